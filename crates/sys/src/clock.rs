@@ -1,38 +1,38 @@
-//! The clocks of the kernel (clock_gettime(2)). The other crates are told the time; this is
-//! where it comes from.
+//! The clocks of the kernel (clock_gettime(2)). Other crates get the time as an argument; this
+//! module is its source.
 
 use rustix::time::{ClockId, clock_gettime};
 use std::time::Duration;
 
-/// The time since some moment in the past, usually the start of the machine. It never goes back
-/// and nobody can set it, so it is the one for deadlines and measurements.
+/// Returns the time since some moment in the past, usually the boot. It never goes back and cannot
+/// be set, so it is the clock for deadlines and measurements.
 #[must_use]
 pub fn monotonic() -> Duration {
     read(ClockId::Monotonic)
 }
 
-/// The time since 1970-01-01 00:00 UTC, for what people or other programs shall read. It jumps when
-/// somebody sets the clock.
+/// Returns the time since 1970-01-01 00:00 UTC, for people and other programs. It jumps when the
+/// clock is set.
 #[must_use]
 pub fn realtime() -> Duration {
     read(ClockId::Realtime)
 }
 
-/// The time since the start of the machine, with the time that it slept.
+/// Returns the time since boot, including the time the machine was suspended.
 #[must_use]
 pub fn boottime() -> Duration {
     read(ClockId::Boottime)
 }
 
-/// How long this process has had a processor, in user programs and in the kernel, with all its
-/// threads but without its children.
+/// Returns the processor time of this process, in user space and in the kernel, of all its threads
+/// but not of its children.
 #[must_use]
 pub fn used() -> Duration {
     read(ClockId::ProcessCPUTime)
 }
 
 fn read(clock: ClockId) -> Duration {
-    // A clock that was set to before 1970 reads as 1970.
+    // A clock set to before 1970 is read as 1970.
     clock_gettime(clock).try_into().unwrap_or_default()
 }
 

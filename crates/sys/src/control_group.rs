@@ -1,7 +1,7 @@
-//! What the path of a control group says: which unit, slice and session a process belongs to.
+//! Parses the path of a control group: the unit, slice and session of a process.
 //!
-//! The service manager names groups after its units (systemd.unit(5)): slices come first, then the
-//! unit; below the unit of a user's own manager it is the same again.
+//! The service manager names groups after its units (systemd.unit(5)): the slices come first, then
+//! the unit. Below the unit of a user's own manager, the same structure repeats.
 //!
 //! ```
 //! use sys::control_group::Belonging;
@@ -15,25 +15,25 @@
 
 use crate::process;
 
-/// To what a process belongs.
+/// The units, slices, session and owner of a process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Belonging {
-    /// The unit of the manager of the machine.
+    /// The unit of the system manager.
     pub unit: Option<String>,
-    /// The slice of that; the root slice is `-.slice`.
+    /// The slice of the system unit; the root slice is `-.slice`.
     pub slice: Option<String>,
     /// The unit of the user's own manager.
     pub user_unit: Option<String>,
-    /// The slice of that.
+    /// The slice of the user unit.
     pub user_slice: Option<String>,
-    /// The session of a user who is logged in.
+    /// The login session.
     pub session: Option<String>,
-    /// The user whose slice it is.
+    /// The user id of the owner of the slice.
     pub owner: Option<u32>,
 }
 
 impl Belonging {
-    /// That of a process; `None` when it is gone.
+    /// Reads the control group of a process; `None` if the process has ended.
     #[must_use]
     pub fn of_process(pid: u32) -> Option<Self> {
         let path = process::control_group(pid)?;
@@ -41,7 +41,7 @@ impl Belonging {
         Some(Self::of_path(below(&path, &root)))
     }
 
-    /// What a path from the group of the manager on says.
+    /// Parses a path relative to the group of the manager.
     #[must_use]
     pub fn of_path(path: &str) -> Self {
         let (slices, rest) = split_slices(path);
@@ -59,8 +59,8 @@ impl Belonging {
     }
 }
 
-/// The path below the group of the manager, which in a container is not the root: that of its first
-/// process without the unit of that.
+/// Returns the path relative to the group of the manager. In a container that group is not the
+/// root; it is the group of process 1 without the unit of process 1.
 fn below<'p>(path: &'p str, init: &str) -> &'p str {
     let root = init.strip_suffix("/init.scope").unwrap_or_default();
     match path.strip_prefix(root) {
@@ -69,7 +69,7 @@ fn below<'p>(path: &'p str, init: &str) -> &'p str {
     }
 }
 
-/// The slices at the start of a path, and what follows.
+/// Splits a path into the leading slices and the rest.
 fn split_slices(path: &str) -> (Vec<&str>, &str) {
     let (mut slices, mut rest) = (Vec::new(), path.trim_start_matches('/'));
     loop {
@@ -86,19 +86,20 @@ fn last_slice(slices: &[&str]) -> String {
     slices.last().copied().unwrap_or(ROOT_SLICE).to_owned()
 }
 
-/// The unit that a path begins with.
+/// Returns the unit at the start of a path.
 fn first_unit(path: &str) -> Option<&str> {
     let name = unescaped(path.split('/').next()?);
     let (stem, kind) = name.rsplit_once('.')?;
     (!stem.is_empty() && UNITS.contains(&kind)).then_some(name)
 }
 
-/// A name that could be a file of the kernel has `_` before it.
+/// Removes the `_` before a name that could be a file of the kernel.
 fn unescaped(name: &str) -> &str {
     name.strip_prefix('_').unwrap_or(name)
 }
 
-/// What follows behind the unit of a user's own manager, or of a session, in which one may run.
+/// Returns the path after the unit of a user's own manager, or after a session, in which a manager
+/// may run.
 fn below_user_manager<'p>(unit: &str, path: &'p str) -> Option<&'p str> {
     let is_manager = unit.starts_with("user@") && unit.ends_with(".service");
     let below = path.split_once('/').map(|(_, below)| below).filter(|below| !below.is_empty())?;
@@ -113,12 +114,12 @@ fn owner(slice: &str) -> Option<u32> {
     slice.strip_prefix("user-")?.strip_suffix(".slice")?.parse().ok()
 }
 
-/// The first process, the manager.
+/// The process id of the system manager.
 const INIT: u32 = 1;
 
 const ROOT_SLICE: &str = "-.slice";
 
-/// Kinds of units that have processes.
+/// The types of units that have processes.
 const UNITS: [&str; 5] = ["service", "scope", "socket", "mount", "swap"];
 
 #[cfg(test)]

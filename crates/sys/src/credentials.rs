@@ -1,8 +1,8 @@
-//! Who is at the other end of a Unix socket, as the kernel recorded it.
+//! Credentials of the process at the other end of a Unix socket, as recorded by the kernel.
 //!
-//! The record is made when the peer calls connect(2), and for the peer of an accepted connection
-//! it does not change when that process later changes its user, nor when it ends. All of it costs
-//! up to five system calls and a descriptor, so who needs only the numbers asks for [`peer_ids`].
+//! The kernel records them when the peer calls connect(2). For an accepted connection they do not
+//! change when that process later changes its user or ends. Reading all of them costs up to five
+//! system calls and a descriptor; [`peer_ids`] reads only the ids.
 
 use crate::raw::{self, OptionValue};
 use crate::socket::socket_pair;
@@ -11,44 +11,44 @@ use std::ffi::c_int;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// The numbers of a process.
+/// The ids of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ids {
-    /// Its own, or `None` when it has none in our PID namespace.
+    /// The process id, or `None` if the process has none in our PID namespace.
     pub pid: Option<u32>,
-    /// Its effective user.
+    /// The effective user id.
     pub uid: u32,
-    /// Its effective group.
+    /// The effective group id.
     pub gid: u32,
 }
 
-/// The identity of a process.
+/// The credentials of a process.
 #[derive(Debug)]
 pub struct PeerCredentials {
-    /// Its number, or `None` when it has none in our PID namespace. The number can be given to
-    /// another process once this one has ended; [`PeerCredentials::pidfd`] cannot.
+    /// The process id, or `None` if the process has none in our PID namespace. After the process
+    /// has ended, its id can be reused; [`PeerCredentials::pidfd`] cannot.
     pub pid: Option<u32>,
-    /// The effective user number.
+    /// The effective user id.
     pub uid: u32,
-    /// The effective group number.
+    /// The effective group id.
     pub gid: u32,
-    /// All groups, `gid` among them, ascending, each once. `None` when the kernel cannot tell
-    /// (before Linux 4.13).
+    /// All group ids, including `gid`, ascending and without duplicates. `None` if the kernel does
+    /// not provide them (before Linux 4.13).
     pub groups: Option<Vec<u32>>,
-    /// The label that a security module (SELinux, AppArmor, Smack) has given to the process,
+    /// The label that a security module (SELinux, AppArmor, Smack) has assigned to the process,
     /// without NUL bytes at the end. `None` without such a module.
     pub security_label: Option<Vec<u8>>,
-    /// A descriptor of the process. `None` before Linux 6.5, when the process is gone already, or
-    /// when descriptors have run out.
+    /// A pidfd of the process. `None` before Linux 6.5, if the process has ended already, or if
+    /// descriptors have run out.
     pub pidfd: Option<OwnedFd>,
 }
 
-/// Asks for the numbers of who connected, or made, the other end of `socket` (socket(7):
+/// Reads the ids of the process that connected or created the other end of `socket` (socket(7):
 /// `SO_PEERCRED`).
 ///
 /// # Errors
 ///
-/// As [`peer_credentials`].
+/// Fails like [`peer_credentials`].
 pub fn peer_ids(socket: impl AsFd) -> io::Result<Ids> {
     let [pid, uid, gid] = peer_numbers(socket.as_fd())?;
     if uid == NOBODY_KNOWN {
@@ -57,12 +57,13 @@ pub fn peer_ids(socket: impl AsFd) -> io::Result<Ids> {
     Ok(Ids { pid: Some(pid).filter(|&pid| pid != 0), uid, gid })
 }
 
-/// Asks for all about who connected, or made, the other end of `socket` (also `SO_PEERGROUPS`, `SO_PEERSEC`, `SO_PEERPIDFD`).
+/// Reads all credentials of the process that connected or created the other end of `socket` (also
+/// `SO_PEERGROUPS`, `SO_PEERSEC`, `SO_PEERPIDFD`).
 ///
 /// # Errors
 ///
-/// [`io::ErrorKind::Unsupported`] when `socket` is not a connected Unix socket, so that the kernel
-/// knows no credentials.
+/// [`io::ErrorKind::Unsupported`] if `socket` is not a connected Unix socket, so that the kernel
+/// has no credentials.
 pub fn peer_credentials(socket: impl AsFd) -> io::Result<PeerCredentials> {
     let socket = socket.as_fd();
     let Ids { pid, uid, gid } = peer_ids(socket)?;
@@ -79,19 +80,19 @@ pub fn peer_credentials(socket: impl AsFd) -> io::Result<PeerCredentials> {
 /// The process at the other end of a socket.
 #[derive(Debug)]
 pub enum PeerProcess {
-    /// It is there, and a descriptor stands for it.
+    /// The process exists, and the pidfd refers to it.
     Held(OwnedFd),
-    /// It has ended, and was waited for.
+    /// The process has ended, and its parent has waited for it.
     Gone,
-    /// This kernel cannot tell (before Linux 6.5).
+    /// This kernel does not provide a pidfd (before Linux 6.5).
     Unknown,
 }
 
-/// Asks for the process that connected, or made, the other end of `socket` (`SO_PEERPIDFD`).
+/// Returns the process that connected or created the other end of `socket` (`SO_PEERPIDFD`).
 ///
 /// # Errors
 ///
-/// When descriptors have run out, or `socket` is no connected Unix socket.
+/// Fails if descriptors have run out, or if `socket` is not a connected Unix socket.
 pub fn peer_process(socket: impl AsFd) -> io::Result<PeerProcess> {
     let gone = [Errno::SRCH, Errno::INVAL].map(|errno| Some(errno.raw_os_error()));
     match raw::peer_pidfd(socket.as_fd()) {
@@ -102,40 +103,40 @@ pub fn peer_process(socket: impl AsFd) -> io::Result<PeerProcess> {
     }
 }
 
-/// Asks for the groups of who connected, or made, the other end of `socket`: ascending, each once.
-/// `None` when the kernel cannot tell.
+/// Reads the group ids of the process that connected or created the other end of `socket`,
+/// ascending and without duplicates. `None` if the kernel does not provide them.
 ///
 /// # Errors
 ///
-/// As [`peer_credentials`].
+/// Fails like [`peer_credentials`].
 pub fn peer_groups(socket: impl AsFd) -> io::Result<Option<Vec<u32>>> {
     let socket = socket.as_fd();
     all_groups(socket, peer_ids(socket)?.gid)
 }
 
-/// Asks for the label that a security module has given to who connected, or made, the other end of
-/// `socket`, without NUL bytes at the end.
+/// Reads the label that a security module has assigned to the process that connected or created the
+/// other end of `socket`, without NUL bytes at the end.
 ///
 /// # Errors
 ///
-/// When `socket` is no socket.
+/// Fails if `socket` is not a socket.
 pub fn peer_label(socket: impl AsFd) -> io::Result<Option<Vec<u8>>> {
     peer_security_label(socket.as_fd())
 }
 
-/// The identity of this process, as a peer would see it.
+/// Returns the credentials of this process, as a peer would see them.
 ///
 /// # Errors
 ///
-/// Only when descriptors or memory run out.
+/// Fails only if descriptors or memory run out.
 pub fn own_credentials() -> io::Result<PeerCredentials> {
-    // Both ends of a pair have the credentials of who made it.
+    // Both ends of a pair have the credentials of the process that created it.
     let (here, _there) = socket_pair()?;
     peer_credentials(here)
 }
 
-/// `struct ucred`: process, user and group number. rustix's form of it cannot hold the process
-/// number 0, which is what the kernel says of a peer in another PID namespace.
+/// Reads `struct ucred`: process, user and group id. The type in rustix cannot represent the
+/// process id 0, which the kernel reports for a peer in another PID namespace.
 fn peer_numbers(socket: BorrowedFd<'_>) -> io::Result<[u32; 3]> {
     let mut value = [0; 3 * NUMBER];
     raw::socket_option(socket, libc::SO_PEERCRED, &mut value)?;
@@ -164,8 +165,8 @@ fn peer_security_label(socket: BorrowedFd<'_>) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(label).filter(|label| !label.is_empty()))
 }
 
-/// The value of an option whose length is not known before, or `None` when this kernel has no such
-/// option or no value for this socket.
+/// Reads an option whose length is unknown; `None` if this kernel does not have the option, or no
+/// value for this socket.
 fn optional_value(socket: BorrowedFd<'_>, option: c_int) -> io::Result<Option<Vec<u8>>> {
     let mut value = vec![0; VALUE_FIRST];
     loop {
@@ -174,7 +175,7 @@ fn optional_value(socket: BorrowedFd<'_>, option: c_int) -> io::Result<Option<Ve
                 value.truncate(length);
                 return Ok(Some(value));
             }
-            // Grows strictly, and no further than the kernel's own limits of groups and labels.
+            // Grows strictly, up to the kernel's own limits for groups and labels.
             Ok(OptionValue::Needs(length)) => value.resize(length, 0),
             Err(error) if is_unknown(&error) => return Ok(None),
             Err(error) => return Err(error),
@@ -192,11 +193,11 @@ fn decode_numbers(value: &[u8]) -> impl Iterator<Item = u32> {
     value.as_chunks().0.iter().map(|&bytes| u32::from_ne_bytes(bytes))
 }
 
-/// Bytes of a user, group or process number.
+/// The size of a user, group or process id in bytes.
 const NUMBER: usize = size_of::<u32>();
 
-/// The user number that the kernel reports where there are no credentials: -1.
+/// The user id that the kernel reports without credentials: -1.
 const NOBODY_KNOWN: u32 = u32::MAX;
 
-/// Bytes that hold the groups or the label of nearly every peer.
+/// A buffer size in bytes that suffices for the groups or the label of nearly every peer.
 const VALUE_FIRST: usize = 256;

@@ -1,16 +1,17 @@
-//! The cycle counter of the processor: a clock that takes less than half of the time of clock_gettime(2).
+//! The cycle counter of the processor: a clock that takes less than half the time of
+//! clock_gettime(2).
 
 use std::fs;
 
-/// Whether [`read`] can serve as a clock: it runs at a constant rate, and equally on all processors.
-/// This is so where the kernel itself keeps time by it.
+/// True if [`read`] can serve as a clock: it runs at a constant rate, and equally on all
+/// processors. This holds if the kernel itself uses it as its clock source.
 #[must_use]
 pub fn are_trusted() -> bool {
     cfg!(target_arch = "x86_64")
         && fs::read_to_string(CLOCK_SOURCE).is_ok_and(|source| source.trim_end() == "tsc")
 }
 
-/// The count of cycles, from an unknown start and of an unknown length. It means nothing unless
+/// Reads the cycle counter, whose start and period are unspecified. It is meaningless unless
 /// [`are_trusted`]; on processors other than x86-64 it is 0.
 #[inline]
 #[must_use]
@@ -18,7 +19,7 @@ pub fn read() -> u64 {
     crate::raw::cycles::read()
 }
 
-/// By what the kernel keeps time.
+/// The file with the clock source of the kernel.
 const CLOCK_SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
 
 #[cfg(test)]
@@ -39,7 +40,7 @@ mod tests {
             let passed = read() - cycles;
             (monotonic() - at).as_nanos() as f64 / passed as f64
         };
-        // A thread that loses its processor between the two readings of a clock makes one wrong.
+        // If a thread is preempted between the two clock readings, one result is wrong.
         let is_constant = (0..10).any(|_| (length(20) / length(40) - 1.0).abs() < 0.001);
         assert!(is_constant, "{} and {} ns", length(20), length(40));
     }

@@ -1,35 +1,35 @@
-//! The steps by which a process becomes a daemon. Which of them are taken, in which order and when
-//! the parent may leave, the caller decides.
+//! The steps of becoming a daemon. The caller decides which steps are taken, in which order, and
+//! when the parent exits.
 
 use crate::raw;
 use rustix::fs::Mode;
 use std::fs::{File, OpenOptions};
 use std::io;
 
-/// Which of the two processes one is in after [`fork`].
+/// The two processes after [`fork`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum ForkSide {
-    /// The one that called, with the number of the new one.
+    /// The calling process.
     Parent {
-        /// The process number of the child.
+        /// The process id of the child.
         child: u32,
     },
-    /// The new one.
+    /// The new child process.
     Child,
 }
 
-/// Doubles the process (fork(2)). Both own the same open files; what was buffered but not yet
-/// written would be written twice, so flush before.
+/// Duplicates the process (fork(2)). Both processes share the open files. Unwritten buffers would
+/// be written twice, so flush them before.
 ///
 /// # Panics
 ///
-/// When the process has more than one thread: the others would not exist in the child, but the
-/// locks that they held would.
+/// Panics if the process has more than one thread: the other threads would not exist in the child,
+/// but the locks that they hold would.
 ///
 /// # Errors
 ///
-/// Those of fork(2), or that `/proc` cannot be read.
+/// Fails with the errors of fork(2), or if `/proc` cannot be read.
 pub fn fork() -> io::Result<ForkSide> {
     Ok(match raw::fork()? {
         Some(child) => ForkSide::Parent { child },
@@ -37,18 +37,18 @@ pub fn fork() -> io::Result<ForkSide> {
     })
 }
 
-/// Leaves the terminal: this process becomes the leader of a new session (setsid(2)).
+/// Detaches from the terminal: this process becomes the leader of a new session (setsid(2)).
 ///
 /// # Errors
 ///
-/// [`io::ErrorKind::PermissionDenied`] when it leads a process group already; the child of a
-/// [`fork`] does not.
+/// [`io::ErrorKind::PermissionDenied`] if it leads a process group already; the child of a [`fork`]
+/// does not.
 pub fn start_session() -> io::Result<()> {
     rustix::process::setsid()?;
     Ok(())
 }
 
-/// Sets which permissions files made from now on are denied, such as `0o022` (umask(2)).
+/// Sets the permissions that new files are denied, such as `0o022` (umask(2)).
 pub fn set_file_mode_mask(mask: u32) {
     rustix::process::umask(Mode::from_raw_mode(mask));
 }
@@ -56,19 +56,20 @@ pub fn set_file_mode_mask(mask: u32) {
 /// One of the descriptors that every process starts with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StandardStream {
-    /// Descriptor 0.
+    /// Standard input, descriptor 0.
     Input,
-    /// Descriptor 1.
+    /// Standard output, descriptor 1.
     Output,
-    /// Descriptor 2.
+    /// Standard error, descriptor 2.
     Error,
 }
 
-/// Replaces a standard stream by `/dev/null`, so that whoever waits for its end gets it.
+/// Replaces a standard stream by `/dev/null`, so that a process that waits for the end of the
+/// stream sees it.
 ///
 /// # Errors
 ///
-/// When `/dev/null` cannot be opened.
+/// Fails if `/dev/null` cannot be opened.
 pub fn silence(stream: StandardStream) -> io::Result<()> {
     match stream {
         StandardStream::Input => rustix::stdio::dup2_stdin(File::open(NULL)?)?,
@@ -78,13 +79,14 @@ pub fn silence(stream: StandardStream) -> io::Result<()> {
     Ok(())
 }
 
-/// Sets every descriptor but the standard streams close-on-exec, so that none of those that this
-/// process inherited reaches its children. Descriptors to keep must be
-/// [taken](crate::inherited::take) before, as they can no longer be told from our own after.
+/// Sets every descriptor except the standard streams close-on-exec, so that children inherit none
+/// of the descriptors that this process inherited. [Take](crate::inherited::take) the descriptors
+/// to keep before, because afterwards they cannot be distinguished from descriptors opened by this
+/// process.
 ///
 /// # Errors
 ///
-/// `EINVAL` or `ENOSYS` before Linux 5.11.
+/// Fails with `EINVAL` or `ENOSYS` before Linux 5.11.
 pub fn set_all_close_on_exec() -> io::Result<()> {
     raw::set_close_on_exec_from(FIRST_NOT_STANDARD)
 }

@@ -1,5 +1,5 @@
-//! Datagrams to a program that listens at a path: what fits goes as it is, and what does not is
-//! left in memory whose descriptor is passed.
+//! Datagrams to a program that listens at a path. If the data fits, it is sent directly; otherwise
+//! it is put into memory whose descriptor is sent.
 
 use rustix::io::{Errno, retry_on_intr};
 use rustix::net::{
@@ -10,23 +10,23 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 
-/// What became of a datagram.
+/// The result of sending a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Sent {
-    /// It was sent.
+    /// The whole datagram was sent.
     Whole,
-    /// It is longer than the kernel takes.
+    /// The datagram is longer than the kernel allows.
     TooLong,
 }
 
-/// Sends `bytes` to the socket at `path`, without waiting. The path is looked up each time, so the
-/// receiver may come and go.
+/// Sends `bytes` to the socket at `path` without blocking. The path is looked up each time, so the
+/// receiver may restart.
 ///
 /// # Errors
 ///
-/// [`io::ErrorKind::WouldBlock`] when the receiver is too busy, [`io::ErrorKind::NotFound`] or
-/// [`io::ErrorKind::ConnectionRefused`] when there is none.
+/// [`io::ErrorKind::WouldBlock`] if the receiver's queue is full, [`io::ErrorKind::NotFound`] or
+/// [`io::ErrorKind::ConnectionRefused`] if there is no receiver.
 pub fn send_to(socket: impl AsFd, path: &Path, bytes: &[u8]) -> io::Result<Sent> {
     let address = SocketAddrUnix::new(path)?;
     let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
@@ -37,11 +37,11 @@ pub fn send_to(socket: impl AsFd, path: &Path, bytes: &[u8]) -> io::Result<Sent>
     }
 }
 
-/// Sends a datagram without bytes that carries `descriptor` to the socket at `path`.
+/// Sends an empty datagram with `descriptor` to the socket at `path`.
 ///
 /// # Errors
 ///
-/// As [`send_to`].
+/// Fails like [`send_to`].
 pub fn pass_descriptor(
     socket: impl AsFd,
     path: &Path,

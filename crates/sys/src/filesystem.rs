@@ -1,4 +1,4 @@
-//! Files that stand for something else: sockets, secrets and locks.
+//! Files other than plain data files: sockets, secrets and locks.
 
 use rustix::fs::{
     Access, AtFlags, FileType, Gid, Mode, OFlags, ResolveFlags, Uid, access, chownat, fstat, open,
@@ -11,24 +11,24 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// What stood where a socket is to be made.
+/// The file found where a socket is to be created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum StaleSocket {
-    /// Nothing.
+    /// There is no file.
     Absent,
     /// A socket, which was removed.
     Removed,
-    /// Something else, which was left alone.
+    /// Another kind of file, which was not changed.
     NotASocket,
 }
 
-/// Removes the file of a socket, so that another can listen at `path`. Whether somebody listens
-/// there is not asked: who starts a bus at a path means to own it.
+/// Removes a socket file, so that another socket can listen at `path`. It does not check for a
+/// listener: starting a bus at a path means taking the path over.
 ///
 /// # Errors
 ///
-/// Those of lstat(2) and unlink(2).
+/// Fails with the errors of lstat(2) and unlink(2).
 pub fn remove_stale_socket(path: &Path) -> io::Result<StaleSocket> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.file_type().is_socket() => {
@@ -41,49 +41,51 @@ pub fn remove_stale_socket(path: &Path) -> io::Result<StaleSocket> {
     }
 }
 
-/// Finds `path` below `root`, as a process whose root directory that is would: no link on the way
-/// leads out of it (openat2(2), `RESOLVE_IN_ROOT`). What is found can be used by
+/// Finds `path` below `root`, like a process whose root directory is `root`: symbolic links do not
+/// lead out of it (openat2(2), `RESOLVE_IN_ROOT`). The result can be used with
 /// [`path_of_descriptor`], but not read.
 ///
 /// # Errors
 ///
-/// Those of openat2(2).
+/// Fails with the errors of openat2(2).
 pub fn find_in_root(root: &Path, path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     let root = open(root, flags | OFlags::DIRECTORY, Mode::empty())?;
     Ok(openat2(root, path, flags, Mode::empty(), ResolveFlags::IN_ROOT)?)
 }
 
-/// A path that leads to what a descriptor of this process refers to, as long as it is open.
+/// Returns a path to the file that a descriptor of this process refers to, valid as long as the
+/// descriptor is open.
 #[must_use]
 pub fn path_of_descriptor(descriptor: impl AsFd) -> PathBuf {
     format!("/proc/self/fd/{}", descriptor.as_fd().as_raw_fd()).into()
 }
 
-/// Lets every user connect to the socket at `path`: who may do what is for the bus to decide.
+/// Lets every user connect to the socket at `path`; the bus decides who may do what.
 ///
 /// # Errors
 ///
-/// Those of chmod(2).
+/// Fails with the errors of chmod(2).
 pub fn allow_everyone(path: &Path) -> io::Result<()> {
     fs::set_permissions(path, Permissions::from_mode(0o777))
 }
 
-/// Whose a file is.
+/// The owner of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileOwner {
-    /// The user.
+    /// The user id.
     pub uid: u32,
-    /// The group.
+    /// The group id.
     pub gid: u32,
 }
 
-/// Makes the socket at `path` somebody else's; nothing but a socket, whatever has taken its place
-/// meanwhile.
+/// Changes the owner of the socket at `path`. It never changes a file of another kind, even if one
+/// has replaced the socket.
 ///
 /// # Errors
 ///
-/// Those of open(2) and chown(2), and [`io::ErrorKind::InvalidInput`] if there is no socket.
+/// Fails with the errors of open(2) and chown(2), and with [`io::ErrorKind::InvalidInput`] if the
+/// file is not a socket.
 pub fn give_socket(path: &Path, owner: FileOwner) -> io::Result<()> {
     let file = open(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
     if !FileType::from_raw_mode(fstat(&file)?.st_mode).is_socket() {
@@ -94,38 +96,38 @@ pub fn give_socket(path: &Path, owner: FileOwner) -> io::Result<()> {
     Ok(chownat(&file, "", Some(uid), Some(gid), AtFlags::EMPTY_PATH)?)
 }
 
-/// Whether the folder that a file of ours is in lets us remove it.
+/// True if the permissions of its folder let this process remove its file.
 #[must_use]
 pub fn is_removable(path: &Path) -> bool {
     path.parent().is_some_and(|folder| access(folder, Access::WRITE_OK | Access::EXEC_OK).is_ok())
 }
 
-/// Whether a directory can hold secrets.
+/// Whether a directory is safe for secrets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Privacy {
-    /// It is ours, and nobody else has any right to it.
+    /// The directory belongs to this user, and other users have no access.
     Private,
-    /// It belongs to another user.
+    /// The directory belongs to another user.
     OwnedBy {
-        /// The number of that user.
+        /// The user id of the owner.
         uid: u32,
     },
-    /// Its group or others have rights to it.
+    /// The group or other users have access.
     OpenToOthers {
-        /// Its permissions.
+        /// The permission bits.
         mode: u32,
     },
-    /// It is not a directory.
+    /// The path is not a directory.
     NotADirectory,
 }
 
-/// Makes the directory `path`, for us only, if there is nothing; and tells whether what is there
-/// is private. Secrets in a directory that is not must neither be written nor believed.
+/// Creates the directory `path`, for this user only, if it does not exist, and reports whether the
+/// directory is private. Never write or trust secrets in a directory that is not.
 ///
 /// # Errors
 ///
-/// Those of mkdir(2) and stat(2).
+/// Fails with the errors of mkdir(2) and stat(2).
 pub fn ensure_private_directory(path: &Path) -> io::Result<Privacy> {
     match DirBuilder::new().mode(0o700).create(path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
@@ -144,19 +146,19 @@ pub fn ensure_private_directory(path: &Path) -> io::Result<Privacy> {
     })
 }
 
-/// A lock that is held by having made a file, and given back by removing it: dropped is unlocked.
-/// It works across machines that share a directory, and outlives a holder that crashes.
+/// A lock that consists of a file; dropping it removes the file and releases the lock. It works
+/// across machines that share a directory, and remains if the holder crashes.
 #[derive(Debug)]
 pub struct LockFile {
     path: PathBuf,
 }
 
 impl LockFile {
-    /// Takes the lock, or fails at once.
+    /// Takes the lock, or fails immediately.
     ///
     /// # Errors
     ///
-    /// [`io::ErrorKind::AlreadyExists`] when somebody holds it; otherwise those of open(2).
+    /// [`io::ErrorKind::AlreadyExists`] if the lock is held; otherwise the errors of open(2).
     pub fn create(path: PathBuf) -> io::Result<Self> {
         OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
         Ok(Self { path })
@@ -165,7 +167,7 @@ impl LockFile {
 
 impl Drop for LockFile {
     fn drop(&mut self) {
-        // If it cannot be removed, others treat the lock like that of a holder that crashed.
+        // If the file cannot be removed, others treat the lock as left over from a crash.
         let _ = fs::remove_file(&self.path);
     }
 }

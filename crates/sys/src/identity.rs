@@ -1,60 +1,60 @@
-//! As whom a process runs and what it may do, as the kernel tells (proc(5)).
+//! The identity and rights of a process, as reported by the kernel (proc(5)).
 //!
-//! As in [`process`](crate::process), a number may meanwhile belong to another process.
+//! As in [`process`](crate::process), a process id may have been reused.
 
 use std::fs;
 
-/// As whom a process runs, and what it may do.
+/// The identity and rights of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProcessIdentity {
-    /// The process that started it, or took it over.
+    /// The parent process: the one that started it, or adopted it.
     pub parent: u32,
-    /// Its users.
+    /// Its user ids.
     pub users: IdSet,
-    /// Its groups.
+    /// Its group ids.
     pub groups: IdSet,
-    /// The other groups that it is in.
+    /// The ids of its supplementary groups.
     pub supplementary: Vec<u32>,
-    /// What it may do.
+    /// Its capability sets.
     pub capabilities: Capabilities,
-    /// Its terminal: `pts/0`.
+    /// Its controlling terminal: `pts/0`.
     pub terminal: Option<String>,
-    /// The user who logged in.
+    /// The id of the user who logged in.
     pub login_user: Option<u32>,
-    /// The session of the audit system.
+    /// The id of the audit session.
     pub audit_session: Option<u32>,
     /// Its label in the security module of the kernel.
     pub label: Option<String>,
 }
 
-/// The four numbers that the kernel keeps of users and of groups (credentials(7)).
+/// The four user or group ids of a process (credentials(7)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IdSet {
-    /// Who started it.
+    /// The id of the user or group that started it.
     pub real: u32,
-    /// Whose rights it has.
+    /// The id that determines its rights.
     pub effective: u32,
-    /// Whose rights it can take.
+    /// The id that it can switch to.
     pub saved: u32,
-    /// Whose rights it has to files.
+    /// The id that determines its rights to files.
     pub filesystem: u32,
 }
 
-/// Sets of capabilities (capabilities(7)), a bit for each.
+/// Sets of capabilities (capabilities(7)), one bit each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capabilities {
-    /// Those it has.
+    /// Capabilities that are in effect.
     pub effective: u64,
-    /// Those it can take.
+    /// Capabilities that the process can put into effect.
     pub permitted: u64,
-    /// Those that it can leave to others.
+    /// Capabilities that it can pass on through execve(2).
     pub inheritable: u64,
-    /// Those that it can ever get.
+    /// Capabilities that it can ever acquire.
     pub bounding: u64,
 }
 
 impl ProcessIdentity {
-    /// That of a process; `None` when it is gone.
+    /// Reads the identity of a process; `None` if it has ended.
     #[must_use]
     pub fn of_process(pid: u32) -> Option<Self> {
         let status = IdentityStatus(read(pid, "status")?);
@@ -72,8 +72,8 @@ impl ProcessIdentity {
     }
 }
 
-/// The names of the capabilities of a set, in the order of their bits; of those that are younger than
-/// this program, their numbers.
+/// Returns the names of the capabilities of a set, in the order of their bits; capabilities unknown
+/// to this program appear as numbers.
 pub fn capability_names(set: u64) -> impl Iterator<Item = String> {
     let is_in = move |bit: &usize| set >> bit & 1 == 1;
     let name = |bit: usize| match CAPABILITIES.get(bit) {
@@ -119,7 +119,7 @@ impl IdentityStatus {
     }
 }
 
-/// A number of the audit system, which has one for "none".
+/// Parses an id of the audit system, which has a special value for "unset".
 fn known(number: &str) -> Option<u32> {
     number.trim().parse().ok().filter(|number| *number != u32::MAX)
 }
@@ -129,8 +129,8 @@ fn told(label: &str) -> Option<String> {
     (!label.is_empty()).then(|| label.to_owned())
 }
 
-/// The name of the device whose number is the fifth field behind the name of the process, which may
-/// hold any characters.
+/// Returns the name of the device whose number is the fifth field after the name of the process,
+/// which may contain any characters.
 fn terminal(stat: &str) -> Option<String> {
     let (_, behind_name) = stat.rsplit_once(')')?;
     let device: u32 = behind_name.split_whitespace().nth(4)?.parse().ok().filter(|it| *it != 0)?;
@@ -142,14 +142,14 @@ fn terminal(stat: &str) -> Option<String> {
     Some(device.strip_prefix("/dev").ok()?.to_string_lossy().into_owned())
 }
 
-/// Major numbers of terminals that programs have made (devices.txt of the kernel).
+/// The first major number of pseudoterminals (devices.txt of the kernel).
 const PTS_FIRST: u32 = 136;
 const PTS_LAST: u32 = 143;
 
-/// Minor numbers below each of them.
+/// The number of minor numbers per major number.
 const MINORS: u32 = 1 << 20;
 
-/// By their numbers.
+/// Capability names, indexed by number.
 const CAPABILITIES: [&str; 41] = [
     "chown",
     "dac_override",

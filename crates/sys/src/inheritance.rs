@@ -1,10 +1,10 @@
-//! Undoing what a process inherited from its caller, for a set-user-ID program that goes on as a
+//! Resets what a process inherited from its caller, for a set-user-ID program that continues as a
 //! program of another user.
 //!
 //! Such a program inherits more than its environment and its descriptors: execve(2) keeps the file
 //! mode mask, the working directory, resource limits, ignored and blocked signals, timers, the
-//! session, and how the kernel schedules the process. Here each becomes what a process has that the
-//! system starts: process 1 says what that is where it differs between systems.
+//! session, and scheduling parameters. This module resets each of them to the state of a process
+//! that the system starts; if that differs between systems, process 1 is the model.
 
 use std::io;
 use std::process;
@@ -17,30 +17,30 @@ use crate::daemonize::{StandardStream, set_file_mode_mask, silence, start_sessio
 use crate::raw;
 use crate::scheduling::{processors, reset_slice, set_own_processors};
 
-/// Undoes all of it, except standard output and standard error, on which the caller is told what
-/// happens.
+/// Resets all of it, except standard output and standard error, which report to the caller.
 ///
 /// Call this in a process with one thread.
 ///
 /// # Errors
 ///
-/// The system does not let this process do it, or `/proc` cannot be read. Some of it is done then.
+/// Fails if the system does not permit a step, or if `/proc` cannot be read. Some steps are done by
+/// then.
 pub fn shed() -> io::Result<()> {
     set_file_mode_mask(USUAL_MASK);
     chdir("/")?;
     silence(StandardStream::Input)?;
-    // A leader of a process group stays where it is.
+    // The leader of a process group keeps its session.
     let _ = start_session();
     reset_limits()?;
     raw::reset_signals()?;
     raw::stop_timers()?;
     reset_scheduling()?;
-    // Where this may not be lowered, the system has chosen it.
+    // If the value may not be lowered, the system has set it.
     let _ = std::fs::write("/proc/self/oom_score_adj", "0");
     Ok(())
 }
 
-/// Sets all resource limits to those of process 1, as pam_limits(8) does.
+/// Sets all resource limits to the limits of process 1, as pam_limits(8) does.
 fn reset_limits() -> io::Result<()> {
     let table = std::fs::read_to_string("/proc/1/limits")?;
     for (label, resource) in RESOURCES {
@@ -49,7 +49,7 @@ fn reset_limits() -> io::Result<()> {
             continue;
         };
         if resource == Resource::Nofile {
-            // A service manager raises its own far beyond what select(2) can deal with.
+            // A service manager raises its own limit far beyond what select(2) supports.
             limit.current = limit.current.map(|current| current.min(SELECT_MAX));
         }
         set_limit(resource, limit)?;
@@ -57,8 +57,8 @@ fn reset_limits() -> io::Result<()> {
     Ok(())
 }
 
-/// Sets a limit, or what comes next to it where this process may not raise it: in a container root may
-/// lack `CAP_SYS_RESOURCE`.
+/// Sets a limit, or the closest value that this process may set: in a container, root may lack
+/// `CAP_SYS_RESOURCE`.
 fn set_limit(resource: Resource, limit: Rlimit) -> io::Result<()> {
     match setrlimit(resource, limit) {
         Err(Errno::PERM) => {
@@ -74,7 +74,7 @@ fn set_limit(resource: Resource, limit: Rlimit) -> io::Result<()> {
     }
 }
 
-/// Two numbers, or `unlimited`, as in proc(5).
+/// Parses two numbers, or `unlimited`, as in proc(5).
 fn parse(columns: &str) -> Option<Rlimit> {
     let mut columns = columns.split_whitespace();
     let mut next = || match columns.next()? {
@@ -100,7 +100,7 @@ fn reset_scheduling() -> io::Result<()> {
     let is_usual = |attributes: &libc::sched_attr| {
         (attributes.sched_policy, attributes.sched_flags, attributes.sched_nice) == (0, 0, 0)
     };
-    // A container may have no right to change what is right already.
+    // A container may lack the right to set even the current value.
     if !is_usual(&found) {
         raw::set_scheduling_attributes(own, &usual)?;
     }
@@ -130,10 +130,10 @@ const RESOURCES: [(&str, Resource); 16] = [
     ("Max realtime timeout", Resource::Rttime),
 ];
 
-/// Others may read what a service makes, and only its user may write it.
+/// Other users may read the files that a service creates; only its user may write them.
 const USUAL_MASK: u32 = 0o022;
 
-/// The number of descriptors that select(2) can deal with (`FD_SETSIZE`).
+/// The number of descriptors that select(2) supports (`FD_SETSIZE`).
 const SELECT_MAX: u64 = 1024;
 
 #[cfg(test)]

@@ -1,16 +1,15 @@
-//! Descriptors that whoever started this process left open for it: sockets from the service
-//! manager (sd_listen_fds(3)), and numbers named on the command line.
+//! Descriptors that the parent process left open for this process: sockets from the service manager
+//! (sd_listen_fds(3)), and numbers named on the command line.
 //!
-//! To take such a descriptor is to claim that nobody in this process owns it yet. What proves the
-//! claim: an inherited descriptor is not close-on-exec, or it would not be here, while the
-//! descriptors that Rust code opens all are. Each is set close-on-exec when it is taken, so it can
-//! be taken once.
+//! Taking such a descriptor requires that no other code in this process owns it. An inherited
+//! descriptor is not close-on-exec, or it would have been closed, while all descriptors that Rust
+//! code opens are. Taking a descriptor sets it close-on-exec, so it can be taken only once.
 
 use crate::raw;
 use std::os::fd::{OwnedFd, RawFd};
 use std::{fmt, process};
 
-/// Takes the ownership of the inherited descriptor `number`.
+/// Takes ownership of the inherited descriptor `number`.
 ///
 /// # Errors
 ///
@@ -19,22 +18,22 @@ pub fn take(number: RawFd) -> Result<OwnedFd, InheritError> {
     raw::adopt_inherited(number)
 }
 
-/// The variables in which a service manager announces sockets. A program that passes its
-/// environment on to children should remove them from it.
+/// The environment variables in which a service manager announces sockets. A program that passes
+/// its environment to children should remove them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ListenVariables<'a> {
     /// `LISTEN_PID`: the process that the sockets are for.
     pub pid: Option<&'a str>,
-    /// `LISTEN_FDS`: how many there are, in numbers from 3 on.
+    /// `LISTEN_FDS`: the number of sockets, whose descriptors start at 3.
     pub count: Option<&'a str>,
 }
 
-/// Takes all sockets that the service manager passed, in its order: none when the variables are
-/// not set, or meant for another process. That they are sockets, and which, is not checked.
+/// Takes all sockets that the service manager passed, in its order; none if the variables are not
+/// set, or are meant for another process. It does not check the type of the descriptors.
 ///
 /// # Errors
 ///
-/// See [`InheritError`]. The descriptors taken until then are closed.
+/// See [`InheritError`]. The descriptors taken before the error are closed.
 pub fn listen_fds(variables: ListenVariables<'_>) -> Result<Vec<OwnedFd>, InheritError> {
     let (Some(pid), Some(count)) = (variables.pid, variables.count) else {
         return Ok(Vec::new());
@@ -47,16 +46,16 @@ pub fn listen_fds(variables: ListenVariables<'_>) -> Result<Vec<OwnedFd>, Inheri
     (LISTEN_FDS_START..LISTEN_FDS_START + RawFd::from(count)).map(take).collect()
 }
 
-/// Why a descriptor could not be taken.
+/// A descriptor could not be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InheritError {
-    /// This one is 0, 1 or 2, which belong to the standard streams.
+    /// The number is 0, 1 or 2, which belong to the standard streams.
     Standard(RawFd),
-    /// This number is negative or not open: nothing was passed under it.
+    /// The number is negative or not open: no descriptor was passed.
     NotOpen(RawFd),
-    /// This one was opened by this process, or was taken already.
+    /// The descriptor was opened by this process, or was taken already.
     Owned(RawFd),
-    /// `LISTEN_PID` is not a process number.
+    /// `LISTEN_PID` is not a process id.
     BadListenPid,
     /// `LISTEN_FDS` is not a number of descriptors.
     BadListenFds,

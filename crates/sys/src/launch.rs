@@ -1,11 +1,12 @@
-//! Starting a program without waiting for it: not even until the kernel has found its file, which
-//! may be on a disk that sleeps or on another machine.
+//! Starts a program without blocking, not even until the kernel has found its file, which may be on
+//! a sleeping disk or on another machine.
 //!
-//! [`std::process::Command`] waits for that, because it returns what went wrong. Here the new
-//! process says so itself, by a pipe that is read when it has ended ([`ChildProcess::ending`]).
+//! [`std::process::Command`] blocks for that, because it returns the error. Here the new process
+//! reports the error through a pipe that is read when the process has ended
+//! ([`ChildProcess::ending`]).
 //!
-//! The program inherits what is not close-on-exec, which is nothing but the standard streams, and
-//! an ignored `SIGPIPE`.
+//! The program inherits the descriptors that are not close-on-exec, which are only the standard
+//! streams, and an ignored `SIGPIPE`.
 
 use crate::raw;
 use crate::spawn::ChildSetup;
@@ -18,7 +19,7 @@ use std::io::{self, PipeReader, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 
-/// A program to start, with all that it is given.
+/// A program to start, with its arguments and environment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaunchedProgram {
     words: Vec<CString>,
@@ -26,12 +27,12 @@ pub struct LaunchedProgram {
 }
 
 impl LaunchedProgram {
-    /// A program by its path, which stands first, and its arguments; and the variables that it
-    /// gets, no others.
+    /// Creates a program from its path, which comes first, and its arguments, with exactly the
+    /// given environment variables.
     ///
     /// # Errors
     ///
-    /// [`io::ErrorKind::InvalidInput`] when there is a zero byte in anything.
+    /// [`io::ErrorKind::InvalidInput`] if any string contains a zero byte.
     pub fn new(
         words: impl IntoIterator<Item = OsString>,
         environment: impl IntoIterator<Item = (OsString, OsString)>,
@@ -47,13 +48,13 @@ impl LaunchedProgram {
         Ok(Self { words, environment })
     }
 
-    /// Starts it. What it writes to its standard error, and what its own children do, can be read
-    /// from the pipe that comes with it; reading never waits.
+    /// Starts the program. The returned pipe has the standard error of the program and the output
+    /// of its own children; reading it never blocks.
     ///
     /// # Errors
     ///
-    /// No process could be made, or no descriptors. That the file cannot be executed is no error
-    /// here, but an [`ChildEnding`].
+    /// Fails if a process or descriptors cannot be created. If the file cannot be executed, the
+    /// result is a [`ChildEnding`], not an error here.
     pub fn start(&self, setup: &ChildSetup) -> io::Result<(ChildProcess, PipeReader)> {
         let (report, reporting) = io::pipe()?;
         let (output, writing) = io::pipe()?;
@@ -65,45 +66,46 @@ impl LaunchedProgram {
     }
 }
 
-/// A process that was started.
+/// A child process that was launched.
 #[derive(Debug)]
 pub struct ChildProcess {
     pidfd: OwnedFd,
     report: PipeReader,
 }
 
-/// A child is readable when it has ended.
+/// The child is readable when it has ended.
 impl AsFd for ChildProcess {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.pidfd.as_fd()
     }
 }
 
-/// How a process has ended.
+/// The way a process has ended.
 #[derive(Debug)]
 pub enum ChildEnding {
-    /// The program could not be executed, because of this.
+    /// The program could not be executed, with this error.
     NotExecuted(io::Error),
-    /// With this exit status.
+    /// The process exited with this status.
     Exited(i32),
-    /// By this signal.
+    /// This signal ended the process.
     Signaled(i32),
-    /// In a way that somebody else in this process was told.
+    /// Unknown, because other code in this process has waited for it.
     Unknown,
 }
 
 impl ChildProcess {
     fn new(pid: u32, report: PipeReader) -> io::Result<Self> {
         let number = crate::process::to_pid(pid)?;
-        // Nobody waits for it before `ending` does, so the number is still its own.
+        // Only `ending` waits for it, so its process id has not been reused.
         Ok(Self { pidfd: pidfd_open(number, PidfdFlags::empty())?, report })
     }
 
-    /// How it has ended, and `None` while it runs. It is gone from the process table then.
+    /// Returns how it has ended, or `None` while it runs. Then it is removed from the process
+    /// table.
     ///
     /// # Errors
     ///
-    /// None that a correct caller can cause.
+    /// Fails only if the child is misused by its caller.
     pub fn ending(&self) -> io::Result<Option<ChildEnding>> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
         let status = match waitid(WaitId::PidFd(self.pidfd.as_fd()), options) {
@@ -118,18 +120,18 @@ impl ChildProcess {
         }))
     }
 
-    /// What kept the program from being executed.
+    /// Returns the error that prevented the execution of the program.
     fn report(&self) -> Option<io::Error> {
         let mut number = [0; size_of::<i32>()];
         (&self.report).read_exact(&mut number).ok()?;
         Some(io::Error::from_raw_os_error(i32::from_ne_bytes(number)))
     }
 
-    /// Kills it, and none of its own children.
+    /// Kills the process, but not its children.
     ///
     /// # Errors
     ///
-    /// [`io::ErrorKind::PermissionDenied`] when it runs as another user.
+    /// [`io::ErrorKind::PermissionDenied`] if it runs as another user.
     pub fn kill(&self) -> io::Result<()> {
         Ok(pidfd_send_signal(&self.pidfd, Signal::KILL)?)
     }

@@ -1,37 +1,37 @@
-//! What the processors of the machine did, whoever they did it for (proc(5), `/proc/stat`).
+//! The load of the processors of the machine (proc(5), `/proc/stat`).
 
 use rustix::param::clock_ticks_per_second;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use std::{fs, io};
 
-/// How one processor has spent its time since the machine was started.
+/// The time that one processor has spent in each state since boot.
 ///
-/// The kernel tells it in ticks of usually 10 ms. It measures how long a processor was idle, but
-/// estimates how long it was busy: whoever runs when the clock ticks is charged the whole tick.
+/// The kernel reports it in ticks of usually 10 ms. It measures idle time, but estimates busy time:
+/// the process that runs at the tick is charged for the whole tick.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProcessorLoad {
-    /// It worked: for processes, for the kernel, or for virtual machines.
+    /// Time in which it ran processes, the kernel, or virtual machines.
     pub busy: Duration,
-    /// It had nothing to do, or nothing but to wait for a disk.
+    /// Time in which it was idle, or waited only for a disk.
     pub idle: Duration,
-    /// It had something to do, but the hypervisor let another machine run on it (steal).
+    /// Time in which it had work, but the hypervisor ran another virtual machine (steal).
     pub stolen: Duration,
 }
 
-/// The load of every processor that is switched on, by its number.
+/// Returns the load of every online processor, by its number.
 ///
 /// # Errors
 ///
-/// Those of reading `/proc/stat`.
+/// Fails if `/proc/stat` cannot be read.
 pub fn processors() -> io::Result<BTreeMap<usize, ProcessorLoad>> {
     let text = fs::read_to_string("/proc/stat")?;
     let tick = Duration::from_secs(1) / clock_ticks_per_second().try_into().unwrap_or(u32::MAX);
     Ok(text.lines().filter_map(|line| parse_line(line, tick)).collect())
 }
 
-/// Reads a line like `cpu0 373181 0 100630 710220 1358 0 104 1679 0 0`. The times that stand
-/// behind those for virtual machines are contained in those before them.
+/// Parses a line like `cpu0 373181 0 100630 710220 1358 0 104 1679 0 0`. The last fields, for
+/// virtual machines, are included in earlier fields.
 fn parse_line(line: &str, tick: Duration) -> Option<(usize, ProcessorLoad)> {
     let mut words = line.strip_prefix("cpu")?.split(' ');
     let number = words.next()?.parse().ok()?;

@@ -1,9 +1,10 @@
 //! The user at the other end of a TCP connection within this machine.
 //!
-//! The kernel does not say who is at the other end of a TCP socket, but it knows the user of each socket, and
-//! both ends of a loopback connection are here. One socket is found by a question to it (sock_diag(7)), without
-//! a search. A kernel that cannot be asked has tables of all sockets (`/proc/net/tcp` and `/proc/net/tcp6`),
-//! which take it milliseconds to write.
+//! The kernel does not report the process at the other end of a TCP socket, but it knows the user
+//! of each socket, and both ends of a loopback connection are on this machine. A query
+//! (sock_diag(7)) finds one socket without a search. If the kernel does not support the query, this
+//! module searches the tables of all sockets (`/proc/net/tcp` and `/proc/net/tcp6`), which the
+//! kernel takes milliseconds to write.
 
 use std::fs;
 use std::io;
@@ -14,17 +15,18 @@ use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink, recv, send, socket_with,
 };
 
-/// The user who owns the socket at `peer` of an established connection to `local`; `None` if the kernel
-/// has no such socket. A socket that its process has closed already has no user.
+/// Returns the user id of the owner of the socket at `peer` of an established connection to
+/// `local`; `None` if there is no such socket. A socket that its process has closed already has no
+/// user.
 ///
 /// # Errors
 ///
-/// If the kernel can neither be asked nor has tables that can be read.
+/// Fails if the kernel supports neither the query nor the tables.
 pub fn peer_uid(local: SocketAddr, peer: SocketAddr) -> io::Result<Option<u32>> {
     ask(local, peer).or_else(|_| look_up(local, peer))
 }
 
-/// Asks for the socket at `peer`.
+/// Queries the socket at `peer` through netlink.
 fn ask(local: SocketAddr, peer: SocketAddr) -> io::Result<Option<u32>> {
     let flags = SocketFlags::CLOEXEC;
     let protocol = Some(netlink::SOCK_DIAG);
@@ -35,13 +37,13 @@ fn ask(local: SocketAddr, peer: SocketAddr) -> io::Result<Option<u32>> {
     understand(&answer[..len])
 }
 
-/// A `struct nlmsghdr` and a `struct inet_diag_req_v2` (linux/netlink.h, linux/inet_diag.h).
+/// Builds a `struct nlmsghdr` and a `struct inet_diag_req_v2` (linux/netlink.h, linux/inet_diag.h).
 fn question(local: SocketAddr, peer: SocketAddr) -> Vec<u8> {
     let (local, peer) = (canonical(local), canonical(peer));
     let mut body = vec![
         if peer.0.is_ipv4() { AF_INET } else { AF_INET6 },
         IPPROTO_TCP,
-        // No extensions, and padding.
+        // No extensions, then a byte of padding.
         0,
         0,
     ];
@@ -50,21 +52,21 @@ fn question(local: SocketAddr, peer: SocketAddr) -> Vec<u8> {
     body.extend(local.1.to_be_bytes());
     body.extend(octets(peer.0));
     body.extend(octets(local.0));
-    // Any interface.
+    // Zero means any network interface.
     body.extend(0_u32.to_ne_bytes());
-    // No cookie.
+    // All ones mean no cookie.
     body.extend([0xff; 8]);
     let len = HEADER_LEN + body.len();
     let mut message = u32::try_from(len).unwrap_or_default().to_ne_bytes().to_vec();
     message.extend(SOCK_DIAG_BY_FAMILY.to_ne_bytes());
     message.extend(NLM_F_REQUEST.to_ne_bytes());
-    // Sequence and port.
+    // Sequence number and port id.
     message.extend([0; 8]);
     message.extend(body);
     message
 }
 
-/// Sixteen bytes, of which an IPv4 address takes four.
+/// Returns the address in sixteen bytes, of which an IPv4 address uses four.
 fn octets(address: IpAddr) -> [u8; 16] {
     match address {
         IpAddr::V4(address) => {
@@ -76,7 +78,7 @@ fn octets(address: IpAddr) -> [u8; 16] {
     }
 }
 
-/// Reads a `struct inet_diag_msg`, or an error.
+/// Parses a `struct inet_diag_msg`, or an error.
 fn understand(answer: &[u8]) -> io::Result<Option<u32>> {
     let word = |at: usize| {
         let bytes = answer.get(at..at + 4).and_then(|bytes| bytes.first_chunk());
@@ -99,12 +101,12 @@ fn understand(answer: &[u8]) -> io::Result<Option<u32>> {
     }
 }
 
-/// Looks for the socket at `peer` in the tables.
+/// Searches the tables for the socket at `peer`.
 fn look_up(local: SocketAddr, peer: SocketAddr) -> io::Result<Option<u32>> {
     for _ in 0..ATTEMPTS {
         for table in TABLES {
             let text = match fs::read_to_string(table) {
-                // Without IPv6 there is no table of it.
+                // Without IPv6, its table does not exist.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 text => text?,
             };
@@ -116,7 +118,7 @@ fn look_up(local: SocketAddr, peer: SocketAddr) -> io::Result<Option<u32>> {
     Ok(None)
 }
 
-/// Looks for the socket whose own address is `peer` and whose other end is `local`.
+/// Finds the socket whose local address is `peer` and whose remote address is `local`.
 fn find(table: &str, local: SocketAddr, peer: SocketAddr) -> Option<u32> {
     let sockets = table.lines().skip(1).filter_map(LoopbackSocket::parse);
     let wanted = (canonical(peer), canonical(local));
@@ -133,7 +135,7 @@ struct LoopbackSocket {
     other_end: SocketAddr,
     state: u8,
     uid: u32,
-    /// 0 once the process has closed it; the user is then given as 0 as well.
+    /// The inode; 0 after the process has closed the socket, whose user is then reported as 0, too.
     inode: u64,
 }
 
@@ -169,17 +171,17 @@ fn parse_address(text: &str) -> Option<SocketAddr> {
     Some(SocketAddr::new(ip, port))
 }
 
-/// An IPv4 address that an IPv6 socket uses is the same address.
+/// Converts an IPv4 address in the form of an IPv6 socket to IPv4.
 fn canonical(address: SocketAddr) -> (IpAddr, u16) {
     (address.ip().to_canonical(), address.port())
 }
 
 const TABLES: [&str; 2] = ["/proc/net/tcp", "/proc/net/tcp6"];
 
-/// A socket can be missing from a table that changes while it is read.
+/// A socket can be missing in a table that changes while it is read.
 const ATTEMPTS: usize = 3;
 
-/// TCP_ESTABLISHED of the kernel.
+/// The value of TCP_ESTABLISHED in the kernel.
 const ESTABLISHED: u8 = 1;
 
 const AF_INET: u8 = 2;
@@ -189,10 +191,10 @@ const SOCK_DIAG_BY_FAMILY: u16 = 20;
 const NLMSG_ERROR: u16 = 2;
 const NLM_F_REQUEST: u16 = 1;
 
-/// Bytes of a `struct nlmsghdr`.
+/// The size of a `struct nlmsghdr`.
 const HEADER_LEN: usize = 16;
 
-/// Where the user stands in a `struct inet_diag_msg`; the inode is behind it.
+/// The offset of the user id in a `struct inet_diag_msg`; the inode follows it.
 const UID_AT: usize = 64;
 
 const ANSWER_LEN_MAX: usize = 4096;
@@ -221,7 +223,7 @@ mod tests {
             for way in WAYS {
                 assert_eq!(way(local, peer).unwrap(), Some(own), "{connects}");
                 assert_eq!(way(peer, local).unwrap(), Some(own), "{connects}");
-                // A listener is not an end of a connection.
+                // A listening socket is not an end of a connection.
                 assert_eq!(way(peer, (local.ip(), 1).into()).unwrap(), None, "{connects}");
                 assert_eq!(way((local.ip(), 1).into(), local).unwrap(), None, "{connects}");
             }
@@ -248,7 +250,7 @@ mod tests {
         for (table, expected) in [
             (line("01", 1000, 77), Some(1000)),
             (line("01", 0, 77), Some(0)),
-            // FIN_WAIT1 and TIME_WAIT have no user, which the kernel writes as 0.
+            // Sockets in FIN_WAIT1 and TIME_WAIT have no user, which the kernel reports as 0.
             (line("04", 0, 0), None),
             (line("06", 0, 0), None),
             (line("01", 0, 0), None),

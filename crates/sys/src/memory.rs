@@ -1,5 +1,5 @@
-//! Memory of this process: what can be handed to another program as a descriptor (memfd_create(2)),
-//! and what is given back to the kernel.
+//! Memory of this process: memory passed to another program as a descriptor (memfd_create(2)), and
+//! memory returned to the kernel.
 
 use crate::{process, raw};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
@@ -7,12 +7,12 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::fd::OwnedFd;
 
-/// Memory that holds `bytes` and that nobody can change any more, neither its content nor its
-/// length. `name` is what `/proc` shows of it.
+/// Creates memory with the content `bytes`, sealed so that its content and length cannot change.
+/// `/proc` shows `name` for it.
 ///
 /// # Errors
 ///
-/// Only when descriptors or memory run out.
+/// Fails only if descriptors or memory run out.
 pub fn sealed(name: &str, bytes: &[u8]) -> io::Result<OwnedFd> {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     let mut file = File::from(memfd_create(name, flags)?);
@@ -22,14 +22,14 @@ pub fn sealed(name: &str, bytes: &[u8]) -> io::Result<OwnedFd> {
     Ok(file.into())
 }
 
-/// Bytes of memory that this process occupies now. `None` where there is no `/proc`.
+/// Returns the resident memory of this process in bytes; `None` without `/proc`.
 #[must_use]
 pub fn resident() -> Option<u64> {
     process::resident_bytes(std::process::id())
 }
 
-/// Gives memory back to the kernel that was allocated once and is free (malloc_trim(3)). Nothing
-/// happens where the C library has no such call.
+/// Returns free memory of the allocator to the kernel (malloc_trim(3)). Does nothing if the C
+/// library has no such function.
 pub fn give_back() {
     raw::give_back_memory();
 }
@@ -42,7 +42,7 @@ mod tests {
     #[test]
     #[cfg(target_env = "gnu")]
     fn what_is_free_is_given_back() {
-        // Small pieces with some in between that stay: no allocator gives those back by itself.
+        // Small allocations between others that remain: no allocator returns them on its own.
         let mut pieces: Vec<Option<Box<[u8; 1000]>>> =
             (0..50_000).map(|_| Some(Box::new([1; 1000]))).collect();
         let full = resident().unwrap();

@@ -1,4 +1,4 @@
-//! Telling the service manager how far the program is (sd_notify(3)).
+//! Notifies the service manager of the state of the program (sd_notify(3)).
 
 use std::ffi::OsStr;
 use std::io;
@@ -6,26 +6,25 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 
-/// Whether somebody wanted to know.
+/// The result of a notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notified {
     /// The state was sent.
     Sent,
-    /// No service manager asked to be told.
+    /// No service manager requested notifications.
     NotAsked,
 }
 
 /// Sends `state`, such as `READY=1`, to the socket that the service manager named in
-/// `NOTIFY_SOCKET`, whose value is given as `socket`. Several assignments go in one state, each on
-/// a line.
+/// `NOTIFY_SOCKET`, whose value is `socket`. A state may have several assignments, one per line.
 ///
-/// It never waits: the service manager may itself be waiting for the bus that calls this.
+/// It never blocks: the service manager may itself be waiting for the bus that calls this.
 ///
 /// # Errors
 ///
-/// [`io::ErrorKind::Unsupported`] when `socket` is neither an absolute path nor an abstract name
-/// with `@` before it; [`io::ErrorKind::WouldBlock`] when the service manager is too busy;
-/// otherwise that it cannot be reached.
+/// [`io::ErrorKind::Unsupported`] if `socket` is not an absolute path or an abstract name with a
+/// leading `@`; [`io::ErrorKind::WouldBlock`] if the queue of the service manager is full;
+/// otherwise the error of connecting to it.
 pub fn notify(socket: Option<&OsStr>, state: &str) -> io::Result<Notified> {
     let Some(socket) = socket else {
         return Ok(Notified::NotAsked);

@@ -1,9 +1,9 @@
 //! Readiness of many descriptors at once: a level-triggered epoll instance.
 //!
-//! Level-triggered means that a descriptor is reported in every [`Poller::wait`] for as long as it
-//! is ready. A loop therefore may read each ready socket once and go on, without the extra read
-//! that would only learn that nothing is left; and it must not leave [`Interest::Write`] armed on
-//! a socket that has room, or every wait returns at once.
+//! Level-triggered means that every [`Poller::wait`] reports a descriptor as long as it is ready.
+//! So a loop may read each ready socket once, without an extra read that finds it empty. It must
+//! not keep [`Interest::Write`] armed on a socket with free space, or every wait returns
+//! immediately.
 
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -20,11 +20,11 @@ pub struct Poller {
 }
 
 impl Poller {
-    /// A poller that watches nothing yet.
+    /// Creates a poller that watches no descriptors.
     ///
     /// # Errors
     ///
-    /// Those of epoll_create1(2): no descriptor or no memory left.
+    /// Fails with the errors of epoll_create1(2): descriptors or memory have run out.
     pub fn new() -> io::Result<Self> {
         Ok(Self { epoll: epoll::create(epoll::CreateFlags::CLOEXEC)? })
     }
@@ -61,15 +61,15 @@ impl Poller {
         Ok(epoll::delete(&self.epoll, source)?)
     }
 
-    /// Waits until something is ready, `timeout` is over or a signal handler ran, and puts what is
-    /// ready into `events`, whose former content is discarded.
+    /// Waits until a descriptor is ready, `timeout` is over or a signal handler ran, and stores the
+    /// events in `events`, replacing its content.
     ///
-    /// `None` waits without limit, zero does not wait. Other times are rounded up to milliseconds,
-    /// so a deadline that was waited for has passed. A signal leaves `events` empty.
+    /// `None` waits without limit, zero does not wait. Other timeouts are rounded up to
+    /// milliseconds, so after the wait a deadline has passed. A signal leaves `events` empty.
     ///
     /// # Errors
     ///
-    /// None that a correct caller can cause.
+    /// Fails only if the poller is misused by its caller.
     pub fn wait(&self, events: &mut Events, timeout: Option<Duration>) -> io::Result<()> {
         events.ready.clear();
         let timeout = timeout.map(to_timespec);
@@ -88,17 +88,17 @@ impl AsFd for Poller {
     }
 }
 
-/// What to report of a descriptor. Hang-up and errors are reported always.
+/// The events to report for a descriptor. Hang-up and errors are always reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interest {
     /// Data, a waiting connection or the end of the stream can be read.
     Read,
     /// There is room to write.
     Write,
-    /// Both.
+    /// Data can be read, or there is room to write.
     ReadWrite,
-    /// Neither, only that the peer is gone: for a sender that is not being read for a while. As the
-    /// hang-up is reported again in every wait, answer it with [`Poller::remove`].
+    /// Only the disconnect of the peer: for a sender that is not read for a while. Every wait
+    /// reports the hang-up again, so answer it with [`Poller::remove`].
     Hangup,
 }
 
@@ -113,25 +113,25 @@ impl Interest {
     }
 }
 
-/// Room for the events of one wait, kept from turn to turn so that waiting allocates nothing.
+/// A buffer for the events of one wait, which is reused so that waiting allocates nothing.
 pub struct Events {
     ready: Vec<epoll::Event>,
 }
 
 impl Events {
-    /// Room for at least `capacity` events, and for one when that is zero. More descriptors than
-    /// that may be ready; the kernel then reports them in turn over the following waits.
+    /// Creates a buffer for at least `capacity` events, and for one if that is zero. If more
+    /// descriptors are ready, the kernel reports them in turn over the following waits.
     #[must_use]
     pub fn with_capacity(capacity: usize) -> Self {
         Self { ready: Vec::with_capacity(capacity.max(1)) }
     }
 
-    /// The events of the latest wait.
+    /// Returns the events of the latest wait.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = PollEvent> {
         self.ready.iter().map(|event| PollEvent { token: event.data.u64(), flags: event.flags })
     }
 
-    /// Whether the latest wait ended without an event: the timeout was over, or a signal came.
+    /// True if the latest wait ended without an event: the timeout was over, or a signal arrived.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ready.is_empty()
@@ -144,7 +144,7 @@ impl fmt::Debug for Events {
     }
 }
 
-/// One ready descriptor.
+/// An event of one ready descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PollEvent {
     token: u64,
@@ -176,25 +176,25 @@ impl PollEvent {
         self.flags.contains(EventFlags::HUP)
     }
 
-    /// The socket is in error; the next read or write returns which.
+    /// The socket has an error, which the next read or write returns.
     #[must_use]
     pub fn is_error(self) -> bool {
         self.flags.contains(EventFlags::ERR)
     }
 }
 
-/// Whether a write of up to `PIPE_BUF` bytes would not block now, or would fail at once. A plain
-/// file, which no [`Poller`] takes, always has room.
+/// True if a write of up to `PIPE_BUF` bytes would not block now, or would fail immediately. A
+/// plain file, which a [`Poller`] rejects, always has room.
 ///
 /// # Errors
 ///
-/// Only when memory runs out.
+/// Fails only if memory runs out.
 pub fn has_room(sink: impl AsFd) -> io::Result<bool> {
     let mut sinks = [PollFd::new(&sink, PollFlags::OUT)];
     Ok(poll(&mut sinks, Some(&to_timespec(Duration::ZERO)))? > 0)
 }
 
-/// The kernel interface counts milliseconds in 32 bits; rustix rounds up to them.
+/// The kernel interface has milliseconds in 32 bits; rustix rounds up to them.
 fn to_timespec(timeout: Duration) -> Timespec {
     let timeout = timeout.min(TIMEOUT_MAX);
     Timespec {

@@ -1,4 +1,4 @@
-//! Directories for sockets and other files, which only their user can enter.
+//! Directories for sockets and other files, accessible only to their user.
 
 use std::fs::{self, DirBuilder};
 use std::os::unix::fs::DirBuilderExt;
@@ -7,20 +7,20 @@ use std::{env, io};
 
 use crate::random;
 
-/// A directory that nobody else can enter; removed with all that is in it when dropped.
+/// A directory that only its user can access. Dropping it removes it with its content.
 #[derive(Debug)]
 pub struct PrivateDirectory {
     path: PathBuf,
 }
 
 impl PrivateDirectory {
-    /// Makes one whose name begins with `prefix`: where the user has the files of his session, or
-    /// else where temporary files are, but not so far down that a socket in it, with a name like
-    /// `bus`, could not be connected to.
+    /// Creates a directory whose name begins with `prefix`: in the user's runtime directory, or
+    /// else in the directory for temporary files, but not with a path so long that a socket in it,
+    /// with a name like `bus`, could not be connected to.
     ///
     /// # Errors
     ///
-    /// Those of mkdir(2).
+    /// Fails with the errors of mkdir(2).
     pub fn new(prefix: &str) -> io::Result<Self> {
         let runtime = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
         let candidates = runtime.into_iter().chain([env::temp_dir()]);
@@ -31,11 +31,11 @@ impl PrivateDirectory {
             .map_or_else(|| Self::new_in(Path::new("/tmp"), prefix), Ok)
     }
 
-    /// Makes one below `parent`, whose name begins with `prefix`.
+    /// Creates a directory below `parent`, whose name begins with `prefix`.
     ///
     /// # Errors
     ///
-    /// Those of mkdir(2).
+    /// Fails with the errors of mkdir(2).
     pub fn new_in(parent: &Path, prefix: &str) -> io::Result<Self> {
         loop {
             let path = parent.join(format!("{prefix}{}", random::letters()?));
@@ -47,7 +47,7 @@ impl PrivateDirectory {
         }
     }
 
-    /// Where it is.
+    /// The path of the directory.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -56,18 +56,18 @@ impl PrivateDirectory {
 
 impl Drop for PrivateDirectory {
     fn drop(&mut self) {
-        // What cannot be removed is left to whoever cleans up temporary files.
+        // Files that cannot be removed are left to the cleanup of temporary files.
         let _ = fs::remove_dir_all(&self.path);
     }
 }
 
-/// Whether the path of a socket below this directory would fit in the address of a socket.
+/// True if the path of a socket below this directory fits in a socket address.
 fn is_short_enough(parent: &Path, prefix: &str) -> bool {
     let below = "/".len() + prefix.len() + random::LETTERS_LEN + "/bus".len();
     parent.as_os_str().len() + below <= SOCKET_PATH_LEN_MAX
 }
 
-/// Bytes of a path that every program can connect to (unix(7)).
+/// The number of bytes of a path that every program can connect to (unix(7)).
 const SOCKET_PATH_LEN_MAX: usize = 107;
 
 #[cfg(test)]

@@ -1,10 +1,9 @@
-//! What the kernel tells about a process, for logs, statistics and measurements (proc(5)).
+//! Facts about a process from the kernel, for logs, statistics and measurements (proc(5)).
 //!
-//! Each function is `None` when the process is gone, when we may not look, or when there is
-//! nothing to tell. The texts are chosen by the process itself: treat them as hostile, escape them
-//! where they are shown, and decide nothing by them. A process number may meanwhile belong to
-//! another process; who must be sure asks while the process cannot have ended, or compares a
-//! pidfd.
+//! Each function returns `None` if the process has ended, if access is denied, or if there is no
+//! value. The process itself controls the texts: treat them as hostile, escape them in output, and
+//! base no decision on them. A process id may have been reused; to be certain, ask while the
+//! process cannot have ended, or compare a pidfd.
 
 use crate::raw;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -17,7 +16,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use std::{fs, io};
 
-/// The name of the program, as ps(1) shows it: at most 15 bytes.
+/// Returns the name of the program, as ps(1) shows it: at most 15 bytes.
 #[must_use]
 pub fn comm(pid: u32) -> Option<String> {
     let mut name = read(pid, "comm")?;
@@ -25,7 +24,7 @@ pub fn comm(pid: u32) -> Option<String> {
     Some(String::from_utf8_lossy(&name).into_owned())
 }
 
-/// The program and its arguments. `None` for a kernel thread or a zombie, which have none.
+/// Returns the program and its arguments. `None` for a kernel thread or a zombie, which have none.
 #[must_use]
 pub fn command_line(pid: u32) -> Option<Vec<String>> {
     let line = read(pid, "cmdline")?;
@@ -37,8 +36,8 @@ pub fn command_line(pid: u32) -> Option<Vec<String>> {
     Some(arguments.map(|bytes| String::from_utf8_lossy(bytes).into_owned()).collect())
 }
 
-/// The first `len` bytes of the program and its arguments, each with a zero behind it; of a longer
-/// one no more is read. Empty for a kernel thread or a zombie.
+/// Returns the first `len` bytes of the program and its arguments, each followed by a zero byte;
+/// reads no more of a longer command line. Empty for a kernel thread or a zombie.
 #[must_use]
 pub fn command_line_bytes(pid: u32, len: u64) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
@@ -46,48 +45,48 @@ pub fn command_line_bytes(pid: u32, len: u64) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// The file that the process executes. Ends in ` (deleted)` when the file was removed since.
+/// Returns the file that the process executes. Ends in ` (deleted)` if the file was removed since.
 #[must_use]
 pub fn executable(pid: u32) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{pid}/exe")).ok()
 }
 
-/// The systemd unit that the process runs in, a service or a scope.
+/// Returns the systemd unit of the process, a service or a scope.
 #[must_use]
 pub fn unit(pid: u32) -> Option<String> {
     control_group(pid).as_deref().and_then(unit_of_control_group).map(str::to_owned)
 }
 
-/// The innermost unit in the path of a control group. Units of a user's own manager lie below the
-/// unit of that manager.
+/// Returns the innermost unit in the path of a control group. Units of a user's own manager are
+/// below the unit of that manager.
 #[must_use]
 pub fn unit_of_control_group(path: &str) -> Option<&str> {
     let is_unit = |name: &&str| name.ends_with(".service") || name.ends_with(".scope");
     path.rsplit('/').find(is_unit)
 }
 
-/// The control group of the process, as a path from the root of the unified hierarchy.
+/// Returns the control group of the process, as a path from the root of the unified hierarchy.
 #[must_use]
 pub fn control_group(pid: u32) -> Option<String> {
     let text = String::from_utf8_lossy(&read(pid, "cgroup")?).into_owned();
     path_of_cgroup(&text).map(str::to_owned)
 }
 
-/// Whether the process has ended, that a pidfd stands for.
+/// True if the process that a pidfd refers to has ended.
 #[must_use]
 pub fn has_exited(pidfd: BorrowedFd<'_>) -> bool {
     let mut fds = [PollFd::new(&pidfd, PollFlags::IN)];
     poll(&mut fds, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
 }
 
-/// Whether there is no such process. 0 is none that could end.
+/// True if there is no process with this id. 0 is never a process.
 #[must_use]
 pub fn has_ended(pid: u32) -> bool {
     to_pid(pid).is_ok_and(|pid| pidfd_open(pid, PidfdFlags::empty()).err() == Some(Errno::SRCH))
 }
 
-/// When the process was started, on the clock of [`boottime`](crate::clock::boottime), in steps of
-/// a tick, usually 10 ms.
+/// Returns when the process was started, on the clock of [`boottime`](crate::clock::boottime), in
+/// ticks of usually 10 ms.
 #[must_use]
 pub fn started(pid: u32) -> Option<Duration> {
     let ticks = start_ticks(&String::from_utf8_lossy(&read(pid, "stat")?))?;
@@ -95,30 +94,30 @@ pub fn started(pid: u32) -> Option<Duration> {
     u64::try_from(nanos).ok().map(Duration::from_nanos)
 }
 
-/// What a process has used so far.
+/// The resource usage of a process so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// How long it had a processor: see [`processor_time`].
+    /// Processor time, see [`processor_time`].
     pub processor_time: Duration,
-    /// Context switches because it waited for something, of the threads that it has now.
+    /// Context switches because a thread waited, summed over the current threads.
     pub voluntary_switches: u64,
-    /// Context switches because another was to run, of the threads that it has now.
+    /// Context switches because a thread was preempted, summed over the current threads.
     pub involuntary_switches: u64,
-    /// Memory that it occupies now, in bytes.
+    /// Resident memory, in bytes.
     pub resident_bytes: u64,
-    /// The most memory that it occupied at any time, in bytes.
+    /// Peak resident memory, in bytes.
     pub peak_resident_bytes: u64,
-    /// Of the memory that it occupies now, what holds no file: heap and stacks, in bytes.
+    /// Resident memory that is not backed by a file: heap and stacks, in bytes.
     pub anonymous_bytes: u64,
 }
 
-/// What the process has used so far. A process that has ended, and that nobody has waited for,
-/// occupies no memory any more.
+/// Returns the resource usage of the process so far. A process that has ended, but was not waited
+/// for, occupies no memory.
 #[must_use]
 pub fn usage(pid: u32) -> Option<Usage> {
     let processor_time = processor_time(pid)?;
     let memory = ProcessStatus::read(&format!("/proc/{pid}/status"))?;
-    // A thread that has ended since it was listed has taken its counts with it.
+    // A thread that has ended since the listing no longer has counts.
     let path = |thread: Pid| format!("/proc/{pid}/task/{thread}/status");
     let threads =
         threads(pid).ok()?.into_iter().filter_map(|thread| ProcessStatus::read(&path(thread)));
@@ -134,28 +133,27 @@ pub fn usage(pid: u32) -> Option<Usage> {
     })
 }
 
-/// Memory that the process occupies now.
+/// Returns the resident memory of the process, in bytes.
 pub(crate) fn resident_bytes(pid: u32) -> Option<u64> {
     Some(ProcessStatus::read(&format!("/proc/{pid}/status"))?.bytes("VmRSS"))
 }
 
-/// How long the process had a processor, in user programs and in the kernel, with all threads that
-/// it has or had, but without its children. It is exact to nanoseconds while the process sleeps;
-/// of a thread that runs right now, the time since the last tick of the clock is missing, at most
-/// 10 ms.
+/// Returns the processor time of the process, in user space and in the kernel, of all its current
+/// and former threads but not of its children. It is exact to nanoseconds while the process sleeps;
+/// for a running thread, up to 10 ms since the last tick are missing.
 #[must_use]
 pub fn processor_time(pid: u32) -> Option<Duration> {
     raw::process_clock(to_pid(pid).ok()?).ok()
 }
 
-/// How long the children of this process had a processor that have ended and were waited for, and
-/// theirs.
+/// Returns the processor time of children of this process that have ended and were waited for,
+/// including their own children.
 #[must_use]
 pub fn processor_time_of_ended_children() -> Duration {
     raw::ended_children_clock()
 }
 
-/// The threads of a process; the first one has its number.
+/// Returns the threads of a process; the first one has the process id.
 pub(crate) fn threads(pid: u32) -> io::Result<Vec<Pid>> {
     let mut threads = Vec::new();
     for entry in fs::read_dir(format!("/proc/{pid}/task"))? {
@@ -165,7 +163,7 @@ pub(crate) fn threads(pid: u32) -> io::Result<Vec<Pid>> {
     Ok(threads)
 }
 
-/// The number of a process as system calls want it; [`io::ErrorKind::NotFound`] if it is none.
+/// Converts a process id for system calls; [`io::ErrorKind::NotFound`] if it is invalid.
 pub(crate) fn to_pid(pid: u32) -> io::Result<Pid> {
     let number = i32::try_from(pid).ok().and_then(Pid::from_raw);
     number.ok_or_else(|| io::ErrorKind::NotFound.into())
@@ -175,19 +173,19 @@ fn read(pid: u32, file: &str) -> Option<Vec<u8>> {
     fs::read(format!("/proc/{pid}/{file}")).ok()
 }
 
-/// The 22nd field of a file `stat`. The second one is the name in parentheses, which may hold any
-/// characters, so the fields are counted from behind the last parenthesis.
+/// Returns the 22nd field of a `stat` file. The second field is the name in parentheses, which may
+/// contain any characters, so fields are counted from the last parenthesis.
 fn start_ticks(stat: &str) -> Option<u64> {
     let (_, behind_name) = stat.rsplit_once(')')?;
     behind_name.split_whitespace().nth(19)?.parse().ok()
 }
 
-/// The path in the unified hierarchy, whose line begins with `0::` (cgroups(7)).
+/// Returns the path in the unified hierarchy, whose line begins with `0::` (cgroups(7)).
 fn path_of_cgroup(text: &str) -> Option<&str> {
     text.lines().find_map(|line| line.strip_prefix("0::"))
 }
 
-/// What the kernel writes into a file `status`: lines of a key and a value.
+/// The content of a `status` file: lines of a key and a value.
 #[derive(Debug)]
 struct ProcessStatus(String);
 
@@ -196,13 +194,13 @@ impl ProcessStatus {
         Some(Self(String::from_utf8_lossy(&fs::read(path).ok()?).into_owned()))
     }
 
-    /// A kernel thread has no line for its memory, so what is missing counts as zero.
+    /// Parses a number; 0 if missing, because a kernel thread has no lines for its memory.
     fn number(&self, key: &str) -> u64 {
         let line = self.0.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));
         line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
     }
 
-    /// A number that stands there in KiB, which the file calls "kB".
+    /// Parses a number in KiB, which the file calls "kB", and returns bytes.
     fn bytes(&self, key: &str) -> u64 {
         self.number(key) * 1024
     }

@@ -4,12 +4,12 @@ use rustix::io::retry_on_intr;
 use rustix::rand::{GetRandomFlags, getrandom};
 use std::io;
 
-/// Fills `bytes` with random values fit for secrets (getrandom(2)). Right after the machine was
-/// started it may wait until the kernel has gathered enough chance.
+/// Fills `bytes` with random values suitable for secrets (getrandom(2)). Right after boot, it may
+/// block until the kernel has collected enough entropy.
 ///
 /// # Errors
 ///
-/// Only when a sandbox forbids the call.
+/// Fails only if a sandbox forbids the call.
 pub fn fill(bytes: &mut [u8]) -> io::Result<()> {
     let mut filled = 0;
     while filled < bytes.len() {
@@ -39,7 +39,7 @@ mod tests {
         fill(&mut []).unwrap();
         let mut bytes = vec![0; 100_000];
         fill(&mut bytes).unwrap();
-        // Thirty-two zeros in a row do not happen by chance.
+        // Thirty-two zeros in a row are practically impossible.
         assert!(bytes.chunks(32).all(|chunk| chunk.iter().any(|&byte| byte != 0)));
     }
 }

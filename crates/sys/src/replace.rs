@@ -17,41 +17,41 @@ use rustix::process::geteuid;
 use crate::random;
 use crate::raw::unfinished::{self, UnfinishedSlot};
 
-/// A file that takes the place of another one when it is [committed](Self::commit).
+/// A file that replaces another one when it is [committed](Self::commit).
 ///
 /// The content goes to a new file in the same directory, which only its owner can read (mode 0600).
-/// Until the commit a file at the target keeps its content; after it, the target is the new file, and
-/// another name of the old file is left behind unchanged. Symbolic links are [resolved](resolve_links)
-/// first. Dropped without a commit,
-/// the new file is removed, and also if a signal such as `SIGINT` ends the process.
+/// Until the commit, a file at the target keeps its content; after it, the target is the new file,
+/// and other hard links to the old file are unchanged. Symbolic links are [resolved](resolve_links)
+/// first. Dropping the value without a commit removes the new file, and so does a signal such as
+/// `SIGINT` that ends the process.
 ///
-/// A target that is not a regular file (a pipe, a terminal, `/dev/null`) or that names a descriptor of
-/// this process (`/dev/stdout`, `/dev/fd/3`) is written directly.
+/// A target that is not a regular file (a pipe, a terminal, `/dev/null`) or that names a descriptor
+/// of this process (`/dev/stdout`, `/dev/fd/3`) is written directly.
 #[derive(Debug)]
 pub struct ReplacedFile {
     file: File,
     unfinished: Option<UnfinishedFile>,
 }
 
-/// The new file until it is committed.
+/// The new file, until it is committed.
 #[derive(Debug)]
 struct UnfinishedFile {
     file: TemporaryFile,
     target: PathBuf,
 }
 
-/// A file that is removed when this is dropped, or when a signal ends the process.
+/// A file that is removed when this value is dropped, or when a signal ends the process.
 #[derive(Debug)]
 struct TemporaryFile {
     path: PathBuf,
-    /// Absent if the handler of signals has no place for it.
+    /// `None` if the signal handler has no free slot.
     place: Option<UnfinishedSlot>,
 }
 
-/// What a path names.
+/// The kind of file that a path names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum TargetKind {
-    /// A regular file, a symbolic link to one, or nothing.
+    /// A regular file, a symbolic link to one, or no file.
     File,
     /// A pipe, a device or a socket.
     Special,
@@ -60,19 +60,19 @@ enum TargetKind {
 }
 
 impl ReplacedFile {
-    /// Starts a file for `target`.
+    /// Creates a file that will replace `target`.
     ///
     /// # Errors
     ///
-    /// [`io::ErrorKind::IsADirectory`] if `target` is a directory; otherwise those of [`resolve_links`],
-    /// stat(2) and open(2). The target is unchanged.
+    /// [`io::ErrorKind::IsADirectory`] if `target` is a directory; otherwise the errors of
+    /// [`resolve_links`], stat(2) and open(2). The target is unchanged.
     pub fn create(target: &Path) -> io::Result<Self> {
         let resolved = resolve_links(target)?;
         match TargetKind::of(target)? {
             TargetKind::File => Self::create_beside(&resolved),
             TargetKind::Special => open_special(&resolved),
             TargetKind::Descriptor => {
-                // What the descriptor has been given already is kept, as with `>> file`.
+                // Keeps existing content of the descriptor, like `>> file`.
                 let file = OpenOptions::new().append(true).open(target)?;
                 Ok(Self { file, unfinished: None })
             }
@@ -97,27 +97,27 @@ impl ReplacedFile {
         }
     }
 
-    /// The path of the unfinished file, for libraries that open files themselves. `None` if the target
-    /// is written directly.
+    /// The path of the unfinished file, for libraries that open files themselves. `None` if the
+    /// target is written directly.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         self.unfinished.as_ref().map(|unfinished| unfinished.file.path.as_path())
     }
 
-    /// Hands over the unfinished file and its path, for content that is worth keeping even if it is never
-    /// complete: the file stays until the caller renames or removes it. The path is `None` if the target
-    /// is written directly.
+    /// Returns the unfinished file and its path, for content worth keeping even if it is
+    /// incomplete: the file remains until the caller renames or removes it. The path is `None` if
+    /// the target is written directly.
     #[must_use]
     pub fn into_parts(self) -> (File, Option<PathBuf>) {
         (self.file, self.unfinished.map(|unfinished| unfinished.file.keep()))
     }
 
-    /// Reserves room on the disk for so many bytes from the beginning. The length of the file stays. Does
-    /// nothing where the file system cannot reserve any.
+    /// Reserves disk space for the first `len` bytes. The length of the file does not change. Does
+    /// nothing if the file system does not support it.
     ///
     /// # Errors
     ///
-    /// Those of fallocate(2), `ENOSPC` if there is not enough room.
+    /// Fails with the errors of fallocate(2), such as `ENOSPC` if there is not enough space.
     pub fn reserve(&self, len: u64) -> io::Result<()> {
         match fallocate(&self.file, FallocateFlags::KEEP_SIZE, 0, len) {
             Ok(()) | Err(Errno::OPNOTSUPP | Errno::NODEV | Errno::SPIPE) => Ok(()),
@@ -125,33 +125,33 @@ impl ReplacedFile {
         }
     }
 
-    /// Gives the file its name. The returned handle can be written on: a recording that grows under its
-    /// final name is committed after its first bytes.
+    /// Renames the file to its target. The returned handle can still be written to: a recording
+    /// that grows under its final name is committed after its first bytes.
     ///
     /// # Errors
     ///
-    /// Those of rename(2). The target is unchanged and the new file is removed.
+    /// Fails with the errors of rename(2). The target is unchanged and the new file is removed.
     pub fn commit(self) -> io::Result<File> {
         if let Some(unfinished) = self.unfinished {
             fs::rename(&unfinished.file.path, &unfinished.target)?;
-            // The name it would remove is gone, and may be taken by another process.
+            // The temporary name no longer exists, and another process may reuse it.
             unfinished.file.keep();
         }
         Ok(self.file)
     }
 }
 
-/// The file that a path leads to, which need not exist. A path that names a descriptor of this process
-/// stays as it is.
+/// Returns the file that a path leads to, which need not exist. A path that names a descriptor of
+/// this process is returned unchanged.
 ///
-/// The symbolic link at the end of the path is followed if it belongs to the user of this process or to the
-/// superuser. A link of another user, for example in `/tmp`, could lead to a file that the user of this
-/// process would not want to replace.
+/// A symbolic link at the end of the path is followed if it belongs to the user of this process or
+/// to the superuser. A link of another user, for example in `/tmp`, could lead to a file that the
+/// user of this process does not want to replace.
 ///
 /// # Errors
 ///
-/// [`io::ErrorKind::PermissionDenied`] for a link of another user; otherwise those of open(2) and
-/// readlink(2), and `ELOOP` if links lead to each other.
+/// [`io::ErrorKind::PermissionDenied`] for a link of another user; otherwise the errors of open(2)
+/// and readlink(2), and `ELOOP` for a cycle of links.
 pub fn resolve_links(target: &Path) -> io::Result<PathBuf> {
     let mut path = target.to_owned();
     if is_descriptor(target) {
@@ -164,9 +164,10 @@ pub fn resolve_links(target: &Path) -> io::Result<PathBuf> {
     Err(Errno::LOOP.into())
 }
 
-/// Where a symbolic link leads; `None` if something else or nothing is at the path.
+/// Returns the target of a symbolic link; `None` if the path is not a link or does not exist.
 fn own_link(path: &Path) -> io::Result<Option<PathBuf>> {
-    // The owner and the content are those of the same link, whatever is done to the path meanwhile.
+    // Opens the link first, so that its owner and its content belong to the same link even if the
+    // path changes.
     let link = match open(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty()) {
         Ok(link) => link,
         Err(Errno::NOENT) => return Ok(None),
@@ -184,18 +185,18 @@ fn own_link(path: &Path) -> io::Result<Option<PathBuf>> {
     Ok(Some(OsString::from_vec(content.into_bytes()).into()))
 }
 
-/// Marks an open file as one that grows under its name, until it is closed. Nothing else can be done about a
-/// file system that has no locks.
+/// Locks an open file while it grows under its name, until it is closed. Does nothing on a file
+/// system without locks.
 pub fn hold(file: &File) {
     let _ = flock(file, FlockOperation::NonBlockingLockExclusive);
 }
 
-/// Checks that no program [holds](hold) the file at `target`, which would then go on to write into a file without
-/// a name.
+/// Checks that no program [holds](hold) the file at `target`. Such a program would continue to
+/// write into a file without a name.
 ///
 /// # Errors
 ///
-/// [`io::ErrorKind::ResourceBusy`] if one does.
+/// [`io::ErrorKind::ResourceBusy`] if a program holds the file.
 pub fn check_not_held(target: &Path) -> io::Result<()> {
     let is_file = TargetKind::of(target).is_ok_and(|kind| kind == TargetKind::File);
     let Some(file) = is_file.then(|| File::open(target).ok()).flatten() else { return Ok(()) };
@@ -219,13 +220,13 @@ impl Write for ReplacedFile {
 }
 
 impl TemporaryFile {
-    /// Takes responsibility for a file that was just created.
+    /// Takes responsibility for removing a file that was just created.
     fn new(path: PathBuf) -> io::Result<Self> {
         let place = unfinished::remember(CString::new(path.as_os_str().as_bytes())?);
         Ok(Self { path, place })
     }
 
-    /// The file stays.
+    /// Keeps the file and returns its path.
     fn keep(mut self) -> PathBuf {
         drop(self.place.take());
         let path = std::mem::take(&mut self.path);
@@ -236,7 +237,7 @@ impl TemporaryFile {
 
 impl Drop for TemporaryFile {
     fn drop(&mut self) {
-        // The error that made the caller give up is the one to report.
+        // The earlier error is the one to report.
         let _ = fs::remove_file(&self.path);
     }
 }
@@ -256,8 +257,8 @@ impl TargetKind {
     }
 }
 
-/// Opens a target that was found not to be a regular file, and checks that it still is not: a regular
-/// file that has taken its place is not written to.
+/// Opens a target that is not a regular file, and checks again after opening: it does not write to
+/// a regular file that has replaced the target.
 fn open_special(target: &Path) -> io::Result<ReplacedFile> {
     // With O_CREAT the kernel refuses pipes that another user has put into a sticky directory
     // (fs.protected_fifos).
@@ -269,7 +270,8 @@ fn open_special(target: &Path) -> io::Result<ReplacedFile> {
     }
 }
 
-/// Whether a path leads to an entry of procfs, directly or by symbolic links. `/dev/stdout` does.
+/// True if a path leads to an entry of procfs, directly or through symbolic links. `/dev/stdout`
+/// does.
 fn is_descriptor(target: &Path) -> bool {
     let mut path = target.to_owned();
     for _ in 0..LINKS_MAX {
@@ -289,8 +291,8 @@ fn is_descriptor(target: &Path) -> bool {
     false
 }
 
-/// A name that says which file it will be. The name of the target is cut so that this one is not too
-/// long for a file system that takes the other.
+/// Returns a name derived from the target. The name of the target is truncated, so that the result
+/// is not too long for a file system that accepts the target.
 fn unfinished_name(target: &[u8]) -> io::Result<OsString> {
     let start = target.get(..NAME_LEN_MAX).unwrap_or(target);
     let mut name = OsString::from_vec([start, b"."].concat());
@@ -301,8 +303,8 @@ fn unfinished_name(target: &[u8]) -> io::Result<OsString> {
 
 const NOFOLLOW: i32 = OFlags::NOFOLLOW.bits().cast_signed();
 
-/// Symbolic links that the kernel follows (path_resolution(7)).
+/// The number of symbolic links that the kernel follows (path_resolution(7)).
 const LINKS_MAX: usize = 40;
 
-/// Bytes of the target's name in the name of the unfinished file.
+/// The number of bytes of the target's name in the name of the unfinished file.
 const NAME_LEN_MAX: usize = 200;

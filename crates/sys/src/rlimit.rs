@@ -1,47 +1,49 @@
-//! How many descriptors a process may have open (getrlimit(2), `RLIMIT_NOFILE`).
+//! The limit of open descriptors of a process (getrlimit(2), `RLIMIT_NOFILE`).
 //!
 //! A bus needs more than the usual soft limit of 1024, which most programs keep because select(2)
-//! fails beyond it. So the bus raises its own limit, and gives its children the original one.
+//! fails beyond it. So the bus raises its own limit, and restores the original one for its
+//! children.
 
 use rustix::process::{Resource, Rlimit, geteuid, getrlimit, setrlimit};
 use std::io;
 
-/// A limit of open files: the soft one, which holds, and the hard one, up to which it may be
+/// A limit of open files: the soft limit, which applies, and the hard limit, up to which it may be
 /// raised.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenFiles(Rlimit);
 
-/// How many descriptors this process may have open: the soft limit, `u64::MAX` if there is none.
+/// Returns how many descriptors this process may have open: the soft limit, `u64::MAX` if
+/// unlimited.
 #[must_use]
 pub fn open_files_max() -> u64 {
     OpenFiles::current().soft().unwrap_or(u64::MAX)
 }
 
 impl OpenFiles {
-    /// The limit of this process.
+    /// Returns the limit of this process.
     #[must_use]
     pub fn current() -> Self {
         Self(getrlimit(Resource::Nofile))
     }
 
-    /// The number of descriptors that may be open, `None` for any number.
+    /// The soft limit, `None` if unlimited.
     #[must_use]
     pub fn soft(&self) -> Option<u64> {
         self.0.current
     }
 
-    /// The number up to which [`OpenFiles::soft`] may be raised, `None` for any number.
+    /// The limit up to which [`OpenFiles::soft`] may be raised, `None` if unlimited.
     #[must_use]
     pub fn hard(&self) -> Option<u64> {
         self.0.maximum
     }
 
-    /// Raises the soft limit of this process to its hard limit, and as root both to at least 65536
-    /// if the system lets it. Returns the limit as it was before.
+    /// Raises the soft limit of this process to its hard limit; as root, raises both to at least
+    /// 65536 if the system permits it. Returns the previous limit.
     ///
     /// # Errors
     ///
-    /// Those of setrlimit(2); the limit then is unchanged.
+    /// Fails with the errors of setrlimit(2); the limit is unchanged then.
     pub fn raise() -> io::Result<Self> {
         let before = Self::current();
         let hard = before.hard();
@@ -52,11 +54,11 @@ impl OpenFiles {
         Ok(before)
     }
 
-    /// Makes this the limit of this process. Allowed between fork and exec.
+    /// Applies this limit to this process. May be called between fork and exec.
     ///
     /// # Errors
     ///
-    /// [`io::ErrorKind::PermissionDenied`] when it has a higher hard limit than now.
+    /// [`io::ErrorKind::PermissionDenied`] if its hard limit is higher than the current one.
     pub fn restore(&self) -> io::Result<()> {
         set(self.soft(), self.hard())
     }
@@ -66,5 +68,5 @@ fn set(current: Option<u64>, maximum: Option<u64>) -> io::Result<()> {
     Ok(setrlimit(Resource::Nofile, Rlimit { current, maximum })?)
 }
 
-/// What root raises the limits to, if they are lower.
+/// The limit that root raises lower limits to.
 const ROOT_MINIMUM: u64 = 65536;

@@ -1,11 +1,11 @@
-//! How long a thread waited for a processor (`/proc/thread-self/schedstat`, see
+//! The time that a thread waited for a processor (`/proc/thread-self/schedstat`, see
 //! Documentation/scheduler/sched-stats.rst of the kernel).
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
-/// The time that the thread which asks has waited for a processor, while it had something to do.
+/// The time that the creating thread was runnable but waited for a processor.
 #[derive(Debug)]
 pub struct RunDelay {
     /// `None` if the kernel does not count it.
@@ -15,7 +15,7 @@ pub struct RunDelay {
 }
 
 impl RunDelay {
-    /// Counts from now on, for the thread that calls this.
+    /// Starts to count, for the calling thread.
     #[must_use]
     pub fn new(now: Duration) -> Self {
         let file = File::open("/proc/thread-self/schedstat").ok();
@@ -23,8 +23,8 @@ impl RunDelay {
         Self { file, last, asked: now }
     }
 
-    /// How long it was since the last time that this was asked. Zero if the kernel does not say, or if that
-    /// was less than `PAUSE` ago; then the time counts next time.
+    /// Returns the waiting time since the last call. Zero if the kernel does not count it, or if
+    /// the last call was less than `PAUSE` ago; then the next call includes the time.
     pub fn since_last(&mut self, now: Duration) -> Duration {
         if now.saturating_sub(self.asked) < PAUSE {
             return Duration::ZERO;
@@ -35,7 +35,7 @@ impl RunDelay {
     }
 }
 
-/// The second number is nanoseconds of waiting.
+/// Reads the second number of the file, the waiting time in nanoseconds.
 fn read(file: &File) -> Option<Duration> {
     let mut buffer = [0; 80];
     let length = file.read_at(&mut buffer, 0).ok()?;
@@ -43,7 +43,7 @@ fn read(file: &File) -> Option<Duration> {
     text.split_ascii_whitespace().nth(1)?.parse().ok().map(Duration::from_nanos)
 }
 
-/// The kernel is not asked more often than this.
+/// The shortest interval between two reads of the file.
 const PAUSE: Duration = Duration::from_millis(10);
 
 #[cfg(test)]
