@@ -1,10 +1,10 @@
-//! The edge to Linux: everything that a D-Bus broker and a blocking client ask of the kernel.
+//! The interface to Linux: the system calls of a D-Bus broker and a blocking client.
 //!
-//! The crates that know what a message means know no file descriptor. This crate is the opposite:
-//! it knows descriptors, processes and users, and nothing of D-Bus. All of its `unsafe`
-//! code is in one private module, `raw`, behind functions that are safe to call. The only other
-//! `unsafe` in the workspace is in the functions that `analyst` exports to the page, and in allocators
-//! that count in tests. Where [`rustix`] offers a call, it is used; `raw` holds the rest.
+//! The crates that handle messages use no file descriptors. This crate is the opposite: it handles
+//! descriptors, processes and users, and has no code for D-Bus. All of its `unsafe` code is in one
+//! private module, `raw`, behind safe functions. The only other `unsafe` code in the workspace is in
+//! the functions that `analyst` exports to the page, and in counting allocators of tests. If
+//! [`rustix`] has a call, this crate uses it; `raw` has the rest.
 //!
 //! A broker uses the modules in this order:
 //!
@@ -21,35 +21,35 @@
 //!  loop     poll         which descriptors can be read or written
 //!           socket       listen, accept, connect
 //!           transfer     bytes and descriptors, one system call each way
-//!           credentials  who is at the other end
-//!           process      what that process is called and has used, for logs and statistics
-//!           identity     as whom it runs and what it may do
-//!           control_group  which unit and session that is
+//!           credentials  the process at the other end
+//!           process      the name and resource usage of that process, for logs and statistics
+//!           identity     its users, groups and capabilities
+//!           control_group  its unit and session
 //!           signals      signals as a readable descriptor
-//!           spawn        children that do not inherit the broker's peculiarities
-//!           launch       children that are not waited for, not even until they are executed
+//!           spawn        children that do not inherit the broker's special settings
+//!           launch       children that are started without blocking until their execution
 //!           clock        the current time, read once per turn
 //!           cycles       the same clock without a call, where the kernel trusts the processor
-//!           timer        the moment of the next deadline as a readable descriptor
+//!           timer        the next deadline as a readable descriptor
 //!           watch        changes of directories as a readable descriptor
 //!           random       unguessable bytes
-//!           datagram     entries for a log that another program keeps
-//!           memory       what is too long for that, as a descriptor
-//!           shared       memory that we write and others read, without a system call
+//!           datagram     entries for the log of another program
+//!           memory       entries that are too long for a datagram, as a descriptor
+//!           shared       memory that this process writes and others read, without a system call
 //! ```
 //!
-//! A benchmark, which starts processes and looks at them, uses three more:
+//! A benchmark, which starts and observes processes, uses three more:
 //!
 //! ```text
 //!           scheduling   which processors a process may use, its nice value, its slice
-//!           switches     when it got and lost a processor
-//!           load         what the processors of the machine did
+//!           switches     the times at which it got and lost a processor
+//!           load         the load of the machine's processors
 //! ```
 //!
 //! A recorder has one more:
 //!
 //! ```text
-//!           run_delay    how long it waited for a processor
+//!           run_delay    the time that it waited for a processor
 //! ```
 //!
 //! A command that writes files and shows pages to its user has two more:
@@ -59,12 +59,12 @@
 //!           loopback     the user at the other end of a TCP connection
 //! ```
 //!
-//! What a Rust program has already when `main` starts is not repeated here: the standard library
-//! opens `/dev/null` on descriptors 0 to 2 that are closed, and ignores `SIGPIPE`.
+//! This crate does not repeat the setup of the Rust standard library before `main`, which opens
+//! `/dev/null` on closed descriptors 0 to 2, and ignores `SIGPIPE`.
 //!
 //! No function keeps state, reads the environment or logs. Errors are [`std::io::Error`], or an
-//! enum when the caller has to decide something; a call that a signal interrupted is repeated,
-//! except [`poll::Poller::wait`], which returns without events.
+//! enum if the caller has to make a decision. A call interrupted by a signal is repeated, except
+//! [`poll::Poller::wait`], which returns without events.
 //!
 //! # Example
 //!

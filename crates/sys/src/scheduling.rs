@@ -1,16 +1,15 @@
-//! Who gets a processor, and for how long: which processors a process may use, and how the
-//! scheduler weighs it against others (sched(7)).
+//! Scheduling: the processors that a process may use, and its weight compared with other processes
+//! (sched(7)).
 //!
-//! To the kernel all of this belongs to a thread. What is set here for a process is set for each
-//! of its threads, those included that begin meanwhile; threads and children that begin later
-//! inherit it from the thread that makes them. What is read of a process is that of its first
-//! thread.
+//! In the kernel, these are properties of a thread. Setting one for a process sets it for each of
+//! its threads, including threads that start meanwhile; later threads and children inherit it from
+//! the thread that creates them. Reading one for a process reads it from its first thread.
 //!
 //! # Errors
 //!
-//! A process that does not exist or has ended is [`io::ErrorKind::NotFound`]; one of another user
-//! is [`io::ErrorKind::PermissionDenied`], unless we have `CAP_SYS_NICE`. When setting something
-//! fails, it may be set already for some of the threads.
+//! [`io::ErrorKind::NotFound`] if the process does not exist or has ended;
+//! [`io::ErrorKind::PermissionDenied`] if it belongs to another user, unless this process has
+//! `CAP_SYS_NICE`. If setting a value fails, some of the threads may have it already.
 
 use crate::process::{threads, to_pid};
 use crate::raw;
@@ -21,19 +20,19 @@ use std::collections::HashSet;
 use std::time::Duration;
 use std::{fmt, io};
 
-/// A set of processors, at least one, by the numbers that the kernel gives them from 0.
+/// A non-empty set of processors, by their kernel numbers, which start at 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ProcessorSet(CpuSet);
 
 impl ProcessorSet {
-    /// One processor. `None` for a number of [`ProcessorSet::LIMIT`] or more.
+    /// Creates a set with one processor. `None` for a number of [`ProcessorSet::LIMIT`] or more.
     #[must_use]
     pub fn one(number: usize) -> Option<Self> {
         Self::new([number])
     }
 
-    /// All processors of these numbers. `None` if there is none, or one of [`ProcessorSet::LIMIT`]
-    /// or more.
+    /// Creates a set from processor numbers. `None` if there are none, or if one is
+    /// [`ProcessorSet::LIMIT`] or more.
     #[must_use]
     pub fn new(numbers: impl IntoIterator<Item = usize>) -> Option<Self> {
         let mut set = CpuSet::new();
@@ -46,28 +45,28 @@ impl ProcessorSet {
         (set.count() > 0).then_some(Self(set))
     }
 
-    /// The numbers, ascending.
+    /// Returns the processor numbers, ascending.
     pub fn iter(&self) -> impl Iterator<Item = usize> {
         (0..Self::LIMIT).filter(|&number| self.contains(number))
     }
 
-    /// Whether the processor of this number is among them.
+    /// True if the set contains this processor.
     #[must_use]
     pub fn contains(&self, number: usize) -> bool {
         self.0.is_set(number)
     }
 
-    /// How many they are, at least one.
+    /// Returns the number of processors, at least one.
     #[must_use]
     pub fn count(&self) -> usize {
         self.0.count() as usize
     }
 
-    /// Numbers are less than this.
+    /// The exclusive upper limit of processor numbers.
     pub const LIMIT: usize = CpuSet::MAX_CPU;
 }
 
-/// As the kernel writes such sets: `0-3,7`.
+/// Formats the set like the kernel: `0-3,7`.
 impl fmt::Display for ProcessorSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let begins = |number: &usize| *number == 0 || !self.contains(number - 1);
@@ -83,30 +82,31 @@ impl fmt::Display for ProcessorSet {
     }
 }
 
-/// The processors that this thread may use.
+/// Returns the processors that this thread may use.
 ///
 /// # Errors
 ///
-/// [`io::ErrorKind::InvalidInput`] on a machine that may have more than [`ProcessorSet::LIMIT`].
+/// [`io::ErrorKind::InvalidInput`] on a machine that may have more than [`ProcessorSet::LIMIT`]
+/// processors.
 pub fn own_processors() -> io::Result<ProcessorSet> {
     Ok(ProcessorSet(sched_getaffinity(None)?))
 }
 
-/// Confines this thread, and what it starts from now on, to `processors`. Allowed between fork and
-/// exec.
+/// Confines this thread, and the threads and children that it starts later, to `processors`. May be
+/// called between fork and exec.
 ///
 /// # Errors
 ///
-/// [`io::ErrorKind::InvalidInput`] if none of them is there for us to use.
+/// [`io::ErrorKind::InvalidInput`] if this thread may use none of them.
 pub fn set_own_processors(processors: &ProcessorSet) -> io::Result<()> {
     Ok(sched_setaffinity(None, &processors.0)?)
 }
 
-/// The processors that a process may use.
+/// Returns the processors that a process may use.
 ///
 /// # Errors
 ///
-/// See [the module](self), and those of [`own_processors`].
+/// See [the module](self) and [`own_processors`].
 pub fn processors(pid: u32) -> io::Result<ProcessorSet> {
     sched_getaffinity(Some(to_pid(pid)?)).map(ProcessorSet).map_err(named)
 }
@@ -115,32 +115,33 @@ pub fn processors(pid: u32) -> io::Result<ProcessorSet> {
 ///
 /// # Errors
 ///
-/// See [the module](self), and those of [`set_own_processors`].
+/// See [the module](self) and [`set_own_processors`].
 pub fn set_processors(pid: u32, processors: &ProcessorSet) -> io::Result<()> {
     for_each_thread(pid, |thread| Ok(sched_setaffinity(Some(thread), &processors.0)?))
 }
 
-/// How much a process yields to others: each step up is about a fifth less processor time, in
-/// comparison with others in the same group. Groups are those of cgroups(7) and, on many desktops,
-/// the programs of one session (sched(7), "autogroup").
+/// A nice value: each step up means about a fifth less processor time than other processes in the
+/// same group. Groups are those of cgroups(7) and, on many desktops, the programs of one session
+/// (sched(7), "autogroup").
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Nice(i8);
 
 impl Nice {
-    /// `None` if it is not from -20, the greediest, to 19. 0 is what programs have usually.
+    /// Creates a nice value from -20, the highest priority, to 19; otherwise `None`. The usual
+    /// value is 0.
     #[must_use]
     pub fn new(value: i8) -> Option<Self> {
         (-20..=19).contains(&value).then_some(Self(value))
     }
 
-    /// From -20 to 19.
+    /// Returns the value, from -20 to 19.
     #[must_use]
     pub fn get(self) -> i8 {
         self.0
     }
 }
 
-/// The nice value of a process.
+/// Returns the nice value of a process.
 ///
 /// # Errors
 ///
@@ -155,21 +156,21 @@ pub fn nice(pid: u32) -> io::Result<Nice> {
 ///
 /// # Errors
 ///
-/// See [the module](self); [`io::ErrorKind::PermissionDenied`] also for a lower value than now,
-/// unless we have `CAP_SYS_NICE` or the process has the limit for it (getrlimit(2),
+/// See [the module](self); also [`io::ErrorKind::PermissionDenied`] for a value below the current
+/// one, unless this process has `CAP_SYS_NICE` or the target has a sufficient limit (getrlimit(2),
 /// `RLIMIT_NICE`).
 pub fn set_nice(pid: u32, nice: Nice) -> io::Result<()> {
     for_each_thread(pid, |thread| Ok(setpriority_process(Some(thread), nice.get().into())?))
 }
 
-/// A hint to the scheduler how long a process wants to run at a time. It changes nothing in how
-/// much the process gets altogether: with a shorter slice it gets the processor sooner after it
-/// was woken, with a longer one it is not taken off so often.
+/// A time slice: a hint to the scheduler how long a process wants to run at a time. It does not
+/// change the total processor time. With a shorter slice, the process runs sooner after a wake-up;
+/// with a longer one, it is preempted less often.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slice(Duration);
 
 impl Slice {
-    /// `None` if it is not from [`Slice::SHORTEST`] to [`Slice::LONGEST`].
+    /// Creates a slice from [`Slice::SHORTEST`] to [`Slice::LONGEST`]; otherwise `None`.
     #[must_use]
     pub fn new(length: Duration) -> Option<Self> {
         (Self::SHORTEST..=Self::LONGEST).contains(&length).then_some(Self(length))
@@ -181,19 +182,20 @@ impl Slice {
         self.0
     }
 
-    /// The shortest that the kernel grants, 0.1 ms.
+    /// The shortest slice that the kernel grants, 0.1 ms.
     pub const SHORTEST: Duration = Duration::from_micros(100);
 
-    /// The longest that the kernel grants, 100 ms.
+    /// The longest slice that the kernel grants, 100 ms.
     pub const LONGEST: Duration = Duration::from_millis(100);
 }
 
-/// The slice of a process, be it set or what the scheduler gives to all. Linux 6.12 or newer.
+/// Returns the slice of a process, whether set or the default of the scheduler. Requires Linux
+/// 6.12.
 ///
 /// # Errors
 ///
 /// See [the module](self); [`io::ErrorKind::Unsupported`] on an older kernel, and for a process
-/// that is scheduled in real time.
+/// with real-time scheduling.
 pub fn slice(pid: u32) -> io::Result<Slice> {
     let attributes = raw::scheduling_attributes(to_pid(pid)?).map_err(named)?;
     let slice = Slice::new(Duration::from_nanos(attributes.sched_runtime));
@@ -201,18 +203,17 @@ pub fn slice(pid: u32) -> io::Result<Slice> {
 }
 
 /// Sets the slice of a process (sched_setattr(2), `sched_runtime`); its policy and its nice value
-/// stay. Linux 6.12 or newer.
+/// do not change. Requires Linux 6.12.
 ///
 /// # Errors
 ///
-/// Those of [`slice()`], which is asked whether the kernel has done it.
+/// Fails like [`slice()`], which verifies that the kernel has set the slice.
 pub fn set_slice(pid: u32, slice: Slice) -> io::Result<()> {
     set_runtime(pid, slice.get())?;
     if self::slice(pid)? == slice { Ok(()) } else { Err(io::ErrorKind::Unsupported.into()) }
 }
 
-/// Takes back what [`set_slice`] did, so that the process has the slice that the scheduler gives
-/// to all.
+/// Reverts [`set_slice`], so that the process has the default slice of the scheduler.
 ///
 /// # Errors
 ///
@@ -230,7 +231,7 @@ fn set_runtime(pid: u32, runtime: Duration) -> io::Result<()> {
     })
 }
 
-/// Does `change` for every thread of a process, until there is none left that has not got it.
+/// Applies `change` to every thread of a process, until no unchanged thread is left.
 fn for_each_thread(pid: u32, change: impl Fn(Pid) -> io::Result<()>) -> io::Result<()> {
     let mut changed = HashSet::new();
     loop {
@@ -247,7 +248,7 @@ fn for_each_thread(pid: u32, change: impl Fn(Pid) -> io::Result<()>) -> io::Resu
     }
 }
 
-/// The kernel says "no such process", for which the standard library has no kind.
+/// Maps the kernel error "no such process", for which the standard library has no kind.
 fn named(error: impl Into<io::Error>) -> io::Error {
     let error = error.into();
     if is_gone(&error) { io::ErrorKind::NotFound.into() } else { error }

@@ -34,15 +34,15 @@ pub struct Writable(WritableMapping);
 #[derive(Debug)]
 pub struct ReadOnly(ReadOnlyMapping);
 
-/// Memory that the kernel has not provided yet. Without [`provide`](Self::provide) it provides each page
-/// when the page is first written to, by a page fault that takes microseconds.
+/// Memory that the kernel has not provided yet. Without [`provide`](Self::provide), it provides
+/// each page at the first write, in a page fault that takes microseconds.
 #[derive(Debug)]
 pub struct Unprovided(Arc<Pages>);
 
 impl Writable {
-    /// Makes memory of `len` bytes, all zero, and a descriptor with which other processes can map it. The
-    /// descriptor is sealed: its holders can neither write the memory nor change its length. `/proc` shows
-    /// `name` for it.
+    /// Creates memory of `len` zero bytes, and a descriptor with which other processes can map it.
+    /// The descriptor is sealed: its holders can neither write the memory nor change its length.
+    /// `/proc` shows `name` for it.
     ///
     /// # Errors
     ///
@@ -66,7 +66,7 @@ impl Writable {
         self.len() == 0
     }
 
-    /// The memory as a thread needs it to have the kernel provide it.
+    /// Returns a handle with which a thread can make the kernel provide the memory.
     pub fn unprovided(&self) -> Unprovided {
         Unprovided(Arc::clone(self.0.pages()))
     }
@@ -115,8 +115,8 @@ impl Writable {
 }
 
 impl Unprovided {
-    /// Makes the kernel provide all of the memory. Stops early if the [`Writable`] is dropped meanwhile,
-    /// if memory runs out, or before Linux 5.14.
+    /// Makes the kernel provide all of the memory. Stops early if the [`Writable`] is dropped, if
+    /// memory runs out, or before Linux 5.14.
     pub fn provide(self) {
         let Self(pages) = self;
         for start in (0..pages.len()).step_by(PROVIDED_AT_ONCE) {
@@ -129,12 +129,12 @@ impl Unprovided {
 }
 
 impl ReadOnly {
-    /// Maps all of the memory behind a descriptor that [`Writable::new`] has made.
+    /// Maps all of the memory of a descriptor created by [`Writable::new`].
     ///
     /// # Errors
     ///
-    /// `InvalidData` if the descriptor is not sealed against shrinking: an access behind a new, earlier end
-    /// would end this process. Other errors if mapping fails.
+    /// `InvalidData` if the descriptor is not sealed against shrinking: an access beyond a reduced
+    /// length would end this process. Other errors if mapping fails.
     pub fn map(descriptor: BorrowedFd<'_>) -> io::Result<Self> {
         let seals = rustix::fs::fcntl_get_seals(descriptor).unwrap_or(SealFlags::empty());
         if !seals.contains(SealFlags::SHRINK) {
@@ -155,13 +155,13 @@ impl ReadOnly {
         self.len() == 0
     }
 
-    /// Copies bytes out, from byte offset `at` on. If the writer changes them at the same time, some words
-    /// are old and some are new.
+    /// Copies bytes out, from byte offset `at` on. If the writer changes them at the same time,
+    /// some words are old and some are new.
     ///
     /// # Panics
     ///
-    /// Panics if `at` is not a multiple of eight, or if a word that has some of the bytes is not within the
-    /// memory.
+    /// Panics if `at` is not a multiple of eight, or if a word that contains one of the bytes is
+    /// not within the memory.
     #[inline]
     pub fn read(&self, at: usize, bytes: &mut [u8]) {
         self.0.read(at, bytes);
@@ -188,8 +188,8 @@ impl ReadOnly {
     }
 }
 
-/// Bytes that [`Unprovided::provide`] asks for in one system call. While the kernel works on a call, other
-/// threads cannot map or unmap memory, and the dropping of the [`Writable`] is not noticed.
+/// The number of bytes that [`Unprovided::provide`] requests in one system call. During a call,
+/// other threads cannot map or unmap memory, and dropping the [`Writable`] is not noticed.
 const PROVIDED_AT_ONCE: usize = 64 * 1024;
 
 #[cfg(test)]
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(blocks(), 0);
         memory.unprovided().provide();
         assert!(blocks() * 512 >= memory.len() as i64, "{}", blocks());
-        // Nobody is there to write.
+        // The writer is gone.
         let unprovided = memory.unprovided();
         drop(memory);
         unprovided.provide();

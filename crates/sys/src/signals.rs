@@ -1,8 +1,8 @@
-//! Signals as a descriptor to read from, so that an event loop meets them like everything else
+//! Signals as a readable descriptor, so that an event loop handles them like other events
 //! (signalfd(2)).
 //!
-//! A signal that is read this way must be blocked, and children inherit what is blocked; start
-//! them with [`ChildSetup`](crate::spawn::ChildSetup), which undoes that.
+//! A signal that is read this way must be blocked, and children inherit blocked signals; start them
+//! with [`ChildSetup`](crate::spawn::ChildSetup), which unblocks the signals.
 
 use crate::raw::{self, MaskChange};
 use rustix::io::{Errno, retry_on_intr};
@@ -10,31 +10,31 @@ use rustix::process::Signal as Number;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// The signals that a program here reacts to.
+/// The signals that the programs of this project handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProcessSignal {
-    /// `SIGTERM`: end in an orderly way.
+    /// `SIGTERM`: end gracefully.
     Terminate,
-    /// `SIGINT`: the same, from the terminal.
+    /// `SIGINT`: end gracefully, sent by the terminal.
     Interrupt,
     /// `SIGHUP`: read the configuration again.
     HangUp,
-    /// `SIGUSR1`: whatever the program says it means.
+    /// `SIGUSR1`: the program defines its meaning.
     User1,
-    /// `SIGUSR2`: the same.
+    /// `SIGUSR2`: the program defines its meaning.
     User2,
     /// `SIGCHLD`: at least one child has ended.
     Child,
-    /// `SIGXFSZ`: a file would have become larger than it may. What wrote to it gets an error, too.
+    /// `SIGXFSZ`: a file would exceed its size limit. The write that caused it gets an error, too.
     FileSize,
-    /// `SIGWINCH`: the terminal has another size.
+    /// `SIGWINCH`: the size of the terminal has changed.
     Resized,
     /// `SIGTSTP`: stop until continued, from the terminal. See [`suspend`].
     Suspend,
 }
 
 impl ProcessSignal {
-    /// All of them.
+    /// All of the signals above.
     pub const ALL: [Self; 9] = [
         Self::Terminate,
         Self::Interrupt,
@@ -62,34 +62,34 @@ impl ProcessSignal {
     }
 }
 
-/// Where signals arrive that no longer interrupt the process.
+/// A source of blocked signals, which no longer interrupt the process.
 #[derive(Debug)]
 pub struct SignalSource {
     descriptor: OwnedFd,
 }
 
 impl SignalSource {
-    /// Blocks `signals` in this thread, and makes a source that they are read from instead. They
-    /// stay blocked when the source is dropped.
+    /// Blocks `signals` in this thread, and creates a source from which they are read instead. They
+    /// stay blocked after the source is dropped.
     ///
-    /// Call it before any other thread starts: threads inherit what is blocked, and a signal goes
-    /// to any thread that does not block it.
+    /// Call it before any other thread starts: threads inherit blocked signals, and a signal is
+    /// delivered to any thread that does not block it.
     ///
     /// # Errors
     ///
-    /// Only when descriptors or memory run out.
+    /// Fails only if descriptors or memory run out.
     pub fn block(signals: &[ProcessSignal]) -> io::Result<Self> {
         let numbers = || signals.iter().map(|signal| signal.number());
         raw::change_signal_mask(MaskChange::Block, numbers())?;
         Ok(Self { descriptor: raw::signal_descriptor(numbers())? })
     }
 
-    /// Takes the next signal, without waiting; `None` when there is none. The same signal, sent
-    /// several times before it is taken, may come once.
+    /// Takes the next signal without blocking; `None` if there is none. A signal that is sent
+    /// several times before it is taken may be reported once.
     ///
     /// # Errors
     ///
-    /// None that a correct caller can cause.
+    /// Fails only if the source is misused by its caller.
     pub fn take(&self) -> io::Result<Option<ProcessSignal>> {
         let mut record = [0; RECORD];
         match retry_on_intr(|| rustix::io::read(&self.descriptor, &mut record)) {
@@ -107,24 +107,24 @@ impl AsFd for SignalSource {
     }
 }
 
-/// Stops this process until another process continues it, and returns then: what `SIGTSTP` does by
-/// default, for a program that reads [`ProcessSignal::Suspend`] and has put the terminal in order. If no
-/// shell could continue the process (its process group is orphaned), the kernel ignores the signal and
-/// this function returns at once. `SIGTSTP` is blocked afterwards.
+/// Stops this process until another process continues it, then returns: the default action of
+/// `SIGTSTP`, for a program that reads [`ProcessSignal::Suspend`] and has restored the terminal. If
+/// no shell could continue the process (its process group is orphaned), the kernel ignores the
+/// signal and this function returns immediately. `SIGTSTP` is blocked afterwards.
 ///
 /// # Errors
 ///
-/// None that a correct caller can cause.
+/// Fails only if the call is misused by its caller.
 pub fn suspend() -> io::Result<()> {
     let signal = || std::iter::once(Number::TSTP);
-    // A second key press that waits already would stop the process again at once.
+    // A pending second key press would stop the process again immediately.
     raw::change_signal_mask(MaskChange::Block, signal())?;
     rustix::process::kill_process(rustix::process::getpid(), Number::TSTP)?;
     raw::change_signal_mask(MaskChange::Unblock, signal())?;
     raw::change_signal_mask(MaskChange::Block, signal())
 }
 
-/// Lets signals interrupt this thread again. Allowed between fork and exec.
+/// Unblocks all signals in this thread. May be called between fork and exec.
 pub(crate) fn unblock_all() -> io::Result<()> {
     raw::change_signal_mask(MaskChange::Unblock, ProcessSignal::ALL.map(ProcessSignal::number))
 }
@@ -137,5 +137,5 @@ fn decode(record: &[u8; RECORD]) -> Option<ProcessSignal> {
 /// Bytes that the kernel writes per signal.
 const RECORD: usize = size_of::<libc::signalfd_siginfo>();
 
-// The signal's number stands at the start of the record.
+// The signal number is at the start of the record.
 const _: () = assert!(std::mem::offset_of!(libc::signalfd_siginfo, ssi_signo) == 0);

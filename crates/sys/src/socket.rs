@@ -1,8 +1,8 @@
-//! Stream sockets: how they come to be and what they are. What goes through them is in
-//! [`transfer`](crate::transfer).
+//! Creates and inspects stream sockets. [`transfer`](crate::transfer) sends and receives data.
 //!
-//! Clients make their TCP sockets with [`std::net`]; what listens is made here, and [`accept`] and
-//! the rest treat both kinds alike. Every descriptor made here is close-on-exec.
+//! Clients create their TCP sockets with [`std::net`]; this module creates listening sockets, and
+//! [`accept`] and the other functions support both kinds. All created descriptors are
+//! close-on-exec.
 
 use rustix::io::{Errno, retry_on_intr};
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
@@ -16,19 +16,20 @@ use std::os::unix::net::{SocketAddr as UnixSocketAddr, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Where a Unix socket listens (unix(7)).
+/// The address of a Unix socket (unix(7)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnixAddress<'a> {
-    /// A file, of at most 108 bytes; programs that count a NUL byte at the end reach 107.
+    /// A path of at most 108 bytes; programs that require a NUL byte at the end support 107.
     Path(&'a Path),
-    /// A name outside the file system, of 1 to 107 bytes of any value, gone with the socket.
+    /// A name outside the file system, of 1 to 107 arbitrary bytes, which disappears with the
+    /// socket.
     Abstract(&'a [u8]),
 }
 
 impl UnixAddress<'_> {
     fn encode(self) -> io::Result<SocketAddrUnix> {
         let address = match self {
-            // To the kernel an empty address is a wish for one of its choice.
+            // For the kernel, an empty address requests an automatic one.
             Self::Path(path) if path.as_os_str().is_empty() => Err(Errno::INVAL),
             Self::Path(path) => SocketAddrUnix::new(path),
             Self::Abstract([]) => Err(Errno::INVAL),
@@ -38,13 +39,14 @@ impl UnixAddress<'_> {
     }
 }
 
-/// Makes a non-blocking Unix stream socket that listens at `address`.
+/// Creates a non-blocking Unix stream socket that listens at `address`.
 ///
 /// # Errors
 ///
-/// [`io::ErrorKind::AddrInUse`] when the file exists (a socket left over by a crash can be
+/// [`io::ErrorKind::AddrInUse`] if the file exists (a socket left over from a crash can be
 /// [removed](crate::filesystem::remove_stale_socket)) or another socket has the abstract name;
-/// `ENAMETOOLONG` when the address is too long and `EINVAL` when it is empty; otherwise those of bind(2).
+/// `ENAMETOOLONG` if the address is too long and `EINVAL` if it is empty; otherwise the errors of
+/// bind(2).
 pub fn listen_unix(address: UnixAddress<'_>) -> io::Result<OwnedFd> {
     let address = address.encode()?;
     let socket = unix_socket(SocketFlags::CLOEXEC | SocketFlags::NONBLOCK)?;
@@ -53,36 +55,36 @@ pub fn listen_unix(address: UnixAddress<'_>) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// As [`listen_unix`] at a file that only its owner may connect to, from the first moment on.
+/// Like [`listen_unix`], at a file that only its owner can connect to, from the start.
 ///
 /// # Errors
 ///
-/// As [`listen_unix`].
+/// Fails like [`listen_unix`].
 pub fn listen_unix_for_owner(path: &Path) -> io::Result<OwnedFd> {
     let address = UnixAddress::Path(path).encode()?;
     let socket = unix_socket(SocketFlags::CLOEXEC | SocketFlags::NONBLOCK)?;
     net::bind(&socket, &address)?;
-    // Nobody can connect before it listens.
+    // Clients cannot connect before the socket listens.
     fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
     net::listen(&socket, BACKLOG)?;
     Ok(socket)
 }
 
-/// Which protocols a socket takes connections of that listens at an IPv6 address.
+/// The protocols of the connections that a socket with an IPv6 address accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ipv6Scope {
-    /// Those of IPv4 too, where the system is set up so (ipv6(7): `net.ipv6.bindv6only`).
+    /// IPv6, and IPv4 as well if the system is configured so (ipv6(7): `net.ipv6.bindv6only`).
     AsSystem,
-    /// Those of IPv6 alone, so that another socket can listen at the same port for the others.
+    /// IPv6 only, so that another socket can listen at the same port for IPv4.
     Only,
 }
 
-/// Makes a non-blocking TCP socket that listens at `address`, at a port of the kernel's choice if
-/// that is 0. What is written to the connections leaves at once (tcp(7): `TCP_NODELAY`).
+/// Creates a non-blocking TCP socket that listens at `address`; for port 0, the kernel chooses a
+/// port. Its connections send written data immediately (tcp(7): `TCP_NODELAY`).
 ///
 /// # Errors
 ///
-/// [`io::ErrorKind::AddrInUse`] when another socket listens there; otherwise those of bind(2).
+/// [`io::ErrorKind::AddrInUse`] if another socket listens there; otherwise the errors of bind(2).
 pub fn listen_tcp(address: SocketAddr, scope: Ipv6Scope) -> io::Result<OwnedFd> {
     let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
@@ -90,7 +92,7 @@ pub fn listen_tcp(address: SocketAddr, scope: Ipv6Scope) -> io::Result<OwnedFd> 
     if address.is_ipv6() && scope == Ipv6Scope::Only {
         sockopt::set_ipv6_v6only(&socket, true)?;
     }
-    // A connection that has just ended keeps its port for minutes.
+    // A closed connection occupies its port for minutes.
     sockopt::set_socket_reuseaddr(&socket, true)?;
     send_at_once(&socket)?;
     net::bind(&socket, &address)?;
@@ -98,22 +100,23 @@ pub fn listen_tcp(address: SocketAddr, scope: Ipv6Scope) -> io::Result<OwnedFd> 
     Ok(socket)
 }
 
-/// Lets a TCP socket send what is written without waiting for more (tcp(7): `TCP_NODELAY`). What
-/// it accepts does the same.
+/// Makes a TCP socket send written data without waiting for more (tcp(7): `TCP_NODELAY`).
+/// Connections that it accepts inherit this.
 ///
 /// # Errors
 ///
-/// When `socket` is no TCP socket.
+/// Fails if `socket` is not a TCP socket.
 pub fn send_at_once(socket: impl AsFd) -> io::Result<()> {
     Ok(sockopt::set_tcp_nodelay(socket, true)?)
 }
 
-/// Connects a blocking Unix stream socket to `address`, and waits while the listener is busy.
+/// Connects a blocking Unix stream socket to `address`; blocks while the backlog of the listener is
+/// full.
 ///
 /// # Errors
 ///
-/// [`io::ErrorKind::NotFound`] when there is no such file, [`io::ErrorKind::ConnectionRefused`]
-/// when nobody listens there; otherwise those of connect(2).
+/// [`io::ErrorKind::NotFound`] if the file does not exist, [`io::ErrorKind::ConnectionRefused`] if
+/// no socket listens there; otherwise the errors of connect(2).
 pub fn connect_unix(address: UnixAddress<'_>) -> io::Result<OwnedFd> {
     let address = address.encode()?;
     let socket = unix_socket(SocketFlags::CLOEXEC)?;
@@ -121,36 +124,36 @@ pub fn connect_unix(address: UnixAddress<'_>) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Two blocking Unix stream sockets, connected to each other (socketpair(2)).
+/// Creates two blocking Unix stream sockets that are connected to each other (socketpair(2)).
 ///
 /// # Errors
 ///
-/// Only when descriptors or memory run out.
+/// Fails only if descriptors or memory run out.
 pub fn socket_pair() -> io::Result<(OwnedFd, OwnedFd)> {
     let (one, other) = UnixStream::pair()?;
     Ok((one.into(), other.into()))
 }
 
-/// What became of an attempt to [`accept`].
+/// The result of an attempt to [`accept`].
 #[derive(Debug)]
 #[must_use]
 pub enum Accepted {
     /// A connection, non-blocking and close-on-exec.
     Connection(OwnedFd),
-    /// Nobody waits, or who did has given up.
+    /// No connection is waiting, or the waiting one was closed.
     NoneWaiting,
-    /// Somebody waits, but this process or the system has no descriptor or memory left. The
-    /// listener stays readable, so stop watching it until a descriptor was closed.
+    /// A connection is waiting, but this process or the system has no descriptor or memory left.
+    /// The listener stays readable, so stop watching it until a descriptor was closed.
     OutOfRoom(io::Error),
 }
 
-/// Takes one waiting connection from `listener`, Unix or TCP (accept4(2)). Set the listener
-/// non-blocking, as [`listen_unix`] does, or this waits for one.
+/// Accepts one waiting connection from `listener`, Unix or TCP (accept4(2)). Set the listener
+/// non-blocking, as [`listen_unix`] does, or this blocks.
 ///
 /// # Errors
 ///
-/// Only when `listener` is no listening socket, or a security module forbids to accept; what a
-/// peer or a shortage can cause is in [`Accepted`].
+/// Fails only if `listener` is not a listening socket, or a security module forbids accepting;
+/// errors caused by a peer or a shortage are in [`Accepted`].
 pub fn accept(listener: impl AsFd) -> io::Result<Accepted> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     match retry_on_intr(|| net::accept_with(&listener, flags)) {
@@ -172,11 +175,11 @@ pub enum SocketKind {
     Other,
 }
 
-/// Tells the transport of a socket that somebody else made.
+/// Returns the transport of a socket from elsewhere.
 ///
 /// # Errors
 ///
-/// `ENOTSOCK` when `socket` is not a socket.
+/// `ENOTSOCK` if `socket` is not a socket.
 pub fn socket_kind(socket: impl AsFd) -> io::Result<SocketKind> {
     if sockopt::socket_type(&socket)? != SocketType::STREAM {
         return Ok(SocketKind::Other);
@@ -188,11 +191,11 @@ pub fn socket_kind(socket: impl AsFd) -> io::Result<SocketKind> {
     })
 }
 
-/// Whether listen(2) was called on `socket`, so that it can [`accept`].
+/// True if listen(2) was called on `socket`, so that it can [`accept`].
 ///
 /// # Errors
 ///
-/// `ENOTSOCK` when `socket` is not a socket.
+/// `ENOTSOCK` if `socket` is not a socket.
 pub fn is_listening(socket: impl AsFd) -> io::Result<bool> {
     Ok(sockopt::socket_acceptconn(socket)?)
 }
@@ -206,17 +209,17 @@ pub enum LocalAddress {
     Abstract(Vec<u8>),
     /// A Unix socket that was not bound.
     Unnamed,
-    /// An Internet socket.
+    /// An Internet socket with this address.
     Internet(SocketAddr),
 }
 
-/// Asks where `socket` is bound, to learn what the kernel or the service manager chose
+/// Returns the address of `socket`, which the kernel or the service manager may have chosen
 /// (getsockname(2)).
 ///
 /// # Errors
 ///
-/// `ENOTSOCK` when `socket` is not a socket; [`io::ErrorKind::Unsupported`] when it is of a family
-/// that [`LocalAddress`] does not know.
+/// `ENOTSOCK` if `socket` is not a socket; [`io::ErrorKind::Unsupported`] if its family is not in
+/// [`LocalAddress`].
 pub fn local_address(socket: impl AsFd) -> io::Result<LocalAddress> {
     let family = sockopt::socket_domain(&socket)?;
     let duplicate = socket.as_fd().try_clone_to_owned()?;
@@ -229,12 +232,12 @@ pub fn local_address(socket: impl AsFd) -> io::Result<LocalAddress> {
     }
 }
 
-/// Limits how long a [blocking](crate::transfer::TransferWait::Block) receive waits; `None` is for ever
-/// (`SO_RCVTIMEO`, socket(7)).
+/// Limits how long a [blocking](crate::transfer::TransferWait::Block) receive waits; `None` means
+/// without limit (`SO_RCVTIMEO`, socket(7)).
 ///
 /// # Errors
 ///
-/// [`io::ErrorKind::InvalidInput`] for zero, which the kernel would take for "for ever".
+/// [`io::ErrorKind::InvalidInput`] for zero, which the kernel would interpret as "without limit".
 pub fn set_receive_timeout(socket: impl AsFd, timeout: Option<Duration>) -> io::Result<()> {
     Ok(sockopt::set_socket_timeout(socket, sockopt::Timeout::Recv, timeout)?)
 }
@@ -247,8 +250,8 @@ fn is_shortage(error: Errno) -> bool {
     matches!(error, Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM)
 }
 
-/// Nobody there, or an error of the one connection that was taken: accept(2) lists those that TCP
-/// passes on.
+/// True if no connection is waiting, or for an error of the accepted connection: accept(2) lists
+/// the errors that TCP passes on.
 fn is_absence(error: Errno) -> bool {
     matches!(
         error,
@@ -272,6 +275,6 @@ fn decode_unix(address: &UnixSocketAddr) -> LocalAddress {
     }
 }
 
-/// Connections that may wait to be accepted. The kernel lowers it to `net.core.somaxconn`, whose
+/// The maximum length of the accept queue. The kernel reduces it to `net.core.somaxconn`, whose
 /// default is the same number.
 const BACKLOG: i32 = 4096;

@@ -1,4 +1,4 @@
-//! Starting programs that do not inherit what this process set up for itself.
+//! Starts programs that do not inherit the special settings of this process.
 
 use crate::raw;
 use crate::rlimit::OpenFiles;
@@ -9,7 +9,7 @@ use rustix::process::{Pid, getpid, getppid, set_parent_process_death_signal};
 use std::io;
 use std::process::Command;
 
-/// What a child does between fork and exec. It always lets the signals through that a
+/// The settings that a child applies between fork and exec. It always unblocks the signals that a
 /// [`SignalSource`](crate::signals::SignalSource) of its parent blocks.
 ///
 /// # Example
@@ -37,7 +37,7 @@ pub struct ChildSetup {
     oom_score: OomScore,
 }
 
-/// What the kernel thinks of killing a process when memory runs out.
+/// The adjustment that the kernel considers when memory runs out.
 #[derive(Clone, Copy, Debug, Default)]
 enum OomScore {
     #[default]
@@ -52,19 +52,19 @@ struct ParentDeath {
 }
 
 impl ChildSetup {
-    /// Lets the signals through, and no more.
+    /// Creates a setup that only unblocks signals.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Gives the child this limit of open files, the one from before [`OpenFiles::raise`].
+    /// Applies this limit of open files to the child: the limit before [`OpenFiles::raise`].
     pub fn open_files(self, limit: OpenFiles) -> Self {
         Self { open_files: Some(limit), ..self }
     }
 
     /// Sends the child `signal` when the thread that started it ends (prctl(2),
-    /// `PR_SET_PDEATHSIG`). The child can undo it. Call this in the process that starts the child,
-    /// not before a fork of it.
+    /// `PR_SET_PDEATHSIG`). The child can revert this. Call it in the process that starts the
+    /// child, not before a fork of that process.
     pub fn end_with_parent(self, signal: ProcessSignal) -> Self {
         Self { end_with_parent: Some(ParentDeath { parent: getpid(), signal }), ..self }
     }
@@ -74,8 +74,8 @@ impl ChildSetup {
         Self { processors: Some(processors), ..self }
     }
 
-    /// If this process is protected from being killed when memory runs out, does not pass that on
-    /// (proc(5), `oom_score_adj`).
+    /// If this process is protected from being killed when memory runs out, does not pass the
+    /// protection on (proc(5), `oom_score_adj`).
     pub fn without_protection(self) -> Self {
         let own = std::fs::read_to_string("/proc/self/oom_score_adj").unwrap_or_default();
         let is_protected = own.trim().parse::<i32>().is_ok_and(|score| score < 0);
@@ -83,13 +83,13 @@ impl ChildSetup {
         Self { oom_score, ..self }
     }
 
-    /// Makes every child that `command` starts from now on do it. What fails in the child, fails
-    /// the start of `command`.
+    /// Applies the setup to every child that `command` starts from now on. If a step fails in the
+    /// child, starting `command` fails.
     pub fn install(self, command: &mut Command) {
         raw::run_before_exec(command, self);
     }
 
-    /// Runs in the child, where allocations and locks are forbidden: system calls only.
+    /// Runs in the child, which must not allocate or lock: it makes only system calls.
     pub(crate) fn apply(&self) -> io::Result<()> {
         if let Some(limit) = &self.open_files {
             limit.restore()?;
@@ -115,7 +115,7 @@ impl ChildSetup {
 impl ParentDeath {
     fn apply(self) -> io::Result<()> {
         set_parent_process_death_signal(Some(self.signal.number()))?;
-        // If the parent has ended before that call, the signal will never come.
+        // If the parent ended before the call, the signal will never arrive.
         if getppid() == Some(self.parent) { Ok(()) } else { Err(rustix::io::Errno::SRCH.into()) }
     }
 }

@@ -33,76 +33,77 @@ use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-/// A running record of the switches of one process. Dropping it ends the recording.
+/// A running recording of the context switches of one process. Dropping it ends the recording.
 #[derive(Debug)]
 pub struct SwitchTrace {
     pid: u32,
     capacity: usize,
     followed: Followed,
     threads: Vec<ThreadTrace>,
-    /// Threads that are there and cannot be followed.
+    /// Existing threads that cannot be recorded.
     refused: BTreeSet<u32>,
 }
 
-/// Which threads of a process are followed.
+/// The threads of a process that are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Followed {
-    /// All of them, also those that begin later.
+    /// All threads, including threads that start later.
     All,
-    /// The first one only, for a process whose other threads do not matter.
+    /// Only the first thread, for a process whose other threads do not matter.
     First,
 }
 
-/// What was recorded since the start, or since it was taken last. Times are those of
+/// The switches since the start, or since the previous call of `take`. Times are on the clock of
 /// [`clock::monotonic`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Switches {
-    /// All that is known to have happened, in the order of time.
+    /// All known switches, in chronological order.
     pub switches: Vec<Switch>,
-    /// When at least one thread had a processor: ascending, with gaps between them. Around what was
-    /// lost, spans whose start or end is unknown are left out.
+    /// The intervals in which at least one thread had a processor: ascending, with gaps between
+    /// them. Near lost records, spans with an unknown start or end are omitted.
     pub running: Vec<Range<Duration>>,
-    /// Records for which there was no room.
+    /// The number of records that were lost because the ring was full.
     pub lost: u64,
-    /// Threads of which nothing is known: they ended before they were followed, or cannot be.
+    /// The number of threads without records: they ended before they could be recorded, or cannot
+    /// be recorded.
     pub unfollowed: u64,
 }
 
 /// A thread got or lost a processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Switch {
-    /// When, by [`clock::monotonic`].
+    /// The time on the clock of [`clock::monotonic`].
     pub time: Duration,
-    /// The number of the thread; that of the first thread is the process's.
+    /// The thread id; the first thread has the process id.
     pub thread: u32,
-    /// Which of both, and why.
+    /// The kind of the switch, with its reason.
     pub kind: SwitchKind,
 }
 
-/// What happened to a thread.
+/// The kind of a context switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SwitchKind {
-    /// It got a processor.
+    /// The thread got a processor.
     Resumed,
-    /// It lost the processor although it had something to do, because another was to run.
+    /// The thread was preempted although it was runnable.
     Preempted,
-    /// It gave the processor up to wait for something.
+    /// The thread gave up the processor to wait.
     Waited,
-    /// It ended.
+    /// The thread has ended.
     Ended,
 }
 
 impl SwitchTrace {
-    /// Starts to record the switches of the threads that the process `pid` has now; those that begin
-    /// later are followed, if all are to be, from when the records are [taken](Self::take) next. For each of them there is
-    /// room for at least `capacity` records; a thread that gets a processor and loses it again makes
-    /// two. What does not fit is lost, and counted, until the records are taken.
+    /// Starts to record the switches of the current threads of the process `pid`; threads that
+    /// start later are recorded, if `followed` says so, from the next [`take`](Self::take) on. Each
+    /// thread has space for at least `capacity` records; a thread that gets and loses a processor
+    /// makes two. Records that do not fit are lost and counted.
     ///
     /// # Errors
     ///
-    /// - [`io::ErrorKind::NotFound`]: there is no such process.
+    /// - [`io::ErrorKind::NotFound`]: the process does not exist.
     /// - [`io::ErrorKind::PermissionDenied`]: it belongs to another user, the kernel forbids such
-    ///   recordings, or all together would lock more memory than allowed
+    ///   recordings, or all of them together would lock more memory than allowed
     ///   (`/proc/sys/kernel/perf_event_mlock_kb` for each processor, and the limit
     ///   `RLIMIT_MEMLOCK`).
     /// - [`io::ErrorKind::InvalidInput`]: the kernel is too old.
@@ -117,7 +118,7 @@ impl SwitchTrace {
         for thread in found {
             match ThreadTrace::start(thread, capacity) {
                 Ok(trace) => traces.push(trace),
-                // It has ended since it was listed.
+                // The thread has ended since the listing.
                 Err(error) if scheduling::is_gone(&error) => {}
                 Err(error) => return Err(error),
             }
@@ -128,27 +129,27 @@ impl SwitchTrace {
         Ok(Self { pid, capacity, followed, threads: traces, refused: BTreeSet::new() })
     }
 
-    /// How many threads are followed; each takes a descriptor and the memory of its records.
+    /// The number of recorded threads; each uses a descriptor and the memory of its records.
     #[must_use]
     pub fn threads(&self) -> usize {
         self.threads.len()
     }
 
-    /// Takes out what was recorded so far; the recording goes on, with all threads that have begun
-    /// meanwhile. What the process did stays readable after it has ended.
+    /// Takes the records so far; the recording continues, including all threads that have started
+    /// meanwhile. Records remain readable after the process has ended.
     ///
     /// # Errors
     ///
-    /// None that a correct caller can cause.
+    /// Fails only if the trace is misused by its caller.
     pub fn take(&mut self) -> io::Result<Switches> {
         self.take_and_follow(usize::MAX)
     }
 
-    /// The same, with at most so many further threads.
+    /// Like [`take`](Self::take), with at most `further` additional threads.
     ///
     /// # Errors
     ///
-    /// None that a correct caller can cause.
+    /// Fails only if the trace is misused by its caller.
     pub fn take_and_follow(&mut self, further: usize) -> io::Result<Switches> {
         let (mut all, mut began) = (Switches::default(), BTreeSet::new());
         for thread in &mut self.threads {
@@ -164,12 +165,14 @@ impl SwitchTrace {
         Ok(all)
     }
 
-    /// Follows all threads that are not followed yet; returns how many cannot be, of those and of what
-    /// has begun. The kernel lets no thread inherit what is shared with us, so each is asked for.
+    /// Starts to record all unrecorded threads; returns how many cannot be recorded, including
+    /// ended ones. A thread does not inherit the memory shared with this process, so each needs its
+    /// own event.
     fn follow(&mut self, mut began: BTreeSet<u32>, further: usize) -> u64 {
         let most = self.threads.len().saturating_add(further);
         self.refused.clear();
-        // One that began unseen may have made others before it is followed: there must be none left.
+        // A thread may have started others before its recording began, so this repeats until no
+        // unrecorded thread is left.
         while let Some(new) = self.unknown_threads().filter(|new| !new.is_empty()) {
             for thread in new {
                 let has_room = self.threads.len() < most;
@@ -184,7 +187,7 @@ impl SwitchTrace {
         began.iter().filter(|began| !is_followed(began)).count() as u64
     }
 
-    /// `None` if the process is gone.
+    /// Returns the unrecorded threads; `None` if the process has ended.
     fn unknown_threads(&self) -> Option<Vec<Pid>> {
         let is_known = |thread: &Pid| {
             self.refused.contains(&number(*thread))
@@ -196,7 +199,7 @@ impl SwitchTrace {
     }
 }
 
-/// A thread as people number it.
+/// Returns the thread id as a number.
 fn number(thread: Pid) -> u32 {
     thread.as_raw_nonzero().get().cast_unsigned()
 }
@@ -208,7 +211,7 @@ struct ThreadTrace {
     ring: EventRing,
     tracker: Tracker,
     counted: SwitchCounters,
-    /// How long the thread has had a processor by all spans so far.
+    /// The total processor time of the thread in all spans so far.
     told: Duration,
 }
 
@@ -222,8 +225,8 @@ impl ThreadTrace {
     }
 
     fn take(&mut self, all: &mut Switches, began: &mut BTreeSet<u32>) -> io::Result<()> {
-        // In this order a thread that has run by the counters, but has no records, ran all the
-        // time: had it been switched before it was counted, there would be a record.
+        // In this order, if the counters show processor time but there are no records, the thread
+        // ran all the time: an earlier switch would have a record.
         let end = clock::monotonic();
         let counters = SwitchCounters::read(self.ring.event())?;
         let mut bytes = Vec::new();
@@ -245,8 +248,8 @@ impl ThreadTrace {
         self.counted = counters;
         self.tracker.finish(end, has_run, lost);
         self.told += self.tracker.length();
-        // The counter was read after the end of all spans, so it cannot be less than they are together, unless
-        // the kernel has kept a record from us.
+        // The counter was read after the end of all spans, so it is at least their sum, unless the
+        // kernel has dropped a record.
         let excess = self.told.saturating_sub(Duration::from_nanos(counters.running));
         if excess > COUNTER_NOISE {
             self.told -= self.tracker.shorten(excess, end);
@@ -258,12 +261,12 @@ impl ThreadTrace {
     }
 }
 
-/// What an event has counted since it was opened, as [`attributes`] asks.
+/// The counters of an event since it was opened, in the format that [`attributes`] requests.
 #[derive(Clone, Copy, Debug, Default)]
 struct SwitchCounters {
-    /// Nanoseconds that the thread had a processor.
+    /// The processor time of the thread in nanoseconds.
     running: u64,
-    /// Records for which there was no room.
+    /// The number of records that were lost because the ring was full.
     lost: u64,
 }
 
@@ -276,42 +279,43 @@ impl SwitchCounters {
     }
 }
 
-/// Whether a thread has a processor, as far as is known.
+/// The known state of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ProcessorState {
-    /// Nothing was heard of it since then. The next record will tell.
+    /// Unknown since this time; the next record determines the state.
     Unknown { since: Duration },
-    /// It has one since then.
+    /// It has had a processor since this time.
     Running { since: Duration },
-    /// It has none, or there is no telling since when it has one.
+    /// It has no processor, or has one since an unknown time.
     Off,
-    /// It has ended.
+    /// The thread has ended.
     Ended,
 }
 
-/// Makes spans of records.
+/// Computes spans from records.
 #[derive(Debug)]
 struct Tracker {
     state: ProcessorState,
     spans: Vec<Range<Duration>>,
-    /// Whether the first span began when nothing was known of the thread.
+    /// True if the first span started while the state was unknown.
     is_first_guessed: bool,
 }
 
 impl Tracker {
-    /// Nothing is known of the thread before this time.
+    /// Creates a tracker whose state is unknown before `since`.
     fn new(since: Duration) -> Self {
         let state = ProcessorState::Unknown { since };
         Self { state, spans: Vec::new(), is_first_guessed: false }
     }
 
-    /// All spans together.
+    /// Returns the total length of all spans.
     fn length(&self) -> Duration {
         self.spans.iter().map(|span| span.end - span.start).sum()
     }
 
-    /// Makes spans shorter that may be too long, by `excess` in all if that is possible; returns by how much. It
-    /// may have lost its processor before `end` without a record, or got it only after it was followed.
+    /// Shortens spans that may be too long, by `excess` in total if possible; returns by how much.
+    /// The thread may have lost its processor before `end` without a record, or got it only after
+    /// its recording began.
     fn shorten(&mut self, excess: Duration, end: Duration) -> Duration {
         let mut left = excess;
         let is_open = self.state == ProcessorState::Running { since: end };
@@ -352,11 +356,11 @@ impl Tracker {
         self.state == ProcessorState::Ended
     }
 
-    /// Ends the part that is taken, at `end`. Records that came later may be in it already.
+    /// Completes the part that ends at `end`. It may already contain later records.
     fn finish(&mut self, end: Duration, has_run: bool, lost: u64) {
         self.state = match self.state {
             ProcessorState::Ended => ProcessorState::Ended,
-            // What is lost is always what came last.
+            // Lost records are always the latest ones.
             _ if lost > 0 => ProcessorState::Off,
             ProcessorState::Unknown { .. } if !has_run => ProcessorState::Off,
             ProcessorState::Running { since } if since >= end => self.state,
@@ -384,7 +388,7 @@ impl Tracker {
     }
 }
 
-/// One record of the kernel, as far as it matters here.
+/// The relevant content of one kernel record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct SwitchRecord {
     time: Duration,
@@ -394,23 +398,23 @@ struct SwitchRecord {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SwitchEvent {
     Switch(SwitchKind),
-    /// It has made another thread of its process.
+    /// The thread started another thread of its process.
     Began {
-        /// The number of that.
+        /// The id of the new thread.
         thread: u32,
     },
-    /// Before this record, some were lost.
+    /// Records before this one were lost.
     Lost,
 }
 
-/// The records in `bytes` that are of a kind known here. Each begins with `struct
-/// perf_event_header` and, since the attributes say so, ends with its time.
+/// Returns the records in `bytes` of known types. Each begins with `struct perf_event_header` and,
+/// as the attributes request, ends with its time.
 fn records(mut bytes: &[u8]) -> impl Iterator<Item = SwitchRecord> {
     std::iter::from_fn(move || {
         let header = bytes.first_chunk::<8>()?;
         let [k0, k1, k2, k3, m0, m1, s0, s1] = *header;
         let size = usize::from(u16::from_ne_bytes([s0, s1]));
-        // Less than a header and a time would not be a record of ours.
+        // A record shorter than a header and a time is malformed.
         let record = bytes.get(..size).filter(|record| record.len() >= SWITCH_BYTES)?;
         bytes = &bytes[size..];
         let kind = u32::from_ne_bytes([k0, k1, k2, k3]);
@@ -425,8 +429,8 @@ fn records(mut bytes: &[u8]) -> impl Iterator<Item = SwitchRecord> {
     })
 }
 
-/// What a fork has made, if it is another thread and not a process: the numbers of the process and of
-/// that which made it come first, then those of both threads.
+/// Parses a fork record, if it is for a thread and not for a process. It has the process ids of the
+/// child and the parent, then the thread ids of both.
 fn thread_begun(record: &[u8]) -> Option<SwitchEvent> {
     let [process, maker, thread] = [8, 12, 16].map(|at| u32_at(record, at));
     (process? == maker?).then_some(SwitchEvent::Began { thread: thread? })
@@ -455,9 +459,9 @@ fn u64_at(bytes: &[u8], offset: usize) -> Option<u64> {
     bytes.get(offset..)?.first_chunk().map(|bytes| u64::from_ne_bytes(*bytes))
 }
 
-/// Asks for an event that never happens by itself, so that there are records of switches only. The
-/// kernel itself is excluded, since to watch it takes privileges; the switches are those of the
-/// process all the same.
+/// Requests an event that never occurs by itself, so that all records are switches. It excludes the
+/// kernel, whose observation requires privileges; the switches of the process are recorded
+/// nevertheless.
 fn attributes() -> EventAttributes {
     EventAttributes {
         kind: PERF_TYPE_SOFTWARE,
@@ -470,7 +474,7 @@ fn attributes() -> EventAttributes {
     }
 }
 
-/// The union of spans, ascending and without overlap.
+/// Returns the union of spans, ascending and without overlap.
 fn united(mut spans: Vec<Range<Duration>>) -> Vec<Range<Duration>> {
     spans.sort_by_key(|span| span.start);
     let mut union: Vec<Range<Duration>> = Vec::with_capacity(spans.len());
@@ -483,7 +487,7 @@ fn united(mut spans: Vec<Range<Duration>>) -> Vec<Range<Duration>> {
     union
 }
 
-// Numbers of `linux/perf_event.h`, which libc does not have.
+// Constants of `linux/perf_event.h` that libc does not have.
 const PERF_TYPE_SOFTWARE: u32 = 1;
 const PERF_COUNT_SW_DUMMY: u64 = 9;
 const PERF_SAMPLE_TIME: u64 = 1 << 2;
@@ -502,10 +506,10 @@ const PERF_RECORD_SWITCH: u32 = 14;
 const PERF_RECORD_MISC_SWITCH_OUT: u16 = 1 << 13;
 const PERF_RECORD_MISC_SWITCH_OUT_PREEMPT: u16 = 1 << 14;
 
-/// How far the counter of the kernel and the times of its records may be apart.
+/// The possible difference between the kernel's counter and the times of its records.
 const COUNTER_NOISE: Duration = Duration::from_micros(100);
 
-/// Bytes of the record of one switch: its header and its time.
+/// The size in bytes of the record of one switch: header and time.
 const SWITCH_BYTES: usize = 16;
 
 #[cfg(test)]
@@ -516,7 +520,7 @@ mod tests {
     const OUT: u16 = PERF_RECORD_MISC_SWITCH_OUT;
     const PREEMPTED: u16 = OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
 
-    /// The bytes of a record, with `content` between header and time.
+    /// Builds a record with `content` between header and time.
     fn bytes(kind: u32, misc: u16, content: &[u64], time: u64) -> Vec<u8> {
         let size = u16::try_from(16 + 8 * content.len()).unwrap();
         let mut bytes = kind.to_ne_bytes().to_vec();
@@ -543,27 +547,27 @@ mod tests {
         check(&switch(0, 7), &[(7, SwitchEvent::Switch(Resumed))]);
         check(&switch(OUT, 8), &[(8, SwitchEvent::Switch(Waited))]);
         check(&switch(PREEMPTED, 9), &[(9, SwitchEvent::Switch(Preempted))]);
-        // Other bits say other things.
+        // Other bits have other meanings.
         check(&switch(0x1fff, 7), &[(7, SwitchEvent::Switch(Resumed))]);
         check(&bytes(PERF_RECORD_EXIT, 2, &[1, 2, 3], 4), &[(4, SwitchEvent::Switch(Ended))]);
         check(&bytes(PERF_RECORD_LOST, 0, &[1, 77], 5), &[(5, SwitchEvent::Lost)]);
-        // Process 1 makes a thread with the number 3, and then a process.
+        // Process 1 starts thread 3, and then a process.
         let pair = |low: u64, high: u64| {
             if cfg!(target_endian = "big") { low << 32 | high } else { high << 32 | low }
         };
         let fork = |process| bytes(PERF_RECORD_FORK, 0, &[pair(process, 1), pair(3, 1), 6], 6);
         check(&fork(1), &[(6, SwitchEvent::Began { thread: 3 })]);
         check(&[fork(2), switch(0, 5)].concat(), &[(5, SwitchEvent::Switch(Resumed))]);
-        // A record of a kind that is not known is passed over.
+        // A record of an unknown type is skipped.
         let unknown = bytes(99, 0, &[1, 2, 3], 4);
         check(&[unknown, switch(0, 5)].concat(), &[(5, SwitchEvent::Switch(Resumed))]);
-        // Nothing is made of what is cut off or cannot be.
+        // Truncated and invalid records are ignored.
         check(&switch(0, 5)[..15], &[]);
         check(&[0; 64], &[]);
         check(&[switch(0, 5), vec![1; 7]].concat(), &[(5, SwitchEvent::Switch(Resumed))]);
     }
 
-    /// Follows a thread of which nothing was known at time 10 up to the time 100.
+    /// Tracks a thread whose state is unknown at time 10, until time 100.
     fn follow(
         history: &[(u64, SwitchEvent)],
         has_run: bool,
@@ -594,10 +598,10 @@ mod tests {
         check(&[(20, off)], ProcessorState::Off, &[(10, 20)]);
         check(&[(20, off), (30, on)], running(100), &[(10, 20), (30, 100)]);
         check(&[(20, on), (30, SwitchEvent::Switch(Ended))], ProcessorState::Ended, &[(20, 30)]);
-        // Losses hide when it got and lost the processor.
+        // Lost records hide when it got and lost the processor.
         check(&[(20, on), (40, SwitchEvent::Lost), (50, off)], ProcessorState::Off, &[]);
         check(&[(40, SwitchEvent::Lost), (50, on), (60, off)], ProcessorState::Off, &[(50, 60)]);
-        // Records from after the end of the part that is taken.
+        // Records after the end of the part.
         check(&[(20, on), (110, off)], ProcessorState::Off, &[(20, 110)]);
         check(&[(110, on)], running(110), &[]);
     }
@@ -629,12 +633,12 @@ mod tests {
         // It has lost the processor without a record.
         check(&[(20, on)], 30, ProcessorState::Off, &[(20, 70)]);
         check(&[(20, on), (30, off), (40, on)], 100, ProcessorState::Off, &[(20, 30)]);
-        // It has got the processor only after it was followed.
+        // It got the processor only after its recording began.
         check(&[(50, off)], 30, ProcessorState::Off, &[(40, 50)]);
         check(&[(50, off), (60, on), (70, off)], 60, ProcessorState::Off, &[(60, 70)]);
         check(&[], 30, ProcessorState::Off, &[(10, 70)]);
         check(&[(50, off), (60, on)], 50, ProcessorState::Off, &[(20, 50)]);
-        // What the records tell stays.
+        // Spans with records at both ends do not change.
         check(&[(20, on), (30, off)], 5, ProcessorState::Off, &[(20, 30)]);
     }
 

@@ -1,8 +1,8 @@
-//! A moment to wake up at, as a readable descriptor (timerfd_create(2)).
+//! A timer as a readable descriptor (timerfd_create(2)).
 //!
-//! A [`Poller`](crate::poll::Poller) can wait with a timeout too, but the kernel sets up and takes
-//! down a timer for each such wait. Where there is always a deadline that hardly ever comes, one
-//! timer that is left alone costs nothing.
+//! A [`Poller`](crate::poll::Poller) can also wait with a timeout, but then the kernel sets up and
+//! removes a timer for each wait. If there is always a deadline that rarely expires, one timer that
+//! stays set costs nothing.
 
 use rustix::io::Errno;
 use rustix::time::{
@@ -14,33 +14,33 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 /// A timer on the clock of [`clock::monotonic`](crate::clock::monotonic). It is readable from the
-/// moment that it was [set](Self::set) to, until it is set again or stopped.
+/// time it is [set](Self::set) to, until it is set again or stopped.
 #[derive(Debug)]
 pub struct Timer {
     descriptor: OwnedFd,
 }
 
 impl Timer {
-    /// A timer that is not set.
+    /// Creates a timer that is not set.
     ///
     /// # Errors
     ///
-    /// Only when descriptors or memory run out.
+    /// Fails only if descriptors or memory run out.
     pub fn new() -> io::Result<Self> {
         let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
         Ok(Self { descriptor: timerfd_create(TimerfdClockId::Monotonic, flags)? })
     }
 
-    /// Sets it to a moment, which may be past, in place of the one before; `None` stops it.
+    /// Sets the timer to a time, which may be past; `None` stops it.
     ///
     /// # Errors
     ///
-    /// [`io::ErrorKind::InvalidInput`] for a moment that the kernel cannot count to.
+    /// [`io::ErrorKind::InvalidInput`] for a time beyond the range of the kernel.
     pub fn set(&self, at: Option<Duration>) -> io::Result<()> {
         let never = Timespec { tv_sec: 0, tv_nsec: 0 };
         let it_value = match at {
             None => never,
-            // To the kernel zero is "never".
+            // For the kernel, zero means "never".
             Some(at) => {
                 Timespec::try_from(at.max(Duration::from_nanos(1))).map_err(|_| Errno::INVAL)?
             }

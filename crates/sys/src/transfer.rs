@@ -1,20 +1,21 @@
-//! Bytes and descriptors through stream sockets: one system call each way.
+//! Transfers bytes and descriptors through stream sockets, with one system call per direction.
 //!
-//! A Unix stream socket carries descriptors beside its bytes (`SCM_RIGHTS`, unix(7)). The kernel
-//! ties the descriptors of one [`send`] to the first byte of that send, and [`receive`] returns
-//! them together with that byte. What a receiver may rely on:
+//! A Unix stream socket carries descriptors in addition to its bytes (`SCM_RIGHTS`, unix(7)). The
+//! kernel attaches the descriptors of one [`send`] to the first byte of that send, and [`receive`]
+//! returns them together with that byte. A receiver can rely on this:
 //!
 //! ```text
 //!  sent       aaaa   bbbb+fds   cccc        three sends, the second one with descriptors
-//!  received   aaaabbbb   fds                one receive may join what came *before* them,
+//!  received   aaaabbbb   fds                one receive may join earlier bytes with them,
 //!             cccc                          but never reads past the send that carried them
 //! ```
 //!
-//! So descriptors belong to some byte of the chunk that they came with, sets from two sends never
-//! come at once, and the order is kept. Which message they are for, the message header says.
+//! So descriptors belong to a byte of the chunk that they arrive with, the sets of two sends never
+//! arrive together, and the order is kept. The message header determines which message they belong
+//! to.
 //!
-//! The functions allocate nothing, except that the vector given to [`receive`] grows when more
-//! descriptors come than it has room for.
+//! The functions allocate nothing, except that the vector given to [`receive`] grows if more
+//! descriptors arrive than it has space for.
 
 use crate::raw;
 use rustix::io::{Errno, retry_on_intr};
@@ -27,23 +28,23 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 /// The most descriptors that one send may carry (`SCM_MAX_FD` of the kernel).
 pub const MAX_DESCRIPTORS: usize = 253;
 
-/// What a call does when it would have to wait.
+/// The behavior of a call that would block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransferWait {
-    /// It fails with [`io::ErrorKind::WouldBlock`], however the socket is set.
+    /// The call fails with [`io::ErrorKind::WouldBlock`], whatever the mode of the socket.
     Never,
-    /// It waits, unless the socket is set non-blocking or a timeout of it is over; it then fails
-    /// with [`io::ErrorKind::WouldBlock`] too.
+    /// The call blocks, unless the socket is non-blocking or its timeout is over; then it fails
+    /// with [`io::ErrorKind::WouldBlock`], too.
     Block,
 }
 
-/// What one [`receive`] brought.
+/// The result of one [`receive`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub struct ReceiveOutcome {
-    /// How many bytes of the buffer were filled. Zero is the end of the stream, as long as the
-    /// buffer has room. Fewer than the buffer has room for means that the socket was empty, or
-    /// that descriptors ended the chunk.
+    /// The number of bytes stored in the buffer. Zero is the end of the stream, if the buffer has
+    /// space. Fewer than the buffer has space for means that the socket was empty, or that
+    /// descriptors ended the chunk.
     pub bytes: usize,
     /// Whether the descriptors of the chunk are complete.
     pub descriptors: DescriptorDelivery,
@@ -52,11 +53,11 @@ pub struct ReceiveOutcome {
 /// Whether all descriptors that the peer sent have arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DescriptorDelivery {
-    /// All did, if there were any.
+    /// All descriptors arrived, if there were any.
     Complete,
-    /// Some were lost (`MSG_CTRUNC`). There always is room for as many as can be sent, so this
-    /// process had no descriptor number left, or a security module refused one of them: it is not
-    /// the peer's fault, but the message that they belong to cannot be delivered.
+    /// Some were lost (`MSG_CTRUNC`). There is always space for the maximum number, so this process
+    /// ran out of descriptors, or a security module refused one of them. It is not the peer's
+    /// fault, but the message that they belong to cannot be delivered.
     Truncated,
 }
 
@@ -76,12 +77,12 @@ pub fn receive(
     raw::receive_into(socket.as_fd(), buffer, descriptors, wait).map(ReceiveOutcome::new)
 }
 
-/// As [`receive`], but appends up to `room` bytes to `buffer`. The memory behind what it holds need
-/// not have been filled with anything before.
+/// Like [`receive`], but appends up to `room` bytes to `buffer`, whose spare capacity need not be
+/// initialized.
 ///
 /// # Errors
 ///
-/// As [`receive`].
+/// Fails like [`receive`].
 pub fn receive_more(
     socket: impl AsFd,
     buffer: &mut Vec<u8>,
@@ -92,19 +93,21 @@ pub fn receive_more(
     raw::receive_behind(socket.as_fd(), buffer, room, descriptors, wait).map(ReceiveOutcome::new)
 }
 
-/// Writes `slices` to `socket` once, `descriptors` going with the first byte, and returns how many
-/// bytes were taken (sendmsg(2)). A peer that is gone is an error, never a signal.
+/// Writes `slices` to `socket` once, with `descriptors` attached to the first byte, and returns how
+/// many bytes were sent (sendmsg(2)). If the peer has disconnected, the result is an error, never a
+/// signal.
 ///
-/// The kernel may take fewer bytes than given, and takes no more than 1024 slices. When it took
-/// any, it took all the descriptors, so the rest is to be sent without them. Only a Unix socket
-/// carries descriptors, and only with at least one byte; otherwise the kernel drops them silently.
+/// The kernel may send fewer bytes than given, and sends at most 1024 slices. If it sent any bytes,
+/// it sent all the descriptors, so send the rest without them. Only a Unix socket carries
+/// descriptors, and only with at least one byte; otherwise the kernel drops them silently.
 ///
 /// # Errors
 ///
-/// [`io::ErrorKind::WouldBlock`] when the socket is full, see [`TransferWait`];
-/// [`io::ErrorKind::BrokenPipe`] or [`io::ErrorKind::ConnectionReset`] when the peer is gone;
-/// [`io::ErrorKind::InvalidInput`] for more than [`MAX_DESCRIPTORS`]; an error for which
-/// [`TransferShortage::of`] returns a reason when the peer is there and the kernel cannot take the data.
+/// [`io::ErrorKind::WouldBlock`] if the socket is full, see [`TransferWait`];
+/// [`io::ErrorKind::BrokenPipe`] or [`io::ErrorKind::ConnectionReset`] if the peer has
+/// disconnected; [`io::ErrorKind::InvalidInput`] for more than [`MAX_DESCRIPTORS`]; an error for
+/// which [`TransferShortage::of`] returns a reason if the peer is connected and the kernel cannot
+/// accept the data.
 pub fn send(
     socket: impl AsFd,
     slices: &[IoSlice<'_>],
@@ -112,7 +115,7 @@ pub fn send(
     wait: TransferWait,
 ) -> io::Result<usize> {
     if descriptors.is_empty() {
-        // The kernel has less to copy and to check when there is nothing but bytes.
+        // Without descriptors, the kernel has less to copy and to check.
         if let [slice] = slices {
             return Ok(retry_on_intr(|| net::send(&socket, slice, wait.send_flags()))?);
         }
@@ -129,20 +132,20 @@ pub fn send(
     send_with(socket, slices, &mut control, wait)
 }
 
-/// Why the kernel does not take data for a peer that is connected.
+/// The reason that the kernel does not accept data for a connected peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransferShortage {
-    /// `ETOOMANYREFS`: this user has sent more descriptors that nobody has received yet than it may
-    /// have open files, or (before Linux 6.10) sockets are nested too deeply in one another.
+    /// `ETOOMANYREFS`: this user has sent more descriptors that were not received yet than its
+    /// limit of open files, or (before Linux 6.10) sockets are nested too deeply in one another.
     Descriptors,
     /// `ENOBUFS` or `ENOMEM`: the kernel has no memory for the data now.
     Memory,
-    /// `EMSGSIZE`: the data is longer than the socket takes.
+    /// `EMSGSIZE`: the data is longer than the socket accepts.
     Size,
 }
 
 impl TransferShortage {
-    /// The shortage that an error of [`send`] reports, if it is one.
+    /// Returns the shortage that an error of [`send`] reports, if it is one.
     #[must_use]
     pub fn of(error: &io::Error) -> Option<Self> {
         match Errno::from_io_error(error)? {
@@ -154,22 +157,22 @@ impl TransferShortage {
     }
 }
 
-/// How much memory the data in `socket` takes that the peer has not received yet, in bytes
-/// (`SIOCOUTQ`): at least the length of that data, and 0 only if the peer has received everything.
+/// Returns how much memory the unreceived data in `socket` occupies, in bytes (`SIOCOUTQ`): at
+/// least the length of that data, and 0 only if the peer has received everything.
 ///
 /// # Errors
 ///
-/// As ioctl(2).
+/// Fails with the errors of ioctl(2).
 pub fn unreceived(socket: impl AsFd) -> io::Result<u64> {
     raw::unsent_bytes(socket.as_fd())
 }
 
-/// Ends both directions of a connection and leaves `socket` open. The peer can still receive what is
-/// in its queue.
+/// Ends both directions of a connection and leaves `socket` open. The peer can still receive the
+/// data in its queue.
 ///
 /// # Errors
 ///
-/// As shutdown(2).
+/// Fails with the errors of shutdown(2).
 pub fn shut_down(socket: impl AsFd) -> io::Result<()> {
     Ok(net::shutdown(socket, net::Shutdown::Both)?)
 }
@@ -203,7 +206,7 @@ impl ReceiveOutcome {
     }
 }
 
-/// Bytes of ancillary data that hold `MAX_DESCRIPTORS`, wherever the buffer begins.
+/// The size in bytes of ancillary data with `MAX_DESCRIPTORS`, at any alignment of the buffer.
 const CONTROL_SPACE: usize = rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS));
 
 /// The most slices that the kernel takes in one call (`UIO_MAXIOV`).

@@ -1,7 +1,7 @@
-//! Changes of what is in directories, as a readable descriptor (inotify(7)).
+//! Changes in directories, as a readable descriptor (inotify(7)).
 //!
-//! Each user has few instances and a limited number of watches, so a program must be able to do
-//! without: what cannot be watched is an error like any other.
+//! Each user has few instances and a limited number of watches, so a program must be able to work
+//! without them: a failed watch is an ordinary error.
 
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 use rustix::io::Errno;
@@ -18,32 +18,33 @@ pub struct DirectoryWatch {
     inotify: OwnedFd,
 }
 
-/// A watched directory. One that is watched twice, by whichever paths, has one id.
+/// The id of a watched directory. A directory that is watched twice, by whichever paths, has one
+/// id.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct WatchId(i32);
 
-/// What has happened.
+/// A change in a watched directory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DirectoryChange<'a> {
-    /// An entry of a directory came, went, or has another content.
+    /// An entry of a directory was created, removed or modified.
     Entry {
-        /// The directory.
+        /// The id of the directory.
         directory: WatchId,
         /// The name of the entry.
         name: &'a OsStr,
     },
-    /// A directory is no longer there, or no longer at its path.
+    /// A directory was removed, or moved from its path.
     Gone(WatchId),
-    /// So much has happened that the kernel did not keep it all.
+    /// The kernel dropped changes because there were too many.
     Lost,
 }
 
 impl DirectoryWatch {
-    /// One that watches nothing yet.
+    /// Creates a watch without directories.
     ///
     /// # Errors
     ///
-    /// `EMFILE` when this user has too many of these, and the others of inotify_init(2).
+    /// `EMFILE` if this user has too many instances; otherwise the errors of inotify_init(2).
     pub fn new() -> io::Result<Self> {
         Ok(Self { inotify: inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)? })
     }
@@ -52,23 +53,23 @@ impl DirectoryWatch {
     ///
     /// # Errors
     ///
-    /// [`io::ErrorKind::NotFound`] when it is not there, `ENOSPC` when this user watches too much,
-    /// and the others of inotify_add_watch(2).
+    /// [`io::ErrorKind::NotFound`] if it does not exist, `ENOSPC` if this user has too many
+    /// watches; otherwise the errors of inotify_add_watch(2).
     pub fn add(&self, directory: &Path) -> io::Result<WatchId> {
         Ok(WatchId(inotify::add_watch(&self.inotify, directory, CHANGES)?))
     }
 
-    /// Ends a watch. Changes from before may still be [taken](Self::take).
+    /// Ends a watch. [`take`](Self::take) may still return earlier changes.
     pub fn remove(&self, id: WatchId) {
-        // A directory that is gone has taken its watch along.
+        // Fails if the directory was removed, which ended the watch.
         let _ = inotify::remove_watch(&self.inotify, id.0);
     }
 
-    /// Hands all changes that have not been taken yet to `each`, without waiting for more.
+    /// Passes all pending changes to `each`, without waiting for more.
     ///
     /// # Errors
     ///
-    /// None that a correct caller can cause.
+    /// Fails only if the watch is misused by its caller.
     pub fn take(&self, mut each: impl FnMut(DirectoryChange<'_>)) -> io::Result<()> {
         let mut buffer = [MaybeUninit::uninit(); BUFFER_LEN];
         let mut reader = Reader::new(&self.inotify, &mut buffer);
@@ -105,11 +106,11 @@ fn change(
     if events.intersects(ReadFlags::DELETE_SELF | ReadFlags::MOVE_SELF | ReadFlags::UNMOUNT) {
         return Some(DirectoryChange::Gone(directory));
     }
-    // What is left without a name is the end of a watch, of which there was word before.
+    // The remaining event without a name is the end of a watch, which an earlier event reported.
     name.map(|name| DirectoryChange::Entry { directory, name })
 }
 
-/// An entry that is written to has changed when the writer is done. A link is never written to.
+/// A modified entry is reported when the writer closes it. A link is never modified.
 const CHANGES: WatchFlags = WatchFlags::CREATE
     .union(WatchFlags::CLOSE_WRITE)
     .union(WatchFlags::DELETE)
@@ -118,5 +119,5 @@ const CHANGES: WatchFlags = WatchFlags::CREATE
     .union(WatchFlags::MOVE_SELF)
     .union(WatchFlags::ONLYDIR);
 
-/// Bytes for many changes; one takes less than 300.
+/// A buffer size in bytes for many changes; one takes less than 300.
 const BUFFER_LEN: usize = 4096;

@@ -1,5 +1,5 @@
-//! The calls of every turn of the loop allocate nothing. This program has an allocator that
-//! counts, and one thread, so that nobody else is counted.
+//! The calls of every turn of the event loop allocate nothing. This program has a counting
+//! allocator, and one thread, so that no other allocations are counted.
 
 #![expect(unsafe_code, reason = "an allocator is an unsafe trait")]
 

@@ -1,4 +1,4 @@
-//! What the kernel tells about this process; `processes.rs` has the peer with another user.
+//! The credentials of this process; `processes.rs` tests a peer with another user.
 
 use rustix::process::{getegid, geteuid, getgroups};
 use std::fs;

@@ -1,4 +1,5 @@
-//! What happens when the process has no descriptor left. One test, as the limit is of the process.
+//! Errors when the process has no descriptor left. It is a single test, because the limit applies
+//! to the process.
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 use std::fs::File;
@@ -16,7 +17,7 @@ fn running_out_of_descriptors_is_reported_not_hidden() {
     let client = connect_unix(UnixAddress::Abstract(name.as_bytes())).unwrap();
     send(&here, &[IoSlice::new(b"x")], &[here.as_fd(); 5], TransferWait::Never).unwrap();
 
-    // Room for two more: numbers are given out from the lowest that is free.
+    // Leaves room for two descriptors: the kernel assigns the lowest free number.
     let lowest_free = File::open("/dev/null").unwrap().as_raw_fd();
     let before = OpenFiles::current();
     let soft = u64::try_from(lowest_free).unwrap() + 2;

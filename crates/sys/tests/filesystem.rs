@@ -60,7 +60,7 @@ fn a_directory_is_made_private_or_found_not_to_be() {
     fs::set_permissions(&path, Permissions::from_mode(0o750)).unwrap();
     check(Privacy::OpenToOthers { mode: 0o750 });
     fs::set_permissions(&path, Permissions::from_mode(0o700)).unwrap();
-    // Only root can give a directory away.
+    // Only root can change the owner of a directory.
     if chown(&path, Some(1234), None).is_ok() {
         check(Privacy::OwnedBy { uid: 1234 });
     }

@@ -44,7 +44,7 @@ fn a_closed_socket_has_no_user() {
 
 #[test]
 fn another_user_is_told_apart() {
-    // Only root can start a process of another user.
+    // Only root can start a process as another user.
     if own_uid() != 0 {
         return;
     }

@@ -1,4 +1,4 @@
-//! Readiness as epoll reports it.
+//! Readiness of descriptors as epoll reports it.
 
 use rustix::io::{read, write};
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ fn watched(interest: Interest) -> (Poller, OwnedFd, OwnedFd) {
     (poller, here, there)
 }
 
-/// What is ready now.
+/// Returns the events that are ready now.
 fn ready(poller: &Poller) -> Vec<PollEvent> {
     let mut events = Events::with_capacity(8);
     poller.wait(&mut events, Some(Duration::ZERO)).expect("a wait does not fail");
@@ -26,7 +26,7 @@ fn ready(poller: &Poller) -> Vec<PollEvent> {
     events.iter().collect()
 }
 
-/// The token and `rwhe`, the letters of what is not reported replaced by dots.
+/// Formats an event as its token and `rwhe`, with dots for the states that are not reported.
 fn describe(event: PollEvent) -> (u64, String) {
     let letters = [
         ('r', event.is_readable()),

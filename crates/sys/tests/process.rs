@@ -1,4 +1,4 @@
-//! What `/proc` tells about processes.
+//! Facts about processes from `/proc`.
 
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use std::io::Read;
@@ -15,7 +15,7 @@ fn a_living_process_is_described() {
     let mut command = Command::new("sh");
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    // It has become the program that it shall be when that program says something.
+    // After its first output, the child has executed its program.
     child.stdout.take().unwrap().read_exact(&mut [0]).unwrap();
     assert_eq!(comm(child.id()).unwrap(), "sh");
     assert_eq!(command_line(child.id()).unwrap(), [&["sh"], &arguments[..]].concat());
@@ -51,7 +51,7 @@ fn usage_grows() {
     assert_eq!(executable(id()).unwrap(), env::current_exe().unwrap());
 }
 
-/// More memory than other tests give back meanwhile.
+/// More memory than other tests free at the same time.
 const GROWTH: usize = 32 << 20;
 
 #[test]
@@ -71,7 +71,7 @@ fn the_time_of_children_is_exact_and_outlives_them() {
     assert_eq!(used.resident_bytes, 0);
     child.wait().unwrap();
     assert_eq!(usage(child.id()), None);
-    // It is told in microseconds.
+    // The kernel reports this time in microseconds.
     let after = processor_time_of_ended_children() + Duration::from_micros(2);
     assert!(after - before >= used.processor_time, "{before:?} {after:?} {used:?}");
 }

@@ -1,5 +1,5 @@
-//! What can only be seen from another process: children of this program, which call it again under
-//! a role, or that it forks, for which it must have one thread.
+//! Behavior that is only visible from another process: children that run this program again in a
+//! role, or forks of it, for which it must have one thread.
 
 #[path = "support/runner.rs"]
 mod runner;
@@ -69,17 +69,17 @@ fn main() {
     }
 }
 
-/// The variable that tells a copy of this program what to be.
+/// The environment variable with the role of a copy of this program.
 const ROLE: &str = "DILIGENCE_SYS_ROLE";
 
-/// This program, in a role.
+/// Returns the command that runs this program in a role.
 fn role(name: &str) -> Command {
     let mut command = Command::new(env::current_exe().expect("this program has a file"));
     command.env(ROLE, name);
     command
 }
 
-/// This program in a role, started by a shell that runs `prologue` before.
+/// Returns the command that runs this program in a role, from a shell that runs `prologue` before.
 fn role_after(prologue: &str, name: &str) -> Command {
     let mut command = Command::new("sh");
     let program = env::current_exe().expect("this program has a file");
@@ -87,7 +87,7 @@ fn role_after(prologue: &str, name: &str) -> Command {
     command
 }
 
-/// The standard output of a command that must succeed.
+/// Returns the standard output of a command that must succeed.
 fn output(mut command: Command) -> String {
     let output = command.stderr(Stdio::inherit()).output().expect("it can be started");
     assert!(output.status.success(), "{command:?}: {}", output.status);
@@ -99,7 +99,7 @@ fn in_child(work: impl FnOnce()) -> Pid {
     match daemonize::fork().expect("a process can be made") {
         ForkSide::Parent { child } => Pid::from_raw(child.cast_signed()).expect("not zero"),
         ForkSide::Child => {
-            // A panic would unwind into the parent's part of the program.
+            // A panic would unwind into the parent's code.
             let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
             exit(i32::from(result.is_err()));
         }
@@ -112,8 +112,8 @@ fn join(child: Pid) {
     assert_eq!(status.exit_status(), Some(0));
 }
 
-/// Stops a process and lets it go on, which interrupts the call that it sleeps in. If it has ended
-/// meanwhile, that is what the status says.
+/// Stops and continues a process, which interrupts its blocking call. If it has ended, the returned
+/// status says so.
 fn interrupt(child: Pid) -> WaitStatus {
     kill_process(child, Number::STOP).expect("ours");
     let (_, status) = waitpid(Some(child), WaitOptions::UNTRACED).expect("ours").expect("changed");
@@ -133,7 +133,7 @@ fn a_peer_of_another_user_is_recognised() {
     let address = UnixAddress::Abstract(name.as_bytes());
     let listener = listen_unix(address).expect("the name is free");
     let (here, there) = socket_pair().expect("sockets can be made");
-    // More than are asked for at first, and not in order.
+    // More groups than the first buffer holds, and unsorted.
     let groups: Vec<u32> = (1000..1200).rev().chain([5, 5]).collect();
     let child = in_child(|| {
         let identity = PrivilegeIdentity { uid: 1234, gid: 777, groups: &groups };
@@ -141,7 +141,7 @@ fn a_peer_of_another_user_is_recognised() {
         let back = switch_to(PrivilegeIdentity { uid: 0, gid: 0, groups: &[] });
         assert_eq!(back.expect_err("there is no way back").kind(), ErrorKind::PermissionDenied);
         let _connection = connect_unix(address).expect("the parent listens");
-        // The connection stays open until the parent has seen enough.
+        // The connection stays open until the parent has finished its checks.
         let _ = receive(&there, &mut [0], &mut Vec::new(), TransferWait::Block);
     });
     let connection = loop {
@@ -174,7 +174,7 @@ fn an_interrupted_wait_has_no_events() {
         poller.wait(&mut events, None).expect("an interruption is no error");
         assert!(events.is_empty());
     });
-    // It may take some time until it waits.
+    // The child may take some time until it blocks.
     let status = loop {
         let status = interrupt(child);
         if !status.stopped() {
@@ -186,7 +186,7 @@ fn an_interrupted_wait_has_no_events() {
 
 fn an_interrupted_receive_goes_on() {
     let (here, there) = socket_pair().expect("sockets can be made");
-    // Only with a timeout does the kernel tell of the interruption.
+    // The kernel reports the interruption only if there is a timeout.
     set_receive_timeout(&there, Some(Duration::from_secs(10))).expect("not zero");
     let child = in_child(|| {
         let mut buffer = [0; 8];
@@ -205,7 +205,7 @@ fn a_daemon_is_detached() {
     let report = directory.join("report");
     let mut command = role("daemon");
     command.env("REPORT", &report);
-    // The output ends only when the daemon has let go of it too.
+    // The output ends only when the daemon has closed it, too.
     assert_eq!(output(command), "parent leaves\n");
     let text = loop {
         match fs::read_to_string(&report) {
@@ -279,7 +279,7 @@ fn be_a_service() {
 }
 
 fn inherited_descriptors_are_not_passed_on() {
-    // The shell that lists them opens none of its own.
+    // The shell that lists the descriptors opens none of its own.
     let listed = output(role_after("exec 7</dev/null 9</dev/null;", "close-on-exec"));
     assert_eq!(listed, "7 open\n9 open\n7 closed\n9 closed\n");
 }
@@ -301,7 +301,7 @@ fn children_get_the_limit_of_before() {
         assert_eq!((before.soft(), before.hard()), (Some(100), Some(200)));
         let raised = OpenFiles::current();
         assert_eq!(raised.soft(), raised.hard());
-        // Root in a container may lack the right to go beyond the hard limit.
+        // In a container, root may lack the right to exceed the hard limit.
         let is_expected = |soft| soft == 200 || geteuid().is_root() && soft == 65536;
         assert!(raised.soft().is_some_and(is_expected), "{raised:?}");
 
@@ -316,7 +316,7 @@ fn children_get_the_limit_of_before() {
 fn a_child_ends_with_its_parent() {
     let pid = output(role("parent"));
     let state = Path::new("/proc").join(pid.trim()).join("stat");
-    // Gone, or a zombie that nobody has looked after yet.
+    // Until it has ended, or is a zombie that was not waited for.
     while fs::read_to_string(&state).is_ok_and(|text| !text.contains(") Z ")) {
         thread::sleep(Duration::from_millis(1));
     }
@@ -329,7 +329,7 @@ fn be_a_parent_that_dies() {
     println!("{}", command.spawn().expect("sleep runs").id());
 }
 
-/// The last of the processors that we may use.
+/// Returns the last of the processors that this process may use.
 fn last_processor() -> ProcessorSet {
     let allowed = own_processors().expect("there are not too many");
     allowed.iter().last().and_then(ProcessorSet::one).expect("there is one")
@@ -356,7 +356,7 @@ fn settings_reach_all_threads() {
         let number = numbers.recv().expect("it is sent");
         set_processors(id(), &one).expect("they are ours to use");
         set_nice(id(), quiet).expect("yielding is always allowed");
-        // Not on an old kernel; the test of slices says so.
+        // Fails on an old kernel; the test of slices reports that.
         let is_sliced = set_slice(id(), short).is_ok();
         for number in [id(), number] {
             assert_eq!(processors(number).expect("it lives"), one);
@@ -374,11 +374,11 @@ fn the_switches_of_all_threads_count() {
     let child = in_child(|| {
         let sleeper = thread::spawn(|| {
             (0..SLEEPS).for_each(|_| thread::sleep(Duration::from_micros(100)));
-            // While it lives, the numbers are known.
+            // While the thread lives, its counts are available.
             usage(id()).expect("it is this process").voluntary_switches
         });
         assert!(sleeper.join().expect("it does not panic") >= SLEEPS);
-        // Now the thread that has waited is the only one.
+        // Now the waiting thread has ended, and one is left.
         assert!(usage(id()).expect("it is this process").voluntary_switches < SLEEPS);
     });
     join(child);
@@ -406,7 +406,7 @@ fn end_of(child: &ChildProcess) -> ChildEnding {
     }
 }
 
-/// How long a child may take on a busy machine.
+/// Time limit for a child on a busy machine.
 const CHILD_TIME: Duration = Duration::from_secs(60);
 
 fn a_program_is_started_and_not_waited_for() {
@@ -439,7 +439,7 @@ fn a_program_is_started_and_not_waited_for() {
 }
 
 fn a_started_program_has_what_it_was_given() {
-    // As the bus does when it starts, so that a service does not read what is typed on a terminal.
+    // As the bus does when it starts, so that a service does not read from the terminal.
     daemonize::silence(StandardStream::Input).expect("/dev/null opens");
     let script = "echo \"$A$PATH\" >&2; cat; (sleep 0.1; echo late >&2) &";
     let environment = [("A", "b=c"), ("PATH", "/bin:/usr/bin")];
@@ -447,7 +447,7 @@ fn a_started_program_has_what_it_was_given() {
     let started = program(&words, &environment).start(&ChildSetup::new().without_protection());
     let (child, mut output) = started.expect("a process");
     assert!(matches!(end_of(&child), ChildEnding::Exited(0)));
-    // Reading does not wait, although somebody else still holds the other end.
+    // Reading does not block, although another process still has the other end open.
     let mut text = String::new();
     let error = output.read_to_string(&mut text).expect_err("it does not wait");
     assert_eq!(error.kind(), ErrorKind::WouldBlock);

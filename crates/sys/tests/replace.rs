@@ -118,7 +118,7 @@ fn symbolic_links_of_other_users_are_refused() {
     fs::write(&precious, "precious").unwrap();
     symlink(&precious, &link).unwrap();
     if lchown(&link, Some(OTHER_USER), None).is_err() {
-        // Only the superuser can give a link away.
+        // Only root can change the owner of a link.
         return;
     }
     let error = ReplacedFile::create(&link).unwrap_err();
@@ -130,7 +130,7 @@ fn symbolic_links_of_other_users_are_refused() {
 
 const OTHER_USER: u32 = 65_534;
 
-/// Too many symbolic links.
+/// The error number for too many symbolic links.
 const ELOOP: i32 = 40;
 
 #[test]
@@ -138,7 +138,7 @@ fn pipes_devices_and_descriptors_are_written_directly() {
     let directory = TempDir::new();
     let pipe = directory.join("pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    // Opened for both, so that neither end waits for the other.
+    // Opened for reading and writing, so that neither end waits for the other.
     let mut reader = OpenOptions::new().read(true).write(true).open(&pipe).unwrap();
     write(&pipe, "through");
     let mut read = [0; 7];
@@ -186,7 +186,7 @@ fn an_unfinished_file_is_for_its_owner_only_whatever_the_umask_allows() {
     let directory = TempDir::new();
     let file = ReplacedFile::create(&directory.join("target")).unwrap();
     assert_eq!(mode(file.path().unwrap()), 0o600);
-    // A file that exists is opened again by its path, as SQLite does.
+    // An existing file is opened again by its path, as SQLite does.
     let again = OpenOptions::new().write(true).mode(0o666).open(file.path().unwrap());
     again.unwrap().write_all(b"by path").unwrap();
     file.commit().unwrap();

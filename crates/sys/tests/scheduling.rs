@@ -46,7 +46,7 @@ fn a_process_is_confined_and_set_free() {
 
 #[test]
 fn what_a_thread_starts_inherits_its_processors() {
-    // In a thread, so that the other tests keep theirs.
+    // Uses a thread, so that the other tests keep their processors.
     let confined = thread::spawn(|| {
         let one = own_processors().unwrap().iter().next().and_then(ProcessorSet::one).unwrap();
         set_own_processors(&one).unwrap();

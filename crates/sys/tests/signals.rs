@@ -1,5 +1,5 @@
-//! Signals that are read instead of obeyed, and children that obey them again. The main thread
-//! must be the only one: another would not have the signals blocked, and would die of them.
+//! Signals that are blocked and read, and children that receive them again. The main thread must be
+//! the only one: another thread would not block the signals, and they would kill the process.
 
 #[path = "support/runner.rs"]
 mod runner;
@@ -76,7 +76,7 @@ fn only_the_signals_asked_for_are_read() {
     assert_eq!(take(&all), Some(ProcessSignal::User2));
 }
 
-/// The signals that `command` finds blocked, in hexadecimal, as it sees them itself.
+/// Returns the signals that `command` has blocked, according to its own status.
 fn blocked_in(mut command: Command) -> u64 {
     let output = command.args(["SigBlk", "/proc/self/status"]).output().expect("grep runs");
     let text = String::from_utf8(output.stdout).expect("proc(5) is ASCII");

@@ -1,4 +1,4 @@
-//! How sockets are made, accepted and told apart.
+//! Creating, accepting and distinguishing sockets.
 
 #[path = "support/temp.rs"]
 mod temp;

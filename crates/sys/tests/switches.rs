@@ -1,4 +1,4 @@
-//! Switches of real processes, recorded by the kernel.
+//! Context switches of real processes, recorded by the kernel.
 
 use std::io::{ErrorKind, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio, id};
@@ -11,7 +11,7 @@ use sys::scheduling::{ProcessorSet, own_processors, set_own_processors, set_proc
 use sys::switches::SwitchKind::{Ended, Preempted, Resumed, Waited};
 use sys::switches::{Followed, SwitchKind, SwitchTrace, Switches};
 
-/// Starts a trace, or says why this kernel does not let us.
+/// Starts a trace, or prints why this kernel does not permit it.
 fn record(pid: u32, capacity: usize) -> Option<SwitchTrace> {
     match SwitchTrace::start(pid, Followed::All, capacity) {
         Ok(trace) => Some(trace),
@@ -25,8 +25,8 @@ fn record(pid: u32, capacity: usize) -> Option<SwitchTrace> {
     }
 }
 
-/// A process that sleeps until it is woken, and then says so. It has one processor together with
-/// the thread that wakes it; so whenever that one goes on, it got the processor and lost it.
+/// A process that sleeps until it is woken, and then replies. It shares one processor with the
+/// waking thread, so whenever that thread continues, the process got the processor and lost it.
 struct EchoProcess {
     child: Child,
     input: ChildStdin,
@@ -42,7 +42,7 @@ impl EchoProcess {
         let (input, output) = (child.stdin.take(), child.stdout.take());
         let (input, output) = (input.expect("it is a pipe"), output.expect("it is a pipe"));
         let mut echo = Self { child, input, output };
-        // Once it has answered, it is the program that it shall be.
+        // After its first reply, it has executed its program.
         echo.wake(1);
         echo
     }
@@ -82,7 +82,7 @@ fn a_process_that_is_woken_gets_the_processor_each_time() {
     let Some(mut trace) = record(echo.child.id(), 10_000) else { return };
     let before = clock::monotonic();
     echo.wake(100);
-    // It may have yet to go to sleep after its last word.
+    // After its last reply, it takes a moment until it sleeps, which is not observable from here.
     thread::sleep(Duration::from_millis(20));
     let after = clock::monotonic();
     let switches = trace.take().unwrap();
@@ -96,7 +96,7 @@ fn a_process_that_is_woken_gets_the_processor_each_time() {
     assert!(times.clone().all(|switch| (before..after).contains(&switch.time)));
     assert!(switches.switches.iter().all(|switch| switch.thread == echo.child.id()));
 
-    // The record goes on where it was taken, and nothing is in it twice.
+    // A second call returns only new records.
     assert_eq!(trace.take().unwrap(), Switches::default());
     echo.wake(1);
     assert!(count(&trace.take().unwrap(), Resumed) >= 1);
@@ -125,11 +125,11 @@ fn spans_add_up_to_the_time_that_the_process_ran() {
     assert_is_ordered(&switches);
     assert_eq!((switches.lost, count(&switches, Waited)), (0, 0));
     let spans: Duration = switches.running.iter().map(|span| span.end - span.start).sum();
-    // The processor time lacks what a hypervisor stole, and is told up to the last tick.
+    // The processor time excludes time stolen by a hypervisor, and is accurate to the last tick.
     assert!(spans + Duration::from_millis(30) >= used, "{spans:?} {used:?}");
     assert!(spans <= elapsed, "{spans:?} {elapsed:?}");
 
-    // Every span but the last ended because another was to run, or the process was ended.
+    // Every span but the last ended because of preemption, or because the process was ended.
     let last = trace.take().unwrap();
     assert_eq!(count(&last, Waited), 0, "{last:?}");
     assert_eq!(last.switches.last().map(|switch| switch.kind), Some(Ended));
@@ -139,7 +139,7 @@ fn spans_add_up_to_the_time_that_the_process_ran() {
 #[test]
 fn what_does_not_fit_is_counted() {
     let mut echo = EchoProcess::start();
-    // The smallest ring is a page.
+    // The smallest ring is one page.
     let Some(mut trace) = record(echo.child.id(), 0) else { return };
     echo.wake(10_000);
     let first = trace.take().unwrap();

@@ -1,4 +1,4 @@
-//! What people are told of descriptors that were not inherited as they should have been.
+//! Messages about descriptors that were not inherited as expected.
 
 use sys::inherited::InheritError;
 

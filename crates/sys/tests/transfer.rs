@@ -34,7 +34,7 @@ fn expect(socket: &OwnedFd, room: usize, data: &[u8], descriptors: usize) {
     assert_eq!((&bytes[..], received.len()), (data, descriptors));
 }
 
-/// What tells one open socket from another.
+/// Returns the inode, which distinguishes open sockets.
 fn inode(descriptor: impl AsFd) -> u64 {
     fstat(descriptor).expect("it is open").st_ino
 }

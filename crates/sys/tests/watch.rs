@@ -1,4 +1,4 @@
-//! What is told of directories that change.
+//! Changes that a watch reports.
 
 #[path = "support/temp.rs"]
 mod temp;
@@ -9,7 +9,7 @@ use std::fs;
 
 use sys::watch::{DirectoryChange, DirectoryWatch, WatchId};
 
-/// What has happened, as text: `a` for an entry, `-` for the directory itself.
+/// Returns the changes as text: `a` for an entry, `-` for the directory itself.
 fn taken(watch: &DirectoryWatch, directory: WatchId) -> Vec<String> {
     let mut all = Vec::new();
     let note = |change: DirectoryChange<'_>| match change {
@@ -52,7 +52,8 @@ fn every_change_of_an_entry_is_told_once_it_is_complete() {
     check(&|| fs::remove_dir_all(&folder).unwrap(), &["b", "link", "-"]);
 }
 
-/// More changes than the kernel keeps (inotify(7), `max_queued_events`) are not passed over in silence.
+/// The watch reports that changes were lost if there are more than the kernel keeps (inotify(7),
+/// `max_queued_events`).
 #[test]
 fn too_many_changes_are_told_as_such() {
     let queued = fs::read_to_string("/proc/sys/fs/inotify/max_queued_events").unwrap();
@@ -60,7 +61,7 @@ fn too_many_changes_are_told_as_such() {
     let folder = TempDir::new();
     let watch = DirectoryWatch::new().unwrap();
     watch.add(folder.as_ref()).unwrap();
-    // In turn, since what is the same as the change before is told once.
+    // Alternates between files, because the kernel merges a change with an identical predecessor.
     let files = ["a", "b"].map(|name| folder.join(name));
     for file in files.iter().cycle().take(queued + 1) {
         fs::File::create(file).unwrap();

@@ -1,4 +1,4 @@
-//! The cycle counter.
+//! Reads the cycle counter of the processor.
 
 /// The cycle counter of the processor.
 #[inline]

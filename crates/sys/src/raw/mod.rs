@@ -27,12 +27,12 @@ use std::{io, ptr, slice};
 pub(crate) use mapping::{Pages, ReadOnlyMapping, WritableMapping};
 pub(crate) use start::{LaunchOutputs, fork, launch, run_before_exec};
 
-/// Whether the value of a socket option fitted into the buffer.
+/// Whether the value of a socket option fit into the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OptionValue {
-    /// It did. The length of the value in bytes.
+    /// The value fit; its length in bytes.
     Whole(usize),
-    /// It did not, and nothing was written. The length in bytes that the value needs.
+    /// The value did not fit, and nothing was written; the length in bytes that it requires.
     Needs(usize),
 }
 
@@ -129,13 +129,13 @@ unsafe fn receive_message(
         }
     };
     if message.msg_controllen > 0 {
-        // SAFETY: the kernel has filled in `message`, which nobody has changed since.
+        // SAFETY: the kernel has initialized `message`, which was not changed since.
         unsafe { take_descriptors(&message, descriptors) };
     }
     Ok((count as usize, message.msg_flags))
 }
 
-/// The bytes of memory that sent and not yet received data of a socket takes (`SIOCOUTQ`).
+/// Returns the memory in bytes that unreceived data of a socket occupies (`SIOCOUTQ`).
 pub(crate) fn unsent_bytes(socket: BorrowedFd<'_>) -> io::Result<u64> {
     let mut bytes: c_int = 0;
     // SAFETY: `TIOCOUTQ`, which is `SIOCOUTQ` for a socket, writes one int to the address given.
@@ -181,7 +181,7 @@ struct ControlSpace([u8; CONTROL_LEN]);
 const CONTROL_LEN: usize =
     unsafe { libc::CMSG_SPACE((MAX_DESCRIPTORS * size_of::<RawFd>()) as c_uint) } as usize;
 
-/// `SO_PEERPIDFD`: a new descriptor of the process at the other end.
+/// `SO_PEERPIDFD`: returns a new pidfd of the process at the other end.
 pub(crate) fn peer_pidfd(socket: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     let mut number = [0; size_of::<RawFd>()];
     match socket_option(socket, libc::SO_PEERPIDFD, &mut number)? {
@@ -370,7 +370,7 @@ pub(crate) fn scheduling_attributes(thread: Pid) -> io::Result<libc::sched_attr>
     Ok(unsafe { attributes.assume_init() })
 }
 
-/// sched_setattr(2).
+/// Sets the scheduling attributes of one thread (sched_setattr(2)).
 pub(crate) fn set_scheduling_attributes(
     thread: Pid,
     attributes: &libc::sched_attr,
@@ -687,13 +687,13 @@ unsafe fn copy_string(string: *const c_char) -> CString {
     unsafe { CStr::from_ptr(string) }.to_owned()
 }
 
-/// Turns a C status, which is -1 for an error in `errno`, into a result.
+/// Converts a C status, which is -1 for an error in `errno`, into a result.
 fn check<Status: Into<i64> + Copy>(status: Status) -> io::Result<Status> {
     if status.into() == -1 { Err(io::Error::last_os_error()) } else { Ok(status) }
 }
 
-/// Bytes of scratch space that suffice for nearly every entry of the user database, and bytes at which the look-up
-/// fails: a group entry names all its members.
+/// Scratch space in bytes that suffices for nearly every entry of the user database, and the size
+/// at which the look-up fails: a group entry names all its members.
 const SCRATCH_FIRST: usize = 1024;
 const SCRATCH_MAX: usize = 1 << 24;
 
@@ -755,7 +755,7 @@ mod tests {
         check(32, 24, [8..16, 0..0]);
         check(40, 40, [8..8, 0..0]);
         check(4, u64::MAX - 3, [12..16, 0..4]);
-        // More than fits would be a mistake of the kernel; it must not become one of ours.
+        // More than fits would be a bug of the kernel; this code must stay correct.
         check(1000, 0, [0..16, 0..0]);
     }
 

@@ -1,15 +1,15 @@
-//! A directory that goes away with the test.
+//! A temporary directory that is removed after the test.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::{env, fs, process};
 
-/// An empty directory of its own, removed when it is dropped.
+/// An empty private directory, removed when it is dropped.
 #[derive(Debug)]
 pub(crate) struct TempDir(PathBuf);
 
 impl TempDir {
-    /// Makes the directory.
+    /// Creates an empty temporary directory.
     pub(crate) fn new() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -18,7 +18,7 @@ impl TempDir {
         Self(path)
     }
 
-    /// A path in the directory.
+    /// Returns a path in the directory.
     pub(crate) fn join(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
