@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_neither_idle_nor_ours_is_of_others() {
+    fn disturbance_is_time_neither_idle_nor_used_by_own_processes() {
         let before = reading(1000, 500, 50, &[Some(100), Some(20)], 30);
         let check = |after: ProcessorReading, expected: f64| {
             let found = share(&before, &after);
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_busy_stranger_is_noticed() {
+    fn disturbance_by_another_process_is_measured() {
         let processor = sys::scheduling::own_processors().unwrap().iter().last().unwrap();
         let processor = ProcessorSet::one(processor).unwrap();
         let mut command = std::process::Command::new("sh");

@@ -29,7 +29,7 @@ pub(crate) struct Distribution {
 impl Durations {
     pub(crate) fn new() -> Self {
         let histogram = Histogram::new_with_max(LONGEST_NS, DIGITS);
-        Self { histogram: histogram.expect("the bounds are within those of the histogram") }
+        Self { histogram: histogram.expect("the bounds are within the range of the histogram") }
     }
 
     /// Records a duration. A duration over a minute counts as a minute.

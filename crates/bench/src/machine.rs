@@ -140,7 +140,7 @@ mod tests {
         flags\t\t: fpu hypervisor lahf_lm\n\nprocessor\t: 1\nmodel name\t: another\n";
 
     #[test]
-    fn files_of_the_kernel_are_understood() {
+    fn machine_files_of_the_kernel_are_parsed() {
         assert_eq!(model(CPUINFO), Some("AMD EPYC"));
         assert_eq!(model("processor\t: 0\nBogoMIPS\t: 48.00\n"), None);
         assert!(has_hypervisor_flag(CPUINFO));
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_tells_of_itself() {
+    fn machine_facts_are_read() {
         let machine = Machine::read();
         assert!(machine.kernel.starts_with(|sign: char| sign.is_ascii_digit()), "{machine:?}");
         assert!((1..=machine.processors).contains(&machine.usable_processors), "{machine:?}");
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn one_line_tells_people() {
+    fn machine_is_formatted_as_one_line() {
         let check = |machine: &Machine, expected: &str| assert_eq!(machine.to_string(), expected);
         let mut machine = Machine {
             kernel: "6.12.48".to_owned(),

@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn three_digits_say_enough() {
+    fn numbers_have_three_significant_digits() {
         let cases = [
             (0.0, "0"),
             (26.14, "26.1"),

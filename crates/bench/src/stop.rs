@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wait_ends_with_what_comes_first() {
+    fn wait_ends_with_the_first_event() {
         let (reader, writer) = io::pipe().unwrap();
         let stop = StopCondition::new(Duration::from_millis(10), None);
         let error = stop.wait_for(&reader).unwrap_err();

@@ -94,7 +94,7 @@ pub(crate) struct RunNoise {
 }
 
 impl RunSummary {
-    /// Summarizes records, in any order. Several runs count as one run with more rounds.
+    /// Summarizes records, in any order. Several runs are joined into a run with more rounds.
     pub(crate) fn of(records: &[BenchRecord]) -> Self {
         let mut samples: BTreeMap<SampleKey<'_>, Vec<&BenchSample>> = BTreeMap::new();
         let mut summary = Self::default();
@@ -560,7 +560,7 @@ mod tests {
     }
 
     #[test]
-    fn the_spread_is_the_longer_way_from_the_median() {
+    fn spread_is_the_largest_distance_from_the_median() {
         let check = |values: &[f64], spread: f64, steadiness| {
             let figure = Figure::of(values.to_vec()).unwrap();
             assert!((figure.spread() - spread).abs() < 1e-9, "{values:?} {figure:?}");
@@ -599,7 +599,7 @@ mod tests {
     }
 
     #[test]
-    fn zero_is_no_divisor() {
+    fn ratios_to_zero_are_absent() {
         let records = [sample("diligence", TIME, 5.0), sample("busd", TIME, 0.0)];
         let summary = RunSummary::of(&records);
         let row = MetricRow { comparison: &summary.scenarios[0].comparisons[0], metric: TIME };
@@ -625,7 +625,7 @@ mod tests {
     }
 
     #[test]
-    fn subjects_stand_in_the_order_of_the_run() {
+    fn subjects_keep_the_order_of_the_run() {
         let records = [
             run(&["floor", "diligence", "busd"]),
             sample("unix:path=/x", TIME, 1.0),

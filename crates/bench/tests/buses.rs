@@ -49,7 +49,7 @@ fn kill(pid: u32) {
 }
 
 #[test]
-fn each_answers_and_leaves_nothing_behind() {
+fn installed_buses_answer_and_remove_their_files() {
     for installed in installed() {
         let name = installed.kind().to_string();
         let bus = installed.start(&StartOptions::default()).unwrap();
@@ -66,7 +66,7 @@ fn each_answers_and_leaves_nothing_behind() {
 }
 
 #[test]
-fn each_has_a_version() {
+fn installed_buses_have_a_version() {
     for installed in installed() {
         let info = installed.info();
         assert!(info.version.starts_with(|first: char| first.is_ascii_digit()), "{info:?}");
@@ -75,7 +75,7 @@ fn each_has_a_version() {
 }
 
 #[test]
-fn a_death_is_told() {
+fn bus_death_is_reported_with_its_output() {
     for installed in installed() {
         let name = installed.kind().to_string();
         let mut bus = installed.start(&StartOptions::default()).unwrap();
@@ -97,8 +97,8 @@ fn a_bus_that_runs_already_is_left_running() {
         let name = installed.kind().to_string();
         let bus = installed.start(&StartOptions::default()).unwrap();
         let kind: BusKind = bus.address().to_string().parse().unwrap();
-        let guest = kind.find(&ProgramPaths::of_this_process().unwrap()).unwrap();
-        let mut attached = guest.start(&StartOptions::default()).unwrap();
+        let running_bus = kind.find(&ProgramPaths::of_this_process().unwrap()).unwrap();
+        let mut attached = running_bus.start(&StartOptions::default()).unwrap();
         assert_eq!(attached.address(), bus.address());
         assert_eq!(attached.pid(), bus.pid(), "{name}");
         assert_eq!(attached.exit_report(), None);
@@ -108,7 +108,7 @@ fn a_bus_that_runs_already_is_left_running() {
 }
 
 #[test]
-fn what_cannot_be_had_is_refused() {
+fn unsupported_start_options_are_rejected() {
     for installed in installed() {
         let name = installed.kind().clone();
         let off =
@@ -126,7 +126,7 @@ fn what_cannot_be_had_is_refused() {
 }
 
 #[test]
-fn each_keeps_to_its_processor() {
+fn buses_stay_on_their_processor() {
     for installed in installed() {
         for processor in scheduling::own_processors().unwrap().iter() {
             let options = StartOptions { processor: Some(processor), ..StartOptions::default() };
@@ -138,7 +138,7 @@ fn each_keeps_to_its_processor() {
 }
 
 #[test]
-fn a_program_that_is_no_bus_is_told_with_what_it_said() {
+fn failed_bus_start_reports_the_output_of_the_program() {
     let places = ProgramPaths::of_this_process().unwrap().with_daemon("/bin/ls".into());
     let ls = BusKind::Diligence.find(&places).unwrap();
     let error = ls.start(&StartOptions::default()).unwrap_err();
@@ -148,7 +148,7 @@ fn a_program_that_is_no_bus_is_told_with_what_it_said() {
 }
 
 #[test]
-fn there_is_room_for_many() {
+fn buses_accept_many_connections() {
     for installed in installed() {
         let name = installed.kind().to_string();
         let bus = installed.start(&StartOptions::default()).unwrap();

@@ -64,8 +64,8 @@ fn ours_does_its_part() {
     assert_eq!(listener.line(), "ready");
     emitter.begin();
     let emitted: EmitReport = serde_json::from_str(&emitter.line()).expect("a report");
-    let heard: ListenReport = serde_json::from_str(&listener.line()).expect("a report");
-    check_reports(&emitted, &heard, 500, 10_000);
+    let listened: ListenReport = serde_json::from_str(&listener.line()).expect("a report");
+    check_reports(&emitted, &listened, 500, 10_000);
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn programs_in_c_have_no_warnings() {
 }
 
 #[test]
-fn what_is_missing_is_named() {
+fn missing_libraries_are_named() {
     let name = |missing: MissingLibrary| missing.to_string();
     let headers = MissingLibrary::Headers { package: "dbus-1", debian: "libdbus-1-dev" };
     let expected = "pkg-config knows no dbus-1; install its headers, on Debian with: \
@@ -132,13 +132,13 @@ fn check_calls(bus: &TestDbusDaemon, library: &BuiltLibrary) {
 
 fn check_failure(bus: &TestDbusDaemon, library: &BuiltLibrary) {
     let name = library.library;
-    let nobody = bus.call("org.diligence.Nobody".into(), 1, 1);
-    match RunningProgram::start(library.command(&nobody)) {
+    let call_to_missing = bus.call("org.diligence.Nobody".into(), 1, 1);
+    match RunningProgram::start(library.command(&call_to_missing)) {
         Err(LibraryRunError::Ended { status: Some(status), said }) => {
             assert_eq!(status.code(), Some(1), "{name}");
             assert!(said.contains("org.diligence.Nobody"), "{name}: {said}");
         }
-        other => panic!("{name} calls nobody: {other:?}"),
+        other => panic!("{name} calls a missing service: {other:?}"),
     }
 }
 
@@ -153,16 +153,19 @@ fn check_signals(bus: &TestDbusDaemon, library: &BuiltLibrary) {
         emitter.begin();
         let emitted = emitter.report(LIMIT);
         let emitted = emitted.unwrap_or_else(|error| panic!("{name} emits: {error}"));
-        let heard = listener.report(LIMIT);
-        let heard = heard.unwrap_or_else(|error| panic!("{name} listens: {error}"));
-        check_reports(&emitted, &heard, count, size);
+        let listened = listener.report(LIMIT);
+        let listened = listened.unwrap_or_else(|error| panic!("{name} listens: {error}"));
+        check_reports(&emitted, &listened, count, size);
     }
 }
 
-fn check_reports(emitted: &EmitReport, heard: &ListenReport, count: u64, size: usize) {
+fn check_reports(emitted: &EmitReport, listened: &ListenReport, count: u64, size: usize) {
     assert_eq!((emitted.sent, emitted.timeouts), (count, 0));
-    assert_eq!((heard.received, heard.bytes), (count, count * size as u64));
-    assert!(heard.delay_mean_ns > 0 && heard.delay_p99_ns <= heard.elapsed_ns, "{heard:?}");
+    assert_eq!((listened.received, listened.bytes), (count, count * size as u64));
+    assert!(
+        listened.delay_mean_ns > 0 && listened.delay_p99_ns <= listened.elapsed_ns,
+        "{listened:?}"
+    );
 }
 
 /// A dbus-daemon that ends with the test.

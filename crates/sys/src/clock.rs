@@ -43,7 +43,7 @@ mod tests {
     use std::time::SystemTime;
 
     #[test]
-    fn what_this_process_has_used_is_what_the_kernel_tells_of_it() {
+    fn used_processor_time_matches_the_usage_of_this_process() {
         let known = || processor_time(std::process::id()).unwrap();
         let (before, used, after) = (known(), used(), known());
         assert!(before <= used && used <= after, "{before:?} {used:?} {after:?}");
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn one_clock_goes_forward_and_the_other_tells_the_time() {
+    fn monotonic_clock_advances_and_realtime_clock_is_current() {
         let before = monotonic();
         assert!(monotonic() >= before);
         let since_1970 = SystemTime::UNIX_EPOCH.elapsed().unwrap();

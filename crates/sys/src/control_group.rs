@@ -26,7 +26,7 @@ pub struct Belonging {
     pub user_unit: Option<String>,
     /// The slice of the user unit.
     pub user_slice: Option<String>,
-    /// The login session.
+    /// The login session of the user.
     pub session: Option<String>,
     /// The user id of the owner of the slice.
     pub owner: Option<u32>,
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_above_a_container_is_not_of_it() {
+    fn control_groups_above_a_container_are_ignored() {
         assert_eq!(below("/machine/a/system.slice", "/machine/a/init.scope"), "/system.slice");
         assert_eq!(below("/system.slice", "/init.scope"), "/system.slice");
         assert_eq!(below("/machine/ab/x", "/machine/a/init.scope"), "/machine/ab/x");

@@ -10,7 +10,7 @@ use std::io;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum ForkSide {
-    /// The calling process.
+    /// The process that called fork.
     Parent {
         /// The process id of the child.
         child: u32,

@@ -64,11 +64,11 @@ mod tests {
     use std::os::unix::net::UnixDatagram;
 
     #[test]
-    fn what_is_too_long_is_told_from_nobody_there() {
+    fn too_long_datagrams_differ_from_missing_receivers() {
         let path = std::env::temp_dir().join(format!("diligence-datagram-{}", std::process::id()));
         let sender = UnixDatagram::unbound().unwrap();
-        let nobody = send_to(&sender, &path, b"x").unwrap_err();
-        assert_eq!(nobody.kind(), io::ErrorKind::NotFound);
+        let no_receiver = send_to(&sender, &path, b"x").unwrap_err();
+        assert_eq!(no_receiver.kind(), io::ErrorKind::NotFound);
         let receiver = UnixDatagram::bind(&path).unwrap();
         assert_eq!(send_to(&sender, &path, b"x").unwrap(), Sent::Whole);
         assert_eq!(send_to(&sender, &path, &vec![0; 16 << 20]).unwrap(), Sent::TooLong);

@@ -61,7 +61,7 @@ pub fn path_of_descriptor(descriptor: impl AsFd) -> PathBuf {
     format!("/proc/self/fd/{}", descriptor.as_fd().as_raw_fd()).into()
 }
 
-/// Lets every user connect to the socket at `path`; the bus decides who may do what.
+/// Lets every user connect to the socket at `path`; the bus authorizes each peer itself.
 ///
 /// # Errors
 ///
@@ -73,9 +73,9 @@ pub fn allow_everyone(path: &Path) -> io::Result<()> {
 /// The owner of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileOwner {
-    /// The user id.
+    /// The numeric user id.
     pub uid: u32,
-    /// The group id.
+    /// The numeric group id.
     pub gid: u32,
 }
 
@@ -115,7 +115,7 @@ pub enum Privacy {
     },
     /// The group or other users have access.
     OpenToOthers {
-        /// The permission bits.
+        /// The permission bits of the directory.
         mode: u32,
     },
     /// The path is not a directory.

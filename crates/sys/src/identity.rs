@@ -9,13 +9,13 @@ use std::fs;
 pub struct ProcessIdentity {
     /// The parent process: the one that started it, or adopted it.
     pub parent: u32,
-    /// Its user ids.
+    /// The four user ids.
     pub users: IdSet,
-    /// Its group ids.
+    /// The four group ids.
     pub groups: IdSet,
     /// The ids of its supplementary groups.
     pub supplementary: Vec<u32>,
-    /// Its capability sets.
+    /// The capability sets of the process.
     pub capabilities: Capabilities,
     /// Its controlling terminal: `pts/0`.
     pub terminal: Option<String>,
@@ -67,7 +67,7 @@ impl ProcessIdentity {
             terminal: read(pid, "stat").and_then(|stat| terminal(&stat)),
             login_user: read(pid, "loginuid").and_then(|number| known(&number)),
             audit_session: read(pid, "sessionid").and_then(|number| known(&number)),
-            label: read(pid, "attr/current").and_then(|label| told(&label)),
+            label: read(pid, "attr/current").and_then(|label| known_label(&label)),
         })
     }
 }
@@ -124,7 +124,7 @@ fn known(number: &str) -> Option<u32> {
     number.trim().parse().ok().filter(|number| *number != u32::MAX)
 }
 
-fn told(label: &str) -> Option<String> {
+fn known_label(label: &str) -> Option<String> {
     let label = label.trim_end_matches(['\0', '\n']);
     (!label.is_empty()).then(|| label.to_owned())
 }
@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_status_says_as_whom() {
+    fn process_status_contains_the_identity() {
         let status = IdentityStatus(
             "Name:\tcat\nPPid:\t7\nUid:\t1\t2\t3\t4\nGid:\t5\t6\nGroups:\t8 9 \n\
              CapInh:\t0000000000000000\nCapPrm:\t0000000000000003\nCapEff:\t1\n\
@@ -216,18 +216,18 @@ mod tests {
     }
 
     #[test]
-    fn sets_have_names() {
+    fn capability_sets_have_names() {
         let names: Vec<_> = capability_names(1 << 40 | 1 << 24 | 1 | 1 << 63).collect();
         assert_eq!(names, ["cap_chown", "cap_sys_resource", "cap_checkpoint_restore", "63"]);
         assert_eq!(capability_names(0).count(), 0);
     }
 
     #[test]
-    fn none_of_the_audit_system_is_none() {
+    fn unset_audit_ids_are_none() {
         assert_eq!(known("4294967295"), None);
         assert_eq!(known("1000\n"), Some(1000));
-        assert_eq!(told("\0"), None);
-        assert_eq!(told("unconfined\n"), Some("unconfined".into()));
+        assert_eq!(known_label("\0"), None);
+        assert_eq!(known_label("unconfined\n"), Some("unconfined".into()));
     }
 
     #[test]
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn we_are_who_we_are() {
+    fn identity_of_this_process_is_read() {
         let own = ProcessIdentity::of_process(std::process::id()).expect("we run");
         assert_eq!(own.users.effective, rustix::process::geteuid().as_raw());
         assert_eq!(ProcessIdentity::of_process(u32::MAX), None);

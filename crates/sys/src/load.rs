@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_of_processors_are_read() {
+    fn processor_load_lines_are_parsed() {
         let check = |line: &str, expected: Option<(usize, [u64; 3])>| {
             let read = parse_line(line, Duration::from_millis(10));
             let expected = expected.map(|(number, times)| {

@@ -210,7 +210,7 @@ mod tests {
     const WAYS: [Way; 2] = [ask, look_up];
 
     #[test]
-    fn both_ways_find_the_same() {
+    fn loopback_query_and_tables_find_the_same_user() {
         let own = rustix::process::geteuid().as_raw();
         for (listens, connects) in
             [("127.0.0.1:0", "127.0.0.1"), ("[::1]:0", "::1"), ("127.0.0.1:0", "::ffff:127.0.0.1")]

@@ -41,7 +41,7 @@ mod tests {
 
     #[test]
     #[cfg(target_env = "gnu")]
-    fn what_is_free_is_given_back() {
+    fn free_memory_is_returned_to_the_kernel() {
         // Small allocations between others that remain: no allocator returns them on its own.
         let mut pieces: Vec<Option<Box<[u8; 1000]>>> =
             (0..50_000).map(|_| Some(Box::new([1; 1000]))).collect();
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn it_can_be_read_and_not_written() {
+    fn sealed_memory_can_be_read_but_not_written() {
         let mut file = File::from(sealed("test", b"content").unwrap());
         file.rewind().unwrap();
         let mut text = String::new();

@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_way_to_the_socket_is_avoided() {
+    fn private_directories_keep_socket_paths_short() {
         let longest = SOCKET_PATH_LEN_MAX - "/prefix-123456/bus".len();
         let of_len = |len: usize| Path::new("/").join("x".repeat(len - 1));
         assert!(is_short_enough(&of_len(longest), "prefix-"));

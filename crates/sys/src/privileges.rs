@@ -7,9 +7,9 @@ use std::io;
 /// The ids that determine the rights of a process (credentials(7)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PrivilegeIdentity<'a> {
-    /// The user id.
+    /// The numeric user id.
     pub uid: u32,
-    /// The group id.
+    /// The numeric group id.
     pub gid: u32,
     /// The ids of the supplementary groups.
     pub groups: &'a [u32],

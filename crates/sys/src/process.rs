@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn the_start_is_found_whatever_the_name() {
+    fn process_start_is_parsed_after_any_name() {
         let fields: Vec<String> = (4..=30).map(|number| number.to_string()).collect();
         let check = |name: &str| {
             let stat = format!("17 ({name}) S {}", fields.join(" "));
@@ -258,8 +258,8 @@ mod tests {
     #[test]
     fn the_number_of_a_process_is_positive() {
         assert_eq!(to_pid(1).ok(), Some(Pid::INIT));
-        for nobody in [0, 1 << 31, u32::MAX] {
-            assert_eq!(to_pid(nobody).unwrap_err().kind(), io::ErrorKind::NotFound);
+        for missing in [0, 1 << 31, u32::MAX] {
+            assert_eq!(to_pid(missing).unwrap_err().kind(), io::ErrorKind::NotFound);
         }
     }
 }

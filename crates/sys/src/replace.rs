@@ -69,7 +69,7 @@ impl ReplacedFile {
     pub fn create(target: &Path) -> io::Result<Self> {
         let resolved = resolve_links(target)?;
         match TargetKind::of(target)? {
-            TargetKind::File => Self::create_beside(&resolved),
+            TargetKind::File => Self::create_replacement(&resolved),
             TargetKind::Special => open_special(&resolved),
             TargetKind::Descriptor => {
                 // Keeps existing content of the descriptor, like `>> file`.
@@ -79,7 +79,7 @@ impl ReplacedFile {
         }
     }
 
-    fn create_beside(target: &Path) -> io::Result<Self> {
+    fn create_replacement(target: &Path) -> io::Result<Self> {
         let name = target.file_name().ok_or(io::ErrorKind::IsADirectory)?;
         loop {
             let path = target.with_file_name(unfinished_name(name.as_bytes())?);

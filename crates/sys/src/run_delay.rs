@@ -58,6 +58,6 @@ mod tests {
         assert_eq!(delay.since_last(at(9)), Duration::ZERO, "too early");
         let known = delay.file.as_ref().and_then(read).expect("it is read");
         assert!(delay.since_last(at(10)) <= known + at(1000));
-        assert!(delay.last >= known, "what was told is not told again");
+        assert!(delay.last >= known, "a reported delay is not reported again");
     }
 }

@@ -278,14 +278,14 @@ mod tests {
     }
 
     #[test]
-    fn there_is_no_set_of_nothing() {
+    fn empty_processor_sets_are_rejected() {
         assert_eq!(ProcessorSet::new([]), None);
         assert_eq!(ProcessorSet::new([0, ProcessorSet::LIMIT]), None);
         assert_eq!(ProcessorSet::one(usize::MAX), None);
     }
 
     #[test]
-    fn values_that_the_kernel_would_bend_are_refused() {
+    fn nice_values_and_slices_out_of_range_are_rejected() {
         let nice = |value| Nice::new(value).map(Nice::get);
         assert_eq!([-21, -20, 0, 19, 20].map(nice), [None, Some(-20), Some(0), Some(19), None]);
         let slice = |microseconds| Slice::new(Duration::from_micros(microseconds)).is_some();

@@ -13,7 +13,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 /// The signals that the programs of this project handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProcessSignal {
-    /// `SIGTERM`: end gracefully.
+    /// `SIGTERM`: end the program gracefully.
     Terminate,
     /// `SIGINT`: end gracefully, sent by the terminal.
     Interrupt,
@@ -34,7 +34,7 @@ pub enum ProcessSignal {
 }
 
 impl ProcessSignal {
-    /// All of the signals above.
+    /// Every signal of this enum.
     pub const ALL: [Self; 9] = [
         Self::Terminate,
         Self::Interrupt,

@@ -1,9 +1,9 @@
-//! When a process got and lost a processor, as the kernel saw it (perf_event_open(2)).
+//! Records when a process gets and loses a processor, as the kernel reports it (perf_event_open(2)).
 //!
-//! The kernel writes a record of 16 bytes for each switch into memory that it shares with us, so
-//! that the process that is watched runs on nearly undisturbed, and we need not run at all
-//! meanwhile. No privilege is needed for processes of one's own user, as long as
-//! `/proc/sys/kernel/perf_event_paranoid` is 2 or less. Linux 6.0 or newer.
+//! The kernel writes a record of 16 bytes for each switch into shared memory, so the recorded process
+//! is hardly disturbed, and the recording process need not run meanwhile. Recording processes of the
+//! same user requires no privilege if `/proc/sys/kernel/perf_event_paranoid` is 2 or less. Requires
+//! Linux 6.0.
 //!
 //! ```
 //! use sys::switches::{Followed, SwitchTrace};
@@ -156,8 +156,8 @@ impl SwitchTrace {
             thread.take(&mut all, &mut began)?;
         }
         self.threads.retain(|thread| !thread.tracker.has_ended());
-        let is_told = !began.is_empty() || !self.refused.is_empty();
-        if is_told && self.followed == Followed::All {
+        let has_news = !began.is_empty() || !self.refused.is_empty();
+        if has_news && self.followed == Followed::All {
             all.unfollowed = self.follow(began, further);
         }
         all.switches.sort_by_key(|switch| switch.time);
@@ -212,7 +212,7 @@ struct ThreadTrace {
     tracker: Tracker,
     counted: SwitchCounters,
     /// The total processor time of the thread in all spans so far.
-    told: Duration,
+    known_running: Duration,
 }
 
 impl ThreadTrace {
@@ -220,8 +220,8 @@ impl ThreadTrace {
         let start = clock::monotonic();
         let room = capacity.saturating_mul(SWITCH_BYTES);
         let ring = EventRing::open(attributes(), thread, room)?;
-        let (counted, told) = Default::default();
-        Ok(Self { thread, ring, tracker: Tracker::new(start), counted, told })
+        let (counted, known_running) = Default::default();
+        Ok(Self { thread, ring, tracker: Tracker::new(start), counted, known_running })
     }
 
     fn take(&mut self, all: &mut Switches, began: &mut BTreeSet<u32>) -> io::Result<()> {
@@ -247,12 +247,12 @@ impl ThreadTrace {
         let has_run = counters.running > self.counted.running;
         self.counted = counters;
         self.tracker.finish(end, has_run, lost);
-        self.told += self.tracker.length();
+        self.known_running += self.tracker.length();
         // The counter was read after the end of all spans, so it is at least their sum, unless the
         // kernel has dropped a record.
-        let excess = self.told.saturating_sub(Duration::from_nanos(counters.running));
+        let excess = self.known_running.saturating_sub(Duration::from_nanos(counters.running));
         if excess > COUNTER_NOISE {
-            self.told -= self.tracker.shorten(excess, end);
+            self.known_running -= self.tracker.shorten(excess, end);
         }
         all.running.append(&mut self.tracker.spans);
         self.tracker.is_first_guessed = false;
@@ -607,7 +607,7 @@ mod tests {
     }
 
     #[test]
-    fn counters_tell_what_no_record_does() {
+    fn counters_reveal_processor_time_without_records() {
         let on = [(20, SwitchEvent::Switch(Resumed))];
         let running = ProcessorState::Running { since: nanoseconds(100) };
         assert_eq!(follow(&[], true, 0), (running, vec![(10, 100)]));

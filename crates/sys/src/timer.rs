@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn it_rings_from_its_moment_on_until_it_is_set_again() {
+    fn timer_is_readable_from_its_time_until_set_again() {
         let timer = Timer::new().unwrap();
         let (at_once, long) = (Duration::ZERO, Duration::from_secs(20));
         assert!(!rings_within(&timer, at_once), "it was not set");

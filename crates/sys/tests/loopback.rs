@@ -43,7 +43,7 @@ fn a_closed_socket_has_no_user() {
 }
 
 #[test]
-fn another_user_is_told_apart() {
+fn loopback_peer_of_another_user_is_distinguished() {
     // Only root can start a process as another user.
     if own_uid() != 0 {
         return;

@@ -31,7 +31,7 @@ fn the_state_arrives_at_a_path_or_an_abstract_name() {
 }
 
 #[test]
-fn what_cannot_be_told_is_an_error_or_not_asked_for() {
+fn notifications_that_cannot_be_sent_are_errors_or_not_requested() {
     assert_eq!(notify(None, "READY=1").unwrap(), Notified::NotAsked);
     let check = |variable: &str, kind| {
         let error = notify(Some(OsStr::new(variable)), "READY=1").unwrap_err();

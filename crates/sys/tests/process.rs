@@ -77,13 +77,13 @@ fn the_time_of_children_is_exact_and_outlives_them() {
 }
 
 #[test]
-fn there_is_nothing_to_tell_about_nobody() {
-    let nobody = u32::MAX;
-    assert_eq!(comm(nobody), None);
-    assert_eq!(command_line(nobody), None);
-    assert_eq!(executable(nobody), None);
-    assert_eq!(unit(nobody), None);
-    assert_eq!(usage(nobody), None);
-    assert_eq!(processor_time(nobody), None);
+fn facts_about_missing_processes_are_none() {
+    let missing = u32::MAX;
+    assert_eq!(comm(missing), None);
+    assert_eq!(command_line(missing), None);
+    assert_eq!(executable(missing), None);
+    assert_eq!(unit(missing), None);
+    assert_eq!(usage(missing), None);
+    assert_eq!(processor_time(missing), None);
     assert_eq!(processor_time(0), None);
 }

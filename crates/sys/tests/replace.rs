@@ -163,7 +163,7 @@ fn pipes_devices_and_descriptors_are_written_directly() {
 }
 
 #[test]
-fn what_cannot_be_replaced_is_an_error_before_anything_is_written() {
+fn irreplaceable_targets_are_errors_before_anything_is_written() {
     let directory = TempDir::new();
     let create = |path: &Path| ReplacedFile::create(path).unwrap_err().kind();
     assert_eq!(create(directory.as_ref()), ErrorKind::IsADirectory);

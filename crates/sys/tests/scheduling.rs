@@ -45,7 +45,7 @@ fn a_process_is_confined_and_set_free() {
 }
 
 #[test]
-fn what_a_thread_starts_inherits_its_processors() {
+fn children_of_a_thread_inherit_its_processors() {
     // Uses a thread, so that the other tests keep their processors.
     let confined = thread::spawn(|| {
         let one = own_processors().unwrap().iter().next().and_then(ProcessorSet::one).unwrap();
@@ -65,7 +65,7 @@ fn processors_that_are_not_there_are_refused() {
 }
 
 #[test]
-fn a_process_yields() {
+fn nice_value_of_a_process_is_set() {
     let waiter = WaitingProcess::start();
     let before = nice(waiter.pid()).unwrap();
     let quieter = Nice::new((before.get() + 2).min(19)).unwrap();
@@ -96,23 +96,23 @@ fn a_slice_is_set_and_taken_back() {
 }
 
 #[test]
-fn nobody_cannot_be_scheduled() {
+fn scheduling_a_missing_process_is_not_found() {
     let ended = WaitingProcess::start();
     let gone = ended.pid();
     drop(ended);
     let all = own_processors().unwrap();
     let length = Slice::new(Slice::SHORTEST).unwrap();
-    for nobody in [0, gone, u32::MAX] {
+    for missing in [0, gone, u32::MAX] {
         let errors = [
-            processors(nobody).unwrap_err(),
-            set_processors(nobody, &all).unwrap_err(),
-            nice(nobody).unwrap_err(),
-            set_nice(nobody, Nice::default()).unwrap_err(),
-            slice(nobody).unwrap_err(),
-            set_slice(nobody, length).unwrap_err(),
-            reset_slice(nobody).unwrap_err(),
+            processors(missing).unwrap_err(),
+            set_processors(missing, &all).unwrap_err(),
+            nice(missing).unwrap_err(),
+            set_nice(missing, Nice::default()).unwrap_err(),
+            slice(missing).unwrap_err(),
+            set_slice(missing, length).unwrap_err(),
+            reset_slice(missing).unwrap_err(),
         ];
-        assert_eq!(errors.map(|error| error.kind()), [ErrorKind::NotFound; 7], "{nobody}");
+        assert_eq!(errors.map(|error| error.kind()), [ErrorKind::NotFound; 7], "{missing}");
     }
 }
 

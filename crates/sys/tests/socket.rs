@@ -46,7 +46,7 @@ fn listens_accepts_and_connects_by_path_and_by_abstract_name() {
 }
 
 #[test]
-fn what_goes_wrong_with_addresses_can_be_told_apart() {
+fn socket_address_errors_are_distinguished() {
     let directory = TempDir::new();
     let path = directory.join("socket");
     let kind = |result: io::Result<OwnedFd>| result.expect_err("it fails").kind();
@@ -55,8 +55,8 @@ fn what_goes_wrong_with_addresses_can_be_told_apart() {
     assert_eq!(kind(listen_unix(UnixAddress::Path(&path))), ErrorKind::AddrInUse);
     drop(listener);
     assert_eq!(kind(connect_unix(UnixAddress::Path(&path))), ErrorKind::ConnectionRefused);
-    let nobody = UnixAddress::Abstract(b"diligence-sys-nobody-listens-here");
-    assert_eq!(kind(connect_unix(nobody)), ErrorKind::ConnectionRefused);
+    let unused = UnixAddress::Abstract(b"diligence-sys-unused-listens-here");
+    assert_eq!(kind(connect_unix(unused)), ErrorKind::ConnectionRefused);
     for length in [107, 108, 109] {
         let path = format!("/{}", "x".repeat(length - 1));
         let is_too_long =
@@ -86,7 +86,7 @@ fn addresses_are_read_back() {
 }
 
 #[test]
-fn kinds_are_told_apart() {
+fn socket_kinds_are_distinguished() {
     let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
     tcp.set_nonblocking(true).unwrap();
     let client = TcpStream::connect(tcp.local_addr().unwrap()).unwrap();

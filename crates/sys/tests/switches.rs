@@ -137,7 +137,7 @@ fn spans_add_up_to_the_time_that_the_process_ran() {
 }
 
 #[test]
-fn what_does_not_fit_is_counted() {
+fn records_that_do_not_fit_are_counted_as_lost() {
     let mut echo = EchoProcess::start();
     // The smallest ring is one page.
     let Some(mut trace) = record(echo.child.id(), 0) else { return };
@@ -223,12 +223,12 @@ fn threads_that_begin_later_are_followed_or_counted() {
 }
 
 #[test]
-fn nobody_cannot_be_recorded() {
+fn recording_a_missing_process_is_not_found() {
     let echo = EchoProcess::start();
     let gone = echo.child.id();
     echo.end();
-    for nobody in [0, gone, u32::MAX] {
-        let error = SwitchTrace::start(nobody, Followed::All, 1).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::NotFound, "{nobody}");
+    for missing in [0, gone, u32::MAX] {
+        let error = SwitchTrace::start(missing, Followed::All, 1).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::NotFound, "{missing}");
     }
 }

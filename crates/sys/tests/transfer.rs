@@ -127,7 +127,7 @@ fn slices_are_joined_in_order_up_to_the_limit_of_the_kernel() {
 }
 
 #[test]
-fn nothing_waits_that_should_not() {
+fn non_blocking_transfers_never_wait() {
     let (here, there) = socket_pair().unwrap();
     let would_block = |result: io::Result<()>| {
         assert_eq!(result.map_err(|error| error.kind()), Err(ErrorKind::WouldBlock));

@@ -14,7 +14,7 @@ fn root_is_found_by_name_and_by_number() {
 }
 
 #[test]
-fn who_does_not_exist_is_not_found() {
+fn missing_users_and_groups_are_not_found() {
     for name in ["", "no such user", "root\0", "0"] {
         assert_eq!(UserAccount::by_name(name).unwrap(), None, "{name:?}");
         assert_eq!(group_id(name).unwrap(), None, "{name:?}");

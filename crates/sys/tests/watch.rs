@@ -29,7 +29,7 @@ fn taken(watch: &DirectoryWatch, directory: WatchId) -> Vec<String> {
 }
 
 #[test]
-fn every_change_of_an_entry_is_told_once_it_is_complete() {
+fn changes_of_an_entry_are_reported_once_when_complete() {
     let parent = TempDir::new();
     let folder = parent.join("watched");
     fs::create_dir(&folder).unwrap();
@@ -55,7 +55,7 @@ fn every_change_of_an_entry_is_told_once_it_is_complete() {
 /// The watch reports that changes were lost if there are more than the kernel keeps (inotify(7),
 /// `max_queued_events`).
 #[test]
-fn too_many_changes_are_told_as_such() {
+fn too_many_changes_are_reported_as_lost() {
     let queued = fs::read_to_string("/proc/sys/fs/inotify/max_queued_events").unwrap();
     let queued: usize = queued.trim().parse().unwrap();
     let folder = TempDir::new();
@@ -72,7 +72,7 @@ fn too_many_changes_are_told_as_such() {
 }
 
 #[test]
-fn what_is_not_there_cannot_be_watched() {
+fn missing_directories_cannot_be_watched() {
     let folder = TempDir::new();
     let watch = DirectoryWatch::new().unwrap();
     let missing = watch.add(&folder.join("no")).unwrap_err();

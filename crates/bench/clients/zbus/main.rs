@@ -235,7 +235,7 @@ fn now_ns() -> u64 {
 
 fn number(text: &str, min: usize, max: usize) -> Result<usize, Failure> {
     let number = text.parse().ok().filter(|number| (min..=max).contains(number));
-    number.ok_or_else(|| format!("{text} is no number from {min} to {max}").into())
+    number.ok_or_else(|| format!("expected a number from {min} to {max}, found {text}").into())
 }
 
 const PATH: &str = "/org/diligence/Bench";

@@ -137,13 +137,13 @@ impl InstalledBus {
 /// A requirement of a bus that is missing.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum MissingBus {
-    /// The program `diligence-bus`.
+    /// The program `diligence-bus` is missing.
     #[error(transparent)]
     Diligence(DaemonMissing),
-    /// The program `dbus-daemon`.
+    /// The program `dbus-daemon` is missing.
     #[error("dbus-daemon is not installed; get it with: apt install dbus-daemon")]
     DbusDaemon,
-    /// The program `dbus-broker-launch`.
+    /// The program `dbus-broker-launch` is missing.
     #[error("dbus-broker is not installed; get it with: apt install dbus-broker")]
     DbusBroker,
     /// The program that passes a socket to the launcher of dbus-broker.
@@ -159,7 +159,7 @@ pub enum MissingBus {
         journal::SOCKET
     )]
     Journal,
-    /// The program `busd`.
+    /// The program `busd` is missing.
     #[error(
         "busd is not installed; get it with: cargo install busd --version {BUSD_VERSION} --locked"
     )]
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_named_with_how_to_get_it() {
+    fn missing_buses_are_reported_with_installation_hints() {
         let check = |kind: BusKind, expected: &str| {
             let absence = kind.find(&nowhere()).unwrap_err().absence();
             assert_eq!(absence.subject, kind.to_string());
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_is_found_and_says_its_version() {
+    fn installed_programs_are_found_with_their_version() {
         let directory = private_directory().unwrap();
         let folder = directory.path().join("log");
         std::fs::create_dir(&folder).unwrap();
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_needs_nothing() {
+    fn bus_addresses_require_no_programs() {
         let kind: BusKind = "unix:path=/nowhere/bus".parse().unwrap();
         let info = kind.find(&nowhere()).unwrap().info();
         assert_eq!((info.version.as_str(), info.command.len()), ("", 0));
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn the_folder_of_the_peers_is_beside_that_of_the_program() {
+    fn peer_programs_are_searched_next_to_this_program() {
         let check = |own: &str, expected: &[&str]| {
             let expected: Vec<_> = expected.iter().map(PathBuf::from).collect();
             assert_eq!(peers_of(Path::new(own)), expected);

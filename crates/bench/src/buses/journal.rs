@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_are_found_among_the_fields() {
+    fn journal_messages_are_extracted_from_their_fields() {
         let check = |datagram: &[u8], expected: Option<&str>| {
             assert_eq!(line_of(datagram).as_deref(), expected, "{datagram:?}");
         };
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stand_in_reads_and_leaves_no_trace() {
+    fn journal_stand_in_reads_messages_and_removes_its_files() {
         let directory = private_directory().unwrap();
         let parent = directory.path().join("log");
         let path = parent.join("journal/socket");

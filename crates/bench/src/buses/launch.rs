@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_of_each() {
+    fn command_lines_of_each_bus() {
         let check = |start: &BusCommand, validation, expected: &str| {
             let words = start.words(&BusFiles::new_in("D"), validation);
             let words: Vec<_> = words.iter().map(|word| word.to_str().unwrap()).collect();

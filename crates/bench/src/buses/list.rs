@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commas_within_addresses_do_not_separate() {
+    fn bus_lists_are_not_split_within_addresses() {
         let check = |text: &str, expected: &[&str]| assert_eq!(words(text), expected, "{text}");
         check("", &[""]);
         check("busd", &["busd"]);

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_end_of_a_text_is_kept() {
+    fn log_tail_keeps_the_end_of_a_text() {
         let check = |text: String, expected: &str| assert_eq!(tail(&text), expected);
         let long = |len| "x".repeat(len);
         check(String::new(), "");
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_read_from_where_it_matters() {
+    fn log_tail_reads_a_file_from_an_offset() {
         let path = std::env::temp_dir().join(format!("diligence-words-{}", std::process::id()));
         std::fs::write(&path, format!("{}\nend", "x".repeat(100_000))).unwrap();
         assert_eq!(tail_of(&path, 0), "end");

@@ -134,7 +134,7 @@ pub enum UnknownBus {
     /// The text has a colon but is not an address.
     #[error("{text:?} is not an address: {error}")]
     Address {
-        /// The whole text.
+        /// The text that was parsed.
         text: String,
         /// The error of the address parser.
         error: AddressError,
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_neither() {
+    fn unknown_bus_names_and_invalid_addresses_are_rejected() {
         let choices = "there are diligence, dbus-daemon, dbus-broker, busd, and the address of one \
                        that runs";
         check("", Err(&format!("there is no bus \"\"; {choices}")));
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn only_ours_can_skip_validation() {
+    fn only_diligence_can_skip_validation() {
         let able: Vec<_> = BusKind::ALL.into_iter().filter(BusKind::can_skip_validation).collect();
         assert_eq!(able, [BusKind::Diligence]);
     }

@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_is_seen_to_end() {
+    fn process_handle_notices_the_end_of_a_process() {
         let mut child = Command::new("sleep").arg("100").spawn().unwrap();
         let handle = ProcessHandle::new(child.id()).unwrap();
         assert_eq!(handle.pid(), child.id());
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_of_a_child_is_found() {
+    fn first_child_of_a_process_is_found() {
         let mut child = Command::new("sh").args(["-c", "sleep 100 & wait"]).spawn().unwrap();
         let grandchild = iter::repeat_with(|| first_child(child.id())).find_map(|found| found);
         let handle = ProcessHandle::new(grandchild.unwrap()).unwrap();

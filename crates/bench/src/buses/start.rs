@@ -1,4 +1,4 @@
-//! Starts buses.
+//! Starts the buses under test.
 
 use std::fs::{self, File};
 use std::io;
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_listens_at_an_address() {
+    fn bus_start_fails_if_no_bus_listens_at_the_address() {
         let kind: BusKind = "unix:path=/nowhere/bus".parse().unwrap();
         let installed = kind.find(&ProgramPaths::of_this_process().unwrap()).unwrap();
         let check = |body_validation, expected: &str| {

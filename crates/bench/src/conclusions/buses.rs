@@ -11,11 +11,11 @@ pub(super) fn sentences(heading: &ScenarioHeading<'_>, scenario: &ScenarioSummar
     let rows = main_rows(heading, scenario);
     let peers =
         scenario.subjects.iter().filter(|subject| SubjectRole::of(subject) == SubjectRole::Peer);
-    peers.filter_map(|peer| beside(peer, &rows)).collect()
+    peers.filter_map(|peer| compare_with_peer(peer, &rows)).collect()
 }
 
 /// Compares our bus with another over all cases that both have; `None` if there are none.
-fn beside(peer: &str, rows: &[MetricRow<'_>]) -> Option<String> {
+fn compare_with_peer(peer: &str, rows: &[MetricRow<'_>]) -> Option<String> {
     let relation = |row: &MetricRow<'_>| {
         let relation = FigureRelation::of(row.ours()?, row.figure(peer)?, row.metric.info().better);
         Some((row.comparison.case.label.clone(), relation))
@@ -55,9 +55,10 @@ fn span(found: &[(&str, f64)]) -> String {
     let (Some(least), Some(most)) = (found.iter().min_by(by), found.iter().max_by(by)) else {
         return String::new();
     };
-    let told = |(case, times): &(&str, f64)| format!("{} times (at {case})", number::ratio(*times));
+    let case_ratio =
+        |(case, times): &(&str, f64)| format!("{} times (at {case})", number::ratio(*times));
     match found {
-        [only] => told(only),
-        _ => format!("{} to {}", told(least), told(most)),
+        [only] => case_ratio(only),
+        _ => format!("{} to {}", case_ratio(least), case_ratio(most)),
     }
 }

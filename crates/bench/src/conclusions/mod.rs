@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn one_round_is_compared_with_nothing() {
+    fn figures_of_one_round_are_not_compared() {
         let case = BenchCase::new("1 B", []);
         let mut records = time(&case, "diligence", 10.0);
         records.extend(time(&case, "busd", 20.0));
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bus_below_the_floor_is_a_warning() {
+    fn bus_faster_than_the_floor_causes_a_warning() {
         let case = BenchCase::new("1 B", []);
         let of = |floor: f64| {
             said(&[time(&case, "floor", floor), time(&case, "diligence", 100.0)].concat())
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_on_the_wire_are_told_in_both_directions() {
+    fn wire_sizes_are_stated_for_both_directions() {
         let figures = [(Metric::CallBytes, 1140.0), (Metric::ReplyBytes, 1072.0)];
         let case = |reply: &str| {
             BenchCase::new("1 kB", [("size", 1000_u64.into()), ("reply", reply.into())])
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn counted_copies_and_those_of_the_model_are_told_apart() {
+    fn counted_copies_are_distinguished_from_modelled_copies() {
         let case = BenchCase::new("1 to 10", [("recipients", 10_u64.into())]);
         let counted =
             [(Metric::KernelCopies, 22.0), (Metric::BusCopies, 11.0), (Metric::Validations, 1.0)];
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn validation_costs_what_is_saved_without() {
+    fn validation_cost_is_the_time_saved_without_it() {
         let at = |bus: &str, client: &str| {
             BenchCase::new(
                 format!("{bus} {client}"),

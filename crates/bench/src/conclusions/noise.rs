@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_has_to_exceed_the_noise() {
+    fn differences_within_noise_are_not_reported() {
         let ten = figure(9.0, 10.0, 11.0);
         let check = |other: Figure, better, expected| {
             assert_eq!(FigureRelation::of(&ten, &other, better), expected, "{other:?}");

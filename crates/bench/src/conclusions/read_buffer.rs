@@ -182,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn effects_are_told_with_the_size_from_which_they_hold() {
+    fn read_buffer_effects_are_stated_with_their_size_range() {
         use FigureRelation::{Times, WithinNoise};
         let check = |relations: &[FigureRelation], expected: &str| {
             let sizes = [1, 1000, 100_000, 1_000_000];

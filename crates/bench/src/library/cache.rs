@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_there_when_it_is_complete() {
+    fn cache_folders_appear_only_when_complete() {
         let folder = env::temp_dir().join(format!("diligence-bench-cache-{}", process::id()));
         fs::create_dir_all(&folder).unwrap();
         check(&folder);

@@ -25,7 +25,7 @@ pub struct FoundLibrary {
 /// The program of a library.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum LibraryProgram {
-    /// This program.
+    /// This program, in another mode.
     Ours,
     /// A C file, compiled with the flags that pkg-config reports for the package.
     Compiled { files: [File; 2], package: &'static str },
@@ -151,7 +151,7 @@ pub enum MissingLibrary {
     /// No Python interpreter has the library.
     #[error("no Python interpreter has {library}; install it with: {remedy}")]
     Module {
-        /// The library.
+        /// The library that is missing.
         library: Library,
         /// The command that installs it.
         remedy: String,
@@ -204,7 +204,7 @@ fn interpreter(
     };
     let candidates = of_cache.into_iter().chain([PYTHON.into(), PYTHON_OF_SYSTEM.into()]);
     for candidate in candidates {
-        // An interpreter that does not start counts as one without the library.
+        // An interpreter that does not start does not have the library either.
         let asked = Command::new(&candidate).args(["-c", version]).stdin(Stdio::null()).output();
         if let Some(asked) = asked.ok().filter(|asked| asked.status.success()) {
             return Ok((candidate, printed(&asked)));

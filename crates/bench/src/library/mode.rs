@@ -5,12 +5,12 @@ use std::ops::RangeInclusive;
 /// The mode of a library program; [the module](super) describes the modes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ProgramMode {
-    /// Serves the method.
+    /// Serves the echo method.
     Serve {
         /// The address of the bus.
         address: String,
     },
-    /// Calls the method.
+    /// Calls the echo method.
     Call {
         /// The address of the bus.
         address: String,
@@ -21,7 +21,7 @@ pub enum ProgramMode {
         /// The length of the text in bytes; at most 64 MiB.
         length: usize,
     },
-    /// Emits signals.
+    /// Emits the benchmark signals.
     Emit {
         /// The address of the bus.
         address: String,
@@ -30,7 +30,7 @@ pub enum ProgramMode {
         /// The size of the payload in bytes; at most 64 MiB.
         size: usize,
     },
-    /// Receives signals.
+    /// Receives the benchmark signals.
     Listen {
         /// The address of the bus.
         address: String,
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn modes_are_the_words_that_they_are_made_of() {
+    fn program_modes_round_trip_through_their_words() {
         let lines = ["serve unix:path=/a", "call a :1.2 100 11", "emit a 1 0", "listen a :1.7 5"];
         for line in lines {
             let words: Vec<&str> = line.split(' ').collect();
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn other_words_are_no_mode() {
+    fn invalid_program_modes_are_rejected() {
         let number = |word: &str, range| ModeError::Number { word: word.into(), range };
         let cases = [
             ("", ModeError::Usage),

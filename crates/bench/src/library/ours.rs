@@ -247,7 +247,7 @@ pub enum ProgramError {
     /// The connection to the bus failed.
     #[error(transparent)]
     Connect(#[from] ConnectError),
-    /// The connection ended.
+    /// The connection to the bus ended.
     #[error(transparent)]
     Ended(#[from] Ended),
     /// The destination or the sender is not a name.
@@ -259,7 +259,7 @@ pub enum ProgramError {
     /// The object cannot be served.
     #[error(transparent)]
     Serve(#[from] ServeError),
-    /// A call failed.
+    /// A method call failed.
     #[error("the call failed: {0}")]
     Call(#[from] CallError),
     /// The text of a reply differs from the text of its call.

@@ -128,7 +128,7 @@ pub enum LibraryRunError {
     /// The program wrote an unexpected line.
     #[error("expected a report, found the line {line:?}")]
     Unexpected {
-        /// The unexpected line.
+        /// The unexpected line, for diagnostics.
         line: String,
     },
 }
@@ -150,7 +150,7 @@ fn lines_of(output: impl Read + Send + 'static) -> Receiver<String> {
     lines
 }
 
-/// Collects the text on standard error as one line, until standard error is closed.
+/// Collects the text on standard error in a single line, until standard error is closed.
 fn errors_of(errors: impl Read + Send + 'static) -> Receiver<String> {
     let (sender, received) = mpsc::channel();
     thread::spawn(move || {

@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn zbus_is_what_its_package_says() {
+    fn zbus_version_matches_its_package() {
         let [manifest, lock, _] = ZBUS;
         assert!(manifest.text.contains(&format!("\nzbus = \"={ZBUS_VERSION}\"\n")));
         assert!(lock.text.contains(&format!("name = \"zbus\"\nversion = \"{ZBUS_VERSION}\"\n")));
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn another_text_is_another_program() {
+    fn fingerprints_differ_for_different_sources() {
         let file = |text| File { name: "a.c", text };
         assert_eq!(fingerprint(&[file("x")]), fingerprint(&[file("x")]));
         assert_ne!(fingerprint(&[file("x")]), fingerprint(&[file("y")]));

@@ -38,7 +38,7 @@ pub(crate) struct EchoReport {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ReplyPayload {
-    /// No payload
+    /// An empty body without payload
     Empty,
     /// The payload of the call
     #[default]

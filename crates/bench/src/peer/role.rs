@@ -1,4 +1,4 @@
-//! Roles of peers.
+//! The roles that peers can have.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;

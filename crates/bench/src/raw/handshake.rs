@@ -44,7 +44,7 @@ impl RawConnection {
         loop {
             let message = Message::parse(self.receive()?)?;
             if message.reply_serial().is_none_or(|reply| reply.get() != serial) {
-                continue; // NameAcquired and the like
+                continue; // NameAcquired and similar signals of the bus
             }
             let text = message.read::<(&str,)>().ok().map(|(text,)| text.to_owned());
             if message.message_type() == MessageType::Error {

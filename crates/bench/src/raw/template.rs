@@ -134,7 +134,7 @@ impl Template {
         self.bytes[place].copy_from_slice(text);
     }
 
-    /// The encoded message.
+    /// Returns the encoded message.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }

@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn a_headline_that_is_there_already_changes_nothing() {
+    fn replacing_a_headline_by_itself_changes_nothing() {
         let once = replace_headline("<!-- benchmarks:start --><!-- benchmarks:end -->", "x\n\ny");
         let once = once.unwrap();
         assert_eq!(replace_headline(&once, "x\n\ny"), Ok(once));

@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_say_who_is_best_and_how_sure_that_is() {
+    fn table_marks_show_the_best_figure_and_the_spread() {
         let label = format!("{:34}", "8 B");
         let cases: [(&[BenchRecord], &str); 5] = [
             (
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_is_bold_on_a_terminal_and_as_wide() {
+    fn best_figures_are_bold_and_aligned_on_a_terminal() {
         let records = [sample("diligence", 1, 20.0), sample("busd", 1, 40.0)];
         let plain = row(&records, &["diligence", "busd"], TableStyle::Plain);
         let bold = row(&records, &["diligence", "busd"], TableStyle::Terminal);
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn long_names_are_cut() {
+    fn long_subject_names_are_shortened() {
         assert_eq!(shortened("unix:path=/tmp/somewhere/bus", 16), "unix:path=/tmp/…");
         assert_eq!(shortened("dbus-daemon", 11), "dbus-daemon");
     }

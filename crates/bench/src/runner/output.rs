@@ -170,7 +170,7 @@ fn print(out: &mut dyn Write, text: &str, progress: Option<&RunProgress>) -> io:
     }
     let mut print = || out.write_all(text.as_bytes()).and_then(|()| out.flush());
     match progress {
-        Some(progress) => progress.aside(print),
+        Some(progress) => progress.without_bar(print),
         None => print(),
     }
 }
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_shown_and_written_as_it_goes_on() {
+    fn run_output_is_shown_and_written_during_the_run() {
         let (mut out, mut json) = (Vec::new(), Vec::new());
         let tables = Tables::Shown(&mut out, TableStyle::Plain);
         let mut output = RunOutput::new(tables, Some(Box::new(&mut json)));

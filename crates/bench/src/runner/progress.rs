@@ -47,7 +47,7 @@ impl RunProgress {
     }
 
     /// Calls a function that prints while the bar is hidden.
-    pub(super) fn aside<T>(&self, print: impl FnOnce() -> T) -> T {
+    pub(super) fn without_bar<T>(&self, print: impl FnOnce() -> T) -> T {
         self.bar.suspend(print)
     }
 
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_step_says_where_the_run_is() {
+    fn progress_step_shows_scenario_case_round_and_subject() {
         let step = RunStep {
             scenario: "fan-out",
             case: "10 signals to 100",
@@ -86,10 +86,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_printed_aside_is_done_without_a_terminal_too() {
+    fn progress_bar_prints_without_a_terminal() {
         let progress = RunProgress::new(2);
         progress.done();
-        assert_eq!(progress.aside(|| 7), 7);
+        assert_eq!(progress.without_bar(|| 7), 7);
         progress.finish();
     }
 }

@@ -288,13 +288,13 @@ impl Scenario for FloodScenario {
         let size = self.size.unwrap_or(1000) as usize;
         let case =
             |label: &str, flood: &str| BenchCase::new(label, [("flood", CaseSetting::from(flood))]);
-        let beside = |sink| workload::FloodWorkload { sink, size, victim: victim.clone() };
+        let flooded = |sink| workload::FloodWorkload { sink, size, victim: victim.clone() };
         vec![
             Trial::new(case("alone", "none"), victim.clone()),
-            Trial::new(case("during a flood", "read"), beside(FloodSink::Reader)),
+            Trial::new(case("during a flood", "read"), flooded(FloodSink::Reader)),
             Trial::new(
                 case("during a flood that is not read", "unread"),
-                beside(FloodSink::Sleeper),
+                flooded(FloodSink::Sleeper),
             ),
         ]
     }

@@ -122,7 +122,7 @@ pub(super) const COMPARE: ScenarioInfo = ScenarioInfo {
     name: "compare",
     title: "Side by side",
     about: "One row of each of the other scenarios: what a bus costs, and how close it comes to \
-            the floor. Replies carry the payload of the call back, except those of calls in flight.",
+            the floor. Replies carry the payload of the call back, except replies to calls in flight.",
     metrics: &[
         Metric::RoundTripUs,
         Metric::BurstUs,

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn other_words_are_refused_with_what_they_should_be() {
+    fn invalid_option_values_are_rejected_with_the_expected_form() {
         let check = |found: Result<String, String>, expected: &str| {
             assert_eq!(found.unwrap_or_else(|error| error), expected);
         };

@@ -59,7 +59,7 @@ impl Workload for Burst {
             }
             schedule = schedule.slower(performance.first_ns());
         }
-        Err(MeasureError::Unable("it keeps no pace at all with bursts of signals".to_owned()))
+        Err(MeasureError::Unable("the bus does not keep up with bursts of signals".to_owned()))
     }
 
     fn inspect(&self, stage: &MeasurementStage<'_>) -> Result<WorkloadOutcome, MeasureError> {
@@ -392,7 +392,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slower_schedule_takes_no_longer() {
+    fn slower_burst_schedules_take_no_longer() {
         let schedule = Schedule { bursts: 300, pause_us: 1000 };
         let check = |burst_us: u64, bursts, pause_us| {
             assert_eq!(

@@ -18,7 +18,7 @@ pub(super) struct CopyCounters {
     question: BusTotals,
 }
 
-/// Counters from `GetTotals`.
+/// Counters of the bus from `GetTotals`.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct BusTotals {
     pub(super) messages: f64,

@@ -132,16 +132,17 @@ impl ThroughLibrary {
         let begun_ns = clock::monotonic().as_nanos() as u64;
         emitter.begin();
         let emitted: EmitReport = emitter.report(stage.stop.left())?;
-        let heard = listener.finish()?;
-        let delays = heard.delays.ok_or(MeasureError::Lost { sent: emitted.sent, received: 0 })?;
+        let received = listener.finish()?;
+        let delays =
+            received.delays.ok_or(MeasureError::Lost { sent: emitted.sent, received: 0 })?;
         let report = ListenReport {
-            received: heard.received,
-            elapsed_ns: heard.last_ns.saturating_sub(begun_ns),
+            received: received.received,
+            elapsed_ns: received.last_ns.saturating_sub(begun_ns),
             delay_mean_ns: delays.mean_ns as u64,
             delay_p99_ns: delays.p99_ns,
-            bytes: heard.received * self.size as u64,
+            bytes: received.received * self.size as u64,
         };
-        let mut figures = self.heard(&report);
+        let mut figures = self.listen_figures(&report);
         figures.insert(Metric::SendTimeouts, emitted.timeouts as f64);
         Ok(with_time(figures, client, self.count))
     }
@@ -163,13 +164,13 @@ impl ThroughLibrary {
         emitter.begin()?;
         let emitted = emitter.finish()?;
         let report: ListenReport = listener.report(stage.stop.left())?;
-        let mut figures = self.heard(&report);
+        let mut figures = self.listen_figures(&report);
         figures.insert(Metric::SendTimeouts, emitted.timeouts as f64);
         Ok(with_time(figures, client, self.count))
     }
 
     /// Converts the report of a listener into figures.
-    fn heard(&self, report: &ListenReport) -> Figures {
+    fn listen_figures(&self, report: &ListenReport) -> Figures {
         let seconds = report.elapsed_ns as f64 / NS_PER_S;
         Figures::from([
             (Metric::MessagesPerS, report.received as f64 / seconds),

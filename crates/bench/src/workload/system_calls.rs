@@ -16,7 +16,7 @@ use super::observed::CountedWorkload;
 use crate::result::{Figures, Metric};
 use crate::stage::{MeasureError, MeasurementStage};
 
-/// Counts all system calls of a process, and those that read from or write to sockets, with
+/// Counts all system calls of a process, and the calls that read from or write to sockets, with
 /// strace(1), which slows the process down. Dropping it ends strace.
 #[derive(Debug)]
 pub(super) struct SystemCalls {
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_is_read() {
+    fn strace_tables_are_parsed() {
         let table = "\
 % time     seconds  usecs/call     calls    errors syscall
 ------ ----------- ----------- --------- --------- ----------------

@@ -237,7 +237,7 @@ impl Pages {
 impl Drop for Pages {
     fn drop(&mut self) {
         // SAFETY: the mapping was made with this address and length, and no reference into it is left. The
-        // call fails only for an address that is not that of a page.
+        // call fails only for an address that is not a page boundary.
         let _ = unsafe { munmap(self.start.as_ptr().cast(), self.len) };
     }
 }

@@ -44,7 +44,7 @@ pub(crate) fn socket_option(
 ) -> io::Result<OptionValue> {
     let room = libc::socklen_t::try_from(value.len()).unwrap_or(libc::socklen_t::MAX);
     let mut length = room;
-    // SAFETY: `value` may be written for `room` bytes, and the kernel writes no more than `length`
+    // SAFETY: `value` may be written for `room` bytes, and the kernel writes at most as many as `length`
     // says at entry; `length` itself is a live local variable.
     let status = unsafe {
         libc::getsockopt(
@@ -90,7 +90,7 @@ pub(crate) fn receive_behind(
     let space = libc::iovec { iov_base: spare.as_mut_ptr().cast(), iov_len: spare.len() };
     // SAFETY: the slice may be written for its length.
     let received = unsafe { receive_message(socket, space, descriptors, wait) }?;
-    // SAFETY: the kernel has written so many bytes to the start of the spare capacity. It returns a larger number
+    // SAFETY: the kernel has written `received.0` bytes to the start of the spare capacity. It returns a larger number
     // than it writes only with `MSG_TRUNC`, which `receive_message` never passes.
     unsafe { buffer.set_len(buffer.len() + received.0) };
     Ok(received)
@@ -517,7 +517,7 @@ impl EventRing {
 impl Drop for EventRing {
     fn drop(&mut self) {
         // SAFETY: the mapping was made with this address and length, and no reference into it is left. The call fails
-        // only for an address that is not that of a page.
+        // only for an address that is not a page boundary.
         let _ = unsafe { munmap(self.start.as_ptr().cast(), self.page + self.room) };
     }
 }
@@ -543,7 +543,7 @@ fn open_event(attributes: EventAttributes, thread: Pid) -> io::Result<OwnedFd> {
         )
     })?;
     let number = RawFd::try_from(number).expect("a descriptor is a C integer");
-    // SAFETY: on success, the number is that of a new descriptor, which has no owner yet.
+    // SAFETY: on success, the number refers to a new descriptor, which has no owner yet.
     Ok(unsafe { OwnedFd::from_raw_fd(number) })
 }
 
@@ -632,7 +632,7 @@ pub(crate) fn group_list(user: &CStr, primary: u32) -> io::Result<Vec<u32>> {
     let mut groups = vec![0; GROUPS_FIRST];
     while groups.len() <= GROUPS_MAX {
         let mut count = c_int::try_from(groups.len()).expect("limited to GROUPS_MAX");
-        // SAFETY: `groups` may be written for `count` entries, and the library writes no more than
+        // SAFETY: `groups` may be written for `count` entries, and the library writes at most as many as
         // `count` says at entry; the name is NUL-terminated.
         let status = unsafe {
             libc::getgrouplist(user.as_ptr(), primary, groups.as_mut_ptr(), &raw mut count)

@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_price_is_what_watching_adds() {
+    fn observation_cost_is_the_added_time() {
         let workload = CallWorkload::ping_pong(8, 1000);
         let observed = ObservedWorkload { observer: ObserverKind::Stamps, turns: 1, workload };
         let figures =
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn one_turn_among_many_decides_nothing() {
+    fn observation_cost_is_the_median_over_turns() {
         let turn = |added| Figures::from([(Metric::AddedPercent, added)]);
         for (added, expected) in [(&[3.0][..], 3.0), (&[1.0, 90.0, 2.0], 2.0), (&[4.0, 1.0], 1.0)] {
             let turns: Vec<_> = added.iter().copied().map(turn).collect();

@@ -19,7 +19,7 @@ use crate::workload::Targets;
 /// An observer of a bus.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum ObserverKind {
-    /// No observer
+    /// No observer, for comparison
     Nobody,
     /// A trace without message bytes, into memory that no process reads
     Stamps,
@@ -30,9 +30,9 @@ pub(crate) enum ObserverKind {
     Recorder,
     /// A monitor that receives all copies and parses none
     Monitor,
-    /// `dbus-monitor --pcap`
+    /// The program `dbus-monitor --pcap`
     DbusMonitor,
-    /// `busctl capture`
+    /// The program `busctl capture`
     Busctl,
 }
 
