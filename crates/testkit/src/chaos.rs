@@ -1,5 +1,5 @@
-//! Connections that do anything, in any order. Everything that is sent is checked by the
-//! [`BusWorld`](crate::world), and nothing of anybody may be left when all have gone.
+//! Connections that act randomly. The [`BusWorld`](crate::world) checks everything that the bus
+//! sends, and no state of a connection may remain after all have disconnected.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use crate::world::{
     name, path,
 };
 
-/// A bus, and those who do as they like with it.
+/// A bus with connections that act randomly.
 #[derive(Debug)]
 pub struct Chaos {
     world: BusWorld,
@@ -30,18 +30,18 @@ pub struct Chaos {
 }
 
 impl Chaos {
-    /// A bus with any configuration, and nobody there yet.
+    /// Creates a bus with a random configuration and no connections.
     pub fn new(mut random: Random) -> Self {
         let world = BusWorld::new(configuration(&mut random));
         Self { world, random, peers: Vec::new(), starts: Vec::new() }
     }
 
-    /// Whether there are bytes left that say what happens; see [`Random::from_bytes`].
+    /// True if bytes are left that determine the actions; see [`Random::from_bytes`].
     pub fn has_bytes(&self) -> bool {
         self.random.has_bytes()
     }
 
-    /// Something happens.
+    /// Performs one random action.
     pub fn step(&mut self) {
         if self.peers.is_empty() {
             return self.connect();
@@ -69,7 +69,7 @@ impl Chaos {
         self.carry_out(seen);
     }
 
-    /// All leave, and nothing of them is left.
+    /// Disconnects all peers, and checks that no state of them is left.
     pub fn end(mut self) -> Random {
         self.end_starts();
         self.world.end();
@@ -96,7 +96,7 @@ impl Chaos {
         }
     }
 
-    /// One of the starts that there were goes wrong, or says so late.
+    /// Fails one of the started services, or reports its failure late.
     fn start_fails(&mut self) -> Vec<SeenEffect> {
         if self.starts.is_empty() {
             return Vec::new();
@@ -105,7 +105,7 @@ impl Chaos {
         self.world.input(Input::StartFailed { start, failure: StartFailure::Exited { status: 1 } })
     }
 
-    /// Services that nobody waits for any more have their time all the same.
+    /// Lets the time pass in which services must start, even if no caller waits any more.
     fn end_starts(&mut self) {
         while self.world.bus.next_deadline().is_some() {
             self.world.now = self.world.now.after(Duration::from_secs(3600));
@@ -166,7 +166,7 @@ impl Chaos {
         self.world.send(peer, builder, &args)
     }
 
-    /// Arguments of the types that a method takes.
+    /// Returns arguments of the types that a method takes.
     fn args_of(&mut self, method: &str) -> Vec<Value> {
         let text = |random: &mut Random| Value::from(random.pick(&TEXTS));
         let random = &mut self.random;
@@ -200,7 +200,7 @@ impl Chaos {
             .collect()
     }
 
-    /// Sends any message to anybody.
+    /// Sends a random message to a random destination.
     fn message(&mut self, peer: PeerId) -> Vec<SeenEffect> {
         let serial = 1 + self.random.below(30) as u32;
         let reply = (1 + self.random.below(30) as u32).try_into().expect("not 0");
@@ -233,7 +233,7 @@ impl Chaos {
         self.world.send_bytes(peer, &bytes)
     }
 
-    /// A name that somebody has, mostly.
+    /// Returns a name, mostly one that has an owner.
     fn name(&mut self) -> String {
         match self.random.once_in(2) {
             true => self.random.pick(&NAMES).to_owned(),
@@ -244,7 +244,7 @@ impl Chaos {
         }
     }
 
-    /// Makes a message one of a type to come, or breaks its body.
+    /// Changes a message to an unknown type, or corrupts its body.
     fn distort(&mut self, bytes: &mut [u8]) {
         if self.random.once_in(40) {
             bytes[1] = 5 + self.random.below(250) as u8;
@@ -275,7 +275,7 @@ impl Chaos {
     }
 }
 
-/// Small limits, so that they are reached.
+/// Small limits, so that connections reach them.
 fn configuration(random: &mut Random) -> Configuration {
     let time = |random: &mut Random| {
         (!random.once_in(3)).then(|| Duration::from_millis(random.below(9000) as u64))
@@ -310,7 +310,7 @@ fn services(random: &mut Random) -> Services {
     services
 }
 
-/// Mostly one on which something happens.
+/// Returns a policy, mostly one that permits most actions.
 fn policy(random: &mut Random) -> Policy {
     match random.below(4) {
         0 => Policy::open(),
@@ -323,7 +323,7 @@ fn policy(random: &mut Random) -> Policy {
     }
 }
 
-/// The first four allow all.
+/// The first four rules allow everything.
 const RULES: &[&str] = &[
     "allow connect *",
     "allow own *",

@@ -1,16 +1,15 @@
-//! Whether a check of invariants reports each way in which they can be violated.
+//! Tests whether a check of invariants reports each possible violation.
 
 use std::panic::{self, AssertUnwindSafe};
 
-/// One way to corrupt a component, with what it does.
+/// One way to corrupt a component, with its description.
 pub type Corruption<C> = (&'static str, fn(&mut C));
 
-/// Checks that a component passes its check as it is made, and that the check panics after each
-/// corruption.
+/// Checks that a new component passes its check, and that the check panics after each corruption.
 ///
 /// # Panics
 ///
-/// If not.
+/// Panics if a new component fails its check, or if a corruption is not reported.
 pub fn each_is_reported<C>(
     make: impl Fn() -> C,
     check: impl Fn(&C),

@@ -1,4 +1,4 @@
-//! All that is found in a recording, as texts, to compare one with another.
+//! All results of analyzing a recording, as texts, to compare two recordings.
 
 use capture::Capture;
 use capture::activation::failed_starts;
@@ -14,7 +14,7 @@ use capture::timeline::{
 use wire::Message;
 use wire::body::Value;
 
-/// What is found, each with its name.
+/// Returns all results, each with its name.
 pub fn findings(capture: &Capture) -> Vec<(String, String)> {
     let mut found = statistics(capture);
     found.extend(timeline(capture));
@@ -59,7 +59,7 @@ fn timeline(capture: &Capture) -> Vec<(String, String)> {
     found.map(|(name, text)| (name.to_owned(), text)).into()
 }
 
-/// What is known besides the messages.
+/// Returns the facts besides the messages.
 fn known(capture: &Capture) -> Vec<(String, String)> {
     let strings = capture.strings();
     let peers = capture.directory().peers().map(|(_, peer)| {
@@ -95,8 +95,8 @@ fn known(capture: &Capture) -> Vec<(String, String)> {
     found.map(|(name, text)| (name.to_owned(), text)).into()
 }
 
-/// All texts of four bytes and more that bodies say: of each message that is whole, but for the
-/// signals of the bus, and of paths each part.
+/// Returns all texts of at least four bytes in bodies: of each complete message, except signals of
+/// the bus, and each element of a path.
 pub fn said(capture: &Capture) -> Vec<String> {
     let mut texts = Vec::new();
     let mut buffer = Vec::new();

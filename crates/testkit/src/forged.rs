@@ -1,4 +1,4 @@
-//! Messages that are nearly right: valid ones of every kind, with parts that are not.
+//! Messages that are nearly valid: valid ones of every type, with invalid parts.
 
 use wire::Endian;
 use wire::body::{Value, Writer};
@@ -9,27 +9,27 @@ use wire::signature::Signature;
 use crate::mutated::ODD;
 use crate::random::Random;
 
-/// A message in parts, of which none need be right.
+/// A message in parts, each of which may be invalid.
 #[derive(Clone, Debug)]
 pub struct Forged {
-    /// In what order numbers are written.
+    /// The byte order of numbers.
     pub endian: Endian,
     /// The type of the message.
     pub kind: u8,
-    /// The flags.
+    /// The flags of the message.
     pub flags: u8,
     /// The version of the protocol.
     pub version: u8,
-    /// The serial.
+    /// The serial of the message.
     pub serial: u32,
-    /// The header fields.
+    /// The fields of the header.
     pub fields: Vec<(u8, Value)>,
-    /// The arguments. Nothing but a field says what they are.
+    /// The arguments. Only a header field states their types.
     pub args: Vec<Value>,
 }
 
 impl Forged {
-    /// A valid message, which needs no descriptors.
+    /// Creates a valid message without descriptors.
     pub fn valid(random: &mut Random) -> Self {
         let text = random.signature();
         let signature = Signature::new(&text).expect("valid");
@@ -62,7 +62,7 @@ impl Forged {
         forged
     }
 
-    /// Changes a part, mostly so that the message is not valid any more.
+    /// Changes a part, mostly so that the message becomes invalid.
     pub fn spoil(&mut self, random: &mut Random) {
         let at = random.below(self.fields.len().max(1));
         match random.below(12) {
@@ -84,7 +84,7 @@ impl Forged {
         }
     }
 
-    /// Puts many containers around an argument: as many as there may be, or some more.
+    /// Nests an argument in many containers: as many as permitted, or some more.
     pub fn nest(&mut self, random: &mut Random) {
         let mut value = match random.below(3) {
             0 => Value::Bytes(vec![0; random.below(3)]),
@@ -95,13 +95,13 @@ impl Forged {
             value = wrap(value, random);
         }
         match random.once_in(3) {
-            // Unknown fields are values too.
+            // Unknown header fields have values, too.
             true => self.fields.push((77, value)),
             false => self.set_args(vec![value]),
         }
     }
 
-    /// The bytes, with the lengths that they have.
+    /// Encodes the message, with correct lengths.
     pub fn bytes(&self) -> Vec<u8> {
         let mut bytes = vec![self.endian.mark(), self.kind, self.flags, self.version];
         bytes.extend_from_slice(&[0; 4]);
@@ -119,7 +119,7 @@ impl Forged {
         let start = writer.len();
         self.args.iter().for_each(|value| value.write(&mut writer));
         let len = writer.len() - start;
-        // Too long a signature is one of the things that can be wrong.
+        // A signature that is too long is one of the tested errors.
         let _ = writer.finish();
         bytes[4..8].copy_from_slice(&self.endian.u32_bytes(len as u32));
         bytes
@@ -128,7 +128,8 @@ impl Forged {
     fn set_args(&mut self, args: Vec<Value>) {
         let mut text = String::new();
         args.iter().for_each(|value| value.push_signature(&mut text));
-        // What is too deep for a signature is left as it was: variants have no such limit.
+        // If the type is too deep for a signature, the signature does not change: variants have no
+        // such limit.
         if let Ok(signature) = Signature::new(&text) {
             self.set_field(FieldCode::Signature, Value::Signature(signature.into()));
             self.args = args;
@@ -140,7 +141,7 @@ impl Forged {
         self.fields.push((code as u8, value));
     }
 
-    /// Names that no message may have, and odd ones that it may.
+    /// Uses reserved names, which messages must not have, and unusual names that are valid.
     fn use_reserved_name(&mut self, random: &mut Random) {
         let (code, text) = random.pick(&[
             (FieldCode::Path, "/org/freedesktop/DBus/Local"),
@@ -193,7 +194,7 @@ fn any_value(random: &mut Random) -> Value {
     }
 }
 
-/// Puts a value into a container.
+/// Puts a value into a random container.
 fn wrap(value: Value, random: &mut Random) -> Value {
     let mut text = String::new();
     value.push_signature(&mut text);
@@ -205,7 +206,7 @@ fn wrap(value: Value, random: &mut Random) -> Value {
     }
 }
 
-/// An array of a value, so many times.
+/// Returns an array with `times` copies of a value.
 fn array(value: Value, times: usize) -> Value {
     let mut text = String::new();
     value.push_signature(&mut text);

@@ -1,27 +1,27 @@
-//! Values of every type in the words of every tool.
+//! Values of every type in the syntax of every tool.
 
-/// A value, and how it is written.
+/// A value in the syntax of several tools.
 #[derive(Clone, Copy, Debug)]
 pub struct ValueForm {
-    /// Its type.
+    /// The signature of the value.
     pub types: &'static str,
-    /// The words that busctl has behind the type.
+    /// The arguments of busctl after the signature.
     pub busctl: &'static [&'static str],
-    /// As gdbus has it, who knows the type.
+    /// The syntax of gdbus, which knows the type.
     pub gvariant: &'static str,
-    /// As dbus-send has it; of what it has no words for, as gdbus does, behind the type.
+    /// The syntax of dbus-send or, if dbus-send cannot express it, that of gdbus after the type.
     pub dbus_send: &'static str,
-    /// As JSON.
+    /// The value as JSON.
     pub json: &'static str,
 }
 
 impl ValueForm {
-    /// Whether dbus-send has words for it.
+    /// True if dbus-send can express the value.
     pub fn is_known_to_dbus_send(&self) -> bool {
         !self.dbus_send.starts_with(&format!("{}:", self.types))
     }
 
-    /// Whether busctl can print it as JSON, which has only texts for keys.
+    /// True if busctl can print the value as JSON, whose keys are strings.
     pub fn has_json_of_busctl(&self) -> bool {
         let keys =
             self.types.match_indices('{').filter_map(|(at, _)| self.types.as_bytes().get(at + 1));
@@ -39,7 +39,7 @@ const fn form(
     ValueForm { types, busctl, gvariant, dbus_send, json }
 }
 
-/// All types, containers in each other, and empty ones.
+/// All types, nested containers, and empty containers.
 pub const FORMS: &[ValueForm] = &[
     form("y", &["7"], "0x07", "byte:7", "7"),
     form("b", &["true"], "true", "boolean:true", "true"),

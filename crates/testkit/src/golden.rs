@@ -1,21 +1,21 @@
-//! Golden files: what a test is expected to make, as a text in the tree that people read and
+//! Golden files: the expected output of a test, as a text file in the tree that people read and
 //! review.
 //!
-//! A test makes a text and calls [`check`]. If the file holds something else, the test fails and
-//! shows where the two part. Run with `DILIGENCE_BLESS=1`, the same test writes the file instead,
-//! and the change is reviewed as any other.
+//! A test produces a text and calls [`check`]. If the file differs, the test fails and shows the
+//! first difference. With `DILIGENCE_BLESS=1`, the same test writes the file instead, and the
+//! change is reviewed like any other.
 
 use std::fmt::{self, Write as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// Compares `actual` with the text of the file at `path`, and panics with a readable difference if
-/// it is not the same. Writes the file instead if the environment has `DILIGENCE_BLESS=1`.
+/// Compares `actual` with the file at `path`, and panics with a readable difference if they differ.
+/// Writes the file instead if the environment has `DILIGENCE_BLESS=1`.
 ///
 /// # Panics
 ///
-/// If the two differ, if there is no file, or if the file cannot be written.
+/// Panics if they differ, if the file is missing, or if the file cannot be written.
 #[track_caller]
 pub fn check(path: impl AsRef<Path>, actual: &str) {
     let mode = match env::var_os("DILIGENCE_BLESS") {
@@ -27,16 +27,16 @@ pub fn check(path: impl AsRef<Path>, actual: &str) {
     }
 }
 
-/// What to do with a text that a test has made.
+/// The action for the output of a test.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum GoldenMode {
-    /// Compare it with the file.
+    /// Compare the output with the file.
     Compare,
-    /// Write it to the file.
+    /// Write the output to the file.
     Bless,
 }
 
-/// As [`check`], with the mode given and what is wrong returned.
+/// Like [`check`], with an explicit mode, and with the problem as the result.
 ///
 /// ```
 /// use testkit::golden::{Mismatch, GoldenMode, settle};
@@ -68,28 +68,28 @@ pub fn settle(path: &Path, actual: &str, mode: GoldenMode) -> Result<(), Mismatc
     }
 }
 
-/// Why a golden file and a text are not the same.
+/// A golden file does not match the output of a test.
 #[derive(Debug)]
 pub enum Mismatch {
-    /// They differ.
+    /// The file and the text differ.
     Different {
-        /// The file.
+        /// The path of the golden file.
         path: PathBuf,
         /// The lines around the first difference: ` ` in both, `-` in the file, `+` in the text.
         difference: String,
     },
     /// The file cannot be read; it may not exist yet.
     Unreadable {
-        /// The file.
+        /// The path of the golden file.
         path: PathBuf,
-        /// Why not.
+        /// The error of the system.
         error: io::Error,
     },
     /// The file cannot be written.
     Unwritable {
-        /// The file.
+        /// The path of the golden file.
         path: PathBuf,
-        /// Why not.
+        /// The error of the system.
         error: io::Error,
     },
 }
@@ -115,7 +115,7 @@ impl fmt::Display for Mismatch {
 
 impl std::error::Error for Mismatch {}
 
-/// Writes a file unless it holds the text already, so that its time stays.
+/// Writes a file unless it has this text already, so that its modification time does not change.
 fn bless(path: &Path, text: &str) -> io::Result<()> {
     if fs::read_to_string(path).is_ok_and(|old| old == text) {
         return Ok(());
@@ -126,7 +126,8 @@ fn bless(path: &Path, text: &str) -> io::Result<()> {
     fs::write(path, text)
 }
 
-/// The lines in which two texts part first, with some that they have in common before and after.
+/// Returns the lines around the first difference of two texts, with some common lines before and
+/// after.
 fn difference(expected: &str, actual: &str) -> String {
     let (old, new): (Vec<_>, Vec<_>) = (lines(expected), lines(actual));
     let before = common(old.iter(), new.iter());
@@ -145,12 +146,12 @@ fn lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
 }
 
-/// How many items two sequences have in common at their start.
+/// Returns the length of the common prefix of two sequences.
 fn common<'a>(a: impl Iterator<Item = &'a &'a str>, b: impl Iterator<Item = &'a &'a str>) -> usize {
     a.zip(b).take_while(|(a, b)| a == b).count()
 }
 
-/// Writes a part of some lines with their numbers and a mark. Leaves out the end of a long part.
+/// Writes some lines with their numbers and a mark; truncates many lines.
 fn show(text: &mut String, mark: char, lines: &[&str], part: Range<usize>) {
     let start = part.start;
     for (index, line) in lines[part.clone()].iter().enumerate() {
@@ -163,10 +164,10 @@ fn show(text: &mut String, mark: char, lines: &[&str], part: Range<usize>) {
     }
 }
 
-/// Lines in common that are shown on either side of a difference.
+/// The number of common lines that are shown before and after a difference.
 const CONTEXT_LINES: usize = 3;
 
-/// Lines of either text that are shown of a difference.
+/// The number of lines of each text that are shown of a difference.
 const SHOWN_LINES_MAX: usize = 60;
 
 #[cfg(test)]

@@ -1,20 +1,20 @@
-//! What the tests of the other crates share. Nothing that is shipped depends on it.
+//! Code shared by the tests of the other crates. It is not part of any shipped program.
 //!
-//! - [`golden`]: text that a test makes, compared with a file in the tree.
-//! - [`world`]: a bus with connections; whatever it sends is checked.
-//! - [`text`]: values of D-Bus as people write and read them.
-//! - [`chaos`]: connections that do anything.
-//! - [`corruption`]: whether a check reports what violates its invariants.
-//! - [`model`]: what the bus should do, written plainly, to compare with.
-//! - [`rules`]: rules of policies, a line each.
+//! - [`golden`]: compares the output of a test with a file in the tree.
+//! - [`world`]: a bus with connections, whose output is checked.
+//! - [`text`]: D-Bus values as text.
+//! - [`chaos`]: connections that act randomly.
+//! - [`corruption`]: tests whether a check reports violated invariants.
+//! - [`model`]: a plain model of the bus, to compare with.
+//! - [`rules`]: policy rules, one per line.
 //! - [`random`]: numbers from a seed that a failing test prints.
-//! - [`values`]: types and values from these.
-//! - [`forms`]: values of every type in the words of every tool.
-//! - [`forged`]: messages that are nearly right.
-//! - [`mutated`]: bytes that were right, and are not any more.
-//! - [`recording`]: recordings with content that is known.
-//! - [`findings`]: all that is found in a recording, to compare.
-//! - [`terminal`]: what a program prints on a terminal.
+//! - [`values`]: random types and values.
+//! - [`forms`]: values of every type in the syntax of every tool.
+//! - [`forged`]: messages that are nearly valid.
+//! - [`mutated`]: corrupted bytes.
+//! - [`recording`]: recordings with known content.
+//! - [`findings`]: all results of analyzing a recording, to compare.
+//! - [`terminal`]: the output of a program on a terminal.
 //! - [`source_tree`]: the files of this project, for tests of the source itself.
 
 pub mod chaos;

@@ -1,40 +1,40 @@
-//! What the bus should do, written as plainly as possible: lists that are searched from end to end.
-//! Tests compare it with the real thing.
+//! A model of the bus that is as plain as possible: lists with linear search. Tests compare the bus
+//! with it.
 
 use std::collections::BTreeMap;
 
 use bus::PeerId;
 use wire::body::Value;
 
-/// Who owns which well-known name and who waits for it, as the specification says it
-/// ("Message Bus Messages", RequestName).
+/// The owners and queues of well-known names, according to the specification ("Message Bus
+/// Messages", RequestName).
 #[derive(Clone, Debug, Default)]
 pub struct ModelNames {
     queues: BTreeMap<String, Vec<(PeerId, u32)>>,
-    /// Names in the order in which each connection came into their queues.
+    /// Names in the order in which each connection joined their queues.
     joined: Vec<(PeerId, String)>,
 }
 
-/// A name has gone from one owner to another.
+/// A name with its old and its new owner.
 pub type OwnershipChange = (String, Option<PeerId>, Option<PeerId>);
 
 impl ModelNames {
-    /// Who owns a name.
+    /// Returns the owner of a name.
     pub fn owner(&self, name: &str) -> Option<PeerId> {
         Some(self.queues.get(name)?.first()?.0)
     }
 
-    /// Owner first, then those who wait.
+    /// Returns the owner, then the connections in the queue.
     pub fn queue(&self, name: &str) -> Vec<PeerId> {
         self.queues.get(name).into_iter().flatten().map(|(peer, _)| *peer).collect()
     }
 
-    /// All names that have an owner.
+    /// Returns all names that have an owner.
     pub fn all(&self) -> Vec<&str> {
         self.queues.keys().map(String::as_str).collect()
     }
 
-    /// RequestName: the number that it returns, and what has changed.
+    /// Models RequestName: the returned number, and the change of ownership.
     pub fn request(
         &mut self,
         name: &str,
@@ -64,7 +64,7 @@ impl ModelNames {
                 2
             }
         };
-        // Whoever does not want to wait does not.
+        // A connection that does not want to queue is removed.
         let mut is_owner = true;
         queue.retain(|(_, flags)| std::mem::take(&mut is_owner) || flags & 4 == 0);
         let result = if result == 2 && flags & 4 != 0 { 3 } else { result };
@@ -73,7 +73,7 @@ impl ModelNames {
         (result, (before != after).then(|| (name.to_owned(), before, after)))
     }
 
-    /// ReleaseName: the number that it returns, and what has changed.
+    /// Models ReleaseName: the returned number, and the change of ownership.
     pub fn release(&mut self, name: &str, peer: PeerId) -> (u32, Option<OwnershipChange>) {
         let before = self.owner(name);
         let Some(queue) = self.queues.get_mut(name) else { return (2, None) };
@@ -88,7 +88,7 @@ impl ModelNames {
         (result, (before != after).then(|| (name.to_owned(), before, after)))
     }
 
-    /// The name that a connection came to last, of all in whose queues it is.
+    /// Returns the name whose queue the connection joined last.
     pub fn last_of(&self, peer: PeerId) -> Option<String> {
         let last = self.joined.iter().rev().find(|(other, _)| *other == peer);
         last.map(|(_, name)| name.clone())
@@ -105,50 +105,50 @@ impl ModelNames {
     }
 }
 
-/// What a rule asks for.
+/// The keys of a match rule.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ModelRule {
-    /// `type`
+    /// The key `type` of the rule.
     pub kind: Option<&'static str>,
-    /// `sender`
+    /// The key `sender` of the rule.
     pub sender: Option<String>,
-    /// `interface`
+    /// The key `interface` of the rule.
     pub interface: Option<&'static str>,
-    /// `member`
+    /// The key `member` of the rule.
     pub member: Option<&'static str>,
-    /// `path`
+    /// The key `path` of the rule.
     pub path: Option<&'static str>,
-    /// `path_namespace`
+    /// The key `path_namespace` of the rule.
     pub path_namespace: Option<&'static str>,
-    /// `destination`
+    /// The key `destination` of the rule.
     pub destination: Option<String>,
-    /// `arg0`, `arg1path`, `arg0namespace`: the number, what stands behind it, the value.
+    /// The keys `arg0`, `arg1path`, `arg0namespace`: number, suffix and value.
     pub args: Vec<(usize, &'static str, &'static str)>,
-    /// `eavesdrop='true'`
+    /// True for the key `eavesdrop='true'`.
     pub eavesdrops: bool,
 }
 
-/// A message as rules see it.
+/// The properties of a message that rules match.
 #[derive(Clone, Debug)]
 pub struct ModelSubject<'a> {
     /// The word for its type.
     pub kind: &'static str,
     /// All names of its sender.
     pub senders: Vec<String>,
-    /// All names of its addressed recipient, or the one it is addressed to if nobody has it.
+    /// All names of its unicast recipient or, if the destination has no owner, the destination.
     pub destinations: Vec<String>,
-    /// The interface.
+    /// The interface of the message.
     pub interface: Option<&'a str>,
-    /// The member.
+    /// The member of the message.
     pub member: Option<&'a str>,
-    /// The path.
+    /// The path of the message.
     pub path: Option<&'a str>,
-    /// The arguments.
+    /// The arguments of the message.
     pub args: &'a [Value],
 }
 
 impl ModelRule {
-    /// The rule as text.
+    /// Formats the rule as text.
     pub fn text(&self) -> String {
         let mut keys = Vec::new();
         let mut key = |name: &str, value: Option<&str>| {
@@ -168,7 +168,7 @@ impl ModelRule {
         keys.join(",")
     }
 
-    /// Whether the rule's keys agree with a message.
+    /// True if the rule matches the message.
     pub fn selects(&self, subject: &ModelSubject<'_>) -> bool {
         let same = |wanted: Option<&str>, found: Option<&str>| wanted.is_none() || wanted == found;
         let named = |wanted: &Option<String>, names: &[String]| {

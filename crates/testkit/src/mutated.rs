@@ -1,11 +1,11 @@
-//! Bytes that were right, and what can become of them on the way.
+//! Corruption of valid bytes.
 
 use wire::Endian;
 use wire::message::FixedHeader;
 
 use crate::random::Random;
 
-/// Changes bytes of a message, and mostly keeps its lengths right.
+/// Changes bytes of a message, and mostly keeps its lengths correct.
 pub fn message(bytes: &mut Vec<u8>, random: &mut Random) {
     any(bytes, random);
     if !random.once_in(8) {
@@ -13,7 +13,7 @@ pub fn message(bytes: &mut Vec<u8>, random: &mut Random) {
     }
 }
 
-/// Changes a few bytes of anything.
+/// Changes a few arbitrary bytes.
 pub fn any(bytes: &mut Vec<u8>, random: &mut Random) {
     for _ in 0..random.pick(&[1, 1, 1, 2, 3]) {
         if bytes.is_empty() {
@@ -58,7 +58,7 @@ fn set_number(bytes: &mut [u8], at: usize, random: &mut Random) {
     *place = endian.u32_bytes(after);
 }
 
-/// Repeats, moves or takes out a part that is aligned as it was.
+/// Repeats, moves or removes a part, keeping its alignment.
 fn splice(bytes: &mut Vec<u8>, at: usize, random: &mut Random) {
     let end = bytes.len().min(at + 8 * (1 + random.below(4)));
     let part = bytes[at..end].to_vec();
@@ -75,7 +75,7 @@ fn put(bytes: &mut [u8], at: usize, part: &[u8]) {
     bytes[at..end].copy_from_slice(&part[..end - at]);
 }
 
-/// Writes into the header how long the body of the message is, if that can be said.
+/// Sets the length of the body in the header, if it can be determined.
 pub fn mend_body_len(bytes: &mut [u8]) {
     let Some(endian) = bytes.first().copied().and_then(Endian::from_mark) else { return };
     let Some(fields_len) = bytes.get(12..16).and_then(<[u8]>::first_chunk) else { return };
@@ -85,11 +85,11 @@ pub fn mend_body_len(bytes: &mut [u8]) {
     }
 }
 
-/// Bytes that mean something somewhere.
+/// Bytes with a meaning in some part of a message.
 const INTERESTING: &[u8] =
     b"\x00\x01\x02\x03\x04\x07\x08\x20\x7f\x80\xbf\xc0\xff.:/-_0aZlBybnqiuxtdsoghva(){}";
 
-/// Numbers at the limits of lengths and of themselves.
+/// Numbers at the limits of lengths and of 32 bits.
 pub(crate) const ODD: [u32; 14] = [
     0,
     1,
@@ -107,7 +107,7 @@ pub(crate) const ODD: [u32; 14] = [
     u32::MAX,
 ];
 
-/// What is no UTF-8: too long a form, halves of a pair, too large, cut off; and what is, at the limits.
+/// Invalid UTF-8 (overlong forms, surrogates, too large, truncated), and valid UTF-8 at the limits.
 const NOT_UTF8: &[&[u8]] = &[
     b"\xc0\x80",
     b"\xc1\xbf",

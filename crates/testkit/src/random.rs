@@ -1,26 +1,24 @@
-//! Random numbers from a seed that is printed, so that every run can be repeated; or from bytes that
-//! somebody else chooses.
+//! Random numbers from a printed seed, so that every run can be repeated, or from given bytes, such
+//! as those of a fuzzer.
 
-/// How often a test goes round that is to do so `usual` times: less often where Miri interprets it.
+/// Returns the number of iterations of a test whose usual number is `usual`: fewer under Miri.
 pub const fn rounds(usual: usize) -> usize {
     if cfg!(miri) { usual.div_ceil(MIRI_DIVISOR) } else { usual }
 }
 
-/// About as much slower as Miri is than a machine.
+/// The approximate factor by which Miri is slower.
 const MIRI_DIVISOR: usize = 500;
 
-/// A source of numbers: that look random, the same from the same seed (splitmix64), or that bytes
-/// say.
+/// A source of numbers: pseudorandom from a seed (splitmix64), or determined by bytes.
 #[derive(Clone, Debug)]
 pub struct Random {
     state: u64,
-    /// Those that are left to be taken first.
+    /// The remaining bytes, which are used first.
     chosen: Vec<u8>,
 }
 
 impl Random {
-    /// Starts at the seed that `DILIGENCE_SEED` holds, or at one that nobody has chosen, and
-    /// prints it.
+    /// Starts at the seed in `DILIGENCE_SEED`, or at a random one, and prints it.
     pub fn from_env() -> Self {
         let seed = match std::env::var("DILIGENCE_SEED") {
             Ok(text) => text.parse().expect("DILIGENCE_SEED is a number"),
@@ -38,23 +36,23 @@ impl Random {
         Self { state: seed, chosen: Vec::new() }
     }
 
-    /// Takes its choices from bytes: a fuzzer that changes these changes what a test does. Behind
-    /// their end it goes on by itself, the same each time.
+    /// Takes choices from bytes, so that a fuzzer that changes the bytes changes the test. After
+    /// the last byte, it continues pseudorandomly, always in the same way.
     pub fn from_bytes(bytes: &[u8]) -> Self {
         Self { state: 0, chosen: bytes.iter().rev().copied().collect() }
     }
 
-    /// Whether there are bytes left that say what to choose.
+    /// True if bytes are left that determine choices.
     pub fn has_bytes(&self) -> bool {
         !self.chosen.is_empty()
     }
 
-    /// Any number.
+    /// Returns an arbitrary 64-bit number.
     pub fn number(&mut self) -> u64 {
         if self.has_bytes() { self.take_chosen(8) } else { self.take_next() }
     }
 
-    /// A number of so many bytes, or of those that are left.
+    /// Returns a number from this many bytes, or from the remaining ones.
     fn take_chosen(&mut self, bytes: usize) -> u64 {
         let taken = self.chosen.len().saturating_sub(bytes);
         self.chosen.drain(taken..).fold(0, |number, byte| number << 8 | u64::from(byte))
@@ -71,19 +69,19 @@ impl Random {
     /// A number below `end`.
     pub fn below(&mut self, end: usize) -> usize {
         let number = match end {
-            // One byte for a choice, so that the next one does not depend on how it comes out.
+            // Uses one byte per choice, so that the next choice does not depend on its result.
             ..=0x100 if self.has_bytes() => self.take_chosen(1),
             _ => self.number(),
         };
         (number % end as u64) as usize
     }
 
-    /// True once in `times`.
+    /// Returns true once in `times`.
     pub fn once_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }
 
-    /// One of some things.
+    /// Returns a random element.
     pub fn pick<T: Copy>(&mut self, things: &[T]) -> T {
         things[self.below(things.len())]
     }

@@ -25,7 +25,7 @@ use wire::body::EncodeArgs;
 use wire::message::{Builder, Flags};
 use wire::names::{BusName, ErrorName, InterfaceName, MemberName, ObjectPath};
 
-/// A recording in the making. Time stands still until it is told to go on.
+/// A recording under construction. Its time advances only on request.
 #[derive(Debug)]
 pub struct TestRecording {
     entries: Vec<RecordedEntry>,
@@ -34,12 +34,12 @@ pub struct TestRecording {
     serials: HashMap<String, u32>,
 }
 
-/// A call that can be answered.
+/// A recorded call, to reply to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RecordedCall {
     /// The unique name of the caller.
     pub caller: String,
-    /// The serial that it gave the call.
+    /// The serial of the call.
     pub serial: NonZeroU32,
 }
 
@@ -63,7 +63,7 @@ struct Stored {
 /// The name of the bus itself, and of its interface.
 pub const DRIVER: &str = "org.freedesktop.DBus";
 
-/// When recordings begin: some day in 2026.
+/// The start time of recordings, in 2026.
 const START: RecordedTime = RecordedTime(1_790_000_000_000_000_000);
 
 impl Default for TestRecording {
@@ -73,12 +73,13 @@ impl Default for TestRecording {
 }
 
 impl TestRecording {
-    /// An empty recording.
+    /// Creates an empty recording.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A recording of two buses without messages: `session`, traced, and `system`, monitored.
+    /// Creates a recording of two buses without messages: `session`, traced, and `system`,
+    /// monitored.
     pub fn traced_and_monitored() -> Self {
         let bus = |name: &str, method| RecordedBus {
             name: name.into(),
@@ -97,47 +98,47 @@ impl TestRecording {
         self
     }
 
-    /// What follows is of this bus.
+    /// Assigns the following records to this bus.
     pub const fn on(&mut self, bus: BusId) -> &mut Self {
         self.bus = bus;
         self
     }
 
-    /// The time now.
+    /// Returns the current time of the recording.
     pub const fn now(&self) -> RecordedTime {
         self.now
     }
 
-    /// Lets time go on.
+    /// Advances the time by nanoseconds.
     pub const fn wait_ns(&mut self, nanos: i64) -> &mut Self {
         self.now.0 += nanos;
         self
     }
 
-    /// Lets time go on.
+    /// Advances the time by microseconds.
     pub const fn wait_us(&mut self, micros: i64) -> &mut Self {
         self.now.0 += micros * 1000;
         self
     }
 
-    /// Lets time go on.
+    /// Advances the time by milliseconds.
     pub const fn wait_ms(&mut self, millis: i64) -> &mut Self {
         self.wait_us(millis * 1000)
     }
 
-    /// Goes to a time after the start, forward or back.
+    /// Sets the time relative to the start, forward or back.
     pub const fn at_ms(&mut self, millis: i64) -> &mut Self {
         self.now.0 = START.0 + millis * 1_000_000;
         self
     }
 
-    /// A recorder has found this.
+    /// Adds a fact that a recorder has found.
     pub fn fact(&mut self, fact: Fact) -> &mut Self {
         self.entries.push(RecordedEntry::Fact(self.now, self.bus, fact));
         self
     }
 
-    /// A recorder has found a connection, and what runs there.
+    /// Adds a connection with its process.
     pub fn process(&mut self, unique: &str, pid: u32, comm: &str) -> &mut Self {
         let process = RecordedProcess {
             pid: Some(pid),
@@ -147,13 +148,13 @@ impl TestRecording {
         self.fact(Fact::Peer { unique: unique.to_owned(), process: Some(process) })
     }
 
-    /// A recorder has found the owner of a name.
+    /// Adds the owner of a name.
     pub fn owner(&mut self, name: &str, unique: &str) -> &mut Self {
         let unique = Some(unique.to_owned());
         self.fact(Fact::Owner { name: name.to_owned(), unique, since: None })
     }
 
-    /// A recorder has found a match rule, once more if it is told again.
+    /// Adds a match rule; adding it again means that the connection has it once more.
     pub fn rule(&mut self, unique: &str, rule: &str) -> &mut Self {
         let on = self.bus;
         let same = self.entries.iter_mut().find_map(|entry| match entry {
@@ -172,13 +173,13 @@ impl TestRecording {
         self
     }
 
-    /// Messages are missing.
+    /// Adds a gap of missing messages.
     pub fn gap(&mut self, gap: RecordingGap) -> &mut Self {
         self.entries.push(RecordedEntry::Gap(gap));
         self
     }
 
-    /// A call that wants an answer. `what` is the path and the method: `/org/x org.x.Iface.Method`.
+    /// Adds a call that expects a reply. `what` is path and method: `/org/x org.x.Iface.Method`.
     pub fn call(
         &mut self,
         from: &str,
@@ -189,7 +190,7 @@ impl TestRecording {
         self.call_with(Flags::NONE, from, to, what, args)
     }
 
-    /// A call with flags. The method may stand without an interface: `/org/x Method`.
+    /// Adds a call with flags. The method may lack an interface: `/org/x Method`.
     pub fn call_with(
         &mut self,
         flags: Flags,
@@ -207,14 +208,14 @@ impl TestRecording {
         RecordedCall { caller: from.to_owned(), serial }
     }
 
-    /// The results of a call.
+    /// Adds a method return for a call.
     pub fn reply(&mut self, call: &RecordedCall, from: &str, args: &impl EncodeArgs) -> &mut Self {
         let message = Builder::method_return(call.serial).destination(bus_name(&call.caller));
         self.send(from, message.flags(Flags::NO_REPLY_EXPECTED), args);
         self
     }
 
-    /// A call has failed.
+    /// Adds an error reply for a call.
     pub fn error(&mut self, call: &RecordedCall, from: &str, name: &str, text: &str) -> &mut Self {
         let name = ErrorName::new(name).expect("the name of an error");
         let message = Builder::error(name, call.serial).destination(bus_name(&call.caller));
@@ -222,7 +223,7 @@ impl TestRecording {
         self
     }
 
-    /// The bus answers the last message of `sender` with an error.
+    /// Adds an error reply of the bus for the last message of `sender`.
     pub fn reply_refused(&mut self, sender: &str, name: &str) -> &mut Self {
         let last = self.serials.get(sender).copied().and_then(NonZeroU32::new);
         let serial = last.expect("the sender has sent a message");
@@ -230,14 +231,13 @@ impl TestRecording {
         self.error(&call, DRIVER, name, "it is not there")
     }
 
-    /// A signal for all who asked for it. `what` is the path and the signal:
-    /// `/org/x org.x.Iface.Signal`.
+    /// Adds a broadcast signal. `what` is path and signal: `/org/x org.x.Iface.Signal`.
     pub fn signal(&mut self, from: &str, what: &str, args: &impl EncodeArgs) -> &mut Self {
         self.send(from, signal(what), args);
         self
     }
 
-    /// A signal for one.
+    /// Adds a unicast signal.
     pub fn signal_to(
         &mut self,
         from: &str,
@@ -249,13 +249,13 @@ impl TestRecording {
         self
     }
 
-    /// The bus says that a name has another owner; empty is none.
+    /// Adds a NameOwnerChanged signal of the bus; an empty text means no owner.
     pub fn owner_changed(&mut self, name: &str, old: &str, new: &str) -> &mut Self {
         let what = "/org/freedesktop/DBus org.freedesktop.DBus.NameOwnerChanged";
         self.signal(DRIVER, what, &(name, old, new))
     }
 
-    /// A call of the bus itself, and its answer a little later.
+    /// Adds a call to the bus itself, and its reply a little later.
     pub fn ask_bus(
         &mut self,
         from: &str,
@@ -268,8 +268,8 @@ impl TestRecording {
         self.wait_us(50).reply(&call, DRIVER, answer)
     }
 
-    /// The bus has written how it passed on the last message: to whom, how many microseconds after
-    /// it came, for how many rules.
+    /// Adds the deliveries of the last message: each recipient, the time in microseconds after the
+    /// message arrived, and the number of matching rules.
     pub fn delivered(&mut self, routed_us: u64, deliveries: &[(u64, u64, u32)]) -> &mut Self {
         let copy = |&(recipient, micros, rules)| TracedDelivery {
             recipient,
@@ -283,9 +283,8 @@ impl TestRecording {
         self
     }
 
-    /// The bus has measured the parts of the time until it had routed the last message: after how
-    /// many microseconds it was read, and its routing begun, and, if match rules were searched, after
-    /// how many that began and how many it took.
+    /// Adds the routing stages of the last message, in microseconds: when it was read, when its
+    /// routing started and, if match rules were searched, when that started and how long it took.
     pub fn staged(&mut self, read: u64, begun: u64, matching: Option<(u64, u64)>) -> &mut Self {
         let micros = Duration::from_micros;
         let stages = Stages::new(micros(read), micros(begun));
@@ -300,8 +299,8 @@ impl TestRecording {
         self
     }
 
-    /// The first bytes of a copy of the last message had left the bus so many microseconds after the bus
-    /// received the message, before the others.
+    /// Adds the time in microseconds at which the first bytes of a copy of the last message had
+    /// left the bus, before the others.
     pub fn begun(&mut self, copy: usize, micros: u64) -> &mut Self {
         let Some((_, deliveries)) = &mut self.last().trace else {
             panic!("the last message was not delivered");
@@ -310,13 +309,13 @@ impl TestRecording {
         self
     }
 
-    /// Of the last message only so many bytes were kept.
+    /// Truncates the last message to this many bytes.
     pub fn cut(&mut self, kept: usize) -> &mut Self {
         self.last().bytes.truncate(kept);
         self
     }
 
-    /// Bytes that nobody has checked.
+    /// Adds bytes without any check.
     pub fn raw(&mut self, bytes: &[u8]) -> &mut Self {
         let len = bytes.len() as u32;
         let bytes = bytes.to_vec();
@@ -325,7 +324,7 @@ impl TestRecording {
         self
     }
 
-    /// Gives every record to `take`, in order.
+    /// Passes every record to `take`, in order.
     pub fn each(&self, mut take: impl FnMut(RecordingRecord<'_>)) {
         for entry in &self.entries {
             take(match entry {
@@ -339,19 +338,19 @@ impl TestRecording {
         }
     }
 
-    /// Forgets all records. Time and the serials of senders go on.
+    /// Removes all records. Time and serials continue.
     pub fn clear(&mut self) {
         self.entries.clear();
     }
 
-    /// As a program has it that has read it.
+    /// Returns the capture that a program would have read.
     pub fn capture(&self) -> Capture {
         let mut capture = Capture::default();
         self.each(|record| capture.push(record));
         capture
     }
 
-    /// As a pcap file with times in microseconds; all that is not a message is left out.
+    /// Returns a pcap file with times in microseconds; it omits everything except messages.
     pub fn pcap(&self) -> Vec<u8> {
         let mut file = Vec::new();
         for word in [0xA1B2_C3D4, 0x0004_0002, 0, 0, 1 << 27, 231_u32] {
@@ -371,7 +370,7 @@ impl TestRecording {
         file
     }
 
-    /// As our recorder writes it.
+    /// Returns the file that our recorder would have written.
     pub fn pcapng(&self) -> Vec<u8> {
         let origin =
             RecordingOrigin { program: Some("a test".to_owned()), ..RecordingOrigin::default() };
@@ -420,7 +419,7 @@ fn signal(what: &str) -> Builder<'_> {
     Builder::signal(path, interface.expect("a signal has an interface"), member)
 }
 
-/// Path, interface and member of `/org/x org.x.Iface.Member`.
+/// Splits `/org/x org.x.Iface.Member` into path, interface and member.
 fn split(what: &str) -> (ObjectPath<'_>, Option<InterfaceName<'_>>, MemberName<'_>) {
     let (path, name) = what.split_once(' ').expect("a path, a space and a name");
     let (interface, member) = name.rsplit_once('.').map_or((None, name), |(i, m)| (Some(i), m));

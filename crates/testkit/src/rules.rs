@@ -1,4 +1,4 @@
-//! Rules of a policy, a line each.
+//! Policy rules, one per line.
 //!
 //! ```text
 //! allow own a.b                        own *, own below=a.b
@@ -9,8 +9,8 @@
 //! group=3 allow connect user=7         connect *, connect group=4
 //! ```
 //!
-//! Before the verdict stands for whom a rule is: also `console` and `no-console`; without any, for
-//! everybody and before all others.
+//! The words before the decision are the context of the rule: also `console` and `no-console`;
+//! without a context, the rule applies to every connection, before all others.
 
 use bus::policy::{
     Audience, ConnectSubject, MessageMatch, NamePattern, PolicyRule, PolicyVerdict, ReceiveMatch,
@@ -18,11 +18,11 @@ use bus::policy::{
 };
 use wire::message::MessageType;
 
-/// Reads a rule.
+/// Parses a rule.
 ///
 /// # Panics
 ///
-/// When the line is none.
+/// Panics if the line is not a rule.
 pub fn rule(line: &str) -> PolicyRule {
     let words: Vec<&str> = line.split_whitespace().collect();
     let is_verdict = |word: &&str| matches!(*word, "allow" | "deny");
@@ -32,7 +32,7 @@ pub fn rule(line: &str) -> PolicyRule {
     let right = *words.get(at + 1).unwrap_or_else(|| panic!("{line}: no right"));
     let rest = &words[at + 2..];
     let subject = match right {
-        "connect" => RuleSubject::Connect(who(rest[0])),
+        "connect" => RuleSubject::Connect(connect_subject(rest[0])),
         "own" => RuleSubject::Own(names(
             rest[0]
                 .strip_prefix("below=")
@@ -40,7 +40,7 @@ pub fn rule(line: &str) -> PolicyRule {
         )),
         "send" => RuleSubject::Send(send(rest)),
         "receive" => RuleSubject::Receive(receive(rest)),
-        _ => panic!("{line}: {right} is no right"),
+        _ => panic!("{line}: unknown action {right}"),
     };
     PolicyRule { scope, verdict, subject, log: rest.contains(&"log") }
 }
@@ -53,16 +53,16 @@ fn scope(word: &str) -> Scope {
         ("group", gid) => Scope::Group(number(gid)),
         ("console", _) => Scope::AtConsole,
         ("no-console", _) => Scope::NotAtConsole,
-        _ => panic!("{word} is nobody"),
+        _ => panic!("unknown scope {word}"),
     }
 }
 
-fn who(word: &str) -> ConnectSubject {
+fn connect_subject(word: &str) -> ConnectSubject {
     match pair(word) {
         ("*", _) => ConnectSubject::Anybody,
         ("user", uid) => ConnectSubject::User(number(uid)),
         ("group", gid) => ConnectSubject::Group(number(gid)),
-        _ => panic!("{word} is nobody"),
+        _ => panic!("unknown connect subject {word}"),
     }
 }
 
@@ -115,7 +115,7 @@ fn message(wanted: &mut MessageMatch, key: &str, value: &str) {
             let (least, most) = value.split_once("..").expect("fds=LEAST..MOST");
             wanted.fds = number(least)..=number(most);
         }
-        _ => panic!("{key} is nothing that a rule asks for"),
+        _ => panic!("unknown rule key {key}"),
     }
 }
 
@@ -127,7 +127,7 @@ fn message_type(text: &str) -> MessageType {
         MessageType::Signal,
     ];
     let found = known.into_iter().find(|known| known.as_str() == text);
-    found.unwrap_or_else(|| panic!("{text} is no type"))
+    found.unwrap_or_else(|| panic!("unknown message type {text}"))
 }
 
 fn replies(text: &str) -> Replies {
@@ -135,7 +135,7 @@ fn replies(text: &str) -> Replies {
         "any" => Replies::Any,
         "requested" => Replies::Requested,
         "unrequested" => Replies::Unrequested,
-        _ => panic!("{text} are no replies"),
+        _ => panic!("unknown kind of replies {text}"),
     }
 }
 
@@ -144,5 +144,5 @@ fn pair(word: &str) -> (&str, &str) {
 }
 
 fn number(text: &str) -> u32 {
-    text.parse().unwrap_or_else(|_| panic!("{text} is no number"))
+    text.parse().unwrap_or_else(|_| panic!("{text} is not a number"))
 }

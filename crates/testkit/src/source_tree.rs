@@ -3,21 +3,21 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The folder that contains the whole project.
+/// Returns the root folder of the project.
 ///
 /// # Panics
 ///
-/// If this crate is not two folders below it.
+/// Panics if this crate is not two folders below it.
 pub fn root() -> PathBuf {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
     manifest.ancestors().nth(2).expect("crates/testkit is two folders below the root").to_owned()
 }
 
-/// The text of a file.
+/// Returns the text of a file.
 ///
 /// # Panics
 ///
-/// If the file cannot be read, or is not UTF-8.
+/// Panics if the file cannot be read, or is not UTF-8.
 pub fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
@@ -83,5 +83,5 @@ pub fn files_below(folder: &Path, is_wanted: impl Fn(&Path) -> bool) -> Vec<Path
     files
 }
 
-/// Folders with files that tools have made.
+/// Folders with generated or downloaded files.
 const NOT_SOURCE: [&str; 4] = ["node_modules", "dist", "target", "generated"];

@@ -1,20 +1,20 @@
-//! What a program prints on a terminal, as text while it comes.
+//! The output of a program on a terminal, as text while it arrives.
 
 use std::io::Read;
 use std::str;
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 
-/// The text that comes from `terminal`, in pieces, until it closes.
+/// Returns the text from `terminal`, in pieces, until it closes.
 ///
-/// A character whose bytes come in two pieces is in the second one, whole. Bytes that are not UTF-8 are
+/// A character whose bytes arrive in two pieces is part of the second piece. Invalid UTF-8 is
 /// replaced by U+FFFD.
 pub fn texts_of(mut terminal: impl Read + Send + 'static) -> Receiver<String> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         let mut decoder = Decoder::default();
         let mut buffer = [0; 4096];
-        // Reading fails when the program has ended.
+        // Reading fails after the program has ended.
         while let Ok(count @ 1..) = terminal.read(&mut buffer) {
             if sender.send(decoder.decode(&buffer[..count])).is_err() {
                 return;
@@ -24,10 +24,10 @@ pub fn texts_of(mut terminal: impl Read + Send + 'static) -> Receiver<String> {
     receiver
 }
 
-/// Decodes UTF-8 that comes in pieces.
+/// Decodes UTF-8 that arrives in pieces.
 #[derive(Default)]
 struct Decoder {
-    /// The start of a character whose other bytes have not come.
+    /// The first bytes of an incomplete character.
     unfinished: Vec<u8>,
 }
 

@@ -15,7 +15,7 @@ use wire::body::Value;
 use wire::names::ObjectPath;
 use wire::signature::{Signature, Type};
 
-/// What is left to be read of a text.
+/// A cursor over a text that contains values.
 #[derive(Clone, Copy, Debug)]
 pub struct ValueCursor<'a> {
     rest: &'a str,
@@ -27,12 +27,12 @@ impl<'a> ValueCursor<'a> {
         Self { rest: text.trim() }
     }
 
-    /// Whether nothing is left.
+    /// True at the end of the text.
     pub fn is_at_end(&self) -> bool {
         self.rest.is_empty()
     }
 
-    /// Whether a value comes next, and no other word.
+    /// True if a value comes next, and not another word.
     pub fn is_at_value(&self) -> bool {
         let word = self.rest.split(' ').next().unwrap_or_default();
         let mut characters = word.chars();
@@ -55,7 +55,7 @@ impl<'a> ValueCursor<'a> {
     ///
     /// # Panics
     ///
-    /// If what comes is none.
+    /// Panics if no value comes next.
     pub fn value(&mut self) -> Value {
         let rest = self.rest;
         if rest.starts_with('"') {
@@ -84,7 +84,7 @@ impl<'a> ValueCursor<'a> {
         let signature = self.take(end);
         self.expect("[");
         let kind = Signature::new(signature).ok().and_then(Signature::single);
-        let Some(Type::Array(element)) = kind else { panic!("{signature} is no array") };
+        let Some(Type::Array(element)) = kind else { panic!("{signature} is not an array") };
         let element = element.into();
         let items = if signature.starts_with("a{") {
             self.list("]", |cursor| {
@@ -126,7 +126,7 @@ impl<'a> ValueCursor<'a> {
             "h:" => Value::UnixFd(number() as u32),
             "o:" => Value::ObjectPath(ObjectPath::new(text).expect("an object path").into()),
             "g:" => Value::Signature(Signature::new(text).expect("a signature").into()),
-            _ => panic!("{code}{text} is no value"),
+            _ => panic!("{code}{text} is not a value"),
         }
     }
 
@@ -169,13 +169,13 @@ impl<'a> ValueCursor<'a> {
     }
 }
 
-/// The values as arguments: `"a", u:1`.
+/// Formats values as arguments: `"a", u:1`.
 pub fn show_all(values: &[Value]) -> String {
     let shown: Vec<_> = values.iter().map(show).collect();
     shown.join(", ")
 }
 
-/// One value.
+/// Formats one value as text.
 pub fn show(value: &Value) -> String {
     match value {
         Value::Byte(number) => format!("y:{number}"),
@@ -220,5 +220,5 @@ fn show_text(text: &str) -> String {
     shown + "\""
 }
 
-/// Bytes from which on a text of one character repeated is shown short.
+/// A text of one repeated character is abbreviated from this many bytes on.
 const LONG: usize = 40;

@@ -7,7 +7,7 @@ use wire::signature::{Signature, Type};
 use crate::random::Random;
 
 impl Random {
-    /// A few complete types.
+    /// Returns a signature with a few complete types.
     pub fn signature(&mut self) -> String {
         let mut text = String::new();
         for _ in 0..self.below(5) {
@@ -42,12 +42,12 @@ impl Random {
         text.push('}');
     }
 
-    /// A value of each complete type in `signature`.
+    /// Returns a value for each complete type in `signature`.
     pub fn values(&mut self, signature: Signature<'_>) -> Vec<Value> {
         signature.types().map(|kind| self.value(kind, 4)).collect()
     }
 
-    /// A value of this type, inside which containers are `depth` deep at most.
+    /// Returns a value of this type, with containers nested at most `depth` levels.
     pub fn value(&mut self, kind: Type<'_>, depth: usize) -> Value {
         let bits = if self.once_in(4) { 0 } else { self.number() };
         match kind {
@@ -59,7 +59,7 @@ impl Random {
             Type::Uint32 => Value::Uint32(bits as u32),
             Type::Int64 => Value::Int64(bits as i64),
             Type::Uint64 => Value::Uint64(bits),
-            // A number that is equal to itself.
+            // Not NaN, so that it equals itself.
             Type::Double => Value::Double(bits as u32 as f64 / 7.0),
             Type::String => Value::String(self.text()),
             Type::ObjectPath => {
@@ -99,7 +99,7 @@ impl Random {
         Value::Array { element: element.into(), items }
     }
 
-    /// A text, with characters of every length in UTF-8.
+    /// Returns a text with UTF-8 characters of every length.
     pub fn text(&mut self) -> String {
         let len = if self.once_in(8) { self.below(100) } else { self.below(12) };
         (0..len)
@@ -107,18 +107,18 @@ impl Random {
             .collect()
     }
 
-    /// An object path.
+    /// Returns a random object path.
     pub fn path(&mut self) -> String {
         (0..=self.below(3)).map(|_| format!("/{}", self.element())).collect()
     }
 
-    /// A name with two elements or more: an interface, an error, a well-known name.
+    /// Returns a name with at least two elements: an interface, an error, a well-known name.
     pub fn dotted(&mut self) -> String {
         let rest: String = (0..=self.below(3)).map(|_| format!(".{}", self.element())).collect();
         self.element() + &rest
     }
 
-    /// An element of a name or path: a member.
+    /// Returns an element of a name or path: a member.
     pub fn element(&mut self) -> String {
         let mut text = String::from(self.pick(b"aZ_") as char);
         for _ in 0..self.below(12) {
@@ -128,7 +128,7 @@ impl Random {
     }
 }
 
-/// Whether there is a descriptor in a value, which not all forms can tell.
+/// True if a value contains a descriptor, which not all forms can express.
 pub fn has_descriptor(value: &Value) -> bool {
     match value {
         Value::UnixFd(_) => true,

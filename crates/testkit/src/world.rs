@@ -1,4 +1,4 @@
-//! A bus with connections, and the checks that hold for whatever it sends.
+//! A bus with connections, and checks for everything that it sends.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -15,102 +15,102 @@ use wire::guid::Guid;
 use wire::message::{Builder, Flags};
 use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 
-/// An error of the daemon that reads like this.
+/// Creates an error of the daemon with this text.
 #[must_use]
 pub fn foreign_error(text: &str) -> ForeignError {
     ForeignError::new(io::Error::other(text.to_owned()))
 }
 
-/// A bus, and what a daemon around it would know.
+/// A bus, with the state that a daemon would have.
 #[derive(Debug)]
 pub struct BusWorld {
-    /// The bus itself, to ask it things.
+    /// The bus itself, for queries.
     pub bus: Bus,
-    /// The time that the next input brings.
+    /// The time of the next input.
     pub now: Time,
     peers: BTreeMap<PeerId, WorldPeer>,
     generations: Vec<u32>,
     last_serial: u32,
-    /// Descriptors that the bus has asked to keep.
+    /// Descriptors that the bus has requested to keep.
     held: BTreeSet<HeldFds>,
 }
 
-/// What the daemon knows of a connection.
+/// The daemon's state of a connection.
 #[derive(Debug)]
 struct WorldPeer {
     serial: u32,
     takes_fds: bool,
     reads: ReadingMode,
-    /// Messages that it has not read.
+    /// Messages that the connection has not read.
     queue: Vec<Amount>,
-    /// What there is to know of its process.
+    /// The credentials and facts of its process.
     details: Details,
-    /// Why the bus wants it ended, if it does.
+    /// The reason why the bus wants to disconnect it, if it does.
     unwanted: Option<DisconnectReason>,
 }
 
-/// Whether a connection reads what it is sent.
+/// When a connection reads its messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ReadingMode {
-    /// All of it, after each input.
+    /// Reads all messages after each input.
     AtOnce,
-    /// Only when it is told to.
+    /// Reads only on request of the test.
     WhenTold,
 }
 
-/// An effect, with bytes instead of places in a buffer.
+/// An effect, with bytes instead of positions in a buffer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SeenEffect {
-    /// A message.
+    /// The bus sent a message.
     Sent {
-        /// To whom.
+        /// The recipient of the message.
         to: PeerId,
-        /// Header and body.
+        /// Header and body as bytes.
         bytes: Vec<u8>,
-        /// Descriptors that go with it.
+        /// The descriptors of the message.
         fds: Fds,
-        /// Whether somebody waits for it.
+        /// Whether a process waits for it.
         urgency: Urgency,
     },
-    /// The end of a connection, and why.
+    /// The bus disconnected a connection, for this reason.
     Disconnect(PeerId, DisconnectReason),
-    /// The configuration shall be read again.
+    /// The bus requested a reload of the configuration.
     Reload(PeerId),
-    /// A service shall be started.
+    /// The bus requested the start of a service.
     Start(StartId, String),
-    /// A service has not come in time.
+    /// A service did not start in time.
     Abandon(StartId),
-    /// A change of an owner is written down.
+    /// A change of ownership was traced.
     Owner(TracedOwner),
-    /// A message is written down.
+    /// A message was traced.
     Traced {
-        /// Header and body.
+        /// Header and body as bytes.
         bytes: Vec<u8>,
-        /// For whom.
+        /// The traces that receive the message.
         audience: TraceAudience,
     },
-    /// It is written down that a connection has got its name.
+    /// The trace records that a connection got its unique name.
     Joined(PeerId),
-    /// The trace of this connection is over.
+    /// The trace of this connection has ended.
     CloseRing(PeerId),
     /// A line for the log.
     Log(LogEvent),
 }
 
 impl BusWorld {
-    /// A bus without connections that calls itself [`identity`].
+    /// Creates a bus without connections whose identity is [`identity`].
     pub fn new(configuration: Configuration) -> Self {
         Self::with_identity(configuration, identity())
     }
 
-    /// A bus without connections.
+    /// Creates a bus without connections.
     pub fn with_identity(configuration: Configuration, identity: BusIdentity) -> Self {
         let bus = Bus::new(identity, configuration, 7);
         let (peers, generations, held) = (BTreeMap::new(), Vec::new(), BTreeSet::new());
         Self { bus, now: Time::default(), peers, generations, last_serial: 0, held }
     }
 
-    /// Accepts a connection, in the first place that is free.
+    /// Accepts a connection, in the first free slot.
     pub fn connect(
         &mut self,
         credentials: ConnectionCredentials,
@@ -130,7 +130,7 @@ impl BusWorld {
         (peer, self.input(Input::Connected { peer, credentials }))
     }
 
-    /// Ends the handshake of a connection.
+    /// Completes the handshake of a connection.
     pub fn authenticate(
         &mut self,
         peer: PeerId,
@@ -141,7 +141,7 @@ impl BusWorld {
         self.input(Input::Authenticated { peer, uid, fds })
     }
 
-    /// A connection of a user that has said Hello.
+    /// Adds a connection of a user that has called Hello.
     pub fn join(&mut self, uid: u32) -> PeerId {
         let credentials = ConnectionCredentials { uid: Some(uid), pid: Some(1) };
         let (peer, _) = self.connect(credentials, Details::default());
@@ -165,7 +165,7 @@ impl BusWorld {
         self.send_bytes(from, &build(builder, serial, args))
     }
 
-    /// A serial that the connection has not used.
+    /// Returns a serial that the connection has not used.
     pub fn next_serial(&mut self, peer: PeerId) -> u32 {
         let peer = self.peer(peer);
         peer.serial += 1;
@@ -178,18 +178,18 @@ impl BusWorld {
         self.input(Input::Message { from, message })
     }
 
-    /// Ends a connection: because the bus wants that, or else because the peer has left.
+    /// Ends a connection, as requested by the bus or, otherwise, as closed by the peer.
     pub fn disconnect(&mut self, peer: PeerId) -> Vec<SeenEffect> {
         let reason = self.peers.remove(&peer).and_then(|peer| peer.unwanted);
         self.input(Input::Disconnected { peer, end: reason.map_or(End::Closed, End::Bus) })
     }
 
-    /// Says when a connection reads.
+    /// Sets when a connection reads.
     pub fn set_reads(&mut self, peer: PeerId, reads: ReadingMode) {
         self.peer(peer).reads = reads;
     }
 
-    /// Lets a connection read some of the messages that wait for it.
+    /// Lets a connection read some of its queued messages.
     pub fn write(&mut self, to: PeerId, messages: usize) -> Vec<SeenEffect> {
         let queue = &mut self.peer(to).queue;
         let mut amount = Amount::default();
@@ -201,7 +201,7 @@ impl BusWorld {
         self.input(Input::Written { to, amount, copied: 0 })
     }
 
-    /// Hands an input to the bus, and lets those who read at once read what came of it.
+    /// Passes an input to the bus, and lets connections in mode `AtOnce` read the result.
     pub fn input(&mut self, input: Input<'_>) -> Vec<SeenEffect> {
         let mut seen = self.input_without_reading(input);
         let reading = self.peers.iter().filter(|(_, peer)| peer.reads == ReadingMode::AtOnce);
@@ -220,7 +220,7 @@ impl BusWorld {
         };
         let mut effects = Effects::new();
         self.bus.handle(self.now, input, &mut effects);
-        // Asked afterwards, since Hello is shown with the name that it gives.
+        // Determined after the input, because Hello is shown with the name that it assigns.
         let sender = message.map(|(from, _)| self.name_of(from));
         let mut seen: Vec<SeenEffect> = effects
             .traced()
@@ -307,7 +307,7 @@ impl BusWorld {
             Body::InHead if message.sender().is_none_or(|name| name == DRIVER) => {
                 self.check_own(&message);
             }
-            // It has waited for its recipient.
+            // The message was queued for its recipient.
             Body::InHead => {}
             Body::OfInput => {
                 let (original, sender) = input.expect("a message was handled");
@@ -332,10 +332,10 @@ impl BusWorld {
         SeenEffect::Sent { to, bytes, fds, urgency }
     }
 
-    /// Checks a message of the bus itself.
+    /// Checks a message from the bus itself.
     fn check_own(&mut self, message: &Message<'_>) {
         let serial = message.serial().get();
-        // Copies for monitors have the same serial, one after the other.
+        // Copies for monitors have the same serial, one after another.
         assert!(serial >= self.last_serial, "the serials of the bus go up");
         self.last_serial = serial;
         assert_eq!(message.flags(), Flags::NO_REPLY_EXPECTED);
@@ -345,21 +345,21 @@ impl BusWorld {
         }
     }
 
-    /// The name that the bus puts on messages of a connection.
+    /// Returns the sender name that the bus adds to messages of a connection.
     pub fn name_of(&self, peer: PeerId) -> String {
         self.bus.unique_name(peer).unwrap_or(":not.active.yet").to_owned()
     }
 
-    /// Ends all connections and checks that nothing of them is left.
+    /// Ends all connections and checks that no state of them is left.
     pub fn end(&mut self) {
         for peer in self.peers.keys().copied().collect::<Vec<_>>() {
             self.disconnect(peer);
         }
-        // The limits were for the connections that are gone.
+        // The limits applied to the connections that are gone.
         let outcome = Ok(Box::new(Configuration::default()));
         self.input(Input::Reconfigured { outcome });
         assert_eq!(self.bus.next_deadline(), None, "nobody waits for anything");
-        assert!(self.held.is_empty(), "no descriptors are kept for nobody");
+        assert!(self.held.is_empty(), "no descriptors remain without a recipient");
         let stats = self.stats();
         let expected = [
             ("ActiveConnections", 1),
@@ -373,7 +373,7 @@ impl BusWorld {
         }
     }
 
-    /// The statistics of the bus, as a new connection gets them.
+    /// Returns the statistics of the bus, as a new connection reads them.
     pub fn stats(&mut self) -> BTreeMap<String, u64> {
         let peer = self.join(0);
         let seen = self.call_bus(peer, "Debug.Stats.GetStats", &[]);
@@ -396,7 +396,7 @@ impl BusWorld {
     }
 }
 
-/// The messages among what was seen that went to one connection.
+/// Returns the messages in `seen` that were sent to one connection.
 pub fn messages_to(seen: &[SeenEffect], peer: PeerId) -> Vec<&[u8]> {
     let sent = seen.iter().filter_map(|seen| match seen {
         SeenEffect::Sent { to, bytes, .. } if *to == peer => Some(&**bytes),
@@ -405,7 +405,7 @@ pub fn messages_to(seen: &[SeenEffect], peer: PeerId) -> Vec<&[u8]> {
     sent.collect()
 }
 
-/// Checks that a message is what its sender sent, but for the sender's name and unknown fields.
+/// Checks that a forwarded message equals the original, except for the sender and unknown fields.
 fn check_forwarded(message: &Message<'_>, original: &Message<'_>, sender: &str) {
     assert_eq!(message.sender().map(BusName::as_str), Some(sender));
     assert_eq!(message.serial(), original.serial());
@@ -430,7 +430,7 @@ fn check_forwarded(message: &Message<'_>, original: &Message<'_>, sender: &str) 
     assert_eq!(stamped_again, message.header_bytes(), "no field that is unknown");
 }
 
-/// A message with its body.
+/// Builds a message with its body.
 pub fn build(builder: Builder<'_>, serial: u32, args: &[Value]) -> Vec<u8> {
     let mut signature = String::new();
     args.iter().for_each(|arg| arg.push_signature(&mut signature));
@@ -445,7 +445,8 @@ pub fn build(builder: Builder<'_>, serial: u32, args: &[Value]) -> Vec<u8> {
     bytes
 }
 
-/// Interface and member of a method of the bus: `GetId`, `Debug.Stats.GetStats`.
+/// Splits the text for a method of the bus into interface and member: `GetId`,
+/// `Debug.Stats.GetStats`.
 pub fn driver_method(text: &str) -> (String, &str) {
     match text.rsplit_once('.') {
         Some((interface, member)) => (format!("org.freedesktop.DBus.{interface}"), member),
@@ -453,7 +454,7 @@ pub fn driver_method(text: &str) -> (String, &str) {
     }
 }
 
-/// A bus of user 500.
+/// Returns the identity of a bus of user 500.
 pub fn identity() -> BusIdentity {
     BusIdentity {
         id: Guid::from_bytes([0xab; 16]),
@@ -464,22 +465,22 @@ pub fn identity() -> BusIdentity {
     }
 }
 
-/// An object path, from a text that surely is one.
+/// Creates an object path from a valid text.
 pub fn path(text: &str) -> ObjectPath<'_> {
     ObjectPath::new(text).expect("an object path")
 }
 
-/// A bus name, from a text that surely is one.
+/// Creates a bus name from a valid text.
 pub fn name(text: &str) -> BusName<'_> {
     BusName::new(text).expect("a bus name")
 }
 
-/// An interface name, from a text that surely is one.
+/// Creates an interface name from a valid text.
 pub fn interface(text: &str) -> InterfaceName<'_> {
     InterfaceName::new(text).expect("an interface name")
 }
 
-/// A member name, from a text that surely is one.
+/// Creates a member name from a valid text.
 pub fn member(text: &str) -> MemberName<'_> {
     MemberName::new(text).expect("a member name")
 }
