@@ -59,7 +59,7 @@ fn timeline(capture: &Capture) -> Vec<(String, String)> {
     found.map(|(name, text)| (name.to_owned(), text)).into()
 }
 
-/// Returns the facts besides the messages.
+/// Returns the facts that are not messages.
 fn known(capture: &Capture) -> Vec<(String, String)> {
     let strings = capture.strings();
     let peers = capture.directory().peers().map(|(_, peer)| {

@@ -9,7 +9,7 @@ pub struct ValueForm {
     pub busctl: &'static [&'static str],
     /// The syntax of gdbus, which knows the type.
     pub gvariant: &'static str,
-    /// The syntax of dbus-send or, if dbus-send cannot express it, that of gdbus after the type.
+    /// The syntax of dbus-send or, if dbus-send cannot express it, the syntax of gdbus after the type.
     pub dbus_send: &'static str,
     /// The value as JSON.
     pub json: &'static str,

@@ -1,5 +1,5 @@
-//! Random numbers from a printed seed, so that every run can be repeated, or from given bytes, such
-//! as those of a fuzzer.
+//! Random numbers from a printed seed, so that every run can be repeated, or from given bytes,
+//! such as the input of a fuzzer.
 
 /// Returns the number of iterations of a test whose usual number is `usual`: fewer under Miri.
 pub const fn rounds(usual: usize) -> usize {
