@@ -415,7 +415,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn written_messages_are_read_back() {
         let values = [
             PlainValue::Byte(1),
             PlainValue::Array(
