@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(arrive(7, 5000), (ServingTime::Never, 20));
         assert_eq!(arrive(7, 5000), (ServingTime::Never, 20));
         assert_eq!(arrive(8, 5000), (ServingTime::Now, 1), "others are served");
-        assert_eq!(arrive(7, 5100), (ServingTime::At(at(6700)), 19), "one has had its turn");
+        assert_eq!(arrive(7, 5100), (ServingTime::At(at(6700)), 19), "the user has used its burst");
         assert_eq!(arrive(7, 5100), (ServingTime::Never, 20));
         for ahead in 1..=3 {
             assert_eq!(arrive(7, 60_000), (ServingTime::Now, ahead), "after a pause");
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn who_keeps_to_the_rate_never_waits() {
+    fn connections_within_the_rate_are_served_at_once() {
         let mut arrivals = Arrivals::default();
         for step in 0..1000 {
             assert_eq!(arrivals.arrived(None, RATE, at(100 * step)).turn, ServingTime::Now);
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_beyond_all_time_holds_nobody_up() {
+    fn an_extremely_high_rate_delays_no_connection() {
         let rate = Rate { per_second: u32::MAX, burst: 1 };
         let mut arrivals = Arrivals::default();
         for step in 0..1000 {
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_of_a_user_is_the_nearest_that_is_said() {
+    fn the_most_specific_connection_rate_applies() {
         let setting = |per_second, burst| RateSetting { per_second, burst };
         let mut settings = OwnSettings::default();
         assert_eq!(Rate::of(&settings, Some(7)), None);

@@ -158,7 +158,7 @@ impl Backlog {
     }
 
     /// Whether all current recipients of the sender are behind.
-    pub(crate) fn delays_nobody(&self, now: Duration) -> bool {
+    pub(crate) fn all_recipients_are_behind(&self, now: Duration) -> bool {
         now.saturating_sub(self.ready_at) >= READY_GRACE
     }
 

@@ -28,7 +28,7 @@ use crate::read_budget::ReadBudget;
 /// The protocol phase of a connection.
 #[derive(Debug)]
 pub(crate) enum Phase {
-    /// The client authenticates.
+    /// The client is still authenticating.
     Handshake(Handshake),
     /// The client exchanges messages.
     Messages(MessageStream),
@@ -42,7 +42,7 @@ pub(crate) struct Handshake {
     pub(crate) served_at: Option<Duration>,
 }
 
-/// What was read from a connection that has authenticated.
+/// The received data of a connection that has authenticated.
 #[derive(Debug)]
 pub(crate) struct MessageStream {
     pub(crate) framer: Framer,
@@ -110,7 +110,7 @@ impl MessageStream {
         }))
     }
 
-    /// Takes the descriptors that belong to a message out of those that were received.
+    /// Removes the descriptors of a message from the received ones.
     pub(crate) fn claim_fds(
         &mut self,
         message: &Message<'_>,

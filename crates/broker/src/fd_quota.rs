@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(
             quotas.take(one, &mut open(16), &mut counted),
             Ok(()),
-            "what left counts no more"
+            "closed descriptors do not count"
         );
     }
 }

@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn one_user_gets_a_quarter_and_always_one_message() {
+    fn a_user_may_have_a_quarter_of_the_unread_descriptors_and_always_one_message() {
         let (one, other) = (Some(1000), Some(1001));
         let mut users = UserFds::within(64);
         assert_eq!(users.allowance(one, 0, 1), 8);
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_user_is_looked_at_now_and_then() {
+    fn a_user_without_allowance_is_checked_again_after_a_while() {
         let mut users = UserFds::within(64);
         let now = Duration::from_secs(1);
         users.add(None, 16);

@@ -175,7 +175,7 @@ mod tests {
     use sys::private_directory::PrivateDirectory;
 
     #[test]
-    fn folders_are_watched_and_those_that_are_not_there_are_waited_for() {
+    fn existing_and_missing_folders_are_watched() {
         let scratch = PrivateDirectory::new("folders-").unwrap();
         let at = |path: &str| scratch.path().join(path);
         fs::create_dir(at("here")).unwrap();
@@ -203,14 +203,14 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_watched_is_told_once() {
+    fn each_unwatchable_folder_is_reported_once() {
         let scratch = PrivateDirectory::new("unwatched-").unwrap();
         let file = scratch.path().join("file");
         fs::write(&file, "").unwrap();
         let mut folders = Folders::new().unwrap();
         let [Unwatched { folder, error }] = &folders.watch(BTreeSet::from([file.clone()]))[..]
         else {
-            panic!("a file is no folder")
+            panic!("a file is not a directory")
         };
         assert_eq!((folder, error.kind()), (&file, io::ErrorKind::NotADirectory));
         assert_eq!(folders.renew(), []);
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_are_waited_out_but_not_for_ever() {
+    fn changes_are_debounced_up_to_a_maximum() {
         let at = Duration::from_millis;
         let first = Unrest::goes_on(None, at(1000));
         assert_eq!(first.due(), at(1050));

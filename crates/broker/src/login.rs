@@ -39,7 +39,7 @@ impl PeerLogin {
     }
 }
 
-/// The client sent a nonce that is not that of the address.
+/// The error of a client that sent a wrong nonce.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct WrongNonce;
 
@@ -75,7 +75,7 @@ mod tests {
     use crate::listen::NonceFile;
 
     #[test]
-    fn a_secret_may_come_in_pieces() {
+    fn a_nonce_may_arrive_in_several_reads() {
         let file = NonceFile::new_in(&std::env::temp_dir()).unwrap();
         let right = fs::read(&file.path).unwrap();
         let mut wrong = right.clone();

@@ -128,7 +128,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn who_has_a_seat_sits_at_the_machine() {
+    fn users_with_a_seat_are_at_the_console() {
         let run = std::env::temp_dir().join(format!("diligence-seats-{}", std::process::id()));
         fs::create_dir_all(run.join("systemd/seats")).unwrap();
         fs::create_dir_all(run.join("systemd/users")).unwrap();
@@ -150,12 +150,12 @@ mod tests {
         }
         fs::remove_file(run.join("systemd/users/7")).unwrap();
         fs::create_dir(run.join("systemd/users/7")).unwrap();
-        assert!(console(&run, 7).is_err(), "what cannot be read is not taken for no");
+        assert!(console(&run, 7).is_err(), "unreadable files are errors");
         fs::remove_dir_all(run).unwrap();
     }
 
     #[test]
-    fn without_a_login_manager_a_file_says_who_sits_at_the_machine() {
+    fn without_a_login_manager_pam_console_decides() {
         let run = std::env::temp_dir().join(format!("diligence-console-{}", std::process::id()));
         fs::create_dir_all(run.join("console")).unwrap();
         assert_eq!(console(&run, 0).unwrap(), Console::Absent);

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_at_once_stays_within_bounds() {
+    fn read_sizes_stay_within_bounds() {
         let mut budget = ReadBudget::default();
         budget.had_enough(1);
         assert_eq!(budget.portion(), PORTION_MIN as usize);
@@ -117,13 +117,13 @@ mod tests {
             budget.took_all(budget.portion());
         }
         assert_eq!(budget.portion(), PORTION_MAX as usize);
-        assert!(budget.is_flood(), "it still brings as much as it may");
+        assert!(budget.is_flood(), "reads still return the maximum");
         budget.had_enough(usize::MAX);
         assert_eq!(budget.portion(), PORTION_MAX as usize);
     }
 
     #[test]
-    fn a_flood_is_held_back_only_beside_others() {
+    fn a_flood_is_slowed_down_only_while_others_exchange_messages() {
         let (calm, mut flood) = (ReadBudget::default(), ReadBudget::default());
         flood.had_enough(10_000);
         let mut interactive = InteractiveTraffic::default();

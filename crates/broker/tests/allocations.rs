@@ -1,7 +1,7 @@
-//! A small call and its reply go through the whole daemon, from socket to socket, without one
-//! allocation, once it has seen their like.
+//! A small call and its reply pass through the whole daemon, from socket to socket, without
+//! allocations, after a few similar calls.
 //!
-//! An allocator that counts needs unsafe code, so this test has a program of its own.
+//! A counting allocator needs unsafe code, so this test is a separate program.
 
 #![expect(unsafe_code, reason = "a global allocator is unsafe by its nature")]
 
@@ -21,7 +21,7 @@ use wire::Message;
 use wire::message::{Builder, FixedHeader};
 use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 
-/// Counts what the thread of the bus asks for.
+/// Counts the allocations of the bus thread.
 struct CountingAllocator;
 
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
@@ -36,22 +36,23 @@ fn count() {
     }
 }
 
-// SAFETY: everything is left to the system's allocator; only a counter is changed besides.
+// SAFETY: all operations are forwarded to the system's allocator; apart from that only a counter
+// changes.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
-        // SAFETY: the caller keeps the contract, which is the same.
+        // SAFETY: the caller guarantees the contract of this method, which is the same.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract, which is the same.
+        // SAFETY: the caller guarantees the contract of this method, which is the same.
         unsafe { System.dealloc(place, layout) }
     }
 
     unsafe fn realloc(&self, place: *mut u8, layout: Layout, len: usize) -> *mut u8 {
         count();
-        // SAFETY: the caller keeps the contract, which is the same.
+        // SAFETY: the caller guarantees the contract of this method, which is the same.
         unsafe { System.realloc(place, layout, len) }
     }
 }
@@ -66,7 +67,7 @@ fn a_round_trip_allocates_nothing() {
     let folder = std::env::temp_dir().join(format!("diligence-allocations-{}", std::process::id()));
     let (ready, is_ready) = mpsc::channel();
     let path = folder.clone();
-    // It ends with the test's process.
+    // The thread ends with the process of the test.
     std::thread::spawn(move || {
         daemon::run(&path, busconfig::built_in_session().into(), || {
             ready.send(()).expect("the test waits");
@@ -102,7 +103,7 @@ fn call(path: &'static str, interface: &'static str, member: &'static str) -> Bu
     Builder::method_call(path, member).interface(InterfaceName::new(interface).expect("a name"))
 }
 
-/// A client that knows just enough.
+/// A minimal client of the bus.
 struct AllocationPeer {
     stream: UnixStream,
     name: String,

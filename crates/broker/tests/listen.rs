@@ -1,4 +1,4 @@
-//! Addresses become sockets, and sockets that are done with disappear.
+//! Listening at server addresses, and removing the socket files.
 
 use std::fs::{self, File};
 use std::net::{TcpListener, TcpStream};
@@ -15,7 +15,7 @@ use sys::inherited::InheritError;
 use sys::socket::{SocketKind, UnixAddress as Place, connect_unix};
 use wire::address::{Transport, UnixTransport};
 
-/// A folder that is gone with its owner.
+/// A temporary directory, removed on drop.
 struct ListenFolder(PathBuf);
 
 impl ListenFolder {
@@ -44,7 +44,7 @@ fn listen_at(text: &str, folder: &ListenFolder) -> Result<Vec<Listener>, ListenE
     )
 }
 
-/// The place of the socket, as a client finds it in the address.
+/// The path of the socket in the address for clients.
 fn place(listener: &Listener) -> &UnixTransport {
     match &listener.address.transport {
         Transport::Unix(place) => place,
@@ -89,7 +89,7 @@ fn every_kind_of_unix_address_is_served_and_printed() {
 }
 
 #[test]
-fn what_is_refused_is_told_in_known_words() {
+fn listen_errors_have_the_texts_of_dbus_daemon() {
     let folder = ListenFolder::new("refused");
     fs::write(folder.0.join("plain"), "text").unwrap();
     let check = |text: &str, expected: &str| {
@@ -149,7 +149,7 @@ fn the_first_entry_that_works_is_taken() {
 }
 
 #[test]
-fn a_socket_is_replaced_and_only_ones_own_is_removed() {
+fn socket_files_are_replaced_and_only_own_ones_removed() {
     let folder = ListenFolder::new("replaced");
     let first = listen_at("unix:path={dir}/a", &folder).unwrap();
     let second = listen_at("unix:path={dir}/a", &folder).unwrap();
@@ -161,7 +161,7 @@ fn a_socket_is_replaced_and_only_ones_own_is_removed() {
 }
 
 #[test]
-fn an_abstract_name_is_taken_while_somebody_has_it() {
+fn abstract_names_in_use_are_refused() {
     let folder = ListenFolder::new("abstract");
     let first = listen_at("unix:abstract={dir}", &folder).unwrap();
     let error = listen_at("unix:abstract={dir}", &folder).unwrap_err();
@@ -194,7 +194,7 @@ fn sockets_of_the_service_manager_are_served_in_order_and_once() {
     let kinds: Vec<_> = listeners.iter().map(|it| it.kind).collect();
     assert_eq!(kinds, [SocketKind::Unix, SocketKind::Tcp]);
 
-    // Nobody waits, and accepting does not wait for somebody.
+    // The sockets are non-blocking: accepting without a client fails at once.
     for listener in &listeners {
         let accepted = sys::socket::accept(&listener.sockets[0]).unwrap();
         assert!(matches!(accepted, sys::socket::Accepted::NoneWaiting));
@@ -206,7 +206,7 @@ fn sockets_of_the_service_manager_are_served_in_order_and_once() {
 }
 
 #[test]
-fn what_the_service_manager_passed_by_mistake_is_told() {
+fn unusable_passed_sockets_are_reported() {
     let folder = ListenFolder::new("mistakes");
     let check = |wrong: OwnedFd, expected: PassedSocketProblem| {
         let good = UnixListener::bind(unused(&folder.0)).unwrap();
@@ -233,7 +233,7 @@ fn unused(folder: &Path) -> PathBuf {
 }
 
 #[test]
-fn a_place_on_the_network_is_served_and_printed() {
+fn tcp_addresses_are_served_and_printed() {
     let folder = ListenFolder::new("tcp");
     let check = |text: &str, printed: &str, host: &str| {
         let [listener] = &listen_at(text, &folder).unwrap()[..] else { panic!("one: {text}") };
@@ -257,7 +257,7 @@ fn a_place_on_the_network_is_served_and_printed() {
     check("tcp:family=ipv4", "tcp:host=localhost", "127.0.0.1");
 }
 
-/// Where IPv6 is switched off there is one socket, and else two at the same port.
+/// With IPv6 disabled there is one socket, otherwise two at the same port.
 #[test]
 fn all_addresses_of_a_host_are_served_at_one_port() {
     let folder = ListenFolder::new("hosts");

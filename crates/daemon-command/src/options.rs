@@ -1,6 +1,6 @@
 //! The options of the daemon: spelling, kind of value, and help text.
 //!
-//! What an option does is decided by the daemon, which matches on its id.
+//! The daemon implements each option by matching on its id.
 
 /// An option without a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -11,7 +11,7 @@ pub struct SwitchOption {
     pub name: &'static str,
     /// Short spellings, each a hyphen and a character. Help shows the first one.
     pub aliases: &'static [&'static str],
-    /// What the option does.
+    /// The text that explains the option.
     pub help: &'static str,
 }
 
@@ -24,7 +24,7 @@ pub struct ValueOption {
     pub name: &'static str,
     /// Whether the value can be left out, and what it is called.
     pub value: ValueKind,
-    /// What the option does.
+    /// The text that explains the option.
     pub help: &'static str,
 }
 
@@ -155,7 +155,7 @@ pub const VALUES: &[ValueOption] = &[
         ValueId::Address,
         "--address",
         ValueKind::Required("ADDRESS"),
-        "Listen at this address instead of those in the configuration",
+        "Listen at this address instead of the configured ones",
     ),
     ValueOption::new(
         ValueId::MetricsSocket,

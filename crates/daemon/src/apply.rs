@@ -1,4 +1,4 @@
-//! What each option does to the settings.
+//! Applies options to the settings.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;

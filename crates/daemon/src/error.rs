@@ -1,10 +1,10 @@
-//! What is wrong with a command line, in the words that callers of dbus-daemon know.
+//! Errors of the command line, with the texts of dbus-daemon.
 
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
 
-/// What is wrong with a command line.
+/// An error of the command line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum OptionError {
     /// No option is spelled like this.

@@ -20,14 +20,14 @@ use daemon_command::options::{SWITCHES, SwitchOption, VALUES, ValueOption};
 use crate::apply;
 use crate::error::OptionError;
 
-/// What a command line asks for.
+/// The action that a command line requests.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum DaemonRequest {
-    /// Run a bus.
+    /// Run a message bus.
     Serve(Settings),
     /// Print the help text.
     Help,
-    /// Print the version.
+    /// Print the version and exit.
     Version,
     /// Print the interfaces of the bus.
     Introspect,

@@ -1,4 +1,4 @@
-//! Command lines and what they mean, as found by running dbus-daemon.
+//! Command lines and their settings, as found by running dbus-daemon.
 
 use std::ffi::OsString;
 
@@ -24,7 +24,7 @@ fn number(text: &str) -> Option<DescriptorNumber> {
 }
 
 #[test]
-fn words_become_settings() {
+fn command_lines_are_parsed_into_settings() {
     let check = |line: &str, expected: Settings| {
         assert_eq!(parse(words(line)), Ok(DaemonRequest::Serve(expected)), "{line}");
     };
@@ -105,7 +105,7 @@ fn words_become_settings() {
 }
 
 #[test]
-fn some_words_end_the_reading() {
+fn help_and_version_end_the_parsing() {
     let check = |line: &str, expected: DaemonRequest| {
         assert_eq!(parse(words(line)), Ok(expected), "{line}")
     };
@@ -171,7 +171,7 @@ fn errors_have_the_texts_of_dbus_daemon() {
 }
 
 #[test]
-fn unknown_words_get_the_usage_line() {
+fn unknown_options_print_the_usage_line() {
     let unknown = [
         "--bogus",
         "stray",

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_user_and_the_folders_count() {
+    fn only_user_and_servicedir_elements_are_used() {
         let config = parse(
             "<!-- c --><type>system</type><user> bus </user><servicedir>/a</servicedir>\
              <standard_system_servicedirs/><include>/other</include><servicedir>b</servicedir>",
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_configuration_is_told_apart() {
+    fn invalid_configurations_are_distinguished() {
         let check = |elements: &str| parse(elements).expect_err(elements);
         assert!(matches!(check("<type>system</type>"), HelperConfigError::NoUser));
         assert!(matches!(check("<user> </user>"), HelperConfigError::NoUser));

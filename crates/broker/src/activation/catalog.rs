@@ -14,7 +14,7 @@ use crate::busconfig::ServiceDir;
 /// The services that can be started.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Catalog {
-    /// The service files.
+    /// The table of service files by name.
     pub table: Table,
     /// The launch helper, if services are started by it.
     pub helper: Option<PathBuf>,

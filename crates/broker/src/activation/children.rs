@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_an_end_means_depends_on_who_has_ended() {
+    fn the_meaning_of_an_exit_status_depends_on_the_program() {
         let check = |ending: fn() -> ChildEnding, direct, helper| {
             assert_eq!(failure_of(ending(), Origin::Direct), direct);
             assert_eq!(failure_of(ending(), Origin::Helper), helper);

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_service_knows_where_the_bus_is_and_nothing_meant_for_the_bus_alone() {
+    fn services_get_the_bus_address_but_no_private_variables() {
         let check = |bus_type: Option<&BusType>, expected: &[&str]| {
             let own = [("A", "1"), ("B", "2"), ("LISTEN_FDS", "1"), ("NOTIFY_SOCKET", "/x")];
             let changes = [("B", "3"), ("C", "4=5"), ("D=E", "6"), ("DBUS_STARTER_ADDRESS", "no")];

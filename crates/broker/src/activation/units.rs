@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_template_is_a_name_with_a_place_for_another() {
+    fn unit_templates_are_names_with_an_empty_instance() {
         for name in ["a@.service", r"a-b_c\x2d.d:e@.service"] {
             assert!(UnitTemplate::parse(name).is_some(), "{name}");
         }

@@ -142,7 +142,7 @@ impl Directive {
             "include" => include(found.open("include", &INCLUDE_ATTRIBUTES)?).map(Self::Include),
             "includedir" => {
                 let element = found.open("includedir", &[])?;
-                let path = element.path_beside_file()?;
+                let path = element.resolved_path()?;
                 Ok(Self::IncludeDir(IncludeDir { origin: element.origin(), path }))
             }
             _ => Setting::parse(found, policies).map(Self::Set),
@@ -169,7 +169,7 @@ impl Setting {
             "allow_anonymous" => empty("allow_anonymous", Self::AllowAnonymous),
             "servicehelper" => text("servicehelper").map(|path| Self::ServiceHelper(path.into())),
             "servicedir" => {
-                let path = found.open("servicedir", &[])?.path_beside_file();
+                let path = found.open("servicedir", &[])?.resolved_path();
                 path.map(|path| Self::ServiceDir(ServiceDir::Path(absolute(&path))))
             }
             SESSION_DIRS => empty(SESSION_DIRS, Self::ServiceDir(ServiceDir::StandardSession)),
@@ -243,7 +243,7 @@ fn include(element: Element<'_>) -> Result<Include, ConfigError> {
     let path = if element.is_yes("selinux_root_relative")? {
         IncludePath::InSelinuxPolicy(element.text()?)
     } else {
-        IncludePath::Complete(element.path_beside_file()?)
+        IncludePath::Complete(element.resolved_path()?)
     };
     Ok(Include { origin: element.origin(), path, condition, missing })
 }

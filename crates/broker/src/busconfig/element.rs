@@ -204,7 +204,7 @@ impl<'a> Element<'a> {
     }
 
     /// The path in the element. A relative path is relative to the directory of the file.
-    pub(super) fn path_beside_file(self) -> Result<PathBuf, ConfigError> {
+    pub(super) fn resolved_path(self) -> Result<PathBuf, ConfigError> {
         let directory = self.found.places.file.parent().unwrap_or(Path::new(""));
         Ok(directory.join(self.text()?))
     }

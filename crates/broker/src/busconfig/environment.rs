@@ -9,7 +9,7 @@ use crate::mediation;
 pub struct Environment<'a> {
     /// Converts names of accounts into numbers.
     pub accounts: &'a dyn Accounts,
-    /// Whether `if_selinux_enabled` holds.
+    /// Whether SELinux is enabled, for `if_selinux_enabled`.
     pub selinux: SecurityModule,
     /// The directory that `selinux_root_relative` paths are relative to.
     pub selinux_root: PathBuf,

@@ -42,7 +42,7 @@ impl std::error::Error for ConfigError {}
 /// A position in a file. Both numbers start at 1; columns are counted in characters.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Position {
-    /// The line number.
+    /// The number of the line.
     pub line: u32,
     /// The column, in characters.
     pub column: u32,

@@ -136,7 +136,7 @@ impl OwnSetting {
         match found.name() {
             "limit" => Self::parse_limit(found.open("limit", &["name", "user"])?, accounts),
             METRICS => {
-                let path = found.open(METRICS, &[])?.path_beside_file()?;
+                let path = found.open(METRICS, &[])?.resolved_path()?;
                 Ok(Ok(Self::MetricsSocket(absolute(&path))))
             }
             RECORDER => {
@@ -147,7 +147,7 @@ impl OwnSetting {
                 Ok(Ok(Self::FlightRecorder(bytes(&text).map_err(refuse)?)))
             }
             RECORDER_FOLDER => {
-                let path = found.open(RECORDER_FOLDER, &[])?.path_beside_file()?;
+                let path = found.open(RECORDER_FOLDER, &[])?.resolved_path()?;
                 Ok(Ok(Self::FlightRecorderFolder(absolute(&path))))
             }
             _ => Err(found.unknown_in(INSTRUCTION)),

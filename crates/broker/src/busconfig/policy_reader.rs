@@ -88,20 +88,20 @@ impl<'a> PolicyReader<'a> {
 
     fn subject(&mut self, rule: RuleElement<'_>, topic: Topic<'_>) -> Option<RuleSubject> {
         let verdict = rule.verdict();
-        let for_nobody = |account| ConfigWarningKind::RuleForNobody { verdict, account };
-        let who = match topic {
+        let unknown_account = |account| ConfigWarningKind::RuleForNobody { verdict, account };
+        let subject = match topic {
             Topic::Own(names) => return Some(RuleSubject::Own(names)),
             Topic::Send(wanted) => return Some(RuleSubject::Send(wanted)),
             Topic::Receive(wanted) => return Some(RuleSubject::Receive(wanted)),
             Topic::User("*") | Topic::Group("*") => ConnectSubject::Anybody,
             Topic::User(name) => {
-                ConnectSubject::User(self.user(name, rule.origin(), for_nobody)?)
+                ConnectSubject::User(self.user(name, rule.origin(), unknown_account)?)
             }
             Topic::Group(name) => {
-                ConnectSubject::Group(self.group(name, rule.origin(), for_nobody)?)
+                ConnectSubject::Group(self.group(name, rule.origin(), unknown_account)?)
             }
         };
-        Some(RuleSubject::Connect(who))
+        Some(RuleSubject::Connect(subject))
     }
 
     fn user(

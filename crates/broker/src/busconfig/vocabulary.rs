@@ -126,7 +126,7 @@ pub struct AppArmor {
 pub enum AppArmorMode {
     /// AppArmor decides if the kernel has it enabled.
     Enabled,
-    /// AppArmor never decides.
+    /// AppArmor does not decide.
     Disabled,
     /// AppArmor decides, and the bus does not start without it.
     Required,

@@ -1,4 +1,4 @@
-//! Accepting new connections.
+//! Accepts and throttles new connections.
 
 use std::io;
 use std::os::fd::OwnedFd;

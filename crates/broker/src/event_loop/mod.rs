@@ -11,7 +11,7 @@
 //! the parts that they need and return small results.
 //!
 //! One message in flight costs three system calls: wait, read, write. Nothing waits for a timer to
-//! be sent together, and the poller is told of writing only while a socket is full.
+//! be sent together, and the poller watches for writing only while a socket is full.
 //!
 //! A turn has a budget, so that a connection that floods does not delay the others. Each connection is read
 //! once. Connections that flood come last and with few messages (`read_budget`). After each event, which can
@@ -432,7 +432,7 @@ impl EventLoop {
     }
 }
 
-/// Activation and configuration.
+/// Starting services and reloading the configuration.
 impl EventLoop {
     fn start_service(&mut self, start: StartId, name: &str) {
         if let Err(failure) = self.services.launch(&mut self.switchboard.station, start, name) {

@@ -243,7 +243,7 @@ mod tests {
     use super::super::parse;
 
     #[test]
-    fn what_is_wrong_with_a_text() {
+    fn address_errors_have_the_texts_of_dbus_daemon() {
         let lookup = |place| {
             format!(
                 "Failed to lookup host/port: \"{place}\": Servname not supported for ai_socktype (-8)"

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_field_is_a_line_or_has_its_length_before_it() {
+    fn journal_fields_with_line_breaks_have_a_length_prefix() {
         let check = |value: &str, expected: &[u8]| {
             let mut entry = JournalEntry::default();
             entry.push("NAME", value);
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn the_facility_is_a_number_of_its_own() {
+    fn journal_severity_has_priority_and_facility() {
         let mut entry = JournalEntry::default();
         entry.push_severity(Severity::Security);
         assert_eq!(entry.bytes, b"PRIORITY=5\nSYSLOG_FACILITY=4\n");

@@ -65,11 +65,11 @@ impl Severity {
 /// The destination of log lines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LogTarget {
-    /// Standard error only.
+    /// Write to standard error only.
     Stderr,
-    /// The system log only.
+    /// Write to the system log only.
     Syslog,
-    /// Both standard error and the system log.
+    /// Write to standard error and the system log.
     Both,
 }
 
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_says_who_writes_it() {
+    fn log_lines_begin_with_program_and_bus() {
         let pid = process::id();
         let log = Log::new("some-bus", LogTarget::Stderr);
         assert_eq!(log.text("text"), "text");
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn the_command_line_is_stronger_than_the_configuration() {
+    fn log_target_of_the_command_line_overrides_the_configuration() {
         let check = |choice, configured, expected| {
             assert_eq!(LogTarget::choose(choice, configured), expected);
         };
@@ -294,9 +294,9 @@ mod tests {
     }
 
     #[test]
-    fn the_system_log_gets_priority_and_text_and_may_come_and_go() {
+    fn the_system_log_gets_priority_and_text_and_may_restart() {
         let (log, [path, _]) = log("priority", StderrKind::Plain, LogTarget::Syslog);
-        log.write(Severity::Info, "to standard error, as nobody listens");
+        log.write(Severity::Info, "to standard error, because no log daemon listens");
         for (severity, priority) in [
             (Severity::Info, 30),
             (Severity::Notice, 29),
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_system_log_is_not_waited_for() {
+    fn writing_to_a_full_system_log_does_not_block() {
         let path = std::env::temp_dir().join(format!("diligence-full-syslog-{}", process::id()));
         let receiver = UnixDatagram::bind(&path).unwrap();
         let syslog = SyslogSocket::new(&path).unwrap();
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn the_journal_gets_the_facts_of_a_line_and_nobody_else_gets_the_line() {
+    fn the_journal_gets_fields_and_the_line_only_once() {
         let check = |name: &str, stderr, target| {
             let (log, [syslog, journal]) = log(name, stderr, target);
             let log = log.of_bus("system", 7);

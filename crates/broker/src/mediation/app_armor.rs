@@ -225,7 +225,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn labels_come_with_how_they_are_applied() {
+    fn labels_are_parsed_with_their_mode() {
         let cases: [(&[u8], &[u8], Mode); 9] = [
             (b"unconfined", b"unconfined", Mode::Unconfined),
             (b"caller (enforce)", b"caller", Mode::Enforced),
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_kernel_that_can_mediate_all_counts() {
+    fn only_kernels_with_complete_dbus_mediation_count() {
         assert!(knows_dbus("acquire send receive\n"));
         assert!(!knows_dbus("acquire send\n"));
         assert!(!knows_dbus(""));

@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn all_modules_have_to_agree_and_silence_is_a_no() {
+    fn an_operation_needs_the_consent_of_all_modules() {
         use Answer::{No, Yes, YesAudited};
         use MediatorKind::{AppArmor, Selinux};
         let failed = Err(OsError::Number(2));
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_no_label_does_not_eavesdrop() {
+    fn peers_without_a_label_must_not_eavesdrop() {
         let askers: Vec<Box<dyn ModuleAsker>> =
             vec![Box::new(Fixed(MediatorKind::Selinux, Ok(Answer::Yes)))];
         let opinion = Mediation::new(askers).on_eavesdropping(None);
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_says_what_cannot_be_used() {
+    fn mediation_errors_name_the_module_and_the_file() {
         let error = io::Error::from_raw_os_error(13);
         let error = MediationError::new(MediatorKind::AppArmor, Path::new("/sys/x"), error);
         assert_eq!(

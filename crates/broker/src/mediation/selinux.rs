@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn questions_are_words() {
+    fn selinux_queries_consist_of_words() {
         let mut question = Vec::new();
         write_question(&mut question, b"a:b:c", b"d:e:f", 2, 0x10).unwrap();
         assert_eq!(question, b"a:b:c d:e:f 2 10");
@@ -412,12 +412,16 @@ mod tests {
         assert_eq!(ask(&mut selinux), Ok(Answer::Yes), "it is known");
 
         write(6, "7");
-        assert!(ask(&mut selinux).is_err(), "it is asked again, and nobody answers");
+        assert!(ask(&mut selinux).is_err(), "the query is repeated, and fails");
         assert_eq!(selinux.numbers, Numbers::Known { class: 7, acquire: 1, send: 2 });
 
         write(8, "7");
         fs::remove_file(permissions.join("send_msg")).unwrap();
-        assert_eq!(ask(&mut selinux), Ok(Answer::No), "what is not known is denied");
+        assert_eq!(
+            ask(&mut selinux),
+            Ok(Answer::No),
+            "permissions missing in the policy are denied"
+        );
         fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -96,8 +96,7 @@ fn causes(text: &mut Text, bus: &Bus) {
             "diligence_bus_withheld_messages",
             "messages",
             IncidentKind::Withheld,
-            "Messages that the policy kept from a connection without anybody being told, by whose \
-             rules.",
+            "Messages that the policy silently withheld from a connection, by cause.",
         ),
         (
             "diligence_bus_failed_starts",

@@ -1,6 +1,6 @@
 //! The part of HTTP that serving one document needs.
 
-/// A parsed request.
+/// A parsed HTTP request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum MetricsRequest {
     /// The request is not complete yet.
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_say_how_long_they_are_and_end() {
+    fn responses_have_a_content_length_and_close() {
         let answer = |request: MetricsRequest| {
             String::from_utf8(request.answer(|| String::from("text\n"))).unwrap()
         };

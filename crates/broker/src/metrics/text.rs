@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_family_is_its_description_and_its_samples() {
+    fn a_metric_family_has_metadata_and_samples() {
         let mut text = Text::default();
         let (kind, unit, help) = (MetricKind::Counter, Some("bytes"), "Bytes that came.");
         let mut samples = text.family(MetricFamily { name: "x_bytes", kind, unit, help });

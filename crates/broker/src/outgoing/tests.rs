@@ -76,13 +76,13 @@ fn bytes_leave_in_the_order_in_which_they_came() {
     }
     assert_eq!(queue.len(), expected.len());
     let (bytes, _) = drain(&mut queue);
-    assert!(bytes == expected, "what came is not what was sent");
+    assert!(bytes == expected, "the received bytes differ from the sent ones");
     assert_eq!(Rc::strong_count(&large), 1, "nobody holds it any longer");
     assert!(queue.contents.is_none(), "an empty queue has no memory");
 }
 
 #[test]
-fn lent_memory_can_be_asked_back() {
+fn lent_memory_can_be_reclaimed() {
     let memory = Rc::new(vec![7; 1 << 20]);
     let mut queue = WriteQueue::default();
     let range = 100..memory.len();
@@ -113,7 +113,7 @@ fn descriptors_leave_with_their_own_message() {
 }
 
 #[test]
-fn a_reader_gets_descriptors_apart_from_what_has_none() {
+fn descriptors_are_received_only_with_their_own_message() {
     let mut queue = WriteQueue::default();
     for (head, count) in [(b"a", 0), (b"b", 2), (b"c", 0), (b"d", 3)] {
         let fds = (count > 0).then(|| open_files(count));
@@ -183,7 +183,7 @@ fn a_message_that_has_left_in_part_is_not_dropped() {
 }
 
 #[test]
-fn a_peer_that_is_gone_is_told_from_one_that_is_slow() {
+fn a_closed_peer_is_distinguished_from_a_slow_one() {
     let (ours, theirs) = sys::socket::socket_pair().unwrap();
     let mut queue = WriteQueue::default();
     push(&mut queue, A, &vec![0; 1 << 20], OutgoingBody::Bytes(&[]));

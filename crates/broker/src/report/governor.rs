@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn one_connection_has_its_lines_and_the_rest_is_counted() {
+    fn lines_beyond_the_allowance_of_a_connection_are_counted() {
         let mut governor = Governor::default();
         assert_eq!(governor.due(), None);
         assert_eq!(written(&mut governor, |_| subject(1, 7)), LINES.of_connection);
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_user_has_not_more_by_having_many_connections() {
+    fn more_connections_do_not_increase_the_allowance_of_a_user() {
         let mut governor = Governor::default();
         assert_eq!(written(&mut governor, |n| subject(n, 7)), LINES.of_user);
         assert_eq!(written(&mut governor, |n| subject(1000 + n, 8)), LINES.of_user, "each");
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_not_more_windows_than_there_may_be() {
+    fn the_number_of_windows_is_limited() {
         let mut governor = Governor::default();
         let all = 10 * WINDOWS_MAX as u32;
         let lines = (0..all).map(|n| governor.admit(TOPIC, subject(n, n), seconds(5)));

@@ -58,12 +58,12 @@ impl Reporter {
             self.start_event(log, bus, children, event, now);
             return None;
         };
-        let who = self.admit(log, bus, topic, peer, now)?;
-        let mut record = event_record(bus, event, &who)?.of(topic.message_id());
+        let description = self.admit(log, bus, topic, peer, now)?;
+        let mut record = event_record(bus, event, &description)?.of(topic.message_id());
         add_facts(&mut record, topic, reached_of(event));
-        who.add_to(&mut record);
+        description.add_to(&mut record);
         log.record(&record);
-        described(who)
+        described(description)
     }
 
     /// Logs the successful or failed activation of a service.
@@ -128,14 +128,14 @@ impl Reporter {
         now: Duration,
     ) -> Option<DescribedPeer> {
         let topic = LogTopic::of_end(end);
-        let who = self.admit(log, bus, topic, peer, now)?;
+        let description = self.admit(log, bus, topic, peer, now)?;
         let reached = bus.limit_hit_by(peer, end);
-        let line = format!("Connection {who} was disconnected: {end}{}.", usage(reached));
+        let line = format!("Connection {description} was disconnected: {end}{}.", usage(reached));
         let mut record = LogRecord::line(Severity::Warning, line).of(topic.message_id());
         add_facts(&mut record, topic, reached);
-        who.add_to(&mut record);
+        description.add_to(&mut record);
         log.record(&record);
-        described(who)
+        described(description)
     }
 
     /// Logs the result of a reload. Every user may call ReloadConfig, so lines about calls are
@@ -154,23 +154,23 @@ impl Reporter {
                 (LogTopic::ReloadFailed, Severity::Warning, line)
             }
         };
-        let who = match report.caller {
+        let description = match report.caller {
             None => None,
             Some(caller) => Some(self.admit(log, bus, topic, caller, now)?),
         };
         for warning in &report.warnings {
             log.write(Severity::Warning, warning);
         }
-        if let Some(who) = &who {
-            line.push_str(&format!("; ReloadConfig was called by {who}"));
+        if let Some(description) = &description {
+            line.push_str(&format!("; ReloadConfig was called by {description}"));
         }
         let mut record = LogRecord::line(severity, line).of(topic.message_id());
         add_facts(&mut record, topic, None);
-        if let Some(who) = &who {
-            who.add_to(&mut record);
+        if let Some(description) = &description {
+            description.add_to(&mut record);
         }
         log.record(&record);
-        who.and_then(described)
+        description.and_then(described)
     }
 
     /// When the next summary of suppressed lines is due, if no other event occurs first.
@@ -203,8 +203,8 @@ impl Reporter {
     }
 }
 
-fn described(who: PeerDescription) -> Option<DescribedPeer> {
-    let PeerDescription { snapshot, source } = who;
+fn described(description: PeerDescription) -> Option<DescribedPeer> {
+    let PeerDescription { snapshot, source } = description;
     let peer = snapshot.peer.filter(|_| source == DescriptionSource::Kernel)?;
     Some(DescribedPeer { peer, process: snapshot.process })
 }
@@ -234,18 +234,19 @@ fn reached_of(event: &LogEvent) -> Option<LimitHit> {
 }
 
 /// The log record for an event of a connection; `None` if another function writes it.
-fn event_record(bus: &Bus, event: &LogEvent, who: &PeerDescription) -> Option<LogRecord> {
+fn event_record(bus: &Bus, event: &LogEvent, description: &PeerDescription) -> Option<LogRecord> {
     Some(match event {
-        LogEvent::Traces { .. } => {
-            LogRecord::line(Severity::Info, format!("Connection {who} started reading the trace."))
-        }
+        LogEvent::Traces { .. } => LogRecord::line(
+            Severity::Info,
+            format!("Connection {description} started reading the trace."),
+        ),
         LogEvent::BecameMonitor { .. } => {
-            LogRecord::line(Severity::Info, format!("Connection {who} became a monitor."))
+            LogRecord::line(Severity::Info, format!("Connection {description} became a monitor."))
         }
         LogEvent::LosingSignals { sender, reached, .. } => {
             let sender = sender_of(bus, *sender);
             let line = format!(
-                "Connection {who} does not keep up: {} {} are queued for it ({}={}), and signals to it \
+                "Connection {description} does not keep up: {} {} are queued for it ({}={}), and signals to it \
                  are dropped from now on, the first one from {sender}.",
                 reached.used,
                 unit(*reached),
@@ -255,36 +256,40 @@ fn event_record(bus: &Bus, event: &LogEvent, who: &PeerDescription) -> Option<Lo
             LogRecord::line(Severity::Warning, line)
         }
         LogEvent::CaughtUp { lost, .. } => {
-            let line = format!("Connection {who} keeps up again; it has lost {lost} signals.");
+            let line =
+                format!("Connection {description} keeps up again; it has lost {lost} signals.");
             let mut record = LogRecord::line(Severity::Warning, line);
             record.field("DBUS_LOST", lost);
             record
         }
         LogEvent::Undelivered { sender, shortage, .. } => {
             let (sender, why) = (sender_of(bus, *sender), shortage.as_str());
-            let line = format!("A message from {sender} to {who} was dropped: {why}");
+            let line = format!("A message from {sender} to {description} was dropped: {why}");
             LogRecord::line(Severity::Warning, line)
         }
-        LogEvent::Starting { name, method, .. } => services::starting(name, method, who),
+        LogEvent::Starting { name, method, .. } => services::starting(name, method, description),
         LogEvent::Withheld { sender, reason, .. } => {
             let sender = sender_of(bus, *sender);
             let line = format!(
-                "The policy withholds messages from connection {who}, the first one from {sender}: \
+                "The policy withholds messages from connection {description}, the first one from {sender}: \
                  {reason}"
             );
             LogRecord::line(Severity::Info, line)
         }
         LogEvent::Allowed { permission, .. } => {
-            let line =
-                format!("A message of {who} matched a policy rule with log=\"true\": {permission}");
+            let line = format!(
+                "A message of {description} matched a policy rule with log=\"true\": {permission}"
+            );
             LogRecord::line(Severity::Warning, line)
         }
         LogEvent::Started { .. } | LogEvent::StartFailed { .. } => return None,
         LogEvent::Refused { reason, .. } => {
             let blamed = reason.blamed().and_then(|peer| PeerDescription::look_up(bus, peer));
-            let blame = blamed.as_ref().map(|who| format!(" Its recipient does not read: {who}."));
+            let blame = blamed
+                .as_ref()
+                .map(|description| format!(" Its recipient does not read: {description}."));
             let (blame, usage) = (blame.unwrap_or_default(), usage(reason.limit_hit()));
-            let line = format!("A message of {who} was refused: {reason}{usage}{blame}");
+            let line = format!("A message of {description} was refused: {reason}{usage}{blame}");
             let mut record = LogRecord::line(Severity::Warning, line);
             if let Some(PeerDescription { snapshot, .. }) = &blamed {
                 record.field("DBUS_RECIPIENT", snapshot.unique_name.as_deref().unwrap_or_default());
@@ -305,7 +310,8 @@ fn sender_of(bus: &Bus, sender: Option<PeerId>) -> String {
 
 /// Describes a connection for a log line.
 pub(crate) fn described_in_line(bus: &Bus, peer: PeerId) -> String {
-    PeerDescription::look_up(bus, peer).map_or_else(|| peer.to_string(), |who| who.to_string())
+    PeerDescription::look_up(bus, peer)
+        .map_or_else(|| peer.to_string(), |description| description.to_string())
 }
 
 /// The limit that was hit, as a suffix of a sentence.
@@ -341,16 +347,16 @@ fn add_facts(record: &mut LogRecord, topic: LogTopic, reached: Option<LimitHit>)
 
 fn left_out_record(bus: &Bus, left_out: &LeftOut) -> LogRecord {
     let LeftOut { topic, whose, count } = *left_out;
-    let who = match whose {
+    let description = match whose {
         Whose::Connection(peer, uid) => match PeerDescription::look_up(bus, peer) {
-            Some(who) => format!(" of {who}"),
+            Some(description) => format!(" of {description}"),
             None => of_user(uid),
         },
         Whose::User(uid) => of_user(uid),
         Whose::Anybody => String::new(),
     };
     let (more, seconds) = (grouped(count), WINDOW.as_secs());
-    let line = format!("... {more} more like this in {seconds} s: {topic}{who}");
+    let line = format!("... {more} more like this in {seconds} s: {topic}{description}");
     let mut record = LogRecord::line(Severity::Warning, line).of(topic.message_id());
     add_facts(&mut record, topic, None);
     record.field("DBUS_LEFT_OUT", count);
@@ -379,7 +385,7 @@ mod tests {
     use super::grouped;
 
     #[test]
-    fn thousands_are_set_apart() {
+    fn thousands_are_separated_by_commas() {
         for (number, expected) in
             [(0, "0"), (999, "999"), (1_203, "1,203"), (1_000_000, "1,000,000")]
         {

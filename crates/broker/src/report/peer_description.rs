@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_known_is_told_as_such() {
+    fn unknown_facts_of_a_peer_have_placeholders() {
         let check = |pid, process, expected: &str| {
             let snapshot = PeerSnapshot {
                 peer: Some(PeerId::new(0, 0)),

@@ -6,8 +6,12 @@ use super::peer_description::{PeerDescription, ProcessClause};
 use crate::activation::Children;
 use crate::log::{LogRecord, Severity};
 
-/// The record for the start of an activation, which the peer `who` requested.
-pub(super) fn starting(name: &str, method: &ActivationMethod, who: &PeerDescription) -> LogRecord {
+/// The record for the start of an activation, which the peer `description` requested.
+pub(super) fn starting(
+    name: &str,
+    method: &ActivationMethod,
+    description: &PeerDescription,
+) -> LogRecord {
     let what = match method {
         ActivationMethod::Process => format!("Activating service name='{name}'"),
         ActivationMethod::Unit(unit) => {
@@ -15,7 +19,8 @@ pub(super) fn starting(name: &str, method: &ActivationMethod, who: &PeerDescript
         }
         ActivationMethod::ByItself => format!("Waiting for service name='{name}'"),
     };
-    let line = format!("{what} requested by '{}' ({})", who.name(), ProcessClause(who));
+    let line =
+        format!("{what} requested by '{}' ({})", description.name(), ProcessClause(description));
     let mut record = LogRecord::line(Severity::Info, line);
     record.field("DBUS_SERVICE", name);
     record

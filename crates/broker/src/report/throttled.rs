@@ -6,10 +6,11 @@ use crate::log::{LogRecord, Severity};
 use crate::throttled_peer::ThrottledPeer;
 
 pub(super) fn record(peer: &ThrottledPeer) -> LogRecord {
-    let who = PeerDescription { snapshot: peer.snapshot(), source: DescriptionSource::Kernel };
+    let description =
+        PeerDescription { snapshot: peer.snapshot(), source: DescriptionSource::Kernel };
     let usage = usage(peer.reason.limit_hit());
-    let line = format!("{peer}{usage}; this connection is from {}.", ProcessClause(&who));
+    let line = format!("{peer}{usage}; this connection is from {}.", ProcessClause(&description));
     let mut record = LogRecord::line(Severity::Warning, line);
-    who.add_to(&mut record);
+    description.add_to(&mut record);
     record
 }

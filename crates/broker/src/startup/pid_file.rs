@@ -20,7 +20,7 @@ impl PidFile {
     /// was killed.
     pub(super) fn check_absent(path: &Path) -> Result<(), StartError> {
         match fs::symlink_metadata(path) {
-            Ok(found) if found.is_file() && names_nobody(path) => {
+            Ok(found) if found.is_file() && is_stale(path) => {
                 // If this fails, writing the new file fails with a better error.
                 let _ = fs::remove_file(path);
                 Ok(())
@@ -53,7 +53,7 @@ impl Drop for PidFile {
 
 /// Whether the file holds the id of a process that does not exist. This process's own id also
 /// counts as stale: after a reboot, or in a new container, process ids repeat.
-fn names_nobody(path: &Path) -> bool {
+fn is_stale(path: &Path) -> bool {
     let text = fs::read_to_string(path).unwrap_or_default();
     let Ok(pid) = text.trim_ascii().parse() else { return false };
     pid == process::id() || sys::process::has_ended(pid)
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_a_process_has_left_behind_makes_room() {
+    fn only_stale_pid_files_are_replaced() {
         let mut child = process::Command::new("true").spawn().unwrap();
         let ended = child.id();
         child.wait().unwrap();

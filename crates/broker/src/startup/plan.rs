@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn the_command_line_is_stronger_in_whether_to_go_to_the_background() {
+    fn background_option_overrides_the_configuration() {
         let check = |background, fork, expected| {
             let settings = Settings { background, ..settings() };
             let config = config(|document| {
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_absolute_where_the_folder_of_the_caller_is_left() {
+    fn paths_are_absolute_if_the_bus_goes_to_the_background() {
         let here = absolute("bus.conf").unwrap();
         let config = config(|document| document.pidfile = Some("pid".into()));
         let stays = StartupPlan::new(&settings(), &config).unwrap();
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_of_the_command_line_takes_the_place_of_all_others() {
+    fn an_address_of_the_command_line_replaces_all_configured_ones() {
         let addresses = |address: Option<&str>| {
             let address = address.map(str::to_owned);
             let plan = StartupPlan::new(&Settings { address, ..settings() }, &built_in_session())?;
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn the_system_log_is_a_matter_of_both() {
+    fn log_target_combines_command_line_and_configuration() {
         let check = |log, syslog, expected| {
             let settings = Settings { log, ..settings() };
             let config = config(|document| document.syslog = syslog);

@@ -73,7 +73,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
-    fn the_folder_is_made_where_there_is_a_runtime_folder_of_ours() {
+    fn the_service_folder_is_created_only_in_our_runtime_folder() {
         let scratch = std::env::temp_dir().join(format!("diligence-rt-{}", std::process::id()));
         let missing = make_service_dir(&scratch, 0);
         assert!(matches!(missing, Err(ServiceDirError::NoRuntimeDir(..))), "{missing:?}");

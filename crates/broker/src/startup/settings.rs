@@ -137,7 +137,7 @@ impl DescriptorNumber {
 /// Whether to go to the background, according to the command line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum BackgroundChoice {
-    /// The configuration decides.
+    /// Use the value of the configuration.
     #[default]
     AsConfigured,
     /// Always go to the background.
@@ -149,7 +149,7 @@ pub enum BackgroundChoice {
 /// Whether to write a pid file, according to the command line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum PidFileChoice {
-    /// The configuration decides.
+    /// Use the value of the configuration.
     #[default]
     AsConfigured,
     /// Write no pid file, and start even if one exists.

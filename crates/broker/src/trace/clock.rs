@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_is_known_after_ten_milliseconds() {
+    fn the_rate_of_the_counter_is_known_after_ten_milliseconds() {
         assert_eq!(running(9).time(at(9).cycles), None);
         let cycles = running(10);
         let time = cycles.time(at(12).cycles).expect("the rate is known");
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_counter_that_a_sleep_has_changed_is_measured_anew() {
+    fn the_rate_is_measured_again_after_suspend() {
         // The counter restarts at 0, or has counted during suspend, when the clock stood still.
         for (since, counted) in [(20, 5), (20, 3_600_000)] {
             let mut cycles = running(15);

@@ -31,7 +31,7 @@ pub(crate) use recorder::{Dump, Dumped, RecorderRing};
 pub(crate) use ring::Ring;
 pub(crate) use ring_error::RingError;
 
-/// All active traces.
+/// The active traces of the bus.
 #[derive(Debug, Default)]
 pub(crate) struct Traces {
     /// `None` while no trace is active, so that this is the only check per message.

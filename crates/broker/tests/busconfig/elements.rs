@@ -1,4 +1,4 @@
-//! What a single file says, and every way in which it can be wrong.
+//! The elements of a single file, and all errors in them.
 
 use std::path::Path;
 use std::time::Duration;
@@ -18,7 +18,7 @@ fn read(elements: &str) -> (ConfigFiles, Document) {
 }
 
 #[test]
-fn nothing_said_leaves_the_defaults() {
+fn an_empty_configuration_has_the_defaults() {
     let (files, document) = read("");
     let Document { bus_type: None, user: None, pidfile: None, service_helper: None, .. } = document
     else {
@@ -80,9 +80,9 @@ fn every_element_is_understood() {
     assert_eq!(document.sources.into_iter().collect::<Vec<_>>(), [files.path("main.conf")]);
 }
 
-/// Elements, and what they make of `<type>`.
+/// Elements, and the resulting value of `<type>`.
 #[test]
-fn text_is_what_xml_says_it_is() {
+fn text_is_unescaped_as_in_xml() {
     let cases = [
         ("<type>session</type>", BusType::Session),
         ("<type>system</type>", BusType::System),
@@ -203,7 +203,7 @@ fn mistakes_are_shown_where_they_are() {
 }
 
 #[test]
-fn a_file_that_is_no_document_is_refused() {
+fn files_that_are_not_xml_are_rejected() {
     let deep = format!("<busconfig>{}", "<a>".repeat(100_000));
     let cases = [
         ("", "1:1: not well-formed XML: the document does not have a root node"),
@@ -269,7 +269,7 @@ fn the_built_in_session_is_that_of_the_usual_files() {
 }
 
 #[test]
-fn long_files_are_read_in_no_time() {
+fn long_files_are_parsed_quickly() {
     let files = ConfigFiles::new().add("main.conf", wrap(&"<fork/>".repeat(100_000)));
     assert_eq!(files.read(&environment()).unwrap().fork, ForkMode::Background);
 }

@@ -1,4 +1,4 @@
-//! What the bus is told of a configuration, and which ones it cannot enforce.
+//! The settings that the bus core gets from a configuration, and unenforceable requirements.
 
 use broker::busconfig::{ConfigErrorKind, Environment, NotEnforced, SecurityModule};
 use bus::policy::{ConnectQuery, ConnectSubject, NamePattern, PolicyRule, RuleSubject, SendMatch};
@@ -12,7 +12,7 @@ fn policy(elements: &str) -> Policy {
 }
 
 #[test]
-fn the_bus_is_told_every_rule() {
+fn the_bus_gets_every_policy_rule() {
     let names = |name: &str| NamePattern::One(name.into());
     let expected = Policy::new(vec![
         PolicyRule::allow(RuleSubject::Connect(ConnectSubject::Anybody)),
@@ -44,8 +44,8 @@ fn the_bus_is_told_every_rule() {
 }
 
 #[test]
-fn who_may_connect_is_said_by_the_last_rule() {
-    // The bus's own user, root, alice, and a member of staff.
+fn the_last_matching_rule_decides_about_connecting() {
+    // The user of the bus, root, alice, and a member of staff.
     let cases = [
         ("", [true, false, false, false]),
         ("<allow user='*'/>", [true; 4]),
@@ -56,7 +56,7 @@ fn who_may_connect_is_said_by_the_last_rule() {
         ("<allow group='staff'/>", [true, false, false, true]),
         ("<allow group='*'/><deny group='staff'/>", [true, true, true, false]),
         ("<allow user='nosuch'/><deny group='nosuch'/>", [true, false, false, false]),
-        // Rules about other things do not count.
+        // Rules about other subjects do not affect connecting.
         ("<allow own='*'/><allow send_path='*'/>", [true, false, false, false]),
     ];
     let newcomers = [(500, &[][..]), (0, &[0]), (1000, &[1000]), (1001, &[50, 1001])];
@@ -68,10 +68,10 @@ fn who_may_connect_is_said_by_the_last_rule() {
             });
             assert_eq!(admitted, expected, "{scope}: {rules}");
         }
-        // Nobody asks a console who may connect.
+        // Console policies do not affect connecting.
         let policy = policy(&format!("<policy at_console='true'>{rules}</policy>"));
-        let newcomer = ConnectQuery { uid: 1000, groups: &[], bus_uid: 500 };
-        assert_eq!(policy.admits(&newcomer), PolicyVerdict::Deny, "{rules}");
+        let query = ConnectQuery { uid: 1000, groups: &[], bus_uid: 500 };
+        assert_eq!(policy.admits(&query), PolicyVerdict::Deny, "{rules}");
     }
     let mandatory = policy(
         "<policy context='mandatory'><deny user='alice'/></policy>\
@@ -82,10 +82,10 @@ fn who_may_connect_is_said_by_the_last_rule() {
 }
 
 #[test]
-fn what_a_policy_does_not_ask_is_not_looked_up() {
+fn only_attributes_that_a_policy_needs_are_looked_up() {
     let session = "<policy context='default'><allow send_destination='*' eavesdrop='true'/>\
                    <allow eavesdrop='true'/><allow own='*'/></policy>";
-    // Groups, the console, who is refused what.
+    // The needed attributes: groups, the console, and details for error texts.
     let cases = [
         (String::new(), [false; 3]),
         ("<policy group='staff'><allow own='*'/></policy>".into(), [true, false, false]),
@@ -106,7 +106,7 @@ fn what_a_policy_does_not_ask_is_not_looked_up() {
 }
 
 #[test]
-fn a_refusal_says_what_and_why() {
+fn unenforceable_requirements_are_reported_with_the_reason() {
     let files = ConfigFiles::with_main("<apparmor mode='required'/>");
     assert_eq!(
         files.shorten(files.load(&environment()).unwrap_err()),
@@ -115,7 +115,7 @@ fn a_refusal_says_what_and_why() {
 }
 
 #[test]
-fn a_security_module_that_must_have_a_say_is_not_passed_over() {
+fn a_required_security_module_must_be_active() {
     use SecurityModule::{Active, Inactive};
     let apparmor = |mode: &str| format!("<apparmor mode='{mode}'/>");
     let cases = [
@@ -137,7 +137,7 @@ fn a_security_module_that_must_have_a_say_is_not_passed_over() {
 }
 
 #[test]
-fn of_two_contexts_for_a_name_the_last_counts() {
+fn the_last_selinux_context_of_a_name_counts() {
     let associate = |context| format!("<associate own='a.b' context='{context}'/>");
     let associations = format!("<selinux>{}{}</selinux>", associate("first"), associate("last"));
     let files = ConfigFiles::with_main(&associations);
@@ -146,7 +146,7 @@ fn of_two_contexts_for_a_name_the_last_counts() {
 }
 
 #[test]
-fn a_helper_is_passed_on() {
+fn the_launch_helper_is_part_of_the_settings() {
     for (elements, expected) in
         [("", ServiceHelper::Absent), ("<servicehelper>/h</servicehelper>", ServiceHelper::Present)]
     {

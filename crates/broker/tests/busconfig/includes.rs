@@ -1,4 +1,4 @@
-//! Files that include files.
+//! Included files and directories.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -11,7 +11,7 @@ use broker::busconfig::{
 
 use crate::{ConfigFiles, environment, wrap};
 
-/// The texts of all `<listen>`, which show what was read in which order.
+/// The texts of all `<listen>` elements, which show the order of reading.
 fn listened(document: &Document) -> String {
     let texts: Vec<_> = document.listen.iter().map(|listen| listen.text.as_str()).collect();
     texts.join(" ")
@@ -22,7 +22,7 @@ fn listen(text: &str) -> String {
 }
 
 #[test]
-fn what_is_included_stands_where_it_is_included() {
+fn included_files_count_at_the_place_of_the_include() {
     let files = ConfigFiles::with_main(
         "<type>system</type><user>a</user><limit name='max_message_size'>1</limit>
          <limit name='max_incoming_bytes'>2</limit>
@@ -157,7 +157,7 @@ fn a_directory_is_included_by_name() {
 }
 
 #[test]
-fn a_bad_file_of_a_directory_is_left_out_as_a_whole() {
+fn an_invalid_file_of_a_directory_is_ignored_as_a_whole() {
     let files = ConfigFiles::with_main("<includedir>d</includedir><keep_umask/>")
         .add("d/1.conf", listen("1"))
         .add("d/2.conf", wrap("<listen>2</listen><fork/><include>../deep</include>\n<bees/>"))
@@ -185,7 +185,7 @@ fn a_bad_file_of_a_directory_is_left_out_as_a_whole() {
             )
         })
     );
-    // Whoever mends them wants that to be noticed.
+    // A fix of these files must be noticed, so they count as sources.
     for file in ["d/2.conf", "d/3.conf", "d/../deep"] {
         assert!(document.sources.contains(&files.path(file)), "{file}");
     }

@@ -1,4 +1,4 @@
-//! Configurations as files: what they say, what is wrong with them, what the bus is to do.
+//! Configuration files: their meaning, their errors, and the compiled settings.
 
 mod elements;
 mod enforced;
@@ -15,7 +15,7 @@ use broker::busconfig::{
     self, Accounts, Config, ConfigError, Document, Environment, SecurityModule,
 };
 
-/// A directory with files, removed in the end.
+/// A directory with files, removed on drop.
 struct ConfigFiles {
     root: PathBuf,
 }
@@ -30,7 +30,7 @@ impl ConfigFiles {
         Self { root }
     }
 
-    /// Only the file `main.conf`, with these elements from its second line on.
+    /// Creates the file `main.conf`, with these elements from its second line on.
     fn with_main(elements: &str) -> Self {
         Self::new().add("main.conf", wrap(elements))
     }
@@ -54,7 +54,7 @@ impl ConfigFiles {
         busconfig::load(&self.path("main.conf"), environment)
     }
 
-    /// A text without the name of this directory.
+    /// Removes the path of this directory from a text.
     fn shorten(&self, text: impl ToString) -> String {
         text.to_string().replace(&format!("{}/", self.root.display()), "")
     }
@@ -62,7 +62,7 @@ impl ConfigFiles {
 
 impl Drop for ConfigFiles {
     fn drop(&mut self) {
-        // A directory that stays behind is no reason to fail.
+        // A remaining directory must not fail the test.
         let _ = fs::remove_dir_all(&self.root);
     }
 }
@@ -101,7 +101,7 @@ impl Accounts for FourAccounts {
     }
 }
 
-/// Checks that a `main.conf` with these elements is refused with this line, or with none.
+/// Checks that a `main.conf` with these elements is rejected with this line, or accepted if `None`.
 fn check_refusal(elements: &str, expected: Option<&str>) {
     let files = ConfigFiles::with_main(elements);
     let refusal = files.read(&environment()).err().map(|error| files.shorten(error));

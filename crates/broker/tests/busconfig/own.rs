@@ -1,4 +1,4 @@
-//! What a configuration says to this bus alone: `<?diligence ?>`.
+//! Settings of this implementation in `<?diligence ?>` instructions.
 
 use broker::busconfig::RateSetting;
 use bus::BusLimits;
@@ -6,12 +6,12 @@ use bus::BusLimits;
 use super::{ConfigFiles, check_refusal, environment, wrap};
 
 #[test]
-fn instructions_say_what_elements_cannot() {
+fn instructions_set_what_elements_cannot() {
     let main = r#"
         <limit name="max_names_per_connection">10</limit>
         <include>more.conf</include>
         <?diligence
-          <!-- for who connects in a loop -->
+          <!-- for programs that connect in a loop -->
           <limit name="max_connections_per_second_per_user">50</limit>
           <limit name="max_connection_burst_per_user" user="alice">7</limit>
           <limit name="max_names_per_connection" user="alice">20</limit>
@@ -42,7 +42,7 @@ fn instructions_say_what_elements_cannot() {
 }
 
 #[test]
-fn a_limit_for_nobody_is_left_out() {
+fn limits_for_unknown_users_are_ignored() {
     let files = ConfigFiles::with_main(
         "<?diligence\n<limit name='max_outgoing_bytes' user='bob'>5</limit>?>",
     );
@@ -53,9 +53,9 @@ fn a_limit_for_nobody_is_left_out() {
     assert_eq!(warnings.collect::<Vec<_>>(), [expected]);
 }
 
-/// The place in the file is that of the mistake, also behind characters of several bytes.
+/// Positions are correct in instructions, also after multi-byte characters.
 #[test]
-fn nothing_unknown_passes_in_an_instruction() {
+fn unknown_content_of_an_instruction_is_rejected() {
     let check = |content: &str, expected: &str| {
         check_refusal(&format!("<!-- ü --><?diligence {content}?>"), Some(expected));
     };

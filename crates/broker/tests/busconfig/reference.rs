@@ -1,5 +1,4 @@
-//! The configurations that the reference implementation is tested with, and those it is shipped
-//! with.
+//! The configuration files from dbus-daemon's tests, and those that it is shipped with.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,7 +13,7 @@ use bus::{BusLimits, PolicyVerdict};
 const DATA: &str = "/usr/lib/dbus-1.0/installed-tests/dbus/data";
 const HINT: &str = "; it is in Debian's package dbus-tests";
 
-/// Checks each file of a directory of test data against a table, which must have them all.
+/// Checks each file of a directory of test data against a table, which must list all files.
 fn check_directory<T>(name: &str, table: &[(&str, T)], check: impl Fn(&Path, &T)) {
     let directory = Path::new(DATA).join(name);
     let entries = fs::read_dir(&directory).unwrap_or_else(|error| panic!("{name}: {error}{HINT}"));
@@ -117,14 +116,14 @@ fn invalid_files_are_refused_for_their_reason() {
     });
 }
 
-/// What a file that is in order amounts to.
+/// The policy of a valid file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ReferenceKind {
-    /// It lets everything pass, as the usual session bus does.
+    /// It allows everything, like the usual session bus.
     Session,
-    /// It lets everybody in.
+    /// It lets every user connect.
     Open,
-    /// It refuses somebody something.
+    /// It denies something.
     Restricting,
 }
 
@@ -152,7 +151,7 @@ fn admits_strangers(config: &Config) -> PolicyVerdict {
 }
 
 #[test]
-fn valid_files_are_understood() {
+fn valid_session_files_are_accepted() {
     use ReferenceKind::{Open, Restricting, Session};
     let table = [
         ("as-another-user", Restricting),
@@ -187,7 +186,7 @@ fn valid_files_are_understood() {
 }
 
 #[test]
-fn valid_files_of_system_buses_are_understood() {
+fn valid_system_files_are_accepted() {
     use ReferenceKind::{Open, Restricting};
     let table = [
         ("debug-allow-all-fail", Open),
@@ -199,9 +198,9 @@ fn valid_files_of_system_buses_are_understood() {
     check_directory("valid-config-files-system", &table, |file, kind| kind.check(file));
 }
 
-/// The two files of each directory say the same.
+/// The two files of each directory have the same meaning.
 #[test]
-fn equivalent_files_say_the_same() {
+fn equivalent_files_have_the_same_meaning() {
     for directory in ["basic", "entities"] {
         let documents = ["1", "2"].map(|number| {
             let name = format!("equiv-config-files/{directory}/{directory}-{number}.conf");
@@ -209,7 +208,7 @@ fn equivalent_files_say_the_same() {
             let document = Document::read(&file, &Environment::of_this_system());
             let document = document.unwrap_or_else(|error| panic!("{error}{HINT}"));
             assert!(document.sources.contains(&file));
-            // All but which files were read.
+            // Everything except the names of the files.
             Document { file: PathBuf::new(), sources: BTreeSet::new(), ..document }
         });
         assert_eq!(documents[0], documents[1]);
@@ -219,13 +218,13 @@ fn equivalent_files_say_the_same() {
 }
 
 #[test]
-fn entities_are_what_they_stand_for() {
+fn xml_entities_are_expanded() {
     let file = Path::new(DATA).join("valid-config-files/entities.conf");
     let document = Document::read(&file, &Environment::of_this_system())
         .unwrap_or_else(|error| panic!("{error}{HINT}"));
     assert_eq!(document.listen[0].text, "unix:path=/foo/<bar>");
     assert!(document.service_dirs.contains(&ServiceDir::Path("/usr/&share/foo".into())));
-    // As in the reference, the address is read when it is used, and then is none.
+    // Like in dbus-daemon, an invalid address is only reported when it is used.
     let error = document.addresses().unwrap_err();
     assert_eq!(error.position.map(|position| position.line), Some(6));
     assert!(matches!(error.kind, ConfigErrorKind::Address(_)), "{error}");

@@ -1,4 +1,4 @@
-//! `<policy>`, `<allow>` and `<deny>`: what they say, and what they cannot say.
+//! Policy rules: `<policy>`, `<allow>` and `<deny>`, with their meaning and their errors.
 
 use broker::busconfig::DocumentRule;
 use bus::policy::{
@@ -42,7 +42,7 @@ fn any_receive(replies: Replies, recipient: RecipientRole) -> ReceiveMatch {
 }
 
 #[test]
-fn scopes_are_what_they_name() {
+fn policy_scopes_are_parsed() {
     let cases = [
         ("context='default'", Scope::Default),
         ("context='mandatory'", Scope::Mandatory),
@@ -70,7 +70,7 @@ fn a_rule_is_about_one_thing() {
         ("<allow own='*'/>", RuleSubject::Own(NamePattern::Any)),
         ("<allow own=''/>", RuleSubject::Own(NamePattern::One(String::new()))),
         ("<allow own_prefix='a.b'/>", RuleSubject::Own(NamePattern::Prefix("a.b".into()))),
-        // A prefix has no wildcard: it would be a name that nobody has.
+        // A prefix has no wildcard: it matches only a name that cannot exist.
         ("<allow own_prefix='*'/>", RuleSubject::Own(NamePattern::Prefix("*".into()))),
         ("<allow user='*'/>", RuleSubject::Connect(ConnectSubject::Anybody)),
         ("<allow group='*'/>", RuleSubject::Connect(ConnectSubject::Anybody)),
@@ -136,7 +136,7 @@ fn every_attribute_of_receiving_is_understood() {
     assert_eq!(named.subject, RuleSubject::Receive(expected));
 }
 
-/// The two attributes that mean different things to `<allow>` and `<deny>`.
+/// Two attributes have different defaults for `<allow>` and `<deny>`.
 #[test]
 fn replies_and_eavesdropping_depend_on_the_verdict() {
     use {RecipientRole as To, Replies as Of};
@@ -204,7 +204,7 @@ fn mistakes_in_policies_are_shown() {
     for (elements, expected) in cases {
         check_refusal(elements, Some(expected));
     }
-    // Rules for nobody are read, but there is nobody whom they could be about.
+    // Rules for missing accounts are parsed, but apply to no connection.
     check_refusal("<policy user='nosuch'><allow user='*'/></policy>", None);
     check_refusal("<policy user='root'><allow user='nosuch'/></policy>", None);
     check_refusal("<policy group='bin'><deny group='nosuch'/></policy>", None);
@@ -259,7 +259,7 @@ fn mistakes_in_rules_are_shown() {
 }
 
 #[test]
-fn odd_rules_that_are_none_of_these_are_taken() {
+fn unusual_but_valid_rules_are_accepted() {
     let cases = [
         "own='not a name'",
         "send_destination='not a name'",

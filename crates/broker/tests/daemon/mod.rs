@@ -1,4 +1,4 @@
-//! A whole daemon that runs in a thread of its test.
+//! A complete daemon that runs in a thread of its test.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use sys::rlimit::OpenFiles;
 use sys::signals::{ProcessSignal, SignalSource};
 use wire::guid::Guid;
 
-/// A configuration that is never read again.
+/// A configuration that is never reloaded.
 struct Unchanged;
 
 impl Reload for Unchanged {
@@ -21,8 +21,8 @@ impl Reload for Unchanged {
     fn done(&mut self) {}
 }
 
-/// Is a bus at a socket file, until the process of the test ends. When it can be connected to,
-/// `ready` is called.
+/// Runs a bus at a socket file, until the process of the test ends. Calls `ready` when clients can
+/// connect.
 pub(crate) fn run(path: &Path, loaded: Loaded, ready: impl FnOnce()) {
     let address = parse(&format!("unix:path={}", path.display())).expect("an address");
     let parts = LoopParts {
@@ -43,7 +43,7 @@ pub(crate) fn run(path: &Path, loaded: Loaded, ready: impl FnOnce()) {
         signals: SignalSource::block(&[ProcessSignal::Terminate]).expect("signals"),
     };
     let mut event_loop = EventLoop::new(parts).expect("an event loop");
-    // The checks allocate.
+    // The invariant checks allocate memory.
     event_loop.stop_checking();
     ready();
     event_loop.run().expect("it runs until the end");

@@ -1,4 +1,4 @@
-//! A client that knows just enough, and takes descriptors.
+//! A minimal client that also receives file descriptors.
 
 use std::io::{Read, Write};
 use std::num::NonZeroU32;
@@ -17,7 +17,7 @@ pub(crate) struct BrokerPeer {
     serial: u32,
     bytes: Vec<u8>,
     pub(crate) name: String,
-    /// Descriptors that came.
+    /// Descriptors received so far.
     pub(crate) fds: Vec<OwnedFd>,
 }
 
@@ -41,7 +41,7 @@ impl BrokerPeer {
         peer
     }
 
-    /// The number in its name.
+    /// The number in its unique name.
     pub(crate) fn number(&self) -> u64 {
         self.name.strip_prefix(":1.").and_then(|number| number.parse().ok()).expect("a number")
     }
@@ -55,7 +55,7 @@ impl BrokerPeer {
         serial
     }
 
-    /// Sends messages without arguments with one write.
+    /// Sends messages without arguments in one write.
     pub(crate) fn send_together<'a>(&mut self, builders: impl Iterator<Item = Builder<'a>>) {
         let mut bytes = Vec::new();
         for builder in builders {
@@ -66,7 +66,7 @@ impl BrokerPeer {
         self.stream.write_all(&bytes).expect("room");
     }
 
-    /// The answer to a call; what comes before is passed over.
+    /// Waits for the reply to a call, and skips other messages.
     pub(crate) fn reply_to(&mut self, serial: NonZeroU32) -> Vec<u8> {
         loop {
             let bytes = self.next_message();

@@ -1,4 +1,4 @@
-//! What the bus writes into rings, read as its readers do, while real connections send.
+//! Traces: the ring content that readers get while real connections exchange messages.
 
 #[path = "../daemon/mod.rs"]
 mod daemon;
@@ -23,7 +23,7 @@ use wire::body::Value;
 const LATE: &str = "com.example.Late";
 
 #[test]
-fn stamps_are_in_order_and_recipients_are_those_who_asked() {
+fn timestamps_are_in_order_and_recipients_match_the_rules() {
     let bus = TracedBus::start("stamps", |_| {});
     let mut listeners: Vec<_> = (0..5).map(|_| bus.connect()).collect();
     for listener in &mut listeners[..3] {
@@ -44,7 +44,7 @@ fn stamps_are_in_order_and_recipients_are_those_who_asked() {
         assert!(written < Duration::from_secs(2), "{wanted:?}");
         assert_eq!(copy.rules, 1, "by a rule");
     }
-    // It is a call for one, and its answer is for the other.
+    // It is a call from one peer, and its reply goes to the other.
     let to = listeners[4].name.clone();
     sender.call(&to, "Ask");
     let call = reader.wait_for("Ask");
@@ -65,7 +65,7 @@ fn the_stages_of_routing_follow_each_other() {
     }
     let (mut tracer, mut sender) = (bus.connect(), bus.connect());
     let mut reader = TraceReader::new(&tracer.start_trace(&[]));
-    // The bus measures the cycle counter for a while before it uses it.
+    // The bus measures the rate of the cycle counter for some time before it uses the counter.
     std::thread::sleep(Duration::from_millis(50));
     sender.call(DRIVER, "GetId");
     std::thread::sleep(Duration::from_millis(50));
@@ -92,18 +92,18 @@ fn the_stages_of_routing_follow_each_other() {
             at + *last,
             after,
         ];
-        // The cycle counter and the clock of the kernel may differ a little.
+        // The cycle counter and the kernel's clock may differ slightly.
         let is_sorted = order.windows(2).all(|pair| pair[0] <= pair[1] + Duration::from_micros(1));
         assert!(is_sorted && took > Duration::ZERO, "{order:?} {signal:?}");
         assert!(written.iter().collect::<std::collections::HashSet<_>>().len() > 5, "{signal:?}");
         assert!(signal.copies.iter().all(|copy| copy.begun_after == copy.written_after));
     }
-    // Match rules do not decide who gets a call.
+    // Match rules do not affect the recipient of a call.
     let to = listeners[0].name.clone();
     sender.call(&to, "Ask");
     let stages = reader.wait_for("Ask").stages.expect("it is measured");
     assert_eq!(stages.matching(), None);
-    // Signals that come together are routed one after the other.
+    // Signals of one write are routed one after the other.
     sender.emit_together(&["First", "Second"]);
     let (first, second) = (reader.wait_for("First"), reader.wait_for("Second"));
     let end = first.at.0 as u64 + first.routed_after.as_nanos() as u64;
@@ -113,7 +113,7 @@ fn the_stages_of_routing_follow_each_other() {
 }
 
 #[test]
-fn what_nobody_gets_is_written_down_too() {
+fn messages_without_recipients_are_traced() {
     let bus = TracedBus::start("nobody", |_| {});
     let (mut tracer, mut sender) = (bus.connect(), bus.connect());
     let mut reader = TraceReader::new(&tracer.start_trace(&[]));
@@ -132,7 +132,7 @@ fn what_nobody_gets_is_written_down_too() {
 }
 
 #[test]
-fn who_is_there_comes_and_goes_is_written_down() {
+fn connections_and_owners_are_traced() {
     let bus = TracedBus::start("comes", |_| {});
     let mut owner = bus.connect();
     owner.call_bus(DRIVER, "RequestName", &("com.example.Owned", 0_u32));
@@ -162,7 +162,7 @@ fn who_is_there_comes_and_goes_is_written_down() {
 }
 
 #[test]
-fn a_trace_has_programs_if_that_is_asked_for() {
+fn programs_are_traced_on_request() {
     let bus = TracedBus::start("programs", |_| {});
     let (mut tracer, mut other) = (bus.connect(), bus.connect());
     let programs = [("Programs", Value::Boolean(true))];
@@ -187,7 +187,7 @@ fn a_trace_has_programs_if_that_is_asked_for() {
 }
 
 #[test]
-fn filters_mean_what_they_mean_for_monitors() {
+fn filters_of_traces_match_like_those_of_monitors() {
     let bus = TracedBus::start("filters", |_| {});
     let (mut tracer, mut sender, mut owner) = (bus.connect(), bus.connect(), bus.connect());
     owner.call_bus(DRIVER, "RequestName", &("com.example.Owned", 0_u32));
@@ -204,7 +204,7 @@ fn filters_mean_what_they_mean_for_monitors() {
 }
 
 #[test]
-fn no_more_is_kept_than_was_asked_for() {
+fn traces_keep_only_the_requested_number_of_bytes() {
     let bus = TracedBus::start("kept", |_| {});
     let (mut tracer, mut sender) = (bus.connect(), bus.connect());
     let options = vec![("Kept", Value::Uint32(0))];
@@ -216,7 +216,7 @@ fn no_more_is_kept_than_was_asked_for() {
 }
 
 #[test]
-fn a_reader_that_stops_holds_up_nobody_and_learns_what_it_missed() {
+fn a_stopped_reader_delays_no_peer_and_learns_how_many_messages_it_missed() {
     let bus = TracedBus::start("overrun", |_| {});
     let (mut tracer, mut sender) = (bus.connect(), bus.connect());
     let options = vec![("Size", Value::Uint64(65_536))];
@@ -235,7 +235,7 @@ fn a_reader_that_stops_holds_up_nobody_and_learns_what_it_missed() {
         }
     }
     assert!(missed > 1000 && read > 100, "missed {missed}, read {read}");
-    // Beside the signals, each has said Hello and called twice or less, and was answered.
+    // Besides the signals, each peer has called Hello and made at most two calls, with replies.
     assert!((count..count + 20).contains(&(missed + read)), "missed {missed}, read {read}");
 }
 
@@ -267,7 +267,7 @@ fn memory_for_traces_is_limited() {
     b.try_trace(size(1 << 19)).expect("there is room");
     assert_eq!(c.try_trace(size(0)).expect_err("too many"), limit);
     drop(a);
-    // Its end has been seen when its name is gone.
+    // The bus has processed the disconnect when the name is gone.
     while c.try_trace(size(0)).is_err() {
         std::thread::sleep(Duration::from_millis(5));
     }
@@ -277,7 +277,7 @@ fn memory_for_traces_is_limited() {
 }
 
 #[test]
-fn a_message_that_waits_for_a_service_is_written_when_it_comes() {
+fn messages_held_for_activation_are_traced_when_delivered() {
     let services = ServiceFolder::new("late", &[(LATE, "/bin/sleep 5")]);
     let bus = TracedBus::start_with("late", services.loaded());
     let (mut tracer, mut sender, mut owner) = (bus.connect(), bus.connect(), bus.connect());
@@ -299,7 +299,7 @@ fn a_message_that_waits_for_a_service_is_written_when_it_comes() {
 }
 
 #[test]
-fn a_message_that_waits_in_vain_is_written_with_why() {
+fn failed_activations_are_traced_with_their_reason() {
     let services = ServiceFolder::new("never", &[(LATE, "/bin/false")]);
     let bus = TracedBus::start_with("never", services.loaded());
     let (mut tracer, mut sender) = (bus.connect(), bus.connect());
@@ -314,13 +314,13 @@ fn a_message_that_waits_in_vain_is_written_with_why() {
 }
 
 #[test]
-fn what_somebody_loses_since_it_does_not_read_is_written_down() {
+fn messages_dropped_for_full_queues_are_traced() {
     let bus = TracedBus::start("dropped", |config| {
         config.configuration.limits.max_outgoing_bytes = 64 << 10;
     });
     let (mut tracer, mut sender, mut sleeper) = (bus.connect(), bus.connect(), bus.connect());
     sleeper.call_bus(DRIVER, "AddMatch", &("member='Flood'",));
-    // A ring that has room for all that comes.
+    // The ring of this reader is large enough for all messages.
     let mut reader = TraceReader::new(&tracer.start_trace_with(vec![("Kept", Value::Uint32(0))]));
     let large = vec![0_u8; 16 << 10];
     (0..100).for_each(|_| sender.emit_with("Flood", &(large.as_slice(),)));
@@ -334,7 +334,7 @@ fn what_somebody_loses_since_it_does_not_read_is_written_down() {
 }
 
 #[test]
-fn several_readers_see_the_same_and_one_that_disappears_takes_nothing_with_it() {
+fn several_readers_see_the_same_messages_and_may_disconnect() {
     let bus = TracedBus::start("several", |_| {});
     let [mut all, mut by_rule, mut stamps, mut gone, mut sender] =
         std::array::from_fn(|_| bus.connect());
@@ -366,9 +366,9 @@ fn several_readers_see_the_same_and_one_that_disappears_takes_nothing_with_it() 
 }
 
 #[test]
-fn participants_who_stay_are_known_and_of_those_who_left_the_last() {
+fn present_and_recently_closed_participants_are_kept() {
     let bus = bus_that_records("participants", 65_536);
-    // More than there is room for at first.
+    // More connections than the initial ring can hold.
     let staying: Vec<_> = (0..300).map(|_| bus.connect()).collect();
     let left: Vec<_> = (0..2500).map(|_| bus.connect().name).collect();
     let capture = dumped(&bus, &mut bus.connect());
@@ -388,7 +388,7 @@ fn participants_who_stay_are_known_and_of_those_who_left_the_last() {
     assert_eq!(capture.damage().len(), 0);
 }
 
-/// A bus with a flight recorder of this size.
+/// Starts a bus with a flight recorder of this size.
 fn bus_that_records(name: &str, len: u64) -> TracedBus {
     TracedBus::start(name, |config| {
         config.document.own.flight_recorder = Some(len);
@@ -396,7 +396,7 @@ fn bus_that_records(name: &str, len: u64) -> TracedBus {
     })
 }
 
-/// What the flight recorder has, as a recording.
+/// The content of the flight recorder as a recording.
 fn dumped(bus: &TracedBus, reader: &mut BrokerPeer) -> Capture {
     let rings = reader.rings_of("Dump", &()).expect("there is one");
     assert_eq!(rings.len(), 2);

@@ -1,4 +1,4 @@
-//! Reads a ring as a recorder does, until something has come.
+//! Reads a trace ring like a recorder, and waits for expected messages.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use capture::trace::{Assembler, AssemblerPatience};
 use trace::{Follower, Step};
 use wire::Message;
 
-/// Reads a ring until something has come.
+/// Reads a ring until expected messages or facts arrive.
 pub(crate) struct TraceReader {
     follower: Follower,
     assembler: Assembler,
@@ -19,10 +19,10 @@ pub(crate) struct TraceReader {
     looked_at: usize,
 }
 
-/// A message, with what became of it.
+/// A recorded message with its deliveries.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct SeenRecord {
-    /// The member, or the name of an error; empty if nothing was kept.
+    /// The member or the error name; empty if the message was recorded without its content.
     pub(crate) member: String,
     pub(crate) sender: String,
     pub(crate) len: u32,
@@ -55,12 +55,12 @@ impl SeenRecord {
 impl TraceReader {
     pub(crate) fn new(ring: &OwnedFd) -> Self {
         let follower = Follower::new(ring.as_fd()).expect("a ring");
-        // Times are those of the monotonic clock.
+        // Times are on the monotonic clock.
         let assembler = Assembler::new(BusId(0), 0, AssemblerPatience::default());
         Self { follower, assembler, seen: Vec::new(), facts: Vec::new(), looked_at: 0 }
     }
 
-    /// The next message that is called so.
+    /// Waits for the next message with this member or error name.
     pub(crate) fn wait_for(&mut self, member: &str) -> SeenRecord {
         loop {
             let seen = self.wait_for_one();
@@ -100,7 +100,7 @@ impl TraceReader {
             Step::Record(record) => self.assembler.push(record.at, &record.entry),
             Step::Missed(missed) => self.assembler.missed(missed.messages.into()),
             Step::Nothing => {
-                // What waits for a copy that never leaves is given up in time.
+                // Messages that wait for a copy that is never written are completed in time.
                 self.assembler.idle(sys::clock::monotonic());
                 std::thread::sleep(Duration::from_millis(1));
             }
@@ -116,5 +116,5 @@ impl TraceReader {
     }
 }
 
-/// How long to wait for what must come.
+/// The maximum wait for an expected message.
 const LONGEST: Duration = Duration::from_secs(20);

@@ -1,4 +1,4 @@
-//! A bus of the tests, the services that it can start, and what its peers do.
+//! A bus for tests of traces, its activatable services, and actions of its peers.
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
@@ -17,7 +17,7 @@ use wire::signature::Signature;
 use crate::daemon;
 use crate::peer::BrokerPeer;
 
-/// A bus in a thread of this process, with which it ends.
+/// A bus in a thread of this process, which ends with the process.
 pub(crate) struct TracedBus {
     pub(crate) path: PathBuf,
 }
@@ -52,11 +52,11 @@ impl Drop for TracedBus {
     }
 }
 
-/// A folder with service files, which is removed with it.
+/// A directory with service files, removed on drop.
 pub(crate) struct ServiceFolder(PathBuf);
 
 impl ServiceFolder {
-    /// One with these services: name and command of each.
+    /// Creates a directory with these services: name and command of each.
     pub(crate) fn new(name: &str, services: &[(&str, &str)]) -> Self {
         let name = format!("diligence-trace-{name}-services-{}", std::process::id());
         let folder = Self(std::env::temp_dir().join(name));
@@ -68,7 +68,7 @@ impl ServiceFolder {
         folder
     }
 
-    /// A usual configuration, and these services.
+    /// The default configuration with these services.
     pub(crate) fn loaded(&self) -> Loaded {
         let (catalog, warnings) = read(&[ServiceDir::Path(self.0.clone())], None);
         assert_eq!(warnings.len(), 0, "the files are right");
@@ -142,7 +142,7 @@ impl BrokerPeer {
         self.ring_of("Start", &(options,))
     }
 
-    /// The ring that a method gives, or the name of its error.
+    /// Calls a method that returns a ring. Returns the ring, or the name of the error.
     pub(crate) fn ring_of(
         &mut self,
         member: &str,
@@ -152,7 +152,7 @@ impl BrokerPeer {
         Ok(rings.remove(0))
     }
 
-    /// All rings that it gives, at least one.
+    /// Calls a method that returns rings. Returns all of them, at least one.
     pub(crate) fn rings_of(
         &mut self,
         member: &str,
@@ -167,7 +167,7 @@ impl BrokerPeer {
     }
 }
 
-/// The option by which a trace has rules.
+/// The option that gives a trace its match rules.
 pub(crate) fn rules(rules: &[&str]) -> (&'static str, Value) {
     let element = Signature::new("s").expect("a type").into();
     let items = rules.iter().map(|&rule| rule.into()).collect();

@@ -17,7 +17,7 @@ use crate::event_loop::work::Work;
 use crate::fault::Fault;
 use crate::outgoing::{Outcome, WriteProgress};
 
-/// Writing queues.
+/// Writing queues to sockets.
 impl Switchboard {
     /// Writes the queues if routing has taken long, so that recipients need not wait for the end of
     /// a turn.

@@ -23,7 +23,7 @@ pub(super) enum Flush {
 /// unread.
 pub(super) fn is_unread(connection: &Connection, bus: &Bus, now: Duration) -> bool {
     let is_held = connection.sent.is_over(&connection.limits)
-        && connection.sent.delays_nobody(now)
+        && connection.sent.all_recipients_are_behind(now)
         && !bus.owes_replies(connection.peer);
     is_held || connection.leaves_answers_unread()
 }
