@@ -428,5 +428,5 @@ pub(crate) struct Queued {
     pub(crate) is_long: bool,
 }
 
-/// The length of a queue in bytes from which on it is written before the turn is over.
+/// A queue of at least this many bytes is written before the turn is over.
 const EARLY_FLUSH: usize = 256 * 1024;

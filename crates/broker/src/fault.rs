@@ -118,7 +118,7 @@ impl fmt::Display for DescriptorShortage {
     }
 }
 
-/// What an administrator can do if changes are not noticed.
+/// Advice for administrators if changes are not noticed.
 const RELOAD_HINT: &str = "; after a change, reload by SIGHUP or ReloadConfig";
 
 #[cfg(test)]

@@ -45,7 +45,10 @@ fn main() -> ExitCode {
             services_get_only_their_own_user_and_environment,
         ),
     ];
-    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+    // One thread: a copy that is still open for writing in the forked child of another test cannot
+    // be executed (ETXTBSY).
+    let arguments = Arguments { test_threads: Some(1), ..Arguments::from_args() };
+    libtest_mimic::run(&arguments, trials).exit_code()
 }
 
 /// A temporary directory that is removed on drop.

@@ -46,7 +46,7 @@ pub struct Document {
     pub anonymous: PolicyVerdict,
     /// The program that starts services as other users (`servicehelper`).
     pub service_helper: Option<PathBuf>,
-    /// The directories of service files (`servicedir` and the like); the first match wins.
+    /// The directories of service files (`servicedir` and others); the first match wins.
     pub service_dirs: Vec<ServiceDir>,
     /// The limits, including those at their defaults (`limit`).
     pub limits: BusLimits,

@@ -20,7 +20,7 @@ pub struct DocumentRule {
     pub scope: Scope,
     /// Whether a match is allowed or denied.
     pub verdict: PolicyVerdict,
-    /// What the rule matches: a message, a name or a connection.
+    /// The subject of the rule: messages, names or connections.
     pub subject: RuleSubject,
     /// Whether decisions of this rule are logged (`log`).
     pub log: bool,

@@ -1,4 +1,4 @@
-//! The native protocol of the systemd journal, which accepts fields beside the text ([native
+//! The native protocol of the systemd journal, which accepts fields in addition to the text ([native
 //! protocol](https://systemd.io/JOURNAL_NATIVE_PROTOCOL/)).
 //!
 //! A datagram holds fields. A field whose value has no line break is `NAME=value` and a line break.

@@ -601,7 +601,7 @@ impl Contents {
 /// Slices per call. Consecutive small messages are one slice, so only large messages need many.
 const SLICES_MAX: usize = 64;
 
-/// The number of written bytes from which on the buffer is compacted.
+/// The buffer is compacted if at least this many of its bytes are written.
 const COMPACT_MIN: usize = 64 * 1024;
 
 /// A buffer is shrunk if its capacity is this many times larger than needed.

@@ -123,7 +123,7 @@ enum ReferenceKind {
     Session,
     /// It lets every user connect.
     Open,
-    /// It denies something.
+    /// It denies some operation.
     Restricting,
 }
 
