@@ -178,7 +178,10 @@ fn truncated_flight_recorder_files_are_reported() {
         let cut = read(&whole[..len]).expect("a recording");
         assert_eq!((cut.len(), cut.gaps().len()), (all.len(), 0), "{len}");
         let [damage] = cut.damage() else { panic!("{len}: {:?}", cut.damage()) };
-        assert_eq!((damage.at, damage.what.starts_with("the file is cut")), (len as u64, true));
+        assert_eq!(
+            (damage.at, damage.what.starts_with("the file is truncated")),
+            (len as u64, true)
+        );
     }
     let error = read(&whole[..4000]).expect_err("it has no whole header");
     assert!(error.to_string().contains("the file is cut"), "{error}");

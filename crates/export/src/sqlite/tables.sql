@@ -64,9 +64,9 @@ CREATE TABLE message (
     call         INTEGER,                         -- number of the call that it is or answers
     of_recorder  INTEGER NOT NULL,                -- 1: it is there only because somebody records
     body         TEXT,                            -- its arguments: a JSON list; NULL if it is not whole
-    -- If the bus itself has recorded: from when the bus received it until it had decided who gets it.
+    -- If the bus itself has recorded: from when the bus received it until it had determined the recipients.
     routed_after_ns INTEGER,
-    receive_ns   INTEGER,                         -- of this, reading the bytes; NULL if it was not measured,
+    receive_ns   INTEGER,                         -- part of it for reading the bytes; NULL if it was not measured,
     wait_ns      INTEGER,                         -- routing other messages of the same read,
     dispatch_ns  INTEGER,                         -- finding the recipients, without the next,
     match_ns     INTEGER,                         -- and the search of match rules
