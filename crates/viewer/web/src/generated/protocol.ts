@@ -28,9 +28,9 @@ export type Access = "read" | "write" | "read-write";
 
 /** A name and a value about an interface, a member or an argument. */
 export interface Annotation {
-  /** Its name. */
+  /** The name of the annotation. */
   readonly name: string;
-  /** Its value. */
+  /** The value of the annotation. */
   readonly value: string;
 }
 
@@ -51,11 +51,11 @@ export type AnswerBody =
 
 /** An argument of a method, a reply or a signal. */
 export interface Argument {
-  /** Its annotations. */
+  /** Annotations of the argument. */
   readonly annotations?: readonly Annotation[];
-  /** Its name; it may have none. */
+  /** The name of the argument, if it has one. */
   readonly name: string | null;
-  /** Its type, a signature. */
+  /** The signature of the argument. */
   readonly type: string;
 }
 
@@ -121,7 +121,7 @@ export interface CallCommands {
   readonly gdbus: string;
 }
 
-/** How a bus was listened to. It decides what a recording can tell. */
+/** How messages of a bus were captured. It determines what a recording can show. */
 export type CaptureMethod = "unknown" | "trace" | "monitor" | "eavesdrop";
 
 /** A cell of a table; null if the value is unknown or absent. */
@@ -450,13 +450,13 @@ export interface MessagesHead {
 
 /** A method of an interface. */
 export interface Method {
-  /** Its annotations. */
+  /** Annotations of the method. */
   readonly annotations: readonly Annotation[];
   /** The arguments of a call. */
   readonly arguments: readonly Argument[];
-  /** Its documentation, if the description contains some. */
+  /** Its documentation, if the data contains any. */
   readonly documentation?: string;
-  /** Its name. */
+  /** The name of the method. */
   readonly name: string;
   /** The arguments of the reply. */
   readonly results: readonly Argument[];
@@ -491,25 +491,25 @@ export interface Name {
 
 /** A program with a connection. */
 export interface NameOwner {
-  /** The control group. */
+  /** The control group of the process. */
   readonly cgroup?: string;
-  /** The short name that the kernel keeps. */
+  /** The short name that the kernel keeps, `comm`. */
   readonly comm?: string;
-  /** The words of its command line. */
+  /** The arguments of its command line, with the program first. */
   readonly command?: readonly string[];
-  /** The file it runs. */
+  /** The path of its executable. */
   readonly exe?: string;
   /** The numbers of the groups it is in. */
   readonly groups?: readonly number[];
   /** Its label in the security module of the kernel. */
   readonly label?: string;
-  /** Its number. */
+  /** The process ID of the process. */
   readonly pid?: number;
-  /** When it was started. */
+  /** When the process was started. */
   readonly started?: Time;
-  /** The user it runs as. */
+  /** The user ID that it runs as. */
   readonly uid?: number;
-  /** The systemd unit. */
+  /** The systemd unit of the process. */
   readonly unit?: string;
   /** The name of the user it runs as. */
   readonly user?: string;
@@ -547,23 +547,23 @@ export interface ObjectInterface {
 
 /** A property with its value. */
 export interface ObjectProperty {
-  /** Whether it can be read and set. */
+  /** Whether the property can be read and set. */
   readonly access: Access;
-  /** Its annotations. */
+  /** Annotations of the property. */
   readonly annotations: readonly Annotation[];
-  /** Its documentation, if the description contains some. */
+  /** Its documentation, if the data contains any. */
   readonly documentation?: string;
   /** How the object announces changes. */
   readonly emits_change: EmitsChange;
   readonly failure?: Failure;
-  /** Its name. */
+  /** The name of the property. */
   readonly name: string;
-  /** Its type, a signature. */
+  /** The signature of the property. */
   readonly type: string;
   readonly value?: TypedValue;
 }
 
-/** How many messages are left out because they are from or to the recorder. */
+/** The number of messages that are left out because they are from or to the recorder. */
 export type OfRecorder = number;
 
 /** A text that a query can continue with. */
@@ -677,13 +677,13 @@ export type Severity = "info" | "low" | "med" | "high";
 
 /** A signal of an interface. */
 export interface Signal {
-  /** Its annotations. */
+  /** Annotations of the signal. */
   readonly annotations: readonly Annotation[];
-  /** Its arguments. */
+  /** The arguments of the signal. */
   readonly arguments: readonly Argument[];
-  /** Its documentation, if the description contains some. */
+  /** Its documentation, if the data contains any. */
   readonly documentation?: string;
-  /** Its name. */
+  /** The name of the signal. */
   readonly name: string;
 }
 
@@ -821,7 +821,7 @@ export interface TableData {
   readonly rows: readonly (readonly Cell[])[];
 }
 
-/** A point in time: nanoseconds since 1970 by the clock of the machine that recorded. */
+/** A point in time: nanoseconds since 1970 by the clock of the recording machine. */
 export type Time = number;
 
 /** Where time went. */
@@ -876,7 +876,7 @@ export interface TypedValue {
   readonly type: string;
 }
 
-/** What is in a column. */
+/** The units of cells. */
 export type Unit = "text" | "count" | "bytes" | "time" | "share" | "rate" | "mean";
 
 /** A value with its type. */
@@ -955,7 +955,7 @@ export interface Call {
   readonly signature?: string | null | undefined;
 }
 
-/** A format in which messages are saved. */
+/** A file format in which messages can be saved. */
 export type FileFormat = "pcapng" | "pcap";
 
 /** How something is called. */
