@@ -15,7 +15,7 @@ pub(crate) struct Operation {
 /// client is not connected, it does nothing.
 #[derive(Debug, Clone)]
 pub(crate) enum OperationKind {
-    /// Connects and authenticates.
+    /// Connects to the bus and authenticates.
     Connect,
     /// Sends this message to the bus.
     Send(PlainMessage),

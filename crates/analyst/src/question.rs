@@ -202,7 +202,7 @@ mod tests {
             (
                 "member:GetAll recipients>3",
                 "note",
-                "Recipients are unknown in this recording, so recipients matches nothing: who gets",
+                "Recipients are unknown in this recording, so recipients matches nothing: the bus did not record",
             ),
             ("path=x", "message", "column 6: a path begins with /; did you mean path:/x"),
             ("dbus.member == Get", "message", "unknown field dbus.member; did you mean member?"),

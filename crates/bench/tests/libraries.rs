@@ -99,7 +99,7 @@ fn programs_in_c_have_no_warnings() {
 fn missing_libraries_are_named() {
     let name = |missing: MissingLibrary| missing.to_string();
     let headers = MissingLibrary::Headers { package: "dbus-1", debian: "libdbus-1-dev" };
-    let expected = "pkg-config knows no dbus-1; install its headers, on Debian with: \
+    let expected = "pkg-config does not find dbus-1; install its headers, on Debian with: \
                     apt install libdbus-1-dev";
     assert_eq!(name(headers), expected);
 

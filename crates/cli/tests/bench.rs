@@ -180,12 +180,12 @@ fn a_measurement_has_a_deadline() {
     let output = bench(&[&words[..], &["--rounds", "1", "--bus", "diligence"]].concat());
     let text = text(&output.stdout);
     assert!(text.contains("failed¹"), "{text}");
-    assert!(text.contains("¹ it was not done within 1 s"), "{text}");
+    assert!(text.contains("¹ not finished within 1 s"), "{text}");
     assert_eq!(output.status.code(), Some(1));
 }
 
 #[test]
-fn an_interrupted_run_shows_what_it_has() {
+fn an_interrupted_run_shows_its_results() {
     let folder = BenchFolder::new();
     let page = folder.0.join("page.html");
     let sizes = ["signals", "--sizes", "32,64", "--rounds", "1", "--count", "2000"];
@@ -199,7 +199,10 @@ fn an_interrupted_run_shows_what_it_has() {
     let errors = text(&output.stderr);
     // It may have been faster than we.
     if output.status.code() == Some(1) {
-        assert!(errors.contains("diligence bench: interrupted; this is what was"), "{errors}");
+        assert!(
+            errors.contains("diligence bench: interrupted; these are the results so far"),
+            "{errors}"
+        );
     }
     assert!(fs::read_to_string(&page).expect("a page").contains("32 B"));
 }
@@ -235,7 +238,7 @@ fn saved_results_are_rendered() {
 }
 
 #[test]
-fn wrong_words_are_told_in_a_line() {
+fn wrong_options_are_reported_in_a_line() {
     let check = |words: &[&str], expected: &str| {
         let output = bench(words);
         let errors = text(&output.stderr);
@@ -244,7 +247,10 @@ fn wrong_words_are_told_in_a_line() {
         assert_eq!(output.status.code(), Some(2), "{words:?}");
         assert!(output.stdout.is_empty(), "{words:?}");
     };
-    check(&["ping-pong", "--sizes", "1,many"], "'many' for '--sizes <BYTES>': it is a number of");
+    check(
+        &["ping-pong", "--sizes", "1,many"],
+        "'many' for '--sizes <BYTES>': expected a number of",
+    );
     check(&["ping-pong", "--sizes", "100000000"], "from 0 to 67108864");
     check(&["ping-pong", "--read-buffers", "0"], "expected `ours`, or a number of bytes");
     check(&["ping-pong", "--reply", "none"], "invalid value 'none' for '--reply <WHAT>'");

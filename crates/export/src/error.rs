@@ -1,4 +1,4 @@
-//! Errors of exports.
+//! Errors of writing an export.
 
 use std::io;
 

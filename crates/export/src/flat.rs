@@ -41,11 +41,11 @@ pub struct FlatColumn {
 pub enum FlatValue {
     /// A text that is never empty.
     Text(for<'c> fn(&FlatRow<'c>) -> Option<&'c str>),
-    /// A whole number.
+    /// A signed whole number.
     Integer(fn(&FlatRow<'_>) -> Option<i64>),
     /// A time in nanoseconds since 1970.
     Time(fn(&FlatRow<'_>) -> i64),
-    /// A truth value.
+    /// Either true or false.
     Truth(fn(&FlatRow<'_>) -> bool),
     /// A JSON text that must be read from the recording: see [`FlatRow::body`].
     Body,

@@ -171,7 +171,7 @@ fn an_interrupted_wait_has_no_events() {
     let child = in_child(|| {
         let poller = Poller::new().expect("a poller can be made");
         let mut events = Events::with_capacity(1);
-        poller.wait(&mut events, None).expect("an interruption is no error");
+        poller.wait(&mut events, None).expect("an interruption is not an error");
         assert!(events.is_empty());
     });
     // The child may take some time until it blocks.

@@ -36,7 +36,7 @@ impl<'d, 'c> Inserts<'d, 'c> {
         })
     }
 
-    /// Fills all tables.
+    /// Fills all tables of the database.
     pub(super) fn all(
         mut self,
         selects: impl FnMut(&CapturedMessage<'c>) -> bool,

@@ -33,7 +33,7 @@ pub(crate) fn office() -> TestRecording {
         recording.wait_ms(5).signal(":1.6", "/m org.example.Mail.Changed", &(&changed,));
     }
     recording.signal(":1.6", "/m org.example.Mail.Changed", &("x".repeat(99),)).cut(150);
-    recording.signal_to(":1.6", ":1.5", "/m org.example.Mail.Told", &());
+    recording.signal_to(":1.6", ":1.5", "/m org.example.Mail.Sent", &());
     recording.ask_bus(":1.5", "GetId", &(), &("abc",));
     recording.ask_bus(":1.9", "ListNames", &(), &(vec!["org.example.Mail"],));
     recording

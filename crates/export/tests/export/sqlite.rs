@@ -125,7 +125,7 @@ fn views_answer_frequent_questions() {
             "SELECT sender, interface, signal, signals FROM signals",
             &[
                 "org.example.Mail|org.example.Mail|Changed|4",
-                "org.example.Mail|org.example.Mail|Told|1",
+                "org.example.Mail|org.example.Mail|Sent|1",
             ],
         ),
     ] {

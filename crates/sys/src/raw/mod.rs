@@ -161,7 +161,7 @@ unsafe fn take_descriptors(message: &libc::msghdr, descriptors: &mut Vec<OwnedFd
             let length: usize = item.cmsg_len as _;
             let count = (length - before) / size_of::<RawFd>();
             for index in 0..count {
-                // SAFETY: the item has so many numbers, at any alignment; each is that of a
+                // SAFETY: the item has this number of descriptors, at any alignment; each is a
                 // descriptor that was opened for this message, and has no owner yet.
                 descriptors.push(unsafe {
                     OwnedFd::from_raw_fd(data.cast::<RawFd>().add(index).read_unaligned())

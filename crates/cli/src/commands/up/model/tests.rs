@@ -129,7 +129,13 @@ fn a_short_visit_is_one_note() {
     let mut story = ModelStory::new();
     story.comes(":1.5").program(":1.5", "gdbus").at(1000).leaves(":1.5");
     story.comes(":1.6").leaves(":1.6").program(":1.6", "late");
-    assert_eq!(story.notes(), ["left :1.5 gdbus came and left x1", "left :1.6 came and left x1"]);
+    assert_eq!(
+        story.notes(),
+        [
+            "left :1.5 gdbus connected and disconnected x1",
+            "left :1.6 connected and disconnected x1"
+        ]
+    );
 }
 
 #[test]

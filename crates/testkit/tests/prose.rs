@@ -1,0 +1,255 @@
+//! Comments, messages and documents are written in plain English: no phrases that stop a reader, and
+//! no doc comment that is too short to say anything.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use proc_macro2::{TokenStream, TokenTree};
+use testkit::source_tree::{files_below, read, root, rust_files};
+
+/// The fewest words of a doc comment. Shorter ones repeat the name of their item.
+const DOC_COMMENT_WORDS_MIN: usize = 4;
+
+/// Phrases that are not used, and the words that replace them.
+const PHRASES: &[(&str, &str)] = &[
+    ("of whom", "whose"),
+    ("whoever", "the peer, the user or the process that"),
+    ("those who", "peers that, users who"),
+    ("no more than", "at most"),
+    ("otherwise than", "differs from"),
+    ("nothing is told", "prints nothing"),
+    ("told", "printed, reported, logged or notified"),
+    ("so many", "the number, with its noun"),
+    ("comes of", "results from"),
+    ("is no", "is not a"),
+    ("are no", "are not"),
+    ("is had", "is available"),
+    ("his", "its"),
+    ("him", "it, or the peer"),
+    ("culprit", "cause"),
+    ("appetite", "limit"),
+    ("thrift", "budget"),
+    ("asides", "notes"),
+];
+
+/// Words that give the next words another meaning: "there is no reply" is plain English.
+const EXCUSES: &[(&str, &str)] = &[("there", "is no"), ("there", "are no")];
+
+/// "It is no longer queued" and "no more" are plain English too.
+const LATER_EXCUSES: &[(&str, &str)] = &[("is no", "longer"), ("are no", "longer")];
+
+/// Folders whose texts are older than these rules. The list may only become shorter: a folder without
+/// a problem must not be in it.
+const OLDER: &[&str] = &[
+    "crates/analyst",
+    "crates/bus",
+    "crates/capture",
+    "crates/cli",
+    "crates/client",
+    "crates/derive",
+    "crates/fuzzing",
+    "crates/inspector",
+    "crates/notation",
+    "crates/recorder",
+    "crates/services",
+    "crates/trace",
+    "crates/viewer",
+    "crates/wire",
+    "docs/lint.md",
+    "simulation",
+];
+
+/// A text that a person reads.
+struct Text {
+    place: String,
+    text: String,
+}
+
+#[test]
+fn doc_comments_have_at_least_four_words() {
+    let mut count = 0;
+    let mut short = Vec::new();
+    for file in rust_files() {
+        for comment in doc_comments(&read(&file)) {
+            count += 1;
+            let words = comment.split_whitespace().count();
+            if words < DOC_COMMENT_WORDS_MIN && older(&relative(&file)).is_none() {
+                short.push(format!("{}: {comment}", relative(&file)));
+            }
+        }
+    }
+    assert!(count > 10_000, "only {count} doc comments were found");
+    assert!(short.is_empty(), "say more, or delete the comment: {short:#?}");
+}
+
+#[test]
+fn no_text_contains_a_phrase_that_stops_readers() {
+    let texts = texts();
+    assert!(texts.len() > 20_000, "only {} texts were found", texts.len());
+    let (older, found): (Vec<_>, Vec<_>) = texts
+        .iter()
+        .filter_map(|text| Some((older(&text.place), problem(text)?)))
+        .partition(|(older, _)| older.is_some());
+    let clean: Vec<_> = OLDER
+        .iter()
+        .filter(|folder| older.iter().all(|(other, _)| *other != Some(**folder)))
+        .collect();
+    assert!(clean.is_empty(), "remove from OLDER: {clean:?}");
+    assert!(found.is_empty(), "{} phrases to replace: {found:#?}", found.len());
+}
+
+#[test]
+fn phrases_are_found_in_comments_strings_and_documents() {
+    let code = "/// Whoever is first.\n// There are no more\n// than two.\nfn f() { g!(\"nobody was told\"); }";
+    let texts: Vec<_> = texts_of_rust("a.rs", code).iter().filter_map(problem).collect();
+    assert_eq!(texts.len(), 3, "{texts:#?}");
+    let problem = |text: &str| problem(&Text { place: "page".into(), text: text.into() });
+    assert!(problem("A reply is no call.").is_some());
+    assert_eq!(problem("There is no reply."), None);
+    assert_eq!(problem("The answer to his-torical questions."), None);
+    assert_eq!(problem("It is no longer queued."), None);
+    assert_eq!(texts_of_document("page.md", "```\nWhoever\n```\n").len(), 0);
+}
+
+#[test]
+fn doc_comments_are_joined_and_other_comments_are_not_among_them() {
+    let code = "/// One\n/// two.\nstruct A;\n// Not this.\n/** Three. */ struct B;";
+    assert_eq!(doc_comments(code), ["One two.", "Three."]);
+}
+
+/// The folder in [`OLDER`] that contains a file.
+fn older(place: &str) -> Option<&'static str> {
+    OLDER
+        .iter()
+        .copied()
+        .find(|folder| place.strip_prefix(folder).is_some_and(|rest| rest.starts_with(['/', ':'])))
+}
+
+/// What to replace in a text, if it contains one of the phrases.
+fn problem(text: &Text) -> Option<String> {
+    let words: Vec<_> = text
+        .text
+        .split(|letter: char| !(letter.is_alphanumeric() || "-_'’`".contains(letter)))
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect();
+    let (phrase, instead) = PHRASES.iter().find(|(phrase, _)| {
+        let phrase_words: Vec<_> = phrase.split(' ').collect();
+        words.windows(phrase_words.len()).enumerate().any(|(index, window)| {
+            let is_excused = |word: &str| EXCUSES.contains(&(word, phrase));
+            let next = words.get(index + phrase_words.len());
+            let is_excused_later = next.is_some_and(|next| LATER_EXCUSES.contains(&(phrase, next)));
+            window == phrase_words
+                && !is_excused_later
+                && !(index > 0 && is_excused(&words[index - 1]))
+        })
+    })?;
+    Some(format!("{}: write {instead:?} instead of {phrase:?}: {}", text.place, text.text.trim()))
+}
+
+fn texts() -> Vec<Text> {
+    let mut texts = Vec::new();
+    for file in rust_files() {
+        // The list of phrases is here.
+        if !file.ends_with("testkit/tests/prose.rs") {
+            texts.extend(texts_of_rust(&relative(&file), &read(&file)));
+        }
+    }
+    let ends = |file: &std::path::Path, all: &[&str]| {
+        file.extension().is_some_and(|end| all.iter().any(|wanted| end == *wanted))
+    };
+    for file in files_below(&root(), |file| ends(file, &["md"])) {
+        texts.extend(texts_of_document(&relative(&file), &read(&file)));
+    }
+    let page = root().join("crates/viewer/web");
+    for file in files_below(&page, |file| ends(file, &["ts", "tsx", "css"])) {
+        let lines = read(&file);
+        let lines = lines.lines().enumerate();
+        texts.extend(lines.map(|(index, line)| at(&relative(&file), index, line)));
+    }
+    texts
+}
+
+/// Strings and comments. A comment of several lines is one text.
+fn texts_of_rust(file: &str, code: &str) -> Vec<Text> {
+    let mut texts = Vec::new();
+    let mut comment: Option<Text> = None;
+    for (index, line) in code.lines().enumerate() {
+        match line.trim_start().strip_prefix("//") {
+            Some(rest) => {
+                let comment = comment.get_or_insert_with(|| at(file, index, ""));
+                comment.text.push_str(rest.trim_start_matches(['/', '!']));
+            }
+            None => texts.extend(comment.take()),
+        }
+    }
+    texts.extend(comment);
+    let tokens = TokenStream::from_str(code).unwrap_or_else(|error| panic!("{file}: {error}"));
+    for_each_string(tokens, &mut |line, text| {
+        texts.push(Text { place: format!("{file}:{line}"), text: text.to_owned() });
+    });
+    texts
+}
+
+/// The strings in code, with their lines. The text of a doc comment is a string of an attribute.
+fn for_each_string(tokens: TokenStream, then: &mut impl FnMut(usize, &str)) {
+    for token in tokens {
+        match token {
+            TokenTree::Group(group) => for_each_string(group.stream(), then),
+            TokenTree::Literal(literal) => {
+                let line = literal.span().start().line;
+                if let Ok(text) = syn::parse_str::<syn::LitStr>(&literal.to_string()) {
+                    then(line, &text.value());
+                }
+            }
+            TokenTree::Ident(_) | TokenTree::Punct(_) => {}
+        }
+    }
+}
+
+/// The lines of a document, except those in blocks of code.
+fn texts_of_document(file: &str, document: &str) -> Vec<Text> {
+    let mut in_code = false;
+    let mut texts = Vec::new();
+    for (index, line) in document.lines().enumerate() {
+        let is_fence = line.trim_start().starts_with("```");
+        in_code ^= is_fence;
+        if !in_code && !is_fence {
+            texts.push(at(file, index, line));
+        }
+    }
+    texts
+}
+
+/// The doc comments in code; the lines of one are joined.
+fn doc_comments(code: &str) -> Vec<String> {
+    let mut comments = Vec::new();
+    let mut comment = String::new();
+    for line in code.lines() {
+        let line = line.trim();
+        let block = line.strip_prefix("/** ").and_then(|rest| rest.split_once(" */"));
+        if let Some((text, _)) = block {
+            comments.push(text.to_owned());
+            continue;
+        }
+        let text = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"));
+        match text {
+            Some(text) => comment = [comment.trim(), text.trim()].join(" ").trim().to_owned(),
+            None if comment.is_empty() => {}
+            None => comments.push(std::mem::take(&mut comment)),
+        }
+    }
+    if !comment.is_empty() {
+        comments.push(comment);
+    }
+    comments
+}
+
+fn at(file: &str, index: usize, text: &str) -> Text {
+    Text { place: format!("{file}:{}", index + 1), text: text.to_owned() }
+}
+
+fn relative(file: &std::path::Path) -> String {
+    let file: PathBuf = file.strip_prefix(root()).unwrap_or(file).into();
+    file.display().to_string()
+}
