@@ -60,7 +60,7 @@ const OLDER: &[&str] = &[
 ];
 
 /// A text that a person reads.
-struct Text {
+struct ReadableText {
     place: String,
     text: String,
 }
@@ -103,7 +103,7 @@ fn phrases_are_found_in_comments_strings_and_documents() {
     let code = "/// Whoever is first.\n// There are no more\n// than two.\nfn f() { g!(\"nobody was told\"); }";
     let texts: Vec<_> = texts_of_rust("a.rs", code).iter().filter_map(problem).collect();
     assert_eq!(texts.len(), 3, "{texts:#?}");
-    let problem = |text: &str| problem(&Text { place: "page".into(), text: text.into() });
+    let problem = |text: &str| problem(&ReadableText { place: "page".into(), text: text.into() });
     assert!(problem("A reply is no call.").is_some());
     assert_eq!(problem("There is no reply."), None);
     assert_eq!(problem("The answer to his-torical questions."), None);
@@ -126,7 +126,7 @@ fn older(place: &str) -> Option<&'static str> {
 }
 
 /// What to replace in a text, if it contains one of the phrases.
-fn problem(text: &Text) -> Option<String> {
+fn problem(text: &ReadableText) -> Option<String> {
     let words: Vec<_> = text
         .text
         .split(|letter: char| !(letter.is_alphanumeric() || "-_'’`".contains(letter)))
@@ -147,7 +147,7 @@ fn problem(text: &Text) -> Option<String> {
     Some(format!("{}: write {instead:?} instead of {phrase:?}: {}", text.place, text.text.trim()))
 }
 
-fn texts() -> Vec<Text> {
+fn texts() -> Vec<ReadableText> {
     let mut texts = Vec::new();
     for file in rust_files() {
         // The list of phrases is here.
@@ -171,9 +171,9 @@ fn texts() -> Vec<Text> {
 }
 
 /// Strings and comments. A comment of several lines is one text.
-fn texts_of_rust(file: &str, code: &str) -> Vec<Text> {
+fn texts_of_rust(file: &str, code: &str) -> Vec<ReadableText> {
     let mut texts = Vec::new();
-    let mut comment: Option<Text> = None;
+    let mut comment: Option<ReadableText> = None;
     for (index, line) in code.lines().enumerate() {
         match line.trim_start().strip_prefix("//") {
             Some(rest) => {
@@ -186,7 +186,7 @@ fn texts_of_rust(file: &str, code: &str) -> Vec<Text> {
     texts.extend(comment);
     let tokens = TokenStream::from_str(code).unwrap_or_else(|error| panic!("{file}: {error}"));
     for_each_string(tokens, &mut |line, text| {
-        texts.push(Text { place: format!("{file}:{line}"), text: text.to_owned() });
+        texts.push(ReadableText { place: format!("{file}:{line}"), text: text.to_owned() });
     });
     texts
 }
@@ -208,7 +208,7 @@ fn for_each_string(tokens: TokenStream, then: &mut impl FnMut(usize, &str)) {
 }
 
 /// The lines of a document, except those in blocks of code.
-fn texts_of_document(file: &str, document: &str) -> Vec<Text> {
+fn texts_of_document(file: &str, document: &str) -> Vec<ReadableText> {
     let mut in_code = false;
     let mut texts = Vec::new();
     for (index, line) in document.lines().enumerate() {
@@ -245,8 +245,8 @@ fn doc_comments(code: &str) -> Vec<String> {
     comments
 }
 
-fn at(file: &str, index: usize, text: &str) -> Text {
-    Text { place: format!("{file}:{}", index + 1), text: text.to_owned() }
+fn at(file: &str, index: usize, text: &str) -> ReadableText {
+    ReadableText { place: format!("{file}:{}", index + 1), text: text.to_owned() }
 }
 
 fn relative(file: &std::path::Path) -> String {

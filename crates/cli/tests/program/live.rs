@@ -27,7 +27,7 @@ fn run(folder: &ProgramFolder, address: &str, line: &str) -> (Option<i32>, Strin
 }
 
 #[test]
-fn culprits_are_named_while_they_are_at_it() {
+fn live_findings_name_the_responsible_programs() {
     let folder = ProgramFolder::new();
     let (bus, address) = demo(&folder);
     // The poller has to ask a dozen times before it counts as one, however slow the machine is.
@@ -74,7 +74,7 @@ fn assert_ends_with_its_bus(folder: &ProgramFolder, address: &str, bus: SpawnedP
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let errors = text(&output.stderr);
     assert!(
-        errors.contains("is lost") && errors.ends_with("the bus closed the connection\n"),
+        errors.contains("lost the bus") && errors.ends_with("the bus closed the connection\n"),
         "{errors}"
     );
 }

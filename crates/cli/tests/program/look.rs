@@ -212,7 +212,7 @@ fn unknown_names_are_told_with_the_nearest() {
     let name = "com.example.Everything";
     check(
         &["introspect", name, "/com/example/Evrything"],
-        &format!("nothing at /com/example/Evrything; did you mean {OBJECT}?\n"),
+        &format!("no object at /com/example/Evrything; did you mean {OBJECT}?\n"),
     );
     check(
         &["introspect", name, OBJECT, "com.example.Everything2"],

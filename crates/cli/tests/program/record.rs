@@ -101,7 +101,7 @@ fn where_no_monitor_may_be_it_is_overheard() {
     bus.send(&["--type=signal", "/org/example", "org.example.Mail.Came", "string:hello"]);
     let output = end(recorder);
     let errors = text(&output.stderr);
-    assert!(errors.contains("only what can be overheard is recorded"), "{errors}");
+    assert!(errors.contains("recording by eavesdropping, which misses some messages"), "{errors}");
     let capture = read(&file);
     assert_eq!(capture.buses()[0].method, CaptureMethod::Eavesdrop);
     assert!(capture.messages().any(|message| message.member() == "Came"));
@@ -143,7 +143,10 @@ fn a_bus_for_anonymous_clients_is_listed_and_called() {
             record.args(["record", "--address", address, "--max-time=1s", "-o"]).arg(&file);
             let output = record.output().expect("it can be started");
             let errors = text(&output.stderr);
-            assert!(errors.contains("does not show its messages: "), "{program}: {errors}");
+            assert!(
+                errors.contains("it allows neither monitoring nor eavesdropping: "),
+                "{program}: {errors}"
+            );
             assert!(errors.contains("rejected attempt to call AddMatch"), "{program}: {errors}");
             assert!(!file.exists());
         }

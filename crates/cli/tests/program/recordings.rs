@@ -93,7 +93,7 @@ fn queries_that_match_nothing_are_explained_on_standard_error() {
     }
     let (code, stdout, _) = run(&folder, "timeline slow.pcap member:Nothing");
     assert_eq!(code, Some(0));
-    assert!(stdout.contains("no call was answered"), "{stdout}");
+    assert!(stdout.contains("no call got a reply"), "{stdout}");
     fs::write(folder.join("empty.pcap"), TestRecording::new().pcap()).expect("the folder is ours");
     let (code, stdout, stderr) = run(&folder, "show empty.pcap");
     let expected = "diligence show: the recording has no messages\n";
