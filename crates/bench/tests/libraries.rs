@@ -108,6 +108,7 @@ fn missing_libraries_are_named() {
         let expected = "no Python interpreter has dbus-fast; install it with: python3 -m venv \
                         /nonexistent/cache/venv && /nonexistent/cache/venv/bin/pip install \
                         dbus-fast==5.2.0";
+        assert_eq!(name(missing), expected);
     }
 }
 
