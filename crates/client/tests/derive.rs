@@ -186,10 +186,13 @@ fn enums_are_numbers_or_words() {
     check(&PlainEnum::Zero, "u", Value::Uint32(0));
     check(&DerivedKind::SpokenWord, "s", Value::from("spoken-word"));
     check(&DerivedKind::Other, "s", Value::from("?"));
-    assert_eq!(read_error::<_, Weekday>(3_i16), ReadError::Value("3 is no Weekday".into()));
+    assert_eq!(
+        read_error::<_, Weekday>(3_i16),
+        ReadError::Value("3 is not a value of Weekday".into())
+    );
     assert_eq!(
         read_error::<_, DerivedKind>("noise"),
-        ReadError::Value("\"noise\" is no DerivedKind".into())
+        ReadError::Value("\"noise\" is not a value of DerivedKind".into())
     );
     let types = read_error::<_, Weekday>(3_u32);
     assert!(matches!(types, ReadError::Signature { .. }));

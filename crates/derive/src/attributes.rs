@@ -1,4 +1,4 @@
-//! What stands in `#[dbus(...)]`.
+//! The contents of `#[dbus(...)]`.
 
 use proc_macro2::Span;
 use syn::spanned::Spanned;
@@ -8,14 +8,14 @@ use crate::case::NameCase;
 
 /// The attributes of a type.
 pub(crate) struct TypeAttributes {
-    /// How the type travels, where the attributes say so.
+    /// The D-Bus form of the type, if the attributes set it.
     pub(crate) form: Option<(DerivedForm, Span)>,
     pub(crate) rename_all: Option<(NameCase, Span)>,
-    /// Where `diligence-wire` is.
+    /// The path of the crate `diligence-wire`.
     pub(crate) wire: Path,
 }
 
-/// What an attribute makes of a type.
+/// The D-Bus forms that attributes can set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum DerivedForm {
     Dict,

@@ -1,4 +1,4 @@
-//! Spelling a Rust name in the ways that D-Bus interfaces do.
+//! The spellings of names on D-Bus interfaces.
 
 /// How the words of a name are joined.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,4 +1,4 @@
-//! `Decode`: how values are read.
+//! Generates `Decode`, which reads values.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
@@ -59,7 +59,7 @@ fn body(model: &DeriveModel<'_>, kind: &DerivedType<'_>, message: &Lifetime) -> 
     }
 }
 
-/// Fields are read in the order in which they stand, which is the order of evaluation.
+/// Fields are read in the order of their declaration, which is the order of evaluation.
 fn struct_body(fields: &Fields, wire: &Path) -> TokenStream {
     let members = fields.members();
     quote! {
@@ -99,7 +99,7 @@ impl<'i> Presence<'i> {
     }
 }
 
-/// Reads the value of an entry; what is a variant itself is not wrapped in another.
+/// Reads the value of an entry; a variant is not wrapped in another one.
 fn entry_value(kind: &Type, wire: &Path, message: &Lifetime) -> TokenStream {
     let shape = shape_of(kind, wire);
     let plain = quote!(<#kind as #wire::body::Decode<#message>>::decode(reader)?);
@@ -126,7 +126,7 @@ fn entry_field(entry: &DerivedEntry<'_>, slot: &Ident, wire: &Path) -> TokenStre
 }
 
 fn number_body(name: &Ident, repr: &Ident, variants: &[&Ident], wire: &Path) -> TokenStream {
-    let text = format!("{{}} is no {name}");
+    let text = format!("{{}} is not a value of {name}");
     quote! {
         let number = <#repr as #wire::body::Decode<'_>>::decode(reader)?;
         #(
@@ -142,7 +142,7 @@ fn number_body(name: &Ident, repr: &Ident, variants: &[&Ident], wire: &Path) -> 
 fn text_body(name: &Ident, words: &[EnumWord<'_>], wire: &Path) -> TokenStream {
     let variants = words.iter().map(|word| word.variant);
     let texts = words.iter().map(|word| &word.text);
-    let text = format!("{{:?}} is no {name}");
+    let text = format!("{{:?}} is not a value of {name}");
     quote! {
         match reader.string()? {
             #(#texts => ::core::result::Result::Ok(Self::#variants),)*

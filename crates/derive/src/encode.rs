@@ -1,4 +1,4 @@
-//! `Encode`: how values are written.
+//! Generates `Encode`, which writes values.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -63,7 +63,7 @@ fn dict_body(entries: &[DerivedEntry<'_>], wire: &Path) -> TokenStream {
     quote!(writer.array(8, |writer| { #(#entries)* });)
 }
 
-/// Writes one entry, whose value is `value: &kind`. What is a variant already is not wrapped.
+/// Writes one entry, whose value is `value: &kind`. A variant is not wrapped in another one.
 fn entry_body(entry: &DerivedEntry<'_>, kind: &syn::Type, wire: &Path) -> TokenStream {
     let key = &entry.key;
     let shape = shape_of(kind, wire);

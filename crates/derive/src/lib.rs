@@ -1,35 +1,35 @@
-//! Derives [`TypedKeys`](derive@Typed), [`Encode`](derive@Encode) and [`Decode`](derive@Decode): the
-//! traits by which Rust types are D-Bus types.
+//! Derives [`Typed`](derive@Typed), [`Encode`](derive@Encode) and [`Decode`](derive@Decode): the
+//! traits that map Rust types to D-Bus types.
 //!
-//! A type derives `Typed` and whichever of the other two it needs:
+//! A type derives `Typed`, and one or both of the other traits:
 //!
 //! | the Rust type | the D-Bus type |
 //! | --- | --- |
 //! | struct, its fields in order | `(...)` |
-//! | struct of one field with `#[dbus(transparent)]` | that field's |
+//! | struct of one field with `#[dbus(transparent)]` | the type of that field |
 //! | struct with `#[dbus(dict)]`, its fields as entries | `a{sv}` |
-//! | enum without data, with `#[repr(u8)]` and the like | that integer; `u` without `repr` |
+//! | enum without data, with `#[repr(u8)]` or another integer | that integer; `u` without `repr` |
 //! | enum without data, with `#[dbus(string)]` | `s` |
 //!
-//! In a dict, a field of type `Option<T>` may be absent: nothing is written for `None`, and an
-//! entry that did not come is read as `None`. Entries that the struct does not know are skipped. A
-//! field that is a variant already is not put into another one.
+//! In a dict, a field of type `Option<T>` may be absent: `None` writes no entry, and a missing
+//! entry is read as `None`. Unknown entries are skipped. A field that is already a variant is not
+//! wrapped in another one.
 //!
 //! The attributes, all inside `#[dbus(...)]`:
 //!
-//! | attribute | on | does |
+//! | attribute | on | effect |
 //! | --- | --- | --- |
-//! | `dict` | struct | travels as `a{sv}` |
-//! | `transparent` | struct of one field | travels as that field |
-//! | `string` | enum | travels as `s` |
-//! | `rename_all = "kebab-case"` | dict, string enum | spells all keys or words so |
-//! | `rename = "Name"` | field of a dict, variant of a string enum | spells this one so |
-//! | `crate = path` | any | where `diligence-wire` is; otherwise `::diligence_client::wire` |
+//! | `dict` | struct | is marshaled as `a{sv}` |
+//! | `transparent` | struct of one field | is marshaled as that field |
+//! | `string` | enum | is marshaled as `s` |
+//! | `rename_all = "kebab-case"` | dict, string enum | sets the spelling of all keys or words |
+//! | `rename = "Name"` | field of a dict, variant of a string enum | sets the key or word |
+//! | `crate = path` | any | the path of `diligence-wire`; the default is `::diligence_client::wire` |
 //!
 //! The spellings are `lowercase`, `UPPERCASE`, `PascalCase`, `camelCase`, `snake_case`,
 //! `SCREAMING_SNAKE_CASE` and `kebab-case`.
 //!
-//! A type that borrows has one lifetime, that of the message which it is read from.
+//! A type that borrows has one lifetime parameter, which is the lifetime of the message.
 
 mod attributes;
 mod case;
@@ -42,19 +42,19 @@ use model::DeriveModel;
 use proc_macro2::TokenStream;
 use syn::{DeriveInput, parse_macro_input};
 
-/// Derives which D-Bus type a Rust type is. See the [crate] for what can be derived.
+/// Derives the D-Bus type of a Rust type. See the [crate] for the supported types.
 #[proc_macro_derive(Typed, attributes(dbus))]
 pub fn derive_typed(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     derive(&parse_macro_input!(input), typed::expand)
 }
 
-/// Derives how values are written. Needs `Typed`. See the [crate] for what can be derived.
+/// Derives writing of values. Requires `Typed`. See the [crate] for the supported types.
 #[proc_macro_derive(Encode, attributes(dbus))]
 pub fn derive_encode(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     derive(&parse_macro_input!(input), encode::expand)
 }
 
-/// Derives how values are read. Needs `Typed`. See the [crate] for what can be derived.
+/// Derives reading of values. Requires `Typed`. See the [crate] for the supported types.
 #[proc_macro_derive(Decode, attributes(dbus))]
 pub fn derive_decode(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     derive(&parse_macro_input!(input), decode::expand)

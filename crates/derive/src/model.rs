@@ -1,4 +1,4 @@
-//! What a type is on D-Bus, read once from its definition.
+//! The D-Bus form of a type, parsed once from its definition.
 
 use proc_macro2::Span;
 use quote::ToTokens;
@@ -11,26 +11,26 @@ use syn::{
 use crate::attributes::{DerivedForm, TypeAttributes, rename};
 use crate::case::NameCase;
 
-/// A type that can be derived.
+/// A type for which the traits can be derived.
 pub(crate) struct DeriveModel<'i> {
     pub(crate) name: &'i Ident,
     pub(crate) generics: &'i Generics,
-    /// Where `diligence-wire` is.
+    /// The path of the crate `diligence-wire`.
     pub(crate) wire: Path,
     pub(crate) kind: DerivedType<'i>,
 }
 
-/// How the type travels.
+/// The D-Bus form of the type.
 pub(crate) enum DerivedType<'i> {
-    /// As a struct: the fields in order.
+    /// A struct with the fields in order.
     Struct(&'i Fields),
-    /// As its only field.
+    /// The form of its only field.
     Transparent(&'i Field),
-    /// As `a{sv}`.
+    /// A dict of type `a{sv}`.
     Dict(Vec<DerivedEntry<'i>>),
-    /// As an integer of the type `repr`.
+    /// An integer of the type `repr`.
     Number { repr: Ident, variants: Vec<&'i Ident> },
-    /// As a string.
+    /// A string for each variant.
     Text(Vec<EnumWord<'i>>),
 }
 
@@ -41,13 +41,13 @@ pub(crate) struct DerivedEntry<'i> {
     pub(crate) presence: Presence<'i>,
 }
 
-/// Whether an entry must come, and the type of its value.
+/// Whether an entry is required, and the type of its value.
 pub(crate) enum Presence<'i> {
     Required(&'i Type),
     Optional(&'i Type),
 }
 
-/// A variant of an enum that travels as a string.
+/// A variant of an enum that is marshaled as a string.
 pub(crate) struct EnumWord<'i> {
     pub(crate) variant: &'i Ident,
     pub(crate) text: String,
@@ -59,7 +59,7 @@ impl<'i> DeriveModel<'i> {
         let kind = match &input.data {
             Data::Struct(data) => struct_kind(&input.ident, data, &attributes)?,
             Data::Enum(data) => enum_kind(input, data, &attributes)?,
-            Data::Union(_) => return Err(error(&input.ident, "a union is no D-Bus type")),
+            Data::Union(_) => return Err(error(&input.ident, "a union has no D-Bus type")),
         };
         check_rename_all(&kind, &attributes)?;
         Ok(Self { name: &input.ident, generics: &input.generics, wire: attributes.wire, kind })
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_derived() {
+    fn supported_types_can_be_derived() {
         for source in [
             "struct A { x: u8 }",
             "struct A(u8, u16);",
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_says_why() {
+    fn unsupported_types_are_rejected_with_a_reason() {
         for (source, expected) in [
             ("struct A;", "no struct without fields"),
             ("union A { x: u8 }", "a union"),

@@ -1,4 +1,4 @@
-//! `Typed`: which D-Bus type it is.
+//! Generates `Typed`, the D-Bus type.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};

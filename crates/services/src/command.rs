@@ -1,7 +1,8 @@
-//! The command line in a service file: split into words as a shell would, without a shell.
+//! The command line in a service file: split into words like a shell does, without running a shell.
 //!
-//! Quotation marks, backslashes and comments mean what they mean to a shell; nothing is replaced,
-//! and there are no operators. Where shells and the reference differ, this is the reference.
+//! Quotation marks, backslashes and comments have the meaning that they have in a shell; there are
+//! no expansions and no operators. Where shells and the reference implementation differ, this
+//! follows the reference implementation.
 
 use std::fmt;
 use std::iter::Peekable;
@@ -34,25 +35,25 @@ impl Command {
         Ok(Self { words: splitter.words })
     }
 
-    /// The program first. There may be none at all.
+    /// The program and its arguments; it can be empty.
     #[must_use]
     pub fn words(&self) -> &[String] {
         &self.words
     }
 
-    /// The program, by its path. Nothing is searched for; an empty path is that of no program.
+    /// The path of the program, which is not searched in `PATH`; empty if there is no program.
     #[must_use]
     pub fn program(&self) -> &str {
         self.words.first().map_or("", String::as_str)
     }
 }
 
-/// Why a command line cannot be split.
+/// The reason why a command line cannot be split.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CommandError {
-    /// It ends within quotation marks.
+    /// The line ends inside quotation marks.
     OpenQuote,
-    /// It ends with a backslash.
+    /// The line ends with a backslash.
     OpenEscape,
 }
 
@@ -69,7 +70,7 @@ impl std::error::Error for CommandError {}
 
 struct Splitter<'a> {
     rest: Peekable<Chars<'a>>,
-    /// The word that has begun.
+    /// The word that is being read.
     word: Option<String>,
     words: Vec<String>,
 }
@@ -94,7 +95,7 @@ impl Splitter<'_> {
         self.word.get_or_insert_default()
     }
 
-    /// Everything up to the next mark.
+    /// Reads up to the next single quotation mark.
     fn single_quoted(&mut self) -> Result<(), CommandError> {
         self.word();
         loop {
@@ -105,8 +106,8 @@ impl Splitter<'_> {
         }
     }
 
-    /// Everything up to the next mark that has no backslash before it. Other backslashes stay, but
-    /// before what a shell would replace.
+    /// Reads up to the next double quotation mark without a backslash before it. A backslash stays,
+    /// unless it is before a character that a shell would expand.
     fn double_quoted(&mut self) -> Result<(), CommandError> {
         self.word();
         loop {
@@ -119,7 +120,7 @@ impl Splitter<'_> {
         }
     }
 
-    /// The next character as it is; a line goes on behind its end.
+    /// Reads the next character literally; an escaped end of line continues the line.
     fn escaped(&mut self) -> Result<(), CommandError> {
         match self.rest.next().ok_or(CommandError::OpenEscape)? {
             '\n' => {}
@@ -128,8 +129,7 @@ impl Splitter<'_> {
         Ok(())
     }
 
-    /// Nothing up to the end of the line. What stands for a comment is a word all the same, if it
-    /// is not part of one.
+    /// Skips the rest of the line. A comment that does not follow a word counts as an empty word.
     fn comment(&mut self) {
         self.word();
         while self.rest.next_if(|next| *next != '\n').is_some() {}

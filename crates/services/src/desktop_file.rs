@@ -1,17 +1,17 @@
-//! The syntax of desktop entries, as the reference reads it.
+//! The syntax of desktop entries, as the reference implementation parses it.
 //!
 //! ```text
 //! # comment
 //! [Group]
 //! Key=value
-//! Key[locale]=value for those who speak it
+//! Key[locale]=value for users of this locale
 //! ```
 //!
-//! A mistake anywhere makes the whole file unusable, in groups too that nobody asks for.
+//! An error anywhere makes the whole file invalid, even in groups that are not used.
 
 use std::fmt;
 
-/// Groups of keys and values.
+/// The groups of a file, with their keys and values.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct DesktopFile {
     groups: Vec<Group>,
@@ -20,16 +20,16 @@ pub struct DesktopFile {
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Group {
     name: String,
-    /// Those for all locales.
+    /// The values that apply to all locales.
     values: Vec<(String, String)>,
 }
 
 impl DesktopFile {
-    /// Reads a file.
+    /// Parses a file.
     ///
     /// # Errors
     ///
-    /// The first mistake in it.
+    /// The first error in the file.
     pub fn parse(bytes: &[u8]) -> Result<Self, SyntaxError> {
         let text = std::str::from_utf8(bytes).map_err(|error| {
             let valid = &bytes[..error.valid_up_to()];
@@ -43,7 +43,7 @@ impl DesktopFile {
         Ok(file)
     }
 
-    /// The value of a key: that of the first of its name, in the first group of its name.
+    /// The value of a key: the first one with this name, in the first group with this name.
     #[must_use]
     pub fn get(&self, group: &str, key: &str) -> Option<&str> {
         let group = self.groups.iter().find(|found| found.name == group)?;
@@ -98,7 +98,7 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What stands between the brackets; behind them there may be nothing.
+/// The name of a group, between brackets; no text may follow them.
 fn group_name(rest: &str) -> Result<&str, SyntaxErrorKind> {
     let name = rest.strip_suffix(']').ok_or(SyntaxErrorKind::GroupEnd)?;
     let is_wrong = |c: char| c == '[' || c == ']' || c.is_control();
@@ -128,12 +128,12 @@ fn unescape(text: &str) -> Result<String, SyntaxErrorKind> {
     Ok(value)
 }
 
-/// A mistake in a file, and where.
+/// An error in a file, and its line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SyntaxError {
-    /// The line, the first of which is 1.
+    /// The number of the line; the first one is 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// The kind of the error.
     pub kind: SyntaxErrorKind,
 }
 
@@ -145,24 +145,24 @@ impl fmt::Display for SyntaxError {
 
 impl std::error::Error for SyntaxError {}
 
-/// What can be wrong with a line.
+/// The ways in which a line can be invalid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SyntaxErrorKind {
-    /// It is not UTF-8.
+    /// The line is not UTF-8.
     NotUtf8,
-    /// There is a zero byte in it.
+    /// The line contains a zero byte.
     Nul,
-    /// It is a key, and there is no group yet that it could belong to.
+    /// A key is before the first group.
     BeforeGroup,
-    /// It is neither a comment nor a group nor a key with a value.
+    /// The line is not a comment, a group or a key with a value.
     NoEqualsSign,
-    /// What stands before the `=` is no key.
+    /// The text before the `=` is not a valid key.
     Key,
     /// A group has no `]` at the end of the line.
     GroupEnd,
-    /// The name of a group is empty, or has a bracket or a control character in it.
+    /// The name of a group is empty, or contains a bracket or a control character.
     GroupName,
-    /// A backslash is followed by something that means nothing.
+    /// A backslash is followed by a character without a meaning.
     Escape,
 }
 
@@ -172,7 +172,7 @@ impl fmt::Display for SyntaxErrorKind {
             Self::NotUtf8 => "it is not UTF-8",
             Self::Nul => "there is a zero byte in it",
             Self::BeforeGroup => "a key stands before the first group",
-            Self::NoEqualsSign => "it has no \"=\", and is no group or comment either",
+            Self::NoEqualsSign => "expected a comment, a group or a key with \"=\"",
             Self::Key => "a key is made of letters, digits and \"-\", and nothing stands before it",
             Self::GroupEnd => "a group ends with \"]\", and nothing stands behind it",
             Self::GroupName => "the name of a group is empty, or has brackets in it",

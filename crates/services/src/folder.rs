@@ -1,30 +1,31 @@
-//! Where service files are looked for.
+//! The folders in which service files are searched for.
 
 use std::path::{Path, PathBuf};
 
 /// A folder of service files.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Folder {
-    /// Where it is. It need not exist.
+    /// The path of the folder, which need not exist.
     pub path: PathBuf,
-    /// How files in it must be called.
+    /// The rule for the names of its files.
     pub naming: Naming,
 }
 
-/// How the files in a folder must be called, apart from ending in `.service`.
+/// The rule for the names of files in a folder; all of them end in `.service`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Naming {
-    /// As they like.
+    /// Any name is allowed.
     Any,
-    /// As they like, but one that is not called after its service cannot be found by the helper,
-    /// which is worth a warning.
+    /// Any name is allowed, with a warning if it differs from the name of the service, because the
+    /// helper does not find such a file.
     Advised,
-    /// After the service: others do not count. So it is where files come and go at run time.
+    /// The name must be the name of the service; other files are ignored. This applies to folders
+    /// that change at run time.
     Strict,
 }
 
 impl Folder {
-    /// A folder that is named in a configuration.
+    /// A folder that the configuration names.
     #[must_use]
     pub fn new(path: PathBuf) -> Self {
         Self { path, naming: Naming::Any }
@@ -35,21 +36,20 @@ impl Folder {
     }
 }
 
-/// What decides where the services of a session are looked for; empty variables count as unset.
+/// The variables that determine the folders of a session bus; empty ones count as unset.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SessionPlaces {
-    /// `XDG_RUNTIME_DIR`.
+    /// The value of `XDG_RUNTIME_DIR`.
     pub runtime_dir: Option<PathBuf>,
-    /// `XDG_DATA_HOME`.
+    /// The value of `XDG_DATA_HOME`.
     pub data_home: Option<PathBuf>,
     /// The user's home directory.
     pub home: Option<PathBuf>,
-    /// `XDG_DATA_DIRS`, folders with `:` between them.
+    /// The value of `XDG_DATA_DIRS`: folders separated by `:`.
     pub data_dirs: Option<String>,
 }
 
-/// The folders of a session bus, the first of which counts most
-/// (`<standard_session_servicedirs/>`).
+/// The folders of a session bus, by descending priority (`<standard_session_servicedirs/>`).
 ///
 /// ```
 /// use services::{SessionPlaces, session_folders};
@@ -72,8 +72,7 @@ pub fn session_folders(places: &SessionPlaces) -> Vec<Folder> {
     without_repetition(runtime.chain(data))
 }
 
-/// The folders of a system bus, the first of which counts most
-/// (`<standard_system_servicedirs/>`).
+/// The folders of a system bus, by descending priority (`<standard_system_servicedirs/>`).
 #[must_use]
 pub fn system_folders() -> Vec<Folder> {
     let strict = ["/etc", "/run"].map(|base| (base, Naming::Strict));
@@ -83,7 +82,7 @@ pub fn system_folders() -> Vec<Folder> {
     without_repetition(all.map(|(base, naming)| Folder::of(Path::new(base), SYSTEM, naming)))
 }
 
-/// A folder that is named twice counts where it stands first.
+/// Removes repeated folders; the first one stays.
 fn without_repetition(folders: impl Iterator<Item = Folder>) -> Vec<Folder> {
     let mut list: Vec<Folder> = Vec::new();
     for folder in folders {
@@ -97,8 +96,8 @@ fn without_repetition(folders: impl Iterator<Item = Folder>) -> Vec<Folder> {
 const SESSION: &str = "dbus-1/services";
 const SYSTEM: &str = "dbus-1/system-services";
 
-/// What is searched where `XDG_DATA_DIRS` is not set.
+/// The default of `XDG_DATA_DIRS`.
 const DATA_DIRS: &str = "/usr/local/share:/usr/share";
 
-/// Where packages put their files.
+/// The data folder of packages.
 const DATA_DIR: &str = "/usr/share";

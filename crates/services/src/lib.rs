@@ -1,20 +1,21 @@
-//! Service files: which programs a bus can start, and how.
+//! Service files: the programs that a bus can start, and how to start them.
 //!
-//! A file in the syntax of desktop entries has a group `[D-BUS Service]` with the name of a
-//! service and the command line that starts it. It goes through two steps, each with a type that
-//! can no longer have what the step before could have wrong:
+//! A file in the syntax of desktop entries has a group `[D-BUS Service]` with the name of a service
+//! and the command line that starts it. Parsing has two steps; the type of each step excludes the
+//! errors of the step before:
 //!
 //! ```text
 //!   bytes ──▶ DesktopFile    groups of keys and values, with escapes resolved
-//!         ──▶ ServiceFile    a valid name, a command, and what else there is to know
+//!         ──▶ ServiceFile    a valid name, a command, and the other settings
 //! ```
 //!
-//! [`Table::read`] reads all files of all folders, of which the first that names a service counts.
-//! What is accepted is what the reference accepts, except that a name that nobody could ever own is
-//! none here.
+//! [`Table::read`] reads all files of all folders; the first file for a service counts. The same
+//! files are accepted as by the reference implementation, except that names which no peer could own
+//! are rejected.
 //!
 //! The bus reads service files with this crate, and so does the helper that starts services as
-//! other users; that is why it is one: the helper runs as root, and must not be more than it needs.
+//! other users. The crate is separate because the helper runs as root, and should contain as little
+//! code as possible.
 //!
 //! ```
 //! use services::ServiceFile;

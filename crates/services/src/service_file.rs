@@ -1,4 +1,4 @@
-//! What a service file says.
+//! The contents of a service file.
 
 use std::fmt;
 
@@ -12,9 +12,10 @@ use crate::desktop_file::{DesktopFile, SyntaxError};
 pub struct ServiceFile {
     /// The name that the program will own (`Name`).
     pub name: String,
-    /// How to start it (`Exec`). A line that cannot be split is an error only for who starts it.
+    /// The command that starts it (`Exec`). A line that cannot be split causes an error only when
+    /// the service is started.
     pub command: Result<Command, CommandError>,
-    /// As whom it runs (`User`), if the helper starts it.
+    /// The user that runs it (`User`), if the helper starts it.
     pub user: Option<String>,
     /// The unit of the service manager that it runs in (`SystemdService`).
     pub unit: Option<String>,
@@ -23,7 +24,7 @@ pub struct ServiceFile {
 }
 
 impl ServiceFile {
-    /// Reads a file.
+    /// Parses a file.
     ///
     /// # Errors
     ///
@@ -32,7 +33,7 @@ impl ServiceFile {
         let file = DesktopFile::parse(bytes)?;
         let get = |key| file.get(GROUP, key);
         let required = |key| get(key).ok_or(ServiceFileError::Missing(key));
-        // An empty value says nothing.
+        // An empty value counts as absent.
         let optional = |key| get(key).filter(|value| !value.is_empty()).map(str::to_owned);
         let name = required("Name")?;
         let command = Command::split(required("Exec")?);
@@ -49,14 +50,14 @@ impl ServiceFile {
     }
 }
 
-/// Why a file is no service file.
+/// The reason why a file is not a service file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ServiceFileError {
-    /// It is no desktop entry.
+    /// The file is not a desktop entry.
     Syntax(SyntaxError),
-    /// It has no `[D-BUS Service]` with this key in it.
+    /// The file has no group `[D-BUS Service]` with this key.
     Missing(&'static str),
-    /// This name is none that a program can own.
+    /// No program can own this name.
     Name(String),
 }
 
@@ -71,7 +72,7 @@ impl fmt::Display for ServiceFileError {
         match self {
             Self::Syntax(error) => error.fmt(f),
             Self::Missing(key) => write!(f, "there is no \"{key}=\" in a group \"[{GROUP}]\""),
-            Self::Name(name) => write!(f, "\"{name}\" is no name that a program can own"),
+            Self::Name(name) => write!(f, "\"{name}\" is not a name that a program can own"),
         }
     }
 }

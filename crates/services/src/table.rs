@@ -15,19 +15,19 @@ pub struct Table {
     entries: BTreeMap<String, ServiceEntry>,
 }
 
-/// A service, and where it stands.
+/// A service, and the path of its file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ServiceEntry {
-    /// The file.
+    /// The path of the service file.
     pub path: PathBuf,
-    /// What it says.
+    /// The contents of the service file.
     pub service: ServiceFile,
 }
 
 impl Table {
-    /// Reads all files of all folders. The first folder that has a service counts; within one
-    /// folder, the first file in the order of names. What cannot be used is passed over with a
-    /// warning, and a folder that does not exist without one.
+    /// Reads all files of all folders. The first folder with a service counts; within a folder, the
+    /// first file in the order of names. Unusable files are skipped with a warning, and folders
+    /// that do not exist without one.
     #[must_use]
     pub fn read(folders: &[Folder]) -> (Self, Vec<Warning>) {
         let mut reader = ServiceReader::default();
@@ -35,7 +35,7 @@ impl Table {
         (reader.table, reader.warnings)
     }
 
-    /// Finds a service.
+    /// The service with this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&ServiceEntry> {
         self.entries.get(name)
@@ -47,29 +47,29 @@ impl Table {
     }
 }
 
-/// A file or folder that is not used as somebody may expect.
+/// A file or folder that is not used as a user may expect.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Warning {
-    /// Which one.
+    /// The path of the file or folder.
     pub path: PathBuf,
-    /// Why.
+    /// The reason of the warning.
     pub kind: WarningKind,
 }
 
-/// Why a file or folder is not used as somebody may expect.
+/// The reason why a file or folder is not used as a user may expect.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum WarningKind {
-    /// It cannot be read.
+    /// The file or folder cannot be read.
     Unreadable(io::ErrorKind),
-    /// It is larger than any service file.
+    /// The file is larger than any service file.
     TooLarge,
-    /// It is no service file.
+    /// The file is not a service file.
     Invalid(ServiceFileError),
-    /// It is not called after this service, so it does not count.
+    /// The file does not have the name of this service, so it is ignored.
     Misnamed(String),
-    /// It is not called after this service, so the helper does not find it.
+    /// The file does not have the name of this service, so the helper does not find it.
     Unfindable(String),
-    /// There was another file for this service in the same folder.
+    /// The folder has another file for this service.
     Repeated(String),
 }
 
@@ -145,7 +145,7 @@ impl ServiceReader {
                 Ok(())
             }
             Some(first) if first.path.parent() == path.parent() => Err(WarningKind::Repeated(name)),
-            // A folder that counts more has one: that is what folders that count more are for.
+            // A folder with a higher priority has the service, which is the purpose of priorities.
             Some(_) => Ok(()),
         }
     }
@@ -155,7 +155,7 @@ impl ServiceReader {
     }
 }
 
-/// Whether a path ends in `.service` and does not name a folder or something that is gone.
+/// Returns true if a path ends in `.service` and is not a folder or a broken link.
 fn is_service_file(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str());
     name.is_some_and(|name| name.ends_with(SUFFIX)) && path.is_file()
@@ -177,5 +177,5 @@ fn read(path: &Path) -> Result<Vec<u8>, WarningKind> {
 
 const SUFFIX: &str = ".service";
 
-/// Bytes in a service file.
+/// The maximum size of a service file, in bytes.
 const FILE_LEN_MAX: u64 = 128 * 1024;

@@ -1,5 +1,5 @@
-//! How command lines are split. Each row was tried with the reference: a program wrote down the
-//! arguments that it got.
+//! How command lines are split. Each row was tested with the reference implementation: a program
+//! wrote down its arguments.
 
 use services::{Command, CommandError};
 
@@ -45,7 +45,7 @@ fn lines_are_split_as_the_reference_splits_them() {
 }
 
 #[test]
-fn what_is_opened_must_be_closed() {
+fn quotes_must_be_closed() {
     let check = |line: &str, error| assert_eq!(Command::split(line), Err(error), "{line:?}");
     check("'", CommandError::OpenQuote);
     check("'a", CommandError::OpenQuote);

@@ -1,16 +1,16 @@
-//! Which files are service files. Each row was tried with the reference: `Yes` means that
-//! ListActivatableNames had the name.
+//! Which files are service files. Each row was tested with the reference implementation: `Yes`
+//! means that ListActivatableNames returned the name.
 
 use services::{ServiceFile, ServiceFileError, SyntaxErrorKind};
 
-/// What the reference makes of a file.
+/// How the reference implementation treats a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ServiceFileVerdict {
     Yes,
-    /// The first mistake is of this kind.
+    /// The first error is of this kind.
     Syntax(SyntaxErrorKind),
     Without(&'static str),
-    /// The reference lists a name that nobody can own; here it is none.
+    /// The reference implementation lists a name that no peer can own; here the file is rejected.
     OddName,
 }
 
@@ -127,7 +127,7 @@ fn mistakes_are_found_by_line() {
 }
 
 #[test]
-fn what_a_file_says() {
+fn service_files_have_all_settings() {
     let text = "[D-BUS Service]\nName=a.b\nExec=/bin/x  'y z' \nUser=me\nSystemdService=a.service\n\
                 AssumedAppArmorLabel=/usr/bin/x\n";
     let service = ServiceFile::parse(text.as_bytes()).unwrap();

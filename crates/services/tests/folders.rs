@@ -98,7 +98,7 @@ fn names_of_files_matter_where_it_is_said() {
 }
 
 #[test]
-fn what_cannot_be_used_is_named() {
+fn unusable_files_give_warnings() {
     let scratch = ServicesScratch::new("unusable");
     let folder = scratch.folder("services", Naming::Any);
     fs::write(folder.path.join("a.service"), "nonsense").unwrap();

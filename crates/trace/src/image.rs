@@ -22,9 +22,9 @@ pub struct Image {
 /// The outcome of [`Image::step`].
 #[derive(Debug)]
 pub enum Piece<'a> {
-    /// A record.
+    /// A record with its entry.
     Record(TraceRecord<'a>),
-    /// So many records are missing here.
+    /// This number of records is missing here.
     Missed(Missed),
     /// Records are missing here because the file is cut; `None` if they cannot be counted.
     Cut(Option<Missed>),
@@ -174,7 +174,7 @@ impl Image {
     }
 }
 
-/// True if these bytes are all that is left of a file, and are the beginning of a header.
+/// True if these bytes are the rest of a file, and are the beginning of a header.
 fn is_cut_header(bytes: &[u8]) -> bool {
     let start = &bytes[..bytes.len().min(MAGIC.len())];
     !bytes.is_empty() && bytes.len() < at::RING && MAGIC.starts_with(start)

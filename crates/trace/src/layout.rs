@@ -44,7 +44,7 @@ pub const VERSION: u64 = 2;
 pub(crate) enum Layout {
     /// Version 1: messages do not have the times of the stages of their routing.
     WithoutStages,
-    /// [`VERSION`].
+    /// The current version, [`VERSION`].
     Current,
 }
 

@@ -59,7 +59,7 @@ pub enum Party {
     Peer(u64),
     /// A connection that does not have a unique name yet.
     Nameless,
-    /// The bus itself.
+    /// The bus, which has no connection.
     Bus,
 }
 
@@ -81,14 +81,14 @@ pub enum Entry<'a> {
     /// Bytes were written to the socket of a connection. All copies whose [`Delivered::end`] is at most `total` were
     /// written completely.
     Written {
-        /// The connection.
+        /// The number of the connection.
         to: u64,
         /// Bytes written since the connection was made.
         total: u64,
     },
     /// A connection got its unique name.
     Joined {
-        /// The connection.
+        /// The number of the connection.
         peer: u64,
         /// Its process id, or 0 if it is unknown.
         pid: u32,
@@ -97,7 +97,7 @@ pub enum Entry<'a> {
     },
     /// A connection was closed.
     Left {
-        /// The connection.
+        /// The number of the connection.
         peer: u64,
         /// The reason, in words.
         why: &'a str,
@@ -118,29 +118,29 @@ pub enum Entry<'a> {
     },
     /// Messages to a connection were dropped.
     Dropped {
-        /// The connection.
+        /// The number of the connection.
         to: u64,
-        /// How many messages.
+        /// The number of dropped messages.
         count: u64,
         /// The reason, in words.
         why: &'a str,
     },
     /// The owner of a well-known name at the start of the trace. Signals of the bus report later changes.
     Owned {
-        /// The name.
+        /// The well-known name of the service.
         name: &'a str,
-        /// The connection.
+        /// The number of the owner's connection.
         peer: u64,
     },
     /// A connection exists, and runs this program. Only in rings of participants.
     Participant(Participant<'a>),
     /// The owner of a well-known name has changed. Only in rings of participants.
     OwnerChanged {
-        /// The name.
+        /// The well-known name of the service.
         name: &'a str,
-        /// The old owner.
+        /// The old owner, if there was one.
         old: Option<u64>,
-        /// The new owner.
+        /// The new owner, if there is one.
         new: Option<u64>,
     },
 }
@@ -152,7 +152,7 @@ pub struct MessageRecord<'a> {
     pub routed_after: Duration,
     /// The stages of that time, or `None` if the bus did not measure them.
     pub stages: Option<Stages>,
-    /// The sender.
+    /// The sender of the message.
     pub from: Party,
     /// The length of the message in bytes.
     pub len: u32,
@@ -206,8 +206,9 @@ impl Stages {
         Duration::from_nanos(self.begun_after.into())
     }
 
-    /// When the bus began to search its match rules for recipients, and how long that took. `None` if
-    /// the message has a destination, so that no match rules decide who gets it.
+    /// The time at which the bus began to search its match rules for recipients, and the duration
+    /// of the search. `None` if the message has a destination, so that match rules do not determine
+    /// its recipients.
     pub fn matching(&self) -> Option<(Duration, Duration)> {
         let nanos = |nanos: u32| Duration::from_nanos(nanos.into());
         self.matching.map(|matching| (nanos(matching.after), nanos(matching.took)))
@@ -297,7 +298,7 @@ impl<'a> Parts<'a> {
 /// One copy of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Delivered {
-    /// The recipient.
+    /// The number of the recipient's connection.
     pub to: u64,
     /// How many bytes the bus will have written to the socket of this connection when it has written this copy.
     pub end: u64,
@@ -336,7 +337,7 @@ impl Recipients<'_> {
         }
     }
 
-    /// Decodes the copies.
+    /// Decodes the copies one by one.
     pub fn iter(&self) -> impl Iterator<Item = Delivered> {
         (0..self.len()).map(|index| match self {
             Self::List(list) => list[index],
@@ -388,14 +389,14 @@ pub struct Missed {
     pub messages: u32,
 }
 
-/// A decoded record.
+/// A record of a ring, decoded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TraceRecord<'a> {
     /// The number of records before it. It wraps around.
     pub number: u32,
     /// The time, by the monotonic clock.
     pub at: Duration,
-    /// The content.
+    /// The content of the record.
     pub entry: Entry<'a>,
 }
 

@@ -143,7 +143,7 @@ fn messages_of_the_first_version_are_read_without_stages() {
     assert!(Image::read(&*bytes).is_err(), "a version that is not known");
 }
 
-/// The bytes of a ring with so many records.
+/// The bytes of a ring with this number of records.
 fn ring(count: u64) -> Vec<u8> {
     let (mut writer, descriptor) = RingWriter::new(RING_MIN, 7, 8).expect("a ring");
     for number in 0..count {
@@ -176,7 +176,7 @@ fn numbers_of(image: &mut Image) -> Vec<u64> {
     numbers
 }
 
-/// Offsets in the header, and that of the ring.
+/// Offsets in the header, and the offset of the ring.
 const RING: usize = 4096;
 const VERSION: usize = 8;
 const COMMITTED: usize = 72;

@@ -1,4 +1,4 @@
-//! What is written into a ring is read again, or counted as missed.
+//! Records in a ring are read again, or counted as missed.
 
 use std::os::fd::AsFd;
 use std::thread;
@@ -55,7 +55,7 @@ fn participant(who: Party, started: Option<i64>, program: &str) -> Entry<'_> {
 }
 
 #[test]
-fn who_reads_late_starts_at_the_oldest_that_is_left() {
+fn late_readers_start_at_the_oldest_record() {
     let (mut writer, descriptor) = RingWriter::new(RING_MIN, 0, KEPT).expect("a ring");
     let mut early = Follower::new(descriptor.as_fd()).expect("the ring");
     let count = 10_000;
@@ -73,7 +73,7 @@ fn who_reads_late_starts_at_the_oldest_that_is_left() {
 }
 
 #[test]
-fn no_more_of_a_message_is_written_than_is_kept() {
+fn at_most_the_kept_bytes_of_a_message_are_written() {
     for (kept, expected) in
         [(0, &b""[..]), (3, b"hea"), (4, b"head"), (6, b"headbo"), (9, b"headbody")]
     {
@@ -87,7 +87,7 @@ fn no_more_of_a_message_is_written_than_is_kept() {
 }
 
 #[test]
-fn what_is_too_long_loses_its_end() {
+fn long_records_are_cut() {
     let (mut writer, descriptor) = RingWriter::new(RING_MIN, 0, KEPT).expect("a ring");
     let body = vec![7; 100_000];
     let copies: Vec<_> = (0..10_000).map(|to| Delivered { to, end: to }).collect();
@@ -105,7 +105,7 @@ fn what_is_too_long_loses_its_end() {
 }
 
 #[test]
-fn a_reader_beside_the_writer_gets_all_or_knows_how_many_it_missed() {
+fn concurrent_readers_get_every_record_or_the_number_of_missed_ones() {
     let mut random = Random::from_env();
     let (mut writer, descriptor) = RingWriter::new(RING_MIN, 0, KEPT).expect("a ring");
     let mut follower = Follower::new(descriptor.as_fd()).expect("the ring");

@@ -166,6 +166,6 @@ mod tests {
         let number = 9_u32.to_ne_bytes();
         let mut reader = wire::body::Reader::new(&number, wire::Endian::NATIVE, 0);
         let read: Result<RequestReply, _> = wire::body::Decode::decode(&mut reader);
-        assert_eq!(read, Err(ReadError::Value("9 is no RequestReply".into())));
+        assert_eq!(read, Err(ReadError::Value("9 is not a value of RequestReply".into())));
     }
 }

@@ -157,7 +157,7 @@ fn percentiles_are_those_of_the_statistics() {
 }
 
 #[test]
-fn what_is_not_selected_is_left_out() {
+fn sqlite_has_only_selected_messages() {
     let database = selected(&office().capture(), "method_call");
     check(&database, "SELECT DISTINCT type FROM message", &["method_call"]);
     // The outcome of a call is known with or without its reply.

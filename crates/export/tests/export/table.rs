@@ -57,7 +57,7 @@ fn csv_lines_have_all_columns() {
 }
 
 #[test]
-fn what_is_not_selected_is_left_out() {
+fn tables_have_only_selected_messages() {
     let lines = csv(&office().capture(), "signal");
     assert_eq!(lines.lines().count(), 1 + 5);
     assert!(lines.lines().skip(1).all(|line| line.contains(",session,signal,")), "{lines}");

@@ -1,4 +1,4 @@
-//! Encoding of records.
+//! Encodes records into the words of a ring.
 
 use crate::program::{Participant, TEXT_LEN_MAX, start_of};
 use crate::record::{

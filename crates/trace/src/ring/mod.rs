@@ -22,7 +22,7 @@ use crate::record::{
 };
 use encode::{Encoded, pair};
 
-/// Writes records into a ring. Writing neither waits nor fails.
+/// Writes records into a ring. Writing never waits and never fails.
 #[derive(Debug)]
 pub struct RingWriter {
     memory: Writable,
@@ -193,9 +193,9 @@ pub struct Follower {
 /// The outcome of [`Follower::step`].
 #[derive(Debug)]
 pub enum Step<'a> {
-    /// The next record.
+    /// The next record of the ring.
     Record(TraceRecord<'a>),
-    /// So many records were overwritten before they were read, or cannot be decoded.
+    /// This number of records was overwritten before they were read, or cannot be decoded.
     Missed(Missed),
     /// Nothing more has been written yet.
     Nothing,
@@ -360,7 +360,7 @@ enum Found {
 }
 
 /// The layout and the length in bytes of the ring that the memory contains. `None` if it does not contain
-/// a ring, or if its header gives a length that is not that of the memory.
+/// a ring, or if its header gives a length that differs from the length of the memory.
 fn shape(memory: &ReadOnly) -> Option<(Layout, usize)> {
     if memory.len() < at::RING + RING_MIN {
         return None;
