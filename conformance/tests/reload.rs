@@ -160,7 +160,9 @@ fn repeated_reloads_are_throttled() {
     assert_eq!(rules_allowed(&bus), 7);
     let replies: Vec<_> = serials.iter().filter_map(|_| stranger.receive()).collect();
     let errors = replies.iter().filter(|reply| reply.error_name() == "LimitsExceeded").count();
-    assert_eq!((replies.len(), errors), (100, 84), "16 calls may wait");
+    assert_eq!(replies.len(), 100);
+    // 16 calls may wait. If a reload is due while the calls arrive, it lets 16 more wait.
+    assert!((68..=84).contains(&errors), "{errors} calls were refused");
 
     (0..20).for_each(|_| assert_eq!(reload(&mut bus.peer()).error_name(), ""));
     let log = bus.process().stderr();
