@@ -351,8 +351,8 @@ fn max_incoming_unix_fds() {
                 .arg(large.clone()),
         );
     }
-    // Time passes until the recipient counts as lagging: the socket was empty until now, and
-    // senders are throttled only later.
+    // The bus does not throttle senders to a recipient whose socket was empty a moment ago. This waits
+    // until that time is over.
     std::thread::sleep(Duration::from_millis(10));
     let file = std::fs::File::open("/dev/null").expect("it exists");
     for _ in 0..8 {

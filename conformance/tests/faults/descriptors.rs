@@ -27,7 +27,7 @@ const IDLE_PERCENT: u128 = 3;
 #[test]
 fn connections_wait_when_descriptors_run_out() {
     let Some(form) = TestDuration::asked() else { return };
-    // Longer than a pause between two shortages that count as one.
+    // Longer than a pause between two shortages that the bus counts together.
     let time = form.pick(Duration::from_millis(5500), Duration::from_secs(30));
     let scratch = ScratchFolder::new();
     let mut bus = limited_bus(&scratch);

@@ -223,7 +223,7 @@ fn account(asker: &mut TestPeer, cast: &[StartedProgram], traffic: &SoakTraffic)
     let totals = eventually("all to stand still", || {
         let totals = GaugeTotals::ask(asker);
         let messages = totals.get("Messages");
-        // The call for the statistics counts as one message.
+        // The call for the statistics counts as a message.
         let still = messages == last + 1;
         last = messages;
         still.then_some(totals)

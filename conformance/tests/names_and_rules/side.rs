@@ -277,7 +277,7 @@ fn watch(peer: &mut TestPeer, barrier: u32, received: &mut ReceivedMessages) -> 
 }
 
 impl ReceivedMessages {
-    /// The messages as text, without those of the clerk.
+    /// The messages as text, without the messages of the clerk.
     fn lines(self, name: &str, clerk: &str) -> Vec<String> {
         let clerk = PlainValue::text(clerk);
         let is_his = |message: &PlainMessage| {

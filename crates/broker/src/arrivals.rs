@@ -58,7 +58,7 @@ pub(crate) struct Arrival {
     pub(crate) ahead: u64,
 }
 
-/// Recent connection attempts by user. All network connections count as one user.
+/// Recent connection attempts by user. All network connections count for the same user.
 #[derive(Debug, Default)]
 pub(crate) struct Arrivals {
     users: HashMap<Option<u32>, ArrivalAccount>,

@@ -37,8 +37,8 @@ pub(crate) fn read(
     let socket = socket.as_fd();
     let mut attributes = read_anonymous(policy, socket, known, label)?;
     if policy.asks_for_groups() {
-        // The kernel recorded the groups of the process, which may differ from those of the user
-        // that it proved to be by a cookie.
+        // The kernel recorded the groups of the process, which may differ from the groups of
+        // the user that it authenticated as with a cookie.
         let groups = match known.uid == Some(uid) {
             true => peer_groups(socket)?,
             false => None,

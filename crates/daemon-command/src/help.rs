@@ -11,7 +11,7 @@ pub const LONG_ABOUT: &str = "\
 Run a message bus: programs connect to its address, own names, and send each other messages. \
 `diligence bus` executes the program diligence-bus, which can also be called directly.
 
-The options are those of dbus-daemon and are read by the same rules: the value of an option follows \
+The options are the same as in dbus-daemon and are read by the same rules: the value of an option follows \
 an equals sign or is the next word, and the last of --fork and --nofork wins. One of --session, \
 --system and --config-file is required.
 
@@ -99,7 +99,7 @@ fn value_usage(option: &ValueOption) -> String {
     }
 }
 
-/// The width of the help text: that of the narrowest usual terminal.
+/// The width of the help text, which fits the narrowest usual terminal.
 const COLUMNS: usize = 80;
 
 const USAGE_ORDER: [&str; 19] = [

@@ -121,7 +121,7 @@ pub fn set_processors(pid: u32, processors: &ProcessorSet) -> io::Result<()> {
 }
 
 /// A nice value: each step up means about a fifth less processor time than other processes in the
-/// same group. Groups are those of cgroups(7) and, on many desktops, the programs of one session
+/// same group. Groups are cgroups (cgroups(7)) and, on many desktops, the programs of one session
 /// (sched(7), "autogroup").
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Nice(i8);

@@ -10,7 +10,7 @@ use testkit::source_tree::{read, root, rust_files};
 
 /// Names that several definitions share for good, and why.
 const SHARED: &[(&str, &str)] = &[
-    ("Connection", "one end of a connection: that of the bus, and that of a client"),
+    ("Connection", "one end of a connection, in the bus and in a client"),
     (
         "CountingAllocator",
         "the allocator of each test that counts allocations; such a test is a program of its own",

@@ -1,8 +1,8 @@
 //! When connections are accepted.
 //!
 //! The number of descriptors of a process is limited. The bus stops accepting connections before it
-//! has used all of them, because it also needs descriptors to receive those of messages and to read
-//! files. New connections then wait in the queue of the kernel until another one closes.
+//! has used all of them, because it also needs descriptors to receive messages with descriptors and to
+//! read files. New connections then wait in the queue of the kernel until another one closes.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};

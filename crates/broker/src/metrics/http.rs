@@ -9,7 +9,7 @@ pub(super) enum MetricsRequest {
     Get,
     /// A request for the header only.
     Head,
-    /// The client sent nothing and waits: it gets the plain document without a header.
+    /// The client closed its sending side without a request: it gets the document without a header.
     Plain,
     /// The requested path does not exist.
     NotFound,

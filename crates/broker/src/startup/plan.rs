@@ -71,7 +71,7 @@ impl StartupPlan {
         })
     }
 
-    /// Replaces values of the configuration by those of the command line.
+    /// Replaces values of the configuration by values from the command line.
     pub(super) fn overrule(&self, config: &mut Config) {
         let own = &mut config.document.own;
         if let Some(path) = &self.metrics_socket {
@@ -98,7 +98,7 @@ impl StartupPlan {
 }
 
 /// The directory for flight recorder files: the state directory that the service manager created
-/// for this service, or that of the user.
+/// for this service, or the state directory of the user.
 fn state_folder(variable: impl Fn(&str) -> Option<OsString>) -> PathBuf {
     let is_folder = |path: &PathBuf| path.is_absolute();
     let folders = ["STATE_DIRECTORY", "RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR"].into_iter();

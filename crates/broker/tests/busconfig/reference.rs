@@ -213,7 +213,7 @@ fn equivalent_files_have_the_same_meaning() {
         });
         assert_eq!(documents[0], documents[1]);
         let listen: Vec<_> = documents[0].listen.iter().map(|listen| &*listen.text).collect();
-        assert_eq!(listen.len(), 4, "its own and those of basic.d: {listen:?}");
+        assert_eq!(listen.len(), 4, "its own and the ones in basic.d: {listen:?}");
     }
 }
 
