@@ -35,7 +35,7 @@ pub(crate) struct Lint {
     /// Apply only this rule; can be repeated
     #[arg(long = "rule", value_name = "ID")]
     rules: Vec<LintRuleId>,
-    /// Show all findings, not only the first ten of each rule
+    /// Show all findings, not only the first ten
     #[arg(long)]
     all: bool,
     /// Print a line of JSON for each recording
