@@ -75,9 +75,9 @@ const SELF: &str = "(uid=<uid> pid=<pid> comm=\"<comm>\"";
 #[rustfmt::skip]
 const CAUSES: &[Cause] = &[
     Cause { name: "an invalid message", limit: None, provoke: invalid_message, line: &["Connection :1.0 ", SELF, ") com.example.Named was disconnected: it sent an invalid message: the first byte names no byte order (at byte 0)."] },
-    Cause { name: "a bad handshake", limit: None, provoke: bad_handshake, line: &["Connection (no name yet) ", SELF, "was disconnected: it broke the rules of the handshake: "] },
-    Cause { name: "a slow handshake", limit: Some(("auth_timeout", 200)), provoke: slow_handshake, line: &["Connection (no name yet) ", SELF, "was disconnected: it did not finish the handshake and say Hello in time (auth_timeout) [auth_timeout=200, 2", " in use]."] },
-    Cause { name: "no Hello", limit: None, provoke: no_hello, line: &["Connection (no name yet) ", SELF, "was disconnected: it sent a message to others before it said Hello."] },
+    Cause { name: "a bad handshake", limit: None, provoke: bad_handshake, line: &["Connection (no name yet) ", SELF, "was disconnected: it violated the authentication protocol: "] },
+    Cause { name: "a slow handshake", limit: Some(("auth_timeout", 200)), provoke: slow_handshake, line: &["Connection (no name yet) ", SELF, "was disconnected: it did not authenticate and call Hello in time (auth_timeout) [auth_timeout=200, 2", " in use]."] },
+    Cause { name: "no Hello", limit: None, provoke: no_hello, line: &["Connection (no name yet) ", SELF, "was disconnected: it sent a message to another peer before it called Hello."] },
     Cause { name: "a monitor that speaks", limit: None, provoke: speaking_monitor, line: &["Connection :1.0 ", SELF, "was disconnected: it is a monitor and sent a message."] },
     Cause { name: "a long message", limit: Some(("max_message_size", 1000)), provoke: long_message, line: &["Connection :1.0 ", SELF, "was disconnected: it sent an invalid message: it is 5", " bytes long, more than max_message_size=1000 (at byte 4) [max_message_size=1000, 5", " in use]."] },
     Cause { name: "too many names", limit: Some(("max_names_per_connection", 2)), provoke: many_names, line: &["A message of :1.0 ", SELF, "was refused: Connection \":1.0\" is not allowed to own more services", "[max_names_per_connection=2, 2 in use]"] },

@@ -1,4 +1,4 @@
-//! The bus: its components, and the order in which each input passes them.
+//! The bus: its components, and the order in which they handle each input.
 
 use alloc::boxed::Box;
 use core::time::Duration;
@@ -27,10 +27,10 @@ use crate::well_known::DRIVER_NAME;
 ///
 /// Its methods are of three kinds:
 ///
-/// - [`handle`](Self::handle) takes what has happened and appends what has to be done.
-/// - [`next_deadline`](Self::next_deadline) and [`is_accepting`](Self::is_accepting) are asked after
-///   that, before waiting for the next thing to happen.
-/// - The others only look, or note what the daemon has learned.
+/// - [`handle`](Self::handle) takes an event and appends the actions that it requires.
+/// - [`next_deadline`](Self::next_deadline) and [`is_accepting`](Self::is_accepting) are called
+///   after that, before the daemon waits for the next event.
+/// - The others read the state, or store facts that the daemon has learned.
 ///
 /// The caller provides the time, which must not go back.
 #[derive(Debug)]
@@ -41,18 +41,18 @@ pub struct Bus {
     checks: Checks,
 }
 
-/// When a bus checks its invariants.
+/// The times at which a bus checks its invariants.
 #[derive(Clone, Copy, Debug)]
 enum Checks {
-    /// Never by itself.
+    /// The bus does not check its invariants.
     Off,
-    /// After inputs, of which this many were not followed by a check.
+    /// The bus checks them after this many inputs without a check.
     On { unchecked: usize },
 }
 
-/// Creating a bus.
+/// Methods that create and set up a bus.
 impl Bus {
-    /// A bus without connections.
+    /// Creates a bus without connections.
     pub fn new(identity: BusIdentity, config: Configuration, hash_key: impl Into<HashKey>) -> Self {
         let hasher = KeyedState::new(hash_key.into());
         Self {
@@ -63,33 +63,33 @@ impl Bus {
         }
     }
 
-    /// Does not check the invariants any more, so that the cost of messages can be measured in debug
+    /// Stops the checks of invariants, so that the cost of messages can be measured in debug
     /// builds, too.
     pub const fn stop_checking(&mut self) {
         self.checks = Checks::Off;
     }
 
-    /// The same bus, with security modules that decide what connections may do.
+    /// Adds security modules that decide what connections may do.
     #[must_use]
     pub fn mediated_by(mut self, mediator: Box<dyn Mediator>) -> Self {
         self.router.access.set_mediator(mediator);
         self
     }
 
-    /// Measures how long searches of match rules take, for traces. Without this call they are not
-    /// measured.
+    /// Sets the clock that measures the time of match rule searches for traces. Without this call
+    /// these times are not measured.
     pub const fn set_stopwatch(&mut self, stopwatch: Stopwatch) {
         self.router.tracing.set_stopwatch(stopwatch);
     }
 }
 
-/// Handling inputs.
+/// Methods that handle inputs.
 impl Bus {
-    /// Takes one input and appends to `effects` what has to be done about it, in order.
+    /// Handles one input and appends the actions that it requires to `effects`, in order.
     ///
     /// # Panics
     ///
-    /// In debug builds, if an invariant is violated after the input ([`Self::check`]).
+    /// Panics in debug builds if an invariant is violated after the input ([`Self::check`]).
     pub fn handle(&mut self, now: Time, input: Input<'_>, effects: &mut Effects) {
         self.router.now = now;
         self.dispatch(input, effects);
@@ -122,7 +122,7 @@ impl Bus {
         }
     }
 
-    /// A message: it is checked, counted, and given to the router or the driver.
+    /// Handles a message: checks it, counts it and passes it to the router or the driver.
     fn message(&mut self, from: PeerId, message: &Message<'_>, fx: &mut Effects) {
         let router = &mut self.router;
         let Some(peer) = router.registry.get_mut(from) else { return };
@@ -144,11 +144,11 @@ impl Bus {
         router.accounting.received(&mut peer.statistics, message, router.now);
         self.route(from, is_active, message, fx);
         let accounting = &mut self.router.accounting;
-        accounting.set_payer(QueueAccount::Nobody);
+        accounting.set_payer(QueueAccount::Unaccounted);
         accounting.settle_member(mark);
     }
 
-    /// Gives a message to whatever handles its destination.
+    /// Passes a message to the component that handles its destination.
     #[inline]
     fn route(&mut self, from: PeerId, is_active: bool, message: &Message<'_>, fx: &mut Effects) {
         match message.destination() {
@@ -171,7 +171,8 @@ impl Bus {
         Driver { router, activation, reloads }
     }
 
-    /// Ends a connection that sends to others before it has called Hello. Monitors see the message.
+    /// Disconnects a peer that sends a message to another peer before it has called Hello. Monitors
+    /// see the message.
     fn refuse_unregistered(&mut self, from: PeerId, message: &Message<'_>, fx: &mut Effects) {
         let router = &mut self.router;
         if router.is_watched() {
@@ -209,7 +210,7 @@ impl Bus {
     }
 }
 
-/// Connections come and go.
+/// New and ending connections.
 impl Bus {
     fn connected(&mut self, id: PeerId, credentials: ConnectionCredentials) {
         let Router { registry, accounting, config, now, .. } = &mut self.router;
@@ -247,20 +248,20 @@ impl Bus {
             driver::release_all_names(id, router, fx);
             router.drop_calls(id, fx);
         }
-        router.accounting.set_payer(QueueAccount::Nobody);
+        router.accounting.set_payer(QueueAccount::Unaccounted);
         router.registry.remove(id);
     }
 }
 
-/// Time, and other configurations.
+/// Deadlines and new configurations.
 impl Bus {
-    /// When [`Input::DeadlinePassed`] is due, if ever.
+    /// The time at which [`Input::DeadlinePassed`] is due, if any.
     pub fn next_deadline(&self) -> Option<Time> {
         let (calls, starts) = (self.router.calls.next_deadline(), self.activation.next_deadline());
         [self.next_hello_deadline(), calls, starts, self.reloads.due()].into_iter().flatten().min()
     }
 
-    /// When the next connection must have called Hello.
+    /// The time by which the next connection must call Hello.
     fn next_hello_deadline(&self) -> Option<Time> {
         let (since, _) = self.router.registry.first_waiting()?;
         Some(since.after(self.router.config.limits.auth_timeout?))
@@ -317,34 +318,34 @@ impl Bus {
     }
 }
 
-/// What the daemon asks.
+/// Questions of the daemon.
 impl Bus {
-    /// Whether more connections may be accepted: not while too many have yet to call Hello. One is
-    /// always accepted.
+    /// True if more connections may be accepted. It is false while too many have yet to call Hello,
+    /// but one is always accepted.
     pub fn is_accepting(&self) -> bool {
         let max = self.router.config.limits.max_incomplete_connections.max(1);
         (self.router.registry.unregistered() as u64) < max
     }
 
-    /// Whether a user has so many connections that have not called Hello that its next connections
-    /// should wait while the bus is not [accepting](Self::is_accepting), and those of other users
-    /// should not.
+    /// True if a user has too many connections without Hello, so that its next connections should wait
+    /// while the bus is not [accepting](Self::is_accepting). Connections of other users should not
+    /// wait.
     pub fn is_crowding(&self, uid: Option<u32>) -> bool {
         let share = (self.router.config.limits.max_incomplete_connections / 2).max(1);
         self.incomplete_of(uid) >= share
     }
 
-    /// How many connections of a user have not called Hello.
+    /// Number of connections of a user that have not called Hello.
     pub fn incomplete_of(&self, uid: Option<u32>) -> u64 {
         self.router.registry.unregistered_of(uid) as u64
     }
 
-    /// Whether the security labels of connections have to be known.
+    /// True if the security labels of connections are needed.
     pub const fn asks_for_labels(&self) -> bool {
         self.router.access.needs_labels()
     }
 
-    /// The configuration in force.
+    /// The configuration that is in force.
     pub const fn configuration(&self) -> &Configuration {
         &self.router.config
     }
@@ -354,7 +355,7 @@ impl Bus {
         self.router.limits_of(peer)
     }
 
-    /// The limit because of which a connection is ended, if there is one.
+    /// The limit that ended a connection, if any.
     pub fn limit_hit_by(&self, peer: PeerId, end: &End) -> Option<LimitHit> {
         self.router.limit_hit_by(peer, end)
     }
@@ -370,18 +371,18 @@ impl Bus {
         self.router.registry.get(peer)?.number()
     }
 
-    /// The same for a connection that takes part. A monitor is not a recipient of anything.
+    /// Like [`Self::unique_number`], but `None` for a monitor, which cannot be a recipient.
     #[inline]
     pub fn recipient_number(&self, peer: PeerId) -> Option<u64> {
         self.router.registry.get(peer).filter(|peer| !peer.is_monitor())?.number()
     }
 
-    /// All connections that have called Hello, with the number in their unique name.
+    /// All connections that have called Hello, each with the number in its unique name.
     pub fn participants(&self) -> impl Iterator<Item = (PeerId, u64)> {
         self.router.registry.numbers()
     }
 
-    /// What the kernel said about the process of a connection.
+    /// The credentials of a connection, as reported by the kernel.
     #[inline]
     pub fn credentials(&self, peer: PeerId) -> Option<&ConnectionCredentials> {
         self.router.registry.get(peer).map(|peer| &peer.credentials)
@@ -392,17 +393,17 @@ impl Bus {
         self.router.registry.get(peer)?.user
     }
 
-    /// What the process of a connection is called, if it was looked up.
+    /// The description of the process of a connection, if it was looked up.
     pub fn process(&self, peer: PeerId) -> Option<&Process> {
         self.router.registry.get(peer)?.process.as_deref()
     }
 
-    /// What is known of a connection; `None` if it is gone.
+    /// A description of a connection; `None` if it is gone.
     pub fn snapshot(&self, peer: PeerId) -> Option<PeerSnapshot> {
         self.router.registry.snapshot(peer)
     }
 
-    /// Whether a connection has calls to answer.
+    /// True if a connection has calls to answer.
     #[inline]
     pub fn owes_replies(&self, peer: PeerId) -> bool {
         self.router.calls.of_peer(peer).1 > 0
@@ -413,12 +414,13 @@ impl Bus {
         self.router.registry.owned_names(peer)
     }
 
-    /// How many messages a connection has lost since it last kept up; `None` if it keeps up.
+    /// Number of messages that were dropped for a connection since it last kept up; `None` if it
+    /// keeps up.
     pub fn losing(&self, peer: PeerId) -> Option<u64> {
         Some(self.router.registry.get(peer)?.statistics.losing.as_ref()?.missed.messages)
     }
 
-    /// How many messages a policy has withheld from a connection.
+    /// Number of messages that a policy withheld from a connection.
     pub fn withheld(&self, peer: PeerId) -> Option<u64> {
         Some(self.router.registry.get(peer)?.statistics.withheld.messages)
     }
@@ -431,60 +433,59 @@ impl Bus {
 
 /// Statistics and the history.
 impl Bus {
-    /// What was counted since the start.
+    /// The counters since the bus started.
     #[must_use]
     pub fn totals(&self) -> Totals {
         self.router.accounting.totals()
     }
 
-    /// The current numbers. This looks at each connection.
+    /// The present state in numbers. This call visits each connection.
     #[must_use]
     pub fn gauges(&self) -> Gauges {
         self.router.gauges()
     }
 
-    /// How long ago the first connection was accepted.
+    /// Time since the first connection was accepted.
     #[must_use]
     pub fn uptime(&self) -> Duration {
         self.router.accounting.uptime(self.router.now)
     }
 
-    /// Counts members from now on, unless that was begun already. Returns for how long they have
-    /// been counted.
+    /// Starts counting members if that has not started yet. Returns the time since it started.
     pub fn count_members(&mut self, now: Time) -> Duration {
         now.since(self.router.accounting.count_members(now))
     }
 
-    /// The members that were called or emitted since they are counted, in the order in which they
-    /// occurred first.
+    /// The members that were called or emitted since counting started, in the order in which they
+    /// first appeared.
     pub fn members(&self) -> impl ExactSizeIterator<Item = MemberUse<'_>> {
         self.router.accounting.members()
     }
 
-    /// What was counted for members that have no row of their own.
+    /// The counters of the members that do not have a row.
     #[must_use]
     pub const fn other_members(&self) -> MemberCounts {
         self.router.accounting.other_members()
     }
 
-    /// The last incidents, by kind, each from the earliest to the latest.
+    /// The most recent incidents by kind, and each kind from the oldest to the newest.
     pub fn incidents(&self) -> impl Iterator<Item = &Incident> {
         self.router.accounting.incidents()
     }
 
-    /// How often each cause of each kind of incident has occurred.
+    /// The number of occurrences of each cause of each kind of incident.
     pub fn causes(&self) -> impl Iterator<Item = (IncidentKind, &'static str, u64)> {
         self.router.accounting.causes()
     }
 
-    /// Adds an incident that only the daemon has seen to the history, and counts it: a peer that was
-    /// not served, or a fault of the operating system.
+    /// Counts an incident that only the daemon knows of, and adds it to the history: a rejected
+    /// peer, or a failure of the operating system.
     pub fn note_incident(&mut self, incident: Incident) {
         self.router.accounting.count(incident.kind, incident.cause);
         self.router.accounting.add_incident(incident);
     }
 
-    /// Notes what the process of a connection is called.
+    /// Stores the description of the process of a connection.
     pub fn describe(&mut self, peer: PeerId, process: Process) {
         self.router.accounting.describe(peer, &process);
         if let Some(peer) = self.router.registry.get_mut(peer) {
@@ -493,23 +494,23 @@ impl Bus {
     }
 }
 
-/// Invariants.
+/// Methods that check invariants.
 impl Bus {
-    /// Counts the messages with descriptors that wait for a service. The daemon must keep exactly the
-    /// descriptors of these, see [`Effect::HoldFds`](crate::Effect::HoldFds). It takes time in proportion
-    /// to the number of messages that wait.
+    /// Counts the messages with descriptors that wait for a service. The daemon must hold exactly
+    /// the descriptors of these messages, see [`Effect::HoldFds`](crate::Effect::HoldFds). The time
+    /// is proportional to the number of waiting messages.
     #[must_use]
     pub fn held_messages_with_fds(&self) -> usize {
         self.activation.held_messages_with_fds()
     }
 
-    /// Checks that every counter is the sum that it stands for, every match rule and every name has
-    /// a live owner, and everything that waits has a live connection. It takes time in proportion
+    /// Checks that every counter equals the sum that it represents, that every match rule and every
+    /// name has a live owner, and that every waiter has a live connection. The time is proportional
     /// to the state of the bus.
     ///
     /// # Panics
     ///
-    /// If an invariant is violated, which is a bug.
+    /// Panics if an invariant is violated, which is a bug.
     pub fn check(&self) {
         let Router { registry, matching, calls, tracing, .. } = &self.router;
         registry.check();
@@ -524,7 +525,7 @@ impl Bus {
 
 impl Bus {
     /// Checks the invariants after every input while the bus is small, and less often when it is
-    /// large, so that a check costs each input the same.
+    /// large, so that the cost of checks per input stays constant.
     fn check_sometimes(&mut self) {
         let Checks::On { unchecked } = &mut self.checks else { return };
         *unchecked += 1;
@@ -535,7 +536,7 @@ impl Bus {
     }
 }
 
-/// How much of its state a bus checks for each input, on average.
+/// The part of its state that a bus checks per input, on average.
 const CHECKED_PER_INPUT: usize = 64;
 
 fn disconnect(peer: PeerId, reason: DisconnectReason, fx: &mut Effects) {
@@ -576,8 +577,8 @@ mod tests {
         bus
     }
 
-    /// Each component has tests of its own check. This shows that the check of the bus calls it, and
-    /// that it compares the components with each other.
+    /// Each component tests its own check. This test shows that the check of the bus calls all of
+    /// them, and that it compares the components with each other.
     #[test]
     fn the_check_reports_corruptions_of_every_component() {
         each_is_reported(

@@ -1,9 +1,9 @@
-//! Pending calls: calls whose reply has not come yet.
+//! Pending calls: calls whose reply has not arrived yet.
 //!
 //! The bus remembers them to answer the caller if the callee disconnects, and to distinguish
-//! requested replies from others. A record is in one slab, found by a hash of (caller, serial,
-//! callee), and in three lists: of its caller, of its callee, and of all by age. Everything but
-//! walking a list takes constant time.
+//! requested replies from others. Each record is in a slab, in a hash index by (caller, serial,
+//! callee), and in three lists: of its caller, of its callee, and of all records by age. All
+//! operations take constant time, except walking a list.
 
 use alloc::vec::Vec;
 use core::num::NonZeroU32;
@@ -15,7 +15,7 @@ use crate::accounting::Counted;
 use crate::hash::KeyedState;
 use crate::types::{PeerId, Time};
 
-/// A call that waits.
+/// A call that waits for its reply.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct PendingCall {
     pub(crate) caller: PeerId,
@@ -23,16 +23,16 @@ pub(crate) struct PendingCall {
     pub(crate) callee: PeerId,
 }
 
-/// A call that waits, found.
+/// A reference to a pending call that was found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct PendingCallId(usize);
 
-/// Why a call cannot be waited for.
+/// The reason why a call cannot become pending.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ExpectError {
-    /// The caller has a call with the same serial to the same callee.
+    /// The caller already has a pending call with this serial to the same callee.
     SerialInUse,
-    /// The caller has as many calls as it may.
+    /// The caller has reached its limit of pending calls.
     TooMany,
 }
 
@@ -42,12 +42,12 @@ struct CallRecord {
     /// The hash of the call, which is expensive to compute again.
     hash: u64,
     deadline: Time,
-    /// Where the call was counted.
+    /// The row in which the call was counted.
     counted: Counted,
     links: [Link; 3],
 }
 
-/// Which of its lists.
+/// The lists that a record is in.
 #[derive(Clone, Copy)]
 enum By {
     Caller = 0,
@@ -61,7 +61,7 @@ struct Link {
     next: usize,
 }
 
-/// The ends of a list of records.
+/// The first and the last record of a list.
 #[derive(Clone, Copy, Debug)]
 struct List {
     first: usize,
@@ -86,12 +86,12 @@ struct PeerLists {
     owed: List,
 }
 
-/// All calls that wait.
+/// All pending calls of the bus.
 #[derive(Debug)]
 pub(crate) struct PendingCalls {
     records: Slab<CallRecord>,
     by_key: HashTable<usize>,
-    /// By the index of a connection.
+    /// The lists of each connection, by its index.
     peers: Vec<PeerLists>,
     by_age: List,
     hasher: KeyedState,
@@ -108,18 +108,18 @@ impl PendingCalls {
         }
     }
 
-    /// How many calls wait.
+    /// Number of pending calls.
     pub(crate) fn len(&self) -> usize {
         self.records.len()
     }
 
-    /// How many calls of a connection wait, and how many wait for it.
+    /// Number of pending calls that a connection made, and number that it must answer.
     #[inline]
     pub(crate) fn of_peer(&self, peer: PeerId) -> (usize, usize) {
         self.peers.get(peer.index()).map_or((0, 0), |lists| (lists.calls.len, lists.owed.len))
     }
 
-    /// Remembers a call until its reply comes.
+    /// Adds a call, which is pending until its reply arrives.
     pub(crate) fn expect(
         &mut self,
         call: PendingCall,
@@ -142,13 +142,13 @@ impl PendingCalls {
         Ok(())
     }
 
-    /// Finds the call that waits for this reply.
+    /// Finds the call that a reply belongs to.
     #[inline]
     pub(crate) fn find(&self, call: &PendingCall) -> Option<PendingCallId> {
         self.find_hashed(self.hasher.hash(call), call)
     }
 
-    /// Forgets a call because its reply has come. Returns where it was counted.
+    /// Removes a call because its reply has arrived. Returns the row in which it was counted.
     #[inline]
     pub(crate) fn take(&mut self, id: PendingCallId) -> Counted {
         let counted = self.records[id.0].counted;
@@ -156,22 +156,22 @@ impl PendingCalls {
         counted
     }
 
-    /// Forgets one of the calls that `caller` made.
+    /// Removes one of the calls that `caller` made.
     pub(crate) fn pop_call_by(&mut self, caller: PeerId) -> Option<PendingCall> {
         self.pop(self.peers.get(caller.index())?.calls.first)
     }
 
-    /// Forgets the oldest of the replies that `callee` owes.
+    /// Removes the oldest call that `callee` must answer.
     pub(crate) fn pop_owed_by(&mut self, callee: PeerId) -> Option<PendingCall> {
         self.pop(self.peers.get(callee.index())?.owed.first)
     }
 
-    /// Forgets the oldest call whose time is over.
+    /// Removes the oldest call whose timeout has expired.
     pub(crate) fn pop_expired(&mut self, now: Time) -> Option<PendingCall> {
         (self.next_deadline()? <= now).then(|| self.pop(self.by_age.first)).flatten()
     }
 
-    /// Lets no call wait longer than until `latest`.
+    /// Limits the deadline of all calls to `latest`.
     pub(crate) fn hasten(&mut self, latest: Time) {
         let mut index = self.by_age.last;
         while let Some(record) = self.records.get_mut(index)
@@ -182,18 +182,18 @@ impl PendingCalls {
         }
     }
 
-    /// When the time of the next call is over.
+    /// The time at which the next call times out.
     pub(crate) fn next_deadline(&self) -> Option<Time> {
         let first = self.records.get(self.by_age.first)?;
         (first.deadline < NEVER).then_some(first.deadline)
     }
 
-    /// Checks that every pending call is in its three lists, that both ends are live, that the oldest
-    /// call has the first deadline, and that all counts are right.
+    /// Checks that every pending call is in its three lists, that its caller and callee are live,
+    /// that the oldest call has the first deadline, and that all counters are right.
     ///
     /// # Panics
     ///
-    /// If not.
+    /// Panics if an invariant is violated.
     pub(crate) fn check(&self, is_live: impl Fn(PeerId) -> bool) {
         assert_eq!(self.records.len(), self.by_key.len(), "pending calls and their index");
         for (index, CallRecord { call, .. }) in &self.records {
@@ -208,7 +208,7 @@ impl PendingCalls {
         assert_eq!([of_callers, of_callees, of_age], [self.records.len(); 3], "calls in lists");
     }
 
-    /// Walks a list, and returns how many calls it has.
+    /// Walks a list, and returns the number of its calls.
     fn check_list(&self, by: By, list: List) -> usize {
         let (mut index, mut previous, mut len) = (list.first, NONE, 0);
         let mut deadline = Time::default();
@@ -239,8 +239,8 @@ impl PendingCalls {
         self.by_key.insert_unique(hash, index, |&i| records[i].hash);
         self.link(By::Caller, index);
         self.link(By::Callee, index);
-        // All calls have the same time to wait, and `hasten` is called when that becomes shorter, so
-        // the list is sorted by deadline too.
+        // All calls have the same timeout, and `hasten` is called when it becomes shorter, so the
+        // list is sorted by deadline, too.
         self.link(By::Age, index);
     }
 
@@ -271,7 +271,7 @@ impl PendingCalls {
         }
     }
 
-    /// Puts a record at the end of a list.
+    /// Appends a record to a list.
     fn link(&mut self, by: By, index: usize) {
         let list = self.list(by, index);
         list.len += 1;
@@ -303,10 +303,10 @@ impl PendingCalls {
     }
 }
 
-/// No record.
+/// The index that stands for no record.
 const NONE: usize = usize::MAX;
 
-/// The deadline of calls that may wait for ever.
+/// The deadline of calls without a timeout.
 const NEVER: Time = Time::from_nanos(u64::MAX);
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
-//! A message bus as a state machine: it takes inputs, keeps its state in memory, and returns effects.
+//! A message bus as a state machine: it takes inputs, keeps its state in memory, and returns
+//! effects.
 //!
-//! [`Bus::handle`] takes the time and one [`Input`], and appends [`Effect`]s. It does no I/O,
-//! reads no clock, and knows how many descriptors a message has, but not their numbers. So a test is a
-//! list of inputs and expected effects, and a whole day of a desktop can be replayed in seconds.
-//! The crate is `no_std` and has no unsafe code.
+//! [`Bus::handle`] takes the time and one [`Input`], and appends [`Effect`]s. It does not do I/O or
+//! read a clock. It knows how many file descriptors a message has, but not their numbers. So a test
+//! is a list of inputs and expected effects, and a whole day of a desktop can be replayed in
+//! seconds. The crate is `no_std` and does not use unsafe code.
 //!
 //! ```text
 //!   sockets ──▶ messages ──▶ Bus::handle ──▶ effects ──▶ queues ──▶ sockets
@@ -29,7 +30,7 @@
 //! let peer = PeerId::new(0, 0);
 //! let credentials = ConnectionCredentials { uid: Some(1000), ..Default::default() };
 //! bus.handle(Time::default(), Input::Connected { peer, credentials }, &mut effects);
-//! // The connection has 30 seconds to say Hello.
+//! // The connection must call Hello within 30 seconds.
 //! assert_eq!(bus.next_deadline(), Some(Time::from_nanos(30_000_000_000)));
 //! ```
 

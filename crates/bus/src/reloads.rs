@@ -1,8 +1,8 @@
-//! Calls of ReloadConfig: when the configuration is read, and which calls that answers.
+//! Calls of ReloadConfig: the time of the next reload, and the calls that it answers.
 //!
-//! Every user may call ReloadConfig, and reading the configuration holds up the whole bus. So all
+//! Every user may call ReloadConfig, and reading the configuration blocks the whole bus. So all
 //! callers without privileges together cause at most one reload per [`INTERVAL`]. A call that comes
-//! too early waits for the next reload, which answers every call made before it: after the reply,
+//! too early waits for the next reload, which answers every call made before it. After the reply,
 //! the configuration is at least as new as the call.
 
 use alloc::collections::BTreeMap;
@@ -17,34 +17,34 @@ use crate::types::{PeerId, Time};
 #[derive(Debug, Default)]
 pub(crate) struct Reloads {
     waiting: BTreeMap<PeerId, Vec<NonZeroU32>>,
-    /// When the configuration was last read for a caller without privileges.
+    /// The time of the last reload for a caller without privileges.
     last: Option<Time>,
 }
 
-/// Whether a caller may have the configuration read at any time.
+/// Whether a caller may cause a reload at any time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ReloadPrivilege {
-    /// The superuser or the bus's own user.
+    /// The caller is root or the user of the bus.
     Any,
-    /// Another user.
+    /// The caller is another user.
     None,
 }
 
-/// When a call causes a reload.
+/// The time at which a call causes a reload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ReloadTurn {
-    /// At once.
+    /// The call causes a reload immediately.
     Now,
-    /// At [`Reloads::due`].
+    /// The call is answered by the reload at [`Reloads::due`].
     Later,
 }
 
-/// A connection has [`WAITING_MAX`] calls waiting.
+/// The error if a connection already has [`WAITING_MAX`] waiting calls.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct TooManyWaiting;
 
 impl Reloads {
-    /// Adds a call, with its serial if it wants a reply.
+    /// Adds a call, with its serial if it expects a reply.
     pub(crate) fn add(
         &mut self,
         caller: PeerId,
@@ -67,7 +67,7 @@ impl Reloads {
         Ok(ReloadTurn::Now)
     }
 
-    /// When waiting calls cause the next reload.
+    /// The time of the next reload, if calls wait for it.
     pub(crate) fn due(&self) -> Option<Time> {
         if self.waiting.is_empty() {
             return None;
@@ -75,23 +75,23 @@ impl Reloads {
         Some(self.last.map_or(Time::default(), |last| last.after(INTERVAL)))
     }
 
-    /// Begins the reload that is due, and returns one of its callers.
+    /// Starts the reload that is due, and returns one of its callers.
     pub(crate) fn begin_due(&mut self, now: Time) -> Option<PeerId> {
         self.due().filter(|due| *due <= now)?;
         self.last = Some(now);
         self.waiting.keys().next().copied()
     }
 
-    /// Takes all calls that wait, since the configuration was read.
+    /// Takes all waiting calls, after the configuration was read.
     pub(crate) fn take(&mut self) -> BTreeMap<PeerId, Vec<NonZeroU32>> {
         mem::take(&mut self.waiting)
     }
 
-    /// Checks that every call that waits is one of a live connection.
+    /// Checks that every waiting call belongs to a live connection.
     ///
     /// # Panics
     ///
-    /// If not.
+    /// Panics if an invariant is violated.
     pub(crate) fn check(&self, is_active: impl Fn(PeerId) -> bool) {
         for (caller, calls) in &self.waiting {
             assert!(is_active(*caller), "{caller} waits for a reload");
@@ -99,16 +99,16 @@ impl Reloads {
         }
     }
 
-    /// Forgets the calls of a connection, which gets no replies any more.
+    /// Removes the calls of a connection, which cannot get replies any more.
     pub(crate) fn forget(&mut self, caller: PeerId) {
         self.waiting.remove(&caller);
     }
 }
 
-/// Calls of one connection that may wait for a reload.
+/// Maximum number of calls of one connection that wait for a reload.
 pub(crate) const WAITING_MAX: usize = 16;
 
-/// How far reloads for callers without privileges are apart.
+/// Minimum time between reloads for callers without privileges.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
-//! Traces: messages that are recorded, with their recipients, for readers that get no copies.
+//! Traces: messages are recorded with their recipients, for readers that do not get copies.
 //!
-//! The bus says which messages somebody wants to have recorded ([`Traced`]). The recipients are those
-//! of the [`Effect::Send`](crate::Effect::Send)s with the same head. The daemon writes the records.
+//! The bus reports which messages a trace requests ([`Traced`]). The recipients of a message are
+//! the recipients of all [`Effect::Send`](crate::Effect::Send)s with the same head. The daemon
+//! writes the records.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -17,32 +18,32 @@ use crate::types::{
     TraceAudience, Traced, TracedMessage, TracedOwner,
 };
 
-/// The running traces.
+/// The traces that are running.
 #[derive(Debug)]
 pub(crate) struct Tracing {
-    /// Whether anything is recorded at all.
+    /// True if any message is recorded.
     is_on: bool,
     recorder: FlightRecorder,
     stopwatch: Option<Stopwatch>,
     /// The number of traces that record all messages.
     whole: usize,
-    /// The rules of all other traces.
+    /// The rules of the other traces.
     rules: MatchIndex,
     by_peer: BTreeMap<PeerId, Running>,
-    /// Connections whose traces record the current message because of a rule.
+    /// Connections with a trace rule that matches the current message.
     readers: MatchedRecipients,
 }
 
 /// The trace of one connection.
 #[derive(Debug)]
 struct Running {
-    /// Bytes of its ring.
+    /// Size of its ring, in bytes.
     bytes: u64,
-    /// Its rules; none if it records all messages.
+    /// Its rules; empty if it records all messages.
     rules: Vec<RuleId>,
 }
 
-/// Beginning and ending traces.
+/// Methods that start and end traces.
 impl Tracing {
     pub(crate) fn new(hasher: KeyedState, recorder: FlightRecorder) -> Self {
         let mut tracing = Self {
@@ -58,7 +59,7 @@ impl Tracing {
         tracing
     }
 
-    /// Sets the counter that measures searches of match rules.
+    /// Sets the clock that measures searches of match rules.
     pub(crate) const fn set_stopwatch(&mut self, stopwatch: Stopwatch) {
         self.stopwatch = Some(stopwatch);
     }
@@ -68,7 +69,7 @@ impl Tracing {
         self.update();
     }
 
-    /// Begins a trace of the messages that match one of the rules, or of all messages if there are
+    /// Starts a trace of the messages that match one of the rules, or of all messages if there are
     /// no rules.
     pub(crate) fn begin(&mut self, peer: PeerId, bytes: u64, rules: Vec<MatchRule>) {
         self.end(peer);
@@ -79,7 +80,7 @@ impl Tracing {
         self.update();
     }
 
-    /// Ends the trace of a connection. Returns whether it had one.
+    /// Ends the trace of a connection. Returns false if it did not have one.
     pub(crate) fn end(&mut self, peer: PeerId) -> bool {
         let Some(running) = self.by_peer.remove(&peer) else { return false };
         self.whole -= usize::from(running.rules.is_empty());
@@ -92,23 +93,23 @@ impl Tracing {
         self.is_on = self.recorder == FlightRecorder::On || !self.by_peer.is_empty();
     }
 
-    /// Whether anything is recorded.
+    /// True if any message is recorded.
     #[inline]
     pub(crate) const fn is_on(&self) -> bool {
         self.is_on
     }
 
-    /// How many connections have a trace.
+    /// Number of connections with a trace.
     pub(crate) fn len(&self) -> usize {
         self.by_peer.len()
     }
 
-    /// Bytes of all rings that connections have asked for.
+    /// Size of the rings of all traces, in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.by_peer.values().map(|running| running.bytes).sum()
     }
 
-    /// Whether a connection has a trace.
+    /// True if a connection has a trace.
     pub(crate) fn has(&self, peer: PeerId) -> bool {
         self.by_peer.contains_key(&peer)
     }
@@ -117,11 +118,11 @@ impl Tracing {
         self.whole > 0 || self.recorder == FlightRecorder::On
     }
 
-    /// Checks that every trace has a live connection, and that all counts are right.
+    /// Checks that every trace has a live connection, and that all counters are right.
     ///
     /// # Panics
     ///
-    /// If not.
+    /// Panics if an invariant is violated.
     pub(crate) fn check(&self, registry: &Registry) {
         for (peer, running) in &self.by_peer {
             assert!(registry.get(*peer).is_some(), "{peer} has a trace and is gone");
@@ -137,16 +138,16 @@ impl Tracing {
     }
 }
 
-/// Recording.
+/// Methods that record messages.
 impl Tracing {
-    /// The reading of the stopwatch, if anything is recorded and there is a stopwatch.
+    /// The reading of the stopwatch, if messages are recorded and a stopwatch is set.
     #[inline]
     pub(crate) fn stopwatch(&self) -> Option<u64> {
         if self.is_on { self.stopwatch.map(|read| read()) } else { None }
     }
 
-    /// Notes that the search of match rules for the last recorded message has ended. It began at
-    /// this reading of the stopwatch.
+    /// Records that the search of match rules for the last recorded message has ended. The search
+    /// began at this reading of the stopwatch.
     #[inline]
     pub(crate) fn matched_since(&self, begun: Option<u64>, head: Span, fx: &mut Effects) {
         if let Some((begun, ended)) = begun.zip(self.stopwatch()) {
@@ -161,7 +162,7 @@ impl Tracing {
         }
     }
 
-    /// Records that a well-known name has another owner.
+    /// Records that the owner of a well-known name has changed.
     pub(crate) fn record_owner(&self, change: &OwnerChange, registry: &Registry, fx: &mut Effects) {
         if self.recorder == FlightRecorder::On {
             let number = |peer: Option<PeerId>| registry.get(peer?)?.number();
@@ -170,8 +171,8 @@ impl Tracing {
         }
     }
 
-    /// Records a message of a connection, if a trace wants it. A message that was held for a service
-    /// was received at `since`.
+    /// Records a message of a connection, if a trace requests it. A message that was held for a
+    /// service was received at `since`.
     #[inline]
     pub(crate) fn record(
         &mut self,
@@ -186,7 +187,7 @@ impl Tracing {
         }
     }
 
-    /// Records a message of the bus itself, if a trace wants it.
+    /// Records a message of the bus itself, if a trace requests it.
     #[inline]
     pub(crate) fn record_own(
         &mut self,
@@ -278,7 +279,7 @@ mod tests {
         registry
     }
 
-    /// A trace with a rule, and one of all messages.
+    /// A trace with a rule, and a trace of all messages.
     fn tracing() -> Tracing {
         let mut tracing = Tracing::new(KeyedState::new(0.into()), FlightRecorder::Off);
         let rule = MatchRule::parse("member='A'").expect("a rule");

@@ -1,4 +1,4 @@
-//! Names that the specification, or systemd, gives to parts of a bus.
+//! Names that the specification or systemd defines for parts of a bus.
 
 use wire::names::{InterfaceName, ObjectPath, WellKnownName};
 
@@ -6,10 +6,10 @@ use wire::names::{InterfaceName, ObjectPath, WellKnownName};
 pub(crate) const DRIVER_NAME: WellKnownName<'static> =
     WellKnownName::literal("org.freedesktop.DBus");
 
-/// The object that the bus is.
+/// The object path of the bus.
 pub(crate) const DRIVER_PATH: ObjectPath<'static> = ObjectPath::literal("/org/freedesktop/DBus");
 
-/// The interface of the methods and signals that every bus has.
+/// The interface with the methods and signals that every bus has.
 pub(crate) const DRIVER_INTERFACE: InterfaceName<'static> =
     InterfaceName::literal("org.freedesktop.DBus");
 

@@ -10,35 +10,35 @@ fn ends_of_connections() {
         (
             End::UnexpectedFds,
             "unexpected-fds",
-            "it sent file descriptors that the handshake did not agree on",
+            "it sent file descriptors without having negotiated them",
         ),
         (
             End::FdsTruncated,
             "fds-truncated",
-            "its file descriptors could not be received; is the limit of open files reached?",
+            "its file descriptors could not be received; check the limit of open files of the bus",
         ),
         (
             End::FdsPending,
             "fds-pending",
-            "it sent file descriptors and for too long no message that they belong to",
+            "it sent file descriptors, but their message did not arrive in time",
         ),
         (
             End::FdsUnread,
             "fds-unread",
-            "it read nothing for too long while file descriptors were queued for it",
+            "it did not read its queue for too long while file descriptors were queued for it",
         ),
         (
             End::Rejected,
             "authentication",
-            "it has given up, since nothing that it authenticated with was accepted",
+            "it disconnected after all its authentication mechanisms were rejected",
         ),
-        (End::Unwatched, "unwatched", "the system does not let it be watched"),
+        (End::Unwatched, "unwatched", "its socket could not be watched"),
         (End::NotAdmitted, "not-admitted", "its user may not connect to this bus"),
         (
             End::AttributesUnknown,
             "standing-unknown",
-            "its groups, or whether its user sits at the machine, cannot be told, and the policy \
-             asks for that",
+            "the policy needs its groups, or needs to know whether its user is at the console, \
+             and they could not be read",
         ),
     ];
     for (end, word, text) in rows {

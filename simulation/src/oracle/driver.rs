@@ -102,7 +102,7 @@ impl Oracle {
     fn show_if_all_is_said(&mut self) {
         if let Some(shown) = self.shown_later.take_if(|shown| shown.behind.is_empty()) {
             let call = Message::parse(&shown.call).expect("it was read before");
-            self.pass_to_listeners(&call, To::Bus);
+            self.pass_to_observers(&call, To::Bus);
         }
     }
 

@@ -41,7 +41,7 @@ impl Oracle {
     }
 
     /// Who listens gets a message, if he may; returns how many may not.
-    pub(super) fn pass_to_listeners(&mut self, message: &Message<'_>, to: To) -> usize {
+    pub(super) fn pass_to_observers(&mut self, message: &Message<'_>, to: To) -> usize {
         let before = self.owed.len();
         let sender = message.sender().and_then(|name| id_of(name.as_str()));
         for by in self.listeners(message, to) {

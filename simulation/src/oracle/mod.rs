@@ -196,7 +196,7 @@ impl Oracle {
         self.account(from).heard.push_back(message.bytes().to_vec());
         match message.destination().map(|name| name.as_str().to_owned()) {
             None => {
-                self.pass_to_listeners(message, To::All);
+                self.pass_to_observers(message, To::All);
             }
             Some(name) if name == DRIVER => self.driver_called(from, message)?,
             Some(name) => self.addressed(from, &name, message),

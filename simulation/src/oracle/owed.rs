@@ -79,7 +79,7 @@ impl Oracle {
         }
         match to {
             None => {
-                self.pass_to_listeners(message, To::All);
+                self.pass_to_observers(message, To::All);
             }
             Some(id) => self.expect_behind(number, id, message, true),
         }

@@ -78,7 +78,7 @@ impl Oracle {
         let number = self.routed;
         let is_reply = kind.is_reply();
         self.expect(to, message, false);
-        let withheld = self.pass_to_listeners(message, To::One(to));
+        let withheld = self.pass_to_observers(message, To::One(to));
         self.latest.push(Addressed { from, serial, number, call: noted, is_reply, withheld });
     }
 

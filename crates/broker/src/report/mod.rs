@@ -205,7 +205,7 @@ impl Reporter {
 
 fn described(description: PeerDescription) -> Option<DescribedPeer> {
     let PeerDescription { snapshot, source } = description;
-    let peer = snapshot.peer.filter(|_| source == DescriptionSource::Kernel)?;
+    let peer = snapshot.id.filter(|_| source == DescriptionSource::Kernel)?;
     Some(DescribedPeer { peer, process: snapshot.process })
 }
 

@@ -136,7 +136,7 @@ mod tests {
     fn unknown_facts_of_a_peer_have_placeholders() {
         let check = |pid, process, expected: &str| {
             let snapshot = PeerSnapshot {
-                peer: Some(PeerId::new(0, 0)),
+                id: Some(PeerId::new(0, 0)),
                 unique_name: Some(":1.5".into()),
                 names: vec!["com.example.A".into()],
                 pid,

@@ -5,7 +5,7 @@ use crate::policy::ReplyClass;
 use crate::registry::{Peer, Registry};
 use crate::types::{DeliveryDescription, ProcessDescription, SenderDescription};
 
-/// Describes a message and its two ends.
+/// Describes a message, its sender and its recipient.
 pub(crate) fn describe_delivery(
     query: &AccessQuery<'_>,
     registry: &Registry,

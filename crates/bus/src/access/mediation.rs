@@ -1,11 +1,12 @@
-//! What the security modules of the kernel have to say, besides the rules of the configuration.
+//! Access control by the security modules of the kernel (SELinux, AppArmor), in addition to the
+//! rules of the configuration.
 //!
-//! A module knows labels of processes and has rules of its own, which the bus never sees. Here is
-//! what is asked, and when; how a module is asked is for the daemon to know, which gives the bus a
-//! [`Mediator`]. On a bus without one nothing is asked.
+//! A module knows the labels of processes and has rules of its own, which the bus does not see.
+//! This module defines the questions; the daemon answers them with a [`Mediator`]. A bus without a
+//! mediator asks no questions.
 //!
-//! The rules of the configuration are asked after it: both have to agree. What the bus itself says is
-//! not mediated.
+//! The modules are asked before the rules of the configuration, and both must allow an action.
+//! Messages of the bus itself are not mediated.
 
 use core::fmt;
 
@@ -18,78 +19,79 @@ pub use crate::types::MediatorKind;
 use crate::types::{ForeignError, Objection, Services};
 use crate::well_known::DRIVER_NAME;
 
-/// Asks the security modules. Labels that are `None` are not known.
+/// Asks the security modules. A label that is `None` is unknown.
 pub trait Mediator: fmt::Debug {
-    /// The modules that are asked.
+    /// The security modules that this mediator asks.
     fn modules(&self) -> &[MediatorKind];
 
-    /// Whether a connection may own a name.
+    /// Decides whether a connection may own a name.
     fn on_owning(&mut self, claim: &Claim<'_>) -> Opinion;
 
-    /// Whether a connection with this label may see what is addressed to others.
+    /// Decides whether a connection with this label may see messages that are addressed to others.
     fn on_eavesdropping(&mut self, label: Option<&[u8]>) -> Opinion;
 
-    /// Whether a message may pass.
+    /// Decides whether a message may be sent to a recipient.
     fn on_message(&mut self, transit: &Transit<'_>) -> Opinion;
 }
 
-/// What the modules say.
+/// The decision of the security modules.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Opinion {
-    /// It may be.
+    /// All modules allow the action.
     Allows,
-    /// It may be, and this module wants it told.
+    /// All modules allow the action, and this module requests a log record.
     AllowsAudited(MediatorKind),
-    /// It may not be.
+    /// This module denies the action.
     Denies(MediatorKind),
-    /// This module did not answer, so it may not be.
+    /// This module did not answer, so the action is denied.
     Silent {
-        /// Which.
+        /// The module that did not answer.
         module: MediatorKind,
-        /// What went wrong.
+        /// The error of the request.
         error: ForeignError,
     },
 }
 
-/// A connection that wants to own a name.
+/// A request of a connection to own a name.
 #[derive(Clone, Copy, Debug)]
 pub struct Claim<'q> {
-    /// The label of the connection.
+    /// The security label of the connection.
     pub label: Option<&'q [u8]>,
-    /// The name.
+    /// The requested well-known name.
     pub name: &'q str,
     /// The SELinux context that the configuration gives the name.
     pub context: Option<&'q str>,
 }
 
-/// A message on its way to one recipient.
+/// A message on its way to one recipient, as the security modules see it.
 #[derive(Clone, Copy, Debug)]
 pub struct Transit<'q> {
-    /// The message.
+    /// The message to decide about.
     pub message: &'q Message<'q>,
-    /// The unique name of its sender, if it has one yet.
+    /// The unique name of the sender, if it already has one.
     pub sender: Option<&'q str>,
-    /// The label of its sender.
+    /// The security label of the sender.
     pub label: Option<&'q [u8]>,
-    /// Who is to get it.
+    /// The recipient of the message.
     pub to: MediatedRecipient<'q>,
-    /// Whether it is a reply.
+    /// Whether the message is a reply, and to which call.
     pub reply: ReplyClass,
 }
 
-/// Who is to get a message.
+/// The recipient of a mediated message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MediatedRecipient<'q> {
-    /// The bus itself.
+    /// The recipient is the bus itself.
     Bus,
-    /// A connection with this label.
+    /// The recipient is a connection with this label.
     Peer(Option<&'q [u8]>),
-    /// A service that is yet to be started, and the label that its file says it will have.
+    /// The recipient is a service that is not running yet. Its service file states the label it
+    /// will have.
     Service(Option<&'q str>),
 }
 
 impl Opinion {
-    /// The objection, if the modules deny. If a module wants an audit record, it is passed to
+    /// Returns an error if the modules deny. If a module requests a log record, it is passed to
     /// `audit`.
     pub(super) fn check(self, audit: impl FnOnce(MediatorKind)) -> Result<(), Objection> {
         match self {
@@ -104,7 +106,7 @@ impl Opinion {
     }
 }
 
-/// The recipient of a message, as modules see it.
+/// Returns the recipient of a message, as security modules see it.
 pub(super) fn recipient<'q>(
     query: &AccessQuery<'q>,
     registry: &'q Registry,

@@ -1,10 +1,10 @@
 //! Access control: may a connection own a name, see messages to others, send or receive a message?
 //!
 //! The security modules of the kernel are asked first, if there are any, then the rules of the
-//! configuration. Both have to agree. On a bus that restricts nothing, a message costs one
-//! comparison here, and one for each recipient. On others it costs one more for its sender and one
-//! for each recipient, if it is of a class that they all may send and receive; only for the rest
-//! are the rules searched.
+//! configuration. Both must allow an action. On a bus without restrictions, access control costs
+//! one comparison per message and one per recipient. On other buses it costs one more for the
+//! sender and one more for each recipient, as long as the class of the message is allowed for all
+//! messages. The rules are searched only for the remaining messages.
 
 mod describe;
 pub mod mediation;
@@ -28,32 +28,32 @@ use crate::types::{
 };
 use crate::well_known::DRIVER_NAME;
 
-/// The rules and the security modules that decide what connections may do.
+/// Decides by rules and security modules what connections may do.
 #[derive(Debug)]
 pub(crate) struct AccessControl {
     policies: ClientPolicies,
     mediator: Option<Box<dyn Mediator>>,
-    /// Whether any message or name could be refused to any connection.
+    /// True if the configuration could deny any message or name to any connection.
     restricts: bool,
 }
 
-/// A question: may this message go from one end to the other?
+/// A question: may this message go from this sender to this recipient?
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AccessQuery<'m> {
     pub(crate) message: &'m Message<'m>,
     /// The sender; `None` for the bus itself.
     pub(crate) from: Option<PeerId>,
-    /// The recipient; `None` for the bus itself, and for a service that is yet to be started.
+    /// The recipient; `None` for the bus itself, and for a service that is not running yet.
     pub(crate) to: Option<PeerId>,
     reply: ReplyClass,
-    /// What the delivery is for the rules of the sender.
+    /// The kind of delivery, for the rules of the sender.
     sent: DeliveryKind,
-    /// What it is for the rules of the recipient.
+    /// The kind of delivery, for the rules of the recipient.
     received: DeliveryKind,
 }
 
 impl<'m> AccessQuery<'m> {
-    /// A message to the connection that it is addressed to.
+    /// Asks about a message to the connection that it is addressed to.
     #[inline]
     pub(crate) const fn to_addressee(
         message: &'m Message<'m>,
@@ -65,8 +65,8 @@ impl<'m> AccessQuery<'m> {
         Self { message, from: Some(from), to: Some(to), reply, sent, received }
     }
 
-    /// A copy for a subscriber or an eavesdropper.
-    pub(crate) const fn to_listener(message: &'m Message<'m>, from: PeerId, to: PeerId) -> Self {
+    /// Asks about a copy for a subscriber or an eavesdropper.
+    pub(crate) const fn to_observer(message: &'m Message<'m>, from: PeerId, to: PeerId) -> Self {
         let (sent, received) = match message.destination() {
             None => (DeliveryKind::Broadcast, DeliveryKind::Addressed),
             Some(_) => (DeliveryKind::Addressed, DeliveryKind::Overheard),
@@ -75,15 +75,15 @@ impl<'m> AccessQuery<'m> {
         Self { message, from: Some(from), to: Some(to), reply, sent, received }
     }
 
-    /// A message to the bus itself, or to a service that is yet to be started, of which nothing is
-    /// known but its name.
-    pub(crate) const fn to_nobody(message: &'m Message<'m>, from: PeerId) -> Self {
+    /// Asks about a message to the bus itself, or to a service that is not running yet and of which
+    /// only the name is known.
+    pub(crate) const fn without_recipient(message: &'m Message<'m>, from: PeerId) -> Self {
         let reply = ReplyClass::to_others(message);
-        let (sent, received) = (DeliveryKind::ToNobody, DeliveryKind::ToNobody);
+        let (sent, received) = (DeliveryKind::WithoutRecipient, DeliveryKind::WithoutRecipient);
         Self { message, from: Some(from), to: None, reply, sent, received }
     }
 
-    /// A message of the bus itself.
+    /// Asks about a message that the bus itself sends.
     pub(crate) const fn of_bus(message: &'m Message<'m>, to: PeerId, class: MessageClass) -> Self {
         let MessageClass { reply, delivery, .. } = class;
         Self { message, from: None, to: Some(to), reply, sent: delivery, received: delivery }
@@ -98,7 +98,7 @@ impl<'m> AccessQuery<'m> {
     }
 }
 
-/// The error for the sender of a message that may not pass.
+/// Returns the error for the sender of a message that was denied.
 pub(crate) fn deny(
     denial: AccessDenial,
     query: &AccessQuery<'_>,
@@ -108,20 +108,20 @@ pub(crate) fn deny(
     RefusalReason::AccessDenied(Box::new(DeniedDelivery { denial, delivery }))
 }
 
-/// The rules of connections.
+/// Configuration of the access control.
 impl AccessControl {
     pub(crate) fn new(config: &Configuration) -> Self {
         let restricts = config.policy.restricts();
         Self { policies: ClientPolicies::default(), mediator: None, restricts }
     }
 
-    /// Lets security modules decide, too.
+    /// Adds the security modules that also decide.
     pub(crate) fn set_mediator(&mut self, mediator: Box<dyn Mediator>) {
         self.mediator = Some(mediator);
         self.restricts = true;
     }
 
-    /// The rules for a connection that calls Hello.
+    /// Returns the policy for a connection that calls Hello.
     pub(crate) fn policy_for(
         &mut self,
         peer: PeerId,
@@ -132,7 +132,7 @@ impl AccessControl {
         self.policies.of(&config.policy, peer.user, peer.attributes())
     }
 
-    /// Applies another configuration, also to all connections.
+    /// Applies a new configuration, also to all existing connections.
     pub(crate) fn reconfigure(&mut self, registry: &mut Registry, config: &Configuration) {
         self.restricts = config.policy.restricts() || self.mediator.is_some();
         self.policies.clear();
@@ -142,26 +142,27 @@ impl AccessControl {
         }
     }
 
-    /// Whether any message could be refused to any connection. If not, no question has to be asked.
+    /// True if any message could be denied to any connection. If false, no question needs to be
+    /// asked.
     #[inline]
     pub(crate) const fn restricts(&self) -> bool {
         self.restricts
     }
 
-    /// Whether the labels of connections have to be known.
+    /// True if the security labels of connections are needed for decisions.
     pub(crate) const fn needs_labels(&self) -> bool {
         self.mediator.is_some()
     }
 
-    /// The security modules that decide.
+    /// The security modules that take part in decisions.
     pub(crate) fn modules(&self) -> impl Iterator<Item = MediatorKind> {
         self.mediator.iter().flat_map(|mediator| mediator.modules()).copied()
     }
 }
 
-/// Decisions.
+/// Decisions about single actions.
 impl AccessControl {
-    /// Whether a message may pass.
+    /// Decides whether a message may be delivered.
     #[inline(never)]
     pub(crate) fn check(
         &mut self,
@@ -180,8 +181,8 @@ impl AccessControl {
         check_receiving(query, registry)
     }
 
-    /// Whether the security modules let a message pass. This is all that decides about Hello, since
-    /// the caller has no rules yet.
+    /// Decides by the security modules alone. Hello is decided by this function only, since its
+    /// caller does not have a policy yet.
     pub(crate) fn mediate(
         &mut self,
         query: &AccessQuery<'_>,
@@ -201,7 +202,7 @@ impl AccessControl {
         audited.map_err(AccessDenial::Module)
     }
 
-    /// Whether the security modules let a connection own a name.
+    /// Decides by the security modules whether a connection may own a name.
     pub(crate) fn mediate_owning(
         &mut self,
         owner: PeerId,
@@ -226,7 +227,7 @@ impl AccessControl {
         })
     }
 
-    /// Whether the rules let a connection own a name.
+    /// Decides by the policy rules whether a connection may own a name.
     pub(crate) fn check_owning(
         &self,
         owner: PeerId,
@@ -244,7 +245,7 @@ impl AccessControl {
         })
     }
 
-    /// Whether the security modules let a connection see messages to others.
+    /// Decides by the security modules whether a connection may see messages to others.
     pub(crate) fn mediate_eavesdropping(
         &mut self,
         peer: PeerId,
@@ -265,12 +266,12 @@ impl AccessControl {
     }
 }
 
-/// Logs what a rule or a security module allows and wants to be logged.
+/// Logs an allowed action if the rule or the security module that allowed it requests a record.
 fn log_allowed(peer: PeerId, permission: LoggedPermission, fx: &mut Effects) {
     fx.log(LogEvent::Allowed { peer, permission });
 }
 
-/// Whether the rules of the sender let a message pass. A rule may ask for a record of that.
+/// Decides by the send rules of the sender. The rule may request a log record.
 fn check_sending(
     query: &AccessQuery<'_>,
     from: PeerId,
@@ -294,7 +295,7 @@ fn check_sending(
     }
 }
 
-/// Whether the rules of the recipient let a message pass.
+/// Decides by the receive rules of the recipient.
 pub(crate) fn check_receiving(
     query: &AccessQuery<'_>,
     registry: &Registry,

@@ -1,67 +1,67 @@
-//! Numbers about the whole bus.
+//! Counters and gauges of the whole bus.
 
 use crate::types::WithheldBy;
 
-/// What was counted since the start.
+/// Counters since the bus started.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Totals {
-    /// Connections that were accepted.
+    /// Connections that the bus accepted.
     pub connected: u64,
-    /// Connections that the bus has ended.
+    /// Connections that the bus closed.
     pub disconnected: u64,
-    /// Messages that came.
+    /// Messages received from connections.
     pub messages: u64,
-    /// Bytes of them.
+    /// Bytes of the received messages.
     pub bytes: u64,
-    /// Bytes that the daemon has copied in memory on the way from one connection to another.
+    /// Bytes that the daemon copied in memory on the way from one connection to another.
     pub copied_bytes: u64,
     /// Bytes that were written to connections.
     pub written_bytes: u64,
-    /// Messages whose bodies were validated.
+    /// Messages whose bodies the bus validated.
     pub validated: u64,
-    /// Bytes of these bodies.
+    /// Bytes of the validated bodies.
     pub validated_bytes: u64,
-    /// Messages that were queued for connections.
+    /// Messages queued for connections.
     pub deliveries: u64,
-    /// Messages that were refused.
+    /// Messages that were refused with an error.
     pub refused: u64,
-    /// Messages that the policy has kept from somebody, and nobody was told.
+    /// Messages that the policy withheld from a recipient without an error to the sender.
     pub withheld: u64,
-    /// Messages that connections have lost because they did not read.
+    /// Messages dropped because the recipient did not read its queue.
     pub lost: u64,
 }
 
-/// What there is at this moment.
+/// The present state of the bus, in numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Gauges {
-    /// Connections that have said Hello.
+    /// Connections that completed Hello.
     pub connections: u64,
-    /// Connections that have not.
+    /// Connections that have not yet completed Hello.
     pub incomplete: u64,
-    /// Connections that see everything.
+    /// Connections that are monitors.
     pub monitors: u64,
-    /// Traces that connections have asked for.
+    /// Traces that connections have requested.
     pub traces: u64,
-    /// Unique names, and places in queues for others.
+    /// Unique names, and entries in the queues of well-known names.
     pub names: u64,
-    /// Match rules.
+    /// Match rules of all connections.
     pub rules: u64,
-    /// Calls that wait for their replies.
+    /// Method calls that wait for their replies.
     pub pending_replies: u64,
-    /// Messages that wait to be read.
+    /// Queued messages that the recipients have not read.
     pub queued_messages: u64,
-    /// Bytes of them.
+    /// Bytes of the queued messages.
     pub queued_bytes: u64,
-    /// Connections that lose messages because they do not read.
+    /// Connections whose messages are being dropped because their queues are full.
     pub losing: u64,
 }
 
 /// The counters behind [`Totals`].
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct BusCounters {
-    /// Everything but [`Totals::withheld`].
+    /// All totals except [`Totals::withheld`].
     pub(super) totals: Totals,
-    /// Messages of peers that were queued for connections other than monitors.
+    /// Messages of peers that were queued for recipients other than monitors.
     pub(super) recipients: u64,
     /// Messages that a policy withheld, by [`WithheldBy`].
     pub(super) withheld: [u64; WithheldBy::ALL.len()],

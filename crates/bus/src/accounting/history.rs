@@ -18,25 +18,25 @@ use crate::types::{
 pub enum IncidentKind {
     /// The bus ended a connection.
     Disconnected,
-    /// A connecting peer was rejected, or its Hello was refused. If the bus had begun to serve it,
-    /// it was disconnected too.
+    /// The bus rejected a connecting peer or refused its Hello. If the bus had already begun to
+    /// serve the peer, it disconnected it, too.
     TurnedAway,
-    /// A connecting peer had to wait.
+    /// The bus made a connecting peer wait.
     Delayed,
     /// A message was refused, and its sender got an error.
     Refused,
-    /// A policy withheld a message from a connection. The sender got no error.
+    /// A policy withheld a message from a recipient. The sender got no error.
     Withheld,
-    /// A connection did not read, and lost messages that were not addressed to it alone.
+    /// The bus dropped copies of messages because the recipient did not read its queue.
     Lost,
     /// A service did not start.
     StartFailed,
-    /// The operating system did not let the bus do something.
+    /// A call to the operating system failed.
     Fault,
 }
 
 impl IncidentKind {
-    /// All kinds.
+    /// All kinds of incidents, in order of declaration.
     pub const ALL: [Self; 8] = [
         Self::Disconnected,
         Self::TurnedAway,
@@ -64,7 +64,7 @@ impl IncidentKind {
     }
 }
 
-/// An incident, or the same one several times.
+/// An incident, or several equal incidents of one process.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Incident {
     /// The kind of incident.
@@ -72,54 +72,54 @@ pub struct Incident {
     /// The reason in one word: the name of the limit that was hit, of the error, or of the rule that
     /// was broken.
     pub cause: &'static str,
-    /// The peer.
-    pub who: PeerSnapshot,
-    /// The reason, as of the last time. It reads as a sentence.
+    /// The peer that caused the incident, or that it happened to.
+    pub peer: PeerSnapshot,
+    /// The reason of the most recent occurrence. It reads as a sentence.
     pub reason: IncidentReason,
-    /// The limit that was hit, if there was one, as of the last time.
+    /// The limit that the most recent occurrence hit, if any.
     pub reached: Option<LimitHit>,
-    /// How often it happened. For losses, the number of messages.
+    /// The number of occurrences. For lost messages, the number of messages.
     pub count: u64,
-    /// The first time.
+    /// The time of the first occurrence.
     pub first: Time,
-    /// The last time.
+    /// The time of the most recent occurrence.
     pub last: Time,
 }
 
 impl Incident {
-    /// An incident that happened for the first time.
+    /// Creates an incident that has occurred once.
     #[must_use]
     pub const fn new(
         kind: IncidentKind,
         cause: &'static str,
-        who: PeerSnapshot,
+        peer: PeerSnapshot,
         reason: IncidentReason,
         reached: Option<LimitHit>,
         now: Time,
     ) -> Self {
-        Self { kind, cause, who, reason, reached, count: 1, first: now, last: now }
+        Self { kind, cause, peer, reason, reached, count: 1, first: now, last: now }
     }
 }
 
-/// Why an incident happened.
+/// The reason of an incident, with its details.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum IncidentReason {
     /// The bus ended a connection.
     Disconnected(End),
-    /// The bus refused a message, or withheld it.
+    /// The bus refused or withheld a message.
     Refused(RefusalReason),
-    /// The recipient does not read.
+    /// The recipient did not read its queue.
     NotReading,
-    /// The kernel did not take a message.
+    /// The kernel did not accept a message for the socket of the recipient.
     Undelivered(KernelShortage),
-    /// A service did not start.
+    /// An activated service did not start.
     StartFailed {
-        /// Its name.
+        /// The well-known name of the service.
         name: Box<str>,
-        /// What went wrong.
+        /// The reason of the failure.
         problem: StartProblem,
     },
-    /// Something that only the daemon has seen.
+    /// A failure that the daemon reported to the bus.
     Foreign(ForeignError),
 }
 
@@ -136,23 +136,23 @@ impl fmt::Display for IncidentReason {
     }
 }
 
-/// Messages that a connection did not get.
+/// Counts messages that a connection missed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct MissedCount {
-    /// The number of messages.
+    /// All messages that the connection missed.
     pub(crate) messages: u64,
-    /// How many of them the entry in the history does not count yet.
+    /// Messages that the entry in the history does not count yet.
     unrecorded: u64,
     last: Time,
 }
 
 impl MissedCount {
-    /// The first message, for which an entry is made.
+    /// Counts the first missed message, for which the history gets an entry.
     pub(crate) const fn first(now: Time) -> Self {
         Self { messages: 1, unrecorded: 0, last: now }
     }
 
-    /// Counts another message.
+    /// Counts another missed message.
     #[inline]
     pub(crate) const fn another(&mut self, now: Time) {
         self.messages += 1;
@@ -161,7 +161,7 @@ impl MissedCount {
     }
 }
 
-/// The last incidents, and how often each cause has occurred.
+/// The most recent incidents, and how often each cause has occurred.
 #[derive(Debug, Default)]
 pub(crate) struct History {
     incidents: [VecDeque<Incident>; IncidentKind::ALL.len()],
@@ -169,24 +169,24 @@ pub(crate) struct History {
 }
 
 impl History {
-    /// Counts an incident, whether or not it gets an entry.
+    /// Counts an incident, even if the history does not keep an entry of it.
     pub(crate) fn count(&mut self, kind: IncidentKind, cause: &'static str) {
         *self.totals.entry((kind, cause)).or_default() += 1;
     }
 
-    /// Adds an incident, which has been counted already. The same process with the same cause
-    /// keeps its entry, which becomes the newest.
+    /// Adds an incident that has been counted already. If the same process had an incident with the
+    /// same cause, that entry is updated and becomes the newest.
     pub(crate) fn add(&mut self, incident: Incident) {
         let list = &mut self.incidents[incident.kind as usize];
         let same =
-            |other: &Incident| other.cause == incident.cause && other.who.is_same(&incident.who);
+            |other: &Incident| other.cause == incident.cause && other.peer.is_same(&incident.peer);
         let earlier = list.iter().position(same).and_then(|at| list.remove(at));
         let incident = match earlier {
-            Some(Incident { count, first, who, .. }) => {
-                let is_named = incident.who.process.is_known() || incident.who.pid != who.pid;
-                let process = if is_named { incident.who.process } else { who.process };
-                let who = PeerSnapshot { process, ..incident.who };
-                Incident { count: count + incident.count, first, who, ..incident }
+            Some(Incident { count, first, peer, .. }) => {
+                let is_named = incident.peer.process.is_known() || incident.peer.pid != peer.pid;
+                let process = if is_named { incident.peer.process } else { peer.process };
+                let peer = PeerSnapshot { process, ..incident.peer };
+                Incident { count: count + incident.count, first, peer, ..incident }
             }
             None => incident,
         };
@@ -196,45 +196,45 @@ impl History {
         list.push_back(incident);
     }
 
-    /// Counts more messages that a connection missed since its entry was made. The entry may have
-    /// been taken over by another connection of the same process.
+    /// Counts more messages that a connection missed since its entry was made. Another connection
+    /// of the same process may have taken over the entry.
     pub(crate) fn add_more(
         &mut self,
         kind: IncidentKind,
-        who: &PeerSnapshot,
+        peer: &PeerSnapshot,
         missed: &mut MissedCount,
     ) {
         if missed.unrecorded == 0 {
             return;
         }
         let list = &mut self.incidents[kind as usize];
-        if let Some(incident) = list.iter_mut().rev().find(|it| it.who.is_same(who)) {
+        if let Some(incident) = list.iter_mut().rev().find(|it| it.peer.is_same(peer)) {
             incident.count += core::mem::take(&mut missed.unrecorded);
             incident.last = incident.last.max(missed.last);
         }
     }
 
-    /// Adds the name of a process to the entries of its connection.
+    /// Adds the description of a process to the entries of its connection.
     pub(crate) fn describe(&mut self, peer: PeerId, process: &Process) {
         for incident in self.incidents.iter_mut().flatten() {
-            if incident.who.peer == Some(peer) && !incident.who.process.is_known() {
-                incident.who.process = process.clone();
+            if incident.peer.id == Some(peer) && !incident.peer.process.is_known() {
+                incident.peer.process = process.clone();
             }
         }
     }
 
-    /// The incidents, by kind, each from the earliest to the latest.
+    /// The incidents by kind, and each kind from the oldest to the newest.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Incident> {
         self.incidents.iter().flatten()
     }
 
-    /// How often each cause has occurred.
+    /// The number of occurrences of each cause.
     pub(crate) fn totals(&self) -> impl Iterator<Item = (IncidentKind, &'static str, u64)> {
         self.totals.iter().map(|((kind, cause), count)| (*kind, *cause, *count))
     }
 }
 
-/// The most entries of each kind.
+/// Maximum number of entries of each kind.
 pub(crate) const INCIDENTS_MAX: usize = 64;
 
 #[cfg(test)]
@@ -244,8 +244,8 @@ mod tests {
     use super::*;
 
     fn incident(index: u32, pid: Option<u32>, cause: &'static str, at: u64) -> Incident {
-        let who = PeerSnapshot {
-            peer: Some(PeerId::new(index, 0)),
+        let peer = PeerSnapshot {
+            id: Some(PeerId::new(index, 0)),
             unique_name: None,
             names: Vec::new(),
             pid,
@@ -253,17 +253,12 @@ mod tests {
             process: Process::default(),
         };
         let (kind, now) = (IncidentKind::Lost, Time::from_nanos(at));
-        Incident::new(kind, cause, who, IncidentReason::NotReading, None, now)
+        Incident::new(kind, cause, peer, IncidentReason::NotReading, None, now)
     }
 
     fn kept(history: &History) -> Vec<(usize, u64, u64, u64)> {
         let row = |it: &Incident| {
-            (
-                it.who.peer.map_or(0, PeerId::index),
-                it.count,
-                it.first.as_nanos(),
-                it.last.as_nanos(),
-            )
+            (it.peer.id.map_or(0, PeerId::index), it.count, it.first.as_nanos(), it.last.as_nanos())
         };
         history.iter().map(row).collect()
     }
@@ -283,7 +278,7 @@ mod tests {
         assert_eq!(kept(&history).len(), 3, "for another reason");
         history.add(incident(4, None, "limit", 50));
         history.add(incident(5, None, "limit", 60));
-        assert_eq!(kept(&history).len(), 5, "who is not known may be two");
+        assert_eq!(kept(&history).len(), 5, "two unknown peers may differ");
     }
 
     #[test]
@@ -303,7 +298,7 @@ mod tests {
         let process = Process { comm: Some("prog".into()), ..Process::default() };
         history.describe(PeerId::new(1, 0), &process);
         history.add(incident(1, Some(7), "limit", 20));
-        let names: Vec<_> = history.iter().map(|it| it.who.process.comm.as_deref()).collect();
+        let names: Vec<_> = history.iter().map(|it| it.peer.process.comm.as_deref()).collect();
         assert_eq!(names, [Some("prog")]);
     }
 }

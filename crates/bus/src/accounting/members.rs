@@ -1,11 +1,12 @@
-//! What is called and emitted: for each member how many messages, how large, to how many, and how
-//! long calls wait for their replies.
+//! Statistics of members: for each member of an interface, the number and size of its messages,
+//! their recipients, and the time that callers wait for replies.
 //!
-//! It costs some percent of what a small message costs, so it begins when somebody first asks.
+//! Counting costs some percent of the time of a small message, so it starts with the first request
+//! for these statistics.
 //!
-//! A program sends few kinds of messages, often, so each connection remembers which row its last
-//! one was counted in, and mostly no table is searched. The table is bounded; what comes when it is
-//! full is counted in one row for all others.
+//! A program sends few kinds of messages, and sends them often. So each connection remembers the
+//! row in which its last message was counted, and the table is rarely searched. The number of rows
+//! is bounded; members that find the table full share one row.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -17,19 +18,19 @@ use wire::message::MessageType;
 use crate::hash::KeyedState;
 use crate::types::Time;
 
-/// A row of the table, or the one of all others.
+/// A row of the table, or the row that members without their own row share.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct MemberId(u32);
 
 impl MemberId {
-    /// The row of those that have none of their own.
+    /// The row that members without their own row share.
     pub(crate) const OTHER: Self = Self(u32::MAX);
 
-    /// No row: nothing was counted.
+    /// No row: the message was not counted.
     pub(crate) const NONE: Self = Self(u32::MAX - 1);
 }
 
-/// Where and when a message was counted.
+/// The row in which a message was counted, and the time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Counted {
     pub(crate) member: MemberId,
@@ -37,38 +38,38 @@ pub(crate) struct Counted {
 }
 
 impl Counted {
-    /// It was not.
+    /// The message was not counted.
     pub(crate) const NOT: Self = Self { member: MemberId::NONE, at: Time::from_nanos(0) };
 }
 
-/// Whether members are counted.
+/// The state of the counting of members.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum MemberCounting {
-    /// Nobody has asked.
+    /// No connection has requested these statistics yet.
     Off,
     Since(Time),
 }
 
-/// What was counted of one member.
+/// The counters of one member.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct MemberCounts {
-    /// Calls and signals.
+    /// Method calls or signals.
     pub messages: u64,
-    /// Bytes of them.
+    /// Bytes of the calls or signals.
     pub bytes: u64,
-    /// Messages that were queued for connections because of them.
+    /// Messages queued for recipients because of these calls or signals.
     pub deliveries: u64,
-    /// Calls that were answered.
+    /// Calls that were answered with a method return.
     pub returns: u64,
     /// Calls that were answered with an error.
     pub errors: u64,
-    /// Nanoseconds from the calls to their answers, all together.
+    /// Total time from calls to their replies, in nanoseconds.
     pub waited: u64,
-    /// Nanoseconds from a call to its answer, the most.
+    /// Longest time from a call to its reply, in nanoseconds.
     pub waited_most: u64,
-    /// Bytes of the largest call or signal.
+    /// Size of the largest call or signal, in bytes.
     pub largest: u64,
-    /// Connections other than monitors that got the same call or signal, the most.
+    /// Most recipients, other than monitors, of one call or signal.
     pub most_recipients: u64,
 }
 
@@ -86,14 +87,14 @@ impl core::ops::AddAssign for MemberCounts {
     }
 }
 
-/// A member, and what was counted of it.
+/// A member and its counters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MemberUse<'a> {
-    /// Its interface; empty if the messages named none.
+    /// The interface of the member; empty if the messages named none.
     pub interface: &'a str,
-    /// Its name.
+    /// The name of the member.
     pub member: &'a str,
-    /// What was counted.
+    /// The counters of the member.
     pub counts: MemberCounts,
 }
 
@@ -110,7 +111,7 @@ impl MemberCountsRow {
     }
 }
 
-/// All members that have been called or emitted.
+/// The counters of all members that were called or emitted.
 #[derive(Debug)]
 pub(crate) struct Members {
     counting: MemberCounting,
@@ -127,13 +128,13 @@ impl Members {
         Self { counting, rows, by_name, other, hasher }
     }
 
-    /// Whether members are counted.
+    /// True if members are being counted.
     #[inline]
     pub(crate) const fn is_on(&self) -> bool {
         matches!(self.counting, MemberCounting::Since(_))
     }
 
-    /// Counts from now on, unless it does already. Returns since when.
+    /// Starts counting if it has not started yet. Returns the time at which it started.
     pub(crate) const fn start(&mut self, now: Time) -> Time {
         match self.counting {
             MemberCounting::Since(since) => since,
@@ -144,7 +145,7 @@ impl Members {
         }
     }
 
-    /// The row of a member.
+    /// Returns the row of a member. Adds a row if the table has room.
     #[inline]
     fn find(&mut self, last: MemberId, interface: &str, member: &str) -> MemberId {
         match self.rows.get(last.0 as usize) {
@@ -153,7 +154,7 @@ impl Members {
         }
     }
 
-    /// What was counted in a row, to be changed.
+    /// Returns the counters of a row, to be changed.
     #[inline]
     pub(crate) fn counts_mut(&mut self, id: MemberId) -> &mut MemberCounts {
         match self.rows.get_mut(id.0 as usize) {
@@ -162,8 +163,8 @@ impl Members {
         }
     }
 
-    /// Counts a message, unless it is a reply. Says where: `last` is where the last message of the
-    /// same sender was counted.
+    /// Counts a message unless it is a reply, and returns its row. `last` is the row of the
+    /// previous message of the same sender.
     pub(crate) fn count(&mut self, last: MemberId, message: &Message<'_>) -> MemberId {
         let Some(member) = message.member() else { return MemberId::NONE };
         let interface = message.interface().map_or("", |name| name.as_str());
@@ -176,7 +177,7 @@ impl Members {
         id
     }
 
-    /// Counts the answer to a call.
+    /// Counts the reply to a call.
     pub(crate) fn answered(&mut self, call: Counted, answer: MessageType, now: Time) {
         let waited = now.as_nanos().saturating_sub(call.at.as_nanos());
         let counts = self.counts_mut(call.member);
@@ -188,7 +189,7 @@ impl Members {
         counts.waited_most = counts.waited_most.max(waited);
     }
 
-    /// All rows, in the order in which the members came up.
+    /// All rows, in the order in which the members first appeared.
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = MemberUse<'_>> {
         self.rows.iter().map(|row| MemberUse {
             interface: &row.interface,
@@ -197,7 +198,7 @@ impl Members {
         })
     }
 
-    /// What was counted of those that have no row.
+    /// The counters of the members that do not have a row.
     pub(crate) const fn other(&self) -> MemberCounts {
         self.other
     }
@@ -225,8 +226,8 @@ impl Members {
     }
 }
 
-/// Members that have a row of their own: more than a desktop has, and less than a megabyte even if
-/// somebody chooses the longest names.
+/// Maximum number of rows: more than the members of a desktop, and less than one megabyte even if a
+/// peer chooses names of the greatest length.
 pub(crate) const MEMBERS_MAX: usize = 1024;
 
 #[cfg(test)]
@@ -235,7 +236,7 @@ mod tests {
     use alloc::format;
 
     #[test]
-    fn a_member_has_one_row_whoever_sends_it() {
+    fn a_member_has_one_row_for_all_senders() {
         let mut members = Members::new(KeyedState::new(1.into()));
         let first = members.find(MemberId::NONE, "a.b", "M");
         let second = members.find(first, "a.b", "N");
@@ -248,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn those_that_come_when_the_table_is_full_are_counted_together() {
+    fn members_share_a_row_when_the_table_is_full() {
         let mut members = Members::new(KeyedState::new(1.into()));
         for n in 0..MEMBERS_MAX + 5 {
             let id = members.find(MemberId::OTHER, "a.b", &format!("M{n}"));
@@ -257,7 +258,7 @@ mod tests {
         assert_eq!(members.iter().len(), MEMBERS_MAX);
         assert_eq!(members.other().messages, 5);
         let known = members.find(MemberId::OTHER, "a.b", "M7");
-        assert_ne!(known, MemberId::OTHER, "those that have a row keep it");
+        assert_ne!(known, MemberId::OTHER, "members keep their row");
     }
 
     #[test]

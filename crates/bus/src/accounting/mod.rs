@@ -1,6 +1,6 @@
-//! What the bus counts and remembers: totals, members, queues, and what went wrong.
+//! Accounting: totals, statistics of members, queues, and the history of incidents.
 //!
-//! Nothing is decided here, except by [`Queue`]: whether there is room for another message.
+//! This module takes no decisions, except that [`Queue`] decides whether another message fits.
 
 mod counters;
 mod history;
@@ -29,28 +29,28 @@ pub(crate) use peer::{Losing, PeerStatistics};
 pub(crate) use queue::Queue;
 pub(crate) use shares::QueueAccount;
 
-/// The numbers and the history of a bus.
+/// The counters and the history of a bus.
 #[derive(Debug)]
 pub(crate) struct Accounting {
     counters: BusCounters,
     members: Members,
-    /// Where the message that is being handled was counted.
+    /// The row in which the message that is being handled was counted.
     current: Counted,
     history: History,
-    /// The account that signals of the bus are on while the current input is handled.
+    /// The account that pays for signals of the bus while the current input is handled.
     payer: QueueAccount,
-    /// When the first connection was accepted.
+    /// The time when the first connection was accepted.
     started: Option<Time>,
 }
 
-/// The deliveries and recipients that were counted up to some moment.
+/// The numbers of deliveries and recipients at some moment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DeliveryMark {
     deliveries: u64,
     recipients: u64,
 }
 
-/// Counting.
+/// Methods that count events.
 impl Accounting {
     pub(crate) fn new(hasher: KeyedState) -> Self {
         Self {
@@ -58,30 +58,30 @@ impl Accounting {
             members: Members::new(hasher),
             current: Counted::NOT,
             history: History::default(),
-            payer: QueueAccount::Nobody,
+            payer: QueueAccount::Unaccounted,
             started: None,
         }
     }
 
-    /// Counts a connection that was accepted.
+    /// Counts a connection that the bus accepted.
     pub(crate) fn connected(&mut self, now: Time) {
         self.started.get_or_insert(now);
         self.counters.totals.connected += 1;
     }
 
-    /// Counts a connection that the bus has ended.
+    /// Counts a connection that the bus closed.
     pub(crate) const fn disconnected_by_bus(&mut self) {
         self.counters.totals.disconnected += 1;
     }
 
-    /// Counts a message whose body is validated.
+    /// Counts a message whose body the bus validated.
     #[inline]
     pub(crate) const fn validated(&mut self, body_len: u64) {
         self.counters.totals.validated += 1;
         self.counters.totals.validated_bytes += body_len;
     }
 
-    /// Counts a message that a connection has sent.
+    /// Counts a message that the bus received from a connection.
     #[inline]
     pub(crate) fn received(
         &mut self,
@@ -104,7 +104,7 @@ impl Accounting {
         }
     }
 
-    /// The deliveries that were counted so far, for [`Self::settle_member`].
+    /// Returns the present numbers of deliveries, for [`Self::settle_member`].
     #[inline]
     pub(crate) const fn mark_deliveries(&self) -> DeliveryMark {
         let BusCounters { totals, recipients, .. } = &self.counters;
@@ -123,39 +123,39 @@ impl Accounting {
         }
     }
 
-    /// Does not count the recipients since `mark`: they are monitors.
+    /// Removes the recipients since `mark` from the count, because they are monitors.
     pub(crate) const fn uncount_recipients(&mut self, mark: DeliveryMark) {
         self.counters.recipients = mark.recipients;
     }
 
-    /// Counts a message of a peer that is queued for a recipient.
+    /// Counts a message of a peer that was queued for a recipient.
     #[inline]
     pub(crate) const fn delivered(&mut self) {
         self.counters.totals.deliveries += 1;
         self.counters.recipients += 1;
     }
 
-    /// Counts a message of the bus itself that is queued for a recipient.
+    /// Counts a message of the bus itself that was queued for a recipient.
     #[inline]
     pub(crate) const fn delivered_own(&mut self) {
         self.counters.totals.deliveries += 1;
     }
 
-    /// Counts bytes that were written, and bytes that were copied since the last call.
+    /// Adds the bytes that were written and copied since the last call.
     #[inline]
     pub(crate) const fn written(&mut self, written: u64, copied: u64) {
         self.counters.totals.written_bytes += written;
         self.counters.totals.copied_bytes += copied;
     }
 
-    /// Counts a message that was lost by a connection, for `cause`.
+    /// Counts a message that was dropped for a recipient because of `cause`.
     #[inline]
     pub(crate) fn lost(&mut self, cause: &'static str) {
         self.counters.totals.lost += 1;
         self.history.count(IncidentKind::Lost, cause);
     }
 
-    /// Counts a message that was refused, for `cause`.
+    /// Counts a message that was refused because of `cause`.
     pub(crate) fn refused(&mut self, cause: &'static str) {
         self.counters.totals.refused += 1;
         self.history.count(IncidentKind::Refused, cause);
@@ -166,14 +166,13 @@ impl Accounting {
         self.counters.withheld[by as usize] += 1;
     }
 
-    /// Where the message that is being handled was counted.
+    /// The row in which the message that is being handled was counted.
     #[inline]
     pub(crate) const fn current(&self) -> Counted {
         self.current
     }
 
-    /// Replaces the place where the message that is being handled was counted, and returns the one
-    /// before.
+    /// Replaces the row of the message that is being handled, and returns the previous one.
     #[inline]
     pub(crate) const fn replace_current(&mut self, counted: Counted) -> Counted {
         core::mem::replace(&mut self.current, counted)
@@ -187,27 +186,27 @@ impl Accounting {
         }
     }
 
-    /// The account that signals of the bus are on.
+    /// The account that pays for signals of the bus.
     #[inline]
     pub(crate) const fn payer(&self) -> QueueAccount {
         self.payer
     }
 
-    /// Puts signals of the bus on another account.
+    /// Sets the account that pays for signals of the bus.
     #[inline]
     pub(crate) const fn set_payer(&mut self, account: QueueAccount) {
         self.payer = account;
     }
 }
 
-/// The history.
+/// The history of incidents.
 impl Accounting {
-    /// Counts an incident, whether or not it gets an entry.
+    /// Counts an incident, even if the history does not keep an entry of it.
     pub(crate) fn count(&mut self, kind: IncidentKind, cause: &'static str) {
         self.history.count(kind, cause);
     }
 
-    /// Adds an entry for an incident that was counted already.
+    /// Adds an entry for an incident that was already counted.
     pub(crate) fn add_incident(&mut self, incident: Incident) {
         self.history.add(incident);
     }
@@ -222,24 +221,24 @@ impl Accounting {
         self.history.add_more(kind, peer, missed);
     }
 
-    /// Notes what the process of a connection is called.
+    /// Adds the description of a process to the entries of its connection.
     pub(crate) fn describe(&mut self, peer: PeerId, process: &Process) {
         self.history.describe(peer, process);
     }
 }
 
-/// Reading.
+/// Reading of the counters.
 impl Accounting {
     pub(crate) fn totals(&self) -> Totals {
         self.counters.totals()
     }
 
-    /// How long ago the first connection was accepted.
+    /// Time since the first connection was accepted.
     pub(crate) fn uptime(&self, now: Time) -> Duration {
         self.started.map_or(Duration::ZERO, |started| now.since(started))
     }
 
-    /// Counts members from now on, unless that was begun already. Returns since when.
+    /// Starts counting members if that has not started yet. Returns the time at which it started.
     pub(crate) const fn count_members(&mut self, now: Time) -> Time {
         self.members.start(now)
     }
@@ -248,17 +247,17 @@ impl Accounting {
         self.members.iter()
     }
 
-    /// What was counted for members without a row of their own.
+    /// The counters of the members that do not have a row.
     pub(crate) const fn other_members(&self) -> MemberCounts {
         self.members.other()
     }
 
-    /// The last incidents, by kind, each from the earliest to the latest.
+    /// The most recent incidents by kind, and each kind from the oldest to the newest.
     pub(crate) fn incidents(&self) -> impl Iterator<Item = &Incident> {
         self.history.iter()
     }
 
-    /// How often each cause of each kind of incident has occurred.
+    /// The number of occurrences of each cause of each kind of incident.
     pub(crate) fn causes(&self) -> impl Iterator<Item = (IncidentKind, &'static str, u64)> {
         let withheld = WithheldBy::ALL
             .into_iter()

@@ -1,43 +1,44 @@
-//! What is counted for one connection.
+//! Statistics of one connection.
 
 use super::history::MissedCount;
 use super::members::MemberId;
 use crate::types::{Amount, LimitName, Time};
 
-/// What is counted for one connection since it connected.
+/// Counters of one connection since it connected.
 #[derive(Debug)]
 pub(crate) struct PeerStatistics {
-    /// What it has sent.
+    /// Messages and bytes that the connection sent.
     pub(crate) sent: Amount,
-    /// What it has received: everything that has left its queue.
+    /// Messages and bytes that the connection received: everything that left its queue.
     pub(crate) received: Amount,
-    /// Its messages that were refused.
+    /// Messages of this connection that were refused.
     pub(crate) refused: u64,
-    /// Messages that were dropped because its queue was full, or by the kernel.
+    /// Messages that were dropped because its queue was full, or because the kernel did not accept
+    /// them.
     pub(crate) lost: u64,
-    /// What it has lost since it last kept up.
+    /// Messages that were dropped since the connection last kept up.
     pub(crate) losing: Option<Losing>,
-    /// Messages that a policy withheld from it.
+    /// Messages that a policy withheld from this connection.
     pub(crate) withheld: MissedCount,
-    /// Bytes of the largest message that it has sent.
+    /// Size of the largest message that it sent, in bytes.
     pub(crate) peak_sent_bytes: u64,
-    /// The most descriptors that it has sent with one message.
+    /// Most file descriptors that it sent with one message.
     pub(crate) peak_sent_fds: u64,
-    /// The row in which its last message was counted.
+    /// The row in which its most recent message was counted.
     pub(super) last_member: MemberId,
 }
 
-/// What a connection has lost since it last kept up.
+/// Messages that were dropped since a connection last kept up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Losing {
-    /// The limit that was hit by the first lost message.
+    /// The limit that the first dropped message hit.
     pub(crate) limit: LimitName,
-    /// The messages that were lost so far.
+    /// The messages that were dropped so far.
     pub(crate) missed: MissedCount,
 }
 
 impl Losing {
-    /// The first lost message.
+    /// Counts the first dropped message.
     pub(crate) const fn first(limit: LimitName, now: Time) -> Self {
         Self { limit, missed: MissedCount::first(now) }
     }

@@ -1,7 +1,7 @@
-//! What waits to be read by one connection, and the limits on it.
+//! The queue of one connection: the amount that waits to be read, and its limits.
 //!
-//! The daemon holds the bytes; the bus counts them here, so that it can refuse or drop a message
-//! before it is queued.
+//! The daemon holds the bytes. The bus counts them here, so that it can refuse or drop a message
+//! before the message is queued.
 
 use alloc::boxed::Box;
 
@@ -13,7 +13,7 @@ use crate::types::{Amount, BusLimits, LimitHit, LimitName};
 pub(crate) struct Queue {
     queued: Amount,
     limits: QueueLimits,
-    /// Who sent what is queued, while the queue is crowded.
+    /// The amount that each user has in the queue, while the queue is crowded.
     shares: Option<Box<Shares>>,
     peak_bytes: u64,
     peak_fds: u64,
@@ -40,43 +40,43 @@ impl QueueLimits {
 }
 
 impl Queue {
-    /// An empty queue.
+    /// Creates an empty queue.
     pub(crate) const fn new(limits: &BusLimits) -> Self {
         let (queued, limits) = (Amount { messages: 0, bytes: 0, fds: 0 }, QueueLimits::of(limits));
         Self { queued, limits, shares: None, peak_bytes: 0, peak_fds: 0 }
     }
 
-    /// Applies other limits to what is queued and to what comes.
+    /// Applies new limits to the present and to future messages.
     pub(crate) const fn set_limits(&mut self, limits: &BusLimits) {
         self.limits = QueueLimits::of(limits);
     }
 
-    /// What waits to be read.
+    /// The amount that waits to be read.
     #[inline]
     pub(crate) const fn amount(&self) -> Amount {
         self.queued
     }
 
-    /// The most bytes, and the most descriptors, that ever waited.
+    /// The most bytes and the most descriptors that ever waited.
     pub(crate) const fn peaks(&self) -> (u64, u64) {
         (self.peak_bytes, self.peak_fds)
     }
 
-    /// Whether there is no room for another message with this many descriptors. One message may go
-    /// beyond the limit, so that a limit below the size of messages does not stop everything.
+    /// True if there is no room for another message with this many descriptors. One message may
+    /// exceed the limit, so that a limit below the size of a message does not stop all messages.
     #[inline]
     pub(crate) const fn is_full(&self, fds: u32) -> bool {
         self.queued.bytes > self.limits.bytes || (fds > 0 && self.queued.fds > self.limits.fds)
     }
 
-    /// Whether the connection keeps up: at most half of what may wait does.
+    /// True if the connection keeps up: the queue is at most half full.
     #[inline]
     pub(crate) const fn keeps_up(&self) -> bool {
         self.queued.bytes <= self.limits.bytes / 2 && self.queued.fds <= self.limits.fds / 2
     }
 
-    /// The limit because of which there is no room, or no room for one user: the one of which more
-    /// is used.
+    /// The limit that leaves no room, for all messages or for the messages of one user. Of bytes
+    /// and descriptors, it is the one of which the larger part is used.
     pub(crate) const fn limit_hit(&self) -> LimitHit {
         let (queued, bytes, fds) = (self.queued, self.limits.bytes, self.limits.fds);
         let is_bytes = queued.bytes.saturating_mul(fds) >= queued.fds.saturating_mul(bytes);
@@ -86,7 +86,7 @@ impl Queue {
         LimitHit { limit: LimitName::OutgoingFds, max: fds, used: queued.fds }
     }
 
-    /// Adds one message.
+    /// Adds one message to the queue.
     #[inline]
     pub(crate) fn push(&mut self, bytes: u64, fds: u64) {
         self.queued.messages += 1;
@@ -96,7 +96,8 @@ impl Queue {
         self.peak_fds = self.peak_fds.max(self.queued.fds);
     }
 
-    /// Whether so much waits that the bus counts who sent it. A full queue is crowded, too.
+    /// True if the queue is so full that the bus counts the share of each user. A full queue is
+    /// crowded, too.
     #[inline]
     pub(crate) const fn is_crowded(&self) -> bool {
         self.queued.bytes > self.limits.crowded_bytes
@@ -114,7 +115,8 @@ impl Queue {
         self.push(bytes, fds);
     }
 
-    /// Whether a user has more in this queue than is free, so that the rest is for other users.
+    /// True if a user has more in this queue than is free. The rest of the queue is then for other
+    /// users.
     #[inline]
     pub(crate) fn has_used_share(&self, user: Option<u32>, fds: u32) -> bool {
         self.shares.as_ref().is_some_and(|shares| {
@@ -124,7 +126,7 @@ impl Queue {
         })
     }
 
-    /// Removes what has left the front of the queue.
+    /// Removes an amount that has left the front of the queue.
     #[inline]
     pub(crate) fn pop(&mut self, amount: Amount) {
         debug_assert!(self.queued.bytes >= amount.bytes, "more has left than was queued");
@@ -144,11 +146,11 @@ impl Queue {
         }
     }
 
-    /// Checks that the shares add up to what is queued.
+    /// Checks that the shares add up to the amount in the queue.
     ///
     /// # Panics
     ///
-    /// If they do not.
+    /// Panics if they do not add up.
     pub(crate) fn check(&self) {
         let Self { queued, shares, peak_bytes, peak_fds, .. } = self;
         assert!(queued.messages > 0 || (queued.bytes, queued.fds) == (0, 0), "{queued:?}");

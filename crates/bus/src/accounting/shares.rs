@@ -1,23 +1,23 @@
-//! Shares of a queue: how much of what waits for one recipient each user has sent.
+//! Shares of a queue: the part of the queued data for one recipient that each user sent.
 //!
-//! A queue that is nearly empty takes messages of everybody. Once more than a quarter of it is used,
-//! the bus counts what each user adds, and a user may not have more in the queue than is still free.
-//! So one user can fill about half of a queue, two a third each, and there is always room for the
-//! messages of another one.
+//! A queue that is nearly empty accepts messages of all users. Once more than a quarter of it is
+//! used, the bus counts the data of each user, and a user may not have more in the queue than is
+//! still free. So one user can fill about half of a queue, two users a third each, and there is
+//! always room for the messages of another user.
 
 use alloc::collections::{BTreeMap, VecDeque};
 
-/// The account that a queued message is on.
+/// The account that a queued message belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum QueueAccount {
-    /// The user who sent the message; `None` for all senders whose user is not known.
+    /// The user who sent the message; `None` for all senders whose user is unknown.
     User(Option<u32>),
-    /// No user: the bus itself sent the message, or the recipient asked for it (a reply), or it was
-    /// queued before the bus began to count.
-    Nobody,
+    /// Not a user: the bus itself sent the message, or the recipient asked for it (a reply), or it
+    /// was queued before the bus began to count.
+    Unaccounted,
 }
 
-/// Who sent the bytes, and the descriptors, that wait in one queue.
+/// The bytes and the descriptors in one queue, by account.
 #[derive(Debug)]
 pub(super) struct Shares {
     bytes: Share,
@@ -25,10 +25,11 @@ pub(super) struct Shares {
 }
 
 impl Shares {
-    /// The shares of a queue that holds this many bytes and descriptors, none of them counted yet.
+    /// Creates the shares of a queue that holds this many bytes and descriptors. They belong to no
+    /// user.
     pub(super) fn after(bytes: u64, fds: u64) -> Self {
         let mut shares = Self { bytes: Share::default(), fds: Share::default() };
-        shares.push(QueueAccount::Nobody, bytes, fds);
+        shares.push(QueueAccount::Unaccounted, bytes, fds);
         shares
     }
 
@@ -38,36 +39,36 @@ impl Shares {
         self.fds.push(account, fds);
     }
 
-    /// Removes what has left the front of the queue.
+    /// Removes an amount that has left the front of the queue.
     pub(super) fn pop(&mut self, bytes: u64, fds: u64) {
         self.bytes.pop(bytes);
         self.fds.pop(fds);
     }
 
-    /// Bytes in the queue that a user has sent.
+    /// Bytes in the queue that a user sent.
     pub(super) fn bytes_of(&self, user: Option<u32>) -> u64 {
         self.bytes.of(user)
     }
 
-    /// Descriptors in the queue that a user has sent.
+    /// Descriptors in the queue that a user sent.
     pub(super) fn fds_of(&self, user: Option<u32>) -> u64 {
         self.fds.of(user)
     }
 
-    /// All bytes and descriptors that are counted.
+    /// Checks the sums and returns all bytes and descriptors that are counted.
     ///
     /// # Panics
     ///
-    /// If the sum of a user is not the sum of its messages.
+    /// Panics if the sum of a user differs from the sum of its messages.
     pub(super) fn check(&self) -> (u64, u64) {
         (self.bytes.check(), self.fds.check())
     }
 }
 
-/// How much of one thing each user has in a queue, first in, first out.
+/// The amount of one resource that each user has in a queue, in the order of the queue.
 #[derive(Debug, Default)]
 struct Share {
-    /// Accounts in the order of the queue, and how much in a row is on each.
+    /// Accounts in the order of the queue, each with the amount of its consecutive messages.
     runs: VecDeque<(QueueAccount, u64)>,
     users: BTreeMap<Option<u32>, u64>,
 }
@@ -130,15 +131,15 @@ mod tests {
     use testkit::corruption::each_is_reported;
 
     #[test]
-    fn what_leaves_is_taken_off_the_accounts_in_the_order_of_the_queue() {
+    fn pop_reduces_the_shares_in_the_order_of_the_queue() {
         let mut share = Share::default();
         let (anna, bert) = (Some(1), Some(2));
         let pushed = [
-            (QueueAccount::Nobody, 100),
+            (QueueAccount::Unaccounted, 100),
             (QueueAccount::User(anna), 10),
             (QueueAccount::User(anna), 5),
             (QueueAccount::User(bert), 20),
-            (QueueAccount::Nobody, 0),
+            (QueueAccount::Unaccounted, 0),
             (QueueAccount::User(anna), 1),
         ];
         pushed.into_iter().for_each(|(account, count)| share.push(account, count));
@@ -163,7 +164,7 @@ mod tests {
         let make = || {
             let mut share = Share::default();
             share.push(QueueAccount::User(Some(1)), 10);
-            share.push(QueueAccount::Nobody, 5);
+            share.push(QueueAccount::Unaccounted, 5);
             share
         };
         let check = |share: &Share| assert_eq!(share.check(), 15);

@@ -1,8 +1,8 @@
-//! The service manager, systemd: what the bus asks it for, and what it reports.
+//! The service manager, systemd: the requests of the bus to it, and its reports.
 //!
-//! The bus asks for units by signals that are addressed to the manager's name. The manager answers by
-//! a signal only if a unit could not be started. While the manager is not on the bus, requests wait
-//! for it as for any service, except that nobody starts it.
+//! The bus requests units with signals that are addressed to the name of the manager. The manager
+//! answers with a signal only if a unit could not be started. While the manager is not on the bus,
+//! requests are held for it like messages for any service, but the bus does not start the manager.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -22,14 +22,15 @@ use crate::well_known::{DRIVER_PATH, SYSTEMD};
 /// A request of the bus to the service manager.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum ManagerRequest {
-    /// Start a unit.
+    /// Start a systemd unit.
     StartUnit(Box<str>),
-    /// Give these variables to what you start, each as `NAME=value`.
+    /// Pass these variables to the processes that the manager starts, each as `NAME=value`.
     SetEnvironment(Vec<String>),
 }
 
 impl Activation {
-    /// Sends a request to the service manager, now or when it comes. Monitors see it now.
+    /// Sends a request to the service manager, or holds it until the manager connects. Monitors see
+    /// the request immediately.
     pub(super) fn ask_manager(
         &mut self,
         request: ManagerRequest,
@@ -39,7 +40,7 @@ impl Activation {
     ) {
         let manager = router.registry.owner_of(SYSTEMD);
         let unique = manager.and_then(|manager| router.registry[manager].sender_field().cloned());
-        // As with dbus-daemon, calls are addressed to the connection that has the name.
+        // Like dbus-daemon, address calls to the connection that owns the name.
         let to = match (&request, &unique) {
             (ManagerRequest::SetEnvironment(_), Some(unique)) => unique.name(),
             _ => SYSTEMD,
@@ -55,7 +56,7 @@ impl Activation {
         }
     }
 
-    /// Passes changed variables on to the service manager.
+    /// Passes changed variables to the service manager.
     pub(crate) fn pass_environment_on(
         &mut self,
         variables: Vec<String>,
@@ -67,9 +68,9 @@ impl Activation {
     }
 
     /// Handles a signal that is addressed to the bus: the report of the service manager that a unit
-    /// could not be started. Signals of other connections, and of a manager without the rights to
-    /// report, are ignored.
-    pub(crate) fn hear(
+    /// could not be started. Signals of other connections, and of a manager without the permission
+    /// to report, are ignored.
+    pub(crate) fn handle_signal(
         &mut self,
         from: PeerId,
         message: &Message<'_>,
@@ -95,7 +96,7 @@ impl Activation {
     }
 }
 
-/// Sends a request to the service manager that was held until it came.
+/// Sends a request to the service manager that was held until the manager connected.
 pub(super) fn send_held(
     manager: PeerId,
     request: &ManagerRequest,
@@ -107,7 +108,7 @@ pub(super) fn send_held(
     deliver(manager, head, request, router, fx);
 }
 
-/// Queues a request, if the policy lets the manager have it.
+/// Queues a request for the manager if the policy allows it.
 fn deliver(
     manager: PeerId,
     head: Span,

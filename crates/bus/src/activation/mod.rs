@@ -1,17 +1,17 @@
-//! Services that are started when a peer needs them ("Message Bus Starting Services").
+//! Activation: services that are started when a peer needs them ("Message Bus Starting Services").
 //!
 //! ```text
-//!   StartServiceByName, a call or a signal to a name that nobody owns
+//!   StartServiceByName, a call or a signal to a name without an owner
 //!      │   the call waits, the message is held
 //!      ▼
 //!   a start ──name owned──▶ calls are answered, messages are routed, in the order of arrival
-//!      ├──failed, or the manager says so──▶ an error for each that waits
-//!      └──no time left──▶ TimedOut for each that waits, and the start is abandoned
+//!      ├──failed, or the manager reports a failure──▶ an error for each waiter
+//!      └──timeout──▶ TimedOut for each waiter, and the start is abandoned
 //! ```
 //!
-//! The bus does not know how a service is started: [`Effect::Start`] asks for it, and
+//! The bus does not know how a service is started: [`Effect::Start`] requests it, and
 //! [`Input::StartFailed`](crate::Input::StartFailed) reports a failure. A start has succeeded when
-//! its name has an owner, whoever that is.
+//! its name has an owner, no matter which connection that is.
 
 mod manager;
 mod starts;
@@ -41,18 +41,18 @@ pub(crate) struct Activation {
     environment: BTreeMap<String, String>,
 }
 
-/// The result of StartServiceByName, as the number in its reply.
+/// The result of StartServiceByName, with the number in its reply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum StartReply {
-    /// The service was started.
+    /// The service was started by this call.
     Success = 1,
-    /// The name has an owner already.
+    /// The name already has an owner.
     AlreadyRunning = 2,
 }
 
-/// Starting.
+/// Methods that start services.
 impl Activation {
-    /// Handles a message to a name that nobody owns: if there is a service for the name, it is
+    /// Handles a message to a name without an owner: if there is a service for the name, it is
     /// started and the message is held. Otherwise the sender gets an error.
     pub(crate) fn send_to_absent(
         &mut self,
@@ -72,7 +72,8 @@ impl Activation {
         }
     }
 
-    /// Starts a service for a message. Also returns the descriptors of the message, if it has any.
+    /// Starts a service for a message. Also returns the id of the descriptors of the message, if
+    /// any.
     fn start_for_message(
         &mut self,
         forward: &Forward<'_>,
@@ -86,14 +87,14 @@ impl Activation {
         let method = activation_method(name, &router.config)?;
         check_before_start(forward, router, fx)?;
         self.check_room(forward.from, name, router)?;
-        // A start can fail at once, before the next effect is applied. The failure releases the
+        // A start can fail immediately, before the next effect is applied. The failure releases the
         // descriptors, so they must be held by then.
         let fds = (forward.message.unix_fds() > 0).then(|| self.starts.name_fds());
         fx.extend(fds.map(Effect::HoldFds));
         Ok((self.start(name, method, forward.from, router, fx), fds))
     }
 
-    /// Starts the service of a name that nobody owns, for StartServiceByName. If the caller wants a
+    /// Starts the service of a name without an owner, for StartServiceByName. If the caller wants a
     /// reply, its call waits.
     pub(crate) fn start_for_call(
         &mut self,
@@ -116,7 +117,7 @@ impl Activation {
         self.starts.messages_with_fds()
     }
 
-    /// The limits on what waits: how many, and how much of one connection.
+    /// Checks the limits on waiters, and on the held messages of one connection.
     fn check_room(&self, from: PeerId, name: &str, router: &Router) -> Result<(), RefusalReason> {
         let (max, waiting) =
             (router.config.limits.max_pending_service_starts, self.starts.waiting() as u64);
@@ -162,7 +163,7 @@ impl Activation {
         start
     }
 
-    /// Holds a message until its recipient is there.
+    /// Holds a message until its recipient connects.
     fn hold(
         &mut self,
         start: StartId,
@@ -185,9 +186,9 @@ impl Activation {
     }
 }
 
-/// The end of a start.
+/// Methods that end starts.
 impl Activation {
-    /// A name has an owner: everything that waits for it is answered or delivered.
+    /// Handles that a name has an owner: all its waiters are answered or delivered.
     pub(crate) fn service_arrived(
         &mut self,
         name: &str,
@@ -208,7 +209,7 @@ impl Activation {
         }
     }
 
-    /// A start has failed. If it is over already, nothing happens.
+    /// Handles that a start has failed. Does nothing if the start has already ended.
     pub(crate) fn start_failed(
         &mut self,
         id: StartId,
@@ -221,7 +222,7 @@ impl Activation {
         }
     }
 
-    /// Ends the starts whose time is over.
+    /// Ends the starts whose timeout has expired.
     pub(crate) fn end_late_starts(&mut self, router: &mut Router, fx: &mut Effects) {
         while let Some(start) = self.starts.pop_expired(router.now) {
             fx.push(Effect::Abandon { start: start.id });
@@ -230,7 +231,7 @@ impl Activation {
         }
     }
 
-    /// Drops everything that waits for a connection that no longer takes part.
+    /// Drops all waiters of a connection that left the bus or became a monitor.
     pub(crate) fn forget(&mut self, peer: PeerId, router: &mut Router, fx: &mut Effects) {
         for waiter in self.starts.take_of(peer) {
             if let StartWaiter::Message(held) = waiter {
@@ -240,7 +241,7 @@ impl Activation {
         }
     }
 
-    /// When the time of the next start is over.
+    /// The time at which the next start times out.
     pub(crate) fn next_deadline(&self) -> Option<Time> {
         self.starts.next_deadline()
     }
@@ -258,17 +259,17 @@ impl Activation {
         self.environment.extend(changes.into_iter().map(|(key, value)| (key.into(), value.into())));
     }
 
-    /// Checks that all that waits has a live connection, and that all counts are right.
+    /// Checks that every waiter has a live connection, and that all counters are right.
     ///
     /// # Panics
     ///
-    /// If not.
+    /// Panics if an invariant is violated.
     pub(crate) fn check(&self, is_active: impl Fn(PeerId) -> bool) {
         self.starts.check(is_active);
     }
 }
 
-/// How the service of a name is started.
+/// Returns the way in which the service of a name is started.
 pub(crate) fn activation_method(
     name: &str,
     config: &Configuration,
@@ -277,8 +278,8 @@ pub(crate) fn activation_method(
     method.ok_or_else(|| RefusalReason::NotActivatable { name: name.into() })
 }
 
-/// Whether a service may be started for a message. The recipient is not known yet, so the rest is
-/// decided when the message is delivered.
+/// Checks that a service may be started for a message. The recipient is unknown at this time, so
+/// the policy of the recipient is checked when the message is delivered.
 fn check_before_start(
     forward: &Forward<'_>,
     router: &mut Router,
@@ -286,11 +287,13 @@ fn check_before_start(
 ) -> Result<(), RefusalReason> {
     match forward.message.message_type() {
         MessageType::Unknown(_) => Err(RefusalReason::UnknownMessageType),
-        _ => router.check_access(&AccessQuery::to_nobody(forward.message, forward.from), fx),
+        _ => {
+            router.check_access(&AccessQuery::without_recipient(forward.message, forward.from), fx)
+        }
     }
 }
 
-/// Answers StartServiceByName.
+/// Sends the reply to StartServiceByName.
 fn answer_start(call: CallId, router: &mut Router, fx: &mut Effects) {
     let builder = Builder::method_return(call.serial);
     router
@@ -313,7 +316,7 @@ fn deliver_held(held: &HeldMessage, to: PeerId, router: &mut Router, fx: &mut Ef
     release_fds(held, fx);
 }
 
-/// Sends an error to everything that waits for a service.
+/// Sends an error to each waiter of a service.
 fn give_up(start: Start, problem: StartProblem, router: &mut Router, fx: &mut Effects) {
     let Start { id, name, .. } = start;
     let (error_name, text) = (problem.error_name(), problem.describe(&name).to_string());
@@ -330,7 +333,7 @@ fn give_up(start: Start, problem: StartProblem, router: &mut Router, fx: &mut Ef
                 router.send_named_error(held.from, message.serial(), error_name, &text, fx);
                 release_fds(&held, fx);
             }
-            // The bus does not wait for a reply to its requests.
+            // The bus does not wait for a reply to its own requests.
             StartWaiter::Request(_) => {}
         }
     }
@@ -341,13 +344,13 @@ fn give_up(start: Start, problem: StartProblem, router: &mut Router, fx: &mut Ef
 fn note_failed_start(name: Box<str>, problem: StartProblem, router: &mut Router) {
     let (kind, cause) = (IncidentKind::StartFailed, problem.word());
     router.accounting.count(kind, cause);
-    let who = PeerSnapshot { names: [name.clone()].into(), ..PeerSnapshot::default() };
+    let snapshot = PeerSnapshot { names: [name.clone()].into(), ..PeerSnapshot::default() };
     let reason = IncidentReason::StartFailed { name, problem };
-    let incident = Incident::new(kind, cause, who, reason, None, router.now);
+    let incident = Incident::new(kind, cause, snapshot, reason, None, router.now);
     router.accounting.add_incident(incident);
 }
 
-/// Records a message in traces that was held in vain.
+/// Records a held message in traces after its start has failed.
 fn record_held(held: &HeldMessage, router: &mut Router, fx: &mut Effects) {
     if !router.tracing.is_on() || router.registry.get(held.from).is_none() {
         return;
@@ -359,7 +362,7 @@ fn record_held(held: &HeldMessage, router: &mut Router, fx: &mut Effects) {
     router.tracing.record(&forward, None, Some(held.since), &router.registry, fx);
 }
 
-/// Lets the daemon close the descriptors of a held message.
+/// Makes the daemon close the descriptors of a held message.
 fn release_fds(held: &HeldMessage, fx: &mut Effects) {
     fx.extend(held.fds.map(Effect::ReleaseFds));
 }

@@ -1,4 +1,4 @@
-//! Services that are being started, and what waits for each.
+//! Services that are being started, and the waiters of each.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -15,26 +15,26 @@ pub(super) struct Start {
     pub(super) id: StartId,
     pub(super) name: Box<str>,
     method: ActivationMethod,
-    /// How long it may take.
+    /// The time that the start may take.
     pub(super) timeout: Option<Duration>,
     deadline: Option<Time>,
-    /// What waits for it, in the order of arrival.
+    /// The waiters, in the order of arrival.
     pub(super) waiting: Vec<StartWaiter>,
 }
 
-/// What waits for a service.
+/// A call, message or request that waits for a service.
 #[derive(Debug)]
 pub(super) enum StartWaiter {
-    /// A call of StartServiceByName, to be answered.
+    /// A call of StartServiceByName that must be answered.
     Call(CallId),
-    /// A message for the service.
+    /// A message that is addressed to the service.
     Message(HeldMessage),
     /// A request of the bus to the service manager.
     Request(ManagerRequest),
 }
 
 impl StartWaiter {
-    /// The connection that waits.
+    /// Returns the connection that waits.
     const fn peer(&self) -> Option<PeerId> {
         match self {
             Self::Call(call) => Some(call.peer),
@@ -44,18 +44,18 @@ impl StartWaiter {
     }
 }
 
-/// A message that is held until its recipient is there.
+/// A message that is held until its recipient connects.
 #[derive(Debug)]
 pub(super) struct HeldMessage {
     pub(super) from: PeerId,
     pub(super) bytes: Box<[u8]>,
-    /// Its descriptors, which the daemon holds.
+    /// The id of its descriptors, which the daemon holds.
     pub(super) fds: Option<HeldFds>,
-    /// What counts against its sender.
+    /// The amount that counts against the limits of its sender.
     pub(super) amount: Amount,
-    /// Where it was counted.
+    /// The row in which it was counted.
     pub(super) counted: Counted,
-    /// When it was received.
+    /// The time at which it was received.
     pub(super) since: Time,
 }
 
@@ -66,7 +66,7 @@ pub(super) struct Starts {
     /// The keys are names of service files, so no peer can choose them.
     by_name: BTreeMap<Box<str>, StartId>,
     deadlines: BTreeSet<(Time, StartId)>,
-    /// How many wait, for all services together.
+    /// Number of waiters of all services.
     waiting: usize,
     /// The held messages of each connection that has any.
     held: BTreeMap<PeerId, Amount>,
@@ -75,17 +75,17 @@ pub(super) struct Starts {
 }
 
 impl Starts {
-    /// How many wait, for all services together.
+    /// Number of waiters of all services.
     pub(super) const fn waiting(&self) -> usize {
         self.waiting
     }
 
-    /// What is held of the messages of a connection.
+    /// The amount of the held messages of a connection.
     pub(super) fn held_of(&self, peer: PeerId) -> Amount {
         self.held.get(&peer).copied().unwrap_or_default()
     }
 
-    /// Counts the held messages that have descriptors.
+    /// Counts the held messages that carry descriptors.
     pub(super) fn messages_with_fds(&self) -> usize {
         let waiters = self.by_id.values().flat_map(|start| &start.waiting);
         let has_fds = |waiter: &&StartWaiter| {
@@ -116,14 +116,14 @@ impl Starts {
         id
     }
 
-    /// A name for descriptors that are held with their message. Names are not reused while the
-    /// descriptors may still be held.
+    /// Returns a new id for descriptors that are held with their message. An id is not reused while
+    /// the descriptors may still be held.
     pub(super) const fn name_fds(&mut self) -> HeldFds {
         self.last_fds = self.last_fds.wrapping_add(1);
         HeldFds::new(self.last_fds)
     }
 
-    /// Lets something wait for a service.
+    /// Adds a waiter to a service.
     pub(super) fn wait(&mut self, id: StartId, waiter: StartWaiter) {
         let Some(start) = self.by_id.get_mut(&id) else { return };
         if let StartWaiter::Message(held) = &waiter {
@@ -133,7 +133,7 @@ impl Starts {
         self.waiting += 1;
     }
 
-    /// Removes a start, and all that waits for it.
+    /// Removes a start and its waiters.
     pub(super) fn take(&mut self, id: StartId) -> Option<Start> {
         let start = self.by_id.remove(&id)?;
         self.by_name.remove(&start.name);
@@ -144,25 +144,25 @@ impl Starts {
         Some(start)
     }
 
-    /// Removes the start whose time was over first, if there is one.
+    /// Removes the start whose timeout expired first, if any.
     pub(super) fn pop_expired(&mut self, now: Time) -> Option<Start> {
         let &(deadline, id) = self.deadlines.first()?;
         (deadline <= now).then(|| self.take(id)).flatten()
     }
 
-    /// When the time of the next start is over.
+    /// The time at which the next start times out.
     pub(super) fn next_deadline(&self) -> Option<Time> {
         self.deadlines.first().map(|(deadline, _)| *deadline)
     }
 
-    /// The starts that a unit was asked for.
+    /// The starts that requested a unit.
     pub(super) fn by_unit(&self, unit: &str) -> Vec<StartId> {
         let is_of_unit =
             |start: &&Start| matches!(&start.method, ActivationMethod::Unit(own) if **own == *unit);
         self.by_id.values().filter(is_of_unit).map(|start| start.id).collect()
     }
 
-    /// Removes everything that waits for a connection.
+    /// Removes all waiters of a connection.
     pub(super) fn take_of(&mut self, peer: PeerId) -> Vec<StartWaiter> {
         if self.by_id.is_empty() {
             return Vec::new();
@@ -189,11 +189,11 @@ impl Starts {
         }
     }
 
-    /// Checks that all that waits has a live connection, and that all counts are right.
+    /// Checks that every waiter has a live connection, and that all counters are right.
     ///
     /// # Panics
     ///
-    /// If not.
+    /// Panics if an invariant is violated.
     pub(super) fn check(&self, is_active: impl Fn(PeerId) -> bool) {
         let mut held = BTreeMap::<PeerId, Amount>::new();
         let mut waiting = 0;
@@ -227,7 +227,7 @@ mod tests {
 
     const SENDER: PeerId = PeerId::new(0, 0);
 
-    /// A start that a call and a message wait for, and one without a deadline.
+    /// A start with a waiting call and a waiting message, and a start without a deadline.
     fn starts() -> Starts {
         let mut starts = Starts::default();
         let (method, now) = (ActivationMethod::Process, Time::default());

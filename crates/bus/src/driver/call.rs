@@ -1,4 +1,4 @@
-//! A call of a method of the bus, and what every method may use.
+//! A call of a method of the bus, and the helpers that all methods share.
 
 use alloc::boxed::Box;
 
@@ -19,13 +19,13 @@ pub(crate) struct Call<'m> {
 }
 
 impl<'m> Call<'m> {
-    /// What identifies the call, if it is answered later.
+    /// Identifies the call, so that it can be answered later.
     pub(super) const fn id(&self) -> CallId {
         CallId { peer: self.from, serial: self.message.serial() }
     }
 
-    /// The arguments. The signature was compared with the table already, so only names that are
-    /// decoded as such can be wrong.
+    /// Decodes the arguments. The signature was already compared with the table, so the only
+    /// possible error is an invalid name.
     pub(super) fn args<T: DecodeArgs<'m>>(&self) -> Result<T, RefusalReason> {
         self.message.read().map_err(RefusalReason::InvalidArguments)
     }
@@ -38,7 +38,7 @@ pub(crate) struct Driver<'b> {
     pub(crate) reloads: &'b mut Reloads,
 }
 
-/// A function that carries out a method.
+/// A function that implements a method.
 pub(super) type Handler = fn(&mut Driver<'_>, &Call<'_>, &mut Effects) -> Result<(), RefusalReason>;
 
 impl Driver<'_> {
@@ -57,7 +57,7 @@ impl Driver<'_> {
         Some(forward)
     }
 
-    /// Some methods are for root and the user of the bus.
+    /// Checks that the caller is root or the user of the bus, as some methods require.
     pub(super) fn check_privileged(
         &self,
         call: &Call<'_>,
@@ -74,7 +74,7 @@ impl Driver<'_> {
         })
     }
 
-    /// Answers a call, if it wants an answer.
+    /// Answers a call if its sender expects a reply.
     pub(super) fn reply(
         &mut self,
         call: &Call<'_>,

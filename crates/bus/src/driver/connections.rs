@@ -49,7 +49,7 @@ pub(super) fn hello(
     Ok(())
 }
 
-/// The limits on connections that have called Hello.
+/// Checks the limits on connections that have called Hello.
 fn check_room(router: &Router, call: &Call<'_>) -> Result<(), RefusalReason> {
     let Router { config, registry, .. } = router;
     let max = config.limits.max_completed_connections;
@@ -119,7 +119,7 @@ pub(super) fn credentials(
     }
 }
 
-/// Answers GetConnectionCredentials with what the daemon has read.
+/// Answers GetConnectionCredentials with the facts that the daemon has read.
 pub(crate) fn details_read(
     peer: PeerId,
     details: &Details,
@@ -127,7 +127,7 @@ pub(crate) fn details_read(
     router: &mut Router,
     fx: &mut Effects,
 ) {
-    // If one of the two has ended in the meantime, nobody waits for the answer.
+    // If the peer or the caller has disconnected, no answer is needed.
     let (Some(peer), Some(caller)) = (router.registry.get(peer), router.registry.get(call.peer))
     else {
         return;
@@ -150,7 +150,7 @@ fn credentials_of(peer: &Peer, details: &Details) -> BTreeMap<&'static str, Valu
     let mut dict = BTreeMap::new();
     dict.extend(known.pid.map(|pid| ("ProcessID", pid.into())));
     dict.extend(peer.user.map(|uid| ("UnixUserID", uid.into())));
-    // The groups of the process are not those of a user that it authenticated as.
+    // The groups of the process differ from the groups of another user that it authenticated as.
     let groups = details.groups.as_deref().filter(|_| peer.user == known.uid);
     dict.extend(groups.map(|groups| ("UnixGroupIDs", unsigned_array(groups))));
     let label = details.security_label.as_deref();
@@ -182,7 +182,7 @@ pub(super) fn selinux_context(
     fx: &mut Effects,
 ) -> Result<(), RefusalReason> {
     let subject = find(driver.router, call, ConnectionFact::SecurityContext)?;
-    // The context is known only to a bus that mediates by it.
+    // Only a bus that mediates with SELinux knows the context.
     if driver.router.access.modules().any(|module| module == MediatorKind::Selinux)
         && let Some(context) = match subject {
             Subject::Bus => driver.router.identity.security_label.as_deref(),
@@ -261,7 +261,7 @@ pub(super) fn update_activation_environment(
     driver.reply(call, &(), fx)
 }
 
-/// The refusal to tell something unknown about the connection that the first argument names.
+/// The error for a fact that is unknown about the connection that the first argument names.
 fn fact_unknown(call: &Call<'_>, fact: ConnectionFact) -> RefusalReason {
     match call.args::<(&str,)>() {
         Ok((name,)) => RefusalReason::FactUnknown { fact, name: name.into() },

@@ -1,4 +1,4 @@
-//! Introspection of the bus, made from the table of what it offers.
+//! Introspection of the bus, generated from the table of its interfaces.
 
 use alloc::format;
 use alloc::string::String;
@@ -21,8 +21,9 @@ pub(super) fn introspect(
     driver.reply(call, &(xml,), fx)
 }
 
-/// What the bus says of the object at `path`: at its own path everything, elsewhere what is
-/// offered at any path, and the way to its own ("Introspection Data Format").
+/// The introspection data of the object at `path`: at the path of the bus all interfaces; at other
+/// paths the interfaces that every path has, and the child that leads to the path of the bus
+/// ("Introspection Data Format").
 pub fn introspection_xml(path: ObjectPath<'_>) -> String {
     let mut xml = String::from(HEAD);
     write_node(&mut xml, path).expect("a string takes everything");
@@ -72,7 +73,7 @@ fn write_args(xml: &mut String, args: &[DriverArgument], direction: &str) -> fmt
     Ok(())
 }
 
-/// The next element of the path of the bus, seen from above it.
+/// The next element of the path of the bus, below `path`.
 fn child_towards_driver(path: ObjectPath<'_>) -> Option<&'static str> {
     let prefix = if path == ObjectPath::ROOT { String::from("/") } else { format!("{path}/") };
     DRIVER_PATH.as_str().strip_prefix(&*prefix)

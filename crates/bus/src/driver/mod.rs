@@ -1,8 +1,8 @@
-//! The bus as an object: `org.freedesktop.DBus` at `/org/freedesktop/DBus`
-//! ("Message Bus Specification", "Message Bus Messages").
+//! The driver: the bus as the object `org.freedesktop.DBus` at `/org/freedesktop/DBus` ("Message
+//! Bus Specification", "Message Bus Messages").
 //!
-//! [`table`] lists the interfaces, with a function for each method; introspection is made from the
-//! same table, so it cannot say anything else than what is there.
+//! [`table`] lists the interfaces, with a function for each method. Introspection data is generated
+//! from the same table, so it always matches the methods.
 
 mod call;
 mod connections;
@@ -33,7 +33,7 @@ use crate::access::{AccessQuery, deny};
 use crate::types::{Effects, PeerId, RefusalReason};
 use crate::well_known::DRIVER_PATH;
 
-/// The one method for connections that have no name yet.
+/// The only method for connections that do not have a name yet.
 const HELLO: &str = "Hello";
 
 impl Driver<'_> {
@@ -41,20 +41,20 @@ impl Driver<'_> {
     pub(crate) fn handle(&mut self, from: PeerId, message: &Message<'_>, fx: &mut Effects) {
         let allowed = self.check_access(from, message, fx);
         if allowed.is_ok() {
-            // As with dbus-daemon, monitors see first what comes of it.
-            self.activation.hear(from, message, self.router, fx);
+            // Like with dbus-daemon, monitors see the consequences of a signal before the signal.
+            self.activation.handle_signal(from, message, self.router, fx);
         }
         let is_hello = self.is_first_hello(from, message);
-        // The handler of Hello shows it to monitors, with the name that it gives.
+        // The handler of Hello shows the call to monitors, with the new name of its sender.
         let forward = if is_hello { None } else { self.show_call(from, message, fx) };
         let outcome = allowed.and_then(|()| match message.message_type() {
             MessageType::MethodCall => self.call(&Call { from, message }, fx),
-            // The bus handles no other signals, and makes no calls that are answered.
+            // The bus ignores other signals, and its own calls do not expect replies.
             _ => Ok(()),
         });
         match outcome {
             Err(error) => self.router.refuse(from, message, &error, fx),
-            // The first eavesdropping rule of all already matches the call that adds it.
+            // The first eavesdropping rule of a bus already matches the call that adds it.
             Ok(()) if self.router.matching.has_eavesdroppers() => {
                 let forward = forward.unwrap_or_else(|| self.router.forward(from, message, fx));
                 self.router.show_eavesdroppers(&forward, None, fx);
@@ -63,15 +63,15 @@ impl Driver<'_> {
         }
     }
 
-    /// Whether a message may go to the bus. A connection without a name has no rules: it may call
-    /// Hello. Other calls get their error when the method is looked up.
+    /// Decides whether a message may be sent to the bus. A connection without a name has no policy;
+    /// it may call Hello. Other calls of such a connection fail when the method is looked up.
     fn check_access(
         &mut self,
         from: PeerId,
         message: &Message<'_>,
         fx: &mut Effects,
     ) -> Result<(), RefusalReason> {
-        let query = AccessQuery::to_nobody(message, from);
+        let query = AccessQuery::without_recipient(message, from);
         let router = &mut *self.router;
         match message.message_type() {
             MessageType::Unknown(_) => Err(RefusalReason::UnknownMessageType),
@@ -116,7 +116,7 @@ impl Driver<'_> {
     }
 }
 
-/// Finds the method that a call is for. Without an interface it is the first of that name.
+/// Finds the method that a call is for. Without an interface it is the first method of that name.
 fn find_method(message: &Message<'_>) -> Result<&'static DriverMethod, RefusalReason> {
     let member = message.member().map_or("", |name| name.as_str());
     let wanted = message.interface().map(|name| name.as_str());

@@ -1,4 +1,4 @@
-//! Methods about which messages a connection sees.
+//! Methods that control which messages a connection sees.
 
 use alloc::vec::Vec;
 
@@ -26,7 +26,7 @@ pub(super) fn add_match(
     driver.reply(call, &(), fx)
 }
 
-/// The limit on match rules.
+/// Checks the limit on match rules.
 fn check_room(router: &Router, caller: PeerId) -> Result<(), RefusalReason> {
     let peer = &router.registry[caller];
     let max = router.config.limits_of(peer.user).max_match_rules_per_connection;
@@ -37,7 +37,7 @@ fn check_room(router: &Router, caller: PeerId) -> Result<(), RefusalReason> {
     Err(RefusalReason::TooManyMatchRules { owner: peer.name().as_str().into(), max, used })
 }
 
-/// Whether the security modules let a caller see messages to others.
+/// Decides by the security modules whether a caller may see messages to others.
 pub(super) fn mediate_eavesdropping(
     driver: &mut Driver<'_>,
     call: &Call<'_>,

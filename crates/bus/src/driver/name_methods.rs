@@ -1,4 +1,4 @@
-//! Methods about names.
+//! Methods about well-known names.
 
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
@@ -35,8 +35,8 @@ pub(super) fn request(
     driver.reply(call, &(result as u32,), fx)
 }
 
-/// The limit on names, which counts the unique name, and names that the caller waits for. A name
-/// that it has already needs no room.
+/// Checks the limit on names, which includes the unique name and names that the caller is queued
+/// for. A name that the caller already has is not counted again.
 fn check_room(router: &Router, caller: PeerId, text: &str) -> Result<(), RefusalReason> {
     let peer = &router.registry[caller];
     let max = router.config.limits_of(peer.user).max_names_per_connection;
@@ -92,7 +92,7 @@ pub(super) fn start_service(
     fx: &mut Effects,
 ) -> Result<(), RefusalReason> {
     let (name, _) = call.args::<(&str, u32)>()?;
-    // As with dbus-daemon, a name without a service is unknown even if it has an owner.
+    // Like with dbus-daemon, a name without a service is unknown even if it has an owner.
     activation_method(name, &driver.router.config)?;
     if driver.router.registry.owner_of(name).is_none() {
         let waiting = call.message.expects_reply().then(|| call.id());

@@ -11,7 +11,7 @@ use crate::routing::Router;
 use crate::types::{Effects, Fds, PeerId};
 use crate::well_known::{DRIVER_INTERFACE, DRIVER_PATH};
 
-/// Announces that a well-known name has another owner.
+/// Announces that the owner of a well-known name has changed.
 pub(super) fn announce_change(change: &OwnerChange, router: &mut Router, fx: &mut Effects) {
     router.tracing.record_owner(change, &router.registry, fx);
     announce_owner(&change.name, change.old, change.new, router, fx);
@@ -40,7 +40,7 @@ pub(super) fn announce_owner(
     }
 }
 
-/// Announces that other services can be started than before.
+/// Announces that the set of activatable services has changed.
 pub(crate) fn announce_services(router: &mut Router, fx: &mut Effects) {
     let changed = Builder::signal(DRIVER_PATH, DRIVER_INTERFACE, SERVICES_CHANGED);
     router.broadcast_own(changed, &(), fx);
@@ -57,8 +57,8 @@ fn send_signal(
     router.send_own(to, builder, &(name,), Fds::None, fx).expect("names are short");
 }
 
-/// Takes all names from a connection that has ended: the last requested first, and its unique name
-/// at the end.
+/// Removes all names from a connection that has ended: the most recently requested first, and its
+/// unique name last.
 pub(crate) fn release_all_names(id: PeerId, router: &mut Router, fx: &mut Effects) {
     while let Some(change) = router.registry.take_last_name(id) {
         announce_if_any(change, router, fx);
@@ -66,8 +66,8 @@ pub(crate) fn release_all_names(id: PeerId, router: &mut Router, fx: &mut Effect
     release_unique_name(id, router, fx);
 }
 
-/// Takes all names from a connection that becomes a monitor: its unique name, and then the others,
-/// the first requested first.
+/// Removes all names from a connection that becomes a monitor: first its unique name, then the
+/// others in the order in which it requested them.
 pub(super) fn give_up_names(id: PeerId, router: &mut Router, fx: &mut Effects) {
     release_unique_name(id, router, fx);
     while let Some(change) = router.registry.take_first_name(id) {

@@ -1,5 +1,5 @@
-//! `org.freedesktop.DBus.Peer` of the bus as the other end of a connection: calls without a
-//! destination ("Standard Interfaces").
+//! `org.freedesktop.DBus.Peer` of the bus as the peer of a connection: calls without a destination
+//! ("Standard Interfaces").
 
 use alloc::string::ToString;
 

@@ -65,7 +65,7 @@ fn value(
     }
 }
 
-/// What this bus can do beyond what every bus can, in the order of the alphabet.
+/// The value of the `Features` property, in alphabetical order.
 fn features(router: &Router) -> Vec<&'static str> {
     let mut features = Vec::from(["ActivatableServicesChanged", "HeaderFiltering"]);
     if router.config.services.manager == ServiceManager::Systemd {
@@ -76,7 +76,7 @@ fn features(router: &Router) -> Vec<&'static str> {
     features
 }
 
-/// The interfaces that a bus may have and need not.
+/// The optional interfaces that this bus implements.
 fn optional_interfaces() -> Vec<&'static str> {
     let expected = ["", ".Introspectable", ".Properties", ".Peer"];
     let is_optional = |name: &str| {

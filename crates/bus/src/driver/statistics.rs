@@ -1,8 +1,8 @@
-//! `org.diligence.Statistics1`: what is worth knowing of a bus that is in use, and of one that is
-//! in trouble. `docs/statistics.md` describes it.
+//! `org.diligence.Statistics1`: figures about a running bus, and about the causes of problems.
+//! `docs/statistics.md` describes it.
 //!
-//! Everything is told in dictionaries, so that keys can be added. Times are microseconds before
-//! the answer, or nanoseconds that something took.
+//! All replies are dictionaries, so that keys can be added. Times are microseconds before the
+//! reply, or durations in nanoseconds.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -111,7 +111,7 @@ pub(super) fn history(
     driver.reply(call, &(dicts,), fx)
 }
 
-/// How many entries an answer has: all, if none is asked for.
+/// The maximum number of entries of a reply. 0 stands for all entries.
 const fn room(most: u32) -> usize {
     if most == 0 { usize::MAX } else { most as usize }
 }
@@ -167,7 +167,7 @@ fn of_counts(counts: MemberCounts) -> Dict {
 
 fn of_incident(incident: &Incident, now: Time) -> Dict {
     let ago = |time| Value::Uint64(now.since(time).as_micros() as u64);
-    let mut dict = of_snapshot(&incident.who);
+    let mut dict = of_snapshot(&incident.peer);
     dict.extend([
         ("Kind", Value::from(incident.kind.as_str())),
         ("Cause", incident.cause.into()),
@@ -184,22 +184,22 @@ fn of_incident(incident: &Incident, now: Time) -> Dict {
     dict
 }
 
-fn of_snapshot(who: &PeerSnapshot) -> Dict {
+fn of_snapshot(peer: &PeerSnapshot) -> Dict {
     let text = |text: &Option<Box<str>>| text.as_deref().map(Value::from);
-    let names = who.names.iter().map(|name| Value::from(&**name)).collect();
+    let names = peer.names.iter().map(|name| Value::from(&**name)).collect();
     let known = [
-        ("UniqueName", text(&who.unique_name)),
+        ("UniqueName", text(&peer.unique_name)),
         ("Names", Some(Value::Array { element: element_of("as"), items: names })),
-        ("ProcessID", who.pid.map(Value::from)),
-        ("UnixUserID", who.uid.map(Value::from)),
-        ("Program", text(&who.process.comm)),
-        ("Unit", text(&who.process.unit)),
-        ("ControlGroup", text(&who.process.cgroup)),
+        ("ProcessID", peer.pid.map(Value::from)),
+        ("UnixUserID", peer.uid.map(Value::from)),
+        ("Program", text(&peer.process.comm)),
+        ("Unit", text(&peer.process.unit)),
+        ("ControlGroup", text(&peer.process.cgroup)),
     ];
     known.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
 }
 
-/// How often each cause of one kind of trouble has come up: `a{st}`.
+/// The number of occurrences of each cause of one kind of incident: `a{st}`.
 fn causes(router: &Router, kind: IncidentKind) -> Value {
     let entries = router.accounting.causes().filter(|(other, ..)| *other == kind);
     let entry = |(_, cause, count): (_, &str, u64)| {
@@ -208,7 +208,7 @@ fn causes(router: &Router, kind: IncidentKind) -> Value {
     Value::Array { element: element_of("a{st}"), items: entries.map(entry).collect() }
 }
 
-/// The type of the elements of an array.
+/// Returns the type of the elements of an array.
 fn element_of(array: &str) -> SignatureBuf {
     match Signature::new(array).ok().and_then(Signature::single) {
         Some(Type::Array(element)) => element.into(),

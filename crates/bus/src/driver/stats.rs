@@ -1,7 +1,7 @@
-//! `org.freedesktop.DBus.Debug.Stats`: the keys of the reference, and some that it lacks.
+//! `org.freedesktop.DBus.Debug.Stats`: the keys of dbus-daemon, and additional keys.
 //!
-//! Keys of our own begin with `org.diligence.`; as the specification says of such dictionaries, a
-//! reader skips keys that it does not know.
+//! Additional keys begin with `org.diligence.`. The specification requires readers of such
+//! dictionaries to ignore unknown keys.
 
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeMap;
@@ -58,7 +58,7 @@ pub(super) fn connection(
 }
 
 fn of_peer(router: &Router, peer: &Peer) -> BTreeMap<&'static str, Value> {
-    // A message is routed as soon as it is read, so nothing is ever queued on its way in.
+    // A message is routed as soon as it is read, so there is no queue for incoming messages.
     let incoming = Value::Uint32(0);
     let (counts, queued) = (&peer.statistics, peer.queue.amount());
     let ((peak_bytes, peak_fds), rules) = (peer.queue.peaks(), router.matching.counts_of(peer.id));
@@ -99,9 +99,9 @@ pub(super) fn match_rules(
     driver.reply(call, &(rules,), fx)
 }
 
-/// The rules of a connection, as often as it has added them. Takes their length from `room` and
-/// fails if there is not enough: a rule that was added often takes more room in the list than in
-/// memory.
+/// Lists the rules of a connection, each as often as it was added. Subtracts their length from
+/// `room` and fails if `room` is too small: a rule that was added many times takes more space in
+/// the list than in memory.
 fn rules_of(router: &Router, peer: &Peer, room: &mut usize) -> Result<Vec<String>, RefusalReason> {
     let mut texts = Vec::with_capacity(router.matching.counts_of(peer.id).current);
     for (count, rule) in router.matching.rules_of(peer.id) {
@@ -113,14 +113,14 @@ fn rules_of(router: &Router, peer: &Peer, room: &mut usize) -> Result<Vec<String
     Ok(texts)
 }
 
-/// Bytes that a string takes in an array beside its text, about.
+/// Approximate size of an array element that is a string, without its text, in bytes.
 const STRING_LEN_MIN: usize = 8;
 
 fn count(number: usize) -> Value {
     amount(number as u64)
 }
 
-/// A number as the interface has it: more than it can say is the most it can say.
+/// Converts a number to the type of the interface. A number that is too large becomes the maximum.
 fn amount(number: u64) -> Value {
     Value::Uint32(u32::try_from(number).unwrap_or(u32::MAX))
 }

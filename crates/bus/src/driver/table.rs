@@ -1,4 +1,4 @@
-//! What the bus offers: interfaces, methods, signals, properties.
+//! The table of interfaces, methods, signals and properties of the bus.
 
 use wire::signature::Signature;
 
@@ -7,25 +7,25 @@ use super::{
     connections, introspect, monitoring, name_methods, properties, statistics, stats, tracing,
 };
 
-/// At which paths something is offered.
+/// The object paths at which an interface or method is available.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum PathRule {
-    /// At any path: from the time before the bus had one.
+    /// At any path, for compatibility with clients older than the path of the bus.
     Any,
-    /// Only at `/org/freedesktop/DBus`.
+    /// Only at `/org/freedesktop/DBus`, the path of the bus.
     Canonical,
 }
 
-/// Who may call a method.
+/// The callers that may use a method.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Privilege {
-    /// Everybody.
+    /// All connections may call the method.
     Anyone,
-    /// The superuser and the bus's own user.
+    /// Only root and the user of the bus may call the method.
     Privileged,
 }
 
-/// A method, signal or property takes or gives this.
+/// An argument of a method or signal, or the value of a property.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DriverArgument {
     pub(super) name: &'static str,
@@ -42,7 +42,7 @@ pub(super) struct DriverMethod {
 }
 
 impl DriverMethod {
-    /// Whether a call with arguments of these types is right.
+    /// True if a call with arguments of this signature is valid.
     pub(super) fn takes(&self, signature: Signature<'_>) -> bool {
         let mut rest = signature.as_str();
         let all = self.input.iter().all(|arg| match rest.strip_prefix(arg.signature) {
@@ -55,7 +55,7 @@ impl DriverMethod {
         all && rest.is_empty()
     }
 
-    /// The types of the arguments, one after the other.
+    /// The signature of the arguments, concatenated.
     pub(super) fn signature(&self) -> alloc::string::String {
         self.input.iter().map(|arg| arg.signature).collect()
     }
@@ -79,7 +79,7 @@ pub(super) struct DriverInterface {
     pub(super) properties: &'static [DriverProperty],
 }
 
-/// `args!(name "s", flags "u")`
+/// Builds a list of arguments: `args!(name "s", flags "u")`
 macro_rules! args {
     ($($name:ident $signature:literal),*) => {
         &[$(DriverArgument { name: stringify!($name), signature: $signature }),*]
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn no_interface_and_no_method_of_one_stands_there_twice() {
+    fn interfaces_and_their_methods_are_unique() {
         let unique = |mut names: Vec<&str>| {
             let len = names.len();
             names.sort_unstable();

@@ -1,4 +1,4 @@
-//! `org.diligence.Trace1`: what the bus does with messages, written into memory that the caller
+//! `org.diligence.Trace1`: the bus records how it handles messages into memory that the caller
 //! reads.
 
 use alloc::boxed::Box;
@@ -17,7 +17,7 @@ use crate::types::{
     RING_BYTES_MAX, RING_BYTES_MIN, RefusalReason, RingContents, RingFacts, TraceRequest,
 };
 
-/// What a trace is to be.
+/// The options of a trace.
 #[derive(Debug)]
 struct Options {
     rules: Vec<MatchRule>,
@@ -50,7 +50,7 @@ impl Options {
     }
 }
 
-/// Bytes that a ring has for who wants so many.
+/// The size in bytes of a ring, for a requested size.
 const fn ring_len(wanted: u64) -> u64 {
     match wanted {
         ..=RING_BYTES_MIN => RING_BYTES_MIN,
@@ -118,7 +118,7 @@ fn check_descriptors(router: &Router, call: &Call<'_>) -> Result<(), RefusalReas
     Err(RefusalReason::TraceFdsNotAgreed)
 }
 
-/// The limits on how many there are, and on their memory.
+/// Checks the limits on the number of traces and on their memory.
 fn check_room(router: &Router, bytes: u64) -> Result<(), RefusalReason> {
     let limits = &router.config.traces;
     let refuse = |limit: LimitName, max: u64, used: u64| {
@@ -134,7 +134,7 @@ fn check_room(router: &Router, bytes: u64) -> Result<(), RefusalReason> {
     Ok(())
 }
 
-/// Answers Start or Dump: the ring of a trace was opened, or could not be.
+/// Replies to Start or Dump after the daemon has opened the ring of a trace, or has failed to.
 pub(crate) fn ring_opened(
     call: CallId,
     request: TraceRequest,
@@ -177,5 +177,5 @@ fn about(ring: &RingFacts, request: TraceRequest) -> BTreeMap<&'static str, Valu
     about
 }
 
-/// Bytes of a ring whose size nobody has said.
+/// Default size of a ring, in bytes.
 const RING_BYTES: u64 = 16 << 20;

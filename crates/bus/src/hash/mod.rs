@@ -1,24 +1,25 @@
 //! Hashing of keys that peers choose: names, paths, match rules, serials.
 //!
-//! Many keys in one bucket make a table slow, so a peer must not be able to choose keys whose hashes collide. The
-//! hash is SipHash-1-3 with a secret random key of 128 bits, as in the standard library's `HashMap`. A peer that
-//! does not know the key cannot predict whether keys collide, even if it measures how long the bus takes for
-//! others. `docs/performance.md` has the cost and the alternatives.
+//! A table is slow if many keys are in one bucket, so a peer must not be able to choose keys whose
+//! hashes collide. The hash is SipHash-1-3 with a secret random key of 128 bits, like in `HashMap`
+//! of the standard library. A peer that does not know the key cannot predict whether keys collide,
+//! even if it measures how long the bus takes. `docs/performance.md` states the cost and the
+//! alternatives.
 //!
-//! A key is encoded as words of eight bytes before it is hashed, so that no part of it has to be shifted into
-//! place. Different keys of one type have different encodings:
+//! A key is encoded as words of eight bytes before it is hashed, so that no part of it has to be
+//! shifted into place. Different keys of one type have different encodings:
 //!
-//! - A text is its bytes and one byte 0xff, filled up with zeros to whole words.
-//! - Numbers are put together, a discriminant of an enum as one byte. Each seven bytes make a word whose first byte
-//!   is 0xfe. What is left of them ends the encoding.
+//! - A text is encoded as its bytes and one byte 0xff, padded with zeros to whole words.
+//! - Numbers are concatenated, and the discriminant of an enum is one byte. Each seven bytes make a
+//!   word whose first byte is 0xfe. The remaining bytes end the encoding.
 //!
-//! As UTF-8 has neither 0xfe nor 0xff, a word of numbers differs from each word of a text, and the end of a text is
-//! known.
+//! UTF-8 does not contain 0xfe or 0xff. So a word of numbers differs from each word of a text, and
+//! the end of a text is unambiguous.
 
 use core::fmt;
 use core::hash::{BuildHasher, Hash, Hasher};
 
-/// The secret key of the hash tables of a bus. It has no influence on anything that peers can see.
+/// The secret key of the hash tables of a bus. Peers cannot observe its effect in any reply.
 #[derive(Clone, Copy)]
 pub struct HashKey([u64; 2]);
 
@@ -27,7 +28,7 @@ pub struct HashKey([u64; 2]);
 pub struct HashSeed(u64);
 
 impl HashSeed {
-    /// Makes a seed of a random number.
+    /// Creates a seed from a random number.
     #[must_use]
     pub const fn new(random: u64) -> Self {
         Self(random)
@@ -35,29 +36,29 @@ impl HashSeed {
 }
 
 impl HashKey {
-    /// Makes a key of a random number and a random seed. Both must come from a source that peers cannot predict, such
-    /// as getrandom(2).
+    /// Creates a key from a random number and a random seed. Both must come from a source that
+    /// peers cannot predict, such as getrandom(2).
     #[must_use]
     pub const fn new(random: u64, seed: &HashSeed) -> Self {
         Self([random, seed.0])
     }
 }
 
-/// A key that is the same in each run, for tests.
+/// Creates a key that is the same in each run, for tests.
 impl From<u64> for HashKey {
     fn from(number: u64) -> Self {
         Self([number, 0])
     }
 }
 
-/// Does not show the key.
+/// Prints the type without the secret key.
 impl fmt::Debug for HashKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HashKey").finish_non_exhaustive()
     }
 }
 
-/// Does not show the seed.
+/// Prints the type without the secret seed.
 impl fmt::Debug for HashSeed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HashSeed").finish_non_exhaustive()
@@ -73,7 +74,7 @@ impl KeyedState {
         Self(KeyedBuildHasher(key))
     }
 
-    /// The hash function of a bus, for maps.
+    /// Returns the hash function of a bus, for maps.
     pub(crate) fn build_hasher(&self) -> KeyedBuildHasher {
         self.0.clone()
     }
@@ -94,7 +95,7 @@ impl BuildHasher for KeyedBuildHasher {
     #[inline]
     fn build_hasher(&self) -> KeyedHasher {
         let HashKey([first, second]) = self.0;
-        // "somepseudorandomlygeneratedbytes"
+        // The constants of SipHash: "somepseudorandomlygeneratedbytes"
         let state = [
             first ^ 0x736f_6d65_7073_6575,
             second ^ 0x646f_7261_6e64_6f6d,
@@ -109,11 +110,11 @@ impl BuildHasher for KeyedBuildHasher {
 #[derive(Debug)]
 pub(crate) struct KeyedHasher {
     state: [u64; 4],
-    /// How many words were hashed.
+    /// Number of words that were hashed.
     words: u64,
-    /// The bytes of numbers that are not hashed yet, the first in the lowest byte.
+    /// Bytes of numbers that are not hashed yet, the first in the lowest byte.
     rest: u64,
-    /// How many bytes that is: at most [`NUMBERS`].
+    /// Number of bytes in `rest`, at most [`NUMBERS`].
     rest_len: u32,
 }
 
@@ -125,7 +126,7 @@ impl KeyedHasher {
         self.words += 1;
     }
 
-    /// Encodes the lowest `len` bytes of a number, at most four. All others are zero.
+    /// Encodes the lowest `len` bytes of a number, at most four. The other bytes must be zero.
     #[inline(always)]
     const fn number(&mut self, number: u64, len: u32) {
         self.rest |= number << (8 * self.rest_len);
@@ -139,7 +140,7 @@ impl KeyedHasher {
 }
 
 impl Hasher for KeyedHasher {
-    /// Encodes a text. That it is UTF-8 is what makes its encoding unique.
+    /// Encodes a text. The encoding is unique because a text is UTF-8.
     #[inline]
     fn write(&mut self, bytes: &[u8]) {
         let (words, rest) = bytes.as_chunks();
@@ -155,8 +156,9 @@ impl Hasher for KeyedHasher {
 
     #[inline]
     fn write_u8(&mut self, number: u8) {
-        // `str` writes this byte behind its bytes, where `write` has marked the end. No other byte of a key is 0xff:
-        // discriminants are less, and so are the numbers of arguments.
+        // `str` writes this byte after its bytes, where `write` has already marked the end. No
+        // other byte of a key is 0xff, because discriminants and the numbers of arguments are
+        // smaller.
         if u64::from(number) != TEXT_END {
             self.number(number.into(), 1);
         }
@@ -206,8 +208,8 @@ const fn absorbed(mut state: [u64; 4], word: u64) -> [u64; 4] {
     state
 }
 
-/// The finalization of SipHash-1-3: three rounds. `last` has the bytes that are not a whole word, and in its highest
-/// byte the length of the message.
+/// The finalization of SipHash-1-3: three rounds. `last` holds the bytes that are not a whole word,
+/// and in its highest byte the length of the message.
 #[inline(always)]
 const fn finished(state: [u64; 4], last: u64) -> u64 {
     let mut state = absorbed(state, last);
@@ -216,7 +218,7 @@ const fn finished(state: [u64; 4], last: u64) -> u64 {
     a ^ b ^ c ^ d
 }
 
-/// One SipRound.
+/// One round of SipHash.
 #[inline(always)]
 const fn mixed([mut a, mut b, mut c, mut d]: [u64; 4]) -> [u64; 4] {
     a = a.wrapping_add(b);
@@ -232,13 +234,13 @@ const fn mixed([mut a, mut b, mut c, mut d]: [u64; 4]) -> [u64; 4] {
     [a, b, c, d]
 }
 
-/// Bytes of numbers in a word.
+/// Maximum number of number bytes in a word.
 const NUMBERS: u32 = 7;
 
 /// The first byte of a word of numbers.
 const NUMBERS_MARK: u64 = 0xfe;
 
-/// The byte behind a text.
+/// The byte after a text.
 const TEXT_END: u64 = 0xff;
 
 #[cfg(test)]

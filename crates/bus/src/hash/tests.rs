@@ -16,7 +16,7 @@ use wire::match_rule::MatchRule;
 use super::*;
 use crate::PeerId;
 
-/// The hash of bytes 0, 1, 2 and so on under the key 0, 1, 2 and so on.
+/// The hash of the bytes 0, 1, 2, … with the key 0, 1, 2, ….
 fn sip_hash_of_counting(len: usize) -> u64 {
     let bytes: Vec<u8> = (0..len as u8).collect();
     let key = HashKey([0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908]);
@@ -34,7 +34,7 @@ fn sip_hash(key: HashKey, bytes: &[u8]) -> u64 {
 
 #[test]
 fn the_hash_is_siphash_1_3() {
-    // Of the reference implementation.
+    // These hashes are published with the reference implementation of SipHash.
     for (len, expected) in [
         (0, 0xabac_0158_050f_c4dc),
         (1, 0xc9f4_9bf3_7d57_ca93),
@@ -117,7 +117,6 @@ fn keys_of_an_attacker_are_spread_as_random_ones() {
     }
 }
 
-/// With secrets that are published, the same sets must be found to be crowded.
 /// Makes one key of a family.
 type MakeKey = fn(u32) -> ChosenKey;
 
@@ -128,12 +127,12 @@ fn keys_chosen_for_published_secrets_are_crowded_under_them() {
     let sets = sets();
     assert_eq!(crowded(&sets, &FixedState::default()), CHOSEN_FOR_FOLDHASH);
     assert_eq!(crowded(&sets, &KeyedBuildHasher(HashKey([0; 2]))), CHOSEN_FOR_ZERO);
-    // One of the two secrets is random: that of the bus, as the bus had it once.
+    // One of the two secrets is random, like in an earlier version of the bus.
     let half = SeedableRandomState::with_seed(random.number(), SharedSeed::global_fixed());
     assert_eq!(crowded(&sets, &half), ["numbers that meet the second secret"]);
 }
 
-/// The sets in which keys share their buckets under the secrets that foldhash publishes.
+/// The sets whose keys share buckets under the secrets that foldhash publishes.
 const CHOSEN_FOR_FOLDHASH: [&str; 5] = [
     "names chosen for foldhash",
     "paths chosen for foldhash",
@@ -142,7 +141,7 @@ const CHOSEN_FOR_FOLDHASH: [&str; 5] = [
     "numbers that meet the second secret",
 ];
 
-/// The sets in which keys share their buckets if the key of SipHash is zero.
+/// The sets whose keys share buckets if the key of SipHash is zero.
 const CHOSEN_FOR_ZERO: [&str; 4] = [
     "names chosen for a key of zero",
     "paths chosen for a key of zero",
@@ -150,14 +149,14 @@ const CHOSEN_FOR_ZERO: [&str; 4] = [
     "rules chosen for a key of zero",
 ];
 
-/// Keys in a set.
+/// Number of keys in a set.
 const KEYS: u32 = 1024;
 
-/// Buckets over which they are counted.
+/// Number of buckets in which the keys are counted.
 const BUCKETS: u64 = 256;
 
-/// How many standard deviations the counts of a set may be away from those of random hashes. Those that are found
-/// crowded are away by more than ten times as many.
+/// Maximum deviation of the counts of a set from the counts of random hashes, in standard
+/// deviations. The counts of crowded sets deviate by more than ten times as much.
 const DEVIATIONS_MAX: f64 = 8.0;
 
 /// Keys that an attacker would choose.
@@ -166,7 +165,7 @@ struct Set {
     keys: Vec<ChosenKey>,
 }
 
-/// A key as the tables of the bus have them.
+/// A key of the kinds that the tables of the bus contain.
 #[derive(Debug, Hash)]
 enum Chosen {
     Name(Box<str>),
@@ -176,7 +175,7 @@ enum Chosen {
     Numbers(u64, u64),
 }
 
-/// The same without the discriminant, which no table has.
+/// The same key, hashed without the discriminant, which the tables do not contain.
 struct ChosenKey(Chosen);
 
 impl Hash for ChosenKey {
@@ -217,7 +216,7 @@ fn rule(number: u32) -> ChosenKey {
 }
 
 fn sets() -> Vec<Set> {
-    // Bits 2 to 11 of `number`, in the places of bits that are far apart.
+    // Bits 2 to 11 of `number`, moved to positions that are far apart.
     let sparse = |number: u32| (0..10).fold(0, |bits, n| bits | (number >> n & 1) << (3 * n + 1));
     let block = |before: usize, number: u32, after: usize| {
         name(format!("{}{number:016}{}", "a".repeat(before), "z".repeat(after)))
@@ -262,8 +261,9 @@ fn colliding(key: fn(u32) -> ChosenKey, known: &impl BuildHasher) -> Vec<ChosenK
     all.take(KEYS as usize).collect()
 }
 
-/// Which sets are crowded: their hashes share the bits that choose a bucket (the lowest), or those that tell the keys
-/// in a bucket apart (the highest seven), more often than random hashes would.
+/// Returns the crowded sets. Hashes of their keys agree more often than random hashes in the bits
+/// that choose a bucket (the lowest), or in the bits that distinguish the keys in a bucket (the
+/// highest seven).
 fn crowded(sets: &[Set], hasher: &impl BuildHasher) -> Vec<&'static str> {
     let is_crowded = |set: &&Set| {
         let hashes = || set.keys.iter().map(|key| hasher.hash_one(key));
@@ -284,5 +284,6 @@ fn deviations(places: impl ExactSizeIterator<Item = u64>, count: u64) -> f64 {
     (squares.sum::<f64>() - freedom) / (2.0 * freedom).sqrt()
 }
 
-/// What foldhash publishes of its second secret, its first word: `SharedSeed::global_fixed()` of version 0.2.
+/// The first word of the second secret that foldhash publishes: `SharedSeed::global_fixed()` of
+/// version 0.2.
 const FOLDHASH_SECOND_SECRET: u64 = 0xc0ac_29b7_c97c_50dd;

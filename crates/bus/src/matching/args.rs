@@ -1,4 +1,4 @@
-//! The arguments of a message, read once for all the rules that ask for them.
+//! The arguments of a message, decoded once for all match rules that test them.
 
 use alloc::vec::Vec;
 use core::cell::{Cell, OnceCell};
@@ -6,18 +6,18 @@ use core::cell::{Cell, OnceCell};
 use wire::Message;
 use wire::match_rule::{ARG_INDEX_MAX, MatchArgument};
 
-/// The arguments that rules can ask for.
+/// The arguments of a message that rules can test.
 ///
-/// Most messages are routed without a look at any. The first rule that asks for one has it read,
-/// and the next rules find it here: there may be thousands, and what stands before an argument may
-/// be long.
+/// Most messages are routed without decoding an argument. The first rule that tests an argument
+/// decodes it, and later rules reuse it: there may be thousands of rules, and the data before an
+/// argument may be long.
 pub(super) struct Args<'a> {
     message: &'a Message<'a>,
-    /// The first arguments, which rules ask for most.
+    /// The first arguments, which most rules test.
     first: [Cell<Option<MatchArgument<'a>>>; FIRST],
-    /// How many of the first were looked for.
+    /// Number of the first arguments that were decoded.
     known: Cell<usize>,
-    /// As many as rules can ask for, if one has asked for a later one.
+    /// All arguments that rules can test, once a rule has tested one after the first.
     all: OnceCell<Vec<MatchArgument<'a>>>,
 }
 
@@ -28,7 +28,7 @@ impl<'a> Args<'a> {
         Self { message, first, known: Cell::new(0), all: OnceCell::new() }
     }
 
-    /// The argument with this index, if there are so many.
+    /// The argument with this index, if the message has it.
     pub(super) fn get(&self, index: u8) -> Option<MatchArgument<'a>> {
         let index = usize::from(index);
         match self.first.get(index) {
@@ -53,5 +53,5 @@ impl<'a> Args<'a> {
     }
 }
 
-/// How many arguments are kept without allocating.
+/// Number of arguments that are kept without an allocation.
 const FIRST: usize = 4;

@@ -1,4 +1,4 @@
-//! The index of rules.
+//! The index of match rules.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -14,7 +14,7 @@ use super::recipients::MatchedRecipients;
 use crate::hash::{KeyedBuildHasher, KeyedState};
 use crate::types::PeerId;
 
-/// A rule that a connection has added.
+/// A match rule that a connection has added.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct RuleId(usize);
 
@@ -22,29 +22,29 @@ pub(crate) struct RuleId(usize);
 struct IndexedRule {
     owner: PeerId,
     rule: MatchRule,
-    /// How often it was added.
+    /// Number of times that it was added.
     count: usize,
-    /// Where in the list of its owner's rules.
+    /// Position in the list of its owner's rules.
     place: usize,
     bucket: usize,
     place_in_bucket: usize,
 }
 
-/// What came of removing a rule once.
+/// The result of removing a rule once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Removed {
-    /// The connection has no such rule.
+    /// The connection does not have such a rule.
     Nothing,
-    /// It had added the rule more than once, and still has it.
+    /// The connection had added the rule more than once, and still has it.
     Once,
-    /// The rule is gone from the place that it had in the list of its owner's rules.
+    /// The rule was removed, and its position in the list of its owner's rules is free.
     Last {
-        /// That place.
+        /// The position that is now free.
         place: usize,
     },
 }
 
-/// What the rules of a bucket have in common.
+/// The key that all rules of a bucket share.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct BucketKey<'a> {
     kind: BucketKind<'a>,
@@ -63,7 +63,7 @@ enum BucketKind<'a> {
 }
 
 impl<'a> BucketKey<'a> {
-    /// The key under which `rule` is found.
+    /// Returns the key of the bucket for `rule`.
     fn of(rule: &'a MatchRule) -> Self {
         let mut args = rule.args().iter();
         let equal = args.clone().find(|arg| arg.how == ArgMatch::Equal);
@@ -86,7 +86,7 @@ impl<'a> BucketKey<'a> {
 }
 
 impl BucketKind<'_> {
-    /// The place of this kind in [`MatchIndex::in_use`].
+    /// The position of this kind in [`MatchIndex::in_use`].
     const fn index(self) -> usize {
         match self {
             Self::Arg(..) => 0,
@@ -100,11 +100,11 @@ impl BucketKind<'_> {
     }
 }
 
-/// Which arguments the rules for one member ask for in their keys.
+/// The arguments that occur in the keys of the rules for one member.
 #[derive(Clone, Copy, Default, Debug)]
 struct ArgUse {
     rules: usize,
-    /// Bit n for argument n. Bits are cleared only when no rule is left.
+    /// Bit n for argument n. Bits are cleared only when the last rule is removed.
     equal: u64,
     namespace: bool,
 }
@@ -128,7 +128,7 @@ impl ArgUse {
         }
     }
 
-    /// Whether rules with a key of this kind are found.
+    /// True if there are rules with a key of this kind.
     const fn has(self, kind: BucketKind<'_>) -> bool {
         match kind {
             BucketKind::Arg(index, _) => self.equal & 1 << index != 0,
@@ -146,20 +146,20 @@ impl ArgUse {
     }
 }
 
-/// Rules by what they ask for. See the module's documentation.
+/// Match rules by the key of their bucket. The documentation of the module lists the keys.
 #[derive(Debug)]
 pub(crate) struct MatchIndex {
     rules: Slab<IndexedRule>,
-    /// Each holds rules of one key, and is never empty.
+    /// The rules of each key. A bucket is never empty.
     buckets: Slab<Vec<RuleId>>,
     by_key: HashTable<usize>,
     by_rule: HashTable<RuleId>,
-    /// For each kind of key, how many rules have it: without a member, with one.
+    /// For each kind of key, the number of rules without a member and with a member.
     in_use: [[usize; 2]; 7],
     args_of_members: HashMap<Box<str>, ArgUse, KeyedBuildHasher>,
     args_of_any_member: ArgUse,
     hasher: KeyedState,
-    /// Counted up by every change, for those who keep results.
+    /// Incremented by every change, so that cached results can be invalidated.
     generation: u64,
 }
 
@@ -186,14 +186,14 @@ impl MatchIndex {
         self.generation
     }
 
-    /// How often `id` was added, and its rule.
+    /// The number of times that `id` was added, and its rule.
     pub(crate) fn get(&self, id: RuleId) -> (usize, &MatchRule) {
         let entry = &self.rules[id.0];
         (entry.count, &entry.rule)
     }
 
-    /// Adds a rule, which shall have `place` in the list of its owner's rules. Returns its id if
-    /// the connection had no such rule before.
+    /// Adds a rule, which will be at position `place` in the list of its owner's rules. Returns its
+    /// id if the connection did not have this rule yet.
     pub(crate) fn add(&mut self, owner: PeerId, rule: MatchRule, place: usize) -> Option<RuleId> {
         if let Some(id) = self.find(owner, &rule) {
             self.rules[id.0].count += 1;
@@ -210,7 +210,7 @@ impl MatchIndex {
         Some(id)
     }
 
-    /// Takes note that a rule has another place in the list of its owner's rules.
+    /// Stores the new position of a rule in the list of its owner's rules.
     pub(crate) fn set_place(&mut self, id: RuleId, place: usize) {
         self.rules[id.0].place = place;
     }
@@ -228,7 +228,7 @@ impl MatchIndex {
         Removed::Last { place }
     }
 
-    /// Removes a rule, however often it was added.
+    /// Removes a rule, no matter how often it was added.
     pub(crate) fn delete(&mut self, id: RuleId) {
         self.generation += 1;
         let rule = &self.rules[id.0];
@@ -241,15 +241,15 @@ impl MatchIndex {
         self.give_back();
     }
 
-    /// Gives memory back where few rules are left of many. It is looked at whenever half of them
-    /// have gone, so that this costs each removal little.
+    /// Frees memory if few of many rules are left. The check runs whenever half of them are gone,
+    /// so that its cost per removal is small.
     fn give_back(&mut self) {
         let len = self.rules.len();
         let few = len == 0 || len.is_power_of_two();
         if !few || self.rules.capacity() / 8 < len.max(FEW_RULES) {
             return;
         }
-        // Places that are in use stay where they are, and keep those before them.
+        // Slots in use keep their index, so the slots before them are kept, too.
         self.rules.shrink_to_fit();
         self.buckets.shrink_to_fit();
         let (rules, buckets, hasher) = (&self.rules, &self.buckets, &self.hasher);
@@ -260,16 +260,16 @@ impl MatchIndex {
         self.args_of_members.shrink_to_fit();
     }
 
-    /// Checks that every rule is in its bucket, and that all counts are right.
+    /// Checks that every rule is in its bucket, and that all counters are right.
     ///
     /// # Panics
     ///
-    /// If not.
+    /// Panics if an invariant is violated.
     pub(crate) fn check(&self) {
         assert_eq!(self.rules.len(), self.by_rule.len(), "rules and their index");
         assert_eq!(self.buckets.len(), self.by_key.len(), "buckets and their index");
         let mut in_use = [[0; 2]; 7];
-        // Without a member, with one.
+        // Rules without a member, and rules with a member.
         let mut asking = [0; 2];
         for (id, rule) in &self.rules {
             let bucket = &self.buckets[rule.bucket];
@@ -296,7 +296,7 @@ impl MatchIndex {
         assert_eq!(in_buckets, self.rules.len(), "rules in buckets");
     }
 
-    /// The place of a rule in the list of its owner's rules.
+    /// The position of a rule in the list of its owner's rules.
     pub(super) fn place(&self, id: RuleId) -> usize {
         self.rules[id.0].place
     }
@@ -306,19 +306,19 @@ impl MatchIndex {
         self.rules[id.0].owner
     }
 
-    /// How many distinct rules there are.
+    /// Number of distinct rules in the index.
     pub(crate) fn len(&self) -> usize {
         self.rules.len()
     }
 
-    /// Adds to `found` every connection that has a rule which matches, once.
+    /// Adds every connection with a matching rule to `found`, once.
     pub(crate) fn find_all(&self, subject: &MatchedMessage<'_>, found: &mut MatchedRecipients) {
         self.find_without_args(subject, found);
         self.find_by_args(subject, found);
     }
 
-    /// As [`find_all`](Self::find_all), but leaves out rules that are found by an argument.
-    /// Says whether what was found depends on the arguments nevertheless.
+    /// Like [`find_all`](Self::find_all), but skips rules whose key is an argument. Reports whether
+    /// the result depends on the arguments nevertheless.
     pub(crate) fn find_without_args(
         &self,
         subject: &MatchedMessage<'_>,
@@ -345,7 +345,7 @@ impl MatchIndex {
         search.args
     }
 
-    /// Looks up the rules that are found by an argument.
+    /// Looks up the rules whose key is an argument.
     pub(crate) fn find_by_args(&self, subject: &MatchedMessage<'_>, found: &mut MatchedRecipients) {
         let wanted = self.args_wanted(subject);
         if wanted.rules == 0 {
@@ -448,14 +448,14 @@ impl MatchIndex {
     }
 }
 
-/// Whether the arguments of a message had a say in who gets it.
+/// Whether the arguments of a message influenced its recipients.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ArgsRead {
     No,
     Yes,
 }
 
-/// One message's way through the index.
+/// A search of the index for one message.
 struct Search<'s, 'm> {
     index: &'s MatchIndex,
     subject: &'s MatchedMessage<'m>,
@@ -464,7 +464,7 @@ struct Search<'s, 'm> {
 }
 
 impl Search<'_, '_> {
-    /// Looks into the buckets of `kind` with the message's member and without.
+    /// Searches the buckets of `kind` with the member of the message and without a member.
     fn probe(&mut self, kind: BucketKind<'_>) {
         let [without, with] = self.index.in_use[kind.index()];
         if without > 0 {
@@ -491,10 +491,10 @@ impl Search<'_, '_> {
     }
 }
 
-/// So many rules may have left their room behind.
+/// Number of removed rules whose memory may be kept.
 const FEW_RULES: usize = 128;
 
-/// The places of the bits that are set.
+/// The indices of the bits that are set.
 fn bits(mut set: u64) -> impl Iterator<Item = u8> {
     core::iter::from_fn(move || {
         let place = (set != 0).then_some(set.trailing_zeros() as u8)?;
@@ -503,8 +503,8 @@ fn bits(mut set: u64) -> impl Iterator<Item = u8> {
     })
 }
 
-/// `text` and all that it is below, where `separator` stands between levels; not the root path.
-/// Those that are too long to stand in a rule are left out, so that long texts cost no more.
+/// `text` and its prefixes at each `separator`, without the root path. Prefixes that are too long
+/// for a rule are left out, so that the time for long texts is bounded.
 fn prefixes(text: &str, separator: u8) -> impl Iterator<Item = &str> {
     let above = move |name: &str| {
         let name = &name.as_bytes()[..name.len().min(MATCH_RULE_LEN_MAX + 1)];

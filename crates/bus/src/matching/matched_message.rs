@@ -15,13 +15,13 @@ pub(crate) struct MatchedMessage<'a> {
     args: Args<'a>,
     /// The connection that sent it; `None` for the bus itself.
     sender: Option<PeerId>,
-    /// The connection that it is addressed to, if there is one.
+    /// The connection that it is addressed to, if any.
     addressed: Option<PeerId>,
     registry: &'a Registry,
 }
 
 impl<'a> MatchedMessage<'a> {
-    /// A message from `sender`, `None` for the bus itself, to `addressed`, if it has a recipient.
+    /// A message from `sender` (`None` for the bus itself) to `addressed`, if it has a recipient.
     #[inline]
     pub(crate) const fn new(
         message: &'a Message<'a>,
@@ -32,7 +32,7 @@ impl<'a> MatchedMessage<'a> {
         Self { message, args: Args::new(message), sender, addressed, registry }
     }
 
-    /// All names that a rule could call the sender by.
+    /// All names that a rule could use for the sender.
     pub(super) fn sender_names(&self) -> impl Iterator<Item = &str> {
         let unique = match self.sender {
             Some(peer) => self.registry.get(peer).and_then(Peer::unique_name),

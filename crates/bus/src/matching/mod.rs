@@ -1,8 +1,8 @@
-//! Who wants to see a message: the match rules of all connections, indexed.
+//! Match rules of all connections, indexed by the most selective condition of each rule.
 //!
-//! A rule lives in exactly one bucket, under the most selective thing that it asks for:
+//! A rule is in exactly one bucket:
 //!
-//! | it asks for | bucket |
+//! | most selective condition | bucket |
 //! | --- | --- |
 //! | an argument equal to a text | (index, text, member) |
 //! | a path | (path, member) |
@@ -10,12 +10,12 @@
 //! | the namespace of a path | (namespace, member) |
 //! | a sender | (sender, member) |
 //! | an interface | (interface, member) |
-//! | less | (member) |
+//! | none of these | (member) |
 //!
-//! where the member is part of the key if the rule asks for one. A message looks into the buckets
-//! that could hold a rule for it, a handful of hash probes, and compares only what it finds there;
-//! rules for other things cost nothing, however many there are. The arguments of a message are
-//! read only where a rule for its member asks for one.
+//! The member is part of the key if the rule has one. For each message the bus searches the buckets
+//! that could hold a matching rule, which takes a few hash lookups, and compares only the rules in
+//! them. The number of other rules does not matter. The arguments of a message are decoded only if
+//! a rule for its member tests one.
 
 mod args;
 mod index;
@@ -40,7 +40,7 @@ use crate::hash::KeyedState;
 use crate::registry::Registry;
 use crate::types::PeerId;
 
-/// The match rules of all connections, and what they find.
+/// The match rules of all connections, and the result of the last search.
 #[derive(Debug)]
 pub(crate) struct RuleMatching {
     broadcast: MatchIndex,
@@ -50,23 +50,23 @@ pub(crate) struct RuleMatching {
     owned: Vec<OwnedRules>,
     counts: RuleCounts,
     routes: RouteCache,
-    /// The result of the last search. [`Self::take_recipients`] lends it out.
+    /// The result of the last search. [`Self::take_recipients`] lends it to the caller.
     recipients: MatchedRecipients,
 }
 
-/// The three kinds of match rules. Each has an index of its own.
+/// The three kinds of match rules. Each kind has its own index.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum RuleSet {
-    /// Rules for signals that are addressed to no connection.
+    /// Rules for signals without a destination.
     Broadcast,
     /// Rules with `eavesdrop=true`, which match messages to other connections, too.
     Eavesdropping,
-    /// Rules of monitors.
+    /// Rules of monitors, given to BecomeMonitor.
     Monitoring,
 }
 
 impl RuleSet {
-    /// The set in which a rule of AddMatch is.
+    /// The set for a rule of AddMatch.
     fn of(rule: &MatchRule) -> Self {
         if rule.eavesdrops() { Self::Eavesdropping } else { Self::Broadcast }
     }
@@ -75,7 +75,7 @@ impl RuleSet {
 /// The rules of one connection.
 #[derive(Debug, Default)]
 struct OwnedRules {
-    /// Distinct rules, in no particular order. Each rule knows its place here.
+    /// Distinct rules, in arbitrary order. Each rule stores its position in this list.
     rules: Vec<OwnedRule>,
     counts: PeerRuleCounts,
 }
@@ -87,27 +87,27 @@ struct OwnedRule {
     id: RuleId,
 }
 
-/// How often connections have added rules. A rule that was added twice counts twice.
+/// Numbers of rules that connections have added. A rule that was added twice counts twice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct RuleCounts {
-    /// Rules that there are now.
+    /// Number of rules at present.
     pub(crate) current: usize,
-    /// The most that there were at the same time.
+    /// Most rules at the same time.
     pub(crate) peak: usize,
-    /// The most that one connection had.
+    /// Most rules of one connection.
     pub(crate) peak_of_peer: usize,
 }
 
-/// How often one connection has added rules.
+/// Numbers of rules that one connection has added.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct PeerRuleCounts {
-    /// Rules that it has now.
+    /// Number of its rules at present.
     pub(crate) current: usize,
-    /// The most that it had at the same time.
+    /// Most rules that it had at the same time.
     pub(crate) peak: usize,
 }
 
-/// A connection has no such rule.
+/// The error for a rule that the connection does not have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct RuleNotFound;
 
@@ -125,9 +125,9 @@ impl RuleMatching {
     }
 }
 
-/// Rules.
+/// Adding and removing of rules.
 impl RuleMatching {
-    /// Adds a rule of a connection that takes part.
+    /// Adds a rule of a connection that is not a monitor.
     pub(crate) fn add(&mut self, owner: PeerId, rule: MatchRule) {
         self.add_to(RuleSet::of(&rule), owner, rule);
     }
@@ -164,7 +164,7 @@ impl RuleMatching {
         Ok(())
     }
 
-    /// Takes a rule out of the list of its owner. The last rule of the list takes its place.
+    /// Removes a rule from the list of its owner. The last rule of the list takes its position.
     fn remove_owned(&mut self, owner: PeerId, place: usize) {
         let rules = &mut self.owned[owner.index()].rules;
         rules.swap_remove(place);
@@ -183,7 +183,7 @@ impl RuleMatching {
         }
     }
 
-    /// Removes all that is known of a connection, since it has ended.
+    /// Removes all data about a connection that has ended.
     pub(crate) fn forget(&mut self, owner: PeerId) {
         self.remove_all(owner);
         if let Some(owned) = self.owned.get_mut(owner.index()) {
@@ -191,12 +191,12 @@ impl RuleMatching {
         }
     }
 
-    /// How many rules a connection has.
+    /// The numbers of rules of a connection.
     pub(crate) fn counts_of(&self, owner: PeerId) -> PeerRuleCounts {
         self.owned.get(owner.index()).map_or_else(PeerRuleCounts::default, |owned| owned.counts)
     }
 
-    /// The distinct rules of a connection, and how often it has added each.
+    /// The distinct rules of a connection, each with the number of times it was added.
     pub(crate) fn rules_of(&self, owner: PeerId) -> impl Iterator<Item = (usize, &MatchRule)> {
         let owned = self.owned.get(owner.index()).into_iter().flat_map(|owned| &owned.rules);
         owned.map(|rule| self.set(rule.set).get(rule.id))
@@ -206,13 +206,13 @@ impl RuleMatching {
         self.counts
     }
 
-    /// Whether there is a monitor.
+    /// True if there is a monitor.
     #[inline]
     pub(crate) fn has_monitors(&self) -> bool {
         !self.monitoring.is_empty()
     }
 
-    /// Whether a rule matches messages to other connections.
+    /// True if a rule matches messages to other connections.
     #[inline]
     pub(crate) fn has_eavesdroppers(&self) -> bool {
         !self.eavesdropping.is_empty()
@@ -235,9 +235,9 @@ impl RuleMatching {
     }
 }
 
-/// Searches. Each leaves its result for [`Self::take_recipients`].
+/// Searches. Each stores its result for [`Self::take_recipients`].
 impl RuleMatching {
-    /// Finds the subscribers of a signal that is addressed to no connection.
+    /// Finds the subscribers of a signal without a destination.
     #[inline]
     pub(crate) fn find_subscribers(
         &mut self,
@@ -264,7 +264,7 @@ impl RuleMatching {
         eavesdropping.find_by_args(&subject, recipients);
     }
 
-    /// Finds the monitors that want to see a message.
+    /// Finds the monitors with a rule that matches a message.
     pub(crate) fn find_monitors(
         &mut self,
         registry: &Registry,
@@ -290,13 +290,13 @@ impl RuleMatching {
         self.eavesdropping.find_all(&subject, &mut self.recipients);
     }
 
-    /// Takes the result of the last search. [`Self::return_recipients`] gives the memory back.
+    /// Takes the result of the last search. [`Self::return_recipients`] returns its memory.
     #[inline]
     pub(crate) fn take_recipients(&mut self) -> MatchedRecipients {
         mem::take(&mut self.recipients)
     }
 
-    /// Gives back what [`Self::take_recipients`] has lent.
+    /// Returns the memory that [`Self::take_recipients`] lent.
     #[inline]
     pub(crate) fn return_recipients(&mut self, recipients: MatchedRecipients) {
         self.recipients = recipients;
@@ -304,11 +304,11 @@ impl RuleMatching {
 }
 
 impl RuleMatching {
-    /// Checks that every rule is in the list of a live owner, and that all counts are right.
+    /// Checks that every rule is in the list of a live owner, and that all counters are right.
     ///
     /// # Panics
     ///
-    /// If not.
+    /// Panics if an invariant is violated.
     pub(crate) fn check(&self, registry: &Registry) {
         let mut current = 0;
         let mut distinct = [0; 3];
@@ -359,7 +359,7 @@ mod tests {
         registry
     }
 
-    /// Three rules, of which one was added twice.
+    /// Three rules, one of which was added twice.
     fn matching() -> RuleMatching {
         let mut matching = RuleMatching::new(KeyedState::new(0.into()));
         for text in ["member='A'", "member='A'", "member='B'", "eavesdrop='true'"] {

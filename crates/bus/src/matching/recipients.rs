@@ -1,4 +1,4 @@
-//! The connections that get a message.
+//! The recipients that a search has found.
 
 use alloc::vec::Vec;
 
@@ -8,7 +8,7 @@ use crate::types::PeerId;
 #[derive(Debug, Default)]
 pub(crate) struct MatchedRecipients {
     list: Vec<PeerId>,
-    /// By index of a connection: the round in which it was last found.
+    /// The search in which each connection was last found, by the index of the connection.
     marks: Vec<u64>,
     round: u64,
 }

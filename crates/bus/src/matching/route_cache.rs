@@ -1,8 +1,8 @@
-//! The recipients of signals that come again and again.
+//! A cache of the recipients of frequent signals.
 //!
-//! A program emits few kinds of signals, often. Who gets one depends on its sender, path,
-//! interface and member, and on arguments only where a rule asks for them; so the answer without
-//! arguments is kept until a rule or the owner of a name changes.
+//! A program emits few kinds of signals, and emits them often. The recipients depend on the sender,
+//! path, interface and member, and on arguments only if a rule tests them. So the recipients
+//! without argument rules are cached until a rule or the owner of a name changes.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -12,7 +12,7 @@ use crate::hash::KeyedState;
 use crate::types::PeerId;
 use wire::match_rule::MatchSubject;
 
-/// What is kept of one kind of signal.
+/// The cached recipients of one kind of signal.
 #[derive(Debug, Default)]
 pub(crate) struct Route {
     generation: u64,
@@ -20,11 +20,11 @@ pub(crate) struct Route {
     path: String,
     interface: String,
     member: String,
-    /// Who gets it, whatever its arguments are.
+    /// The recipients, no matter which arguments the signal has.
     pub(crate) recipients: Vec<PeerId>,
 }
 
-/// A table in which each kind of signal has one place, shared with others.
+/// A table with one slot for each kind of signal. Several kinds may share a slot.
 #[derive(Debug)]
 pub(crate) struct RouteCache {
     routes: Vec<Route>,
@@ -36,7 +36,7 @@ impl RouteCache {
         Self { routes: Vec::new(), hasher }
     }
 
-    /// The route of a signal, if it was kept in this generation.
+    /// The route of a signal, if it was cached in this generation.
     pub(crate) fn get(&self, subject: &MatchedMessage<'_>, generation: u64) -> Option<&Route> {
         let route = self.routes.get(self.place(subject))?;
         (route.generation == generation
@@ -47,7 +47,7 @@ impl RouteCache {
         .then_some(route)
     }
 
-    /// Keeps the route of a signal, in place of another, unless it would take much memory.
+    /// Caches the route of a signal, in place of another, unless it would take too much memory.
     pub(crate) fn put(
         &mut self,
         subject: &MatchedMessage<'_>,
@@ -79,17 +79,19 @@ impl RouteCache {
     }
 }
 
-/// Puts a text in place of another, in the same memory.
+/// Replaces a text and reuses its memory.
 fn replace(text: &mut String, new: Option<&str>) {
     text.clear();
     text.push_str(new.unwrap_or_default());
 }
 
-/// Bytes in the path of a signal that is kept; interfaces and members are short anyway.
+/// Maximum length of the path of a cached signal, in bytes. Interfaces and members are always
+/// short.
 const PATH_LEN_MAX: usize = 512;
 
-/// Recipients of a signal that is kept. With more than that, finding them is the least work.
+/// Maximum number of recipients of a cached signal. With more recipients, the search is the
+/// smallest part of the work.
 const RECIPIENTS_MAX: usize = 2048;
 
-/// How many kinds of signals are kept: some tens of kilobytes, if few listen.
+/// Number of slots: some tens of kilobytes of memory if signals have few recipients.
 const PLACES: usize = 512;

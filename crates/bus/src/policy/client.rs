@@ -1,4 +1,4 @@
-//! The rules of one connection.
+//! The policy of one connection.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -9,18 +9,18 @@ use super::message_rules::{MessageRule, MessageRules};
 use super::rule::{NamePattern, PolicyRule, PolicyVerdict, RuleSubject, Scope};
 use super::{Console, PeerAttributes, Policy};
 
-/// What a connection may do. Those of whom the same rules are share it.
+/// The compiled policy of a connection. Connections with the same rules share it.
 #[derive(Debug)]
 pub(crate) struct ClientPolicy {
     own: Vec<(PolicyVerdict, NamePattern)>,
-    /// The rules about what it sends.
+    /// The rules for messages that the connection sends.
     pub(crate) send: MessageRules,
-    /// The rules about what it receives.
+    /// The rules for messages that the connection receives.
     pub(crate) receive: MessageRules,
 }
 
 impl ClientPolicy {
-    /// Compiles rules that are in the order in which the last one that matches decides.
+    /// Compiles rules in their order. The last matching rule decides.
     fn new<'a>(rules: impl IntoIterator<Item = &'a PolicyRule>) -> Self {
         let (mut own, mut send, mut receive) = (Vec::new(), Vec::new(), Vec::new());
         for PolicyRule { verdict, subject, log, .. } in rules {
@@ -38,26 +38,26 @@ impl ClientPolicy {
         Self { own, send: MessageRules::new(send), receive: MessageRules::new(receive) }
     }
 
-    /// Whether the connection may own a name.
+    /// Decides whether the connection may own a name.
     pub(crate) fn may_own(&self, name: &str) -> PolicyVerdict {
         let last = self.own.iter().rev().find(|(_, wanted)| wanted.matches(name));
         last.map(|(verdict, _)| *verdict).unwrap_or_default()
     }
 
-    /// Whether no message is ever refused.
+    /// True if the policy never denies a message.
     fn passes_everything(&self) -> bool {
         self.send.pass_everything() && self.receive.pass_everything()
     }
 }
 
-/// The compiled rules of all kinds of connections that there are now.
+/// The compiled policies of all present connections.
 #[derive(Debug, Default)]
 pub(crate) struct ClientPolicies {
     known: BTreeMap<Membership, Rc<ClientPolicy>>,
 }
 
 impl ClientPolicies {
-    /// What a connection of this user may do.
+    /// Returns the policy for a connection of this user.
     pub(crate) fn of(
         &mut self,
         policy: &Policy,
@@ -69,18 +69,18 @@ impl ClientPolicies {
         Rc::clone(self.known.entry(membership.clone()).or_insert_with(new))
     }
 
-    /// Forgets all, since they are no longer what is asked for.
+    /// Removes all compiled policies, because the configuration has changed.
     pub(crate) fn clear(&mut self) {
         self.known.clear();
     }
 }
 
-/// What rules can tell of a connection before it does anything.
+/// The facts about a connection that decide which rules apply to it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Membership {
-    /// Nothing is known of what decides whose rules hold: it may do nothing.
+    /// A fact that the rules need is unknown: the connection may not do anything.
     Unknown,
-    /// Whose rules hold, apart from those for everybody: in this order.
+    /// The scopes whose rules apply in addition to the rules for all connections, in this order.
     Known(Box<[Scope]>),
 }
 
@@ -109,14 +109,13 @@ impl Membership {
     }
 }
 
-/// Whether some rules could refuse anybody a message or a name. Where that is not clear they count as
-/// if they did.
+/// True if any rule could deny a message or a name to any connection. In doubt it returns true.
 pub(super) fn restrict(rules: &[PolicyRule]) -> bool {
     let is_for_all = |rule: &&PolicyRule| matches!(rule.scope, Scope::Default | Scope::Mandatory);
     let could_refuse = |rule: &PolicyRule| match rule.subject {
         RuleSubject::Connect(_) => false,
         RuleSubject::Own(_) => rule.verdict == PolicyVerdict::Deny,
-        // One for some could take away what is allowed to all, by starting over.
+        // A rule for some connections could discard the rules that allow an action to all.
         RuleSubject::Send(_) | RuleSubject::Receive(_) => {
             rule.verdict == PolicyVerdict::Deny || !is_for_all(&rule)
         }

@@ -1,4 +1,5 @@
-//! The other end of a message, as rules name it.
+//! The counterpart of a message in a rule: the recipient for the sender, the sender for the
+//! recipient.
 
 use core::hash::BuildHasher;
 
@@ -7,29 +8,29 @@ use hashbrown::HashMap;
 
 use super::rule::{NamePattern, is_below};
 
-/// The names of a connection: its unique name, and all that it owns or waits for.
+/// The names of a connection: its unique name, and all names that it owns or is queued for.
 pub(crate) trait CounterpartNames {
-    /// How many there are, at most.
+    /// An upper bound of the number of names.
     fn len(&self) -> usize;
 
-    /// Whether a name is among them.
+    /// True if a name is one of them.
     fn contains(&self, name: &str) -> bool;
 
-    /// All of them.
+    /// All names, in arbitrary order.
     fn iter(&self) -> impl Iterator<Item = &str>;
 }
 
 /// The recipient of a message that is sent, or the sender of a message that is received.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Counterpart<'a, N> {
-    /// A connection.
+    /// A connection with its names.
     Peer(N),
-    /// A name without a connection: the bus itself, or a service that is yet to be started.
+    /// A name without a connection: the bus itself, or a service that is not running yet.
     Name(&'a str),
 }
 
 impl<N: CounterpartNames> Counterpart<'_, N> {
-    /// Whether a pattern matches one of the names.
+    /// True if a pattern matches one of the names.
     pub(super) fn is(&self, pattern: &NamePattern) -> bool {
         match (self, pattern) {
             (_, NamePattern::Any) => true,
@@ -41,7 +42,7 @@ impl<N: CounterpartNames> Counterpart<'_, N> {
         }
     }
 
-    /// Calls `found` with the value that a map has for each of the names.
+    /// Calls `found` with the value of a map for each of the names.
     pub(super) fn for_each_of<'m, V, S: BuildHasher>(
         &self,
         map: &'m HashMap<Box<str>, V, S>,
@@ -50,7 +51,7 @@ impl<N: CounterpartNames> Counterpart<'_, N> {
         match self {
             _ if map.is_empty() => {}
             Self::Name(name) => map.get(*name).into_iter().for_each(found),
-            // Whichever takes fewer steps.
+            // Iterate over the smaller of the two.
             Self::Peer(names) if names.len() <= map.len() => {
                 names.iter().filter_map(|name| map.get(name)).for_each(found);
             }

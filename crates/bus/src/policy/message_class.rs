@@ -1,4 +1,5 @@
-//! What rules can tell of a message without its texts: its class; and what follows from that alone.
+//! The class of a message: all that policy rules can test without comparing texts. The class alone
+//! often decides.
 
 use wire::Message;
 use wire::message::MessageType;
@@ -6,25 +7,25 @@ use wire::message::MessageType;
 use super::message_rules::MessageRule;
 use super::rule::{PolicyVerdict, Replies};
 
-/// Whether a message is a reply, and to what.
+/// Whether a message is a reply, and whether a call requested it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ReplyClass {
-    /// It is none.
+    /// The message is not a reply.
     No,
-    /// It is the first to a call that waits for it.
+    /// The message is the first reply to a pending call.
     Requested,
-    /// Nobody waits for it.
+    /// The message is a reply without a pending call.
     Unrequested,
 }
 
 impl ReplyClass {
-    /// What a message is to somebody whom it was not sent to.
+    /// The class of a message for recipients that it is not addressed to.
     #[inline]
     pub(crate) const fn to_others(message: &Message<'_>) -> Self {
         if message.reply_serial().is_some() { Self::Unrequested } else { Self::No }
     }
 
-    /// Whether it is among the replies that a rule is about.
+    /// True if a rule with this condition on replies matches.
     pub(super) fn is_among(self, replies: Replies) -> bool {
         match (self, replies) {
             (Self::No, _) | (_, Replies::Any) => true,
@@ -34,20 +35,21 @@ impl ReplyClass {
     }
 }
 
-/// How a message gets to whom.
+/// The relation between a message and its recipient.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum DeliveryKind {
-    /// To the connection that it was sent to. What a recipient gets of a broadcast is this too.
+    /// To the connection that it is addressed to, or from a broadcast to its recipient.
     Addressed,
-    /// A signal to nobody in particular.
+    /// A signal without a destination.
     Broadcast,
-    /// To the bus itself, or to a name that nobody has yet.
-    ToNobody,
-    /// To a connection that it was not sent to.
+    /// To the bus itself, or to a name without an owner.
+    WithoutRecipient,
+    /// To a connection that it is not addressed to.
     Overheard,
 }
 
-/// All that rules can ask of a message, except its texts, its descriptors, and who has which names.
+/// All properties of a message that rules can test, except its texts, its descriptors, and the
+/// owners of names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct MessageClass {
     pub(super) message_type: MessageType,
@@ -65,14 +67,14 @@ impl MessageClass {
         Self { message_type, reply, delivery }
     }
 
-    /// What a message of the bus itself is to who gets it.
+    /// The class of a message of the bus itself, for its recipient.
     #[inline]
     pub(crate) const fn of_bus(message_type: MessageType) -> Self {
         let reply = if message_type.is_reply() { ReplyClass::Requested } else { ReplyClass::No };
         Self { message_type, reply, delivery: DeliveryKind::Addressed }
     }
 
-    /// A number for each.
+    /// A distinct bit for each class.
     #[inline]
     const fn bit(self) -> u64 {
         let message_type = match self.message_type {
@@ -87,13 +89,12 @@ impl MessageClass {
     }
 }
 
-/// The classes of messages that all may pass, whatever else they are, so that nobody has to look at
-/// the rules.
+/// The message classes that are always allowed, so that no rule has to be searched for them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct PassedClasses(u64);
 
 impl PassedClasses {
-    /// Works out what rules let pass, of which the last one that matches decides.
+    /// Computes the classes that rules always allow. The last matching rule decides.
     pub(super) fn of(rules: &[MessageRule]) -> Self {
         let passed = all_classes().filter(|class| is_passed(rules, *class));
         Self(passed.fold(0, |bits, class| bits | class.bit()))
@@ -104,14 +105,13 @@ impl PassedClasses {
         self.0 & class.bit() != 0
     }
 
-    /// Whether these are all that there are.
+    /// True if all classes are always allowed.
     pub(super) fn are_all(self) -> bool {
         all_classes().all(|class| self.contains(class))
     }
 }
 
-/// Whether a rule allows all messages of a class, and no later one denies any of them, or wants to
-/// be told.
+/// True if a rule allows all messages of a class, and no later rule denies or logs any of them.
 fn is_passed(rules: &[MessageRule], class: MessageClass) -> bool {
     let quietly_allows = |rule: &MessageRule| rule.verdict == PolicyVerdict::Allow && !rule.log;
     let relevant = rules.iter().rev().filter(|rule| rule.may_match(class));
@@ -144,7 +144,7 @@ const REPLIES: [ReplyClass; 3] = [ReplyClass::No, ReplyClass::Requested, ReplyCl
 const DELIVERY_KINDS: [DeliveryKind; 4] = [
     DeliveryKind::Addressed,
     DeliveryKind::Broadcast,
-    DeliveryKind::ToNobody,
+    DeliveryKind::WithoutRecipient,
     DeliveryKind::Overheard,
 ];
 

@@ -1,8 +1,8 @@
-//! The rules of one connection about messages of one direction, indexed.
+//! The rules of one connection for messages in one direction, indexed.
 //!
-//! The last rule that matches decides, so it is looked for from the end. Most rules of a system bus
-//! name a destination; those are found by the names of the recipient. Of the others, those that
-//! name an interface are found by it. What is left is gone through one by one: a handful.
+//! The last matching rule decides, so the search begins at the end. Most rules of a system bus name
+//! a destination; they are found by the names of the recipient. Of the others, rules that name an
+//! interface are found by the interface. The few remaining rules are tested one by one.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -21,12 +21,12 @@ use super::rule::{
 };
 use crate::well_known::DRIVER_NAME;
 
-/// A message as rules see it.
+/// A message, as policy rules see it.
 pub(crate) struct PolicyQuery<'a, N> {
     pub(crate) message: &'a Message<'a>,
     pub(crate) reply: ReplyClass,
     pub(crate) delivery: DeliveryKind,
-    /// The recipient of what is sent, or the sender of what is received.
+    /// The recipient of a sent message, or the sender of a received message.
     pub(crate) counterpart: Counterpart<'a, N>,
 }
 
@@ -36,42 +36,44 @@ impl<N: CounterpartNames> PolicyQuery<'_, N> {
     }
 }
 
-/// What the rules say of a message.
+/// The decision of the rules about a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum PolicyDecision {
-    /// It may pass.
+    /// The message is allowed.
     Pass,
-    /// It may pass, and the rule that says so wants it logged. So many rules match.
+    /// The message is allowed, and the deciding rule requests a log record. Has the number of
+    /// matching rules.
     PassLogged(usize),
-    /// It may not. So many rules match.
+    /// The message is denied. Has the number of matching rules.
     Refuse(usize),
 }
 
-/// Rules, and where to look for those that could match a message.
+/// Policy rules, with indices of the rules that could match a message.
 #[derive(Debug)]
 pub(crate) struct MessageRules {
     passed: PassedClasses,
-    /// In the order in which the last one that matches decides.
+    /// The rules in order. The last matching rule decides.
     rules: Vec<MessageRule>,
-    /// Places of the rules that name one counterpart, by that name.
+    /// Positions of the rules that name one counterpart, by its name.
     by_name: Places,
-    /// Of the others, those that name an interface, by that.
+    /// Positions of the other rules that name an interface, by the interface.
     by_interface: Places,
-    /// Of these, those that also match a message without an interface: they deny.
+    /// Positions of those interface rules that also match a message without an interface, because
+    /// they deny.
     of_no_interface: Vec<usize>,
-    /// The others.
+    /// Positions of the remaining rules.
     rest: Vec<usize>,
 }
 
-/// Places of rules in ascending order. The keys are an administrator's, so the hasher need not be
-/// keyed.
+/// Positions of rules in ascending order. The administrator chooses the keys, so the hasher does
+/// not need a secret key.
 type Places = HashMap<Box<str>, Vec<usize>, FixedState>;
 
 impl MessageRules {
-    /// Takes rules in their order.
+    /// Compiles rules in their order.
     ///
-    /// What stands before a rule that asks for nothing but circumstances is left out, as the
-    /// reference does, even if that rule then does not match.
+    /// The rules before a rule that tests only the kind of delivery are discarded, even if that
+    /// rule does not match. dbus-daemon does the same.
     pub(super) fn new(mut rules: Vec<MessageRule>) -> Self {
         let start = rules.iter().rposition(MessageRule::starts_over).unwrap_or(0);
         rules.drain(..start);
@@ -102,19 +104,18 @@ impl MessageRules {
         places.push(place);
     }
 
-    /// Whether messages of this kind may pass, whatever else they are. Where this says no, only
-    /// [`Self::judge`] can tell.
+    /// True if all messages of this class are allowed. If false, only [`Self::judge`] can decide.
     #[inline]
     pub(crate) const fn pass_all(&self, class: MessageClass) -> bool {
         self.passed.contains(class)
     }
 
-    /// Whether no message is ever refused.
+    /// True if no message is ever denied.
     pub(super) fn pass_everything(&self) -> bool {
         self.passed.are_all()
     }
 
-    /// Says whether a message may pass.
+    /// Decides whether a message is allowed.
     pub(crate) fn judge(&self, query: &PolicyQuery<'_, impl CounterpartNames>) -> PolicyDecision {
         match self.deciding(query) {
             Some(MessageRule { verdict: PolicyVerdict::Allow, log: false, .. }) => {
@@ -127,12 +128,12 @@ impl MessageRules {
         }
     }
 
-    /// How many rules match.
+    /// Counts the rules that match.
     fn count(&self, query: &PolicyQuery<'_, impl CounterpartNames>) -> usize {
         self.rules.iter().filter(|rule| rule.matches(query)).count()
     }
 
-    /// The last rule that matches.
+    /// Finds the last rule that matches.
     fn deciding(&self, query: &PolicyQuery<'_, impl CounterpartNames>) -> Option<&MessageRule> {
         let mut last = self.last_of(&self.rest, query, None);
         let of_interface = match query.message.interface() {
@@ -148,7 +149,7 @@ impl MessageRules {
         last.map(|place| &self.rules[place])
     }
 
-    /// The last of some rules that matches, if it comes after one that was found before.
+    /// Finds the last matching rule of a list, if it is later than a rule that was already found.
     fn last_of(
         &self,
         places: &[usize],
@@ -160,18 +161,18 @@ impl MessageRules {
     }
 }
 
-/// A rule about messages that are sent, or about messages that are received.
+/// A rule for sent messages, or a rule for received messages.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct MessageRule {
     pub(super) verdict: PolicyVerdict,
     pub(super) log: bool,
     deliveries: DeliveryKinds,
-    /// Names that the other end has or waits for.
+    /// Names that the counterpart must own or be queued for.
     counterpart: NamePattern,
     message: MessageMatch,
 }
 
-/// The deliveries on which a rule matches.
+/// The kinds of delivery for which a rule matches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum DeliveryKinds {
     Any,
@@ -182,9 +183,9 @@ enum DeliveryKinds {
 impl MessageRule {
     pub(super) fn sending(verdict: PolicyVerdict, log: bool, wanted: &SendMatch) -> Self {
         let deliveries = match (&wanted.destination, wanted.audience) {
-            // No connection has the name of the bus.
+            // A connection cannot own the name of the bus.
             (NamePattern::One(name), _) if name == DRIVER_NAME.as_str() => {
-                DeliveryKinds::Only(DeliveryKind::ToNobody)
+                DeliveryKinds::Only(DeliveryKind::WithoutRecipient)
             }
             (_, Audience::Any) => DeliveryKinds::Any,
             (_, Audience::Broadcast) => DeliveryKinds::Only(DeliveryKind::Broadcast),
@@ -204,12 +205,12 @@ impl MessageRule {
         Self { verdict, log: false, deliveries, counterpart, message: wanted.message.clone() }
     }
 
-    /// Whether it is one of those for which the rules before it are forgotten.
+    /// True if this rule discards the rules before it.
     fn starts_over(&self) -> bool {
         self.message.is_of_any_kind() && self.counterpart == NamePattern::Any
     }
 
-    /// Whether it matches any message of some kind.
+    /// True if the rule matches any message of a class.
     pub(super) fn may_match(&self, class: MessageClass) -> bool {
         let other_type =
             self.message.message_type.is_some_and(|wanted| wanted != class.message_type);
@@ -219,7 +220,7 @@ impl MessageRule {
             && !self.message.fds.is_empty()
     }
 
-    /// Whether it matches all messages of a kind of which it matches any.
+    /// True if the rule either matches all messages of a class or no message of it.
     pub(super) fn asks_only_for_class(&self) -> bool {
         self.counterpart == NamePattern::Any
             && !self.message.asks_for_text()
@@ -237,8 +238,8 @@ impl MessageRule {
             && query.counterpart.is(&self.counterpart)
     }
 
-    /// A message without an interface could be for any: it has none that is allowed, and may have
-    /// one that is denied.
+    /// A message without an interface could call any interface: an allow rule for an interface does
+    /// not match it, and a deny rule does.
     fn matches_interface(&self, message: &Message<'_>) -> bool {
         match (&self.message.interface, message.interface()) {
             (None, _) => true,
@@ -258,7 +259,8 @@ impl DeliveryKinds {
     }
 }
 
-/// Whether a message has a text that a rule asks for. One that has none at all counts as having it.
+/// True if a message has the text that a rule requires. A message without such a text counts as
+/// having it.
 fn has(wanted: &Option<String>, found: Option<&str>) -> bool {
     match (wanted, found) {
         (Some(wanted), Some(found)) => wanted == found,
@@ -266,7 +268,7 @@ fn has(wanted: &Option<String>, found: Option<&str>) -> bool {
     }
 }
 
-/// The count of a message may be larger than any that a rule can ask for.
+/// A message may have more descriptors than the largest number that a rule can state.
 fn has_fds(wanted: &RangeInclusive<u32>, count: u32) -> bool {
     *wanted == ANY_FDS || wanted.contains(&count)
 }

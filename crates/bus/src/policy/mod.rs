@@ -2,7 +2,7 @@
 //! connection ("Policies" of dbus-daemon(1)).
 //!
 //! ```text
-//!   Policy             every rule, and for whom
+//!   Policy             all rules, with their scopes
 //!     └─ ClientPolicy  the rules of a connection, in order: compiled at Hello and shared by
 //!                      all connections with the same rules; compiled again after a reload
 //!          ├─ own
@@ -10,13 +10,13 @@
 //!          └─ receive  then the rules, indexed
 //! ```
 //!
-//! A connection is judged by the rules of [`Scope::Default`], then by those of its groups, its user
-//! and its console, then by those of [`Scope::Mandatory`]; inside a scope, in the order in which
-//! they were written. The last rule that matches decides. Where none does, a connection may do
-//! nothing, except that the bus's own user may connect.
+//! The rules of a connection are the rules of [`Scope::Default`], then of its groups, its user
+//! and its console, then of [`Scope::Mandatory`]; inside a scope, in the order of the
+//! configuration. The last matching rule decides. If no rule matches, the action is denied, except
+//! that the user of the bus may connect.
 //!
-//! A decision depends on the message, and on the names that its sender and its recipient own or wait
-//! for at that moment, so decisions are not cached.
+//! A decision depends on the message, and on the names that its sender and its recipient own or are
+//! queued for at that moment, so decisions are not cached.
 
 mod client;
 mod counterpart;
@@ -39,24 +39,24 @@ pub use message_class::ReplyClass;
 pub(crate) use message_class::{DeliveryKind, MessageClass};
 pub(crate) use message_rules::{PolicyDecision, PolicyQuery};
 
-/// All the rules of a bus.
+/// All policy rules of a bus.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Policy {
-    /// By scope, and in the order of the configuration inside each.
+    /// Ordered by scope, and inside a scope in the order of the configuration.
     rules: Vec<PolicyRule>,
     restricts: bool,
 }
 
 impl Default for Policy {
-    /// [`Policy::open`].
+    /// Returns the same policy as [`Policy::open`].
     fn default() -> Self {
         Self::open()
     }
 }
 
 impl Policy {
-    /// A policy of these rules, in the order of the configuration. Without any, nobody may do
-    /// anything but the bus's own user, who may connect.
+    /// Creates a policy from rules in the order of the configuration. Without rules, all actions
+    /// are denied, except that the user of the bus may connect.
     #[must_use]
     pub fn new(mut rules: Vec<PolicyRule>) -> Self {
         rules.sort_by_key(|rule| rule.scope);
@@ -64,16 +64,16 @@ impl Policy {
         Self { rules, restricts }
     }
 
-    /// Everybody may connect, own names, send and receive; but not replies that nobody asked for,
-    /// and not what is for others.
+    /// All users may connect, own names, send and receive, except unrequested replies and messages
+    /// that are addressed to others.
     #[must_use]
     pub fn open() -> Self {
         let requested = MessageMatch { replies: Replies::Requested, ..MessageMatch::default() };
         Self::of_everybody(requested, RecipientRole::Addressee)
     }
 
-    /// What the stock configuration of a session bus says, and that everybody may connect: no
-    /// message is refused.
+    /// The rules of the stock configuration of a session bus, and all users may connect: no message
+    /// is denied.
     #[must_use]
     pub fn unrestricted() -> Self {
         Self::of_everybody(MessageMatch::default(), RecipientRole::Any)
@@ -90,8 +90,8 @@ impl Policy {
         ]))
     }
 
-    /// Whether somebody may connect. Groups that are not known are not asked for, so who needs to
-    /// know them for certain asks [`Self::asks_for_groups`] before.
+    /// Decides whether a user may connect. Unknown groups count as missing; call
+    /// [`Self::asks_for_groups`] first to find out whether the groups are needed.
     #[must_use]
     pub fn admits(&self, query: &ConnectQuery<'_>) -> PolicyVerdict {
         let initial = match query.uid == query.bus_uid {
@@ -108,7 +108,7 @@ impl Policy {
         last.map_or(initial, |rule| rule.verdict)
     }
 
-    /// Whether the groups of a user decide anything.
+    /// True if the groups of a user influence a decision.
     #[must_use]
     pub fn asks_for_groups(&self) -> bool {
         self.rules.iter().any(|rule| {
@@ -117,14 +117,14 @@ impl Policy {
         })
     }
 
-    /// Whether it decides anything who sits at the machine.
+    /// True if a decision depends on which user is at the console.
     #[must_use]
     pub fn asks_for_console(&self) -> bool {
         self.has_rules_for(Scope::AtConsole) || self.has_rules_for(Scope::NotAtConsole)
     }
 
-    /// Whether anybody could be refused a message or a name, so that texts should be able to tell
-    /// whom. Not so on a session bus with its stock configuration.
+    /// True if a message or a name could be denied to any connection. It is false on a session bus
+    /// with the stock configuration. If true, log records need descriptions of connections.
     #[must_use]
     pub const fn restricts(&self) -> bool {
         self.restricts
@@ -141,39 +141,39 @@ impl Policy {
     }
 }
 
-/// Somebody who wants to connect.
+/// A connection for which [`Policy::admits`] decides.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ConnectQuery<'a> {
-    /// As whom it authenticated.
+    /// The user that it authenticated as.
     pub uid: u32,
-    /// Its groups, if the policy asks for them.
+    /// The groups of the user, if the policy asks for them.
     pub groups: &'a [u32],
     /// The user of the bus.
     pub bus_uid: u32,
 }
 
-/// What rules ask of a connection besides its user, and texts about it say. It is told when the
-/// handshake has ended, if the policy asks for it.
+/// Facts about a connection, in addition to its user, that rules test or that log records state.
+/// The daemon reads them after authentication, if the policy needs them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PeerAttributes {
-    /// All groups, in the order in which their rules hold; `None` if they are not known.
+    /// All groups, in the order in which their rules apply; `None` if they are unknown.
     pub groups: Option<Box<[u32]>>,
-    /// Whether the user sits at the machine.
+    /// Whether the user is at the console.
     pub console: Console,
-    /// The command line of its program.
+    /// The command line of its process.
     pub command: Option<String>,
-    /// Its security label, without a terminating zero.
+    /// Its security label, without a terminating zero byte.
     pub label: Option<Box<[u8]>>,
 }
 
-/// Whether a user sits at the machine.
+/// Whether a user is at the console.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Console {
-    /// Nobody has asked, or there was no answer.
+    /// The daemon has not asked, or got no answer.
     #[default]
     Unknown,
-    /// It does.
+    /// The user is at the console.
     Present,
-    /// It does not.
+    /// The user is not at the console.
     Absent,
 }

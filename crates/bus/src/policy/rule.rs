@@ -1,84 +1,84 @@
-//! Rules, in the words of a configuration.
+//! Policy rules, with the conditions that a configuration can state.
 
 use alloc::string::String;
 use core::ops::RangeInclusive;
 
 use wire::message::MessageType;
 
-/// A verdict.
+/// The effect of a policy rule.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum PolicyVerdict {
-    /// It may be done.
+    /// The rule allows the action.
     Allow,
-    /// It may not.
+    /// The rule denies the action.
     #[default]
     Deny,
 }
 
-/// An `<allow>` or `<deny>`.
+/// An `<allow>` or `<deny>` element of a configuration.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PolicyRule {
-    /// Whose connections it judges.
+    /// The connections that the rule applies to.
     pub scope: Scope,
-    /// What it says of what it matches.
+    /// The effect on matching actions.
     pub verdict: PolicyVerdict,
-    /// What it matches.
+    /// The actions that the rule matches.
     pub subject: RuleSubject,
-    /// Whether what it allows is to be logged (`log`). What is denied always is.
+    /// True if allowed actions are logged (`log`). Denied actions are always logged.
     pub log: bool,
 }
 
 impl PolicyRule {
-    /// A rule for everybody that allows something.
+    /// Creates an allow rule for all connections.
     #[must_use]
     pub const fn allow(subject: RuleSubject) -> Self {
         Self { scope: Scope::Default, verdict: PolicyVerdict::Allow, subject, log: false }
     }
 
-    /// A rule for everybody that denies something.
+    /// Creates a deny rule for all connections.
     #[must_use]
     pub const fn deny(subject: RuleSubject) -> Self {
         Self { scope: Scope::Default, verdict: PolicyVerdict::Deny, subject, log: false }
     }
 }
 
-/// Whose connections a `<policy>` is for. Accounts are numbers: one that did not exist when the
-/// configuration was read has no rules.
+/// The connections that a `<policy>` applies to. Accounts are numbers: an account that did not
+/// exist when the configuration was read has no rules.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Scope {
-    /// Everybody's, before all others (`context="default"`).
+    /// All connections, before all other scopes (`context="default"`).
     Default,
-    /// Those of a group's members.
+    /// Connections of members of this group.
     Group(u32),
-    /// Those of a user.
+    /// Connections of this user.
     User(u32),
-    /// Those of who sits at the machine (`at_console="true"`).
+    /// Connections of users at the console (`at_console="true"`).
     AtConsole,
-    /// Those of who does not (`at_console="false"`).
+    /// Connections of users that are not at the console (`at_console="false"`).
     NotAtConsole,
-    /// Everybody's, after all others (`context="mandatory"`).
+    /// All connections, after all other scopes (`context="mandatory"`).
     Mandatory,
 }
 
-/// What a rule is about.
+/// The kind of action that a rule matches, with its conditions.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum RuleSubject {
-    /// Connecting (`user`, `group`). Means nothing in a policy for a console.
+    /// Connecting (`user`, `group`). It has no effect in a policy for a console.
     Connect(ConnectSubject),
     /// Owning a name (`own`, `own_prefix`).
     Own(NamePattern),
-    /// Sending a message.
+    /// Sending a message (`send_…`).
     Send(SendMatch),
-    /// Receiving a message.
+    /// Receiving a message (`receive_…`).
     Receive(ReceiveMatch),
 }
 
-/// What policies allow and deny.
+/// The kinds of actions that policies allow and deny.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Right {
     /// To connect to the bus.
     Connect,
-    /// To own a name.
+    /// To own a well-known name.
     Own,
     /// To send a message.
     Send,
@@ -97,20 +97,20 @@ pub enum ConnectSubject {
     Group(u32),
 }
 
-/// Bus names, not necessarily valid ones: what is not valid matches nothing.
+/// A pattern for bus names. The text need not be a valid name; an invalid text does not match.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub enum NamePattern {
-    /// Any name; of a destination, also none.
+    /// Any name. For a destination, also the missing name.
     #[default]
     Any,
-    /// This name.
+    /// Exactly this bus name.
     One(String),
-    /// This name, and those that go on with a dot after it.
+    /// This name, and names that continue with a dot after it.
     Prefix(String),
 }
 
 impl NamePattern {
-    /// Whether it matches a name.
+    /// True if the pattern matches a name.
     pub(super) fn matches(&self, name: &str) -> bool {
         match self {
             Self::Any => true,
@@ -120,73 +120,74 @@ impl NamePattern {
     }
 }
 
-/// Whether a name is `prefix`, or goes on with a dot after it.
+/// True if a name is `prefix`, or continues with a dot after it.
 pub(super) fn is_below(name: &str, prefix: &str) -> bool {
     name.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// Which messages to send a rule matches: those that have all of these.
+/// The conditions for messages to send. A message must meet all of them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SendMatch {
-    /// What is asked of the message itself.
+    /// The conditions on the message itself.
     pub message: MessageMatch,
-    /// A name that the recipient has, or waits for (`send_destination`, `send_destination_prefix`).
+    /// A name that the recipient owns or is queued for (`send_destination`,
+    /// `send_destination_prefix`).
     pub destination: NamePattern,
-    /// How many it is for (`send_broadcast`).
+    /// Broadcast or unicast (`send_broadcast`).
     pub audience: Audience,
 }
 
-/// How many a message is for.
+/// The condition on the number of recipients.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Audience {
-    /// Either.
+    /// Broadcast and unicast messages.
     #[default]
     Any,
-    /// It is a signal to nobody in particular.
+    /// Only signals without a destination.
     Broadcast,
-    /// It is anything else.
+    /// All messages except broadcasts.
     Unicast,
 }
 
-/// Which messages to receive a rule matches: those that have all of these.
+/// The conditions for messages to receive. A message must meet all of them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ReceiveMatch {
-    /// What is asked of the message itself.
+    /// The conditions on the message itself.
     pub message: MessageMatch,
-    /// A name that the sender has, or waits for (`receive_sender`); `None` is any sender.
+    /// A name that the sender owns or is queued for (`receive_sender`); `None` for any sender.
     pub sender: Option<String>,
-    /// Whether the recipient is the one who was meant (`eavesdrop`).
+    /// Whether the recipient is the addressee (`eavesdrop`).
     pub recipient: RecipientRole,
 }
 
-/// Whether who gets a message is who it was sent to.
+/// The condition on the role of the recipient.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum RecipientRole {
-    /// Either.
+    /// Addressees and also eavesdroppers.
     #[default]
     Any,
-    /// The message was sent to it, or to nobody in particular.
+    /// The message is addressed to the recipient, or is a broadcast.
     Addressee,
-    /// The message was sent to another.
+    /// The message is addressed to another connection.
     Eavesdropper,
 }
 
-/// What a rule asks of a message. `None` asks nothing.
+/// Conditions on a message. `None` matches every message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MessageMatch {
-    /// Its type (`send_type`, `receive_type`).
+    /// The message type (`send_type`, `receive_type`).
     pub message_type: Option<MessageType>,
-    /// Its path.
+    /// The object path of the message.
     pub path: Option<String>,
-    /// Its interface.
+    /// The interface of the message.
     pub interface: Option<String>,
-    /// Its member.
+    /// The member of the message.
     pub member: Option<String>,
-    /// The name of the error that it is.
+    /// The error name of the message.
     pub error: Option<String>,
-    /// If it is a reply, whether it was waited for.
+    /// Requested or unrequested, if the message is a reply.
     pub replies: Replies,
-    /// How many file descriptors it has (`min_fds`, `max_fds`).
+    /// The number of file descriptors (`min_fds`, `max_fds`).
     pub fds: RangeInclusive<u32>,
 }
 
@@ -205,32 +206,32 @@ impl Default for MessageMatch {
 }
 
 impl MessageMatch {
-    /// Whether this asks nothing of the texts of a message, nor of its type.
+    /// True if these conditions ignore the texts and the type of a message.
     pub(super) fn is_of_any_kind(&self) -> bool {
         self.message_type.is_none() && !self.asks_for_text()
     }
 
-    /// Whether this asks something of the texts of a message.
+    /// True if these conditions test a text of a message.
     pub(super) fn asks_for_text(&self) -> bool {
         let texts = [&self.path, &self.interface, &self.member, &self.error];
         texts.into_iter().any(Option::is_some)
     }
 }
 
-/// Which replies a rule matches. Messages that are no replies are matched by all three.
+/// The replies that a rule matches. Messages that are not replies match all three.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Replies {
-    /// Any.
+    /// Requested and unrequested replies.
     #[default]
     Any,
-    /// The first reply to a call that waits for it.
+    /// The first reply to a pending call.
     Requested,
-    /// Those that nobody waits for.
+    /// Replies without a pending call.
     Unrequested,
 }
 
-/// The most descriptors that a rule can ask for.
+/// The largest number of descriptors that a rule can state.
 pub const FD_COUNT_MAX: u32 = 1 << 25;
 
-/// The range of a rule that asks nothing of the number of descriptors.
+/// The range of a rule that does not test the number of descriptors.
 pub const ANY_FDS: RangeInclusive<u32> = 0..=FD_COUNT_MAX;

@@ -1,4 +1,4 @@
-//! The registry: who is connected, and who owns which name ("Message Bus Names").
+//! The registry of connections and of names with their owners ("Message Bus Names").
 
 mod names;
 mod peer;
@@ -24,30 +24,30 @@ pub(crate) use names::{OwnerChange, Released, RequestFlags, Requested};
 pub(crate) use peer::Peer;
 use peers::Peers;
 
-/// Connections and names.
+/// All connections and names of a bus.
 #[derive(Debug)]
 pub(crate) struct Registry {
     peers: Peers,
     /// Connections by the number in their unique name. The bus chooses the numbers, so the hasher
-    /// needs no secret key.
+    /// does not need a secret key.
     by_number: HashMap<u64, PeerId, FixedState>,
     names: Names,
     next_number: u64,
     name_counts: NameCounts,
-    /// Counted up whenever a name gets another owner.
+    /// Incremented when the owner of a name changes.
     owner_generation: u64,
-    /// The header field of connections that have no unique name.
+    /// The sender header field of connections without a unique name.
     unregistered: SenderField,
 }
 
-/// How many names there are: unique names, and places in the queues for well-known names.
+/// Numbers of names: unique names, and entries in the queues of well-known names.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct NameCounts {
-    /// How many there are now.
+    /// Number of names at present.
     pub(crate) current: usize,
-    /// The most that there were at the same time.
+    /// Most names at the same time.
     pub(crate) peak: usize,
-    /// The most that one connection had.
+    /// Most names of one connection.
     pub(crate) peak_of_peer: usize,
 }
 
@@ -66,7 +66,7 @@ impl Registry {
     }
 }
 
-/// Connections come and go.
+/// Adding and removing of connections.
 impl Registry {
     /// Adds a connection that was accepted.
     pub(crate) fn connect(
@@ -79,7 +79,7 @@ impl Registry {
         self.peers.insert(Peer::new(id, credentials, limits, now));
     }
 
-    /// Notes that the handshake of a connection has succeeded.
+    /// Records that the handshake of a connection has succeeded.
     pub(crate) fn authenticate(
         &mut self,
         id: PeerId,
@@ -94,7 +94,7 @@ impl Registry {
         }
     }
 
-    /// Gives a connection its unique name, and the rules about what it may do.
+    /// Gives a connection its unique name and its policy.
     pub(crate) fn register(&mut self, id: PeerId, policy: Rc<ClientPolicy>) {
         self.peers.stop_waiting(id);
         let Some(peer) = self.peers.get_mut(id) else { return };
@@ -106,34 +106,36 @@ impl Registry {
         self.count_name(id);
     }
 
-    /// Makes a connection a monitor. Its names are [taken](Self::take_first_name) before.
+    /// Makes a connection a monitor. Its names must have been [removed](Self::take_first_name)
+    /// before.
     pub(crate) fn become_monitor(&mut self, id: PeerId) {
         self[id].become_monitor();
     }
 
-    /// Notes that a connection has ended. Its names are [taken](Self::take_last_name) after that.
+    /// Records that a connection has ended. Its names are [removed](Self::take_last_name)
+    /// afterwards.
     pub(crate) fn close(&mut self, id: PeerId) {
         self[id].close();
     }
 
-    /// Ends the time in which a connection must call Hello.
+    /// Stops the timer of a connection that must call Hello.
     pub(crate) fn stop_waiting(&mut self, id: PeerId) {
         self.peers.stop_waiting(id);
     }
 
-    /// Removes a connection that has no names any more.
+    /// Removes a connection that does not have names any more.
     pub(crate) fn remove(&mut self, id: PeerId) {
         let number = self.peers.remove(id).and_then(|peer| peer.number());
         number.and_then(|number| self.by_number.remove(&number));
     }
 
-    /// The connection whose time for Hello began first, and when that was.
+    /// The connection whose timer for Hello started first, and the start time.
     pub(crate) fn first_waiting(&self) -> Option<(Time, PeerId)> {
         self.peers.first_waiting()
     }
 }
 
-/// Connections.
+/// Methods that read connections.
 impl Registry {
     #[inline]
     pub(crate) fn get(&self, id: PeerId) -> Option<&Peer> {
@@ -153,32 +155,32 @@ impl Registry {
         self.peers.iter_mut()
     }
 
-    /// Connections that have called Hello, with the number in their unique name.
+    /// Connections that have called Hello, each with the number in its unique name.
     pub(crate) fn numbers(&self) -> impl Iterator<Item = (PeerId, u64)> {
         self.by_number.iter().map(|(&number, &peer)| (peer, number))
     }
 
-    /// How many connections have called Hello.
+    /// Number of connections that have called Hello.
     pub(crate) const fn registered(&self) -> usize {
         self.peers.registered()
     }
 
-    /// How many connections of a user have called Hello.
+    /// Number of connections of a user that have called Hello.
     pub(crate) fn registered_of(&self, uid: u32) -> usize {
         self.peers.registered_of(uid)
     }
 
-    /// How many connections have not called Hello.
+    /// Number of connections that have not called Hello.
     pub(crate) const fn unregistered(&self) -> usize {
         self.peers.unregistered()
     }
 
-    /// How many connections have not called Hello, of those for which the kernel named this user.
+    /// Number of connections without Hello whose socket credentials name this user.
     pub(crate) fn unregistered_of(&self, uid: Option<u32>) -> usize {
         self.peers.unregistered_of(uid)
     }
 
-    /// Whether connections of more than one user have called Hello.
+    /// True if connections of more than one user have called Hello.
     #[inline]
     pub(crate) fn has_several_users(&self) -> bool {
         self.peers.has_several_users()
@@ -190,7 +192,7 @@ impl Registry {
         self[id].sender_field().unwrap_or(&self.unregistered)
     }
 
-    /// What the history keeps of a connection; `None` if it is gone.
+    /// The description of a connection for the history; `None` if it is gone.
     pub(crate) fn snapshot(&self, id: PeerId) -> Option<PeerSnapshot> {
         let peer = self.get(id)?;
         Some(PeerSnapshot {
@@ -202,9 +204,9 @@ impl Registry {
     }
 }
 
-/// Names.
+/// Unique names and well-known names.
 impl Registry {
-    /// The connection that a name stands for: a unique name, or a well-known name with an owner.
+    /// The connection that a name refers to: a unique name, or a well-known name with an owner.
     #[inline]
     pub(crate) fn resolve(&self, name: BusName<'_>) -> Option<PeerId> {
         match name.as_str().strip_prefix(":1.") {
@@ -222,7 +224,7 @@ impl Registry {
         self.names.owner_of(name)
     }
 
-    /// Whether a connection has a unique name, or owns a well-known name.
+    /// True if a connection has a unique name, or owns a well-known name.
     pub(crate) fn owns(&self, id: PeerId, name: &str) -> bool {
         if name.starts_with(':') {
             self.get(id).is_some_and(|peer| peer.unique_name() == Some(name))
@@ -243,17 +245,17 @@ impl Registry {
         self.names.iter()
     }
 
-    /// The queue for a well-known name: its owner first, then the connections that wait for it.
+    /// The queue of a well-known name: its owner first, then the waiting connections.
     pub(crate) fn queue_of(&self, name: &str) -> impl Iterator<Item = PeerId> {
         self.names.find(name).into_iter().flat_map(|id| self.names.queue(id))
     }
 
-    /// Whether a connection owns a well-known name, or waits for it.
+    /// True if a connection owns a well-known name, or waits for it.
     pub(crate) fn is_in_queue(&self, name: &str, peer: PeerId) -> bool {
         self.names.find(name).is_some_and(|id| self.names.is_in_queue(id, peer))
     }
 
-    /// Carries out RequestName.
+    /// Implements the method RequestName.
     pub(crate) fn request_name(
         &mut self,
         peer: PeerId,
@@ -272,7 +274,7 @@ impl Registry {
         (result, change)
     }
 
-    /// Carries out ReleaseName.
+    /// Implements the method ReleaseName.
     pub(crate) fn release_name(
         &mut self,
         peer: PeerId,
@@ -287,15 +289,15 @@ impl Registry {
         (Released::Done, change)
     }
 
-    /// Takes the well-known name that a connection requested first. `None` if it has none; otherwise
-    /// the change of owner, if the connection was the owner.
+    /// Removes the well-known name that a connection requested first. Returns `None` if it has no
+    /// names; otherwise the change of owner, if the connection was the owner.
     pub(crate) fn take_first_name(&mut self, peer: PeerId) -> Option<Option<OwnerChange>> {
         let name = self[peer].pop_first_name()?;
         Some(self.leave(name, peer))
     }
 
-    /// Takes the well-known name that a connection requested last, as
-    /// [`Self::take_first_name`] does.
+    /// Removes the well-known name that a connection requested last, like
+    /// [`Self::take_first_name`].
     pub(crate) fn take_last_name(&mut self, peer: PeerId) -> Option<Option<OwnerChange>> {
         let name = self[peer].pop_last_name()?;
         Some(self.leave(name, peer))
@@ -306,12 +308,12 @@ impl Registry {
         self.names.leave(name, peer)?.change
     }
 
-    /// Does not count the unique name of a connection any more, since nobody can use it.
+    /// Removes the unique name of a connection from the count, because it cannot be used any more.
     pub(crate) const fn uncount_unique_name(&mut self) {
         self.name_counts.current -= 1;
     }
 
-    /// Counts a name that a connection has got: its unique name, or a place in a queue.
+    /// Counts a new name of a connection: its unique name, or an entry in a queue.
     fn count_name(&mut self, peer: PeerId) {
         let of_peer = self[peer].name_count();
         let counts = &mut self.name_counts;
@@ -324,13 +326,13 @@ impl Registry {
         self.name_counts
     }
 
-    /// A number that changes whenever a name gets another owner.
+    /// A number that changes when the owner of a name changes.
     #[inline]
     pub(crate) const fn owner_generation(&self) -> u64 {
         self.owner_generation
     }
 
-    /// Notes that a name has another owner.
+    /// Records that the owner of a name has changed.
     pub(crate) const fn owner_changed(&mut self) {
         self.owner_generation += 1;
     }
@@ -340,11 +342,11 @@ impl Registry {
         PeerNames { peer: &self[id], names: &self.names }
     }
 
-    /// Checks that every name has a connection, and that all counts are right.
+    /// Checks that every name has a connection, and that all counters are right.
     ///
     /// # Panics
     ///
-    /// If not.
+    /// Panics if an invariant is violated.
     pub(crate) fn check(&self) {
         self.peers.check();
         let registered = self.iter().filter(|peer| peer.is_registered());
@@ -383,7 +385,7 @@ impl IndexMut<PeerId> for Registry {
     }
 }
 
-/// The names of a connection that count for policy rules: all that it owns or waits for.
+/// The names of a connection that policy rules test: all that it owns or is queued for.
 #[derive(Clone, Copy)]
 pub(crate) struct PeerNames<'a> {
     peer: &'a Peer,
@@ -407,7 +409,7 @@ impl CounterpartNames for PeerNames<'_> {
     }
 }
 
-/// Reads the number in a unique name, exactly as the bus writes it.
+/// Parses the number in a unique name. Accepts only the form that the bus writes.
 fn parse_number(text: &str) -> Option<u64> {
     let canonical = text == "0" || !text.starts_with(['0', '+']);
     canonical.then(|| text.parse().ok()).flatten()
@@ -444,7 +446,7 @@ mod tests {
     const OWNER: PeerId = PeerId::new(0, 0);
     const WAITING: PeerId = PeerId::new(1, 0);
 
-    /// Two connections, of which one owns a name and the other one waits for it.
+    /// Two connections: one owns a name, and the other waits for it.
     fn registry() -> Registry {
         let mut registry = Registry::new(KeyedState::new(0.into()));
         let config = Configuration::default();

@@ -1,7 +1,7 @@
 //! Well-known names: their owners, and the connections that wait for them ("Message Bus Names").
 //!
 //! Each name has a queue of connections: the first owns it, the others wait. Unique names are not
-//! kept here; a connection has exactly one, and it never changes hands.
+//! stored here; each connection has exactly one, and it never changes its owner.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -12,7 +12,7 @@ use slab::Slab;
 use crate::hash::KeyedState;
 use crate::types::PeerId;
 
-/// A well-known name that somebody owns.
+/// A well-known name that has an owner.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct NameId(usize);
 
@@ -25,7 +25,7 @@ impl RequestFlags {
     const REPLACE_EXISTING: u32 = 2;
     const DO_NOT_QUEUE: u32 = 4;
 
-    /// Bits that mean nothing are ignored, as in the reference.
+    /// Ignores unknown bits, like dbus-daemon.
     pub(crate) const fn from_bits(bits: u32) -> Self {
         Self(bits)
     }
@@ -43,7 +43,7 @@ impl RequestFlags {
     }
 }
 
-/// What came of RequestName; the numbers are those of its reply.
+/// The result of RequestName, with the number in its reply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Requested {
     PrimaryOwner = 1,
@@ -52,7 +52,7 @@ pub(crate) enum Requested {
     AlreadyOwner = 4,
 }
 
-/// What came of ReleaseName; the numbers are those of its reply.
+/// The result of ReleaseName, with the number in its reply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Released {
     Done = 1,
@@ -60,7 +60,7 @@ pub(crate) enum Released {
     NotOwner = 3,
 }
 
-/// A name has gone from one owner to another.
+/// A change of the owner of a name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct OwnerChange {
     pub(crate) name: Box<str>,
@@ -68,19 +68,19 @@ pub(crate) struct OwnerChange {
     pub(crate) new: Option<PeerId>,
 }
 
-/// Given out with each place in a queue, one after the other. A connection gives up its names by
-/// it, the last taken first.
+/// A sequence number of queue entries. When a connection ends, it gives up its names in the reverse
+/// order of these numbers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Ticket(u64);
 
 #[derive(Debug)]
 struct OwnedName {
     text: Box<str>,
-    /// Never empty; the first is the owner.
+    /// The first entry is the owner. The queue is never empty.
     queue: Vec<NameClaim>,
 }
 
-/// A connection's place in the queue for a name.
+/// An entry of a connection in the queue of a name.
 #[derive(Clone, Copy, Debug)]
 struct NameClaim {
     peer: PeerId,
@@ -88,13 +88,13 @@ struct NameClaim {
     ticket: Ticket,
 }
 
-/// All well-known names.
+/// All well-known names with an owner.
 #[derive(Debug)]
 pub(super) struct Names {
     names: Slab<OwnedName>,
-    /// How many places in queues were ever given.
+    /// Number of queue entries that were ever created.
     tickets: u64,
-    /// Peers choose the names, so the hasher is keyed.
+    /// Peers choose the names, so the hasher has a secret key.
     by_text: HashTable<NameId>,
     hasher: KeyedState,
 }
@@ -121,7 +121,7 @@ impl Names {
         self.find(text).map(|id| self.owner(id))
     }
 
-    /// Owner first, then those who wait.
+    /// The queue of a name: its owner first, then the waiting connections.
     pub(super) fn queue(&self, id: NameId) -> impl Iterator<Item = PeerId> {
         self.names[id.0].queue.iter().map(|claim| claim.peer)
     }
@@ -130,12 +130,12 @@ impl Names {
         self.names.iter().map(|(_, name)| &*name.text)
     }
 
-    /// Whether `peer` is in the queue for a name.
+    /// True if `peer` is in the queue of a name.
     pub(super) fn is_in_queue(&self, id: NameId, peer: PeerId) -> bool {
         self.queue(id).any(|other| other == peer)
     }
 
-    /// Carries out RequestName.
+    /// Implements the method RequestName.
     pub(super) fn request(&mut self, text: &str, peer: PeerId, flags: RequestFlags) -> Request {
         let Some(id) = self.find(text) else { return self.create(text, peer, flags) };
         let queue = &mut self.names[id.0].queue;
@@ -166,7 +166,8 @@ impl Names {
         }
     }
 
-    /// Puts `peer` first. The old owner waits behind it, or leaves if it did not want to wait.
+    /// Moves `peer` to the front. The old owner waits behind it, or leaves if it did not want to
+    /// wait.
     fn replace(
         &mut self,
         id: NameId,
@@ -194,7 +195,7 @@ impl Names {
         }
     }
 
-    /// Puts `peer` last, or updates its place, or takes it out if it does not want to wait.
+    /// Appends `peer` or updates its entry. Removes the entry if `peer` does not want to wait.
     fn wait(
         &mut self,
         id: NameId,
@@ -227,7 +228,7 @@ impl Names {
         NameClaim { peer, flags, ticket: Ticket(self.tickets) }
     }
 
-    /// Takes `peer` out of the queue for a name, if it is in it.
+    /// Removes `peer` from the queue of a name, if it is in it.
     pub(super) fn leave(&mut self, id: NameId, peer: PeerId) -> Option<Leave> {
         let name = &mut self.names[id.0];
         let place = name.queue.iter().position(|claim| claim.peer == peer)?;
@@ -243,11 +244,11 @@ impl Names {
         Some(Leave { ticket, change: Some(OwnerChange { name, old: Some(peer), new }) })
     }
 
-    /// Checks that every connection in a queue is one that may have names, and is there once.
+    /// Checks that every connection in a queue may have names, and is there only once.
     ///
     /// # Panics
     ///
-    /// If not.
+    /// Panics if an invariant is violated.
     pub(super) fn check(&self, may_have_names: impl Fn(PeerId) -> bool) -> usize {
         assert_eq!(self.names.len(), self.by_text.len(), "names and their index");
         for (id, name) in &self.names {
@@ -278,14 +279,14 @@ impl Names {
     }
 }
 
-/// What RequestName did.
+/// The effect of RequestName.
 #[derive(Debug)]
 pub(super) struct Request {
     pub(super) id: NameId,
     pub(super) result: Requested,
-    /// Set if the caller was not in the queue before and is now.
+    /// The new entry of the caller, if it was not in the queue before.
     pub(super) joined: Option<Ticket>,
-    /// Who was in the queue before and is not now.
+    /// The connection that has left the queue, with its entry.
     pub(super) left: Option<(PeerId, Ticket)>,
     pub(super) change: Option<OwnerChange>,
 }
@@ -296,7 +297,7 @@ impl Request {
     }
 }
 
-/// What became of a name of which one connection's place was taken away.
+/// The effect of removing the entry of one connection.
 #[derive(Debug)]
 pub(super) struct Leave {
     pub(super) ticket: Ticket,
@@ -311,7 +312,7 @@ mod tests {
     const OWNER: PeerId = PeerId::new(0, 0);
     const WAITING: PeerId = PeerId::new(1, 0);
 
-    /// A name with an owner and a connection that waits for it, and another name.
+    /// A name with an owner and a waiting connection, and another name.
     fn names() -> Names {
         let mut names = Names::new(KeyedState::new(0.into()));
         names.request("a.b", OWNER, RequestFlags::from_bits(0));

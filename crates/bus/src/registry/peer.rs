@@ -1,4 +1,4 @@
-//! One connection, as the bus sees it.
+//! One connection, as the bus sees it: a peer.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -16,30 +16,30 @@ use crate::types::{
     BusLimits, ConnectionCredentials, DescriptorPassing, PeerId, PeerSnapshot, Process, Time,
 };
 
-/// A connection.
+/// A connection and its state.
 #[derive(Debug)]
 pub(crate) struct Peer {
     pub(crate) id: PeerId,
     pub(crate) credentials: ConnectionCredentials,
-    /// The user that it authenticated as; before that, the user that the kernel named.
+    /// The user that it authenticated as; before that, the user of the socket credentials.
     pub(crate) user: Option<u32>,
-    /// Whether descriptors may be passed over it.
+    /// Whether file descriptors can be passed over it.
     pub(crate) fds: DescriptorPassing,
-    /// When it connected.
+    /// The time at which it connected.
     pub(crate) since: Time,
     stage: PeerStage,
-    /// What waits to be read by it.
+    /// The messages that wait to be read by it.
     pub(crate) queue: Queue,
-    /// Calls of it that may wait for their replies at the same time.
+    /// Maximum number of its pending calls.
     pub(crate) max_replies: u64,
     pub(crate) statistics: PeerStatistics,
-    /// What the policy asks besides the user, if it asks.
+    /// Facts in addition to the user, if the policy needs them.
     attributes: Option<Box<PeerAttributes>>,
-    /// What its process is called, if it was looked up.
+    /// The description of its process, if it was looked up.
     pub(crate) process: Option<Box<Process>>,
 }
 
-/// How far a connection has come.
+/// The stage of a connection.
 ///
 /// ```text
 ///   Handshake ──authenticated──▶ Unregistered ──Hello──▶ Active ──BecomeMonitor──▶ Monitor
@@ -47,37 +47,38 @@ pub(crate) struct Peer {
 /// ```
 #[derive(Debug)]
 enum PeerStage {
-    /// It authenticates.
+    /// Its authentication has not finished.
     Handshake(Waiting),
-    /// It is authenticated. It may call Hello and nothing else.
+    /// It is authenticated. It may only call Hello.
     Unregistered(Waiting),
-    /// It has a unique name and takes part.
+    /// It has a unique name and may send and receive.
     Active(Registration),
-    /// It sees every message and sends none. It keeps its unique name, which nobody can use.
+    /// It sees every message and cannot send. It keeps its unique name, which cannot be used as a
+    /// destination.
     Monitor(Registration),
-    /// It has ended, and still has names while the others are informed.
+    /// It has ended, and still has names while subscribers are notified.
     Closing(Registration),
 }
 
 /// A connection that has not called Hello yet.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
-    /// Since when, unless the time limit is over already.
+    /// The start of its timer, unless the timer has expired.
     since: Option<Time>,
 }
 
-/// What a connection gets when it calls Hello.
+/// The data that a connection gets when it calls Hello.
 #[derive(Debug)]
 pub(crate) struct Registration {
     /// The number in its unique name: 7 for `:1.7`.
     number: u64,
-    /// Its unique name, as the header field that is put on its messages.
+    /// Its unique name, as the header field that the bus adds to its messages.
     sender: SenderField,
-    /// The rules about what it may do.
+    /// The policy that applies to it.
     policy: Rc<ClientPolicy>,
     /// Names that it owns or waits for, in the order in which it requested them.
     names: BTreeMap<Ticket, NameId>,
-    /// The most names that it ever had, its unique name included.
+    /// Most names at the same time, including its unique name.
     peak_names: usize,
 }
 
@@ -93,7 +94,7 @@ impl Registration {
     }
 }
 
-/// Connecting, and the changes of stage.
+/// Construction, and changes of stage.
 impl Peer {
     pub(super) fn new(
         id: PeerId,
@@ -121,7 +122,7 @@ impl Peer {
         self.max_replies = limits.max_replies_per_connection;
     }
 
-    /// Notes that the handshake has succeeded. Returns false if it had before.
+    /// Records that the handshake has succeeded. Returns false if it was recorded before.
     pub(super) fn authenticate(&mut self, user: Option<u32>, fds: DescriptorPassing) -> bool {
         let PeerStage::Handshake(waiting) = self.stage else { return false };
         (self.user, self.fds) = (user, fds);
@@ -134,7 +135,7 @@ impl Peer {
             Some(attributes).filter(|it| *it != PeerAttributes::default()).map(Box::new);
     }
 
-    /// Ends the time in which it must call Hello. Returns when that time began.
+    /// Stops the timer for Hello. Returns its start.
     pub(super) const fn stop_waiting(&mut self) -> Option<Time> {
         match &mut self.stage {
             PeerStage::Handshake(waiting) | PeerStage::Unregistered(waiting) => {
@@ -144,7 +145,7 @@ impl Peer {
         }
     }
 
-    /// Since when it has yet to call Hello, while the time for that runs.
+    /// The start of the timer for Hello, while it runs.
     pub(super) const fn waiting_since(&self) -> Option<Time> {
         match &self.stage {
             PeerStage::Handshake(waiting) | PeerStage::Unregistered(waiting) => waiting.since,
@@ -152,17 +153,17 @@ impl Peer {
         }
     }
 
-    /// Gives it a unique name.
+    /// Gives the connection a unique name.
     pub(super) fn register(&mut self, number: u64, policy: Rc<ClientPolicy>) {
         self.stage = PeerStage::Active(Registration::new(number, policy));
     }
 
-    /// Makes it a monitor.
+    /// Makes the connection a monitor.
     pub(super) fn become_monitor(&mut self) {
         self.replace_stage(PeerStage::Monitor);
     }
 
-    /// Notes that it has ended.
+    /// Records that the connection has ended.
     pub(super) fn close(&mut self) {
         self.replace_stage(PeerStage::Closing);
     }
@@ -182,9 +183,9 @@ impl Peer {
     }
 }
 
-/// The stage, and what depends on it.
+/// The stage, and facts that depend on it.
 impl Peer {
-    /// Whether it takes part: it has called Hello, and is neither a monitor nor gone.
+    /// True if it has called Hello, and is neither a monitor nor closed.
     #[inline]
     pub(crate) const fn is_active(&self) -> bool {
         matches!(self.stage, PeerStage::Active(_))
@@ -195,13 +196,13 @@ impl Peer {
         matches!(self.stage, PeerStage::Monitor(_))
     }
 
-    /// Whether it has ended, and the others are being informed.
+    /// True if it has ended, and subscribers are being notified.
     #[inline]
     pub(crate) const fn is_closing(&self) -> bool {
         matches!(self.stage, PeerStage::Closing(_))
     }
 
-    /// Whether it has called Hello, whatever became of it.
+    /// True if it has called Hello, whatever its stage is now.
     #[inline]
     pub(crate) const fn is_registered(&self) -> bool {
         self.registration().is_some()
@@ -228,7 +229,7 @@ impl Peer {
         self.registration().map(|registration| registration.number)
     }
 
-    /// Its unique name, as the header field that is put on its messages.
+    /// Its unique name, as the header field that the bus adds to its messages.
     #[inline]
     pub(crate) fn sender_field(&self) -> Option<&SenderField> {
         self.registration().map(|registration| &registration.sender)
@@ -239,56 +240,56 @@ impl Peer {
         self.sender_field().map(SenderField::name)
     }
 
-    /// Its unique name, or what stands for it.
+    /// Its unique name, or the placeholder for connections without one.
     pub(crate) fn name(&self) -> BusName<'_> {
         BusName::new(self.unique_name().unwrap_or(UNREGISTERED)).expect("made from a name")
     }
 
-    /// What the policy asks besides the user.
+    /// Facts in addition to the user, if the policy needs them.
     pub(crate) fn attributes(&self) -> Option<&PeerAttributes> {
         self.attributes.as_deref()
     }
 
-    /// Its security label, if that is known.
+    /// Its security label, if it is known.
     pub(crate) fn security_label(&self) -> Option<&[u8]> {
         self.attributes()?.label.as_deref()
     }
 
-    /// The rules about what it may do, once it has called Hello.
+    /// The policy that applies to it, once it has called Hello.
     #[inline]
     pub(crate) fn policy(&self) -> Option<&ClientPolicy> {
         self.registration().map(|registration| &*registration.policy)
     }
 
-    /// Whether it may send every message of this class. If not, the rules have to be asked.
+    /// True if it may send every message of this class. If false, the rules must be searched.
     #[inline]
     pub(crate) fn sends_all(&self, class: MessageClass) -> bool {
         self.policy().is_some_and(|policy| policy.send.pass_all(class))
     }
 
-    /// Whether it may receive every message of this class. If not, the rules have to be asked. A
-    /// connection without a name receives only answers of the bus.
+    /// True if it may receive every message of this class. If false, the rules must be searched. A
+    /// connection without a name receives only replies of the bus.
     #[inline]
     pub(crate) fn receives_all(&self, class: MessageClass) -> bool {
         self.policy().is_none_or(|policy| policy.receive.pass_all(class))
     }
 
-    /// What the history keeps of it, apart from its names.
+    /// Its description for the history, without its names.
     pub(crate) fn nameless_snapshot(&self) -> PeerSnapshot {
         let (pid, uid) = (self.credentials.pid, self.user);
-        PeerSnapshot { peer: Some(self.id), pid, uid, ..PeerSnapshot::default() }
+        PeerSnapshot { id: Some(self.id), pid, uid, ..PeerSnapshot::default() }
     }
 }
 
-/// Names.
+/// Names of the connection.
 impl Peer {
-    /// Its names: its unique name, and all that it owns or waits for.
+    /// Number of its names: its unique name, and all that it owns or waits for.
     pub(crate) fn name_count(&self) -> usize {
         let others = self.registration().map_or(0, |registration| registration.names.len());
         usize::from(self.is_active()) + others
     }
 
-    /// The most names that it ever had.
+    /// Most names that it had at the same time.
     pub(crate) fn peak_names(&self) -> usize {
         self.registration().map_or(0, |registration| registration.peak_names)
     }
@@ -318,5 +319,5 @@ impl Peer {
     }
 }
 
-/// What stands for the name of a connection that has not called Hello.
+/// The placeholder for the name of a connection that has not called Hello.
 pub(super) const UNREGISTERED: &str = ":not.active.yet";

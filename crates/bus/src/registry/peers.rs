@@ -1,4 +1,4 @@
-//! The table of connections, and how many there are.
+//! The table of connections, and counters of them.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
@@ -16,13 +16,13 @@ use crate::types::{PeerId, Time};
 #[derive(Debug, Default)]
 pub(super) struct Peers {
     places: Vec<Option<Box<Peer>>>,
-    /// Connections that have not called Hello and whose time for that runs, by when it began.
+    /// Connections whose timer for Hello runs, by the start of the timer.
     waiting: BTreeSet<(Time, PeerId)>,
     unregistered: usize,
     registered: usize,
     /// Connections that have called Hello, by the user that they authenticated as.
     registered_by_user: HashMap<u32, usize, FixedState>,
-    /// Connections that have not, by the user that the kernel named.
+    /// Connections that have not called Hello, by the user of their socket credentials.
     unregistered_by_user: HashMap<Option<u32>, usize, FixedState>,
 }
 
@@ -67,14 +67,14 @@ impl Peers {
         Some(peer)
     }
 
-    /// Ends the time in which a connection must call Hello.
+    /// Stops the timer of a connection that must call Hello.
     pub(super) fn stop_waiting(&mut self, id: PeerId) {
         if let Some(since) = self.get_mut(id).and_then(Peer::stop_waiting) {
             self.waiting.remove(&(since, id));
         }
     }
 
-    /// The connection whose time for Hello began first, and when that was.
+    /// The connection whose timer for Hello started first, and the start time.
     pub(super) fn first_waiting(&self) -> Option<(Time, PeerId)> {
         self.waiting.first().copied()
     }
@@ -120,11 +120,11 @@ impl Peers {
         self.places.iter_mut().flatten().map(|peer| &mut **peer)
     }
 
-    /// Checks that the counts are those of the table.
+    /// Checks that the counters agree with the table.
     ///
     /// # Panics
     ///
-    /// If they are not.
+    /// Panics if they do not agree.
     pub(super) fn check(&self) {
         let mut registered_by_user = HashMap::<u32, usize, FixedState>::default();
         let mut unregistered_by_user = HashMap::<Option<u32>, usize, FixedState>::default();
@@ -152,7 +152,7 @@ impl Peers {
     }
 }
 
-/// Counts one less, and forgets the key when nothing is left.
+/// Decrements the counter of a key, and removes the key when the counter is 0.
 fn count_down<K: Eq + Hash>(counts: &mut HashMap<K, usize, FixedState>, key: K) {
     if let Entry::Occupied(mut count) = counts.entry(key) {
         *count.get_mut() -= 1;
@@ -175,7 +175,7 @@ mod tests {
     const WAITING: PeerId = PeerId::new(0, 0);
     const REGISTERED: PeerId = PeerId::new(1, 0);
 
-    /// A connection that has not called Hello, and one that has.
+    /// A connection that has not called Hello, and a connection that has.
     fn peers() -> Peers {
         let mut peers = Peers::default();
         let config = Configuration::default();
@@ -205,7 +205,7 @@ mod tests {
                     peers.registered_by_user.insert(8, 1);
                 }),
                 ("unregistered connections by user", |peers| peers.unregistered_by_user.clear()),
-                ("a time limit for nobody", |peers| {
+                ("a timer of a missing connection", |peers| {
                     peers.waiting.insert((Time::default(), PeerId::new(9, 0)));
                 }),
                 ("a connection without its time limit", |peers| peers.waiting.clear()),

@@ -17,12 +17,12 @@ impl Router {
         let begun = self.tracing.stopwatch();
         self.matching.find_subscribers(&self.registry, forward.message, Some(from));
         self.tracing.matched_since(begun, forward.head, fx);
-        self.pass_to_listeners(&forward, None, fx);
+        self.pass_to_observers(&forward, None, fx);
     }
 
-    /// Queues a message for the connections that were found, as far as they may have it, but not for
-    /// `addressed`, which has it already.
-    pub(super) fn pass_to_listeners(
+    /// Queues a message for the connections that the last search found, if the policy allows it.
+    /// Skips `addressed`, which has already received the message.
+    pub(super) fn pass_to_observers(
         &mut self,
         forward: &Forward<'_>,
         addressed: Option<PeerId>,
@@ -36,7 +36,7 @@ impl Router {
         });
     }
 
-    /// Calls `f` with each connection that the last search has found.
+    /// Calls `f` with each connection that the last search found.
     #[inline]
     pub(super) fn for_each_recipient(&mut self, mut f: impl FnMut(&mut Self, PeerId)) {
         let recipients: MatchedRecipients = self.matching.take_recipients();

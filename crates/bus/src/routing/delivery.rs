@@ -1,4 +1,4 @@
-//! The last step: a message is put into a queue, or lost.
+//! Delivery, the last step: a message is queued for its recipient, or dropped.
 
 use super::router::Router;
 use crate::accounting::{Incident, IncidentKind, IncidentReason, Losing, QueueAccount};
@@ -8,7 +8,7 @@ use crate::types::{
 };
 
 impl Router {
-    /// Queues a message for a connection. There is room for it.
+    /// Queues a message for a connection. The caller has checked that the queue has room.
     #[inline]
     pub(super) fn deliver(
         &mut self,
@@ -35,26 +35,26 @@ impl Router {
         self.registry[to].queue.push_for(account, forward.len(), fds);
     }
 
-    /// The account that a message is on in a queue.
+    /// The account that pays for a message in a queue.
     fn account_of(&self, forward: &Forward<'_>) -> QueueAccount {
         match self.registry.get(forward.from) {
             Some(sender) if !forward.message.message_type().is_reply() => {
                 QueueAccount::User(sender.user)
             }
-            _ => QueueAccount::Nobody,
+            _ => QueueAccount::Unaccounted,
         }
     }
 
-    /// Whether a user has used its share of a queue, and there are other users to leave the rest to.
+    /// True if a user has used its share of a queue, and there are other users snapshot need the rest.
     pub(super) fn is_over_share(&self, account: QueueAccount, recipient: &Peer, fds: u32) -> bool {
         self.registry.has_several_users()
             && match account {
                 QueueAccount::User(user) => recipient.queue.has_used_share(user, fds),
-                QueueAccount::Nobody => false,
+                QueueAccount::Unaccounted => false,
             }
     }
 
-    /// Whether there is no room in a queue for a message.
+    /// True if a queue does not have room for a message.
     #[inline]
     pub(super) fn has_no_room(&self, forward: &Forward<'_>, recipient: &Peer) -> bool {
         recipient.queue.is_crowded() && self.has_no_room_in_crowded(forward, recipient)
@@ -66,8 +66,8 @@ impl Router {
         recipient.queue.is_full(fds) || self.is_over_share(self.account_of(forward), recipient, fds)
     }
 
-    /// Queues a copy of a message for a connection that it is not addressed to. The copy is lost if
-    /// there is no room.
+    /// Queues a copy of a message for a connection that it is not addressed to. Drops the copy if
+    /// the queue does not have room.
     #[inline]
     pub(super) fn pass(&mut self, forward: &Forward<'_>, to: PeerId, fx: &mut Effects) {
         let fds = forward.message.unix_fds();
@@ -81,7 +81,7 @@ impl Router {
         self.deliver(forward, to, Urgency::Passing, fx);
     }
 
-    /// Counts a message that a connection loses because it does not read.
+    /// Counts a message that is dropped because the recipient does not read its queue.
     pub(super) fn lose(&mut self, to: PeerId, sender: Option<PeerId>, fx: &mut Effects) {
         let now = self.now;
         let Some(peer) = self.registry.get_mut(to) else { return };
@@ -98,16 +98,16 @@ impl Router {
         fx.log(LogEvent::LosingSignals { peer: to, sender, reached });
     }
 
-    /// Ends the time in which a connection loses messages. Returns how many it lost, if it lost any.
+    /// Ends the time in which messages for a connection are dropped. Returns their number, if any.
     pub(crate) fn stop_losing(&mut self, id: PeerId) -> Option<u64> {
         let peer = self.registry.get_mut(id)?;
         let Losing { mut missed, .. } = peer.statistics.losing.take()?;
-        let who = peer.nameless_snapshot();
-        self.accounting.add_missed(IncidentKind::Lost, &who, &mut missed);
+        let snapshot = peer.nameless_snapshot();
+        self.accounting.add_missed(IncidentKind::Lost, &snapshot, &mut missed);
         Some(missed.messages)
     }
 
-    /// Adds an incident with a connection to the history.
+    /// Adds an incident of a connection to the history.
     pub(crate) fn note(
         &mut self,
         kind: IncidentKind,
@@ -116,8 +116,8 @@ impl Router {
         reason: IncidentReason,
         reached: Option<LimitHit>,
     ) {
-        let Some(who) = self.registry.snapshot(peer) else { return };
-        let incident = Incident::new(kind, cause, who, reason, reached, self.now);
+        let Some(snapshot) = self.registry.snapshot(peer) else { return };
+        let incident = Incident::new(kind, cause, snapshot, reason, reached, self.now);
         self.accounting.add_incident(incident);
     }
 }

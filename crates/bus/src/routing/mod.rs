@@ -1,14 +1,14 @@
-//! Routing: which connections get a message ("Message Bus Message Routing").
+//! Routing: determines the recipients of a message ("Message Bus Message Routing").
 //!
 //! ```text
 //!   a message with a destination ──▶ unicast    ─┬─▶ its recipient
-//!   a signal without             ──▶ broadcast  ─┼─▶ subscribers
+//!   a signal without one         ──▶ broadcast  ─┼─▶ subscribers
 //!   a message of the bus itself  ──▶ replying   ─┤
 //!                                    observers  ─┴─▶ traces, monitors, eavesdroppers
 //! ```
 //!
-//! The [`Router`] owns the components that every message passes. It starts no service: a message to
-//! a name without an owner is returned to its caller.
+//! The [`Router`] owns the components that every message passes. It does not start services: a
+//! message to a name without an owner is returned to the caller of the function.
 
 mod broadcast;
 mod delivery;

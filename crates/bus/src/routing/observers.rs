@@ -1,7 +1,8 @@
-//! Copies for connections that a message is not addressed to: monitors and eavesdroppers.
+//! Copies of messages for connections that they are not addressed to: monitors and eavesdroppers.
 //!
-//! None of them can hold anything up. If an observer does not read, it loses messages; the loss is
-//! counted and reported, and no other connection notices ("Monitoring", "Match Rules").
+//! Observers never block other connections. If an observer does not read its queue, its copies are
+//! dropped, counted and reported, and other connections are not affected ("Monitoring", "Match
+//! Rules").
 
 use core::num::NonZeroU32;
 
@@ -15,17 +16,17 @@ use crate::types::{
     AccessDenial, Effects, Forward, LogEvent, PeerId, RefusalReason, Span, WithheldBy,
 };
 
-/// A message that a connection does not get.
+/// A message that is withheld from a connection.
 struct Withheld {
     by: WithheldBy,
-    /// The error that the sender would get, if a monitor or the log wants to know.
+    /// The error that the sender would get, if a monitor or the log needs it.
     reason: Option<RefusalReason>,
     sender: Option<PeerId>,
     serial: NonZeroU32,
 }
 
 impl Router {
-    /// Whether a monitor or a trace sees messages to others.
+    /// True if a monitor or a trace sees messages to others.
     #[inline]
     pub(crate) fn is_watched(&self) -> bool {
         self.tracing.is_on() || self.matching.has_monitors()
@@ -43,7 +44,7 @@ impl Router {
         self.copy_to_monitors(forward, addressed, fx);
     }
 
-    /// Queues a copy of a message for each monitor that wants it.
+    /// Queues a copy of a message for each monitor with a matching rule.
     #[inline]
     pub(crate) fn copy_to_monitors(
         &mut self,
@@ -74,11 +75,11 @@ impl Router {
         }
         let Forward { message, from, .. } = *forward;
         self.matching.find_eavesdroppers(&self.registry, message, from, addressed);
-        self.pass_to_listeners(forward, addressed, fx);
+        self.pass_to_observers(forward, addressed, fx);
     }
 
-    /// Whether a subscriber or an eavesdropper may have a copy of a message. If not, only monitors
-    /// learn of it. On a bus that restricts nothing this need not be called.
+    /// Decides whether a subscriber or an eavesdropper may get a copy of a message. If not, only
+    /// monitors are notified. On a bus without restrictions, this check can be skipped.
     #[inline(never)]
     pub(super) fn may_listen(
         &mut self,
@@ -86,7 +87,7 @@ impl Router {
         to: PeerId,
         fx: &mut Effects,
     ) -> bool {
-        let query = AccessQuery::to_listener(forward.message, forward.from, to);
+        let query = AccessQuery::to_observer(forward.message, forward.from, to);
         let outcome = self.access.check(&query, &self.registry, &self.config, fx);
         let Err(denial) = outcome else { return true };
         let withheld = self.withheld(denial, &query, to);
@@ -94,8 +95,8 @@ impl Router {
         false
     }
 
-    /// Whether a connection may have a message that the bus itself has written to `head`. On a bus
-    /// that restricts nothing this need not be called.
+    /// Decides whether a connection may get the message of the bus itself that was written to
+    /// `head`. On a bus without restrictions, this check can be skipped.
     #[inline(never)]
     pub(crate) fn may_receive_own(
         &mut self,
@@ -127,7 +128,7 @@ impl Router {
         }
     }
 
-    /// Counts a message that is withheld from a connection. Only monitors see each.
+    /// Counts a message that is withheld from a connection. Only monitors see each of them.
     fn note_withheld(&mut self, withheld: Withheld, to: PeerId, fx: &mut Effects) {
         let Withheld { by, reason, sender, serial } = withheld;
         self.accounting.withheld(by);

@@ -1,4 +1,4 @@
-//! Errors for peers: messages that are refused, and calls that get no reply.
+//! Errors for peers: replies to refused messages, and to calls that cannot get a reply.
 
 use wire::Message;
 
@@ -26,7 +26,7 @@ impl Router {
         self.send_error(from, message.serial(), reason, fx);
     }
 
-    /// Logs a refusal that an administrator should know of, and adds it to the history.
+    /// Logs a refusal that an administrator needs to see, and adds it to the history.
     fn report_refusal(
         &mut self,
         peer: PeerId,
@@ -39,7 +39,7 @@ impl Router {
         fx.log(LogEvent::Refused { peer, reason: reason.clone() });
     }
 
-    /// Forgets the calls of a connection, and answers the calls to it with an error.
+    /// Removes the pending calls of a connection, and answers the calls to it with an error.
     pub(crate) fn drop_calls(&mut self, id: PeerId, fx: &mut Effects) {
         while self.calls.pop_call_by(id).is_some() {}
         while let Some(owed) = self.calls.pop_owed_by(id) {
@@ -47,7 +47,7 @@ impl Router {
         }
     }
 
-    /// Answers the calls whose time is over with an error.
+    /// Answers the calls whose timeout has expired with an error.
     pub(crate) fn expire_calls(&mut self, fx: &mut Effects) {
         while let Some(late) = self.calls.pop_expired(self.now) {
             self.send_error(late.caller, late.serial, &RefusalReason::ReplyTimedOut, fx);

@@ -28,7 +28,7 @@ impl Router {
         self.send_named_error(to, serial, reason.kind().name(), &reason.to_string(), fx);
     }
 
-    /// Sends an error whose name somebody else has chosen.
+    /// Sends an error whose name another component has chosen.
     pub(crate) fn send_named_error(
         &mut self,
         to: PeerId,
@@ -41,15 +41,17 @@ impl Router {
             .expect("the text of an error is short");
     }
 
-    /// Sends an empty answer to the call `serial` of a connection.
+    /// Sends an empty reply to the call `serial` of a connection.
     pub(crate) fn send_return(&mut self, to: PeerId, serial: NonZeroU32, fx: &mut Effects) {
         self.send_own(to, Builder::method_return(serial), &(), Fds::None, fx)
-            .expect("nothing is short");
+            .expect("an empty reply is short");
     }
 
     /// Sends a message of the bus itself to one connection, and copies to monitors.
     ///
-    /// Fails only if `args` are too long for a message.
+    /// # Errors
+    ///
+    /// Fails if `args` are too long for a message.
     pub(crate) fn send_own(
         &mut self,
         to: PeerId,
@@ -73,9 +75,11 @@ impl Router {
         Ok(())
     }
 
-    /// Writes a message of the bus itself, with whatever destination it has.
+    /// Writes a message of the bus itself to the buffer, with its destination, if any.
     ///
-    /// Fails only if `args` are too long for a message.
+    /// # Errors
+    ///
+    /// Fails if `args` are too long for a message.
     pub(crate) fn write_own(
         &mut self,
         builder: Builder<'_>,
@@ -87,8 +91,8 @@ impl Router {
         fx.written(|bytes| builder.write(bytes, serial, args))
     }
 
-    /// Shows monitors the error that the sender of message `serial`, `None` for the bus itself,
-    /// would get if it were told that somebody may not have a copy of it.
+    /// Shows monitors an error about a withheld copy of message `serial` (its sender is `None` for
+    /// the bus itself). The sender does not get this error.
     pub(crate) fn show_monitors_refusal(
         &mut self,
         sender: Option<PeerId>,
@@ -108,7 +112,7 @@ impl Router {
         self.copy_own_to_monitors(head, Fds::None, sender, fx);
     }
 
-    /// Sends a signal of the bus itself to all who want it. The arguments must be short.
+    /// Sends a signal of the bus itself to all subscribers. The arguments must be short.
     pub(crate) fn broadcast_own(
         &mut self,
         builder: Builder<'_>,
@@ -132,7 +136,7 @@ impl Router {
         });
     }
 
-    /// Answers a call without a destination: with no names on either side.
+    /// Answers a call without a destination. The reply has neither sender nor destination.
     pub(crate) fn answer(
         &mut self,
         to: PeerId,
@@ -148,7 +152,7 @@ impl Router {
         self.deliver_own(to, head, Fds::None, Urgency::Awaited, fx);
     }
 
-    /// Shows a message of the bus itself to those who look on: traces, and monitors.
+    /// Shows a message of the bus itself to traces and monitors.
     pub(crate) fn show_monitors_own(
         &mut self,
         head: Span,
@@ -160,7 +164,7 @@ impl Router {
         self.copy_own_to_monitors(head, fds, addressed, fx);
     }
 
-    /// Gives a copy of a message of the bus itself to the monitors that want it.
+    /// Queues a copy of a message of the bus itself for each monitor with a matching rule.
     fn copy_own_to_monitors(
         &mut self,
         head: Span,
@@ -178,8 +182,8 @@ impl Router {
         });
     }
 
-    /// Queues a message of the bus itself for one connection; loses it if there is no room, since
-    /// nobody else could be told.
+    /// Queues a message of the bus itself for one connection. Drops it if the queue does not have
+    /// room, because there is no sender that could get an error.
     #[inline]
     pub(crate) fn deliver_own(
         &mut self,
@@ -205,12 +209,13 @@ impl Router {
         fx.push(Effect::Send(Delivery { to, head, body: Body::InHead, fds, urgency }));
     }
 
-    /// Adds a message of the bus itself to a crowded queue. Returns whether there was room for it.
+    /// Adds a message of the bus itself to a crowded queue. Returns true if it had room for the
+    /// message.
     #[cold]
     fn push_own(&mut self, to: PeerId, bytes: u64, fds: u32, urgency: Urgency) -> bool {
         // A signal counts against the user who caused it.
         let is_signal = urgency == Urgency::Passing;
-        let account = if is_signal { self.accounting.payer() } else { QueueAccount::Nobody };
+        let account = if is_signal { self.accounting.payer() } else { QueueAccount::Unaccounted };
         let peer = &self.registry[to];
         let has_room = !peer.queue.is_full(fds) && !self.is_over_share(account, peer, fds);
         if has_room {
@@ -220,12 +225,12 @@ impl Router {
     }
 }
 
-/// A reply that has become too long for a message, as the caller is told.
+/// The error for the caller of a method whose reply is too long for a message.
 pub(crate) fn reply_too_long(_: WriteError) -> RefusalReason {
     RefusalReason::ReplyTooLong
 }
 
-/// How many descriptors go with a message of the bus itself.
+/// The number of descriptors that are sent with a message of the bus itself.
 const fn fds_of(fds: Fds) -> u32 {
     match fds {
         Fds::None | Fds::OfInput | Fds::Held(_) => 0,

@@ -15,7 +15,7 @@ use crate::types::{
     Body, BusIdentity, BusLimits, Configuration, Effects, Fds, Forward, PeerId, Time,
 };
 
-/// The components that messages pass, and what all of them need to know.
+/// The components that messages pass, and the state that all of them use.
 #[derive(Debug)]
 pub(crate) struct Router {
     pub(crate) identity: BusIdentity,
@@ -53,17 +53,17 @@ impl Router {
         self.config.limits_of(self.registry.get(peer).and_then(|peer| peer.user))
     }
 
-    /// Whether a connection belongs to root or to the user of the bus.
+    /// True if a connection belongs to root or to the user of the bus.
     pub(crate) fn is_privileged(&self, peer: PeerId) -> bool {
         self.registry[peer].user.is_some_and(|uid| uid == 0 || uid == self.identity.uid)
     }
 
-    /// The serial that the next message of the bus will have.
+    /// The serial of the next message of the bus.
     pub(crate) const fn next_serial(&self) -> u32 {
         self.serials.next()
     }
 
-    /// Stamps a message with the name of its sender.
+    /// Adds the name of the sender to a message.
     #[inline]
     pub(crate) fn forward<'m>(
         &self,
@@ -88,7 +88,7 @@ impl Default for Serials {
 }
 
 impl Serials {
-    /// The next serial. They wrap around and leave out 0.
+    /// The next serial. Serials wrap around and skip 0.
     const fn next(self) -> u32 {
         self.0
     }

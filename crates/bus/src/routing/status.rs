@@ -1,4 +1,4 @@
-//! Numbers and incidents that several components know about.
+//! Figures and incidents that involve several components.
 
 use wire::message::InvalidReason;
 
@@ -8,7 +8,7 @@ use crate::registry::Peer;
 use crate::types::{DisconnectReason, End, LimitHit, LimitName, PeerId};
 
 impl Router {
-    /// Connections, names, match rules and pending calls.
+    /// Number of connections, names, match rules and pending calls.
     pub(crate) fn size(&self) -> usize {
         self.registry.registered()
             + self.registry.unregistered()
@@ -17,7 +17,7 @@ impl Router {
             + self.calls.len()
     }
 
-    /// The current numbers. This looks at each connection.
+    /// The present state in numbers. This call visits each connection.
     pub(crate) fn gauges(&self) -> Gauges {
         let mut gauges = Gauges {
             connections: self.registry.registered() as u64,
@@ -38,28 +38,28 @@ impl Router {
         gauges
     }
 
-    /// Brings the entries of the history about missed messages up to date.
+    /// Updates the entries of the history about missed messages.
     pub(crate) fn settle_history(&mut self) {
         let Self { registry, accounting, .. } = self;
         for peer in registry.iter_mut() {
-            let who = peer.nameless_snapshot();
-            accounting.add_missed(IncidentKind::Withheld, &who, &mut peer.statistics.withheld);
+            let snapshot = peer.nameless_snapshot();
+            accounting.add_missed(IncidentKind::Withheld, &snapshot, &mut peer.statistics.withheld);
             if let Some(Losing { missed, .. }) = &mut peer.statistics.losing {
-                accounting.add_missed(IncidentKind::Lost, &who, missed);
+                accounting.add_missed(IncidentKind::Lost, &snapshot, missed);
             }
         }
     }
 
-    /// Brings the entry about messages that were withheld from a connection up to date.
+    /// Updates the entry of the history about messages that were withheld from a connection.
     pub(crate) fn settle_withheld(&mut self, id: PeerId) {
         let Self { registry, accounting, .. } = self;
         if let Some(peer) = registry.get_mut(id) {
-            let who = peer.nameless_snapshot();
-            accounting.add_missed(IncidentKind::Withheld, &who, &mut peer.statistics.withheld);
+            let snapshot = peer.nameless_snapshot();
+            accounting.add_missed(IncidentKind::Withheld, &snapshot, &mut peer.statistics.withheld);
         }
     }
 
-    /// Counts the end of a connection. If the bus ended it, it becomes an incident.
+    /// Counts the end of a connection. If the bus closed the connection, adds an incident.
     pub(crate) fn note_end(&mut self, id: PeerId, end: &End) {
         self.accounting.count(IncidentKind::Disconnected, end.cause());
         if *end != End::Closed {
@@ -73,7 +73,7 @@ impl Router {
         }
     }
 
-    /// The limit because of which a connection is ended, if there is one.
+    /// The limit that ended a connection, if any.
     pub(crate) fn limit_hit_by(&self, peer: PeerId, end: &End) -> Option<LimitHit> {
         let limits = &self.config.limits;
         match end {
@@ -92,7 +92,7 @@ impl Router {
     }
 }
 
-/// The limit that a message hit, if that is why it is invalid.
+/// The limit that makes a message invalid, if any.
 const fn limit_of_message(reason: InvalidReason) -> Option<LimitHit> {
     let (limit, max, used) = match reason {
         InvalidReason::OverConfiguredLimit { len, limit } => (LimitName::MessageSize, limit, len),

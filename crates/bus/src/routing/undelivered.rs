@@ -1,5 +1,5 @@
-//! Messages that were queued for a connection and that the kernel did not take. The recipient stays
-//! connected, the message is dropped, and a caller that waits because of it gets LimitsExceeded.
+//! Messages that were queued for a connection, but that the kernel did not accept. The recipient
+//! stays connected, the message is dropped, and a caller that waits for it gets LimitsExceeded.
 
 use core::num::NonZeroU32;
 
@@ -23,12 +23,12 @@ impl Router {
         fx.log(LogEvent::Undelivered { peer: to, sender: from, shortage });
         match Awaiting::of(head) {
             Some(Awaiting::Caller { serial, name }) => {
-                // A call that has waited for a service is sent by the bus, so `from` is `None`.
+                // The bus sends a call that was held for a service, so `from` is `None`.
                 if let Some(caller) = self.registry.resolve(name) {
                     self.end_call(PendingCall { caller, serial, callee: to }, shortage, fx);
                 }
             }
-            // Others may have copies of a reply.
+            // Other connections may have copies of a reply.
             Some(Awaiting::Recipient { call, name }) if self.registry.resolve(name) == Some(to) => {
                 self.fail_call(to, call, shortage, fx);
             }
@@ -36,7 +36,8 @@ impl Router {
         }
     }
 
-    /// Tells the sender of a call that it was dropped, if nobody has answered it meanwhile.
+    /// Sends an error to the caller of a dropped call, unless the call was answered in the
+    /// meantime.
     fn end_call(&mut self, call: PendingCall, shortage: KernelShortage, fx: &mut Effects) {
         if let Some(id) = self.calls.find(&call) {
             self.calls.take(id);
@@ -55,7 +56,7 @@ impl Router {
     }
 }
 
-/// The connection that waits because of a message.
+/// The connection that waits for a message.
 enum Awaiting<'a> {
     /// The sender: the message is a call that expects a reply.
     Caller { serial: NonZeroU32, name: BusName<'a> },
@@ -64,7 +65,7 @@ enum Awaiting<'a> {
 }
 
 impl<'a> Awaiting<'a> {
-    /// Reads it from the header of a message that was queued.
+    /// Determines it from the header of a queued message.
     fn of(head: &'a [u8]) -> Option<Self> {
         let fixed = FixedHeader::parse(head.first_chunk()?).ok()?;
         let (mut reply_serial, mut sender, mut destination) = (None, None, None);

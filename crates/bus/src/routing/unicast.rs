@@ -1,4 +1,4 @@
-//! Messages to one connection.
+//! Messages with a destination, for one connection.
 
 use alloc::boxed::Box;
 
@@ -15,15 +15,15 @@ use crate::types::{
     DescriptorPassing, Effects, Forward, FullQueue, PeerId, QueueRoom, RefusalReason, Urgency,
 };
 
-/// A message is addressed to a name that nobody owns.
+/// The error for a message to a name without an owner.
 pub(crate) struct NoOwner<'m> {
     pub(crate) forward: Forward<'m>,
     pub(crate) name: BusName<'m>,
 }
 
 impl Router {
-    /// Delivers a message to the owner of a name, if it may go there. If the name has no owner, the
-    /// message is returned, and nobody has seen it yet.
+    /// Delivers a message to the owner of a name, if it is allowed. If the name does not have an
+    /// owner, the message is returned, and no connection has seen it yet.
     pub(crate) fn unicast<'m>(
         &mut self,
         from: PeerId,
@@ -42,7 +42,7 @@ impl Router {
         Ok(())
     }
 
-    /// Delivers an addressed message, if it may go.
+    /// Delivers an addressed message, if it is allowed.
     pub(crate) fn pass_on(
         &mut self,
         forward: &Forward<'_>,
@@ -59,8 +59,8 @@ impl Router {
         Ok(())
     }
 
-    /// Whether an addressed message may go. If it is a call, it becomes a pending call. If it is a
-    /// reply, its call is no longer pending.
+    /// Checks that an addressed message may be delivered. A call becomes a pending call. The call
+    /// of a reply stops being pending.
     fn check_unicast(
         &mut self,
         forward: &Forward<'_>,
@@ -74,8 +74,8 @@ impl Router {
         self.check_access(&query, fx)?;
         self.check_room(forward, &query, &self.registry[to])?;
         self.expect_reply(forward, to)?;
-        // Only now: if the reply could not be passed on, the caller gets an error when it is certain
-        // that no reply will come.
+        // Not earlier: if the reply could not be delivered, the caller gets an error once it is
+        // certain that no reply will come.
         if let Some(call) = call {
             let counted = self.calls.take(call);
             self.accounting.answered(counted, message.message_type(), self.now);
@@ -83,7 +83,7 @@ impl Router {
         Ok(())
     }
 
-    /// Whether the policy and the security modules let a message pass.
+    /// Decides by the policy and the security modules whether a message may be delivered.
     #[inline]
     pub(crate) fn check_access(
         &mut self,
@@ -104,7 +104,7 @@ impl Router {
         self.calls.find(&PendingCall { caller: to, serial, callee: forward.from })
     }
 
-    /// Whether the recipient can take a message now.
+    /// Checks that the queue of the recipient has room for a message.
     #[inline]
     fn check_room(
         &self,
@@ -134,7 +134,7 @@ impl Router {
         Ok(())
     }
 
-    /// Remembers a call until its reply comes.
+    /// Makes a call pending until its reply arrives.
     #[inline]
     fn expect_reply(&mut self, forward: &Forward<'_>, to: PeerId) -> Result<(), RefusalReason> {
         if !forward.message.expects_reply() {

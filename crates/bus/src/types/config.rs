@@ -1,4 +1,4 @@
-//! What a bus is told at its start and when its configuration is read again.
+//! The identity and the configuration of a bus.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -9,68 +9,68 @@ use wire::guid::Guid;
 use super::{BusLimits, Services};
 use crate::policy::Policy;
 
-/// Who the bus itself is. Does not change while it runs.
+/// The identity of the bus. It does not change while the bus runs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BusIdentity {
-    /// The id that GetId returns; each listening address has one of its own.
+    /// The id that GetId returns. Each listening address has its own id.
     pub id: Guid,
-    /// The machine's id: 32 hexadecimal digits, as in /etc/machine-id.
+    /// The id of the machine: 32 hexadecimal digits, as in /etc/machine-id.
     pub machine_id: Option<String>,
-    /// The process of the bus.
+    /// The process id of the bus.
     pub pid: u32,
-    /// The user of the bus, who has the rights of the superuser on it.
+    /// The user of the bus. The bus grants it the same privileges as root.
     pub uid: u32,
-    /// The security label of the bus, without a terminating zero.
+    /// The security label of the bus, without a terminating zero byte.
     pub security_label: Option<Box<[u8]>>,
 }
 
-/// Everything that reading the configuration again may change.
+/// The settings that a reload of the configuration can change.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Configuration {
-    /// What each connection, and all together, may use.
+    /// The limits per connection, per user and in total.
     pub limits: BusLimits,
-    /// All limits of those users for whom some are others.
+    /// The complete limits of each user that has different limits.
     pub user_limits: BTreeMap<u32, BusLimits>,
-    /// Who may do what.
+    /// The access control policy of the bus.
     pub policy: Policy,
-    /// Under which SELinux context a name is owned, where it is not that of the bus.
+    /// The SELinux context of each name that has one other than the context of the bus.
     pub security_contexts: BTreeMap<Box<str>, Box<str>>,
-    /// What can be started.
+    /// The services that can be activated.
     pub services: Services,
-    /// Whether the programs of this bus run as other users, so that nobody may set their environment.
+    /// Whether services run as other users, so that peers must not set their environment.
     pub service_helper: ServiceHelper,
-    /// Whether the bodies of messages are checked before they are passed on.
+    /// Whether the bus validates the bodies of messages.
     pub body_validation: BodyValidation,
-    /// What traces may use.
+    /// The limits on traces.
     pub traces: TraceLimits,
-    /// Whether all messages are written into a ring of the bus's own.
+    /// Whether the bus records all messages in its own ring.
     pub flight_recorder: FlightRecorder,
 }
 
 impl Configuration {
-    /// The limits that hold for the connections of a user.
+    /// The limits for connections of a user.
     pub fn limits_of(&self, uid: Option<u32>) -> &BusLimits {
         uid.and_then(|uid| self.user_limits.get(&uid)).unwrap_or(&self.limits)
     }
 }
 
-/// Whether the bodies of messages are checked before they are passed on.
+/// Whether the bus validates the bodies of messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum BodyValidation {
-    /// They are, and who sends an invalid one is disconnected.
+    /// The bus validates bodies, and disconnects a peer that sends an invalid one.
     #[default]
     On,
-    /// They are not: a peer that is not trusted can then have others take it for the fault of the
-    /// bus. It is there to measure what the check costs.
+    /// The bus does not validate bodies. An untrusted peer can then make others disconnect from the
+    /// bus because of an invalid body. This setting exists to measure the cost of validation.
     Off,
 }
 
-/// What all traces together may use.
+/// The limits on all traces together.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TraceLimits {
-    /// Traces at the same time.
+    /// Maximum number of traces at the same time.
     pub max_traces: u64,
-    /// Bytes of their rings.
+    /// Maximum size of their rings, in bytes.
     pub max_trace_bytes: u64,
 }
 
@@ -80,22 +80,22 @@ impl Default for TraceLimits {
     }
 }
 
-/// Whether all messages are written into a ring of the bus's own.
+/// Whether the bus records all messages in its own ring.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum FlightRecorder {
-    /// They are not.
+    /// The bus does not record messages.
     #[default]
     Off,
-    /// They are.
+    /// The bus records all messages.
     On,
 }
 
-/// Whether services are started through a privileged helper.
+/// Whether a privileged helper starts the services.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum ServiceHelper {
-    /// Services are children of the bus, with its rights and the environment it was given.
+    /// Services are child processes of the bus, with its privileges and environment.
     #[default]
     Absent,
-    /// Services are started by a helper, with rights and environment of their own.
+    /// A launch helper starts services, with their own privileges and environment.
     Present,
 }

@@ -1,4 +1,4 @@
-//! A message on its way and the two processes at its ends, as refusals and log events keep them.
+//! Descriptions of a message with its sender and recipient, for refusals and log events.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -8,12 +8,12 @@ use wire::message::MessageType;
 
 use crate::well_known::DRIVER_NAME;
 
-/// A message on its way to one recipient. Its text is that of dbus-daemon.
+/// A message on its way to one recipient. Its text has the format of dbus-daemon.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DeliveryDescription {
     /// The type of the message.
     pub message_type: MessageType,
-    /// The sender.
+    /// The sender of the message.
     pub sender: SenderDescription,
     /// The interface in the header.
     pub interface: Option<Box<str>>,
@@ -21,7 +21,7 @@ pub struct DeliveryDescription {
     pub member: Option<Box<str>>,
     /// The error name in the header.
     pub error_name: Option<Box<str>>,
-    /// Whether the message is a reply that its recipient waits for.
+    /// True if the message is the reply to a pending call of its recipient.
     pub is_requested_reply: bool,
     /// The destination in the header.
     pub destination: Option<Box<str>>,
@@ -39,9 +39,9 @@ pub enum SenderDescription {
     Unregistered,
     /// A connection with a unique name.
     Peer {
-        /// The unique name.
+        /// Its unique name on the bus.
         name: Box<str>,
-        /// Its process.
+        /// The process of the connection.
         process: ProcessDescription,
     },
 }
@@ -104,7 +104,7 @@ impl fmt::Display for ProcessDescription {
     }
 }
 
-/// A text that a peer has chosen, without characters that would break a line.
+/// Replaces the characters that would break a line in a text that a peer has chosen.
 fn printable(text: &[u8]) -> String {
     let replace = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
     String::from_utf8_lossy(text).chars().map(replace).collect()

@@ -1,4 +1,4 @@
-//! What a bus wants done.
+//! Effects: the actions that the bus requests from the daemon.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -11,11 +11,11 @@ use super::{
     CallId, DisconnectReason, LogEvent, MatchingTime, PeerId, StartId, TraceRequest, Traced,
 };
 
-/// What the bus wants done after one input, in order.
+/// The effects of one input, in order.
 ///
-/// The caller owns the list and hands it in again, so that handling a message allocates nothing.
-/// Bytes that the bus wrote itself, whole messages and the changed headers of others', stand in
-/// one buffer; effects point into it.
+/// The daemon owns the list and reuses it, so that handling a message does not allocate. One buffer
+/// holds the bytes that the bus wrote: its own messages, and the changed headers of messages of
+/// peers. Effects refer to this buffer.
 #[derive(Debug, Default)]
 pub struct Effects {
     list: Vec<Effect>,
@@ -24,12 +24,12 @@ pub struct Effects {
 }
 
 impl Effects {
-    /// An empty list.
+    /// Creates an empty list.
     pub const fn new() -> Self {
         Self { list: Vec::new(), traced: Vec::new(), bytes: Vec::new() }
     }
 
-    /// Forgets all effects and keeps the memory, as far as most inputs need it.
+    /// Removes all effects and keeps the memory that most inputs need.
     pub fn clear(&mut self) {
         self.list.clear();
         self.traced.clear();
@@ -39,29 +39,29 @@ impl Effects {
         }
     }
 
-    /// The effects, in the order in which they must be carried out.
+    /// The effects, in the order in which the daemon must apply them.
     pub fn list(&self) -> &[Effect] {
         &self.list
     }
 
-    /// What is to be written down, messages in the order in which they were routed.
+    /// The records for traces, in the order in which the messages were routed.
     pub fn traced(&self) -> &[Traced] {
         &self.traced
     }
 
-    /// The bytes that `span` points to.
+    /// The bytes that `span` refers to.
     #[inline]
     pub fn bytes(&self, span: Span) -> &[u8] {
         &self.bytes[span.range()]
     }
 
-    /// Whether nothing is to be done.
+    /// True if the list is empty.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty() && self.traced.is_empty()
     }
 
-    /// How many bytes of messages were written into the memory of these effects: headers that are
-    /// passed on, and messages of the bus itself.
+    /// Bytes of messages in the buffer: headers of forwarded messages, and messages of the bus
+    /// itself.
     pub const fn bytes_len(&self) -> usize {
         self.bytes.len()
     }
@@ -79,8 +79,7 @@ impl Effects {
         self.traced.push(traced);
     }
 
-    /// Notes of the traced message with this head when its listeners were searched. It is one of the
-    /// last.
+    /// Sets the search time of the traced message with this head. The message is one of the last.
     #[cold]
     pub(crate) fn note_matching(&mut self, head: Span, matching: MatchingTime) {
         for traced in self.traced.iter_mut().rev() {
@@ -93,12 +92,12 @@ impl Effects {
         }
     }
 
-    /// Events are rare, and would make every effect larger.
+    /// Log events are boxed because they are rare and would make every effect larger.
     pub(crate) fn log(&mut self, event: LogEvent) {
         self.list.push(Effect::Log(event.into()));
     }
 
-    /// Writes the header of `message` as `sender` sends it.
+    /// Writes the header of `message` with the name of its sender.
     #[inline]
     pub(crate) fn stamp(&mut self, message: &Message<'_>, sender: &SenderField) -> Span {
         let start = self.bytes.len();
@@ -106,14 +105,14 @@ impl Effects {
         Span { start, end: self.bytes.len() }
     }
 
-    /// Writes the whole of `message` as `sender` sends it.
+    /// Writes the whole `message` with the name of its sender.
     pub(crate) fn stamp_whole(&mut self, message: &Message<'_>, sender: &SenderField) -> Span {
         let Span { start, .. } = self.stamp(message, sender);
         self.bytes.extend_from_slice(message.body());
         Span { start, end: self.bytes.len() }
     }
 
-    /// Appends what `write` writes.
+    /// Appends the bytes that `write` writes.
     pub(crate) fn written<E>(
         &mut self,
         write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
@@ -124,11 +123,11 @@ impl Effects {
     }
 }
 
-/// Bytes of memory that are kept from input to input. Only long replies of the bus and messages that
-/// have waited for their recipient need more.
+/// Bytes of memory that are kept between inputs. Only long replies of the bus, and messages that
+/// were held for their recipient, need more.
 const BYTES_KEPT_MAX: usize = 1 << 20;
 
-/// A part of the bytes that the effects own.
+/// A part of the buffer of the effects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Span {
     start: usize,
@@ -136,18 +135,18 @@ pub struct Span {
 }
 
 impl Span {
-    /// Bytes in it.
+    /// Length of the part in bytes.
     #[inline]
     pub const fn len(self) -> usize {
         self.end - self.start
     }
 
-    /// Where it begins, by which messages are told apart.
+    /// Offset of the part in the buffer. It identifies a message.
     pub const fn start(self) -> usize {
         self.start
     }
 
-    /// Whether it is empty.
+    /// True if the part is empty.
     pub const fn is_empty(self) -> bool {
         self.start == self.end
     }
@@ -158,69 +157,69 @@ impl Span {
     }
 }
 
-/// One thing to do.
+/// One action for the daemon.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Effect {
-    /// Put a message at the end of a connection's queue.
+    /// Append a message to the queue of a connection.
     Send(Delivery),
-    /// Take no more messages from a connection, write what its queue holds, as far as that goes
-    /// without waiting, and end it. [`Input::Disconnected`](crate::Input::Disconnected) follows.
+    /// Stop reading from a connection, write its queue as far as that is possible without blocking,
+    /// and close it. [`Input::Disconnected`](crate::Input::Disconnected) follows.
     Disconnect {
-        /// The connection.
+        /// The connection to close.
         peer: PeerId,
-        /// Why.
+        /// The reason for the log.
         reason: DisconnectReason,
     },
-    /// Read the configuration again and report by
+    /// Read the configuration again and report the result with
     /// [`Input::Reconfigured`](crate::Input::Reconfigured).
     Reload {
         /// The connection whose call of ReloadConfig causes this.
         caller: PeerId,
     },
-    /// Read all that the kernel knows of the process of a connection, and report it by
-    /// [`Input::DetailsRead`](crate::Input::DetailsRead).
+    /// Read all facts that the kernel reports about the process of a connection, and report them
+    /// with [`Input::DetailsRead`](crate::Input::DetailsRead).
     ReadDetails {
-        /// The connection.
+        /// The connection to describe.
         peer: PeerId,
-        /// The call that asks for it.
+        /// The call that asks for the facts.
         call: CallId,
     },
-    /// Create or hand out the ring of a trace, and report it by
+    /// Create the ring of a trace, or open the ring of the flight recorder, and report it with
     /// [`Input::RingOpened`](crate::Input::RingOpened).
     OpenRing {
-        /// The call that asks for it.
+        /// The call that asks for the ring.
         call: CallId,
-        /// The ring that is wanted.
+        /// The requested kind of ring.
         request: Box<TraceRequest>,
     },
-    /// The trace of a connection is over.
+    /// Close the ring of a trace that has ended.
     CloseRing {
-        /// The connection.
+        /// The connection whose trace has ended.
         peer: PeerId,
     },
-    /// Start a service, and report by [`Input::StartFailed`](crate::Input::StartFailed) if that goes
-    /// wrong.
+    /// Start a service, and report a failure with
+    /// [`Input::StartFailed`](crate::Input::StartFailed).
     Start {
-        /// What to call this start.
+        /// The id of this start.
         start: StartId,
-        /// The service.
+        /// The well-known name of the service.
         name: Box<str>,
     },
-    /// End what was started, as far as it still runs: the service has not come in time.
+    /// Terminate the service process if it still runs, because the start has timed out.
     Abandon {
-        /// Which start.
+        /// The id of the start.
         start: StartId,
     },
-    /// Keep the descriptors that came with the message that is being handled. This effect comes before the
-    /// `Start` for the message, since a start that fails at once releases them.
+    /// Hold the descriptors of the message that is being handled. This effect precedes the `Start`
+    /// for the message, because a start that fails immediately releases them.
     HoldFds(HeldFds),
-    /// Close the descriptors that were kept, as far as no message that is queued needs them.
+    /// Close the descriptors that were held, unless a queued message needs them.
     ReleaseFds(HeldFds),
-    /// Tell the administrator.
+    /// Write a log record for the administrator.
     Log(Box<LogEvent>),
 }
 
-/// Descriptors that wait with their message. None are called as others were before.
+/// The id of descriptors that are held with their message. Ids are never reused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct HeldFds(u32);
 
@@ -233,22 +232,22 @@ impl HeldFds {
 /// A message for one connection: a head, then a body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Delivery {
-    /// Whose queue.
+    /// The connection whose queue gets the message.
     pub to: PeerId,
     /// The header, or the whole of a message that the bus wrote.
     pub head: Span,
-    /// What comes behind.
+    /// The body that follows the head.
     pub body: Body,
-    /// Descriptors that go with the message.
+    /// Descriptors that are sent with the message.
     pub fds: Fds,
-    /// Whether somebody waits for it.
+    /// Whether a peer may be blocked until it gets the message.
     pub urgency: Urgency,
 }
 
 /// The body of a message that is sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Body {
-    /// The head is everything.
+    /// The head contains the whole message.
     InHead,
     /// The body of the message that is being handled.
     OfInput,
@@ -257,24 +256,24 @@ pub enum Body {
 /// The descriptors of a message that is sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fds {
-    /// None.
+    /// The message does not have descriptors.
     None,
-    /// Those that came with the message that is being handled.
+    /// The descriptors of the message that is being handled.
     OfInput,
-    /// The one that the daemon holds of this connection's process.
+    /// The descriptor of this connection's process, which the daemon holds.
     OfProcess(PeerId),
-    /// The one of the ring that was just opened.
+    /// The descriptor of the ring that was just opened.
     OfRing,
-    /// Those of the flight recorder: its ring, and that of its participants.
+    /// The descriptors of the flight recorder: its ring, and the ring of its participants.
     OfRecorder,
-    /// Those that were kept under this name.
+    /// The descriptors that are held with this id.
     Held(HeldFds),
 }
 
-/// In which order queues are written: first those with a message that somebody waits for.
+/// The order in which queues are written: queues with an awaited message are written first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Urgency {
-    /// A call, a reply, or what the bus says to one connection: somebody may be blocked.
+    /// A call, a reply, or a message of the bus to one connection: a peer may be blocked.
     Awaited,
     /// A signal of a connection, or a copy for a monitor.
     Passing,

@@ -1,44 +1,44 @@
-//! How connections end.
+//! Reasons for the end of a connection.
 
 use core::fmt;
 
 use wire::message::InvalidMessage;
 use wire::sasl::server::Violation;
 
-/// How a connection ended.
+/// The reason why a connection ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {
-    /// The peer has closed it.
+    /// The peer closed the connection.
     Closed,
-    /// The bus did not want it any more.
+    /// The bus disconnected the peer.
     Bus(DisconnectReason),
-    /// It did not send the secret of the address that it connected to.
+    /// The peer did not send the nonce of the address that it connected to.
     WrongNonce,
-    /// It broke the rules of the handshake.
+    /// The peer violated the authentication protocol.
     Handshake(Violation),
-    /// It sent bytes that are no message.
+    /// The peer sent bytes that are not a valid message.
     Invalid(InvalidMessage),
-    /// It sent descriptors during or without the handshake having agreed on them.
+    /// The peer sent descriptors during the handshake, or without having negotiated them.
     UnexpectedFds,
-    /// The kernel could not hand over descriptors: this process has no room for more.
+    /// The kernel could not receive descriptors, because this process has reached its limit.
     FdsTruncated,
-    /// It sent descriptors, and for too long no message that they belong to.
+    /// The peer sent descriptors, but the message that they belong to did not arrive in time.
     FdsPending,
-    /// It has read nothing for too long while descriptors were queued for it, one of which may be
-    /// what keeps it open.
+    /// The peer did not read its queue for too long while descriptors were queued for it. One of
+    /// them may keep its own connection open.
     FdsUnread,
-    /// It has left, since nothing that it tried to authenticate with was accepted.
+    /// The peer disconnected after the bus had rejected all its authentication mechanisms.
     Rejected,
-    /// It cannot be watched.
+    /// The bus could not watch the socket.
     Unwatched,
-    /// It may not connect to this bus.
+    /// The policy does not allow the peer to connect.
     NotAdmitted,
-    /// What the policy asks of it cannot be learnt.
+    /// The facts that the policy requires about the peer could not be read.
     AttributesUnknown,
 }
 
 impl End {
-    /// The reason in one word, under which it is counted: `invalid-message`.
+    /// The reason in one word, under which it is counted, such as `invalid-message`.
     #[must_use]
     pub const fn cause(&self) -> &'static str {
         match self {
@@ -61,54 +61,54 @@ impl End {
     }
 }
 
-/// Why a connection is ended.
+/// The reason why the bus disconnects a peer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DisconnectReason {
-    /// It sent a message that is not valid.
+    /// The peer sent an invalid message.
     InvalidMessage(InvalidMessage),
-    /// It sent a message for others before it said Hello.
+    /// The peer sent a message to another peer before it called Hello.
     NotRegistered,
-    /// It is a monitor and sent a message.
+    /// The peer is a monitor and sent a message.
     MonitorSpoke,
-    /// It has not said Hello in the time that it had.
+    /// The peer did not call Hello in time.
     AuthTimeout,
-    /// It sent descriptors and had not agreed to pass any.
+    /// The peer sent descriptors without having negotiated them.
     FdsNotAgreed,
 }
 
-/// The reason as the end of a sentence about the connection.
+/// Writes the reason as the end of a sentence about the connection.
 impl fmt::Display for End {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Closed => f.write_str("it has closed the connection"),
             Self::Bus(reason) => reason.fmt(f),
             Self::WrongNonce => {
-                f.write_str("it did not send the secret in the file of the address")
+                f.write_str("it did not send the nonce of the address")
             }
             Self::Handshake(violation) => {
-                write!(f, "it broke the rules of the handshake: {violation}")
+                write!(f, "it violated the authentication protocol: {violation}")
             }
             Self::Invalid(error) => write!(f, "it sent an invalid message: {error}"),
             Self::UnexpectedFds => {
-                f.write_str("it sent file descriptors that the handshake did not agree on")
+                f.write_str("it sent file descriptors without having negotiated them")
             }
             Self::FdsTruncated => f.write_str(
-                "its file descriptors could not be received; is the limit of open files reached?",
+                "its file descriptors could not be received; check the limit of open files of the bus",
             ),
             Self::FdsPending => f.write_str(
-                "it sent file descriptors and for too long no message that they belong to",
+                "it sent file descriptors, but their message did not arrive in time",
             ),
             Self::FdsUnread => f.write_str(
-                "it read nothing for too long while file descriptors were queued for it",
+                "it did not read its queue for too long while file descriptors were queued for it",
             ),
             Self::Rejected => f.write_str(
-                "it has given up, since nothing that it authenticated with was accepted",
+                "it disconnected after all its authentication mechanisms were rejected",
             ),
-            Self::Unwatched => f.write_str("the system does not let it be watched"),
+            Self::Unwatched => f.write_str("its socket could not be watched"),
             Self::NotAdmitted => f.write_str("its user may not connect to this bus"),
             Self::AttributesUnknown => f.write_str(
-                "its groups, or whether its user sits at the machine, cannot be told, and the \
-                 policy asks for that",
+                "the policy needs its groups, or needs to know whether its user is at the console, \
+                 and they could not be read",
             ),
         }
     }
@@ -118,13 +118,15 @@ impl fmt::Display for DisconnectReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::InvalidMessage(error) => write!(f, "it sent an invalid message: {error}"),
-            Self::NotRegistered => f.write_str("it sent a message to others before it said Hello"),
+            Self::NotRegistered => {
+                f.write_str("it sent a message to another peer before it called Hello")
+            }
             Self::MonitorSpoke => f.write_str("it is a monitor and sent a message"),
             Self::AuthTimeout => {
-                f.write_str("it did not finish the handshake and say Hello in time (auth_timeout)")
+                f.write_str("it did not authenticate and call Hello in time (auth_timeout)")
             }
             Self::FdsNotAgreed => f.write_str(
-                "it sent a message with file descriptors that the handshake did not agree on",
+                "it sent a message with file descriptors without having negotiated them",
             ),
         }
     }

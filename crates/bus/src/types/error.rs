@@ -1,10 +1,10 @@
-//! The errors that a bus answers with, under the names of the reference.
+//! Error replies of the bus, with the names that dbus-daemon uses.
 
 use core::fmt::{self, Write};
 
 use wire::names::ErrorName;
 
-/// The errors of a bus.
+/// The errors that the bus sends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ErrorKind {
     AccessDenied,
@@ -39,7 +39,7 @@ pub(crate) enum ErrorKind {
 }
 
 impl ErrorKind {
-    /// The name on the wire.
+    /// The error name on the wire.
     pub(crate) const fn name(self) -> ErrorName<'static> {
         ErrorName::literal(match self {
             Self::AccessDenied => "org.freedesktop.DBus.Error.AccessDenied",
@@ -76,18 +76,18 @@ impl ErrorKind {
         })
     }
 
-    /// The last word of the name on the wire.
+    /// The last element of the error name.
     pub(crate) fn word(self) -> &'static str {
         let name = self.name().as_str();
         name.rsplit('.').next().unwrap_or(name)
     }
 }
 
-/// Writes the text of an error so that it fits in a message. Texts may quote what a caller sent or what
-/// a file holds, so zeros are left out, and a long text is cut.
+/// Writes the text of an error so that it fits into a message. Texts may quote data of a caller or
+/// of a file, so zero bytes are removed, and a long text is truncated.
 pub(crate) struct FittedText<'w, 'f> {
     out: &'w mut fmt::Formatter<'f>,
-    /// Bytes that may follow; `None` after the cut.
+    /// Bytes that still fit; `None` after the text was truncated.
     room: Option<usize>,
 }
 
@@ -107,12 +107,12 @@ impl Write for FittedText<'_, '_> {
     }
 }
 
-/// The last boundary between characters that is not after byte `limit`.
+/// The last character boundary that is not after byte `limit`.
 fn boundary_before(text: &str, limit: usize) -> usize {
     (0..=limit.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or_default()
 }
 
-/// Bytes in the text of an error: more than any name or match rule that it may quote.
+/// Maximum length of an error text, in bytes: longer than any name or match rule that it may quote.
 const ERROR_TEXT_LEN_MAX: usize = 4096;
 
 #[cfg(test)]
@@ -144,7 +144,7 @@ mod tests {
         let exact = "x".repeat(ERROR_TEXT_LEN_MAX);
         assert_eq!(text(&exact), exact);
         assert_eq!(text(&(exact.clone() + "x")), exact + "…");
-        // A character that the limit would cut in two is left out.
+        // A character that does not fit completely is left out.
         let wide = text(&"ä".repeat(ERROR_TEXT_LEN_MAX));
         assert_eq!(wide.chars().count(), ERROR_TEXT_LEN_MAX / 2 + 1);
         let odd = text(&("x".to_owned() + &"ä".repeat(ERROR_TEXT_LEN_MAX)));

@@ -1,17 +1,17 @@
-//! Errors of the daemon that the core passes on without looking at them.
+//! Errors of the daemon that the core passes on unchanged.
 
 use alloc::rc::Rc;
 use alloc::string::ToString;
 use core::error::Error;
 use core::fmt;
 
-/// An error of the daemon, such as one of a system call or of a file. The core passes it on to peers
-/// and to the log; it never looks at it.
+/// An error of the daemon, such as a failed system call or an invalid file. The core passes it to
+/// peers and to the log without interpreting it.
 #[derive(Clone, Debug)]
 pub struct ForeignError(Rc<dyn Error>);
 
 impl ForeignError {
-    /// Wraps an error.
+    /// Wraps an error of the daemon.
     pub fn new(error: impl Error + 'static) -> Self {
         Self(Rc::new(error))
     }
@@ -23,7 +23,7 @@ impl fmt::Display for ForeignError {
     }
 }
 
-/// Errors are the same if they read the same: nothing else is known of them.
+/// Errors are equal if their texts are equal, because the core knows only the text.
 impl PartialEq for ForeignError {
     fn eq(&self, other: &Self) -> bool {
         self.to_string() == other.to_string()

@@ -11,18 +11,18 @@ use super::{Body, Fds, PeerId, Span};
 #[derive(Clone, Copy)]
 pub(crate) struct Forward<'m> {
     pub(crate) message: &'m Message<'m>,
-    /// The sender.
+    /// The connection that sent it.
     pub(crate) from: PeerId,
     /// The stamped header, or the whole message.
     pub(crate) head: Span,
-    /// Where the body is.
+    /// The location of the body.
     pub(crate) body: Body,
-    /// Where the descriptors are.
+    /// The location of the descriptors.
     pub(crate) fds: Fds,
 }
 
 impl Forward<'_> {
-    /// Bytes of the message, as recipients get it.
+    /// Length of the message in bytes, as recipients get it.
     #[inline]
     pub(crate) fn len(&self) -> u64 {
         (self.header_len() + self.message.body().len()) as u64
@@ -36,7 +36,7 @@ impl Forward<'_> {
         }
     }
 
-    /// Whether the sender's name has made the message or its header longer than they may be.
+    /// True if the name of the sender makes the message or its header longer than the maximum.
     #[inline]
     pub(crate) fn is_too_long(&self) -> bool {
         self.len() > MESSAGE_LEN_MAX as u64 || self.header_len() > FixedHeader::LEN + ARRAY_LEN_MAX

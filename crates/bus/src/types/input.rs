@@ -1,4 +1,4 @@
-//! What happens to a bus.
+//! Inputs: the events that the daemon reports to the bus.
 
 use alloc::boxed::Box;
 
@@ -10,112 +10,116 @@ use super::{
 };
 use crate::policy::PeerAttributes;
 
-/// What happens to a bus. Messages are valid in their headers; the bus checks their bodies.
+/// An event for the bus. The headers of messages are valid; the bus checks their bodies.
 #[derive(Clone, Debug)]
 pub enum Input<'a> {
     /// A connection was accepted. The handshake has not begun.
     Connected {
-        /// The new connection.
+        /// The id of the new connection.
         peer: PeerId,
-        /// Who is at its other end.
+        /// The credentials of the socket.
         credentials: ConnectionCredentials,
     },
-    /// The handshake of a connection has ended well.
+    /// The handshake of a connection has succeeded.
     Authenticated {
-        /// The connection.
+        /// The connection that has authenticated.
         peer: PeerId,
-        /// As whom it authenticated, which need not be whom the kernel named; `None` if anonymous.
+        /// The user that it authenticated as, which may differ from the user of the socket; `None`
+        /// if anonymous.
         uid: Option<u32>,
-        /// Whether descriptors may be passed.
+        /// Whether descriptors can be passed.
         fds: DescriptorPassing,
     },
-    /// What the policy asks of a connection was learnt: before [`Self::Authenticated`], and again
-    /// before [`Self::Reconfigured`] brings a policy that asks for more.
+    /// The facts that the policy needs about a connection. This input precedes
+    /// [`Self::Authenticated`], and precedes [`Self::Reconfigured`] if the new policy needs more
+    /// facts.
     AttributesRead {
-        /// The connection.
+        /// The connection that they describe.
         peer: PeerId,
-        /// What there is to know.
+        /// The facts about the connection.
         attributes: PeerAttributes,
     },
-    /// A message came, and with it the descriptors that it announces.
+    /// A message was received with all descriptors that it announces.
     Message {
-        /// Whom it came from.
+        /// The sender of the message.
         from: PeerId,
-        /// The message.
+        /// The message that was received.
         message: Message<'a>,
     },
-    /// A message came, but not all of the descriptors that it announces: the daemon had no room for
-    /// them.
+    /// A message was received without some of the descriptors that it announces, because the daemon
+    /// has reached its limit of descriptors.
     DescriptorsLost {
-        /// Whom it came from.
+        /// The sender of the message.
         from: PeerId,
-        /// The message.
+        /// The message that was received.
         message: Message<'a>,
     },
-    /// Messages that were queued for a connection have left.
+    /// Messages that were queued for a connection were written to its socket.
     Written {
-        /// The connection.
+        /// The recipient of the messages.
         to: PeerId,
-        /// What has left since the last such input.
+        /// The amount that was written since the last such input.
         amount: Amount,
-        /// Bytes of all messages that the daemon has copied in memory since the last such input.
+        /// Bytes of all messages that the daemon copied in memory since the last such input.
         copied: u64,
     },
-    /// The kernel did not take a message that was queued for a connection, which is still there.
+    /// The kernel did not accept a message that was queued for a connection. The connection still
+    /// exists.
     Undelivered(Undelivered<'a>),
-    /// A connection has ended; its descriptor is closed, its queue is gone.
+    /// A connection has ended. Its descriptor is closed, and its queue was freed.
     Disconnected {
-        /// The connection.
+        /// The connection that has ended.
         peer: PeerId,
-        /// How that came.
+        /// The reason of the end.
         end: End,
     },
-    /// The time that [`Bus::next_deadline`](crate::Bus::next_deadline) named has come.
+    /// The time that [`Bus::next_deadline`](crate::Bus::next_deadline) returned has been reached.
     DeadlinePassed,
-    /// What an [`Effect::ReadDetails`](crate::Effect::ReadDetails) asked for.
+    /// The result of an [`Effect::ReadDetails`](crate::Effect::ReadDetails).
     DetailsRead {
-        /// The connection.
+        /// The connection that was described.
         peer: PeerId,
-        /// What there is to know.
+        /// The facts that were read.
         details: Details,
-        /// Whom to answer.
+        /// The call to answer.
         call: CallId,
     },
-    /// What an [`Effect::OpenRing`](crate::Effect::OpenRing) asked for.
+    /// The result of an [`Effect::OpenRing`](crate::Effect::OpenRing).
     RingOpened {
-        /// Whom to answer.
+        /// The call to answer.
         call: CallId,
-        /// What was asked for.
+        /// The requested kind of ring.
         request: TraceRequest,
-        /// What the ring is like, the daemon having its descriptor; or why there is none.
+        /// Facts about the ring, whose descriptor the daemon holds, or the error.
         outcome: Result<RingFacts, ForeignError>,
     },
-    /// What an [`Effect::Start`](crate::Effect::Start) asked for has gone wrong. It is no harm to
-    /// say that of one that is over.
+    /// An [`Effect::Start`](crate::Effect::Start) has failed. The input is ignored if the start has
+    /// already ended.
     StartFailed {
-        /// Which start.
+        /// The id of the start.
         start: StartId,
-        /// Why.
+        /// The reason of the failure.
         failure: StartFailure,
     },
-    /// The configuration was read again, or could not be.
+    /// The configuration was read again, or reading it failed.
     Reconfigured {
-        /// The new configuration, or what is wrong with it: then the old one holds.
+        /// The new configuration, or the error. After an error the old configuration stays in
+        /// force.
         outcome: Result<Box<Configuration>, ForeignError>,
     },
 }
 
-/// A message that the kernel did not take.
+/// A message that the kernel did not accept.
 #[derive(Clone, Copy, Debug)]
 pub struct Undelivered<'a> {
     /// The connection that it was queued for.
     pub to: PeerId,
     /// The connection that sent it; `None` for the bus itself.
     pub from: Option<PeerId>,
-    /// The beginning of the message, at least its header.
+    /// The beginning of the message, with at least its header.
     pub head: &'a [u8],
-    /// What it took up in the queue.
+    /// The amount that it used in the queue.
     pub amount: Amount,
-    /// What the kernel lacks.
+    /// The resource that the kernel lacks.
     pub shortage: KernelShortage,
 }

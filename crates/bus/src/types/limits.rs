@@ -1,64 +1,64 @@
-//! The limits of the configuration, and reports of the limits that were reached.
+//! The limits of the configuration, and reports of limits that were hit.
 
 use core::fmt;
 use core::time::Duration;
 
-/// A limit of the configuration that somebody has reached.
+/// A limit of the configuration that was hit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LimitHit {
-    /// Which limit.
+    /// The limit that was hit.
     pub limit: LimitName,
-    /// Its value.
+    /// The configured value of the limit.
     pub max: u64,
-    /// How much was in use when more was wanted.
+    /// The amount in use when more was requested.
     pub used: u64,
 }
 
-/// The limits that the bus refuses something for, by their names in the configuration.
+/// The limits that make the bus refuse an action, by their names in the configuration.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum LimitName {
-    /// Connections that have said Hello.
+    /// Connections that have called Hello.
     CompletedConnections,
-    /// Such connections of one user.
+    /// Connections of one user that have called Hello.
     ConnectionsPerUser,
-    /// Names of one connection.
+    /// Names of one connection, including waiting requests.
     NamesPerConnection,
-    /// Rules of one connection.
+    /// Match rules of one connection.
     MatchRulesPerConnection,
-    /// Calls of one connection that wait for a reply.
+    /// Pending calls of one connection.
     RepliesPerConnection,
     /// Bytes queued for one connection.
     OutgoingBytes,
     /// Descriptors queued for one connection.
     OutgoingFds,
-    /// Bytes of a connection that wait to be delivered.
+    /// Bytes from one connection that wait to be delivered.
     IncomingBytes,
-    /// Descriptors of a connection that do.
+    /// Descriptors from one connection that wait to be delivered.
     IncomingFds,
     /// Services that are being started.
     PendingServiceStarts,
-    /// Bytes of a message.
+    /// Size of a message, in bytes.
     MessageSize,
-    /// Descriptors with a message.
+    /// Number of descriptors of a message.
     MessageFds,
-    /// Connections that have not said Hello.
+    /// Connections that have not called Hello.
     IncompleteConnections,
-    /// Connections of one user in a second.
+    /// New connections of one user per second.
     ConnectionsPerSecond,
-    /// Connections of one user at once.
+    /// New connections of one user in a burst.
     ConnectionBurst,
-    /// Traces at the same time.
+    /// Number of traces at the same time.
     Traces,
-    /// Bytes of the rings of traces.
+    /// Size of the rings of all traces, in bytes.
     TraceBytes,
-    /// Milliseconds until a connection has said Hello.
+    /// Milliseconds until a connection must have called Hello.
     AuthTimeout,
-    /// Milliseconds that descriptors wait for their message.
+    /// Milliseconds that descriptors may wait for their message.
     PendingFdTimeout,
 }
 
 impl LimitName {
-    /// The name in the configuration.
+    /// The name of the limit in the configuration.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -91,47 +91,48 @@ impl fmt::Display for LimitHit {
     }
 }
 
-/// The limits of `busconfig`, under their names there. Times that are `None` never pass.
+/// The limits of `busconfig`, with their names. A timeout of `None` never expires.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BusLimits {
-    /// Bytes from one connection that were read and are not delivered.
+    /// Bytes from one connection that were read and not delivered.
     pub max_incoming_bytes: u64,
-    /// Descriptors from one connection that were read and are not delivered.
+    /// Descriptors from one connection that were read and not delivered.
     pub max_incoming_unix_fds: u64,
     /// Bytes queued for one connection.
     pub max_outgoing_bytes: u64,
     /// Descriptors queued for one connection.
     pub max_outgoing_unix_fds: u64,
-    /// Bytes in one message.
+    /// Size of one message in bytes.
     pub max_message_size: u64,
-    /// Descriptors with one message.
+    /// Number of descriptors of one message.
     pub max_message_unix_fds: u64,
-    /// How long a service may take to start.
+    /// Timeout for the start of a service.
     pub service_start_timeout: Option<Duration>,
-    /// How long a connection may take until it has said Hello.
+    /// Timeout for a connection to call Hello.
     pub auth_timeout: Option<Duration>,
-    /// How long descriptors may wait for their message.
+    /// Timeout for descriptors to get their message.
     pub pending_fd_timeout: Option<Duration>,
-    /// Connections that have said Hello.
+    /// Connections that have called Hello.
     pub max_completed_connections: u64,
-    /// Connections that have not.
+    /// Connections that have not called Hello.
     pub max_incomplete_connections: u64,
-    /// Connections of one user that have said Hello.
+    /// Connections of one user that have called Hello.
     pub max_connections_per_user: u64,
     /// Services that are being started.
     pub max_pending_service_starts: u64,
-    /// Names of one connection: its unique name, those that it owns and those that it waits for.
+    /// Names of one connection: its unique name, the names that it owns, and the names it is queued
+    /// for.
     pub max_names_per_connection: u64,
     /// Match rules of one connection.
     pub max_match_rules_per_connection: u64,
-    /// Calls of one connection that wait for a reply.
+    /// Pending calls of one connection.
     pub max_replies_per_connection: u64,
-    /// How long a call may wait for its reply.
+    /// Timeout for the reply to a call.
     pub reply_timeout: Option<Duration>,
 }
 
 impl Default for BusLimits {
-    /// What holds where a configuration sets nothing: the limits of a system bus.
+    /// Returns the defaults of a configuration: the limits of a system bus.
     fn default() -> Self {
         Self {
             max_incoming_bytes: 127 << 20,
@@ -156,7 +157,7 @@ impl Default for BusLimits {
 }
 
 impl BusLimits {
-    /// What the stock configuration of a session bus sets: in effect no limits but the memory's.
+    /// The limits of the stock configuration of a session bus: in effect, only memory is limited.
     pub fn session() -> Self {
         Self {
             max_incoming_bytes: 1_000_000_000,

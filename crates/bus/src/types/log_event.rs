@@ -1,4 +1,4 @@
-//! What an administrator should know.
+//! Events that the daemon logs for the administrator.
 
 use alloc::boxed::Box;
 use core::fmt;
@@ -8,25 +8,25 @@ use super::{
     RefusalReason, StartId, StartProblem,
 };
 
-/// What keeps a message from somebody without anybody being told.
+/// The rules that withheld a message from a recipient. The sender does not get an error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WithheldBy {
-    /// Its sender may not send it there.
+    /// The policy does not allow its sender to send it to this recipient.
     SendPolicy,
-    /// Its recipient may not receive it.
+    /// The policy does not allow its recipient to receive it.
     ReceivePolicy,
-    /// AppArmor does not let it pass.
+    /// AppArmor denies the message.
     AppArmor,
-    /// SELinux does not let it pass.
+    /// SELinux denies the message.
     Selinux,
 }
 
 impl WithheldBy {
-    /// All of them.
+    /// All values, in order of declaration.
     pub const ALL: [Self; 4] =
         [Self::SendPolicy, Self::ReceivePolicy, Self::AppArmor, Self::Selinux];
 
-    /// It in one word.
+    /// The value in one word.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -38,117 +38,118 @@ impl WithheldBy {
     }
 }
 
-/// What the administrator should know.
+/// An event that an administrator needs to know.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LogEvent {
-    /// A connection has become a monitor and sees everything from now on.
+    /// A connection has become a monitor and sees all messages.
     BecameMonitor {
-        /// The connection.
+        /// The connection that is the new monitor.
         peer: PeerId,
     },
-    /// A connection has got the ring of a trace and sees everything that goes there.
+    /// A connection has got the ring of a trace and can read all its records.
     Traces {
-        /// The connection.
+        /// The connection that reads the trace.
         peer: PeerId,
     },
-    /// A connection does not keep up: signals, copies and what the bus says to it are lost from now
-    /// on. Reported once until it has caught up.
+    /// The queue of a connection is full: signals, copies and messages of the bus to it are being
+    /// dropped. It is reported once until the connection has caught up.
     LosingSignals {
-        /// Who does not read.
+        /// The connection that does not read.
         peer: PeerId,
-        /// Whose message was the first to be lost; `None` for the bus itself.
+        /// The sender of the first dropped message; `None` for the bus itself.
         sender: Option<PeerId>,
-        /// The limit of what may wait for it, and how much does.
+        /// The limit of its queue, and the amount in the queue.
         reached: LimitHit,
     },
-    /// The kernel did not take a message; it was dropped.
+    /// The kernel did not accept a message, which was dropped.
     Undelivered {
-        /// The connection that did not get it.
+        /// The recipient that did not get the message.
         peer: PeerId,
-        /// The connection that sent it; `None` for the bus itself.
+        /// The sender of the message; `None` for the bus itself.
         sender: Option<PeerId>,
-        /// What the kernel lacks.
+        /// The resource that the kernel lacks.
         shortage: KernelShortage,
     },
-    /// A connection that lost messages has caught up.
+    /// A connection for which messages were dropped has caught up.
     CaughtUp {
-        /// Who reads again.
+        /// The connection that reads again.
         peer: PeerId,
-        /// Messages that it has lost.
+        /// Number of messages that were dropped.
         lost: u64,
     },
     /// A service is being started.
     Starting {
-        /// Its name.
+        /// The well-known name of the service.
         name: Box<str>,
-        /// Whom it comes from.
+        /// The program or the unit that is started.
         method: ActivationMethod,
-        /// Who wants it.
+        /// The connection that requested the service.
         asker: PeerId,
     },
-    /// A service that was being started has its name.
+    /// A service that was being started now owns its name.
     Started {
-        /// Its name.
+        /// The well-known name of the service.
         name: Box<str>,
     },
-    /// A service did not start; those who waited for it were told.
+    /// A service did not start. Its waiters got an error.
     StartFailed {
-        /// Which start.
+        /// The id of the start.
         start: StartId,
-        /// Its name.
+        /// The well-known name of the service.
         name: Box<str>,
-        /// What went wrong.
+        /// The reason of the failure.
         problem: StartProblem,
     },
-    /// A message was refused because of a limit or a lack of rights, and its sender was told.
+    /// A message was refused because of a limit or a denied permission, and its sender got an
+    /// error.
     Refused {
-        /// The sender.
+        /// The sender of the message.
         peer: PeerId,
         /// The reason, which the sender got as an error.
         reason: RefusalReason,
     },
-    /// The policy has kept a message from a connection, and nobody was told: it was a copy of a
-    /// broadcast or of what is for others, or the bus itself has sent it. Reported once for each
-    /// connection.
+    /// The policy withheld a message from a connection, and no sender got an error: it was a copy
+    /// of a broadcast, a copy for an eavesdropper, or a message of the bus itself. It is reported
+    /// once for each connection.
     Withheld {
-        /// Whose message; `None` for the bus itself.
+        /// The sender of the message; `None` for the bus itself.
         sender: Option<PeerId>,
-        /// Who did not get it.
+        /// The connection that did not get the message.
         peer: PeerId,
-        /// What withheld it.
+        /// The rules that withheld it.
         by: WithheldBy,
-        /// The error that its sender would have got.
+        /// The error that the sender of an addressed message would get.
         reason: RefusalReason,
     },
-    /// Something was allowed by a rule that asks for a log record.
+    /// An action was allowed by a rule that requests a log record.
     Allowed {
-        /// The connection that was allowed to do it.
+        /// The connection that was allowed to act.
         peer: PeerId,
-        /// What was allowed, and by which rule.
+        /// The allowed action and the rule.
         permission: LoggedPermission,
     },
 }
 
-/// Something that was allowed, and that a rule wants to be logged.
+/// An allowed action for which a rule requests a log record.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LoggedPermission {
     /// A policy rule that is only logged would have denied a message.
     Unenforced {
-        /// How many policy rules match.
+        /// Number of policy rules that match.
         rules: usize,
-        /// The message and its ends.
+        /// The message, its sender and its recipient.
         delivery: Box<DeliveryDescription>,
     },
     /// A security module audits a message.
     Delivery {
-        /// The module.
+        /// The security module that requests the record.
         module: MediatorKind,
-        /// The message and its ends.
+        /// The message, its sender and its recipient.
         delivery: Box<DeliveryDescription>,
     },
     /// A security module audits that a connection owns a name.
     Owning {
-        /// The module.
+        /// The security module that requests the record.
         module: MediatorKind,
         /// The name of the connection.
         owner: Box<str>,
@@ -157,7 +158,7 @@ pub enum LoggedPermission {
     },
     /// A security module audits that a connection sees messages to others.
     Eavesdropping {
-        /// The module.
+        /// The security module that requests the record.
         module: MediatorKind,
         /// The name of the connection.
         name: Box<str>,

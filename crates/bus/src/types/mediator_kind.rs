@@ -1,11 +1,11 @@
-//! The security modules of the kernel that the bus knows.
+//! The security modules of the kernel that the bus supports.
 
 /// A security module of the kernel.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum MediatorKind {
-    /// AppArmor.
+    /// AppArmor, which confines programs by profiles.
     AppArmor,
-    /// SELinux.
+    /// SELinux, which mediates by security contexts.
     Selinux,
 }
 

@@ -1,7 +1,7 @@
-//! The vocabulary of the bus: what goes in, what comes out, and the words for both.
+//! Shared types of the bus: inputs, effects, and the data in them.
 //!
-//! Nothing here has behavior of its own. Every other module may use these types; they use only the
-//! policy rules, which a configuration contains.
+//! These types do not have behavior of their own. All other modules may use them. They use only the
+//! policy rules, which are part of the configuration.
 
 mod config;
 mod delivery_description;

@@ -1,4 +1,4 @@
-//! Connections: their ids, and what is known of the processes behind them.
+//! Connections: their ids, and facts about their processes.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -6,10 +6,10 @@ use core::fmt;
 use core::hash::{Hash, Hasher};
 use core::num::NonZeroU32;
 
-/// A connection, as the bus and whoever moves its bytes call it.
+/// The id of a connection, shared by the bus and the daemon.
 ///
-/// The daemon chooses it when it accepts: an index into its own table, and a generation that tells
-/// the connection from earlier ones with the same index.
+/// The daemon chooses it when it accepts a connection: an index into its own table, and a
+/// generation that distinguishes the connection from earlier ones with the same index.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct PeerId {
     index: u32,
@@ -17,25 +17,25 @@ pub struct PeerId {
 }
 
 impl PeerId {
-    /// The connection in place `index`, the `generation`th to be there.
+    /// The id of a connection at `index` of the table, in its `generation`th use.
     pub const fn new(index: u32, generation: u32) -> Self {
         Self { index, generation }
     }
 
-    /// The place in the table.
+    /// Index into the table of connections.
     #[inline]
     pub const fn index(self) -> usize {
         self.index as usize
     }
 
-    /// How many connections were in this place before.
+    /// Number of connections that used this index before.
     #[inline]
     pub const fn generation(self) -> u32 {
         self.generation
     }
 }
 
-/// In one step, since it is hashed for every call.
+/// Writes index and generation in one step, because ids are hashed for every call.
 impl Hash for PeerId {
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_u64(u64::from(self.index) << 32 | u64::from(self.generation));
@@ -48,40 +48,41 @@ impl fmt::Display for PeerId {
     }
 }
 
-/// Who is at the other end of a connection, as the kernel said when it was accepted.
+/// The credentials of the socket, as the kernel reported them when the connection was accepted.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ConnectionCredentials {
     /// The process that connected.
     pub pid: Option<u32>,
-    /// Its user.
+    /// The user of the process.
     pub uid: Option<u32>,
 }
 
-/// What else the kernel knows of the process at the other end of a connection. Few ever ask for
-/// it, and telling it takes several system calls, so it is told only then.
+/// More facts that the kernel reports about the process of a connection. Reading them takes several
+/// system calls and few peers ask, so they are read only on request.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Details {
-    /// All its groups, ascending, the primary one among them; only if all are known.
+    /// All its groups in ascending order, including the primary group; `None` unless all are known.
     pub groups: Option<Box<[u32]>>,
-    /// Its security label, without a terminating zero.
+    /// Its security label, without a terminating zero byte.
     pub security_label: Option<Box<[u8]>>,
     /// Whether the daemon holds a descriptor of the process.
     pub pidfd: PidFd,
 }
 
-/// What a process is called, for people. It chose most of that itself, so nothing is decided by it.
+/// The description of a process for people. The process controls most of it, so it does not
+/// influence decisions.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Process {
     /// The name of the program.
     pub comm: Option<Box<str>>,
-    /// The unit of the service manager that it belongs to.
+    /// The systemd unit that it belongs to.
     pub unit: Option<Box<str>>,
-    /// Its control group, where it belongs to no unit.
+    /// Its control group, if it does not belong to a unit.
     pub cgroup: Option<Box<str>>,
 }
 
 impl Process {
-    /// Whether anything is known of it.
+    /// True if any of the fields is known.
     #[must_use]
     pub const fn is_known(&self) -> bool {
         self.comm.is_some() || self.unit.is_some() || self.cgroup.is_some()
@@ -91,31 +92,31 @@ impl Process {
 /// Whether the daemon holds a descriptor of a connection's process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum PidFd {
-    /// The kernel gave none.
+    /// The kernel did not provide a descriptor.
     #[default]
     Absent,
-    /// The daemon has one and can pass it on.
+    /// The daemon holds one and can send it.
     Held,
 }
 
-/// Whether descriptors may be passed over a connection.
+/// Whether file descriptors can be passed over a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum DescriptorPassing {
-    /// Not asked for in the handshake, or not possible.
+    /// The peer did not negotiate it, or it is not possible.
     #[default]
     Refused,
-    /// Agreed in the handshake.
+    /// The peer negotiated it in the handshake.
     Agreed,
 }
 
-/// Messages, bytes and descriptors.
+/// A number of messages with their bytes and descriptors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Amount {
-    /// Whole messages.
+    /// Number of complete messages.
     pub messages: u64,
-    /// Bytes.
+    /// Number of bytes in them.
     pub bytes: u64,
-    /// Descriptors.
+    /// Number of file descriptors in them.
     pub fds: u64,
 }
 
@@ -135,7 +136,7 @@ impl Amount {
     }
 }
 
-/// A call that the bus answers later, once it has learned something.
+/// A call that the bus answers later, when it has the required facts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CallId {
     /// The connection that made the call.
@@ -144,37 +145,38 @@ pub struct CallId {
     pub serial: NonZeroU32,
 }
 
-/// A connection, as it was known at some moment. The history keeps this after the connection has
+/// A description of a connection at some moment. The history keeps it after the connection has
 /// ended.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PeerSnapshot {
-    /// The connection. `None` for a service that did not start, for a peer that was not served, and
-    /// for the bus itself.
-    pub peer: Option<PeerId>,
+    /// The connection. `None` for a service that did not start, for a rejected peer, and for the
+    /// bus itself.
+    pub id: Option<PeerId>,
     /// Its unique name, if it had one.
     pub unique_name: Option<Box<str>>,
-    /// Well-known names that it owned, the first [`NAMES_MAX`] of them.
+    /// The first [`NAMES_MAX`] well-known names that it owned.
     pub names: Vec<Box<str>>,
-    /// Its process.
+    /// The process of the connection.
     pub pid: Option<u32>,
-    /// Its user.
+    /// The user of the connection.
     pub uid: Option<u32>,
-    /// What the process is called, if it was looked up.
+    /// The description of its process, if it was looked up.
     pub process: Process,
 }
 
 impl PeerSnapshot {
-    /// Whether both are the same process, or the same connection if no process is known. Peers that
-    /// were not served are the same if their user is: each attempt may be a new process.
+    /// True if both are the same process, or the same connection if the process is unknown.
+    /// Rejected peers are the same if their user is the same, because each attempt may be a new
+    /// process.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         let same_process = self.pid.is_some() && self.pid == other.pid && self.uid == other.uid;
-        let same_peer = self.peer.is_some() && self.peer == other.peer;
-        let same_outside = self.peer.is_none()
-            && other.peer.is_none()
+        let same_peer = self.id.is_some() && self.id == other.id;
+        let same_outside = self.id.is_none()
+            && other.id.is_none()
             && (&self.names, self.uid) == (&other.names, other.uid);
         same_process || same_peer || same_outside
     }
 }
 
-/// Well-known names that a [`PeerSnapshot`] keeps.
+/// Maximum number of well-known names in a [`PeerSnapshot`].
 pub const NAMES_MAX: usize = 3;

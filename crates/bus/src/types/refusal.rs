@@ -1,5 +1,5 @@
-//! Why the bus refuses a message, a call or a name: the reasons as values, with the data that their
-//! texts need. `refusal_text` writes the texts.
+//! Reasons why the bus refuses a message, a call or a name: values with the data that their texts
+//! need. `refusal_text` writes the texts.
 
 use alloc::boxed::Box;
 
@@ -11,20 +11,20 @@ use super::{
     MediatorKind, PeerId, ProcessDescription, WithheldBy,
 };
 
-/// Why the bus refuses something. Each reason has an error name on the wire and a text.
+/// The reason of a refusal. Each reason has an error name on the wire and a text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum RefusalReason {
     /// The policy or a security module denies the delivery of a message.
     AccessDenied(Box<DeniedDelivery>),
-    /// The queue of the recipient has no room for the message.
+    /// The queue of the recipient does not have room for the message.
     QueueFull(Box<FullQueue>),
-    /// The recipient did not agree to receive file descriptors.
+    /// The recipient did not negotiate passing of file descriptors.
     FdsNotAgreed,
     /// The caller has another pending call with the same serial.
     SerialInUse,
     /// The caller has too many pending calls.
     TooManyPendingReplies {
-        /// The limit.
+        /// The value of the limit.
         max: u64,
     },
     /// The message is not a call, a reply or a signal.
@@ -35,35 +35,35 @@ pub enum RefusalReason {
     ReplyTooLong,
     /// The file descriptors of the message could not be received.
     FdsLost,
-    /// The callee disconnected and did not reply.
+    /// The callee disconnected without a reply.
     CalleeDisconnected,
     /// The callee did not reply in time.
     ReplyTimedOut,
-    /// The kernel did not take the message.
+    /// The kernel did not accept the message for the socket of the recipient.
     Undelivered(KernelShortage),
     /// The sender has not called Hello.
     NotRegistered,
 
-    /// Nobody owns the name, and the message does not start a service.
+    /// The name does not have an owner, and the message does not start a service.
     NotStarted {
-        /// The name.
+        /// The name without an owner.
         name: Box<str>,
     },
     /// No service file provides the name.
     NotActivatable {
-        /// The name.
+        /// The name that cannot be started.
         name: Box<str>,
     },
     /// Too many services are being started.
     TooManyStarts {
         /// The name of the service that is not started.
         name: Box<str>,
-        /// The limit.
+        /// The value of the limit.
         max: u64,
-        /// How many calls and messages wait for services.
+        /// Number of waiting calls and messages.
         used: u64,
     },
-    /// Too much of the sender waits for services.
+    /// Too many messages of the sender are held for services.
     TooMuchHeld {
         /// The limit that was hit.
         hit: LimitHit,
@@ -73,39 +73,39 @@ pub enum RefusalReason {
         max_fds: u64,
     },
 
-    /// The first call of a connection was not its first Hello.
+    /// The connection has already called Hello.
     AlreadyRegistered,
     /// Too many connections have called Hello.
     TooManyConnections {
-        /// The limit.
+        /// The value of the limit.
         max: u64,
-        /// How many there are.
+        /// The present number of connections.
         used: u64,
     },
     /// Too many connections of one user have called Hello.
     TooManyConnectionsOfUser {
-        /// The user.
+        /// The user of the connections.
         uid: u32,
-        /// The limit.
+        /// The value of the limit.
         max: u64,
-        /// How many there are.
+        /// The present number of connections.
         used: u64,
     },
 
     /// The arguments of a call cannot be read.
     InvalidArguments(ReadError),
-    /// The arguments of a call have other types than the method.
+    /// The signature of a call differs from the signature of the method.
     WrongSignature {
-        /// The method.
+        /// The method that was called.
         method: &'static str,
-        /// The types of the call.
+        /// The signature of the call.
         received: Box<str>,
-        /// The types of the method.
+        /// The signature of the method.
         expected: Box<str>,
     },
     /// The method is available at the path of the bus only.
     WrongPath {
-        /// The method.
+        /// The method that was called.
         method: &'static str,
     },
     /// The bus does not have the interface of the call.
@@ -125,12 +125,12 @@ pub enum RefusalReason {
         interface: Option<Box<str>>,
         /// The member in the header.
         member: Box<str>,
-        /// The types of the arguments.
+        /// The signature of the arguments.
         signature: Box<str>,
     },
     /// The method is for root and the user of the bus.
     NotPrivileged {
-        /// The method.
+        /// The method that was called.
         method: &'static str,
         /// The name of the caller.
         caller: Box<str>,
@@ -140,47 +140,47 @@ pub enum RefusalReason {
 
     /// The bus does not have the interface, so it has no properties in it.
     PropertyInterfaceUnknown {
-        /// The interface.
+        /// The interface that is unknown.
         interface: Box<str>,
     },
     /// The interface does not have the property.
     PropertyUnknown {
-        /// The interface.
+        /// The interface of the property.
         interface: Box<str>,
-        /// The property.
+        /// The property that is unknown.
         property: Box<str>,
     },
     /// The property cannot be set.
     PropertyReadOnly {
-        /// The interface.
+        /// The interface of the property.
         interface: Box<str>,
-        /// The property.
+        /// The property that cannot be set.
         property: Box<str>,
     },
 
-    /// Nobody owns the name that a call asks about.
+    /// The name that a call asks about does not have an owner.
     NoSuchName {
-        /// What the call asks for.
+        /// The fact that the call asks for.
         fact: ConnectionFact,
-        /// The name.
+        /// The name without an owner.
         name: Box<str>,
     },
-    /// Something about a connection is not known.
+    /// A fact about a connection is unknown.
     FactUnknown {
-        /// What the call asks for.
+        /// The fact that the call asks for.
         fact: ConnectionFact,
         /// The name of the connection.
         name: Box<str>,
     },
-    /// The machine has no id.
+    /// The machine does not have an id.
     NoMachineId,
-    /// Statistics of the bus as a connection: it is not one.
+    /// GetConnectionStats for the bus itself, which is not a connection.
     NoStatisticsOfBus,
     /// All match rules together do not fit in a message.
     MatchRulesTooLong,
-    /// Too many calls of ReloadConfig of this connection wait.
+    /// Too many calls of ReloadConfig of this connection are waiting.
     TooManyReloads {
-        /// The limit.
+        /// The value of the limit.
         max: usize,
     },
     /// The configuration could not be read again.
@@ -194,14 +194,14 @@ pub enum RefusalReason {
         owner: Box<str>,
         /// The name that it may not own.
         name: Box<str>,
-        /// What denies it.
+        /// The rules that deny it.
         by: OwningDeniedBy,
     },
     /// RequestName or ReleaseName with the unique name of a connection.
     NameIsUnique {
-        /// The method.
+        /// The method that was called.
         method: NameMethod,
-        /// The name.
+        /// The unique name in the call.
         name: Box<str>,
     },
     /// RequestName with the name of the bus.
@@ -213,18 +213,18 @@ pub enum RefusalReason {
     BusNameReleased,
     /// RequestName or ReleaseName with a text that is not a name.
     NameInvalid {
-        /// The method.
+        /// The method that was called.
         method: NameMethod,
-        /// The text.
+        /// The text that is not a name.
         name: Box<str>,
     },
     /// The connection has too many names.
     TooManyNames {
         /// The name of the connection.
         owner: Box<str>,
-        /// The limit.
+        /// The value of the limit.
         max: u64,
-        /// How many it has.
+        /// The number of its names.
         used: u64,
     },
 
@@ -232,9 +232,9 @@ pub enum RefusalReason {
     TooManyMatchRules {
         /// The name of the connection.
         owner: Box<str>,
-        /// The limit.
+        /// The value of the limit.
         max: u64,
-        /// How many it has.
+        /// The number of its rules.
         used: u64,
     },
     /// The text of a match rule is too long.
@@ -246,9 +246,9 @@ pub enum RefusalReason {
     MatchRuleInvalid(MatchRuleError),
     /// The connection does not have the match rule.
     MatchRuleNotFound,
-    /// BecomeMonitor with flags.
+    /// BecomeMonitor was called with flags.
     MonitorFlags,
-    /// A security module does not let the connection see messages to others.
+    /// A security module does not allow the connection to see messages to others.
     EavesdroppingDenied {
         /// The name of the connection.
         name: Box<str>,
@@ -256,18 +256,19 @@ pub enum RefusalReason {
         objection: Objection,
     },
 
-    /// A trace does not have the option.
+    /// The options of a trace contain an unknown option.
     TraceOptionUnknown {
-        /// The option.
+        /// The name of the unknown option.
         option: Box<str>,
     },
     /// A rule of a trace is not a string.
     TraceRuleNotString,
-    /// The connection has a trace already.
+    /// The connection already has a trace.
     TraceExists,
-    /// The connection has no trace.
+    /// The connection does not have a trace.
     NoTrace,
-    /// A trace is a file descriptor, and the connection does not receive any.
+    /// A trace needs a file descriptor, and the connection did not negotiate passing of
+    /// descriptors.
     TraceFdsNotAgreed,
     /// There are too many traces, or they use too much memory.
     TooManyTraces(LimitHit),
@@ -275,28 +276,28 @@ pub enum RefusalReason {
     RingNotOpened(ForeignError),
 }
 
-/// A message that the policy or a security module does not let pass.
+/// A message that the policy or a security module denies.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DeniedDelivery {
-    /// What denies it.
+    /// The rules that deny it.
     pub denial: AccessDenial,
-    /// The message and its ends.
+    /// The message, its sender and its recipient.
     pub delivery: DeliveryDescription,
 }
 
-/// What does not let a message pass.
+/// The rules that deny a message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum AccessDenial {
     /// The policy rules of the sender, of which this many match.
     SendRules(usize),
     /// The policy rules of the recipient, of which this many match.
     ReceiveRules(usize),
-    /// A security module.
+    /// A security module of the kernel.
     Module(Objection),
 }
 
 impl AccessDenial {
-    /// What withholds the message, if its sender gets no error.
+    /// The rules that withhold the message, if its sender does not get an error.
     pub(crate) const fn withheld_by(&self) -> WithheldBy {
         let module = match self {
             Self::SendRules(_) => return WithheldBy::SendPolicy,
@@ -317,27 +318,27 @@ pub enum Objection {
     Denied(MediatorKind),
     /// The module did not answer, so it is denied.
     Silent {
-        /// The module.
+        /// The security module that was asked.
         module: MediatorKind,
-        /// Why it did not answer.
+        /// The error of the request.
         error: ForeignError,
     },
 }
 
-/// A message for a queue that has no room for it.
+/// A message for a queue that does not have room for it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FullQueue {
-    /// Who has used the queue up.
+    /// Whether the queue has room for other users.
     pub room: QueueRoom,
     /// The connection whose queue it is.
     pub recipient: PeerId,
     /// The limit of the queue.
     pub hit: LimitHit,
-    /// The message and its ends.
+    /// The message, its sender and its recipient.
     pub delivery: DeliveryDescription,
 }
 
-/// Why a queue has no room.
+/// The room that is left in a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum QueueRoom {
     /// The queue is full.
@@ -346,47 +347,47 @@ pub enum QueueRoom {
     ForOtherUsers,
 }
 
-/// What methods of the bus tell about the owner of a name.
+/// The facts about the owner of a name that methods of the bus return.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ConnectionFact {
-    /// Its user.
+    /// The user of its process (`GetConnectionUnixUser`).
     User,
-    /// Its process.
+    /// The id of its process (`GetConnectionUnixProcessID`).
     Process,
-    /// Everything that the kernel says about it.
+    /// All credentials of its process (`GetConnectionCredentials`).
     Credentials,
-    /// Its audit session.
+    /// Its audit session (`GetAdtAuditSessionData`).
     AuditSession,
-    /// Its SELinux context.
+    /// Its SELinux context (`GetConnectionSELinuxSecurityContext`).
     SecurityContext,
-    /// Its counters.
+    /// The counters of the connection (`GetConnectionStats`).
     Statistics,
-    /// Its unique name.
+    /// Its unique name (`GetNameOwner`).
     Owner,
     /// The unique names of all connections in the queue for the name.
     Owners,
 }
 
-/// What does not let a connection own a name.
+/// The rules that do not allow a connection to own a name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum OwningDeniedBy {
-    /// The policy.
+    /// The policy of the configuration.
     Policy,
-    /// A security module.
+    /// A security module of the kernel.
     Module(Objection),
 }
 
-/// A method that a connection calls with a name of its own.
+/// A method about a name of the caller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NameMethod {
-    /// RequestName.
+    /// RequestName, to own a name.
     Request,
-    /// ReleaseName.
+    /// ReleaseName, to give up a name.
     Release,
 }
 
 impl RefusalReason {
-    /// The error on the wire.
+    /// The name of the error on the wire.
     pub(crate) const fn kind(&self) -> ErrorKind {
         match self {
             Self::AccessDenied(_)
@@ -453,7 +454,7 @@ impl RefusalReason {
         }
     }
 
-    /// The limit that was hit, if that is the reason.
+    /// The limit that was hit, if a limit is the reason.
     #[must_use]
     pub fn limit_hit(&self) -> Option<LimitHit> {
         let (limit, max, used) = match self {
@@ -476,7 +477,8 @@ impl RefusalReason {
         Some(LimitHit { limit, max, used })
     }
 
-    /// The connection that uses so much of the limit, if it is not the one that gets the error.
+    /// The connection that uses the largest part of the limit, if it is not the connection that
+    /// gets the error.
     #[must_use]
     pub fn blamed(&self) -> Option<PeerId> {
         match self {

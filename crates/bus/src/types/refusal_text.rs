@@ -1,4 +1,4 @@
-//! The texts of refusals. Programs read many of them, so they are those of dbus-daemon byte for byte.
+//! Texts of refusals. Programs parse many of them, so they match dbus-daemon byte for byte.
 
 use core::fmt::{self, Display, Formatter, Write};
 
@@ -156,7 +156,7 @@ impl RefusalReason {
                 };
                 write!(f, "Cannot {verb} a service starting with ':' such as \"{name}\"")
             }
-            // No blank before "because": as in the text of dbus-daemon.
+            // There is no blank before "because" in dbus-daemon's text either.
             Self::BusNameRequested { caller } => write!(
                 f,
                 "Connection \"{caller}\" is not allowed to own the service \"{DRIVER_NAME}\"\
@@ -224,7 +224,7 @@ impl Display for DeniedDelivery {
             AccessDenial::ReceiveRules(count) => {
                 write!(f, "Rejected receive message, {count} matched rules")?;
             }
-            // dbus-daemon mentions a number of rules for one of the modules only.
+            // dbus-daemon reports a number of rules for one of the modules only.
             AccessDenial::Module(Objection::Denied(MediatorKind::AppArmor)) => {
                 write!(f, "An AppArmor policy {WHAT}")?;
             }
@@ -251,7 +251,7 @@ impl Display for FullQueue {
     }
 }
 
-/// The objection as the end of a sentence about what is not allowed.
+/// Writes the objection as the end of a sentence about the denied action.
 impl Display for Objection {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,19 +1,19 @@
-//! Which names can be started, and by whom.
+//! Activatable names, and the ways to start their services.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 
 use crate::well_known::SYSTEMD;
 
-/// The names that stand in service files, and what the bus must know of each.
+/// The names of the service files, with the data that the bus needs of each.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Services {
     by_name: BTreeMap<Box<str>, Service>,
-    /// Who starts those that have a unit.
+    /// The program that starts services that have a unit.
     pub manager: ServiceManager,
 }
 
-/// A service that can be started.
+/// A service that can be activated.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Service {
     /// The unit of the service manager that it runs in (`SystemdService`).
@@ -28,34 +28,34 @@ pub enum ServiceManager {
     /// All services are started as processes.
     #[default]
     Absent,
-    /// Units are started by systemd when the bus asks it to (`--systemd-activation`).
+    /// The bus requests units from systemd (`--systemd-activation`).
     Systemd,
 }
 
-/// How a name comes to be owned.
+/// The way in which the service of a name is started.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ActivationMethod {
-    /// By a process that is started.
+    /// The bus starts a process.
     Process,
-    /// By this unit, which the service manager is asked to start.
+    /// The bus requests this unit from the service manager.
     Unit(Box<str>),
-    /// By itself, as the service manager does: it is only waited for.
+    /// The service, such as the service manager, starts by itself: the bus only waits for it.
     ByItself,
 }
 
 impl Services {
-    /// No services, to be started by `manager`.
+    /// Creates an empty list of services, to be started by `manager`.
     #[must_use]
     pub fn new(manager: ServiceManager) -> Self {
         Self { manager, ..Self::default() }
     }
 
-    /// Adds a service, unless there is one of that name.
+    /// Adds a service, unless the name is already in the list.
     pub fn add(&mut self, name: &str, service: Service) {
         self.by_name.entry(name.into()).or_insert(service);
     }
 
-    /// Their names, sorted.
+    /// The activatable names, sorted.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.by_name.keys().map(|name| &**name)
     }

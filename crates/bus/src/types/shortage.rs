@@ -1,14 +1,13 @@
-//! Why the kernel does not take a message.
+//! Reasons why the kernel does not accept a message.
 
-/// What the kernel lacks to take a message.
+/// The resource that the kernel lacks to accept a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum KernelShortage {
-    /// The user of the bus has more descriptors in sockets that nobody has received than it may have
-    /// open files.
+    /// The user of the bus has more descriptors in flight in sockets than it may have open files.
     Descriptors,
-    /// Memory.
+    /// The kernel is out of memory.
     Memory,
-    /// The message is longer than the socket takes.
+    /// The message is longer than the socket allows.
     Size,
 }
 
@@ -23,7 +22,7 @@ impl KernelShortage {
         }
     }
 
-    /// The shortage as a clause.
+    /// The shortage as a clause of a sentence.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! Why a service did not start.
+//! Reasons why a service did not start.
 
 use alloc::boxed::Box;
 use core::fmt::{self, Write};
@@ -8,8 +8,8 @@ use wire::names::ErrorName;
 
 use super::{ErrorKind, FittedText, ForeignError};
 
-/// A start of a service. None has the number of another, so a word about one that is over is told
-/// from one about the next start of the same service.
+/// The id of a start. Ids are unique, so a late report about an old start cannot be mistaken for a
+/// report about the next start of the same service.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct StartId(u64);
 
@@ -25,29 +25,29 @@ impl fmt::Display for StartId {
     }
 }
 
-/// Why a start of a service failed. Each problem has an error for everything that waits.
+/// The reason why the start of a service failed. Each waiter gets it as an error.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum StartProblem {
     /// The process of the service failed.
     Process(StartFailure),
     /// The service manager reports that it could not start the unit of the service.
     Unit {
-        /// The unit.
+        /// The unit that was requested.
         unit: Box<str>,
         /// The error name in the report.
         error: Box<str>,
         /// The text in the report.
         text: Box<str>,
     },
-    /// The service did not come in time.
+    /// The service did not own its name in time.
     Timeout {
-        /// How long it was waited for.
+        /// The time that the bus waited.
         waited: Duration,
     },
 }
 
 impl StartProblem {
-    /// The problem in one word.
+    /// The reason in one word.
     #[must_use]
     pub const fn word(&self) -> &'static str {
         match self {
@@ -57,7 +57,7 @@ impl StartProblem {
         }
     }
 
-    /// The error on the wire. The service manager may choose any.
+    /// The error name on the wire. The service manager may choose any name.
     pub(crate) fn error_name(&self) -> ErrorName<'_> {
         match self {
             Self::Process(failure) => failure.kind().name(),
@@ -72,7 +72,7 @@ impl StartProblem {
     }
 }
 
-/// The text about a service that did not start.
+/// The text of the error about a service that did not start.
 struct StartProblemText<'p> {
     problem: &'p StartProblem,
     name: &'p str,
@@ -93,61 +93,61 @@ impl fmt::Display for StartProblemText<'_> {
     }
 }
 
-/// Why the process of a service failed.
+/// The reason why the process of a service failed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum StartFailure {
     /// The command line of the service cannot be split into words.
     Command(ForeignError),
-    /// No process could be made.
+    /// The process could not be created.
     Fork(ForeignError),
-    /// The process could not become the program.
+    /// The process could not execute the program.
     Exec(ForeignError),
-    /// The process has ended, and not well.
+    /// The process exited with an error.
     Exited {
-        /// Its exit status.
+        /// The exit status of the process.
         status: i32,
     },
-    /// The process was killed.
+    /// A signal terminated the process.
     Signaled {
-        /// By this signal.
+        /// The number of the signal.
         signal: i32,
     },
-    /// The helper that starts services as other users has said why not.
+    /// The launch helper, which starts services as other users, reported an error.
     Helper(HelperFailure),
 }
 
-/// What the helper that starts services as other users says by its exit status.
+/// The errors that the launch helper reports by its exit status.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum HelperFailure {
-    /// There was no memory left.
+    /// The helper was out of memory.
     NoMemory,
-    /// The configuration of the system bus cannot be read, or names no user.
+    /// The configuration of the system bus cannot be read, or does not state a user.
     ConfigInvalid,
-    /// The helper could not take on the user of the service, or was not set up for that.
+    /// The helper could not change to the user of the service, or was not installed for that.
     SetupFailed,
-    /// The name is none.
+    /// The name is not a valid bus name.
     NameInvalid,
     /// There is no service file for the name.
     ServiceNotFound,
-    /// The helper does not work for the user that has called it.
+    /// The helper does not accept the user that has executed it.
     PermissionsInvalid,
-    /// The service file lacks something.
+    /// The service file lacks a required entry.
     FileInvalid,
     /// The program could not be executed.
     ExecFailed,
-    /// The helper was called in another way than it expects.
+    /// The arguments of the helper were invalid.
     InvalidArgs,
-    /// A process in between was killed.
+    /// A signal terminated an intermediate process.
     ChildSignaled,
-    /// Something else, or another exit status than these.
+    /// Another error, or an unknown exit status.
     Other {
-        /// Which one.
+        /// The exit status of the helper.
         status: i32,
     },
 }
 
 impl HelperFailure {
-    /// What an exit status of the helper means; `None` when it has started the service.
+    /// Interprets an exit status of the helper. Returns `None` if it started the service.
     #[must_use]
     pub const fn from_status(status: i32) -> Option<Self> {
         Some(match status {

@@ -1,26 +1,26 @@
-//! Time as the bus is told it.
+//! Time, as the daemon passes it to the bus.
 
 use core::fmt;
 use core::time::Duration;
 
-/// Nanoseconds since some fixed moment, on a clock that never goes back.
+/// A moment in nanoseconds, on a clock that never goes back.
 ///
-/// The bus never asks a clock: every input brings the time with it.
+/// The bus does not read a clock: each input has a time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Time(u64);
 
 impl Time {
-    /// The moment `nanoseconds` after the clock's own beginning.
+    /// The moment `nanoseconds` after the origin of the clock.
     pub const fn from_nanos(nanoseconds: u64) -> Self {
         Self(nanoseconds)
     }
 
-    /// Nanoseconds since the clock's own beginning.
+    /// Nanoseconds since the origin of the clock.
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
-    /// The moment `duration` later; the end of time if that is beyond it.
+    /// The moment `duration` later. It saturates at the largest value.
     #[must_use]
     pub const fn after(self, duration: Duration) -> Self {
         let nanoseconds = duration.as_nanos();
@@ -30,7 +30,7 @@ impl Time {
         Self(self.0.saturating_add(nanoseconds as u64))
     }
 
-    /// How long after `earlier` this is; nothing if it is not.
+    /// The duration since `earlier`; zero if `earlier` is later.
     pub const fn since(self, earlier: Self) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(earlier.0))
     }

@@ -1,110 +1,112 @@
-//! Traces: what is written into memory that other processes read.
+//! Traces: records in memory that other processes read.
 
 use alloc::boxed::Box;
 
 use super::{Body, PeerId, Span, Time};
 
-/// What is written down.
+/// An event that is recorded.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Traced {
-    /// A message.
+    /// A message with its recipients.
     Message(TracedMessage),
-    /// A connection has got its name.
+    /// A connection has got its unique name.
     Joined(PeerId),
-    /// A well-known name has another owner. Only the flight recorder gets it.
+    /// The owner of a well-known name has changed. Only the flight recorder records it.
     Owner(TracedOwner),
 }
 
-/// A well-known name that has another owner. Connections are given by the number in their unique
-/// name, since the old one may be gone.
+/// A well-known name whose owner has changed. Connections are identified by the number in their
+/// unique name, because the old owner may be gone.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TracedOwner {
-    /// The name.
+    /// The well-known name with a new owner.
     pub name: Box<str>,
-    /// The owner so far.
+    /// The previous owner, if any.
     pub old: Option<u64>,
-    /// The owner from now on.
+    /// The new owner, if any.
     pub new: Option<u64>,
 }
 
-/// A message that is written down.
+/// A message that is recorded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TracedMessage {
-    /// The header, or all of it: the head of the sends that belong to it.
+    /// The header, or the whole message: the head of the deliveries that belong to it.
     pub head: Span,
-    /// What comes behind.
+    /// The body that follows the head.
     pub body: Body,
-    /// Who sent it; `None` for the bus itself.
+    /// The sender; `None` for the bus itself.
     pub from: Option<PeerId>,
-    /// For whom it is, if that is somebody.
+    /// The recipient that it is addressed to, if any.
     pub addressee: Option<PeerId>,
-    /// When it came, if that was earlier than what is being handled: it has waited for a service.
+    /// The time of its arrival, if it was held for a service before the present input.
     pub since: Option<Time>,
-    /// When the bus searched its match rules for the recipients, if it did so and has a [`Stopwatch`].
+    /// The time of the match rule search, if there was one and the bus has a [`Stopwatch`].
     pub matching: Option<MatchingTime>,
-    /// Who wants it.
+    /// The traces that record it.
     pub audience: TraceAudience,
 }
 
-/// A counter that runs at a constant rate. Its readings are written into traces and decide nothing.
+/// A counter that runs at a constant rate. Its readings are recorded in traces and do not influence
+/// decisions.
 pub type Stopwatch = fn() -> u64;
 
 /// Two readings of a [`Stopwatch`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MatchingTime {
-    /// Before the search.
+    /// The reading before the search.
     pub begun: u64,
-    /// After it.
+    /// The reading after the search.
     pub ended: u64,
 }
 
-/// Who wants to have a message written down.
+/// The traces that record a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TraceAudience {
-    /// All who want every message, and the flight recorder.
+    /// All traces of all messages, and the flight recorder.
     All,
-    /// A connection that wants some.
+    /// The trace of one connection, which has rules.
     One(PeerId),
 }
 
-/// A ring of memory that the daemon is to make or to hand out.
+/// A ring of memory that the daemon must create or open.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TraceRequest {
-    /// A ring for a trace of its own.
+    /// A new ring for a trace.
     New {
         /// Bytes of the ring: a power of two from [`RING_BYTES_MIN`] to [`RING_BYTES_MAX`].
         bytes: u64,
-        /// Bytes of each message that are kept.
+        /// Maximum number of bytes that are kept of each message.
         kept: u32,
-        /// What goes there.
+        /// The events that are recorded in the ring.
         contents: RingContents,
     },
-    /// That of the flight recorder.
+    /// The ring of the flight recorder.
     FlightRecorder,
 }
 
-/// What goes into the ring of a trace besides connections that come and go, and services that start.
+/// The events that are recorded in a ring, in addition to new and ending connections and to starts
+/// of services.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RingContents {
-    /// All messages, not only those that rules ask for.
+    /// True to record all messages; false to record only messages that match a rule.
     pub all_messages: bool,
-    /// The programs of connections that come.
+    /// True to record the programs of new connections.
     pub programs: bool,
 }
 
-/// The memory of a trace.
+/// Facts about the ring of a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RingFacts {
-    /// Which layout it has.
+    /// The version of its layout.
     pub version: u64,
-    /// Bytes in it.
+    /// Size of the ring in bytes.
     pub bytes: u64,
-    /// Bytes of each message that are kept.
+    /// Maximum number of bytes that are kept of each message.
     pub kept: u32,
 }
 
-/// Bytes of the smallest ring.
+/// Size of the smallest ring, in bytes.
 pub const RING_BYTES_MIN: u64 = 64 << 10;
 
-/// Bytes of the largest ring.
+/// Size of the largest ring, in bytes.
 pub const RING_BYTES_MAX: u64 = 1 << 30;
