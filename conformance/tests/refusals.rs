@@ -26,7 +26,7 @@ struct RefusalCase {
     kind: &'static str,
 }
 
-const TURNED_AWAY: (&str, &str) = ("TurnedAwayCauses", "refused_connections");
+const REJECTED: (&str, &str) = ("RejectedCauses", "rejected_connections");
 const DELAYED: (&str, &str) = ("DelayCauses", "delayed_connections");
 const WITHHELD: (&str, &str) = ("WithholdingCauses", "withheld_messages");
 
@@ -43,12 +43,12 @@ const fn refused(
 
 #[rustfmt::skip]
 const REFUSED: &[RefusalCase] = &[
-    refused("a bad handshake", TestConfig::session, bad_handshake, TURNED_AWAY, (1, "handshake"), "disconnected"),
-    refused("another user's name", TestConfig::session, wrong_identity, TURNED_AWAY, (1, "authentication"), "disconnected"),
-    refused("a slow handshake", impatient, silence, TURNED_AWAY, (1, "auth-timeout"), "disconnected"),
-    refused("too many connections", crowded, second_hello, TURNED_AWAY, (2, "max_completed_connections"), "refused"),
+    refused("a bad handshake", TestConfig::session, bad_handshake, REJECTED, (1, "handshake"), "disconnected"),
+    refused("another user's name", TestConfig::session, wrong_identity, REJECTED, (1, "authentication"), "disconnected"),
+    refused("a slow handshake", impatient, silence, REJECTED, (1, "auth-timeout"), "disconnected"),
+    refused("too many connections", crowded, second_hello, REJECTED, (2, "max_completed_connections"), "refused"),
     refused("too often", slow, storm, DELAYED, (16, "max_connections_per_second_per_user"), "delayed"),
-    refused("much too often", slow, storm, TURNED_AWAY, (2, "max_connections_per_second_per_user"), "turned-away"),
+    refused("much too often", slow, storm, REJECTED, (2, "max_connections_per_second_per_user"), "rejected"),
     refused("a broadcast that one may not receive", deaf, three_signals, WITHHELD, (3, "receive-policy"), "withheld"),
     refused("a broadcast that one may not send", mute, three_signals, WITHHELD, (3, "send-policy"), "withheld"),
 ];

@@ -61,7 +61,7 @@ fn slow_handshakes_do_not_delay_other_clients() {
     let memory = rest.is_back(&mut watcher);
     let totals = GaugeTotals::ask(&mut watcher);
     assert_eq!(totals.cause("DisconnectCauses", "auth-timeout"), count);
-    assert_eq!(totals.cause("TurnedAwayCauses", "auth-timeout"), count);
+    assert_eq!(totals.cause("RejectedCauses", "auth-timeout"), count);
     let lines = bus.process().stderr().lines().count() as u64;
     assert!((1..=2 * LINES_IN_TEN_SECONDS).contains(&lines), "{}", bus.process().stderr());
     form.tell(&format!(

@@ -1,7 +1,7 @@
-/* What the C programs share; README.md says what they do.
- *
- * A program includes this first, and defines the functions that are declared under "What a library
- * does". */
+/* The code that the C programs share. README.md describes the programs.
+
+   A program includes this file first, and defines the functions that are declared under
+   "Functions of a library". */
 
 #ifndef BENCH_H
 #define BENCH_H
@@ -29,40 +29,40 @@
 #define SIGNAL_OVERHEAD_BYTES 128
 #define SILENCE_NS (2 * UINT64_C(1000000000))
 #define FIRST_SIGNAL_NS (25 * UINT64_C(1000000000))
-/* How long to wait for a signal before looking again whether there is silence. */
+/* Interval of checks for silence while waiting for signals. */
 #define LOOK_EACH_MS 100
 
-/* More than any measurement needs, and little enough to keep a duration for each. */
+/* Maximum count of a measurement. That many durations still fit into memory. */
 #define COUNT_MAX UINT64_C(100000000)
-/* An array has at most 64 MiB. */
+/* Maximum length of an array: 64 MiB. */
 #define BYTES_MAX (UINT64_C(64) * 1024 * 1024)
 
-/* What a library does. */
+/* Functions of a library. */
 
 struct connection;
 struct listening;
 
 enum emission { EMITTED, REFUSED };
 
-/* Connects, and registers with the bus. */
+/* Connects to the bus and calls Hello. */
 static struct connection *connect_to(const char *address);
 static const char *unique_name(struct connection *connection);
-/* Makes the object, which then answers in the loop. */
+/* Registers the object, whose calls the loop answers. */
 static void add_echo(struct connection *connection);
-/* Runs the loop of the library, for ever. */
+/* Runs the main loop of the library forever. */
 _Noreturn static void serve_calls(struct connection *connection);
 /* Calls Echo, and checks the reply. */
 static void call_echo(struct connection *connection, const char *destination, const char *text);
 static enum emission emit_sample(struct connection *connection, uint64_t sent_ns,
                                  const uint8_t *payload, size_t size);
-/* Waits until all that was emitted is sent. */
+/* Waits until all emitted signals were sent. */
 static void flush_samples(struct connection *connection);
-/* Gives the bus a match rule, calls listening_ready(), and listening_take() for each signal until
- * listening_over(). */
+/* Adds a match rule, calls listening_ready(), and then listening_take() for each signal until
+   listening_over(). */
 static void listen_to_samples(struct connection *connection, const char *sender,
                               struct listening *listening);
 
-/* Failing, time and numbers. */
+/* Errors, time and numbers. */
 
 _Noreturn static inline void fail(const char *format, ...)
 {
@@ -114,7 +114,7 @@ static inline void sort_ns(uint64_t *durations, uint64_t count)
     qsort(durations, count, sizeof *durations, compare_ns);
 }
 
-/* Of durations that are sorted, the first that so many percent do not exceed. */
+/* The smallest of the sorted durations that this percentage of them does not exceed. */
 static inline uint64_t percentile(const uint64_t *sorted, uint64_t count, uint64_t percent)
 {
     return count == 0 ? 0 : sorted[(count * percent + 99) / 100 - 1];
@@ -147,7 +147,7 @@ static inline void *exit_at_end_of_input(void *unused)
     _exit(0);
 }
 
-/* In a thread that does nothing else, so that it adds nothing to what is measured. */
+/* Reads standard input in its own thread, so that the measured thread does no additional work. */
 static inline void end_with_input(void)
 {
     pthread_t thread;
@@ -155,7 +155,7 @@ static inline void end_with_input(void)
         fail("no thread can be started");
 }
 
-/* Receiving. */
+/* Receiving of signals. */
 
 struct listening {
     uint64_t expected;
@@ -208,7 +208,7 @@ static inline void listening_report(struct listening *listening)
     fflush(stdout);
 }
 
-/* The modes. */
+/* The modes of the program. */
 
 static inline void serve(const char *address)
 {

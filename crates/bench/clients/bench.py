@@ -16,14 +16,14 @@ FLUSH_EACH_BYTES = 8 * 1024 * 1024
 SIGNAL_OVERHEAD_BYTES = 128
 SILENCE_NS = 2_000_000_000
 FIRST_SIGNAL_NS = 25_000_000_000
-# How often to look whether there is silence.
+# Interval of checks for silence.
 LOOK_EACH_MS = 100
 
 COUNT_MAX = 100_000_000
-# An array has at most 64 MiB.
+# Maximum length of an array: 64 MiB.
 BYTES_MAX = 64 * 1024 * 1024
 
-# Of CLOCK_MONOTONIC.
+# Nanoseconds of CLOCK_MONOTONIC.
 now_ns = time.monotonic_ns
 
 

@@ -102,8 +102,8 @@ async def emit(address, count, payload):
     for _ in range(count):
         arguments = [bench.now_ns(), payload]
         wait_for_room()
-        # Waits for the rest of a message that does not fit at once, so nothing queues and nothing
-        # is refused.
+        # This call waits for the rest of a message that was not written at once, so no message is
+        # queued or refused.
         await bus.send(
             Message.new_signal(bench.PATH, bench.INTERFACE, bench.SIGNAL, "tay", arguments)
         )
@@ -115,7 +115,8 @@ async def emit(address, count, payload):
 async def listen(address, sender, listening):
     bus = await connect(address)
     proxy(bus, sender).on_sample(listening.take)
-    # It does not wait for the bus; what the bus answers after the rule, it answers with it.
+    # Adding a rule does not wait for the bus. The bus replies to this call after it has handled the
+    # rule.
     await bus.call(
         Message("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetId")
     )

@@ -60,7 +60,7 @@ def serve(address):
 
 def call(address, destination, count, text):
     bus = connect(address)
-    # Without introspection the type is taken from the argument.
+    # Without introspection the type of the argument determines the signature.
     proxy = bus.get_object(destination, bench.PATH, introspect=False)
     echo = proxy.get_dbus_method(bench.METHOD, bench.INTERFACE)
     for _ in range(bench.warm_up_calls(count)):
@@ -88,7 +88,7 @@ def emit(address, count, payload):
     for _ in range(count):
         served.Sample(bench.now_ns(), payload)
         queued += len(payload) + bench.SIGNAL_OVERHEAD_BYTES
-        # Its queue takes anything, so nothing is refused.
+        # The queue of the library is unlimited, so no message is refused.
         if queued >= bench.FLUSH_EACH_BYTES:
             bus.flush()
             queued = 0
@@ -113,11 +113,12 @@ def listen(address, sender, listening):
             loop.quit()
         return GLib.SOURCE_CONTINUE
 
-    # With byte_arrays, bytes come as bytes, and not as a list of numbers.
+    # With byte_arrays, arrays of bytes arrive as bytes instead of a list of numbers.
     bus.add_signal_receiver(
         take, bench.SIGNAL, bench.INTERFACE, sender, bench.PATH, byte_arrays=True
     )
-    # It does not wait for the bus; what the bus answers after the rule, it answers with it.
+    # Adding a rule does not wait for the bus. The bus replies to this call after it has handled the
+    # rule.
     bus.get_name_owner("org.freedesktop.DBus")
     GLib.timeout_add(bench.LOOK_EACH_MS, look)
     listening.ready()

@@ -1,4 +1,4 @@
-/* The workload through GDBus: blocking calls, and the main loop of GLib for what comes. */
+/* The workload with GDBus: blocking calls, and the main loop of GLib for incoming messages. */
 
 #include "bench.h"
 
@@ -86,7 +86,7 @@ static void call_echo(struct connection *connection, const char *destination, co
     g_variant_unref(reply);
 }
 
-/* A thread of GDBus sends, and its queue takes anything, so nothing is refused. */
+/* A thread of GDBus sends from an unlimited queue, so no message is refused. */
 static enum emission emit_sample(struct connection *connection, uint64_t sent_ns,
                                  const uint8_t *payload, size_t size)
 {
@@ -132,7 +132,8 @@ static void listen_to_samples(struct connection *connection, const char *sender,
     g_dbus_connection_signal_subscribe(connection->bus, sender, BENCH_INTERFACE, BENCH_SIGNAL,
                                        BENCH_PATH, NULL, G_DBUS_SIGNAL_FLAGS_NONE, take, listening,
                                        NULL);
-    /* It does not wait for the bus; what the bus answers after the rule, it answers with it. */
+    /* Adding a rule does not wait for the bus. The bus replies to this call after it has handled
+       the rule. */
     GVariant *reply = g_dbus_connection_call_sync(
         connection->bus, "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus",
         "GetId", NULL, NULL, G_DBUS_CALL_FLAGS_NONE, -1, NULL, &error);

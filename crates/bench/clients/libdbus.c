@@ -1,4 +1,4 @@
-/* The workload through libdbus: blocking calls, and its own loop for what comes. */
+/* The workload with libdbus: blocking calls, and its own loop for incoming messages. */
 
 #include "bench.h"
 
@@ -76,7 +76,7 @@ static void call_echo(struct connection *connection, const char *destination, co
     dbus_message_unref(reply);
 }
 
-/* The queue of libdbus takes anything, so nothing is refused. */
+/* The queue of libdbus is unlimited, so no message is refused. */
 static enum emission emit_sample(struct connection *connection, uint64_t sent_ns,
                                  const uint8_t *payload, size_t size)
 {

@@ -1,4 +1,4 @@
-/* The workload through sd-bus: blocking calls, and its own loop for what comes. */
+/* The workload with sd-bus: blocking calls, and its own loop for incoming messages. */
 
 #include "bench.h"
 
@@ -9,7 +9,7 @@ struct connection {
     sd_bus *bus;
 };
 
-/* Returns a result of sd-bus that is no error. */
+/* Returns the result of a function of sd-bus. Exits if it is an error. */
 static int checked(int result, const char *what)
 {
     if (result < 0)
@@ -34,7 +34,7 @@ static const char *unique_name(struct connection *connection)
     return name;
 }
 
-/* Waits until something came or `timeout_us` are over, and handles one message. */
+/* Waits until a message arrives or `timeout_us` have passed, and handles one message. */
 static void process(struct connection *connection, uint64_t timeout_us)
 {
     if (checked(sd_bus_process(connection->bus, NULL), "the connection ended") == 0)
@@ -96,7 +96,7 @@ static enum emission emit_sample(struct connection *connection, uint64_t sent_ns
             "the signal cannot be written");
     int result = sd_bus_send(connection->bus, message, NULL);
     sd_bus_message_unref(message);
-    /* Its queue has a limit, and what is more than that is not waited for. */
+    /* The queue has a limit, and sd-bus does not wait when it is full. */
     if (result == -ENOBUFS)
         return REFUSED;
     checked(result, "the signal is not sent");

@@ -30,7 +30,7 @@ impl ThrottleOutcome {
     pub(crate) const fn incident_kind(self) -> IncidentKind {
         match self {
             Self::Delayed => IncidentKind::Delayed,
-            Self::Rejected => IncidentKind::TurnedAway,
+            Self::Rejected => IncidentKind::Rejected,
         }
     }
 }

@@ -51,7 +51,7 @@ fn kinds_of_incidents() {
     let words = IncidentKind::ALL.map(IncidentKind::as_str);
     let expected = [
         "disconnected",
-        "turned-away",
+        "rejected",
         "delayed",
         "refused",
         "withheld",

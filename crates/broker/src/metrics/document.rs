@@ -75,9 +75,9 @@ fn causes(text: &mut Text, bus: &Bus) {
             "Ended connections, by cause; \"closed\" if the peer closed its connection.",
         ),
         (
-            "diligence_bus_refused_connections",
+            "diligence_bus_rejected_connections",
             "connections",
-            IncidentKind::TurnedAway,
+            IncidentKind::Rejected,
             "Connections rejected before or at Hello, by cause.",
         ),
         (

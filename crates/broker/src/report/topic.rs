@@ -15,7 +15,7 @@ pub(super) enum LogTopic {
     /// The bus refused a message, for this cause.
     Refused(&'static str),
     /// The bus rejected a connection, for this cause.
-    TurnedAway(&'static str),
+    Rejected(&'static str),
     /// The bus delayed a connection, for this cause.
     Delayed(&'static str),
     /// The bus accepts connections again.
@@ -69,7 +69,7 @@ impl LogTopic {
         let cause = peer.reason.cause();
         match peer.outcome {
             ThrottleOutcome::Delayed => Self::Delayed(cause),
-            ThrottleOutcome::Rejected => Self::TurnedAway(cause),
+            ThrottleOutcome::Rejected => Self::Rejected(cause),
         }
     }
 
@@ -85,9 +85,7 @@ impl LogTopic {
                 LineAllowance { of_connection: 50, of_user: 100 }
             }
             // Further lines of the same user add no information.
-            Self::TurnedAway(_) | Self::Delayed(_) => {
-                LineAllowance { of_connection: 1, of_user: 1 }
-            }
+            Self::Rejected(_) | Self::Delayed(_) => LineAllowance { of_connection: 1, of_user: 1 },
             _ => LineAllowance { of_connection: 2, of_user: 10 },
         }
     }
@@ -97,7 +95,7 @@ impl LogTopic {
         MessageId(match self {
             Self::Disconnected(_) => "1e06d46f12fc4e95b6625f8bdcf9a8bc",
             Self::Refused(_) => "aabd767d0a4c4cc197610bd2d177cc4c",
-            Self::TurnedAway(_) => "87fd6e347b62434b8358c23cb28f87e3",
+            Self::Rejected(_) => "87fd6e347b62434b8358c23cb28f87e3",
             Self::Delayed(_) => "f44ba19124614884813d869dce494d1d",
             Self::AcceptingAgain => "1be407e3b57d48cdbcfccedcd0e621ad",
             Self::Fault(_) => "25db8597ccdd46d28ad5c8bc65b6347e",
@@ -121,7 +119,7 @@ impl LogTopic {
         match self {
             Self::Disconnected(_) => "disconnected",
             Self::Refused(_) => "refused",
-            Self::TurnedAway(_) => "turned-away",
+            Self::Rejected(_) => "rejected",
             Self::Delayed(_) => "delayed",
             Self::AcceptingAgain => "accepting-again",
             Self::Fault(_) => "fault",
@@ -145,7 +143,7 @@ impl LogTopic {
         match self {
             Self::Disconnected(cause)
             | Self::Refused(cause)
-            | Self::TurnedAway(cause)
+            | Self::Rejected(cause)
             | Self::Delayed(cause)
             | Self::Fault(cause)
             | Self::Withheld(cause)
@@ -178,7 +176,7 @@ impl fmt::Display for LogTopic {
         match self {
             Self::Disconnected(cause) => write!(f, "connections that were disconnected ({cause})"),
             Self::Refused(cause) => write!(f, "messages that were refused ({cause})"),
-            Self::TurnedAway(cause) => write!(f, "rejected connections ({cause})"),
+            Self::Rejected(cause) => write!(f, "rejected connections ({cause})"),
             Self::Delayed(cause) => write!(f, "delayed connections ({cause})"),
             Self::AcceptingAgain => f.write_str("times that connections were accepted again"),
             Self::Fault(cause) => write!(f, "faults ({cause})"),

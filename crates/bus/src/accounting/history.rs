@@ -20,7 +20,7 @@ pub enum IncidentKind {
     Disconnected,
     /// The bus rejected a connecting peer or refused its Hello. If the bus had already begun to
     /// serve the peer, it disconnected it, too.
-    TurnedAway,
+    Rejected,
     /// The bus made a connecting peer wait.
     Delayed,
     /// A message was refused, and its sender got an error.
@@ -39,7 +39,7 @@ impl IncidentKind {
     /// All kinds of incidents, in order of declaration.
     pub const ALL: [Self; 8] = [
         Self::Disconnected,
-        Self::TurnedAway,
+        Self::Rejected,
         Self::Delayed,
         Self::Refused,
         Self::Withheld,
@@ -48,12 +48,12 @@ impl IncidentKind {
         Self::Fault,
     ];
 
-    /// The word for this kind in logs and statistics: `turned-away`.
+    /// The word for this kind in logs and statistics: `rejected`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Disconnected => "disconnected",
-            Self::TurnedAway => "turned-away",
+            Self::Rejected => "rejected",
             Self::Delayed => "delayed",
             Self::Refused => "refused",
             Self::Withheld => "withheld",

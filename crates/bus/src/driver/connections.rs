@@ -39,7 +39,7 @@ pub(super) fn hello(
             registry.register(call.from, policy);
             tracing.record_arrival(call.from, fx);
         }
-        Err(error) => router.accounting.count(IncidentKind::TurnedAway, error.cause()),
+        Err(error) => router.accounting.count(IncidentKind::Rejected, error.cause()),
     }
     driver.show_call(call.from, call.message, fx);
     admitted?;

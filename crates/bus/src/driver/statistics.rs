@@ -53,7 +53,7 @@ pub(super) fn totals(
         ("QueuedBytes", now.queued_bytes.into()),
         ("LosingConnections", now.losing.into()),
         ("DisconnectCauses", causes(router, IncidentKind::Disconnected)),
-        ("TurnedAwayCauses", causes(router, IncidentKind::TurnedAway)),
+        ("RejectedCauses", causes(router, IncidentKind::Rejected)),
         ("DelayCauses", causes(router, IncidentKind::Delayed)),
         ("RefusalCauses", causes(router, IncidentKind::Refused)),
         ("WithholdingCauses", causes(router, IncidentKind::Withheld)),

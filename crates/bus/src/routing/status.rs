@@ -64,7 +64,7 @@ impl Router {
         self.accounting.count(IncidentKind::Disconnected, end.cause());
         if *end != End::Closed {
             if !self.registry.get(id).is_some_and(Peer::is_registered) {
-                self.accounting.count(IncidentKind::TurnedAway, end.cause());
+                self.accounting.count(IncidentKind::Rejected, end.cause());
             }
             self.accounting.disconnected_by_bus();
             let reached = self.limit_hit_by(id, end);

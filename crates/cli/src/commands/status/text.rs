@@ -312,7 +312,7 @@ fn copies(totals: &StatusDict) -> String {
 /// What may be wrong: a word, the key that holds the causes, and whether to say that nothing is.
 const TROUBLES: &[(&str, &str, FactDisplay)] = &[
     ("disconnected", "DisconnectCauses", FactDisplay::Always),
-    ("turned away", "TurnedAwayCauses", FactDisplay::IfAny),
+    ("rejected", "RejectedCauses", FactDisplay::IfAny),
     ("delayed", "DelayCauses", FactDisplay::IfAny),
     ("refused", "RefusalCauses", FactDisplay::Always),
     ("withheld", "WithholdingCauses", FactDisplay::IfAny),
