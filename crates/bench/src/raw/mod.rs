@@ -26,7 +26,7 @@ pub(crate) enum Endpoint {
     /// A message bus at this address.
     Bus(String),
     /// A process that only reads and writes, at this socket file: it forwards bytes from the
-    /// [hub](End::Hub) to all spokes, and bytes from a spoke to the hub.
+    /// [hub](HubOrSpoke::Hub) to all spokes, and bytes from a spoke to the hub.
     Floor(PathBuf),
     /// No carrier: the spoke listens at this socket file, and the hub connects to it.
     Direct(PathBuf),

@@ -1,7 +1,7 @@
 //! Workloads of measurements, on any carrier of messages.
 //!
 //! A [`scenario`](crate::scenario) is a list of workloads with their
-//! [`BenchCase`](crate::result::Case)s.
+//! [`BenchCase`](crate::result::BenchCase)s.
 
 mod burst;
 mod call;

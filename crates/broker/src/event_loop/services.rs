@@ -55,7 +55,7 @@ impl ServiceStarter {
     }
 
     /// Handles the end of a service process. Returns the failure of its activation, if it failed.
-    /// The child must be [forgotten](Children::forget_if_gone) when the failure is logged.
+    /// The child must be forgotten (`Children::forget_if_gone`) when the failure is logged.
     pub(super) fn child_ended(
         &mut self,
         station: &mut Station,
