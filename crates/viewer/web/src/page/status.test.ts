@@ -11,7 +11,7 @@ test.each<[Progress, Reasons, string]>([
   [{ state: "whole" }, [], "complete"],
   [{ state: "whole" }, ["10 messages are missing"], "incomplete"],
   [{ state: "live" }, undefined, "live"],
-  [{ state: "ended", why: "the bus is gone" }, undefined, "ended: the bus is gone"],
+  [{ state: "ended", why: "the bus closed the connection" }, undefined, "ended: the bus closed the connection"],
   [{ state: "disconnected", why: "Start it again." }, [], "disconnected"],
 ])("%j with %j", (progress, incomplete, words) => {
   expect(statusOf({ progress: signal(progress), incomplete: signal(incomplete) }).words).toBe(
