@@ -40,7 +40,7 @@ test.each([
   ["#q=type%3Acall", "clear", /Clear the filter/],
   ["#span=0-1000000000", "clear", /Clear the time range/],
   ["#view=statistics", "histogram", /Go to Statistics/],
-  ["#view=objects", "keyboard", /Show all keys/],
+  ["#view=objects", "keyboard", /Show keyboard shortcuts/],
 ])("on a page %s the word %s finds %s", async (hash, words, expected) => {
   await using program = await view(inject("recording"));
   const page = await pages.open(`${program.line}${hash}`);

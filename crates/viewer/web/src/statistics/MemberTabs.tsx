@@ -164,7 +164,7 @@ function markedBy(table: TableData): RenderCell {
         <span class={`member-mark of-${type}`} role="img" aria-label={type}>
           {MARKS[type] ?? "·"}
         </span>
-        <CutText text={String(cell ?? "")} beside={MARK} />
+        <CutText text={String(cell ?? "")} reserved={MARK} />
       </>
     );
   };
