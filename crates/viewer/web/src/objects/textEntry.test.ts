@@ -5,7 +5,7 @@ import { TextEntry } from "./textEntry";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** An entry, and what it has asked to be read. */
+/** A text entry, and the requests that it made. */
 function entry() {
   const asked: { readonly text: string; readonly answer: (typed: ReadText) => void }[] = [];
   const ask = (_: string, text: string): Promise<ReadText> =>
@@ -13,7 +13,7 @@ function entry() {
   return { entry: new TextEntry("s", ask), asked };
 }
 
-test("a text is read once nothing more is typed", async () => {
+test("a text is parsed when typing pauses", async () => {
   const { entry: typed, asked } = entry();
   typed.type("'a");
   await vi.advanceTimersByTimeAsync(60);
@@ -27,7 +27,7 @@ test("a text is read once nothing more is typed", async () => {
   expect(asked.length).toBe(1);
 });
 
-test("an answer about an older text is of no interest", async () => {
+test("an answer for an older text is ignored", async () => {
   const { entry: typed, asked } = entry();
   typed.type("'a'");
   const first = typed.settle();
