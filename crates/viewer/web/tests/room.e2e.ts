@@ -80,9 +80,9 @@ test("a long recording is looked through without being asked", async () => {
   writeCapture(file, traffic(301_000));
   await using program = await view(file);
   const page = await pages.open(program.line);
-  const wrong = page.getByRole("region", { name: "What is wrong" });
+  const problems = page.getByRole("region", { name: "Problems" });
   await expect
-    .poll(() => wrong.getByRole("listitem").count(), { timeout: 20_000 })
+    .poll(() => problems.getByRole("listitem").count(), { timeout: 20_000 })
     .toBeGreaterThan(0);
-  await expect.poll(() => wrong.textContent(), { timeout: 20_000 }).not.toContain("…");
+  await expect.poll(() => problems.textContent(), { timeout: 20_000 }).not.toContain("…");
 });

@@ -71,7 +71,7 @@ test("a finding shows its messages, with the replies of calls", async () => {
     polling.evidence.first.map((one: number) => one.toLocaleString("en")),
   );
   expect(await lines.first().textContent()).toMatch(/demo-poller.* → .*GetAll\d.* (µs|ms)$/);
-  expect(await page.getByText("What is wrong").count()).toBe(0);
+  expect(await page.getByRole("region", { name: "Problems" }).count()).toBe(0);
   // Enter does the same as the button.
   await page.locator("main").focus();
   await page.keyboard.press("Enter");

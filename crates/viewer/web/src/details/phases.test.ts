@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { busPartsOf, partsOf, total } from "./phases";
 
-test("parts of the bar have their shares", () => {
+test("parts of the bar have shares of the total", () => {
   const phases = [
     { phase: "route call", ns: 25 },
     { phase: "service", ns: 75 },
@@ -14,7 +14,7 @@ test("parts of the bar have their shares", () => {
   ]);
 });
 
-test("a way that took no time has no shares", () => {
+test("phases without any time have no shares", () => {
   expect(partsOf([{ phase: "service", ns: 0 }])[0]?.share).toBe(0);
 });
 

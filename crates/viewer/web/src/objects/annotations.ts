@@ -12,12 +12,12 @@ export interface MemberTraits {
 
 /** Separates well-known annotations from others. */
 export function traitsOf(annotations: readonly Annotation[]): MemberTraits {
-  const valueOf = (name: string): string | undefined =>
+  const annotationValue = (name: string): string | undefined =>
     annotations.find((one) => one.name === name)?.value;
   return {
-    isDeprecated: valueOf(DEPRECATED) === "true",
-    isNoReply: valueOf(NO_REPLY) === "true",
-    doc: DOCS.map(valueOf).find((text) => text !== undefined) ?? "",
+    isDeprecated: annotationValue(DEPRECATED) === "true",
+    isNoReply: annotationValue(NO_REPLY) === "true",
+    doc: DOCS.map(annotationValue).find((text) => text !== undefined) ?? "",
     others: annotations.filter(({ name }) => !KNOWN.has(name)),
   };
 }

@@ -37,7 +37,8 @@ export class Latest<T> {
       return value;
     } catch (error) {
       const problem = sentenceOf(error);
-      if (request === this.requests) this.loaded.value = { value: undefined, problem, isWaiting: false };
+      if (request === this.requests)
+        this.loaded.value = { value: undefined, problem, isWaiting: false };
       return undefined;
     }
   }

@@ -13,12 +13,12 @@ export function displayValue(
 ): Value {
   const read = types.get(type);
   const value =
-    read === undefined ? { type, text: JSON.stringify(data) } : valueOf(read, data, types);
+    read === undefined ? { type, text: JSON.stringify(data) } : convert(read, data, types);
   return name === undefined || name === null || name === "" ? value : { ...value, name };
 }
 
-function valueOf({ signature: type, shape }: ValueType, data: Json, types: KnownTypes): Value {
-  const inner = (of: ValueType, held: Json): Value => valueOf(of, held, types);
+function convert({ signature: type, shape }: ValueType, data: Json, types: KnownTypes): Value {
+  const inner = (of: ValueType, held: Json): Value => convert(of, held, types);
   switch (shape.kind) {
     case "basic":
       return { type, text: String(data) };
