@@ -58,7 +58,7 @@ async function sideBySide(program: Running, words = ""): Promise<Page> {
 }
 
 const pairs = (page: Page) =>
-  page.getByRole("table", { name: "Messages that are seen, in pairs" }).getByRole("row");
+  page.getByRole("table", { name: "Visible messages, in pairs" }).getByRole("row");
 
 /** The numbers of the messages of each pair, and how they differ. */
 async function told(page: Page): Promise<string[]> {
@@ -143,7 +143,7 @@ test("both sides scroll together", async () => {
 test("a row of the differences leads to its messages on both sides", async () => {
   await using program = await view(before(), after());
   const page = await pages.open(`${program.line}#view=compare`);
-  const grid = page.getByRole("grid", { name: "Methods and signals that are different" });
+  const grid = page.getByRole("grid", { name: "Changed methods and signals" });
   await grid.getByRole("row").filter({ hasText: "Returned" }).dblclick();
   await waitForShown(page, 1);
   await expect.poll(() => told(page)).toEqual(["|10 after: only here"]);
@@ -166,7 +166,7 @@ test("the names of columns are whole, and columns without a value are left out",
   const page = await pages.open(`${program.line}#view=compare&sort=used_before`, {
     size: { width: 1280, height: 800 },
   });
-  const grid = page.getByRole("grid", { name: "Methods and signals that are different" });
+  const grid = page.getByRole("grid", { name: "Changed methods and signals" });
   const heads = grid.getByRole("columnheader").getByRole("button");
   await expect.poll(() => heads.allTextContents()).toContain("used before");
   expect(await heads.allTextContents()).not.toContain("errors before");
