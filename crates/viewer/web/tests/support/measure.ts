@@ -1,8 +1,8 @@
-// What a page takes.
+// Measures the time and memory that a page needs.
 
 import type { Page } from "playwright-core";
 
-/** Milliseconds of the longest task while something is done; 0 if none took 50. */
+/** The duration in milliseconds of the longest task during an action; 0 if none took 50 ms. */
 export async function longestTask(page: Page, act: () => Promise<void>): Promise<number> {
   await page.evaluate(() => {
     const seen: number[] = [];
@@ -24,7 +24,7 @@ export async function longestTask(page: Page, act: () => Promise<void>): Promise
   });
 }
 
-/** Bytes of objects and of arrays of numbers that the page holds. */
+/** The number of bytes in objects and typed arrays of the page. */
 export async function bytesHeld(page: Page): Promise<number> {
   const session = await page.context().newCDPSession(page);
   await session.send("HeapProfiler.collectGarbage");
