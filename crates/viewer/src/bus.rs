@@ -2,7 +2,7 @@
 //!
 //! A connection serves one request at a time, so there are several connections, each with its own
 //! thread. They are visible in the traffic that the page shows. Therefore a connection is opened
-//! only when a request needs it, and closed when it has been idle for [`IDLE_MAX`].
+//! only when a request needs it, and closed when it has been idle for a while.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

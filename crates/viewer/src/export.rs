@@ -1,7 +1,7 @@
 //! Export of a page and its recording as a self-contained HTML file.
 //!
 //! The file has four parts: the page, the analyst (the code that answers the page's questions,
-//! compiled to WebAssembly), the recording, and its [`About`]. All parts except the page are
+//! compiled to WebAssembly), the recording, and a description of it. All parts except the page are
 //! encoded as Base64, so that no content of a message can become markup. The
 //! Content-Security-Policy of the file forbids it to load anything or to connect to any server.
 

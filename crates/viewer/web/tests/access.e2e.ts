@@ -130,8 +130,8 @@ async function violations(page: Page): Promise<string[]> {
 }
 
 /**
- * The violations that axe considers more than minor. The rule about labels in names is
- * experimental, so it is enabled explicitly.
+ * The violations that axe considers more than minor. The rule about labels in names is disabled by
+ * default, so it is enabled explicitly.
  */
 async function axeLines(page: Page): Promise<string[]> {
   const results = await page.evaluate(() => {

@@ -24,7 +24,7 @@ const DEBUG: Budget = { messages: 100_000, usable: 20_000, task: 1_000, memory: 
 const BUDGET = process.env.DILIGENCE_BUDGET === "release" ? RELEASE : DEBUG;
 
 /** The number of times that the recording is opened; the median counts. */
-const TURNS = 3;
+const ROUNDS = 3;
 
 const pages = usePages();
 
@@ -43,17 +43,17 @@ test.each(CLIENTS)(
     // its processes only after its first page.
     const blank = await pages.open("about:blank", { settle: false });
     await blank.waitForTimeout(3_000);
-    const looks: number[] = [];
-    for (let turn = 0; turn < TURNS - 1; turn++) {
-      const { page, program, usable } = await look(file);
-      looks.push(usable);
+    const times: number[] = [];
+    for (let round = 0; round < ROUNDS - 1; round++) {
+      const { page, program, usable } = await open(file);
+      times.push(usable);
       await page.close();
       await program[Symbol.asyncDispose]();
     }
-    const { page, program, usable: last } = await look(file);
+    const { page, program, usable: last } = await open(file);
     await using _ = program;
-    looks.push(last);
-    const usable = looks.toSorted((one, other) => one - other)[TURNS >> 1] as number;
+    times.push(last);
+    const usable = times.toSorted((one, other) => one - other)[ROUNDS >> 1] as number;
     expect((await counts(page)).shown).toBe(BUDGET.messages);
     // Background preparation must not disturb the measurement.
     await page.waitForTimeout(2_000);
@@ -66,7 +66,7 @@ test.each(CLIENTS)(
     const timeline = await longestTask(page, () => wander(page));
     const memory = await bytesHeld(page);
     const { messages } = BUDGET;
-    console.log({ messages, clients, looks, diagram, scale, timeline, megabytes: memory / 1e6 });
+    console.log({ messages, clients, times, diagram, scale, timeline, megabytes: memory / 1e6 });
     expect.soft(usable).toBeLessThanOrEqual(BUDGET.usable);
     expect.soft(Math.max(diagram, scale, timeline)).toBeLessThanOrEqual(BUDGET.task);
     expect.soft(memory).toBeLessThanOrEqual(BUDGET.memory);
@@ -74,7 +74,7 @@ test.each(CLIENTS)(
 );
 
 /** Opens the file in a new tab, and measures the time in milliseconds until all of it is shown. */
-async function look(file: string): Promise<{ page: Page; program: Running; usable: number }> {
+async function open(file: string): Promise<{ page: Page; program: Running; usable: number }> {
   const begun = performance.now();
   const program = await view(file);
   const page = await pages.open(program.line, { settle: false });
@@ -96,11 +96,11 @@ async function wander(page: Page): Promise<void> {
   if (box === null) throw new Error("there is no view");
   const [x, y] = [box.x + box.width * 0.7, box.y + box.height * 0.6];
   await page.mouse.move(x, y);
-  for (let turn = 0; turn < 40; turn++) await page.mouse.wheel(0, turn % 2 === 0 ? 900 : 5_000);
+  for (let round = 0; round < 40; round++) await page.mouse.wheel(0, round % 2 === 0 ? 900 : 5_000);
   await page.keyboard.down("Control");
-  for (let turn = 0; turn < 20; turn++) await page.mouse.wheel(0, turn < 12 ? -200 : 200);
+  for (let round = 0; round < 20; round++) await page.mouse.wheel(0, round < 12 ? -200 : 200);
   await page.keyboard.up("Control");
   await page.mouse.down();
-  for (let turn = 0; turn < 40; turn++) await page.mouse.move(x - turn * 8, y - turn * 3);
+  for (let round = 0; round < 40; round++) await page.mouse.move(x - round * 8, y - round * 3);
   await page.mouse.up();
 }

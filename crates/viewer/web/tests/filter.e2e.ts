@@ -92,22 +92,22 @@ test("a query without matches is explained until it matches", async () => {
   await using program = await view(inject("recording"));
   const page = await pages.open(program.line);
   const box = page.getByRole("combobox", { name: "Query" });
-  const said = page.locator("#query-problem");
+  const problem = page.locator("#query-problem");
   await box.fill("member:getall");
   await waitForShown(page, 0);
   await expect
-    .poll(() => said.textContent())
+    .poll(() => problem.textContent())
     .toMatch(
       /^No message matches: no message has the member getall \(names are case-sensitive\); GetAll occurs \d+ times/,
     );
   expect(await box.getAttribute("aria-invalid")).toBe("false");
   await box.fill("dbus.member == GetAll");
   await expect
-    .poll(() => said.textContent())
+    .poll(() => problem.textContent())
     .toContain("Unknown field dbus.member. Did you mean member?");
   await box.fill("member:GetAll");
   await waitForShown(page, await selected("member:GetAll"));
-  expect(await said.isVisible()).toBe(false);
+  expect(await problem.isVisible()).toBe(false);
 });
 
 test("completions are offered while typing", async () => {

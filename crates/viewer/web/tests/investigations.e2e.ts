@@ -27,7 +27,7 @@ async function picture(page: Page, name: string): Promise<void> {
 async function findingBy(page: Page, ...words: string[]): Promise<string> {
   await page.keyboard.press("4");
   await page.getByRole("article").waitFor();
-  for (let turn = 0; turn < FINDINGS_MAX; turn++) {
+  for (let step = 0; step < FINDINGS_MAX; step++) {
     const text = (await page.getByRole("article").textContent()) ?? "";
     if (words.every((word) => text.includes(word))) return text;
     await page.keyboard.press("j");

@@ -183,7 +183,7 @@ test("a drag rarely changes the address, and a copied link is current", async ()
   await page.mouse.move(x, y);
   await page.mouse.down();
   const begun = performance.now();
-  for (let turn = 1; turn <= 100; turn++) await page.mouse.move(x + turn * 3, y);
+  for (let step = 1; step <= 100; step++) await page.mouse.move(x + step * 3, y);
   await page.mouse.up();
   const changes = await page.evaluate(() => Number(document.documentElement.dataset.changes ?? 0));
   expect(changes).toBeLessThanOrEqual(2 + (performance.now() - begun) / 200);

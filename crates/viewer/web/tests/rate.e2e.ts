@@ -53,7 +53,7 @@ test(`${BUDGET.perBurst * 100} messages per second are shown`, { timeout: 180_00
   // The pause and the time needed for sending add up to a hundredth of a second.
   const traffic = { bursts: BUDGET.seconds * 100, perBurst, pauseMicros: 9_000, size: 40 };
   await using emitter = await Emitter.join(address, traffic);
-  const before = await seen(page);
+  const before = await received(page);
   let answer = 0;
   let sent = { sent: 0, perSecond: 0 };
   const task = await longestTask(page, async () => {
@@ -79,7 +79,7 @@ test("messages that arrive too fast are counted as missing", { timeout: 120_000 
   await using program = await view("--live", "--address", address);
   const page = await pages.open(program.line);
   await using emitter = await Emitter.join(address, FLOOD);
-  const before = await seen(page);
+  const before = await received(page);
   // While the program is paused it does not read, and the buffer of the bus overflows.
   program.pause();
   const { sent } = await emitter.emit();
@@ -89,7 +89,7 @@ test("messages that arrive too fast are counted as missing", { timeout: 120_000 
   expect(await mark.textContent()).toContain("the bus was faster than the program could read");
   const accounted = async (): Promise<number> => {
     const [digits = "0"] = (await mark.textContent())?.match(/[\d,]+/) ?? [];
-    return (await seen(page)) - before + Number(digits.replaceAll(",", ""));
+    return (await received(page)) - before + Number(digits.replaceAll(",", ""));
   };
   // The missing and the shown messages include all sent messages, and a few about connections that
   // came and left.
@@ -101,7 +101,7 @@ test("messages that arrive too fast are counted as missing", { timeout: 120_000 
 const FLOOD = { bursts: 1, perBurst: 60_000, pauseMicros: 0, size: 2_000 };
 
 /** The number of messages that the page has received since it was opened. */
-async function seen(page: Page): Promise<number> {
+async function received(page: Page): Promise<number> {
   const text = (await page.locator(".progress-live").getAttribute("title")) ?? "";
   const [digits = "0"] = text.match(/[\d,]+/) ?? [];
   return Number(digits.replaceAll(",", ""));
@@ -111,7 +111,7 @@ async function seen(page: Page): Promise<number> {
 async function timeUntil(page: Page, messages: number): Promise<number> {
   const begun = performance.now();
   await expect
-    .poll(() => seen(page), { timeout: 30_000, interval: 20 })
+    .poll(() => received(page), { timeout: 30_000, interval: 20 })
     .toBeGreaterThanOrEqual(messages);
   return Math.round(performance.now() - begun);
 }

@@ -59,11 +59,11 @@ describe("only requests of the page itself are answered", () => {
     ["a page of another site", { headers: { origin: "http://evil.example" } }, 403],
     ["a page without an origin", { headers: { origin: "null" } }, 403],
     ["a page of another port", { headers: { "sec-fetch-site": "same-site" } }, 403],
-  ])("the response to a request: %s", async (_, asked, status) => {
+  ])("the response to a request: %s", async (_, request, status) => {
     await using program = await view(inject("recording"));
     const cookie = await cookieOf(program.line);
-    const headers = { cookie, ...asked.headers };
-    expect((await ask(program.line, { ...asked, headers })).status).toBe(status);
+    const headers = { cookie, ...request.headers };
+    expect((await ask(program.line, { ...request, headers })).status).toBe(status);
   });
 
   test("answers have headers that protect the page", async () => {

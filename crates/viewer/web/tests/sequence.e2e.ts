@@ -211,9 +211,9 @@ test("Escape closes the legend and keeps the selection", async () => {
 
 test("times of day are not cut off", async () => {
   const { page, end } = await opened("#times=wall");
-  const seen = (await texts(page, "Visible range")).filter((text) => /\d:\d\d:\d\d/.test(text));
-  expect(seen.length).toBeGreaterThan(5);
-  expect(seen.filter((text) => !/^(↑ )?\d\d:\d\d:\d\d\.\d{6}$/.test(text))).toEqual([]);
+  const visible = (await texts(page, "Visible range")).filter((text) => /\d:\d\d:\d\d/.test(text));
+  expect(visible.length).toBeGreaterThan(5);
+  expect(visible.filter((text) => !/^(↑ )?\d\d:\d\d:\d\d\.\d{6}$/.test(text))).toEqual([]);
   const svg = String(await picture(page, "Visible range", "SVG"));
   const lefts = [...svg.matchAll(/<text x="([-\d.]+)"[^>]*>(?:↑ )?\d\d:\d\d/g)];
   expect(Math.min(...lefts.map(([, x]) => Number(x)))).toBeGreaterThan(0);
@@ -223,10 +223,10 @@ test("times of day are not cut off", async () => {
 test("the picture of a session contains all services in its range", async () => {
   const { page, end } = await opened("#q=member%3ADo*%20type%3Acall");
   await waitForShown(page, CALLS);
-  const seen = new Set(
+  const visible = new Set(
     (await texts(page)).filter((text) => text.startsWith("org.example.Service")),
   );
-  expect(seen.size).toBe(SERVICES);
+  expect(visible.size).toBe(SERVICES);
   await end();
 });
 
@@ -234,10 +234,10 @@ test("times can be relative to a message, and a link restores this", async () =>
   const { page, end } = await opened();
   for (const key of ["j", "j", "j", "m"]) await page.keyboard.press(key);
   await expect.poll(() => page.url()).toMatch(/message=(\d+)&reference=\1$/);
-  const isOfReference = (told: readonly string[]): void => {
-    expect(told).toContain("From reference");
-    expect(told).toContain("+0.000\u2009000 s");
-    expect(told.some((text) => /^−0\.\d{3}\u2009\d{3} s$/.test(text))).toBe(true);
+  const isOfReference = (texts: readonly string[]): void => {
+    expect(texts).toContain("From reference");
+    expect(texts).toContain("+0.000\u2009000 s");
+    expect(texts.some((text) => /^−0\.\d{3}\u2009\d{3} s$/.test(text))).toBe(true);
   };
   isOfReference(await texts(page, "Visible range"));
   const other = await pages.open(page.url(), { size: { width: 1440, height: 900 } });

@@ -111,8 +111,8 @@ export class Linked {
     const at = this.selected();
     const selected = at && lineOfRow(this.scenes()[at.side], at.row);
     if (selected !== undefined) return selected;
-    const seen = this.firstSeen();
-    const first = seen && lineOfRow(this.scenes()[seen.side], seen.row);
+    const visible = this.firstSeen();
+    const first = visible && lineOfRow(this.scenes()[visible.side], visible.row);
     return (first ?? 0) - by;
   }
 

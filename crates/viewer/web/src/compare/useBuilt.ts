@@ -29,8 +29,8 @@ export function useBuilt(sideOf: (place: 0 | 1) => Side): ReadonlySignal<Built |
       if (paired === undefined) return undefined;
       known.current = { paired, recording, sides };
     }
-    const wanted = { recording, sides, visible, hidden, span, alignment };
-    return build(wanted, known.current.paired, abort);
+    const request = { recording, sides, visible, hidden, span, alignment };
+    return build(request, known.current.paired, abort);
   });
 }
 

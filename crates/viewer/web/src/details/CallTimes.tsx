@@ -58,7 +58,7 @@ function Phases({
         {visible.map((part) => (
           <span
             key={part.name}
-            class={part.look}
+            class={part.className}
             style={{ flexGrow: part.share }}
             title={`${part.name}: ${duration(part.ns)}, ${share(part.share)}`}
           />
@@ -69,7 +69,7 @@ function Phases({
           {parts.map((part) => (
             <tr key={part.name} title={part.about} class={part.ns === 0 ? "none" : ""}>
               <th scope="row">
-                <span class={`swatch ${part.look}`} aria-hidden="true" />
+                <span class={`swatch ${part.className}`} aria-hidden="true" />
                 {part.name}
               </th>
               <td>{duration(part.ns)}</td>

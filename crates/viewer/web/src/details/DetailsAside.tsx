@@ -1,4 +1,4 @@
-// The details panel beside the view: its width and visibility.
+// The details panel next to the view: its width and visibility.
 
 import type { JSX } from "preact";
 import { useKeys } from "../keys/useKeys";

@@ -131,12 +131,12 @@ function Title({ details, subject }: TitleProps): JSX.Element {
   const store = useStore();
   const recording = store.recording.value;
   const { id, kind, partner } = details;
-  const { word, look, other } = KINDS[kind] ?? OTHER_KIND;
+  const { word, style, other } = KINDS[kind] ?? OTHER_KIND;
   const member = kind === "error" ? details.member : recording.text(recording.member.get(subject));
   return (
     <header class="details-title">
       <div>
-        <span class={`kind kind-${look}`}>{word}</span>
+        <span class={`kind kind-${style}`}>{word}</span>
         <span class="note">message {count(id + 1 + recording.before)}</span>
         {partner === null ? null : (
           <button type="button" class="plain" onClick={() => store.selectMessage(partner)}>
@@ -158,17 +158,17 @@ function peersOf(recording: Recording, row: number): ReadonlyMap<string, Peer> {
 
 interface KindLook {
   readonly word: string;
-  readonly look: string;
+  readonly style: string;
   /** The label of the link to the call or reply. */
   readonly other: string;
 }
 
-const OTHER_KIND: KindLook = { word: "Message of an unknown type", look: "unknown", other: "" };
+const OTHER_KIND: KindLook = { word: "Message of an unknown type", style: "unknown", other: "" };
 const KINDS: Readonly<Record<string, KindLook>> = {
-  method_call: { word: "Method call", look: "call", other: "Go to reply →" },
-  method_return: { word: "Method return", look: "return", other: "← Go to call" },
-  error: { word: "Error", look: "error", other: "← Go to call" },
-  signal: { word: "Signal", look: "signal", other: "" },
+  method_call: { word: "Method call", style: "call", other: "Go to reply →" },
+  method_return: { word: "Method return", style: "return", other: "← Go to call" },
+  error: { word: "Error", style: "error", other: "← Go to call" },
+  signal: { word: "Signal", style: "signal", other: "" },
 };
 
 const TITLE_MAX = 300;

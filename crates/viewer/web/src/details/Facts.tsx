@@ -54,7 +54,7 @@ function DurationFact({ recording, row }: DurationProps): JSX.Element | null {
   );
 }
 
-/** Notes beside a duration that differ from the usual labels. */
+/** Notes after a duration that differ from the usual labels. */
 const ENDING_NOTES: Readonly<Partial<Record<Ending, string>>> = {
   waiting: "no reply before the recording ended",
   "caller-left": "until the caller left, without a reply",

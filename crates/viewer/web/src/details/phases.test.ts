@@ -7,7 +7,7 @@ test("parts of the bar have shares of the total", () => {
     { phase: "service", ns: 75 },
   ];
   expect(total(phases)).toBe(100);
-  const parts = partsOf(phases).map(({ look, share }) => [look, share]);
+  const parts = partsOf(phases).map(({ className, share }) => [className, share]);
   expect(parts).toEqual([
     ["phase-route-call", 0.25],
     ["phase-service", 0.75],
@@ -23,5 +23,5 @@ test("each phase of a message in the bus is explained", () => {
   const parts = busPartsOf(names.map((phase) => ({ phase, ns: 10 })));
   expect(parts.map(({ name }) => name)).toEqual(names);
   expect(parts.every(({ about }) => about !== "")).toBe(true);
-  expect(parts[0]?.look).toBe("phase-start");
+  expect(parts[0]?.className).toBe("phase-start");
 });

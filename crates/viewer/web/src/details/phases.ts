@@ -11,7 +11,7 @@ export interface PhasePart {
   /** The fraction of the total duration, from 0 to 1. */
   readonly share: number;
   /** The CSS class that sets the color. */
-  readonly look: string;
+  readonly className: string;
 }
 
 /** The parts of the bar for a call, in order. */
@@ -34,7 +34,7 @@ function divided(
     about: about[phase] ?? "",
     ns,
     share: whole === 0 ? 0 : ns / whole,
-    look: `phase-${phase.replace(/\W+/g, "-")}`,
+    className: `phase-${phase.replace(/\W+/g, "-")}`,
   }));
 }
 

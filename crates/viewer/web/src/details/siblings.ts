@@ -13,7 +13,7 @@ export class Siblings {
   readonly tally: DurationTally;
   private readonly isLike: (row: number) => boolean;
   private readonly isCall: boolean;
-  private seen = 0;
+  private examined = 0;
 
   /** Collects messages of the same kind as this call or signal. */
   constructor(
@@ -32,19 +32,19 @@ export class Siblings {
 
   /** True if there are messages that were not examined yet. */
   get isBehind(): boolean {
-    return this.seen < this.recording.length;
+    return this.examined < this.recording.length;
   }
 
   /** Examines at most this number of new messages. */
   advance(messages: number): void {
-    if (this.seen > 0 && this.isBehind) this.tally.checkOpen();
-    const end = Math.min(this.recording.length, this.seen + messages);
-    for (let row = this.seen; row < end; row++) {
+    if (this.examined > 0 && this.isBehind) this.tally.checkOpen();
+    const end = Math.min(this.recording.length, this.examined + messages);
+    for (let row = this.examined; row < end; row++) {
       if (!this.isLike(row)) continue;
       this.rows.push(row);
       if (this.isCall) this.tally.add(row);
     }
-    this.seen = end;
+    this.examined = end;
   }
 
   /** The index of one of these messages among all of them. */

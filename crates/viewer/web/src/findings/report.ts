@@ -43,8 +43,8 @@ export class Reporter {
   /** The findings that match the filter, in groups. */
   readonly groups = computed(() => {
     const all = this.state.value.report?.findings ?? [];
-    const wanted = all.filter((finding) => matchesFilter(finding, this.filter.value));
-    return grouped(wanted, this.grouping.value);
+    const matching = all.filter((finding) => matchesFilter(finding, this.filter.value));
+    return grouped(matching, this.grouping.value);
   });
   /** The findings that match the filter, in one list. */
   readonly shown = computed(() => this.groups.value.flatMap(({ findings }) => findings));

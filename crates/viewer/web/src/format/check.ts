@@ -5,7 +5,7 @@ import { type Checked, SCHEMAS } from "../generated/protocol";
 
 /** The part of JSON Schema that the generated schemas use. All keywords of a schema must match. */
 export interface Schema {
-  /** The reference `#/$defs/` followed by the name of a type. */
+  /** A reference: `#/$defs/` followed by the name of a type. */
   readonly $ref?: string;
   readonly type?: string | readonly string[];
   readonly const?: string;

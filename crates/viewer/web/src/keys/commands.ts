@@ -16,9 +16,9 @@ export interface Command {
  * their part of the page or their search words.
  */
 export function commandsWith(parts: readonly KeyPart[], text: string): readonly Command[] {
-  const wanted = text.toLowerCase().split(/\s+/);
-  const matches = (text: string): boolean =>
-    wanted.every((word) => text.toLowerCase().includes(word));
+  const searchWords = text.toLowerCase().split(/\s+/);
+  const matches = (candidate: string): boolean =>
+    searchWords.every((word) => candidate.toLowerCase().includes(word));
   const all = parts.flatMap(({ name, bindings }) =>
     bindings
       .filter(({ when }) => when?.() ?? true)

@@ -41,10 +41,10 @@ function CallLine({ past, session }: CallListProps & { readonly past: PastCall }
       >
         <time>{timeOfDay(BigInt(past.at) * 1_000_000n).slice(DAY_LENGTH, -MICROS)}</time>
         <span class="objects-member-name">{oneLine(call.method)}</span>
-        <code class="objects-said">
+        <code class="objects-log-text">
           {oneLine(JSON.stringify(call.arguments).slice(1, -1), TEXT_MAX)}
         </code>
-        <span class={isFailed ? "objects-failed" : "objects-said"}>
+        <span class={isFailed ? "objects-failed" : "objects-log-text"}>
           {oneLine(resultText(past, session.client.types), TEXT_MAX)}
         </span>
         <span class="note">{timingText(past.durations)}</span>

@@ -76,7 +76,7 @@ function SignalLine({ signal }: { readonly signal: HeardSignal }): JSX.Element {
       >
         <time>{at.slice(DAY_LENGTH)}</time>
         <span class="objects-member-name">{oneLine(signal.member, NAME_MAX)}</span>
-        <code class="objects-said">{oneLine(text, TEXT_MAX)}</code>
+        <code class="objects-log-text">{oneLine(text, TEXT_MAX)}</code>
       </button>
       {signal.failure === undefined ? null : <Failed failure={signal.failure} />}
       {isOpen.value ? <Arguments values={values} /> : null}

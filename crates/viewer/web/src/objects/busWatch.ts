@@ -34,7 +34,7 @@ export class BusWatcher {
 
   constructor(
     private readonly subscription: BusSubscription,
-    private wanted: Watched,
+    private requested: Watched,
     private readonly listener: WatchListener,
   ) {
     void this.run();
@@ -42,7 +42,7 @@ export class BusWatcher {
 
   /** Changes the scope to watch. */
   changeTo(watched: Watched): void {
-    this.wanted = watched;
+    this.requested = watched;
     if (this.isOver) this.listener.onBegin(watched);
     else this.applyScope();
   }
@@ -55,7 +55,7 @@ export class BusWatcher {
   private async run(): Promise<void> {
     const { signal } = this.controller;
     try {
-      for await (const line of this.subscription.lines(this.wanted, signal)) {
+      for await (const line of this.subscription.lines(this.requested, signal)) {
         if (signal.aborted) return;
         if ("heard" in line) this.gather(line.heard);
         else if ("begun" in line) this.begin(line.begun);
@@ -70,15 +70,17 @@ export class BusWatcher {
   private begin(watched: Watched): void {
     this.deliver();
     this.current = watched;
-    if (isSame(watched, this.wanted)) this.listener.onBegin(watched);
+    if (isSame(watched, this.requested)) this.listener.onBegin(watched);
     else this.applyScope();
   }
 
   /** Requests one change at a time: if two were pending, either could take effect last. */
   private applyScope(): void {
-    if (this.current === undefined || isSame(this.current, this.wanted)) return;
+    if (this.current === undefined || isSame(this.current, this.requested)) return;
     this.current = undefined;
-    this.subscription.change(this.wanted).catch((error: unknown) => this.fail(sentenceOf(error)));
+    this.subscription
+      .change(this.requested)
+      .catch((error: unknown) => this.fail(sentenceOf(error)));
   }
 
   private gather(event: WatchedEvent): void {
@@ -96,7 +98,7 @@ export class BusWatcher {
     this.isOver = true;
     this.listener.onFailure(reason);
     // Requests still work without events, so the listener can load its data.
-    if (this.current === undefined) this.listener.onBegin(this.wanted);
+    if (this.current === undefined) this.listener.onBegin(this.requested);
   }
 }
 

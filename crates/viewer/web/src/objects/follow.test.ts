@@ -13,8 +13,8 @@ import { Latest } from "./latest";
 import { type OwnerChange, ownerChangeOf, withDetails, withOwner } from "./names";
 import { type TreeChange, treeChangeOf, withTreeChanges } from "./treeChanges";
 
-function signalOf(member: string, said: readonly [string, TypedValue["data"]][]): HeardSignal {
-  const values = said.map(([type, data]) => ({ type, data }));
+function signalOf(member: string, typed: readonly [string, TypedValue["data"]][]): HeardSignal {
+  const values = typed.map(([type, data]) => ({ type, data }));
   return { at_us: 1, sender: ":1.0", path: "/", interface: "a.I", member, arguments: values };
 }
 
@@ -36,11 +36,11 @@ test.each<[string, OwnerChange, readonly string[]]>([
   ["the owner is another connection", { name: "a.Runs", owner: ":1.10" }, ["a.Runs :1.10"]],
 ])("names after a change: %s", (_, change, expected) => {
   const after = withOwner(NAMES, change);
-  const said = after
+  const changed = after
     .filter((name) => !NAMES.includes(name))
     .map(({ name, owner, who }) => [name, owner ?? "idle", who?.pid].filter(Boolean).join(" "));
-  const gone = NAMES.filter(({ name }) => !after.some((one) => one.name === name));
-  expect([...said, ...gone.map(({ name }) => `${name} gone`)]).toEqual(expected);
+  const removed = NAMES.filter(({ name }) => !after.some((one) => one.name === name));
+  expect([...changed, ...removed.map(({ name }) => `${name} gone`)]).toEqual(expected);
 });
 
 test.each([
@@ -172,10 +172,10 @@ test.each<[string, HeardSignal, TreeChange | undefined]>([
 test("a change before the answer is applied to it", async () => {
   const latest = new Latest<string>();
   let answer = (_: string): void => {};
-  const asked = latest.load(new Promise<string>((done) => (answer = done)));
+  const loaded = latest.load(new Promise<string>((done) => (answer = done)));
   latest.change((text) => `${text} changed`);
   answer("first");
-  expect(await asked).toBe("first changed");
+  expect(await loaded).toBe("first changed");
   await latest.load(Promise.resolve("second"));
   expect(latest.state.value.value).toBe("second");
 });
@@ -213,8 +213,8 @@ async function watcherFor(first: Watched) {
   const watcher = new BusWatcher(subscription, first, listener);
   const settle = () => vi.advanceTimersByTimeAsync(100);
   await settle();
-  const say = async (...said: WatchEvent[]): Promise<void> => {
-    lines.push(...said);
+  const say = async (...events: WatchEvent[]): Promise<void> => {
+    lines.push(...events);
     more();
     await settle();
   };

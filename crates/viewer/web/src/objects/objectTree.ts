@@ -54,26 +54,26 @@ export function seenLines(
   lines: readonly TreeLine[],
   folded: ReadonlySet<string>,
 ): readonly TreeLine[] {
-  const seen: TreeLine[] = [];
+  const visible: TreeLine[] = [];
   let hiddenBelow: number | undefined;
   for (const line of lines) {
     if (hiddenBelow !== undefined && line.depth > hiddenBelow) continue;
     hiddenBelow = line.isFoldable && folded.has(line.node.path) ? line.depth : undefined;
-    seen.push(line);
+    visible.push(line);
   }
-  return seen;
+  return visible;
 }
 
 /** The lines that contain a text, and the lines above them. */
 export function filteredLines(lines: readonly TreeLine[], filter: string): readonly TreeLine[] {
-  const wanted = filter.trim().toLowerCase();
-  if (wanted === "") return lines;
+  const text = filter.trim().toLowerCase();
+  if (text === "") return lines;
   const kept = new Set<TreeLine>();
   const above: TreeLine[] = [];
   for (const line of lines) {
     above.length = line.depth;
     above.push(line);
-    if (searched(line).includes(wanted)) for (const one of above) kept.add(one);
+    if (searched(line).includes(text)) for (const one of above) kept.add(one);
   }
   return lines.filter((line) => kept.has(line));
 }

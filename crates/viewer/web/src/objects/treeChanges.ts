@@ -50,9 +50,9 @@ function remove(
   nodes: TreeNode[],
   at: number,
   { path, interfaces = [] }: TreeNode,
-  gone: readonly string[],
+  removed: readonly string[],
 ): void {
-  const left = interfaces.filter((name) => !gone.includes(name));
+  const left = interfaces.filter((name) => !removed.includes(name));
   nodes[at] = { path, interfaces: left };
   for (let place = at; isEmpty(nodes, place); ) {
     const [last] = nodes.splice(place, 1);

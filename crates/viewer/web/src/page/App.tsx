@@ -1,4 +1,4 @@
-// The layout of the page: the header, the bars above the view, the view, and the panels beside it.
+// The layout of the page: the header, the bars above the view, the view, and the panels next to it.
 
 import type { JSX } from "preact";
 import { useLayoutEffect } from "preact/hooks";
@@ -87,7 +87,7 @@ function SkipLink(): JSX.Element {
 }
 
 /**
- * Registers the page's keys before those of all other components, so that each of them can override
+ * Registers the page's keys before the keys of all other components, so that each of them can override
  * a key.
  */
 function PageKeys(): null {

@@ -158,8 +158,8 @@ function useColumns(
   const chosen = useSignal<Readonly<Record<string, Width>>>({});
   const found = laidOut(
     table.columns.map(({ key, name, unit }, column) => {
-      const wanted = widths?.[key];
-      const usual = wanted === undefined ? usualWidth(unit) : widthOf(wanted);
+      const fixed = widths?.[key];
+      const usual = fixed === undefined ? usualWidth(unit) : widthOf(fixed);
       return chosen.value[key] ?? atLeast(usual, headWidth(name, column === sortedBy));
     }),
     room.value,

@@ -83,8 +83,8 @@ export function placed(at: Point, size: Size, room: Size): Point {
  * has no action.
  */
 export function nextAction(items: readonly MenuItem[], from: number, step: 1 | -1): number {
-  for (let turn = 1; turn <= items.length; turn++) {
-    const place = (from + step * turn + items.length * (turn + 1)) % items.length;
+  for (let distance = 1; distance <= items.length; distance++) {
+    const place = (from + step * distance + items.length * (distance + 1)) % items.length;
     if (items[place]?.kind === "action") return place;
   }
   return -1;
@@ -95,8 +95,8 @@ export function nextAction(items: readonly MenuItem[], from: number, step: 1 | -
  * none.
  */
 export function lineStartingWith(items: readonly MenuItem[], from: number, start: string): number {
-  for (let turn = 1; turn <= items.length; turn++) {
-    const place = (from + turn) % items.length;
+  for (let distance = 1; distance <= items.length; distance++) {
+    const place = (from + distance) % items.length;
     const item = items[place];
     if (item?.kind === "action" && item.label.toLowerCase().startsWith(start)) return place;
   }

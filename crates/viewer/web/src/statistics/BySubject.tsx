@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import { useStore } from "../state/context";
 import { useStatistics } from "./queries";
-import { Answered, SubjectTable } from "./SubjectTable";
+import { AnswerView, SubjectTable } from "./SubjectTable";
 import { SUBJECTS, statisticsState } from "./state";
 
 /** The table that the user selected. */
@@ -27,7 +27,7 @@ export function BySubject(): JSX.Element {
         </select>
       </label>
       <div class="fill">
-        <Answered asked={request.value} empty="No messages are selected.">
+        <AnswerView request={request.value} empty="No messages are selected.">
           {(answer) => (
             <SubjectTable
               key={answer.subject}
@@ -37,7 +37,7 @@ export function BySubject(): JSX.Element {
               widths={WIDTHS}
             />
           )}
-        </Answered>
+        </AnswerView>
       </div>
     </div>
   );

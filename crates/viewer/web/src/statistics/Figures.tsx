@@ -9,7 +9,7 @@ import { addTerm } from "../query/terms";
 import { useStore } from "../state/context";
 import { type ChartColumn, ColumnChart } from "./ColumnChart";
 import { restingRows, useFound, useStatistics } from "./queries";
-import { Answered, SubjectTable } from "./SubjectTable";
+import { AnswerView, SubjectTable } from "./SubjectTable";
 import { SizeTimes } from "./sizeTimes";
 
 export function Figures(): JSX.Element {
@@ -17,13 +17,13 @@ export function Figures(): JSX.Element {
   const recipients = useStatistics(() => "recipients");
   return (
     <div class="figures">
-      <Answered asked={sizes.value} empty="No messages are selected.">
+      <AnswerView request={sizes.value} empty="No messages are selected.">
         {({ table }) => <SizeFigures table={table} />}
-      </Answered>
+      </AnswerView>
       <section class="figure-with-table">
-        <Answered asked={recipients.value} empty="No broadcast signals are selected.">
+        <AnswerView request={recipients.value} empty="No broadcast signals are selected.">
           {({ table }) => <RecipientsFigure table={table} />}
-        </Answered>
+        </AnswerView>
       </section>
     </div>
   );

@@ -12,16 +12,16 @@ import { Histogram } from "./Histogram";
 import type { HistogramMeasure, Spread, Spreads } from "./histograms";
 import { useStatistics } from "./queries";
 import type { RowMenu } from "./rowMenu";
-import { Answered, SubjectTable } from "./SubjectTable";
+import { AnswerView, SubjectTable } from "./SubjectTable";
 import { useSpreads } from "./useSpreads";
 
 /** How often each method was called and each signal was emitted. */
 export function Frequencies(): JSX.Element {
   const request = useStatistics(() => "member");
   return (
-    <Answered asked={request.value} empty="No messages are selected.">
+    <AnswerView request={request.value} empty="No messages are selected.">
       {({ table }) => <FrequencyTable table={table} />}
-    </Answered>
+    </AnswerView>
   );
 }
 
@@ -50,9 +50,9 @@ export function Durations(): JSX.Element {
   const request = useStatistics(() => "member");
   const spreads = useSpreads("durations");
   return (
-    <Answered asked={request.value} empty="No messages are selected.">
+    <AnswerView request={request.value} empty="No messages are selected.">
       {({ table }) => <DurationTable table={table} spreads={spreads} />}
-    </Answered>
+    </AnswerView>
   );
 }
 
@@ -76,7 +76,7 @@ export function Sizes(): JSX.Element {
   const request = useStatistics(() => "member-size");
   const spreads = useSpreads("sizes");
   return (
-    <Answered asked={request.value} empty="No messages are selected.">
+    <AnswerView request={request.value} empty="No messages are selected.">
       {({ table }) => (
         <SpreadTable
           subject="member-size"
@@ -88,7 +88,7 @@ export function Sizes(): JSX.Element {
           message="Show the largest message"
         />
       )}
-    </Answered>
+    </AnswerView>
   );
 }
 

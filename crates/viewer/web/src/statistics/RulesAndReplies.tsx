@@ -10,15 +10,15 @@ import { useStore } from "../state/context";
 import type { Store } from "../state/store";
 import { useStatistics } from "./queries";
 import { type RowMenu, showMessage } from "./rowMenu";
-import { Answered, SubjectTable } from "./SubjectTable";
+import { AnswerView, SubjectTable } from "./SubjectTable";
 
 /** The match rules of each connection, with duplicates highlighted. */
 export function Rules(): JSX.Element {
   const request = useStatistics(() => "rules");
   return (
-    <Answered asked={request.value} empty="No connection has set a match rule.">
+    <AnswerView request={request.value} empty="No connection has set a match rule.">
       {({ table }) => <RuleTable table={table} />}
-    </Answered>
+    </AnswerView>
   );
 }
 
@@ -73,8 +73,8 @@ export function Replies(): JSX.Element {
     return found === undefined ? undefined : { row: found, about: SHOW };
   };
   return (
-    <Answered
-      asked={request.value}
+    <AnswerView
+      request={request.value}
       empty="Every call that expects a reply has one, and every reply belongs to a call."
     >
       {({ table }) => (
@@ -87,7 +87,7 @@ export function Replies(): JSX.Element {
           widths={{ member: "minmax(240px, 3fr)" }}
         />
       )}
-    </Answered>
+    </AnswerView>
   );
 }
 

@@ -62,16 +62,16 @@ export function SubjectTable(props: SubjectTableProps): JSX.Element {
   );
 }
 
-interface AnsweredProps {
-  readonly asked: Asked<StatisticsAnswer>;
+interface AnswerViewProps {
+  readonly request: Asked<StatisticsAnswer>;
   /** The text for a table without rows. */
   readonly empty: string;
   readonly children: (answer: StatisticsAnswer) => JSX.Element;
 }
 
 /** Shows the answer, or a message if it is empty, missing or failed. */
-export function Answered({ asked, empty, children }: AnsweredProps): JSX.Element {
-  const { answer, problem, isWaiting } = asked;
+export function AnswerView({ request, empty, children }: AnswerViewProps): JSX.Element {
+  const { answer, problem, isWaiting } = request;
   if (problem !== undefined) return <p class="empty">{sentence(problem)}</p>;
   if (answer === undefined) return <p class="empty">{isWaiting ? "Counting…" : ""}</p>;
   if (answer.table.rows.length === 0) return <p class="empty">{empty}</p>;

@@ -20,7 +20,7 @@ async function built(
 ): Promise<Built> {
   const paired = await pairUp(recording, BEFORE_AND_AFTER, ABORT);
   const bits = new Uint8Array(Math.ceil(recording.length / 8)).fill(0xff);
-  const wanted: ComparisonRequest = {
+  const request: ComparisonRequest = {
     recording,
     sides: BEFORE_AND_AFTER,
     visible: visibleOf(recording.length, bits),
@@ -29,7 +29,7 @@ async function built(
     alignment: "start",
     ...differs,
   };
-  const both = paired && (await build(wanted, paired, ABORT));
+  const both = paired && (await build(request, paired, ABORT));
   if (both === undefined) throw new Error("nobody has given up");
   return both;
 }

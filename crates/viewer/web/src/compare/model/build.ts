@@ -46,16 +46,16 @@ export interface Built {
 
 /** Computes both diagrams; undefined if aborted. */
 export async function build(
-  wanted: ComparisonRequest,
+  request: ComparisonRequest,
   paired: Paired,
   abort: AbortSignal,
 ): Promise<Built | undefined> {
-  const { recording, alignment } = wanted;
-  const times = timesOf(paired.extents, wanted);
-  const before = await gatherSide(wanted, wanted.sides[0], times[0], abort);
-  const after = await gatherSide(wanted, wanted.sides[1], times[1], abort);
+  const { recording, alignment } = request;
+  const times = timesOf(paired.extents, request);
+  const before = await gatherSide(request, request.sides[0], times[0], abort);
+  const after = await gatherSide(request, request.sides[1], times[1], abort);
   if (before === undefined || after === undefined) return undefined;
-  const has = (row: number): boolean => wanted.visible.has(row);
+  const has = (row: number): boolean => request.visible.has(row);
   const shown = [before, after].map(({ rows }, side) => ({
     rows,
     origin: times[side as 0 | 1].origin,
@@ -63,7 +63,7 @@ export async function build(
   }));
   const [one, other] = shown as [(typeof shown)[0], (typeof shown)[0]];
   const aligned = await align(recording, [one, other], paired.counterparts, alignment, abort);
-  return aligned && putTogether(wanted, paired, times, [before, after], aligned);
+  return aligned && putTogether(request, paired, times, [before, after], aligned);
 }
 
 /** The time ranges of a side. */

@@ -60,14 +60,14 @@ function membersOf(
   hidden: ReadonlySet<number>,
 ): Members {
   const members: Members = new Map();
-  const seen = new Map<string, number>();
+  const counts = new Map<string, number>();
   for (const id of tally.appeared) {
     const peer = recording.peers[id];
     if (peer === undefined || hidden.has(id)) continue;
     const place = side.buses.indexOf(peer.bus);
     const name = `${place}/${identityOf(peer)}`;
-    const nth = seen.get(name) ?? 0;
-    seen.set(name, nth + 1);
+    const nth = counts.get(name) ?? 0;
+    counts.set(name, nth + 1);
     members.set(`${name}/${nth}`, { peer, place });
   }
   return members;

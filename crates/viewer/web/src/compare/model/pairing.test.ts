@@ -57,8 +57,8 @@ test.each<[string, Sample[], Sample[], (number | undefined)[]]>([
 });
 
 test("aborted pairing has no result", async () => {
-  const gone = AbortSignal.abort();
-  expect(await pairUp(bothOf([get(0)], [get(0)]), BEFORE_AND_AFTER, gone)).toBeUndefined();
+  const aborted = AbortSignal.abort();
+  expect(await pairUp(bothOf([get(0)], [get(0)]), BEFORE_AND_AFTER, aborted)).toBeUndefined();
 });
 
 test("each side has the times of its first and last message", async () => {
