@@ -277,7 +277,7 @@ import type { Schema } from \"../format/check\";
 /** The version of the format of frames. */";
 
 const JSON: &str = "\
-/** Any JSON value. */
+/** Any value that JSON can represent. */
 export type Json =
   | null
   | boolean

@@ -27,7 +27,7 @@ async function proxies(): Promise<Record<string, ProxyOptions>> {
   return Object.fromEntries(paths.map((path) => [path, proxy]));
 }
 
-// The page is built as one script and one style sheet, so that a single file can contain it.
+// The page is built into one script and one style sheet, so that a single file can contain it.
 export default defineConfig({
   base: "./",
   server: { proxy: await proxies() },

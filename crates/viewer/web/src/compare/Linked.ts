@@ -42,7 +42,7 @@ export class Linked {
     ];
   }
 
-  /** Disconnects both diagrams. */
+  /** Disconnects the diagrams from each other. */
   end(): void {
     for (const end of this.endings) end();
     for (const side of [0, 1] as const) this.diagram(side).onLead = () => {};

@@ -6,7 +6,7 @@ import type { Schema } from "../format/check";
 /** The version of the format of frames. */
 export const VERSION = 3;
 
-/** Any JSON value. */
+/** Any value that JSON can represent. */
 export type Json =
   | null
   | boolean

@@ -142,7 +142,7 @@ export class Session implements WatchListener {
     if (path !== undefined && this.place.peek() === undefined) this.choosePlace({ service, path });
   }
 
-  /** Selects an object. */
+  /** Selects an object, or none. */
   choosePlace(place: ObjectPlace | undefined): void {
     const old = this.place.peek();
     if (old?.service === place?.service && old?.path === place?.path) return;

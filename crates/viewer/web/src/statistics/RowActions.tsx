@@ -11,7 +11,7 @@ interface RowActionsProps {
   readonly subject: string;
   /** The action for Enter and a double-click. */
   readonly use: RowUse;
-  /** The selected row. */
+  /** The selected row of the table. */
   readonly row: Row | undefined;
   readonly messageOf: ((row: Row) => RowMenu["message"]) | undefined;
 }
