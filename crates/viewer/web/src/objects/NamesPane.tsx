@@ -106,7 +106,7 @@ function NameLine({ name, session }: NamesPaneProps & { readonly name: Name }): 
         onContextMenu={(event) => openMenu(store.page, event, items())}
       >
         <span class="objects-name-text">{oneLine(name.name)}</span>
-        <span class="objects-name-who">{oneLine(ownerText(name.who))}</span>
+        <span class="objects-name-owner">{oneLine(ownerText(name.who))}</span>
       </button>
     </li>
   );
@@ -117,7 +117,7 @@ function OwnerDetails({ session }: NamesPaneProps): JSX.Element | null {
   const name = session.names.state.value.value?.find((one) => one.name === session.service.value);
   if (name === undefined) return null;
   return (
-    <div class="objects-who" role="group" aria-label={`Owner of ${name.name}`}>
+    <div class="objects-owner" role="group" aria-label={`Owner of ${name.name}`}>
       <dl>
         {ownerFacts(name).map(([label, text]) => (
           <div key={label}>

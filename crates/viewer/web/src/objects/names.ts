@@ -50,8 +50,8 @@ export function withOwner(names: readonly Name[], { name, owner }: OwnerChange):
     return is_activatable ? replaced(names, { name, is_activatable }) : without(names, name);
   }
   if (known?.owner === owner) return names;
-  const who = names.find((one) => one.name === owner)?.who;
-  return replaced(names, { name, owner, is_activatable, ...(who && { who }) });
+  const details = names.find((one) => one.name === owner)?.who;
+  return replaced(names, { name, owner, is_activatable, ...(details && { who: details }) });
 }
 
 /** Adds the details of a name, unless its owner has changed in the meantime. */
