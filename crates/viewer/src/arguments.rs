@@ -1,29 +1,30 @@
-//! Arguments of a call as one GVariant text, which people type.
+//! Conversion between the arguments of a call and the GVariant text that the user types on the
+//! page.
 
 use analyst::value_type::TypeTable;
 use inspector::json::{self, Json, TypedValue};
 use notation::{ArgumentError, MisfitReason, gvariant};
 use serde::Serialize;
 
-/// The result of reading a text.
+/// The result of parsing a text.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ReadText {
-    /// The arguments.
+    /// The arguments in the text.
     Arguments(Vec<Json>),
-    /// The text is not a list of such arguments.
+    /// The text does not contain arguments of the expected types.
     Problem {
-        /// What is expected instead.
+        /// Describes what was expected.
         sentence: String,
-        /// The character of the text at which it is wrong, from 1; `None` if the text as a whole is
-        /// wrong.
+        /// The position of the error in the text, in characters from 1; `None` if the error
+        /// concerns the text as a whole.
         column: Option<usize>,
     },
 }
 
-/// Reads arguments of the types `signature`: `'text', {'hint': <7>}`, with or without parentheses
-/// around them. Adds the types inside them to `types`.
+/// Parses arguments of the types `signature`, such as `'text', {'hint': <7>}`, with or without
+/// parentheses around them. Adds the types of all values in them to `types`.
 pub(crate) fn read(signature: &str, text: &str, types: &mut TypeTable) -> ReadText {
     let no_descriptor = &mut |_: &str| Err(NO_DESCRIPTOR.to_owned());
     match gvariant::read_list(signature, text, no_descriptor) {
@@ -31,15 +32,17 @@ pub(crate) fn read(signature: &str, text: &str, types: &mut TypeTable) -> ReadTe
             values.iter().for_each(|value| types.add_value(value));
             ReadText::Arguments(values.into_iter().map(|value| data(&TypedValue(value))).collect())
         }
-        Err(error) => ReadText::Problem { sentence: sentence(&error), column: error.column() },
+        Err(error) => {
+            ReadText::Problem { sentence: problem_sentence(&error), column: error.column() }
+        }
     }
 }
 
-/// Writes arguments as a text that [`read`] reads.
+/// Writes arguments as a text that [`read`] can parse.
 ///
 /// # Errors
 ///
-/// If the arguments are not of the types `signature`.
+/// If the arguments do not have the types `signature`.
 pub(crate) fn write(signature: &str, arguments: &[Json]) -> Result<String, ArgumentError> {
     let values = json::read_arguments(signature, arguments)?;
     Ok(values.iter().map(gvariant::value).collect::<Vec<_>>().join(", "))
@@ -50,8 +53,9 @@ fn data(value: &TypedValue) -> Json {
     typed["data"].take()
 }
 
-/// What is wrong. The sentence repeats neither the text nor the column, since the page shows both.
-fn sentence(error: &ArgumentError) -> String {
+/// Describes the error. The page shows the text and the column itself, so the sentence repeats
+/// neither.
+fn problem_sentence(error: &ArgumentError) -> String {
     let ArgumentError::Misfit { misfit, .. } = error else { return error.to_string() };
     match &misfit.reason {
         MisfitReason::Syntax { expected, .. } => format!("expected {expected}"),
@@ -95,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_are_written_as_they_are_read() {
+    fn written_arguments_are_read_back_unchanged() {
         for (signature, text) in [
             ("", ""),
             ("s", r#""it's""#),
@@ -112,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_problem_has_its_place() {
+    fn problems_have_the_column_of_the_error() {
         for (signature, text, expected, place) in [
             ("su", "'one', 'two'", "expected a number", Some(8)),
             ("su", "('one', 'two')", "expected a number", Some(9)),

@@ -1,9 +1,9 @@
-//! The files of the page.
+//! The embedded files of the page.
 
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-/// A file of the page.
+/// An embedded file of the page.
 #[derive(Clone, Copy, Debug)]
 struct Asset {
     path: &'static str,
@@ -12,12 +12,12 @@ struct Asset {
 
 include!(concat!(env!("OUT_DIR"), "/built.rs"));
 
-/// What is in the file of this path, if there is one.
+/// The content of the file at this path, if it exists.
 pub(crate) fn bytes(path: &str) -> Option<&'static [u8]> {
     BUILT.iter().find(|asset| asset.path == path).map(|asset| asset.bytes)
 }
 
-/// The file of this path; the empty one is the page itself.
+/// The response with the file at this path. The empty path is the page itself.
 pub(crate) fn file(path: &str) -> Response {
     let path = if path.is_empty() { INDEX } else { path };
     match bytes(path) {
@@ -47,8 +47,8 @@ const NOT_BUILT: &str = "<!doctype html>
 <meta charset=utf-8>
 <title>Diligence</title>
 <h1>The page is not part of this program</h1>
-<p>It was built by <code>cargo build</code> alone, which does not need Node. To have the page:</p>
+<p>The program was built with <code>cargo build</code>, which does not build the page. To build both:</p>
 <pre>make build</pre>
-<p>That needs Node 20 or later, and puts the page into <code>target/release/diligence</code>.
+<p>This needs Node 20 or later, and puts the page into <code>target/release/diligence</code>.
 All other commands work without it: see <code>diligence --help</code>.</p>
 ";

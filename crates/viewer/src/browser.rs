@@ -1,7 +1,8 @@
-//! Starting the user's browser without showing the address of the page to other users.
+//! Opens the page in the user's browser without showing its address to other users.
 //!
-//! Command lines can be read by every user, and a browser has what it opens in its command line. So the
-//! browser is given the path of a file that only its owner can read, which leads to the page.
+//! Every user can read the command lines of all processes, and the command line of a browser
+//! contains the address that it opens. Therefore the browser gets the path of a file that only its
+//! owner can read and that redirects to the page.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -10,13 +11,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use sys::private_directory::PrivateDirectory;
 
-/// The file that leads a browser to the page. It is removed when the page has been opened, and at the
-/// latest when all copies of this are dropped.
+/// The file that redirects a browser to the page. It is removed after the page has been opened, at
+/// the latest when all copies of this value are dropped.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RedirectFile(Arc<Mutex<Option<PrivateDirectory>>>);
 
 impl RedirectFile {
-    /// Writes the file and opens the user's browser with it.
+    /// Writes the file and opens it in the user's browser.
     pub(crate) fn open_browser(&self, address: &str) -> io::Result<()> {
         let directory = PrivateDirectory::new("diligence-page-")?;
         let path = directory.path().join("page.html");
@@ -26,7 +27,7 @@ impl RedirectFile {
         open::that_detached(&path).inspect_err(|_| self.remove())
     }
 
-    /// Removes the file, if there is one.
+    /// Removes the file, if it exists.
     pub(crate) fn remove(&self) {
         self.replace(None);
     }
@@ -36,7 +37,7 @@ impl RedirectFile {
     }
 }
 
-/// A document that leads to an address.
+/// An HTML document that redirects to an address.
 pub(crate) fn redirect(address: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\

@@ -1,8 +1,8 @@
-//! Requests of the page for a running bus.
+//! Requests of the page to a running bus.
 //!
-//! A connection serves one request at a time, so there are several, each with a thread of its own. They
-//! are opened when they are needed and closed when they have been idle for a while, because they are
-//! visible in the traffic.
+//! A connection serves one request at a time, so there are several connections, each with its own
+//! thread. They are visible in the traffic that the page shows. Therefore a connection is opened
+//! only when a request needs it, and closed when it has been idle for a while.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -29,87 +29,87 @@ use tokio::sync::{mpsc, oneshot};
 use crate::arguments::{self, ReadText};
 use crate::watch::{self, WatchEvent, Watched};
 
-/// Whether the page may call methods, and set properties.
+/// Permission of the page to call methods and set properties.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum CallPermission {
-    /// It may not.
+    /// The page can only read.
     #[default]
     Refused,
-    /// It may.
+    /// The page can call methods and set properties.
     Allowed,
 }
 
-/// A request for the bus.
+/// A request of the page to the bus.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "do", rename_all = "kebab-case")]
 pub(crate) enum BusRequest {
-    /// All names.
+    /// List all names on the bus.
     Names,
-    /// One name.
+    /// Look up one name.
     Name {
-        /// The name.
+        /// The name to look up.
         name: String,
     },
-    /// The objects of a service.
+    /// List the objects of a service.
     Tree {
-        /// A name of the service.
+        /// A unique or well-known name of the service.
         service: String,
     },
-    /// The interfaces of an object, with the values of its properties.
+    /// Read the interfaces of an object and the values of its properties.
     Object {
-        /// A name of the service.
+        /// A unique or well-known name of the service.
         service: String,
         /// The path of the object.
         path: String,
     },
-    /// The value of a property.
+    /// Read the value of a property.
     Get {
-        /// The property.
+        /// The property to read.
         property: PropertyName,
     },
-    /// Sets a property.
+    /// Set the value of a property.
     Set {
-        /// The property.
+        /// The property to set.
         property: PropertyName,
-        /// The type of the value; without it the object is asked first.
+        /// The type of the value. If it is absent, the object is introspected first.
         signature: Option<String>,
-        /// The value.
+        /// The new value of the property.
         value: Json,
-        /// How the call is made.
+        /// Options of the call.
         #[serde(default)]
         manner: Manner,
     },
-    /// Calls a method.
+    /// Call a method of an object.
     Call {
-        /// The call.
+        /// The method and its arguments.
         call: ObjectCall,
-        /// How the call is made.
+        /// Options of the call.
         #[serde(default)]
         manner: Manner,
     },
-    /// Reads arguments from a GVariant text. Nothing is sent to the bus.
+    /// Parse arguments from a GVariant text. This sends nothing to the bus.
     Read {
         /// The types of the arguments.
         signature: String,
-        /// The text.
+        /// The text to parse.
         text: String,
     },
-    /// Writes arguments as a GVariant text. Nothing is sent to the bus.
+    /// Write arguments as a GVariant text. This sends nothing to the bus.
     Write {
         /// The types of the arguments.
         signature: String,
-        /// The arguments.
+        /// The arguments to write.
         arguments: Vec<Json>,
     },
-    /// Commands that make a call. Nothing is sent to the bus.
+    /// Write shell commands that make a call. This sends nothing to the bus.
     Commands {
-        /// The call.
+        /// The call that the commands make.
         call: ObjectCall,
     },
-    /// Parses a signature. Nothing is sent to the bus.
+    /// Parse a signature. This sends nothing to the bus.
     Types {
-        /// The text, which need not be a signature.
+        /// The text to parse, which can be invalid.
         signature: String,
     },
 }
@@ -119,67 +119,67 @@ pub(crate) enum BusRequest {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum BusAnswer {
-    /// All names.
+    /// All names on the bus.
     Names(Vec<Name>),
     /// The name; `None` if it has no owner and cannot be activated.
     Name(Option<Box<Name>>),
-    /// The objects.
+    /// The objects of the service.
     Tree(Tree),
-    /// The object.
+    /// The interfaces and properties of the object.
     Object(InspectedObject),
-    /// The answer to the call of Get.
+    /// The reply to the call of Get.
     Get(CallAnswer),
-    /// The answer to the call of Set.
+    /// The reply to the call of Set.
     Set(CallAnswer),
-    /// The answer to the call.
+    /// The reply to the method call.
     Call(CallAnswer),
-    /// The arguments, or what is wrong with the text.
+    /// The arguments, or an error in the text.
     Read(ReadText),
-    /// The text.
+    /// The arguments as a GVariant text.
     Write(String),
-    /// The commands.
+    /// Shell commands that make the call.
     Commands(CallCommands),
-    /// The types; `None` if the text is not a signature.
+    /// The complete types in the signature; `None` if the text is not a signature.
     Types(Option<Vec<ValueType>>),
 }
 
-/// Commands that make a call.
+/// Shell commands that make a call.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct CallCommands {
-    /// With busctl.
+    /// The command line for busctl.
     busctl: String,
-    /// With gdbus.
+    /// The command line for gdbus.
     gdbus: String,
 }
 
-/// What the page gets: an answer with all types that it mentions, or why there is none.
+/// An answer with all types that it mentions, or the reason why the request failed.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "Reply{T}"))]
 #[serde(untagged)]
 pub(crate) enum PageReply<T> {
-    /// There is an answer.
+    /// The request was successful, with an answer.
     Answered {
-        /// The answer.
+        /// The answer to the request.
         answer: T,
-        /// All types that it mentions.
+        /// All types that the answer mentions.
         types: TypeTable,
     },
-    /// There is none.
+    /// The request could not be served.
     Failed {
-        /// The reason, as a sentence.
+        /// The reason for the failure, as a sentence.
         failure: String,
     },
 }
 
-/// A bus that requests are for.
+/// The bus that the page shows, and the connections and watches of the page on it.
 #[derive(Debug)]
 pub(crate) struct PageBus {
     place: BusPlace,
     calls: CallPermission,
     queue: Arc<RequestQueue>,
-    listeners: Arc<Mutex<HashMap<String, std::sync::mpsc::Sender<Watched>>>>,
+    watches: Arc<Mutex<HashMap<String, std::sync::mpsc::Sender<Watched>>>>,
 }
 
 /// Requests that wait for a connection.
@@ -192,7 +192,7 @@ struct RequestQueue {
 #[derive(Debug, Default)]
 struct QueueState {
     jobs: VecDeque<QueuedRequest>,
-    /// Threads that wait for a request.
+    /// The number of threads that wait for a request.
     idle: usize,
     threads: usize,
 }
@@ -205,26 +205,28 @@ struct QueuedRequest {
 
 impl PageBus {
     pub(crate) fn new(place: BusPlace, calls: CallPermission) -> Self {
-        Self { place, calls, queue: Arc::default(), listeners: Arc::default() }
+        Self { place, calls, queue: Arc::default(), watches: Arc::default() }
     }
 
     pub(crate) const fn calls(&self) -> CallPermission {
         self.calls
     }
 
-    /// Changes what the watch with this name reports; false if there is no such watch.
-    pub(crate) fn turn(&self, name: &str, watched: Watched) -> bool {
-        lock(&self.listeners).get(name).is_some_and(|turn| turn.send(watched).is_ok())
+    /// Changes what the watch with this name reports. Returns false if there is no such watch.
+    pub(crate) fn change_watch(&self, name: &str, watched: Watched) -> bool {
+        lock(&self.watches).get(name).is_some_and(|changes| changes.send(watched).is_ok())
     }
 
-    /// Serves a request.
+    /// Serves a request. Requests that change something need [`CallPermission::Allowed`].
     pub(crate) async fn reply(&self, request: BusRequest) -> PageReply<BusAnswer> {
         if request.changes_something() && self.calls == CallPermission::Refused {
             return PageReply::failed(NOT_ALLOWED);
         }
         let (reply, replied) = oneshot::channel();
         self.add(QueuedRequest { request, reply });
-        replied.await.unwrap_or_else(|_| PageReply::failed("the connection to the bus has ended"))
+        replied.await.unwrap_or_else(|_| {
+            PageReply::failed("the connection to the bus was closed before the answer arrived")
+        })
     }
 
     fn add(&self, job: QueuedRequest) {
@@ -238,40 +240,41 @@ impl PageBus {
         self.queue.added.notify_one();
     }
 
-    /// Watches the bus: a line of JSON for each event ([`watch`](crate::watch)), until the body is
-    /// dropped. What the watch reports can be changed under its `name`.
+    /// Watches the bus. The body has a line of JSON for each event ([`watch`](crate::watch)); the
+    /// watch ends when the body is dropped. [`change_watch`](Self::change_watch) changes what the
+    /// watch with this `name` reports.
     pub(crate) fn watch(&self, name: String, watched: Watched) -> Result<Body, WatchRefusal> {
-        let (lines, taken) = mpsc::channel(LINES_MAX);
-        let (turn, turns) = std::sync::mpsc::channel();
+        let (lines, events) = mpsc::channel(LINES_MAX);
+        let (changes, new_scopes) = std::sync::mpsc::channel();
         {
-            let mut listeners = lock(&self.listeners);
-            if listeners.contains_key(&name) {
+            let mut watches = lock(&self.watches);
+            if watches.contains_key(&name) {
                 return Err(WatchRefusal::NameTaken);
             }
-            if listeners.len() >= WATCHES_MAX {
+            if watches.len() >= WATCHES_MAX {
                 return Err(WatchRefusal::TooMany);
             }
-            listeners.insert(name.clone(), turn);
+            watches.insert(name.clone(), changes);
         }
-        let (place, listeners) = (self.place.clone(), Arc::clone(&self.listeners));
+        let (place, watches) = (self.place.clone(), Arc::clone(&self.watches));
         thread::spawn(move || {
-            if let Err(failure) = watch::listen(&place, watched, &turns, &lines) {
+            if let Err(failure) = watch::listen(&place, watched, &new_scopes, &lines) {
                 let reply = PageReply::<WatchEvent>::failed(&failure.to_string());
                 let _ = lines.blocking_send(reply.to_line());
             }
-            lock(&listeners).remove(&name);
+            lock(&watches).remove(&name);
         });
-        Ok(Body::from_stream(stream::unfold(taken, |mut taken| async move {
-            let line = taken.recv().await?;
-            Some((Ok::<_, std::convert::Infallible>(line), taken))
+        Ok(Body::from_stream(stream::unfold(events, |mut events| async move {
+            let line = events.recv().await?;
+            Some((Ok::<_, std::convert::Infallible>(line), events))
         })))
     }
 }
 
-/// Why a page cannot watch the bus.
+/// The reason why a watch cannot begin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum WatchRefusal {
-    /// As many as possible watch already.
+    /// [`WATCHES_MAX`] watches are active.
     TooMany,
     /// Another watch has this name.
     NameTaken,
@@ -294,17 +297,17 @@ impl RequestQueue {
         lock(&self.state)
     }
 
-    /// Serves requests until none has come for a while.
+    /// Serves requests until the connection has been idle for [`IDLE_MAX`].
     fn serve(&self, place: &BusPlace) {
         let mut inspector = None;
         while let Some(QueuedRequest { request, reply }) = self.next() {
             let served = serve(&mut inspector, place, request);
-            // The page may be closed by now.
+            // Sending fails if the page was closed in the meantime.
             let _ = reply.send(served.unwrap_or_else(|reason| PageReply::failed(&reason)));
         }
     }
 
-    /// The next request; `None` if none has come for a while.
+    /// Waits for the next request; `None` if none arrives within [`IDLE_MAX`].
     fn next(&self) -> Option<QueuedRequest> {
         let mut state = self.lock();
         state.idle += 1;
@@ -330,7 +333,7 @@ fn serve(
         None => Inspector::new(place.connect().map_err(|error| error.to_string())?),
     };
     let reply = request.serve(&inspector, place);
-    // A connection that has ended cannot be used again.
+    // A closed connection cannot be used again.
     if inspector.connection().ended().is_none() {
         *kept = Some(inspector);
     }
@@ -420,7 +423,7 @@ fn add_object_types(object: &InspectedObject, types: &mut TypeTable) {
 impl CallCommands {
     /// # Errors
     ///
-    /// If the arguments are not of the types of the call.
+    /// If the arguments do not have the types of the call.
     fn of(call: &ObjectCall, place: &BusPlace) -> Result<Self, ArgumentError> {
         let signature = call.signature.as_deref().unwrap_or_default();
         let values = json::read_arguments(signature, &call.arguments)?;
@@ -449,7 +452,7 @@ impl<T: Serialize> PageReply<T> {
         serde_json::to_string(self).expect("all keys are texts")
     }
 
-    /// The reply as one line, with its end.
+    /// The reply in one line of JSON, with the line break.
     pub(crate) fn to_line(&self) -> Bytes {
         Bytes::from(self.to_json() + "\n")
     }
@@ -462,14 +465,15 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
 const NOT_ALLOWED: &str =
     "this page may not call methods or set properties: start `diligence` with --allow-calls";
 
-/// Pages that watch the bus at the same time. Each takes a thread and a connection to the bus.
+/// The maximum number of pages that watch the bus at the same time. Each needs a thread and a
+/// connection to the bus.
 const WATCHES_MAX: usize = 32;
 
-/// Connections that serve requests at the same time.
+/// The maximum number of connections that serve requests at the same time.
 const THREADS_MAX: usize = 8;
 
-/// How long an idle connection is kept.
+/// The time after which an idle connection is closed.
 const IDLE_MAX: Duration = Duration::from_secs(60);
 
-/// Events that wait until the page reads them.
+/// The maximum number of events that wait for the page to read them.
 const LINES_MAX: usize = 256;

@@ -1,9 +1,9 @@
-//! A recording and the page that shows it, in one file that needs nothing else.
+//! Export of a page and its recording as a self-contained HTML file.
 //!
-//! The file is a document with four things in it: the page, what answers it (the same code as in this
-//! program, as WebAssembly), the recording, and a few words about it. All but the page is in Base64, so
-//! nothing that a message says can be taken for markup. The document says of itself that it may load
-//! nothing and talk to nobody.
+//! The file has four parts: the page, the analyst (the code that answers the page's questions,
+//! compiled to WebAssembly), the recording, and a description of it. All parts except the page are
+//! encoded as Base64, so that no content of a message can become markup. The
+//! Content-Security-Policy of the file forbids it to load anything or to connect to any server.
 
 use std::fmt;
 use std::io::{self, BufWriter, Write};
@@ -19,11 +19,12 @@ use serde::Serialize;
 use crate::assets;
 use crate::session::Token;
 
-/// Writes a capture with the page that shows it. `title` is what people call it.
+/// Writes a capture and the page that shows it as an HTML file with this `title`.
 ///
 /// # Errors
 ///
-/// If the page is not part of this program, if the recording cannot be read any more, or those of `out`.
+/// If the program was built without the page, if the recording can no longer be read, or if `out`
+/// cannot be written.
 pub fn export(
     capture: &Capture,
     title: &str,
@@ -56,13 +57,13 @@ pub fn export(
     Ok(out.flush()?)
 }
 
-/// What the page is told about the recording in it.
+/// Information for the page about the recording in it.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct About<'a> {
     /// The title of the page.
     title: &'a str,
-    /// Whether the contents of messages were removed.
+    /// True if the contents of messages were removed.
     redacted: bool,
 }
 
@@ -72,7 +73,7 @@ impl About<'_> {
     }
 }
 
-/// An element with something in it that is compressed and then text.
+/// Writes an element whose content is compressed and encoded as Base64.
 fn data(
     out: &mut impl Write,
     id: &str,
@@ -89,14 +90,15 @@ fn data(
     Ok(out.write_all(b"</script>\n")?)
 }
 
-/// A script without what would end the element that it stands in, or begin a comment there. In
-/// strings and expressions, where alone a script has these, the backslash means nothing.
+/// Escapes the sequences that would end the `script` element or begin a comment in it. A minified
+/// script has these sequences only in strings and regular expressions, where the backslash has no
+/// effect.
 fn as_inline_script(script: &[u8]) -> Vec<u8> {
     let text = String::from_utf8_lossy(script);
     text.replace("</script", "<\\/script").replace("<!--", "<\\!--").into_bytes()
 }
 
-/// Why there is no such file.
+/// The reason why an export failed.
 #[derive(Debug)]
 pub enum PageExportError {
     /// The program was built without the page.
@@ -115,7 +117,7 @@ impl fmt::Display for PageExportError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotBuilt => f.write_str(
-                "this program was built without the page; `make build` builds it, with Node",
+                "this program was built without the page: run `make build`, which needs Node 20 or later",
             ),
             Self::Io(error) => error.fmt(f),
         }

@@ -1,8 +1,9 @@
-//! Which requests are answered.
+//! Checks of HTTP requests against cross-site requests and DNS rebinding.
 //!
-//! A request must be made to the address of the page, by the page itself. A page of another site in the same
-//! browser is recognized by its origin, and one whose name resolves to this address by the host that it
-//! asks for. That the browser belongs to the user is checked by [`session`](crate::session).
+//! A request must be addressed to the page's own address and come from the page itself. The
+//! `Origin` header reveals a page of another site in the same browser. The `Host` header reveals a
+//! site whose name resolves to this address. [`session`](crate::session) checks that the browser
+//! belongs to the user.
 
 use std::net::SocketAddr;
 
@@ -10,9 +11,15 @@ use axum::extract::Request;
 use axum::http::header::{HOST, ORIGIN};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 
-/// Whether a request was made to `address`, and not by a page from elsewhere.
+/// Accepts a request that names `address` as its host and, if it has an origin, as its origin.
+///
+/// # Errors
+///
+/// - `400 Bad Request`: the request has several `Host` headers.
+/// - `421 Misdirected Request`: the request is for another host.
+/// - `403 Forbidden`: the request comes from a page of another origin.
 pub(crate) fn check<B>(request: &Request<B>, address: SocketAddr) -> Result<(), StatusCode> {
-    let is_ours = |name: &str| names(address).iter().any(|ours| ours == name);
+    let is_ours = |name: &str| host_names(address).iter().any(|ours| ours == name);
     let headers = request.headers();
     let mut hosts = headers.get_all(HOST).iter();
     let host = hosts.next().and_then(|host| host.to_str().ok());
@@ -28,8 +35,9 @@ pub(crate) fn check<B>(request: &Request<B>, address: SocketAddr) -> Result<(), 
     if origin.is_some_and(is_ours) { Ok(()) } else { Err(StatusCode::FORBIDDEN) }
 }
 
-/// Whether a request that needs the cookie was made by the page itself or by the user. A cookie is also
-/// sent for pages of other ports of the same host, and browsers say so.
+/// True if the page itself or the user made the request. Requests with the cookie need this check,
+/// because browsers also send the cookie for pages on other ports of the same host. They report
+/// such a page in the header `Sec-Fetch-Site`.
 pub(crate) fn is_same_origin<B>(request: &Request<B>) -> bool {
     let site = request.headers().get(FETCH_SITE);
     site.is_none_or(|site| site == "same-origin" || site == "none")
@@ -37,13 +45,13 @@ pub(crate) fn is_same_origin<B>(request: &Request<B>) -> bool {
 
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// What browsers call the address.
-fn names(address: SocketAddr) -> [String; 2] {
+/// The values of `Host` that browsers send for the address.
+fn host_names(address: SocketAddr) -> [String; 2] {
     [address.to_string(), format!("localhost:{}", address.port())]
 }
 
-/// What is said with each answer: the page runs its own code alone, talks to nobody else, is in no
-/// frame, and its address goes to nobody.
+/// Headers of every response. They allow the page to run only its own code and to connect only to
+/// this server, forbid frames, and keep the page's address out of `Referer` headers.
 pub(crate) const HEADERS: [(HeaderName, HeaderValue); 6] = [
     (
         axum::http::header::CONTENT_SECURITY_POLICY,
@@ -104,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_of_other_ports_and_sites_are_told_apart() {
+    fn requests_from_other_ports_and_sites_are_not_same_origin() {
         for (site, expected) in [
             (None, true),
             (Some("none"), true),

@@ -1,20 +1,21 @@
-//! The picture of a bus: a page, and the server that shows it.
+//! The web page that shows a recording or a live bus, and the HTTP server for it.
 //!
-//! The page is a program of its own, in TypeScript, in the folder `web`; it is part of this program once
-//! it is built. Here is what it talks to. The modules, in the order of reading:
+//! The page itself is a TypeScript program in the folder `web`, which the build script embeds once
+//! it is built. This crate is the server. The modules, in the order of reading:
 //!
-//! - [`subject`]: what is looked at: recordings, or a bus.
-//! - `missing`: what went over a bus and was not heard.
-//! - `assets`: the files of the page.
-//! - `peers`: which connections are answered.
-//! - `guard`: which requests are answered.
-//! - `session`: how a browser proves that it belongs to the user.
-//! - `browser`: starting the user's browser.
-//! - `stream`: the recording as it is told to the page, and on while it grows.
-//! - [`bus`]: what it asks of a running bus.
-//! - `arguments`: the arguments of a call as one text.
-//! - [`mod@export`]: all of it in one file.
-//! - [`server`]: all of it behind an address.
+//! - [`subject`]: the recording or live bus that a page shows.
+//! - `missing`: counts of messages that were not captured.
+//! - `assets`: the embedded files of the page.
+//! - `peers`: rejects connections of other users.
+//! - `guard`: rejects requests of other sites.
+//! - `session`: authenticates the user's browser.
+//! - `browser`: opens the page in the user's browser.
+//! - `stream`: sends the recording, and later additions, to the page.
+//! - [`bus`]: serves requests of the page to a running bus.
+//! - `watch`: sends events of a running bus to the page.
+//! - `arguments`: parses and writes the arguments of a call in one text.
+//! - [`mod@export`]: saves the page and its recording in one file.
+//! - [`server`]: the HTTP server.
 
 #![forbid(unsafe_code)]
 

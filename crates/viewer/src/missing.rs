@@ -1,25 +1,25 @@
-//! What went over a bus and was not heard.
+//! Counts of messages on a live bus that were not captured.
 
 use capture::record::{GapCause, RecordingGap, RecordingRecord};
 
-/// What is missing of a bus since it was listened to.
+/// Messages of a bus that are missing from the capture since it began.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct MissedMessages {
-    /// Messages that were gone before they were read, as the bus has counted them.
+    /// The number of messages that were overwritten before they were read, as counted by the bus.
     pub(crate) overrun: u64,
-    /// How often the bus has ended the connection. Nobody knows what went over it until it was there
-    /// again.
+    /// The number of times that the bus closed the connection. The number of messages missed until
+    /// the reconnection is unknown.
     pub(crate) disconnected: u64,
 }
 
 impl MissedMessages {
-    /// Counts what a record says is missing.
-    pub(crate) fn learn(&mut self, record: &RecordingRecord<'_>) {
+    /// Counts the messages that a record reports as missing.
+    pub(crate) fn add(&mut self, record: &RecordingRecord<'_>) {
         let RecordingRecord::Gap(RecordingGap { cause, lost, .. }) = record else { return };
         match cause {
             GapCause::Overrun => self.overrun += lost.unwrap_or(0),
             GapCause::Disconnected => self.disconnected += 1,
-            // Only of files.
+            // These gaps occur only in files.
             GapCause::DiskFull | GapCause::CutFile | GapCause::RecorderLost => {}
         }
     }
@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_missing_is_counted_by_its_cause() {
+    fn missing_messages_are_counted_by_cause() {
         let mut missing = MissedMessages::default();
         for (cause, lost, overrun, disconnected) in [
             (GapCause::Overrun, Some(7), 7, 0),
@@ -40,7 +40,7 @@ mod tests {
             (GapCause::Overrun, Some(3), 10, 1),
             (GapCause::CutFile, None, 10, 1),
         ] {
-            missing.learn(&RecordingRecord::Gap(RecordingGap {
+            missing.add(&RecordingRecord::Gap(RecordingGap {
                 at: None,
                 bus: BusId(0),
                 cause,

@@ -1,9 +1,9 @@
-//! Which connections are answered.
+//! Rejection of connections of other users.
 //!
-//! Every user of the machine can connect to the loopback address. A connection is only answered if the
-//! kernel says that the socket at its other end belongs to the user of this program or to root, who can
-//! read this process's memory anyway (and who relays connections, for example into WSL). If the kernel does
-//! not know the socket, the connection is closed.
+//! Every user of the machine can connect to the loopback address. The server accepts a connection
+//! only if the kernel reports that its other end belongs to the user of this program or to root.
+//! Root can read this process's memory anyway, and relays connections, for example into WSL. If the
+//! kernel does not know the socket, the connection is closed.
 
 use std::io;
 use std::net::SocketAddr;
@@ -12,7 +12,7 @@ use axum::serve::Listener;
 use sys::privileges::effective_user;
 use tokio::net::{TcpListener, TcpStream};
 
-/// Accepts connections of this user.
+/// A listener that accepts only connections of this user and of root.
 #[derive(Debug)]
 pub(crate) struct OwnConnections {
     listener: TcpListener,
@@ -39,7 +39,8 @@ impl Listener for OwnConnections {
             let (stream, peer) = Listener::accept(&mut self.listener).await;
             match self.accepts(&stream) {
                 Ok(true) => return (stream, peer),
-                // If the answer does not reach the peer, it sees that the connection was closed.
+                // If the response cannot be sent, the peer still sees that the connection was
+                // closed.
                 Ok(false) | Err(_) => drop(stream.try_write(REJECTED)),
             }
         }
@@ -54,5 +55,5 @@ const ROOT: u32 = 0;
 
 const REJECTED: &[u8] = b"HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain\r\n\
     Connection: close\r\n\r\n\
-    This page is only for the user who started it, and the kernel does not say that this connection\n\
-    is from a program of that user.\n";
+    Only the user who started this page can open it. The kernel does not report that this connection\n\
+    belongs to a process of that user.\n";

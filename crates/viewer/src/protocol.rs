@@ -1,8 +1,8 @@
-//! Generates `web/src/generated/protocol.ts`: the TypeScript types of everything that the page sends and
-//! gets, and the JSON schemas by which the page checks what it gets.
+//! Generates `web/src/generated/protocol.ts`: the TypeScript types of all messages between the page
+//! and the program, and the JSON schemas with which the page validates messages from the program.
 //!
-//! The Rust types are the only definition of the format. The file is committed, so that building the page
-//! needs no Rust, and a test fails when it is stale.
+//! The Rust types are the only definition of the format. The generated file is committed, so that
+//! the page can be built without Rust, and a test fails if the file is out of date.
 
 use std::path::Path;
 
@@ -21,17 +21,18 @@ use crate::export::About;
 use crate::watch::WatchEvent;
 
 #[test]
-fn the_types_of_the_page_are_those_of_the_program() {
+fn types_of_the_page_match_the_program() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/src/generated/protocol.ts");
     golden::check(file, &generated());
 }
 
-/// Which way a value travels.
+/// The direction in which a value travels.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SchemaDirection {
-    /// The program writes it. An absent value is written as `null`, or left out, and never both.
+    /// The program writes the value. An absent value is either written as `null` or left out; a
+    /// field never does both.
     ToPage,
-    /// The page writes it. What has a default can be left out.
+    /// The page writes the value. It can leave out fields that have a default.
     FromPage,
 }
 
@@ -60,12 +61,15 @@ fn generated() -> String {
     for (name, schema) in &requests {
         match answers.get(name) {
             None => file += &declaration(name, schema, SchemaDirection::FromPage),
-            Some(answer) => assert_eq!(schema, answer, "{name} has two meanings"),
+            Some(answer) => {
+                assert_eq!(schema, answer, "{name} has different schemas in requests and answers")
+            }
         }
     }
-    file += "\n/** The types that the page gets, and checks. */\nexport interface Checked {\n";
+    file +=
+        "\n/** The types that the page receives and validates. */\nexport interface Checked {\n";
     roots.iter().for_each(|root| file += &format!("  readonly {root}: {root};\n"));
-    file += "}\n\n/** The schemas of these types, and of all types that they mention. */\n";
+    file += "}\n\n/** The schemas of these types and of all types that they refer to. */\n";
     file += "export const SCHEMAS: Readonly<Record<string, Schema>> = {\n";
     for (name, schema) in &answers {
         let mut schema = Schema::try_from(schema.clone()).expect("a definition is a schema");
@@ -76,13 +80,14 @@ fn generated() -> String {
     file + "};\n"
 }
 
-/// Adds a type with all that it mentions; returns its name.
+/// Adds a type and all types that it refers to. Returns its name.
 fn root<T: JsonSchema>(generator: &mut SchemaGenerator) -> String {
     generator.subschema_for::<T>();
     T::schema_name().into_owned()
 }
 
-/// Removes what the page does not use, and describes some shapes with fewer words.
+/// Removes keywords that the page does not use, and simplifies the shape of enumerations and
+/// flattened fields.
 fn simplify(schema: &mut Schema) {
     if schema.as_bool() == Some(true) {
         schema.ensure_object();
@@ -100,8 +105,8 @@ fn simplify(schema: &mut Schema) {
     merge_flattened(schema);
 }
 
-/// An object with fields that also has at most one of some other fields becomes one object in which those
-/// are optional.
+/// Merges a flattened enumeration into its object: an object with fields and with at most one of
+/// the enumeration's fields becomes one object in which the latter are optional.
 fn merge_flattened(schema: &mut Schema) {
     if schema.get("properties").is_none() {
         return;
@@ -120,7 +125,7 @@ fn merge_flattened(schema: &mut Schema) {
     }
 }
 
-/// Fields that are left out are never `null`.
+/// Removes `null` from the types of optional fields: the program leaves such a field out instead.
 fn exclude_absent(schema: &mut Schema) {
     let required = schema.get("required").cloned().unwrap_or_default();
     let is_required =
@@ -141,7 +146,7 @@ fn exclude_absent(schema: &mut Schema) {
     }
 }
 
-/// A named type with its description.
+/// The TypeScript declaration of a type, with its description as a comment.
 fn declaration(name: &str, schema: &Value, direction: SchemaDirection) -> String {
     let comment = comment("", schema);
     let has_fields = ["oneOf", "anyOf", "$ref"].iter().all(|key| schema.get(key).is_none());
@@ -168,12 +173,12 @@ fn field_text(name: &str, field: &Value, object: &Value, direction: SchemaDirect
     match (is_required, direction) {
         (true, _) => format!("readonly {name}: {text}"),
         (false, SchemaDirection::ToPage) => format!("readonly {name}?: {text}"),
-        // The page may say that it leaves a field out.
+        // `undefined` is allowed, so that the page can state explicitly that it leaves a field out.
         (false, SchemaDirection::FromPage) => format!("readonly {name}?: {text} | undefined"),
     }
 }
 
-/// A schema as a type.
+/// Writes a schema as a TypeScript type.
 fn text(schema: &Value, direction: SchemaDirection) -> String {
     let all = |key: &str| {
         distinct(schema[key].as_array().into_iter().flatten().map(|one| text(one, direction)))
@@ -208,7 +213,7 @@ fn text(schema: &Value, direction: SchemaDirection) -> String {
     }
 }
 
-/// The type that the keyword `type` names.
+/// The TypeScript type for a value of the keyword `type`.
 fn of_type(name: &Value, schema: &Value, direction: SchemaDirection) -> String {
     let one = |schema: &Value| text(schema, direction);
     match name.as_str() {
@@ -231,7 +236,7 @@ fn of_type(name: &Value, schema: &Value, direction: SchemaDirection) -> String {
             _ => "object".into(),
         },
         Some(basic) => basic.into(),
-        None => panic!("the type {name} is not known here"),
+        None => panic!("the type {name} has no TypeScript equivalent"),
     }
 }
 
@@ -245,13 +250,13 @@ fn distinct(texts: impl Iterator<Item = String>) -> Vec<String> {
     distinct
 }
 
-/// A type that an operator can follow or precede.
+/// Puts a compound type into parentheses, so that an operator can follow or precede it.
 fn grouped(text: &str) -> String {
     let is_compound = text.starts_with("readonly ") || text.contains(" | ");
     if is_compound { format!("({text})") } else { text.to_owned() }
 }
 
-/// The description of a schema as a comment, without the links of rustdoc.
+/// The description of a schema as a comment, without rustdoc links.
 fn comment(indent: &str, schema: &Value) -> String {
     let Some(description) = schema["description"].as_str() else { return String::new() };
     let description = description.replace("[`", "`").replace("`]", "`");
@@ -269,10 +274,10 @@ const HEADER: &str = "\
 
 import type { Schema } from \"../format/check\";
 
-/** The version of the format. */";
+/** The version of the format of frames. */";
 
 const JSON: &str = "\
-/** Any JSON value. */
+/** Any value that JSON can represent. */
 export type Json =
   | null
   | boolean
@@ -282,9 +287,10 @@ export type Json =
   | { readonly [key: string]: Json };
 ";
 
-/// Types for the tests of the page, which has no parser of its own: a line for each.
+/// Generates the type tables for the unit tests of the page, because the page has no parser for
+/// signatures. Each type is one line.
 #[test]
-fn the_page_is_tested_with_types_of_the_program() {
+fn type_tables_for_the_tests_of_the_page_are_current() {
     let mut types = TypeTable::default();
     for signature in SIGNATURES {
         types.add(signature);

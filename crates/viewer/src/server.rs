@@ -1,4 +1,4 @@
-//! All of it behind an address.
+//! The HTTP server of a page.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use crate::subject::ViewerSubject;
 use crate::watch::Watched;
 use crate::{assets, guard, stream};
 
-/// Shows a page to the user who started it.
+/// A server that shows a page to the user who started it.
 #[derive(Debug)]
 pub struct PageServer {
     site: Arc<PageSite>,
@@ -36,19 +36,23 @@ struct PageSite {
     address: SocketAddr,
     session: PageSession,
     redirect_file: RedirectFile,
-    /// Called with the address that takes the place of the printed one.
+    /// Called with the new address when the printed one has been used.
     on_new_address: Box<dyn Fn(String) + Send + Sync>,
     subject: ViewerSubject,
-    /// The bus, if it is one that is looked at.
+    /// The bus, if the subject is one.
     bus: Option<PageBus>,
 }
 
 impl PageServer {
-    /// Answers on this port of the loopback address, or on any that is free, in a thread of its own for
-    /// as long as the program runs. `calls` is what the page may do on a bus.
+    /// Starts the server in a thread, on this port of the loopback address or on any free port. It
+    /// runs until the program ends. `calls` says whether the page may call methods on a bus.
     ///
-    /// An [address](Self::address) works once. `on_new_address` is called with the next one when it has
-    /// been used.
+    /// An [address](Self::address) works once. When it has been used, `on_new_address` is called
+    /// with the next one.
+    ///
+    /// # Errors
+    ///
+    /// If the port cannot be bound, or if random numbers or a thread are not available.
     pub fn start(
         port: Option<u16>,
         subject: ViewerSubject,
@@ -74,17 +78,17 @@ impl PageServer {
         Ok(Self { site })
     }
 
-    /// An address of the page, which works once.
+    /// The current address of the page, which works once.
     pub fn address(&self) -> String {
         self.site.session.printed_address()
     }
 
-    /// Opens the page in the user's browser. The address from [`address`](Self::address) is not used
-    /// for it.
+    /// Opens the page in the user's browser. This does not use up the [`address`](Self::address).
     ///
     /// # Errors
     ///
-    /// If there is no browser, or the file that leads it to the page cannot be written.
+    /// If no browser can be started, or if the file that redirects it to the page cannot be
+    /// written.
     pub fn open_browser(&self) -> io::Result<()> {
         let address = self.site.session.file_address()?;
         self.site.redirect_file.open_browser(&address)
@@ -93,35 +97,35 @@ impl PageServer {
 
 impl Drop for PageServer {
     fn drop(&mut self) {
-        // The thread goes on until the program ends, which does not wait for it.
+        // The server thread is not stopped here: it runs until the program ends.
         self.site.redirect_file.remove();
     }
 }
 
 impl fmt::Debug for PageSite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Site").field("address", &self.address).finish_non_exhaustive()
+        f.debug_struct("PageSite").field("address", &self.address).finish_non_exhaustive()
     }
 }
 
 fn routes(site: Arc<PageSite>) -> Router {
     let page = Router::new()
         .route("/", get(page))
-        .route("/stream", get(told))
-        .route("/ask", post(asked))
-        .route("/bus", post(bus_requested))
-        .route("/watch/{name}", get(watched).post(turned))
-        .route("/save/{bodies}", get(saved))
+        .route("/stream", get(stream_frames))
+        .route("/ask", post(answer))
+        .route("/bus", post(serve_bus_request))
+        .route("/watch/{name}", get(start_watch).post(change_watch))
+        .route("/save/{bodies}", get(save))
         .route("/{*path}", get(file))
         .layer(DefaultBodyLimit::max(QUESTION_MAX))
-        .layer(middleware::from_fn_with_state(Arc::clone(&site), with_cookie));
-    page.route(&format!("/{OPEN}/{{code}}"), get(opened).head(not_opened))
-        .layer(middleware::from_fn_with_state(Arc::clone(&site), guarded))
+        .layer(middleware::from_fn_with_state(Arc::clone(&site), require_cookie));
+    page.route(&format!("/{OPEN}/{{code}}"), get(redeem_code).head(reject_head))
+        .layer(middleware::from_fn_with_state(Arc::clone(&site), check_origin))
         .with_state(site)
 }
 
-/// Answers only requests to this address, and says with each answer what browsers may do with it.
-async fn guarded(State(site): State<Arc<PageSite>>, request: Request, next: Next) -> Response {
+/// Rejects requests of other sites, and adds the security headers to every response.
+async fn check_origin(State(site): State<Arc<PageSite>>, request: Request, next: Next) -> Response {
     let mut response = match guard::check(&request, site.address) {
         Ok(()) => next.run(request).await,
         Err(status) => status.into_response(),
@@ -130,26 +134,30 @@ async fn guarded(State(site): State<Arc<PageSite>>, request: Request, next: Next
     response
 }
 
-/// Answers only the user's browser.
-async fn with_cookie(State(site): State<Arc<PageSite>>, request: Request, next: Next) -> Response {
+/// Rejects requests without the cookie, and requests of other pages in the same browser.
+async fn require_cookie(
+    State(site): State<Arc<PageSite>>,
+    request: Request,
+    next: Next,
+) -> Response {
     match site.session.has_cookie(request.headers()) && guard::is_same_origin(&request) {
         true => next.run(request).await,
         false => (StatusCode::FORBIDDEN, Html(NO_COOKIE)).into_response(),
     }
 }
 
-/// Who only asks whether there is something at an address, as programs do that show links, does not use
-/// it up.
-async fn not_opened() -> StatusCode {
+/// Rejects HEAD requests, so that a program that only checks links, as chat programs do, does not
+/// use up the code.
+async fn reject_head() -> StatusCode {
     StatusCode::METHOD_NOT_ALLOWED
 }
 
-/// Exchanges a code for the cookie, and leads to the page. A browser that has the cookie already gets
-/// there with a used code too.
+/// Exchanges a code for the cookie and redirects to the page. A browser that already has the cookie
+/// reaches the page with a used code, too.
 ///
-/// This is not a redirect by status: the cookie would not be sent to its target if the browser came here
-/// from another site or a file.
-async fn opened(State(site): State<Arc<PageSite>>, Path(code): Path<String>) -> Response {
+/// This is not an HTTP redirect because the browser would not send the cookie to its target if it
+/// came here from another site or from a file.
+async fn redeem_code(State(site): State<Arc<PageSite>>, Path(code): Path<String>) -> Response {
     let to_page = || Html(redirect("/"));
     match site.session.redeem(&code) {
         Ok(None) => (StatusCode::FORBIDDEN, to_page()).into_response(),
@@ -172,40 +180,40 @@ async fn file(Path(path): Path<String>) -> Response {
     assets::file(&path)
 }
 
-async fn told(State(site): State<Arc<PageSite>>) -> Response {
+async fn stream_frames(State(site): State<Arc<PageSite>>) -> Response {
     let calls = site.bus.as_ref().map(PageBus::calls);
     framed(stream::body(site.subject.clone(), calls))
 }
 
-/// What the page knows that asks.
+/// The part of the messages that the page has.
 #[derive(Debug, Deserialize)]
 struct KnownMessages {
-    /// How many messages there were before the first one that it has.
+    /// The number of messages that were dropped before the first one that the page has.
     #[serde(default)]
     before: u64,
 }
 
-async fn asked(
+async fn answer(
     State(site): State<Arc<PageSite>>,
     Query(known): Query<KnownMessages>,
     question: Bytes,
 ) -> Response {
-    let answer = move || {
-        let frame = site.subject.with(|shown| match shown.before() {
-            before if before == known.before => analyst::answer(shown.capture(), &question),
-            // The rows and times of the question are no longer those of this capture.
+    let answer_question = move || {
+        let frame = site.subject.with(|content| match content.before() {
+            before if before == known.before => analyst::answer(content.capture(), &question),
+            // The question refers to rows and times of an older capture.
             before => PageFrame::new(&FrameHead::Moved { before }),
         });
         frame.into_bytes()
     };
-    match spawn_blocking(answer).await {
+    match spawn_blocking(answer_question).await {
         Ok(bytes) => framed(Body::from(bytes)),
         Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     }
 }
 
-/// Serves a request for the bus.
-async fn bus_requested(State(site): State<Arc<PageSite>>, request: Bytes) -> Response {
+/// Serves a request to the bus.
+async fn serve_bus_request(State(site): State<Arc<PageSite>>, request: Bytes) -> Response {
     let Some(bus) = &site.bus else { return StatusCode::NOT_FOUND.into_response() };
     match serde_json::from_slice(&request) {
         Ok(request) => {
@@ -216,7 +224,7 @@ async fn bus_requested(State(site): State<Arc<PageSite>>, request: Bytes) -> Res
     }
 }
 
-async fn watched(
+async fn start_watch(
     State(site): State<Arc<PageSite>>,
     Path(name): Path<String>,
     Query(watched): Query<Watched>,
@@ -234,18 +242,18 @@ async fn watched(
     }
 }
 
-/// Turns what a page hears of a bus to something else.
-async fn turned(
+/// Changes the service and object that a watch reports on.
+async fn change_watch(
     State(site): State<Arc<PageSite>>,
     Path(name): Path<String>,
     Query(watched): Query<Watched>,
 ) -> StatusCode {
-    let is_heard = site.bus.as_ref().is_some_and(|bus| bus.turn(&name, watched));
-    if is_heard { StatusCode::NO_CONTENT } else { StatusCode::NOT_FOUND }
+    let is_changed = site.bus.as_ref().is_some_and(|bus| bus.change_watch(&name, watched));
+    if is_changed { StatusCode::NO_CONTENT } else { StatusCode::NOT_FOUND }
 }
 
-/// The whole as one file, to be saved.
-async fn saved(State(site): State<Arc<PageSite>>, Path(bodies): Path<String>) -> Response {
+/// Sends the page and its recording in one file, for the user to save.
+async fn save(State(site): State<Arc<PageSite>>, Path(bodies): Path<String>) -> Response {
     let bodies = match bodies.as_str() {
         "whole" => Bodies::Whole,
         "redacted" => Bodies::Redacted,
@@ -255,7 +263,7 @@ async fn saved(State(site): State<Arc<PageSite>>, Path(bodies): Path<String>) ->
     let write = move || {
         let mut file = Vec::new();
         let title = site.subject.title();
-        site.subject.with(|shown| export(shown.capture(), title, bodies, &mut file))?;
+        site.subject.with(|content| export(content.capture(), title, bodies, &mut file))?;
         Ok(file)
     };
     match spawn_blocking(write).await {
@@ -271,7 +279,8 @@ async fn saved(State(site): State<Arc<PageSite>>, Path(bodies): Path<String>) ->
     }
 }
 
-/// The name of a saved page: that of its recording, in characters that every system has in names of files.
+/// The file name for a saved page: the title of its recording, in characters that every file system
+/// allows.
 fn saved_name(title: &str, bodies: Bodies) -> String {
     let stem = title.strip_suffix(".pcapng").or_else(|| title.strip_suffix(".pcap"));
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
@@ -287,7 +296,7 @@ fn saved_name(title: &str, bodies: Bodies) -> String {
     }
 }
 
-/// Characters of the title of a recording in the name of a file.
+/// The maximum number of characters of a title in a file name.
 const SAVED_NAME_MAX: usize = 100;
 
 fn framed(body: Body) -> Response {
@@ -298,13 +307,13 @@ const NO_COOKIE: &str = "<!doctype html>
 <html lang=\"en\">
 <meta charset=\"utf-8\">
 <title>Diligence</title>
-<h1>This browser has not been let in</h1>
-<p>Open the address that the program has printed last. Each address works once: when it has been used, the
-program prints the next one.</p>
+<h1>This browser is not authorized</h1>
+<p>Open the address that the program printed last. Each address works once. After its use, the program
+prints a new one.</p>
 </html>
 ";
 
-/// Bytes of a question.
+/// The maximum size of a request body, in bytes.
 const QUESTION_MAX: usize = 1 << 20;
 
 #[cfg(test)]

@@ -1,11 +1,13 @@
-//! How a browser proves that it belongs to the user who started the program.
+//! Authentication of the browser of the user who started the program.
 //!
-//! An address of the page contains a code that works once. Opening it gives the browser a cookie, and the
-//! cookie is what every other request needs. So what stands in a command line, in the history of a browser
-//! or on a terminal is worth nothing afterwards, and the secret that lasts is never part of an address.
+//! An address of the page contains a code that works once. Opening the address gives the browser a
+//! cookie, which every other request needs. A code in a command line, in the history of a browser
+//! or on a terminal is therefore worthless after its use, and the permanent secret is never part of
+//! an address.
 //!
-//! There are two kinds of codes. One address is printed; when it has been used it is replaced by another
-//! one. A browser that the program starts gets its address in a file ([`browser`](crate::browser)).
+//! There are two kinds of codes. One is in the printed address; after its use, the program prints a
+//! new address. The other is in the file for a browser that the program starts
+//! ([`browser`](crate::browser)).
 
 use std::fmt;
 use std::io;
@@ -20,14 +22,15 @@ use axum::http::{HeaderMap, HeaderValue};
 pub(crate) struct Token(String);
 
 impl Token {
-    /// A new one.
+    /// Creates a new random token.
     pub(crate) fn random() -> io::Result<Self> {
         let mut bytes = [0; TOKEN_BYTES];
         sys::random::fill(&mut bytes)?;
         Ok(Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
     }
 
-    /// Whether this is the token. The time that the comparison takes depends only on the length.
+    /// Compares the token with a word. The duration of the comparison depends only on the length of
+    /// the word, to prevent timing attacks.
     pub(crate) fn is(&self, word: &str) -> bool {
         let different = self.0.bytes().zip(word.bytes()).fold(0, |sum, (a, b)| sum | (a ^ b));
         self.0.len() == word.len() && different == 0
@@ -38,14 +41,14 @@ impl Token {
     }
 }
 
-/// Leaves out the secret: logs have other readers.
+/// Leaves out the secret, because other users may read logs.
 impl fmt::Debug for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Token(..)")
     }
 }
 
-/// The codes that can still be used, and the cookie that they are exchanged for.
+/// The codes that are still valid, and the cookie for which they are exchanged.
 #[derive(Debug)]
 pub(crate) struct PageSession {
     address: SocketAddr,
@@ -56,16 +59,16 @@ pub(crate) struct PageSession {
 #[derive(Debug)]
 struct Codes {
     printed: Token,
-    /// The code in the file for the browser, while that has not been opened.
+    /// The code in the file for the browser, until it is used.
     file: Option<Token>,
 }
 
-/// Which address contained a code.
+/// The address that contained a code.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum CodeSource {
-    /// The printed one. This address takes its place.
+    /// The printed address, which `next` replaces.
     Printed { next: String },
-    /// The one in the file for the browser.
+    /// The address in the file for the browser.
     File,
 }
 
@@ -75,12 +78,12 @@ impl PageSession {
         Ok(Self { address, cookie: Token::random()?, codes: Mutex::new(codes) })
     }
 
-    /// The address to print.
+    /// The address to print for the user.
     pub(crate) fn printed_address(&self) -> String {
         self.address_of(&self.codes().printed)
     }
 
-    /// The address for the browser that the program starts. An earlier one stops working.
+    /// Creates the address for the browser that the program starts. An earlier one becomes invalid.
     pub(crate) fn file_address(&self) -> io::Result<String> {
         let code = Token::random()?;
         let address = self.address_of(&code);
@@ -92,7 +95,11 @@ impl PageSession {
         format!("http://{}/{OPEN}/{}", self.address, code.as_str())
     }
 
-    /// Uses up a code; `None` if it is wrong or has been used before.
+    /// Uses up a code. Returns `None` if the code is wrong or has already been used.
+    ///
+    /// # Errors
+    ///
+    /// If random numbers for the next code are not available.
     pub(crate) fn redeem(&self, code: &str) -> io::Result<Option<CodeSource>> {
         let mut codes = self.codes();
         if codes.file.as_ref().is_some_and(|file| file.is(code)) {
@@ -106,8 +113,8 @@ impl PageSession {
         Ok(Some(CodeSource::Printed { next: self.address_of(&codes.printed) }))
     }
 
-    /// The header that gives the cookie to a browser. Scripts cannot read the cookie, and pages of other
-    /// sites cannot have it sent.
+    /// The header that gives the cookie to a browser. Scripts cannot read the cookie, and requests
+    /// from other sites do not include it.
     pub(crate) fn set_cookie(&self) -> HeaderValue {
         let text = format!(
             "{}={}; Path=/; HttpOnly; SameSite=Strict",
@@ -117,7 +124,7 @@ impl PageSession {
         HeaderValue::try_from(text).expect("it is ASCII without line breaks")
     }
 
-    /// Whether a request has the cookie.
+    /// True if a request has the cookie.
     pub(crate) fn has_cookie(&self, headers: &HeaderMap) -> bool {
         let name = self.cookie_name();
         let fields = headers.get_all(COOKIE).iter().filter_map(|field| field.to_str().ok());
@@ -127,7 +134,7 @@ impl PageSession {
             .any(|(key, value)| key == name && self.cookie.is(value))
     }
 
-    /// Cookies do not belong to a port, so the name tells apart the pages of several programs.
+    /// The name contains the port, because browsers share cookies between the ports of a host.
     fn cookie_name(&self) -> String {
         format!("diligence-{}", self.address.port())
     }
@@ -137,7 +144,7 @@ impl PageSession {
     }
 }
 
-/// The first part of the path of an address with a code.
+/// The first segment of the path of an address with a code.
 pub(crate) const OPEN: &str = "open";
 
 const TOKEN_BYTES: usize = 16;
@@ -155,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_the_whole_word() {
+    fn tokens_match_only_the_complete_word() {
         let token = Token::random().unwrap();
         assert!(token.is(token.as_str()));
         assert_ne!(token, Token::random().unwrap());
@@ -165,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn the_code_of_the_printed_address_works_once_and_is_replaced() {
+    fn printed_codes_work_once_and_are_replaced() {
         let session = session();
         let first = session.printed_address();
         assert_eq!(first, session.printed_address());
@@ -179,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn the_code_in_the_file_works_once_and_leaves_the_printed_one() {
+    fn file_codes_work_once_and_keep_the_printed_code_valid() {
         let session = session();
         let printed = session.printed_address();
         let old = session.file_address().unwrap();
@@ -192,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_cookie_with_its_name_is_accepted() {
+    fn only_the_cookie_of_this_port_is_accepted() {
         let session = session();
         let set = session.set_cookie();
         let (pair, attributes) = set.to_str().unwrap().split_once("; ").unwrap();

@@ -1,4 +1,5 @@
-//! The stream of frames that a page gets: the recording or bus, and what is new while it grows.
+//! The stream of frames that a page receives: the recording, or a live bus with new messages as
+//! they arrive.
 
 use std::time::Duration;
 
@@ -13,10 +14,10 @@ use crate::bus::CallPermission;
 use crate::missing::MissedMessages;
 use crate::subject::{SubjectContent, SubjectState, ViewerSubject};
 
-/// All frames as the body of an HTTP response. It ends with the recording, or when the page is closed.
-/// `calls` is what the page may do on the bus; `None` for a recording.
+/// All frames of a subject as the body of an HTTP response. The body ends with the recording, or
+/// when the page is closed. `calls` is the page's permission on the bus; `None` for a recording.
 pub(crate) fn body(subject: ViewerSubject, calls: Option<CallPermission>) -> Body {
-    subject.look();
+    subject.start_watch();
     let changes = subject.changes();
     let (stage, feed) = (StreamStage::Start, Feed::default());
     let missing = MissedMessages::default();
@@ -27,7 +28,7 @@ pub(crate) fn body(subject: ViewerSubject, calls: Option<CallPermission>) -> Bod
     }))
 }
 
-/// The stream of one page.
+/// The state of the stream of one page.
 #[derive(Debug)]
 struct PageStream {
     subject: ViewerSubject,
@@ -35,7 +36,7 @@ struct PageStream {
     changes: watch::Receiver<SubjectState>,
     stage: StreamStage,
     feed: Feed,
-    /// How many messages were dropped before the first one that the page has.
+    /// The number of messages that were dropped before the first one that the page has.
     before: u64,
     missing: MissedMessages,
 }
@@ -75,21 +76,23 @@ impl PageStream {
         }))
     }
 
-    /// Waits until something is new.
+    /// Waits until there is something new to send.
     async fn wait(&mut self) -> PageFrame {
         loop {
             let state = self.changes.borrow_and_update().clone();
             match &state {
                 SubjectState::Loading => {}
                 SubjectState::Failed(error) => return self.end(Some(error.to_string())),
-                SubjectState::Whole | SubjectState::Live | SubjectState::Gone => {
-                    if let Some(frame) = self.news() {
+                SubjectState::Complete | SubjectState::Live | SubjectState::Ended => {
+                    if let Some(frame) = self.next_frame() {
                         return frame;
                     }
                     match state {
-                        SubjectState::Whole => return self.end(None),
-                        SubjectState::Gone => return self.end(Some("the bus is gone".into())),
-                        _ => sleep(REST).await,
+                        SubjectState::Complete => return self.end(None),
+                        SubjectState::Ended => {
+                            return self.end(Some("the bus closed the connection".into()));
+                        }
+                        _ => sleep(FRAME_INTERVAL).await,
                     }
                 }
             }
@@ -99,25 +102,25 @@ impl PageStream {
         }
     }
 
-    fn news(&mut self) -> Option<PageFrame> {
+    fn next_frame(&mut self) -> Option<PageFrame> {
         let subject = self.subject.clone();
-        subject.with(|shown| self.news_of(shown))
+        subject.with(|content| self.next_frame_of(content))
     }
 
-    fn news_of(&mut self, shown: &SubjectContent) -> Option<PageFrame> {
-        if let Some(frame) = self.news_of_missing(shown.missing()) {
+    fn next_frame_of(&mut self, content: &SubjectContent) -> Option<PageFrame> {
+        if let Some(frame) = self.missing_frame(content.missing()) {
             return Some(frame);
         }
-        let before = shown.before();
+        let before = content.before();
         if before != self.before {
-            // The oldest messages were dropped, so all others have other rows.
+            // The oldest messages were dropped, so the rows of all others have changed.
             (self.before, self.feed) = (before, Feed::default());
             return Some(PageFrame::new(&FrameHead::Reset { before }));
         }
-        self.feed.next(shown.capture())
+        self.feed.next(content.capture())
     }
 
-    fn news_of_missing(&mut self, missing: MissedMessages) -> Option<PageFrame> {
+    fn missing_frame(&mut self, missing: MissedMessages) -> Option<PageFrame> {
         if missing == self.missing {
             return None;
         }
@@ -126,11 +129,11 @@ impl PageStream {
         Some(PageFrame::new(&FrameHead::Missing { overrun, disconnected }))
     }
 
-    fn end(&mut self, why: Option<String>) -> PageFrame {
+    fn end(&mut self, reason: Option<String>) -> PageFrame {
         self.stage = StreamStage::End;
-        PageFrame::new(&FrameHead::End { why })
+        PageFrame::new(&FrameHead::End { why: reason })
     }
 }
 
-/// Pause between two frames of a bus, so that a frame has many messages.
-const REST: Duration = Duration::from_millis(50);
+/// The pause between two frames of a live bus, so that each frame has many messages.
+const FRAME_INTERVAL: Duration = Duration::from_millis(50);

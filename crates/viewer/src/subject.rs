@@ -1,4 +1,4 @@
-//! What is looked at: recordings, or a bus.
+//! The subject of a page: a recording (of one or more files) or a live bus.
 
 use std::path::PathBuf;
 use std::sync::{Arc, RwLock, mpsc};
@@ -12,56 +12,56 @@ use tokio::sync::watch;
 
 use crate::missing::MissedMessages;
 
-/// What is looked at.
+/// A recording or a live bus that a page shows. Copies share the same data.
 #[derive(Clone, Debug)]
 pub struct ViewerSubject {
     title: String,
-    /// Where it is, if it is a bus.
+    /// The bus, if the subject is one.
     place: Option<BusPlace>,
     shared: Arc<RwLock<SubjectContent>>,
     changes: watch::Receiver<SubjectState>,
-    /// Told when somebody looks, if that makes a difference.
-    looks: Option<mpsc::SyncSender<()>>,
+    /// Starts the watch on the first page, if the subject is a [`lazy_bus`](Self::lazy_bus).
+    starts: Option<mpsc::SyncSender<()>>,
 }
 
-/// Why there is nothing to look at.
+/// The reason why a recording or bus cannot be shown.
 #[derive(Debug)]
 pub enum SubjectFailure {
     /// A recording cannot be read.
     Open(OpenError),
-    /// The bus does not let us.
+    /// The bus cannot be watched.
     Listen(BusPlace, BusListenError),
 }
 
-/// How far it is.
+/// The progress of loading a recording or watching a bus.
 #[derive(Clone, Debug)]
 pub enum SubjectState {
-    /// It is read.
+    /// The recording is being read, or the bus has not been connected yet.
     Loading,
-    /// It is there, and will not change any more.
-    Whole,
-    /// It is there, and grows.
+    /// The recording was read completely.
+    Complete,
+    /// The bus is being watched, and more messages can arrive.
     Live,
-    /// The bus has gone. What was seen of it is there.
-    Gone,
-    /// Nothing can be shown.
+    /// The connection to the bus has ended. The messages captured before that are still available.
+    Ended,
+    /// The recording or bus cannot be shown.
     Failed(Arc<SubjectFailure>),
 }
 
-/// What there is to show.
+/// The messages that can be shown.
 #[derive(Debug)]
 pub(crate) enum SubjectContent {
     Recording(Box<Capture>),
     Bus {
         rolling: Box<Rolling>,
-        /// Messages that there were in all.
+        /// The number of captured messages, including messages that were dropped since.
         messages: u64,
         missing: MissedMessages,
     },
 }
 
 impl ViewerSubject {
-    /// Recordings, which are read by a thread from now on.
+    /// Reads recordings in a thread. [`state`](Self::state) reports when they are ready.
     pub fn recordings(paths: Vec<PathBuf>) -> Self {
         let title = title(&paths);
         let shared = Arc::new(RwLock::new(SubjectContent::Recording(Box::default())));
@@ -71,23 +71,23 @@ impl ViewerSubject {
             let state = match Capture::open_side_by_side(&paths) {
                 Ok(capture) => {
                     *write(&place) = SubjectContent::Recording(Box::new(capture));
-                    SubjectState::Whole
+                    SubjectState::Complete
                 }
                 Err(error) => SubjectState::Failed(Arc::new(SubjectFailure::Open(error))),
             };
             sender.send_replace(state);
         });
-        Self { title, place: None, shared, changes, looks: None }
+        Self { title, place: None, shared, changes, starts: None }
     }
 
-    /// A bus, which a thread listens to from now on.
+    /// Watches a bus in a thread. Returns when the bus is connected.
     ///
     /// # Errors
     ///
-    /// If the bus does not let us.
+    /// If the bus cannot be watched.
     pub fn bus(place: BusPlace) -> Result<Self, Arc<SubjectFailure>> {
-        let subject = Self::bus_when_looked_at(place);
-        subject.look();
+        let subject = Self::lazy_bus(place);
+        subject.start_watch();
         let mut changes = subject.changes();
         let runtime = tokio::runtime::Builder::new_current_thread().build();
         let runtime = runtime.expect("without drivers it needs nothing of the system");
@@ -95,63 +95,63 @@ impl ViewerSubject {
             runtime.block_on(changes.wait_for(|state| !matches!(state, SubjectState::Loading)));
         match opened.map(|state| state.clone()) {
             Ok(SubjectState::Failed(failure)) => Err(failure),
-            // The thread tells what has become of it before it ends.
+            // The thread reports the result before it ends.
             Ok(_) | Err(_) => Ok(subject),
         }
     }
 
-    /// A bus, which a thread listens to once somebody looks.
-    pub fn bus_when_looked_at(place: BusPlace) -> Self {
+    /// Watches a bus in a thread, which connects when the first page opens.
+    pub fn lazy_bus(place: BusPlace) -> Self {
         let rolling = Box::new(Rolling::new(MESSAGES_KEPT));
         let bus = SubjectContent::Bus { rolling, messages: 0, missing: MissedMessages::default() };
         let shared = Arc::new(RwLock::new(bus));
         let (sender, changes) = watch::channel(SubjectState::Loading);
-        let (looks, looked_at) = mpsc::sync_channel(1);
+        let (starts, started) = mpsc::sync_channel(1);
         let subject = Self {
             title: place.to_string(),
             place: Some(place.clone()),
             shared: Arc::clone(&shared),
             changes,
-            looks: Some(looks),
+            starts: Some(starts),
         };
-        // What listens stays in the thread that has opened it.
+        // The watch must stay in the thread that opened it.
         thread::spawn(move || {
-            if looked_at.recv().is_ok() {
+            if started.recv().is_ok() {
                 open(place, &shared, &sender);
             }
         });
         subject
     }
 
-    /// Somebody looks.
-    pub(crate) fn look(&self) {
-        if let Some(looks) = &self.looks {
-            // If it is full, somebody has looked before.
-            let _ = looks.try_send(());
+    /// Starts the watch of a [`lazy_bus`](Self::lazy_bus), if it has not started yet.
+    pub(crate) fn start_watch(&self) {
+        if let Some(starts) = &self.starts {
+            // The channel is full if an earlier call has already started the watch.
+            let _ = starts.try_send(());
         }
     }
 
-    /// Where it is, if it is a bus.
+    /// The bus, if the subject is one.
     pub(crate) const fn place(&self) -> Option<&BusPlace> {
         self.place.as_ref()
     }
 
-    /// What people call it.
+    /// The title of the page.
     pub(crate) fn title(&self) -> &str {
         &self.title
     }
 
-    /// How far it is.
+    /// The current progress of loading or watching.
     pub fn state(&self) -> SubjectState {
         self.changes.borrow().clone()
     }
 
-    /// Tells whenever it has changed.
+    /// A receiver that is notified of each change of the state and of each batch of new messages.
     pub(crate) fn changes(&self) -> watch::Receiver<SubjectState> {
         self.changes.clone()
     }
 
-    /// What there is to see of it now.
+    /// Calls `look` with the messages that can be shown now.
     pub(crate) fn with<T>(&self, look: impl FnOnce(&SubjectContent) -> T) -> T {
         look(&self.shared.read().unwrap_or_else(std::sync::PoisonError::into_inner))
     }
@@ -165,7 +165,7 @@ impl SubjectContent {
         }
     }
 
-    /// How many messages there were before the first one that is still there.
+    /// The number of messages that were dropped before the first one in the capture.
     pub(crate) fn before(&self) -> u64 {
         match self {
             Self::Recording(_) => 0,
@@ -173,7 +173,7 @@ impl SubjectContent {
         }
     }
 
-    /// What of a bus was not heard.
+    /// The messages of a live bus that were not captured.
     pub(crate) fn missing(&self) -> MissedMessages {
         match self {
             Self::Recording(_) => MissedMessages::default(),
@@ -184,14 +184,14 @@ impl SubjectContent {
     fn push(&mut self, record: RecordingRecord<'_>) {
         if let Self::Bus { rolling, messages, missing } = self {
             *messages += u64::from(matches!(record, RecordingRecord::Message(_)));
-            missing.learn(&record);
+            missing.add(&record);
             rolling.push(record);
         }
     }
 }
 
-/// What people call recordings: the names of the files, without their folders, which are nobody's
-/// business to whom the page is sent.
+/// A title for recordings: the names of the files. Their directories are left out because a saved
+/// page can be sent to other people.
 pub fn title(paths: &[PathBuf]) -> String {
     let names: Vec<_> = paths
         .iter()
@@ -201,7 +201,7 @@ pub fn title(paths: &[PathBuf]) -> String {
 }
 
 fn open(place: BusPlace, shared: &RwLock<SubjectContent>, sender: &watch::Sender<SubjectState>) {
-    match BusWatch::open(&[place], &[], &mut pusher(shared)) {
+    match BusWatch::open(&[place], &[], &mut record_sink(shared)) {
         Ok(watch) => {
             sender.send_replace(SubjectState::Live);
             listen(watch, shared, sender);
@@ -213,27 +213,27 @@ fn open(place: BusPlace, shared: &RwLock<SubjectContent>, sender: &watch::Sender
     }
 }
 
-/// Takes what comes from the bus until it has gone.
+/// Adds messages from the bus until the connection ends.
 fn listen(
     mut watch: BusWatch,
     shared: &RwLock<SubjectContent>,
     sender: &watch::Sender<SubjectState>,
 ) {
     loop {
-        let drained = watch.take(&mut pusher(shared));
+        let drained = watch.take(&mut record_sink(shared));
         sender.send_replace(SubjectState::Live);
-        // Who waits while there is more to take falls behind.
-        let is_more = drained == Drained::More;
-        if watch.is_over() || (!is_more && watch.wait(watch.patience()).is_err()) {
+        // Waiting while more messages are pending would make the watch fall behind.
+        let has_more = drained == Drained::More;
+        if watch.is_over() || (!has_more && watch.wait(watch.patience()).is_err()) {
             break;
         }
     }
-    sender.send_replace(SubjectState::Gone);
+    sender.send_replace(SubjectState::Ended);
 }
 
-/// Takes in records. Who wants to look waits for one of them at most: not until all that has come is
-/// taken, and not for the bus.
-fn pusher(shared: &RwLock<SubjectContent>) -> impl FnMut(RecordingRecord<'_>) {
+/// Adds one record under each lock, so that a reader waits for at most one record and never for the
+/// bus.
+fn record_sink(shared: &RwLock<SubjectContent>) -> impl FnMut(RecordingRecord<'_>) {
     |record| write(shared).push(record)
 }
 
@@ -252,6 +252,6 @@ impl fmt::Display for SubjectFailure {
 
 impl std::error::Error for SubjectFailure {}
 
-/// Messages of a bus that can be looked at, at least, once so many have come; at most it is twice as
-/// many.
+/// The minimum number of recent messages of a bus that stay available. At most twice this number
+/// are kept.
 const MESSAGES_KEPT: usize = 100_000;

@@ -1,9 +1,9 @@
-//! Events of a running bus for the page: names that get another owner, objects that a service adds or
-//! removes, and the signals of one object.
+//! Events of a running bus for the page: names that change their owner, objects that a service adds
+//! or removes, and the signals of one object.
 //!
-//! All events of a page travel over one connection to the bus and one HTTP response. A browser opens at
-//! most six HTTP connections to one server for all of its pages, and requests need some of them. One
-//! response also keeps the order of events when the page looks at something else.
+//! All events for a page use one connection to the bus and one HTTP response. A browser opens at
+//! most six HTTP connections to one server for all of its pages, and requests need some of these. A
+//! single response also keeps the events in order when the user selects another object.
 
 use std::error::Error;
 use std::sync::mpsc::Receiver;
@@ -19,17 +19,18 @@ use tokio::sync::mpsc::Sender;
 
 use crate::bus::PageReply;
 
-/// What is watched: names always, the objects of `service`, and the signals of the object at `path`.
+/// The scope of a watch: always names, and optionally the objects of `service` and the signals of
+/// the object at `path`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Watched {
-    /// A name of a service.
+    /// A unique or well-known name of the service.
     service: Option<String>,
-    /// The path of one of its objects.
+    /// The path of an object of the service.
     path: Option<String>,
 }
 
-/// What one match rule is about.
+/// The subject of one subscription.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum WatchSubject {
     Names,
@@ -37,12 +38,12 @@ enum WatchSubject {
     Object { service: String, path: String },
 }
 
-/// What one match rule is about, as the page knows it.
+/// The subject of one subscription, for the page.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum WatchKind {
-    /// Names that get another owner.
+    /// Names that change their owner.
     Names,
     /// Objects that the service adds or removes.
     Objects,
@@ -50,30 +51,35 @@ pub(crate) enum WatchKind {
     Object,
 }
 
-/// An event.
+/// An event of a watch.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum WatchEvent {
-    /// From here on this is watched. What the page asks for now is not older than the next event.
+    /// The watch covers this scope from now on. Answers to later requests of the page are at least
+    /// as recent as the next event.
     Begun(Watched),
-    /// Something cannot be watched.
+    /// A part of the scope cannot be watched.
     Unwatched {
-        /// What it is.
+        /// The part that cannot be watched.
         what: WatchKind,
-        /// The reason.
+        /// The reason for the failure.
         failure: InspectorFailure,
     },
-    /// A signal, or how many were lost.
+    /// A signal, or the number of signals that were lost.
     Heard {
-        /// What the signal is about.
+        /// The subscription that matched the signal.
         of: WatchKind,
-        /// The signal.
+        /// The signal, or the number of lost signals.
         what: Heard,
     },
 }
 
-/// Sends events until the receiver of `lines` is dropped. `changes` says what else is to be watched.
+/// Sends events until the receiver of `lines` is dropped. `changes` changes the scope of the watch.
+///
+/// # Errors
+///
+/// If the bus cannot be connected or closes the connection.
 pub(crate) fn listen(
     place: &BusPlace,
     first: Watched,
@@ -87,13 +93,13 @@ pub(crate) fn listen(
         if let Some(last) = changes.try_iter().last() {
             listener.change_to(last);
         }
-        inspector.connection().process(Some(TURN))?;
-        listener.send_heard()?;
+        inspector.connection().process(Some(POLL_INTERVAL))?;
+        listener.send_signals()?;
     }
     Ok(())
 }
 
-/// The match rules of one page, and where its events go.
+/// The subscriptions of one page and the queue for its events.
 struct WatchListener<'a> {
     inspector: &'a Inspector,
     watches: Vec<(WatchSubject, ObjectWatch)>,
@@ -101,7 +107,8 @@ struct WatchListener<'a> {
 }
 
 impl WatchListener<'_> {
-    /// Watches something else. Rules that are needed before and after stay, so no event is missed.
+    /// Changes the scope of the watch. Subscriptions in both the old and the new scope stay active,
+    /// so that no event is missed.
     fn change_to(&mut self, watched: Watched) {
         let wanted = watched.subjects();
         self.watches.retain(|(subject, _)| wanted.contains(subject));
@@ -117,7 +124,7 @@ impl WatchListener<'_> {
         self.send(WatchEvent::Begun(watched));
     }
 
-    fn send_heard(&self) -> Result<(), InspectorFailure> {
+    fn send_signals(&self) -> Result<(), InspectorFailure> {
         for (subject, watch) in &self.watches {
             while let Some(what) = watch.poll()? {
                 self.send(WatchEvent::Heard { of: subject.kind(), what });
@@ -176,5 +183,5 @@ impl WatchSubject {
     }
 }
 
-/// How soon a change, or the end of the page, is noticed.
-const TURN: Duration = Duration::from_millis(20);
+/// The maximum delay before a change of the scope, or the closing of the page, takes effect.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);

@@ -1,8 +1,9 @@
 import type { ProxyOptions } from "vite";
 import { defineConfig } from "vitest/config";
 
-// While the page is worked on, what it asks goes to a program that runs already, by an address that it has
-// printed and that has not been used: DILIGENCE=http://127.0.0.1:PORT/open/CODE npm run dev
+// During development, requests of the page are forwarded to a running program. DILIGENCE contains
+// an address that it printed and that has not been used yet:
+// DILIGENCE=http://127.0.0.1:PORT/open/CODE npm run dev
 const address = process.env.DILIGENCE;
 
 async function proxies(): Promise<Record<string, ProxyOptions>> {
@@ -14,7 +15,7 @@ async function proxies(): Promise<Record<string, ProxyOptions>> {
     target: new URL(address).origin,
     changeOrigin: true,
     headers: { cookie: cookie.split(";")[0] ?? "" },
-    // The program answers its own page alone.
+    // The program only accepts requests from its own page.
     configure: (server) => {
       server.on("proxyReq", (request) => {
         request.removeHeader("origin");
@@ -26,7 +27,7 @@ async function proxies(): Promise<Record<string, ProxyOptions>> {
   return Object.fromEntries(paths.map((path) => [path, proxy]));
 }
 
-// The page is one script and one style sheet, so that it can be put into one file.
+// The page is built into one script and one style sheet, so that a single file can contain it.
 export default defineConfig({
   base: "./",
   server: { proxy: await proxies() },

@@ -1,6 +1,7 @@
 import { defineConfig } from "vitest/config";
 
-// The program and the page in a real browser. One file after the other: what they measure is time, too.
+// Tests of the program and the page in a real browser. Files run one after another, because some
+// tests measure time.
 export default defineConfig({
   test: {
     include: ["tests/**/*.e2e.ts"],

@@ -26,11 +26,11 @@ import "./objects/members.css";
 import "./objects/form.css";
 
 const place = document.getElementById("page");
-if (place === null) throw new Error("the document has no place for the page");
+if (place === null) throw new Error('the document has no element with the id "page"');
 const store = new Store(isEmbedded() ? new EmbeddedSource() : new HttpSource());
 followTheme(store.page, document.documentElement);
 followAddress(store, addressParts(store));
-// What comes of the recording while the page is drawn for the first time waits for it.
+// Loading starts before the first rendering, so that both run at the same time.
 void store.load();
 render(
   <StoreContext.Provider value={store}>

@@ -1,4 +1,4 @@
-// That the page can be used without a mouse and with a screen reader: what axe finds, and what it does not.
+// Accessibility: use without a mouse and with a screen reader, checked by axe and beyond.
 
 import { join } from "node:path";
 import axe from "axe-core";
@@ -9,7 +9,7 @@ import { demo, type Running, run, view } from "./support/program";
 
 const pages = usePages();
 
-/** A state of the page: the address behind the #, and what is done there. */
+/** A state of the page: the fragment of its address, and actions that follow. */
 interface State {
   readonly name: string;
   readonly hash: string;
@@ -32,7 +32,7 @@ const STATES: readonly State[] = [
   state("sequence, a service hidden", "#hide=%3A1.2"),
   state("sequence, the legend", "", (page) => page.getByRole("button", { name: "Legend" }).click()),
   state("a filter without a hit", "#q=member%3ANowhere"),
-  state("a filter that is wrong", "#q=membr%3AGet"),
+  state("an invalid filter", "#q=membr%3AGet"),
   state("a range of time", "#span=1000000000-2000000000"),
   ...["frequencies", "durations", "sizes", "by", "figures", "time", "rules", "replies"].map((tab) =>
     state(`statistics, ${tab}`, `#view=statistics&tab=${tab}`),
@@ -60,7 +60,7 @@ function rowOf(page: Page) {
   return page.getByRole("gridcell").first();
 }
 
-/** A page with two recordings, as Compare needs them. */
+/** A page with two recordings, which Compare needs. */
 let recordings: Running;
 
 beforeAll(async () => {
@@ -71,7 +71,7 @@ beforeAll(async () => {
 
 afterAll(() => recordings[Symbol.asyncDispose]());
 
-test.each(STATES)("$name", async ({ hash, act }) => {
+test.each(STATES)("accessibility of $name", async ({ hash, act }) => {
   const page = await pages.open(`${recordings.line}${hash}`);
   await act(page);
   await page.waitForTimeout(REST);
@@ -88,7 +88,7 @@ const ON_BUS: readonly State[] = [
   state("calls", `${BATTERY}&object=calls`),
 ];
 
-test.each(ON_BUS)("on a bus: $name", async ({ hash, act }) => {
+test.each(ON_BUS)("accessibility on a live bus: $name", async ({ hash, act }) => {
   const { bus, address } = await demo();
   await using _ = bus;
   await using program = await view("--live", "--allow-calls", "--address", address);
@@ -98,7 +98,7 @@ test.each(ON_BUS)("on a bus: $name", async ({ hash, act }) => {
   expect(await violations(page)).toEqual([]);
 });
 
-test("a link leads past the services to the view", async () => {
+test("the skip link leads past the services to the view", async () => {
   await using program = await view(inject("recording"));
   const page = await pages.open(`${program.line}#view=statistics`);
   const before = page.url();
@@ -117,7 +117,7 @@ function isFocused(element: Element): boolean {
   return element === document.activeElement;
 }
 
-/** What is wrong with the page, light and dark, a line each. */
+/** The accessibility violations of the page in light and dark colors, one per line. */
 async function violations(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
   const found = new Set<string>(await smallTargets(page));
@@ -129,7 +129,10 @@ async function violations(page: Page): Promise<string[]> {
   return [...found];
 }
 
-/** What axe finds that is more than minor. Names that differ from labels are among it only on request. */
+/**
+ * The violations that axe considers more than minor. The rule about labels in names is disabled by
+ * default, so it is enabled explicitly.
+ */
 async function axeLines(page: Page): Promise<string[]> {
   const results = await page.evaluate(() => {
     const { axe } = window as unknown as { axe: typeof import("axe-core") };
@@ -145,7 +148,10 @@ async function axeLines(page: Page): Promise<string[]> {
     );
 }
 
-/** What is pressed and smaller than {@link TARGET}; a box to tick has a label around it that is not. */
+/**
+ * Interactive elements that are smaller than {@link TARGET}. Checkboxes have a label that is large
+ * enough.
+ */
 async function smallTargets(page: Page): Promise<string[]> {
   return page.evaluate((least) => {
     const pressed = document.querySelectorAll<HTMLElement>(
@@ -161,9 +167,9 @@ async function smallTargets(page: Page): Promise<string[]> {
   }, TARGET);
 }
 
-/** Pixels. */
+/** The minimum size of a target in pixels. */
 const TARGET = 24;
 
-/** Milliseconds until what was asked is shown, and until other colors are. */
+/** The time in milliseconds until answers are shown, and until other colors are painted. */
 const REST = 600;
 const REPAINT = 50;

@@ -1,5 +1,5 @@
-// How fast the page is with much in it. The budgets are those of a program that was built to be used
-// (DILIGENCE_BUDGET=release); what cargo builds for tests gets more time, and fewer messages.
+// Performance of the page with large recordings. The budgets apply to release builds
+// (DILIGENCE_BUDGET=release); test builds get more time and fewer messages.
 
 import { join } from "node:path";
 import type { Page } from "playwright-core";
@@ -11,11 +11,11 @@ import { type Running, view } from "./support/program";
 
 interface Budget {
   readonly messages: number;
-  /** Milliseconds from the command until the page has all messages and shows them. */
+  /** The time in milliseconds from the command until the page shows all messages. */
   readonly usable: number;
-  /** Milliseconds of the longest task while somebody scrolls and zooms. */
+  /** The duration in milliseconds of the longest task during scrolling and zooming. */
   readonly task: number;
-  /** Bytes of all that the tab's scripts hold. */
+  /** The memory in bytes that the scripts of the tab hold. */
   readonly memory: number;
 }
 
@@ -23,12 +23,12 @@ const RELEASE: Budget = { messages: 1_000_000, usable: 2_000, task: 50, memory: 
 const DEBUG: Budget = { messages: 100_000, usable: 20_000, task: 1_000, memory: 300e6 };
 const BUDGET = process.env.DILIGENCE_BUDGET === "release" ? RELEASE : DEBUG;
 
-/** So often the recording is opened; the one in the middle counts. */
-const TURNS = 3;
+/** The number of times that the recording is opened; the median counts. */
+const ROUNDS = 3;
 
 const pages = usePages();
 
-/** Connections that call others in a recording. */
+/** The numbers of calling connections in the recordings. */
 const CLIENTS = [7, 2_000];
 
 test.each(CLIENTS)(
@@ -39,26 +39,26 @@ test.each(CLIENTS)(
   async (clients) => {
     const file = join(inject("folder"), `many-${clients}.pcap`);
     writeCapture(file, traffic(BUDGET.messages, clients));
-    // The browser is up when somebody looks at a second recording, too: it starts parts of its own behind
-    // its first page.
+    // Opens a blank page first. A user's browser is usually running, and the browser starts some of
+    // its processes only after its first page.
     const blank = await pages.open("about:blank", { settle: false });
     await blank.waitForTimeout(3_000);
-    const looks: number[] = [];
-    for (let turn = 0; turn < TURNS - 1; turn++) {
-      const { page, program, usable } = await look(file);
-      looks.push(usable);
+    const times: number[] = [];
+    for (let round = 0; round < ROUNDS - 1; round++) {
+      const { page, program, usable } = await open(file);
+      times.push(usable);
       await page.close();
       await program[Symbol.asyncDispose]();
     }
-    const { page, program, usable: last } = await look(file);
+    const { page, program, usable: last } = await open(file);
     await using _ = program;
-    looks.push(last);
-    const usable = looks.toSorted((one, other) => one - other)[TURNS >> 1] as number;
+    times.push(last);
+    const usable = times.toSorted((one, other) => one - other)[ROUNDS >> 1] as number;
     expect((await counts(page)).shown).toBe(BUDGET.messages);
-    // What is prepared behind the scene is done before it is measured how the page moves.
+    // Background preparation must not disturb the measurement.
     await page.waitForTimeout(2_000);
     const diagram = await longestTask(page, () => wander(page));
-    // To scale, columns have other places, which are worked out then.
+    // With the time axis, the columns are arranged again.
     await page.keyboard.press("o");
     const scale = await longestTask(page, () => wander(page));
     await page.keyboard.press("3");
@@ -66,15 +66,15 @@ test.each(CLIENTS)(
     const timeline = await longestTask(page, () => wander(page));
     const memory = await bytesHeld(page);
     const { messages } = BUDGET;
-    console.log({ messages, clients, looks, diagram, scale, timeline, megabytes: memory / 1e6 });
+    console.log({ messages, clients, times, diagram, scale, timeline, megabytes: memory / 1e6 });
     expect.soft(usable).toBeLessThanOrEqual(BUDGET.usable);
     expect.soft(Math.max(diagram, scale, timeline)).toBeLessThanOrEqual(BUDGET.task);
     expect.soft(memory).toBeLessThanOrEqual(BUDGET.memory);
   },
 );
 
-/** Opens the file in a new tab; how many milliseconds it takes from the command until all of it is shown. */
-async function look(file: string): Promise<{ page: Page; program: Running; usable: number }> {
+/** Opens the file in a new tab, and measures the time in milliseconds until all of it is shown. */
+async function open(file: string): Promise<{ page: Page; program: Running; usable: number }> {
   const begun = performance.now();
   const program = await view(file);
   const page = await pages.open(program.line, { settle: false });
@@ -90,17 +90,17 @@ async function look(file: string): Promise<{ page: Page; program: Running; usabl
   return { page, program, usable: Math.round(performance.now() - begun) };
 }
 
-/** Scrolls, drags and zooms over the middle of the view. */
+/** Scrolls, drags and zooms in the middle of the view. */
 async function wander(page: Page): Promise<void> {
   const box = await page.getByRole("main").boundingBox();
   if (box === null) throw new Error("there is no view");
   const [x, y] = [box.x + box.width * 0.7, box.y + box.height * 0.6];
   await page.mouse.move(x, y);
-  for (let turn = 0; turn < 40; turn++) await page.mouse.wheel(0, turn % 2 === 0 ? 900 : 5_000);
+  for (let round = 0; round < 40; round++) await page.mouse.wheel(0, round % 2 === 0 ? 900 : 5_000);
   await page.keyboard.down("Control");
-  for (let turn = 0; turn < 20; turn++) await page.mouse.wheel(0, turn < 12 ? -200 : 200);
+  for (let round = 0; round < 20; round++) await page.mouse.wheel(0, round < 12 ? -200 : 200);
   await page.keyboard.up("Control");
   await page.mouse.down();
-  for (let turn = 0; turn < 40; turn++) await page.mouse.move(x - turn * 8, y - turn * 3);
+  for (let round = 0; round < 40; round++) await page.mouse.move(x - round * 8, y - round * 3);
   await page.mouse.up();
 }

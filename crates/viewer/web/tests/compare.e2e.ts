@@ -1,4 +1,4 @@
-// Two recordings beside each other.
+// Comparison of two recordings.
 
 import { join } from "node:path";
 import type { Page } from "playwright-core";
@@ -13,7 +13,7 @@ const after = (): string => join(inject("folder"), "after.pcap");
 
 const END = { interface: "org.example.Shop1", path: "/shop" };
 
-/** A call of a method that is answered after so many milliseconds. */
+/** A call of a method that is answered after `took` milliseconds. */
 function answered(at: number, serial: number, member: string, took: number): [number, Message][] {
   const [client, service] = [":1.5", ":1.6"];
   const call = { ...END, type: 1, serial, member, sender: client, destination: service } as const;
@@ -35,7 +35,10 @@ const signal = (at: number, serial: number, member: string): [number, Message] =
   { ...END, type: 4, serial, member, sender: ":1.6" },
 ];
 
-/** Messages 1 to 5, and 6 to 12: `Buy` is slower, and `Returned` and a call of `Look` are new. */
+/**
+ * Messages 1 to 5 are before, and 6 to 12 after: `Buy` is slower; `Returned` and a call of `Look`
+ * are new.
+ */
 beforeAll(() => {
   writeCapture(before(), [
     ...answered(100, 1, "Look", 1),
@@ -58,20 +61,20 @@ async function sideBySide(program: Running, words = ""): Promise<Page> {
 }
 
 const pairs = (page: Page) =>
-  page.getByRole("table", { name: "Messages that are seen, in pairs" }).getByRole("row");
+  page.getByRole("table", { name: "Visible messages, in pairs" }).getByRole("row");
 
-/** The numbers of the messages of each pair, and how they differ. */
-async function told(page: Page): Promise<string[]> {
+/** The numbers of the messages of each pair, and their difference. */
+async function visiblePairs(page: Page): Promise<string[]> {
   const rows = await pairs(page).all();
   const cells = await Promise.all(rows.slice(1).map((row) => row.locator("td").allTextContents()));
   return cells.map(([, one, , other, , difference]) => `${one}|${other} ${difference}`.trim());
 }
 
-test("messages that correspond are pairs, and what differs is told", async () => {
+test("corresponding messages are paired, and differences are noted", async () => {
   await using program = await view(before(), after());
   const page = await sideBySide(program);
   await expect
-    .poll(() => told(page))
+    .poll(() => visiblePairs(page))
     .toEqual([
       "1|6",
       "2|7",
@@ -85,7 +88,7 @@ test("messages that correspond are pairs, and what differs is told", async () =>
   expect(sides).toEqual(["5 messages", "2 only here, 1 slower of 7 messages"]);
 });
 
-test("keys go down both sides, across and to what differs; the details follow", async () => {
+test("keys step through both sides and differences, and the details follow", async () => {
   await using program = await view(before(), after());
   const page = await sideBySide(program);
   const number = (): string | null => new URL(page.url()).hash.match(/message=(\d+)/)?.[1] ?? null;
@@ -105,7 +108,7 @@ test("keys go down both sides, across and to what differs; the details follow", 
   await page.getByLabel("Details").getByText("message 8").first().waitFor();
 });
 
-test("the address holds the tab and the clock", async () => {
+test("the address contains the tab and the time origin", async () => {
   await using program = await view(before(), after());
   const page = await sideBySide(program);
   await page.getByRole("combobox", { name: "Time origin" }).selectOption("clock");
@@ -113,7 +116,8 @@ test("the address holds the tab and the clock", async () => {
   const other = await sideBySide(program, "&align=clock");
   const clock = other.getByRole("combobox", { name: "Time origin" });
   expect(await clock.inputValue()).toBe("clock");
-  // Minutes apart they do not stand in one line, but what is selected is shown on both sides.
+  // With a common clock they are minutes apart and share no lines, but the selection is shown on
+  // both sides.
   await other.keyboard.press("j");
   await other.keyboard.press("ArrowRight");
   await expect.poll(() => other.url()).toContain("message=6");
@@ -143,14 +147,14 @@ test("both sides scroll together", async () => {
 test("a row of the differences leads to its messages on both sides", async () => {
   await using program = await view(before(), after());
   const page = await pages.open(`${program.line}#view=compare`);
-  const grid = page.getByRole("grid", { name: "Methods and signals that are different" });
+  const grid = page.getByRole("grid", { name: "Changed methods and signals" });
   await grid.getByRole("row").filter({ hasText: "Returned" }).dblclick();
   await waitForShown(page, 1);
-  await expect.poll(() => told(page)).toEqual(["|10 after: only here"]);
+  await expect.poll(() => visiblePairs(page)).toEqual(["|10 after: only here"]);
   await expect.poll(() => page.url()).toContain("compare=sequences");
 });
 
-test("services are counted of what is shown", async () => {
+test("services count only visible messages", async () => {
   await using program = await view(before());
   const page = await pages.open(program.line);
   const counts = page.getByLabel("Services").first().locator(".service-count");
@@ -161,12 +165,12 @@ test("services are counted of what is shown", async () => {
   await expect.poll(() => counts.allTextContents()).toEqual(["2", "2"]);
 });
 
-test("the names of columns are whole, and columns without a value are left out", async () => {
+test("column names are complete, and empty columns are left out", async () => {
   await using program = await view(before(), after());
   const page = await pages.open(`${program.line}#view=compare&sort=used_before`, {
     size: { width: 1280, height: 800 },
   });
-  const grid = page.getByRole("grid", { name: "Methods and signals that are different" });
+  const grid = page.getByRole("grid", { name: "Changed methods and signals" });
   const heads = grid.getByRole("columnheader").getByRole("button");
   await expect.poll(() => heads.allTextContents()).toContain("used before");
   expect(await heads.allTextContents()).not.toContain("errors before");

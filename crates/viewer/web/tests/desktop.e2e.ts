@@ -1,4 +1,4 @@
-// The page with recordings of real programs: many connections, most of them short-lived.
+// The page with recordings of real programs, which have many short-lived connections.
 
 import { beforeAll, expect, test } from "vitest";
 import { counts, usePages } from "./support/browser";
@@ -30,7 +30,7 @@ for (const file of FILES) {
     for (const name of VIEWS) {
       const page = await pages.open(`${address}${name}`);
       expect((await counts(page)).shown, name).toBe(summary.messages);
-      // The next page has the cookie of this one.
+      // The next page reuses the cookie of this one.
       address = new URL(program.line).origin;
     }
   });

@@ -1,4 +1,4 @@
-// What is shown: by ticks as in the talk that showed them first, and by queries.
+// Filters by services and by queries.
 
 import type { Page } from "playwright-core";
 import { expect, inject, test } from "vitest";
@@ -7,7 +7,7 @@ import { run, view } from "./support/program";
 
 const pages = usePages();
 
-/** How many messages a query selects, as the program tells. */
+/** The number of messages that a query selects, according to the program. */
 async function selected(query: string): Promise<number> {
   const words = [inject("recording"), query].filter((word) => word !== "");
   return JSON.parse(await run("stats", ...words, "--json")).summary.messages;
@@ -17,7 +17,7 @@ function tick(page: Page, service: string) {
   return page.getByLabel("Services").getByRole("checkbox", { name: service, exact: true });
 }
 
-test("who is unticked is gone with all messages it is involved in", async () => {
+test("unticked services are hidden with all of their messages", async () => {
   await using program = await view(inject("recording"));
   const page = await pages.open(program.line);
   const all = await selected("");
@@ -35,7 +35,7 @@ test("who is unticked is gone with all messages it is involved in", async () => 
   await waitForShown(page, await selected("not name:com.example.Chat"));
 });
 
-test("none, all, and the others", async () => {
+test("buttons hide all services, show all, and invert the selection", async () => {
   await using program = await view(inject("recording"));
   const page = await pages.open(program.line);
   const all = await selected("");
@@ -49,7 +49,7 @@ test("none, all, and the others", async () => {
   await waitForShown(page, all);
 });
 
-test("only this", async () => {
+test("a button shows only one service", async () => {
   await using program = await view(inject("recording"));
   const page = await pages.open(program.line);
   const line = page
@@ -64,7 +64,7 @@ test("only this", async () => {
 });
 
 test.each(["type:call", "member:Get* or type:signal", "dur>1ms", "is:error", "not is:driver"])(
-  "the query %s",
+  "the query %s selects the same messages as in the program",
   async (query) => {
     await using program = await view(inject("recording"));
     const page = await pages.open(program.line);
@@ -75,7 +75,7 @@ test.each(["type:call", "member:Get* or type:signal", "dur>1ms", "is:error", "no
   },
 );
 
-test("a query that is none is told, and what was shown stays", async () => {
+test("an invalid query is reported and keeps the previous messages", async () => {
   await using program = await view(inject("recording"));
   const page = await pages.open(`${program.line}#q=type:call`);
   const calls = await selected("type:call");
@@ -88,29 +88,29 @@ test("a query that is none is told, and what was shown stays", async () => {
   expect((await counts(page)).shown).toBe(calls);
 });
 
-test("a query that matches nothing says why, until it matches", async () => {
+test("a query without matches is explained until it matches", async () => {
   await using program = await view(inject("recording"));
   const page = await pages.open(program.line);
   const box = page.getByRole("combobox", { name: "Query" });
-  const said = page.locator("#query-problem");
+  const problem = page.locator("#query-problem");
   await box.fill("member:getall");
   await waitForShown(page, 0);
   await expect
-    .poll(() => said.textContent())
+    .poll(() => problem.textContent())
     .toMatch(
       /^No message matches: no message has the member getall \(names are case-sensitive\); GetAll occurs \d+ times/,
     );
   expect(await box.getAttribute("aria-invalid")).toBe("false");
   await box.fill("dbus.member == GetAll");
   await expect
-    .poll(() => said.textContent())
+    .poll(() => problem.textContent())
     .toContain("Unknown field dbus.member. Did you mean member?");
   await box.fill("member:GetAll");
   await waitForShown(page, await selected("member:GetAll"));
-  expect(await said.isVisible()).toBe(false);
+  expect(await problem.isVisible()).toBe(false);
 });
 
-test("what may be written is offered", async () => {
+test("completions are offered while typing", async () => {
   await using program = await view(inject("recording"));
   const page = await pages.open(program.line);
   await page.getByRole("combobox", { name: "Query" }).pressSequentially("member:Sea");

@@ -1,4 +1,4 @@
-// Nothing that a message says becomes a part of the page.
+// Contents of messages never become a part of the page.
 
 import { join } from "node:path";
 import type { Page } from "playwright-core";
@@ -9,10 +9,10 @@ import { view } from "./support/program";
 
 const pages = usePages();
 
-/** What would change the title of the page if it were taken for markup. */
+/** Markup that changes the title of the page if a browser interprets it. */
 const MARKUP = `<img src=x onerror="document.title='taken'"><script>document.title='taken'</script>`;
 
-/** Texts that break what does not expect them. */
+/** Texts that break careless code. */
 const TEXTS = [
   MARKUP,
   `"><svg onload="document.title='taken'">`,
@@ -23,7 +23,7 @@ const TEXTS = [
   "&lt;b&gt; %00 {{7*7}} #{7*7}",
 ];
 
-/** A message for each text, which has it wherever it may stand or may not. */
+/** Messages that contain each text in every possible place, valid or not. */
 function* hostile(): Generator<[number, Message]> {
   let serial = 0;
   for (const text of TEXTS) {
@@ -53,13 +53,14 @@ async function isUnharmed(page: Page): Promise<void> {
   expect(scrollWidth).toBeLessThanOrEqual(innerWidth);
 }
 
-test("in no view, and in no details", async () => {
+test("hostile texts are harmless in all views and details", async () => {
   const file = join(inject("folder"), "hostile.pcap");
   writeCapture(file, hostile());
   await using program = await view(file);
   const page = await pages.open(program.line);
   for (const key of ["1", "2", "3", "4", "5"]) {
     await page.keyboard.press(key);
+    // Time for effects that must not happen.
     await page.waitForTimeout(300);
     await isUnharmed(page);
   }

@@ -1,6 +1,6 @@
-// The investigations that docs/investigations.md describes, by keyboard alone and by mouse.
+// The investigations of docs/investigations.md, by keyboard and by mouse.
 //
-// With DILIGENCE_PICTURES, the pictures of that page are written to this folder.
+// If DILIGENCE_PICTURES is set, the screenshots of that document are written to this folder.
 
 import { join } from "node:path";
 import type { Page } from "playwright-core";
@@ -17,17 +17,17 @@ beforeAll(async () => {
   await updatedRecording();
 }, 300_000);
 
-/** Saves what the page shows, if pictures are wanted. */
+/** Takes a screenshot of the page, if screenshots are requested. */
 async function picture(page: Page, name: string): Promise<void> {
   const folder = process.env.DILIGENCE_PICTURES;
   if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}.png`) });
 }
 
-/** Goes through the findings by key until one says all of this. */
+/** Steps through the findings by keyboard until one contains all of these texts. */
 async function findingBy(page: Page, ...words: string[]): Promise<string> {
   await page.keyboard.press("4");
   await page.getByRole("article").waitFor();
-  for (let turn = 0; turn < FINDINGS_MAX; turn++) {
+  for (let step = 0; step < FINDINGS_MAX; step++) {
     const text = (await page.getByRole("article").textContent()) ?? "";
     if (words.every((word) => text.includes(word))) return text;
     await page.keyboard.press("j");
@@ -37,18 +37,18 @@ async function findingBy(page: Page, ...words: string[]): Promise<string> {
 
 const FINDINGS_MAX = 40;
 
-test("why a start took so long, by keyboard", async () => {
+test("a slow start is explained, by keyboard", async () => {
   await using program = await view(await desktopRecording());
   const page = await pages.open(program.line, { size: SIZE });
   const text = await findingBy(page, "services that start slowly", "org.example.Backup");
-  // It takes 3 s by itself, and longer on a busy machine.
+  // The start takes 3 s by itself, and longer on a busy machine.
   const [, seconds] = /took (\d+(?:\.\d+)?) s to connect, and \d+ calls waited/.exec(text) ?? [];
   expect(Number(seconds), text).toBeGreaterThanOrEqual(3);
   await page.keyboard.press("Enter");
   await expect.poll(() => page.url()).toContain("q=");
 });
 
-test("why a start took so long, by mouse", async () => {
+test("a slow start is explained, by mouse", async () => {
   await using program = await view(await desktopRecording());
   const page = await pages.open(program.line, { size: SIZE });
   await page.getByLabel("Views").getByRole("button", { name: "Timeline" }).click();
@@ -63,7 +63,7 @@ test("why a start took so long, by mouse", async () => {
   await picture(page, "slow-start");
 });
 
-test("who floods the bus and who pays for it, by keyboard", async () => {
+test("the sender and recipients of a flood are found, by keyboard", async () => {
   await using program = await view(await desktopRecording());
   const page = await pages.open(program.line, { size: SIZE });
   const text = await findingBy(page, "floods of signals", "org.example.Sensors emits");
@@ -71,7 +71,7 @@ test("who floods the bus and who pays for it, by keyboard", async () => {
   await picture(page, "flood");
 });
 
-test("who floods the bus and who pays for it, by mouse", async () => {
+test("the sender and recipients of a flood are found, by mouse", async () => {
   await using program = await view(await desktopRecording());
   const page = await pages.open(program.line, { size: SIZE });
   await page.getByLabel("Views").getByRole("button", { name: "Findings" }).click();
@@ -82,7 +82,7 @@ test("who floods the bus and who pays for it, by mouse", async () => {
   await picture(page, "flood-sequence");
 });
 
-test("what changed between two recordings, by keyboard", async () => {
+test("changes between two recordings are found, by keyboard", async () => {
   await using program = await view(await desktopRecording(), await updatedRecording());
   const page = await pages.open(program.line, { size: SIZE });
   await page.keyboard.press("5");
@@ -95,7 +95,7 @@ test("what changed between two recordings, by keyboard", async () => {
   await expect.poll(() => rows.nth(1).textContent()).toMatch(/Search.*slower/);
 });
 
-test("what changed between two recordings, by mouse", async () => {
+test("changes between two recordings are found, by mouse", async () => {
   await using program = await view(await desktopRecording(), await updatedRecording());
   const page = await pages.open(program.line, { size: SIZE });
   await page.getByLabel("Views").getByRole("button", { name: "Compare" }).click();

@@ -1,4 +1,4 @@
-// Keys, and the palette, which has all actions of the page.
+// Keyboard shortcuts, and the command palette with all actions of the page.
 
 import type { Page } from "playwright-core";
 import { expect, inject, test } from "vitest";
@@ -7,10 +7,10 @@ import { view } from "./support/program";
 
 const pages = usePages();
 
-/** How often something is tried that may go wrong by chance. */
+/** The number of repetitions of actions that could fail by chance. */
 const ROUNDS = 10;
 
-/** What the palette has for some words. */
+/** The actions that the palette offers for a text. */
 async function offered(page: Page, words: string): Promise<string[]> {
   await page.keyboard.press(":");
   await page.getByRole("combobox", { name: "Command" }).fill(words);
@@ -20,7 +20,7 @@ async function offered(page: Page, words: string): Promise<string[]> {
   return offers;
 }
 
-/** Runs the first action that the palette has for some words. */
+/** Runs the first action that the palette offers for a text. */
 async function command(page: Page, words: string): Promise<void> {
   await page.keyboard.press(":");
   await page.getByRole("combobox", { name: "Command" }).fill(words);
@@ -40,14 +40,14 @@ test.each([
   ["#q=type%3Acall", "clear", /Clear the filter/],
   ["#span=0-1000000000", "clear", /Clear the time range/],
   ["#view=statistics", "histogram", /Go to Statistics/],
-  ["#view=objects", "keyboard", /Show all keys/],
-])("on a page %s the word %s finds %s", async (hash, words, expected) => {
+  ["#view=objects", "keyboard", /Show keyboard shortcuts/],
+])("on a page %s the palette finds %s as %s", async (hash, words, expected) => {
   await using program = await view(inject("recording"));
   const page = await pages.open(`${program.line}${hash}`);
   expect((await offered(page, words)).join("\n")).toMatch(expected);
 });
 
-test("actions of the palette act", async () => {
+test("the palette runs actions", async () => {
   await using program = await view(inject("recording"));
   const page = await pages.open(`${program.line}#q=type%3Acall&span=0-1000000000`);
   const { all } = await counts(page);
@@ -63,7 +63,7 @@ test("actions of the palette act", async () => {
   await expect.poll(() => page.url()).toContain("message=12");
 });
 
-test("keys that are pressed right after a dialog was closed or opened are not lost", async () => {
+test("keys right after a dialog opens or closes are not lost", async () => {
   await using program = await view(inject("recording"));
   const page = await pages.open(program.line);
   const query = page.getByRole("combobox", { name: "Query" });
@@ -84,7 +84,7 @@ test("keys that are pressed right after a dialog was closed or opened are not lo
   }
 });
 
-test("an action that a key does while it is held is done once by the palette", async () => {
+test("the palette runs an action once that a key repeats while held", async () => {
   await using program = await view(inject("recording"));
   const page = await pages.open(`${program.line}#view=timeline`);
   const length = page.locator(".timeline-length");
@@ -95,6 +95,7 @@ test("an action that a key does while it is held is done once by the palette", a
     .poll(async () => Number.parseFloat((await length.textContent()) ?? ""))
     .toBeLessThan(before);
   const after = await length.textContent();
+  // Time for repetitions that must not happen.
   await page.waitForTimeout(500);
   expect(await length.textContent()).toBe(after);
 });
@@ -103,7 +104,7 @@ test.each([
   ["statistics", "Statistics", ["Next tab", "Go to the table, next row"]],
   ["findings", "Findings", ["Next finding", "Previous finding"]],
   ["compare", "Compare", ["Switch between differences and side by side"]],
-])("the sheet has the keys of %s", async (name, part, keys) => {
+])("the overview of shortcuts lists the keys of %s", async (name, part, keys) => {
   const recording = inject("recording");
   await using program = await view(recording, recording);
   const page = await pages.open(`${program.line}#view=${name}`);
@@ -115,7 +116,7 @@ test.each([
   for (const about of keys) await section.getByText(about, { exact: true }).waitFor();
 });
 
-test("rows are reached by keys, and tabs changed", async () => {
+test("keys reach rows and change tabs", async () => {
   await using program = await view(inject("recording"));
   const page = await pages.open(`${program.line}#view=statistics`);
   const { shown } = await counts(page);
@@ -134,7 +135,7 @@ test("rows are reached by keys, and tabs changed", async () => {
   await page.getByRole("tab", { name: "Durations", selected: true }).waitFor();
 });
 
-test("findings are reached by keys", async () => {
+test("keys reach findings", async () => {
   await using program = await view(inject("recording"));
   const page = await pages.open(`${program.line}#view=findings`);
   const items = page.locator(".finding-item");

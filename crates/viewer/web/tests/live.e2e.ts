@@ -1,4 +1,4 @@
-// A bus while it is used.
+// A live bus while programs use it.
 
 import { expect, test } from "vitest";
 import { counts, usePages } from "./support/browser";
@@ -6,7 +6,7 @@ import { demo, Running, view } from "./support/program";
 
 const pages = usePages();
 
-test("messages come as they are sent", async () => {
+test("live messages appear as they are sent", async () => {
   const { bus, address } = await demo();
   await using _ = bus;
   await using program = await view("--live", "--address", address);
@@ -19,13 +19,13 @@ test("messages come as they are sent", async () => {
   await ticks.getByRole("checkbox", { name: "com.example.Volumes", exact: true }).waitFor();
 });
 
-test("a private bus prints where its page is", async () => {
+test("a private bus prints the address of its page", async () => {
   await using bus = await Running.start(["up", "--demo"], "http://");
   const page = await pages.open(bus.line);
   await expect.poll(async () => (await counts(page)).all, { timeout: 20_000 }).toBeGreaterThan(20);
 });
 
-test("the page is told when the bus has gone", async () => {
+test("the page reports the end of the bus", async () => {
   const { bus, address } = await demo();
   await using program = await view("--live", "--address", address);
   const page = await pages.open(program.line);

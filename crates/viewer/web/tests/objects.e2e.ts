@@ -1,4 +1,4 @@
-// What a running bus has to offer, and that nothing is called there that must not be.
+// The objects view on a live bus, and the permission to call methods.
 
 import { expect, inject, test } from "vitest";
 import type { BusRequest } from "../src/generated/protocol";
@@ -10,7 +10,7 @@ const pages = usePages();
 const PLACE = { service: "com.example.Battery", path: "/com/example/Battery" };
 const BATTERY = `#view=objects&${new URLSearchParams(PLACE)}`;
 
-/** The answer of the program to a request for the bus, without its name. */
+/** The answer of the program to a request to the bus, without the name of the request. */
 async function ask(program: Running, request: BusRequest): Promise<unknown> {
   const body = JSON.stringify(request);
   const headers = { cookie: await program.cookie() };
@@ -52,14 +52,17 @@ test("a property is set from a form, and its change arrives", async () => {
   const profile = objects.getByRole("listitem").filter({ hasText: "PowerProfile" }).first();
   await profile.getByRole("textbox").fill("turbo");
   await profile.getByRole("button", { name: "Set", exact: true }).click();
-  await profile.getByText('there is no power profile "turbo"').waitFor();
+  await profile.getByText(/there is no power profile "turbo"/).waitFor();
   await profile.getByRole("textbox").fill("performance");
   await profile.getByRole("button", { name: "Set", exact: true }).click();
   await expect.poll(() => profile.locator(".objects-value").textContent()).toContain("performance");
   await expect.poll(() => page.url()).not.toContain("property=");
   await objects.getByRole("button", { name: /^Signals/ }).click();
-  const told = objects.getByLabel("Signals").getByRole("listitem");
-  await told.filter({ hasText: "PropertiesChanged" }).filter({ hasText: "performance" }).waitFor();
+  const signals = objects.getByLabel("Signals").getByRole("listitem");
+  await signals
+    .filter({ hasText: "PropertiesChanged" })
+    .filter({ hasText: "performance" })
+    .waitFor();
   const { returned } = (await ask(program, {
     do: "get",
     property: { ...PLACE, interface: "com.example.Battery1", property: "PowerProfile" },
@@ -67,7 +70,7 @@ test("a property is set from a form, and its change arrives", async () => {
   expect(returned).toMatchObject({ results: [{ type: "s", data: "performance" }] });
 });
 
-test("Enter sends a form, and a text has several lines on request", async () => {
+test("Enter submits a form, and a text input can have several lines", async () => {
   const { bus, address } = await demo();
   await using _ = bus;
   await using program = await view("--live", "--allow-calls", "--address", address);
@@ -94,7 +97,7 @@ test("Enter sends a form, and a text has several lines on request", async () => 
   await expect.poll(() => profile.textContent()).toContain("saver");
 });
 
-test("arguments are typed as one text of GVariant, and what is wrong is shown in its place", async () => {
+test("arguments can be entered in GVariant syntax, and errors are marked", async () => {
   const { bus, address } = await demo();
   await using _ = bus;
   await using program = await view("--live", "--allow-calls", "--address", address);
@@ -113,7 +116,7 @@ test("arguments are typed as one text of GVariant, and what is wrong is shown in
   expect(await objects.locator(".query-place mark").textContent()).toBe("s");
   expect(await text.getAttribute("aria-invalid")).toBe("true");
   expect(await objects.getByRole("button", { name: "Copy busctl" }).isDisabled()).toBe(true);
-  // What is typed last is what is sent, read or not.
+  // The latest text is sent, even if it has not been parsed yet.
   await text.fill("'saver'");
   await text.press("Enter");
   const profile = objects.getByRole("listitem").filter({ hasText: "PowerProfile" }).first();
@@ -122,7 +125,7 @@ test("arguments are typed as one text of GVariant, and what is wrong is shown in
   expect(await objects.getByRole("textbox", { name: /profile/ }).inputValue()).toBe("saver");
 });
 
-test("a name that comes is there by itself, and gone when it goes", async () => {
+test("names appear and disappear without a refresh", async () => {
   const { bus, address } = await demo();
   await using _ = bus;
   await using program = await view("--live", "--allow-calls", "--address", address);
@@ -149,7 +152,7 @@ test("a name that comes is there by itself, and gone when it goes", async () => 
   await expect.poll(() => own.count()).toBe(0);
 });
 
-test("objects that come and go are seen as such", async () => {
+test("objects appear and disappear without a refresh", async () => {
   const { bus, address } = await demo();
   await using _ = bus;
   await using program = await view("--live", "--address", address);
@@ -161,7 +164,7 @@ test("objects that come and go are seen as such", async () => {
   await expect.poll(() => first.textContent(), { timeout: 30_000 }).not.toBe(before);
 });
 
-test("without the word of the user nothing is called", async () => {
+test("methods cannot be called without permission", async () => {
   const { bus, address } = await demo();
   await using _ = bus;
   await using program = await view("--live", "--address", address);
@@ -185,7 +188,7 @@ test("without the word of the user nothing is called", async () => {
   expect(await profile.getByRole("button", { name: /^Set/ }).count()).toBe(0);
 });
 
-test("a recording has no objects, and the view says what has", async () => {
+test("a recording has no objects, and the view explains how to browse a bus", async () => {
   await using program = await view(inject("recording"));
   const page = await pages.open(`${program.line}#view=objects`);
   await page.getByRole("main").getByText("diligence view --live").first().waitFor();

@@ -1,4 +1,4 @@
-// The address holds what is looked at, and keys are enough.
+// The address contains the state of the page, and all views are reachable by keyboard.
 
 import type { Page } from "playwright-core";
 import { expect, inject, test } from "vitest";
@@ -7,7 +7,7 @@ import { run, view } from "./support/program";
 
 const pages = usePages();
 
-test("a link shows the same", async () => {
+test("a link restores the view", async () => {
   await using program = await view(inject("recording"));
   const one = await pages.open(program.line);
   await one.getByRole("combobox", { name: "Query" }).fill("member:Search");
@@ -29,12 +29,12 @@ test("a link shows the same", async () => {
   await other.getByLabel("Details").getByText(`message ${number}`).first().waitFor();
 });
 
-/** The page changes its address with some delay. */
+/** Waits until the page updates its address, which happens with a delay. */
 function addressIsWritten(page: Page): Promise<void> {
   return page.waitForTimeout(300);
 }
 
-/** Opens a view, does something there, and opens the link to it once more. */
+/** Opens a view, changes its state, and opens the link to that state in a new page. */
 async function reopened(
   url: string,
   act: (page: Page) => Promise<void>,
@@ -47,7 +47,7 @@ async function reopened(
   return { one, other: await pages.open(one.url()) };
 }
 
-test("a link shows the same table of the statistics, sorted the same", async () => {
+test("a link restores the table of the statistics and its order", async () => {
   await using program = await view(inject("recording"));
   const firstRow = (page: Page) => page.getByRole("grid").getByRole("row").nth(1).textContent();
   const { one, other } = await reopened(`${program.line}#view=statistics`, async (page) => {
@@ -62,7 +62,7 @@ test("a link shows the same table of the statistics, sorted the same", async () 
   expect(await firstRow(other)).toBe(await firstRow(one));
   await other.getByRole("tab", { name: "Sizes" }).click();
   await expect.poll(() => new URL(other.url()).hash).toBe("#view=statistics&tab=sizes&by=path");
-  // The address may be typed over, too.
+  // The user can also edit the address.
   const typed = "#view=statistics&q=type%3Acall&tab=durations&sort=-max_ns";
   await other.evaluate((hash) => {
     location.hash = hash;
@@ -72,7 +72,7 @@ test("a link shows the same table of the statistics, sorted the same", async () 
   expect(new URL(other.url()).hash).toBe(typed);
 });
 
-test("a link shows the pins and marks of the timeline", async () => {
+test("a link restores the pins and marks of the timeline", async () => {
   await using program = await view(inject("recording"));
   const pin = (page: Page) => page.getByRole("button", { name: "Pin demo-archive" });
   const { one, other } = await reopened(`${program.line}#view=timeline`, async (page) => {
@@ -83,7 +83,7 @@ test("a link shows the pins and marks of the timeline", async () => {
   expect(new URL(one.url()).hash).toMatch(/&pin=process\+\d+\+demo-archive&mark=0-\d+$/);
   await expect.poll(() => pin(other).getAttribute("aria-pressed")).toBe("true");
   expect(other.url()).toBe(one.url());
-  // What is arranged stays while another view is looked at.
+  // The arrangement stays while another view is shown.
   await other.keyboard.press("1");
   await other.keyboard.press("3");
   await expect.poll(() => pin(other).getAttribute("aria-pressed")).toBe("true");
@@ -91,7 +91,7 @@ test("a link shows the pins and marks of the timeline", async () => {
   await expect.poll(() => other.url()).not.toContain("mark=");
 });
 
-test("a link shows the same finding", async () => {
+test("a link restores the selected finding", async () => {
   await using program = await view(inject("recording"));
   const shown = (page: Page) => page.getByRole("article").textContent();
   const { one, other } = await reopened(`${program.line}#view=findings`, async (page) => {
@@ -106,7 +106,7 @@ test("a link shows the same finding", async () => {
   );
 });
 
-test("keys choose views, open the sheet, and go to the query", async () => {
+test("keys select views, open the overview of shortcuts, and focus the query", async () => {
   await using program = await view(inject("recording"));
   const page = await pages.open(program.line);
   const current = page.locator('.tabs [aria-current="page"]');
@@ -128,7 +128,7 @@ test("keys choose views, open the sheet, and go to the query", async () => {
   expect(await focused.getAttribute("aria-label")).toBe("Query");
 });
 
-test("details tell what was said, and of the call its answer", async () => {
+test("details show the arguments, and the reply of a call", async () => {
   const found = await run(
     "export",
     inject("recording"),
@@ -146,7 +146,7 @@ test("details tell what was said, and of the call its answer", async () => {
   await expect.poll(() => page.url()).not.toContain(`message=${call.number}`);
 });
 
-test("Back leads to the view before, as it was", async () => {
+test("Back restores the previous view", async () => {
   await using program = await view(inject("recording"));
   const page = await pages.open(`${program.line}#view=findings`);
   const current = page.locator('.tabs [aria-current="page"]');
@@ -166,7 +166,7 @@ test("Back leads to the view before, as it was", async () => {
   await expect.poll(() => page.url()).toContain("q=");
 });
 
-test("a drag changes the address seldom, and a copied link is of what is shown", async () => {
+test("a drag rarely changes the address, and a copied link is current", async () => {
   await using program = await view(inject("recording"));
   const page = await pages.open(program.line);
   await page.evaluate(() => {
@@ -183,7 +183,7 @@ test("a drag changes the address seldom, and a copied link is of what is shown",
   await page.mouse.move(x, y);
   await page.mouse.down();
   const begun = performance.now();
-  for (let turn = 1; turn <= 100; turn++) await page.mouse.move(x + turn * 3, y);
+  for (let step = 1; step <= 100; step++) await page.mouse.move(x + step * 3, y);
   await page.mouse.up();
   const changes = await page.evaluate(() => Number(document.documentElement.dataset.changes ?? 0));
   expect(changes).toBeLessThanOrEqual(2 + (performance.now() - begun) / 200);

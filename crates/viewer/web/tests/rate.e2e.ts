@@ -1,6 +1,6 @@
-// A bus on which much happens: how far the page is behind, and what it says of what it does not show.
-// The budgets are those of a program that was built to be used (DILIGENCE_BUDGET=release), for a minute;
-// what cargo builds for tests gets less traffic, more time, and some seconds.
+// A busy bus: how far the page lags behind, and how it reports missing messages. The budgets apply
+// to release builds (DILIGENCE_BUDGET=release) and a duration of one minute; test builds get less
+// traffic, more time, and a few seconds.
 
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
@@ -11,15 +11,15 @@ import { Emitter } from "./support/traffic";
 
 interface Budget {
   readonly seconds: number;
-  /** Messages in a hundredth of a second. */
+  /** The number of messages per hundredth of a second. */
   readonly perBurst: number;
-  /** Milliseconds from when a message was sent until it is counted in the page. */
+  /** The time in milliseconds from sending a message until the page counts it. */
   readonly behind: number;
-  /** Milliseconds of the longest task. */
+  /** The duration in milliseconds of the longest task. */
   readonly task: number;
-  /** Milliseconds until it is found what a query selects. */
+  /** The time in milliseconds until the messages that match a query are known. */
   readonly answer: number;
-  /** Bytes of all that the tab's scripts hold. */
+  /** The memory in bytes that the scripts of the tab hold. */
   readonly memory: number;
 }
 
@@ -27,7 +27,7 @@ const RELEASE: Budget = {
   seconds: 60,
   perBurst: 200,
   behind: 1_000,
-  // When the oldest messages go, all that is left is laid out anew.
+  // When the oldest messages are dropped, everything is laid out again.
   task: 100,
   answer: 1_000,
   memory: 600e6,
@@ -44,16 +44,16 @@ const BUDGET = process.env.DILIGENCE_BUDGET === "release" ? RELEASE : DEBUG;
 
 const pages = usePages();
 
-test(`${BUDGET.perBurst * 100} messages a second`, { timeout: 180_000 }, async () => {
+test(`${BUDGET.perBurst * 100} messages per second are shown`, { timeout: 180_000 }, async () => {
   const { bus, address } = await privateBus();
   await using _ = bus;
   await using program = await view("--live", "--address", address);
   const page = await pages.open(program.line);
   const { perBurst } = BUDGET;
-  // What sending takes is a part of the hundredth of a second.
+  // The pause and the time needed for sending add up to a hundredth of a second.
   const traffic = { bursts: BUDGET.seconds * 100, perBurst, pauseMicros: 9_000, size: 40 };
   await using emitter = await Emitter.join(address, traffic);
-  const before = await seen(page);
+  const before = await received(page);
   let answer = 0;
   let sent = { sent: 0, perSecond: 0 };
   const task = await longestTask(page, async () => {
@@ -73,14 +73,14 @@ test(`${BUDGET.perBurst * 100} messages a second`, { timeout: 180_000 }, async (
   expect.soft(memory).toBeLessThanOrEqual(BUDGET.memory);
 });
 
-test("what came too fast is counted, and said", { timeout: 120_000 }, async () => {
+test("messages that arrive too fast are counted as missing", { timeout: 120_000 }, async () => {
   const { bus, address } = await privateBus();
   await using _ = bus;
   await using program = await view("--live", "--address", address);
   const page = await pages.open(program.line);
   await using emitter = await Emitter.join(address, FLOOD);
-  const before = await seen(page);
-  // Who does not run does not read; what the bus keeps for it has an end.
+  const before = await received(page);
+  // While the program is paused it does not read, and the buffer of the bus overflows.
   program.pause();
   const { sent } = await emitter.emit();
   program.resume();
@@ -89,33 +89,34 @@ test("what came too fast is counted, and said", { timeout: 120_000 }, async () =
   expect(await mark.textContent()).toContain("the bus was faster than the program could read");
   const accounted = async (): Promise<number> => {
     const [digits = "0"] = (await mark.textContent())?.match(/[\d,]+/) ?? [];
-    return (await seen(page)) - before + Number(digits.replaceAll(",", ""));
+    return (await received(page)) - before + Number(digits.replaceAll(",", ""));
   };
-  // What is missing and what is shown are all that was sent; and a few of who came and went.
+  // The missing and the shown messages include all sent messages, and a few about connections that
+  // came and left.
   await expect.poll(accounted, { timeout: 30_000 }).toBeGreaterThanOrEqual(sent);
   expect((await accounted()) - sent).toBeLessThan(20);
 });
 
-/** More bytes than the bus keeps for who reads them later. */
+/** More bytes than the bus buffers for a slow reader. */
 const FLOOD = { bursts: 1, perBurst: 60_000, pauseMicros: 0, size: 2_000 };
 
-/** The messages of which the page knows since it looks. */
-async function seen(page: Page): Promise<number> {
+/** The number of messages that the page has received since it was opened. */
+async function received(page: Page): Promise<number> {
   const text = (await page.locator(".progress-live").getAttribute("title")) ?? "";
   const [digits = "0"] = text.match(/[\d,]+/) ?? [];
   return Number(digits.replaceAll(",", ""));
 }
 
-/** Milliseconds until the page knows of so many messages. */
+/** The time in milliseconds until the page has received this number of messages. */
 async function timeUntil(page: Page, messages: number): Promise<number> {
   const begun = performance.now();
   await expect
-    .poll(() => seen(page), { timeout: 30_000, interval: 20 })
+    .poll(() => received(page), { timeout: 30_000, interval: 20 })
     .toBeGreaterThanOrEqual(messages);
   return Math.round(performance.now() - begun);
 }
 
-/** Milliseconds from when a query is written until what it selects is shown. */
+/** The time in milliseconds from entering a query until its result is shown. */
 async function timeToSelect(page: Page): Promise<number> {
   const begun = performance.now();
   await page.getByRole("combobox").first().fill("member=NameAcquired");

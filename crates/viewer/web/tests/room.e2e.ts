@@ -1,4 +1,4 @@
-// How the page divides its room, and that it does so on a phone.
+// The layout of the page, including on a phone.
 
 import { join } from "node:path";
 import type { Page } from "playwright-core";
@@ -18,7 +18,7 @@ async function width(page: Page): Promise<number> {
   return Number(await edge(page).getAttribute("aria-valuenow"));
 }
 
-test("the names of messages get as much room as somebody wants", async () => {
+test("the names of messages have an adjustable width", async () => {
   await using program = await view(inject("recording"));
   const page = await pages.open(program.line);
   const first = await width(page);
@@ -39,7 +39,7 @@ test("the names of messages get as much room as somebody wants", async () => {
   await expect.poll(() => width(page)).toBe(first);
 });
 
-test("a browser that keeps nothing does no harm", async () => {
+test("a browser without storage works", async () => {
   await using program = await view(inject("recording"));
   const page = await pages.open(program.line);
   await page.addInitScript(() => {
@@ -75,14 +75,14 @@ test("on a phone the services are behind a button", async () => {
   expect([await panel.isVisible(), await button.isVisible()]).toEqual([true, false]);
 });
 
-test("a long recording is looked through without being asked", async () => {
+test("a long recording is checked automatically", async () => {
   const file = join(inject("folder"), "long.pcap");
   writeCapture(file, traffic(301_000));
   await using program = await view(file);
   const page = await pages.open(program.line);
-  const wrong = page.getByRole("region", { name: "What is wrong" });
+  const problems = page.getByRole("region", { name: "Problems" });
   await expect
-    .poll(() => wrong.getByRole("listitem").count(), { timeout: 20_000 })
+    .poll(() => problems.getByRole("listitem").count(), { timeout: 20_000 })
     .toBeGreaterThan(0);
-  await expect.poll(() => wrong.textContent(), { timeout: 20_000 }).not.toContain("…");
+  await expect.poll(() => problems.textContent(), { timeout: 20_000 }).not.toContain("…");
 });

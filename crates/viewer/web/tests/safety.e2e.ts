@@ -1,4 +1,4 @@
-// Who may ask the program, and that nothing that was recorded becomes a part of the page.
+// Access control of the server, from HTTP requests to the user's browser.
 
 import { mkdtemp, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { request } from "node:http";
@@ -19,7 +19,7 @@ interface Answered {
   readonly body: string;
 }
 
-/** Asks at the address of a page, which has the cookie if one is given. */
+/** Sends a request to the server of a page, with the given headers. */
 function ask(url: string, { path = "/", method = "GET", headers = {} }: Asked): Promise<Answered> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
@@ -38,35 +38,35 @@ function ask(url: string, { path = "/", method = "GET", headers = {} }: Asked): 
   });
 }
 
-/** Uses up an address, and gives the cookie. */
+/** Uses up an address, and returns the cookie. */
 async function cookieOf(url: string): Promise<string> {
   const { fields } = await ask(url, { path: new URL(url).pathname });
   const [cookie = ""] = fields["set-cookie"] as string[];
   return cookie.split(";")[0] ?? "";
 }
 
-describe("only the page itself is answered", () => {
+describe("only requests of the page itself are answered", () => {
   test.each<[string, Asked, number]>([
     ["the page", {}, 200],
     ["no cookie", { headers: { cookie: "" } }, 403],
     ["another cookie", { headers: { cookie: "diligence-1=0123456789abcdef" } }, 403],
-    ["what was recorded, without a cookie", { path: "/stream", headers: { cookie: "" } }, 403],
-    ["a file beside the page", { path: "/../../etc/passwd" }, 404],
+    ["the recording without a cookie", { path: "/stream", headers: { cookie: "" } }, 403],
+    ["a file outside of the page", { path: "/../../etc/passwd" }, 404],
     ["a wrong code", { path: "/open/0123456789abcdef0123456789abcdef" }, 403],
-    ["a name that points here", { headers: { host: "evil.example" } }, 421],
+    ["a foreign name for this address", { headers: { host: "evil.example" } }, 421],
     ["another port", { headers: { host: "127.0.0.1:1" } }, 421],
     ["a target elsewhere", { path: "http://evil.example/" }, 421],
-    ["a page of somebody else's", { headers: { origin: "http://evil.example" } }, 403],
+    ["a page of another site", { headers: { origin: "http://evil.example" } }, 403],
     ["a page without an origin", { headers: { origin: "null" } }, 403],
     ["a page of another port", { headers: { "sec-fetch-site": "same-site" } }, 403],
-  ])("%s", async (_, asked, status) => {
+  ])("the response to a request: %s", async (_, request, status) => {
     await using program = await view(inject("recording"));
     const cookie = await cookieOf(program.line);
-    const headers = { cookie, ...asked.headers };
-    expect((await ask(program.line, { ...asked, headers })).status).toBe(status);
+    const headers = { cookie, ...request.headers };
+    expect((await ask(program.line, { ...request, headers })).status).toBe(status);
   });
 
-  test("answers say that they are for nobody else", async () => {
+  test("answers have headers that protect the page", async () => {
     await using program = await view(inject("recording"));
     const { fields } = await ask(program.line, {});
     expect(fields).toMatchObject({
@@ -79,7 +79,7 @@ describe("only the page itself is answered", () => {
     expect(fields).not.toHaveProperty("access-control-allow-origin");
   });
 
-  test("an address works once, and the next one is printed", async () => {
+  test("an address works once, and the program prints the next one", async () => {
     await using program = await view(inject("recording"));
     const first = program.line;
     const path = new URL(first).pathname;
@@ -96,10 +96,10 @@ describe("only the page itself is answered", () => {
   });
 });
 
-describe("a browser", () => {
+describe("the page in a browser", () => {
   const pages = usePages();
 
-  test("shows the page again without an address", async () => {
+  test("reloads with the cookie, without a new address", async () => {
     await using program = await view(inject("recording"));
     const page = await pages.open("about:blank", { settle: false });
     await page.goto(program.line);
@@ -113,41 +113,43 @@ describe("a browser", () => {
     expect(await page.evaluate(() => document.cookie)).toBe("");
   });
 
-  test("that the program starts is led to the page by a private file, which is then removed", async () => {
+  test("is opened through a private file, which is then removed", async () => {
     const folder = await mkdtemp(join(inject("folder"), "browser-"));
-    // A browser that writes down what it is told to open.
-    const told = join(folder, "told");
+    // A fake browser that records its arguments.
+    const opened = join(folder, "opened");
     await writeFile(
       join(folder, "xdg-open"),
-      `#!/bin/sh\nprintf %s "$*" > ${told}.new\nmv ${told}.new ${told}\n`,
+      `#!/bin/sh\nprintf %s "$*" > ${opened}.new\nmv ${opened}.new ${opened}\n`,
       {
         mode: 0o755,
       },
     );
     const env = { ...process.env, PATH: `${folder}:${process.env.PATH}`, XDG_RUNTIME_DIR: folder };
     await using program = await Running.start(["view", inject("recording")], "http://", env);
-    await expect.poll(() => readdir(folder)).toContain("told");
-    const file = await readFile(told, "utf8");
+    await expect.poll(() => readdir(folder)).toContain("opened");
+    const file = await readFile(opened, "utf8");
     expect(file).toMatch(/^\/.*\/page\.html$/);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect((await stat(join(file, ".."))).mode & 0o777).toBe(0o700);
     const page = await pages.open(`file://${file}`, { settle: false });
     await page.waitForURL((url) => url.pathname === "/" && url.protocol === "http:");
     await settled(page);
-    await expect.poll(() => readdir(folder)).toEqual(["told", "xdg-open"]);
-    // The printed address has not been used.
+    await expect.poll(() => readdir(folder)).toEqual(["opened", "xdg-open"]);
+    // The printed address is still valid.
     expect(await cookieOf(program.line)).toMatch(/^diligence-/);
   });
 
-  test("that never came leaves no file when the program ends", async () => {
+  test("leaves no file if it is never opened", async () => {
     const folder = await mkdtemp(join(inject("folder"), "browser-"));
-    await writeFile(join(folder, "xdg-open"), `#!/bin/sh\ntouch ${folder}/told\n`, { mode: 0o755 });
+    await writeFile(join(folder, "xdg-open"), `#!/bin/sh\ntouch ${folder}/opened\n`, {
+      mode: 0o755,
+    });
     const env = { ...process.env, PATH: `${folder}:${process.env.PATH}`, XDG_RUNTIME_DIR: folder };
     {
       await using _program = await Running.start(["view", inject("recording")], "http://", env);
-      await expect.poll(() => readdir(folder)).toContain("told");
+      await expect.poll(() => readdir(folder)).toContain("opened");
       expect((await readdir(folder)).length).toBe(3);
     }
-    expect(await readdir(folder)).toEqual(["told", "xdg-open"]);
+    expect(await readdir(folder)).toEqual(["opened", "xdg-open"]);
   });
 });

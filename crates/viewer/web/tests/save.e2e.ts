@@ -1,4 +1,4 @@
-// Messages that the page saves: the same file as the program exports.
+// Messages saved by the page, compared with an export by the program.
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { run, view } from "./support/program";
 
 const pages = usePages();
 
-/** The file that the browser gets when this line of the menu is chosen. */
+/** Selects a line of the menu, and returns the path of the downloaded file. */
 async function saved(page: Page, line: string | RegExp): Promise<string> {
   await page.getByRole("button", { name: "Save", exact: true }).click();
   const download = page.waitForEvent("download");
@@ -22,7 +22,7 @@ async function saved(page: Page, line: string | RegExp): Promise<string> {
   return file;
 }
 
-/** What the program exports of these messages. */
+/** The file that the program exports for the same messages. */
 async function exported(format: string, ...query: string[]): Promise<string> {
   const file = join(inject("folder"), `exported-${Math.random()}.${format}`);
   await run("export", inject("recording"), ...query, "--format", format, "--output", file);
@@ -33,7 +33,7 @@ async function expectSame(one: string, other: string): Promise<void> {
   expect((await readFile(one)).equals(await readFile(other)), `${one} ${other}`).toBe(true);
 }
 
-/** The messages of a file with all that is known of them. */
+/** The messages of a file in a table with all columns. */
 function table(file: string): Promise<string> {
   return run("export", file, "--format", "csv");
 }
@@ -44,7 +44,7 @@ async function search(page: Page, query: string): Promise<void> {
   await expect.poll(() => page.locator(".counts").textContent()).not.toBe(before);
 }
 
-test("all messages and those that a query selects are saved as they are exported", async () => {
+test("all messages or the matches of a query are saved as the program exports them", async () => {
   await using server = await view(inject("recording"));
   const page = await pages.open(server.line);
   await expectSame(await saved(page, "Save all messages as pcapng"), await exported("pcapng"));
@@ -76,19 +76,19 @@ test("a selected call is saved with its reply", async () => {
   expect(lines[2]).toContain("method_return");
 });
 
-test("a stretch of time is saved", async () => {
+test("the messages of a time range are saved", async () => {
   await using server = await view(inject("recording"));
   const span = "time:1s..2s";
   const stats = JSON.parse(await run("stats", inject("recording"), span, "--json"));
   const page = await pages.open(`${server.line}#span=1000000000-2000000001`);
   const part = await saved(page, "Save the messages shown as pcapng");
   const { summary } = JSON.parse(await run("stats", part, "--json"));
-  // Calls and replies that belong to these are there, too.
+  // The file also contains the calls and replies that belong to these messages.
   expect(summary.messages).toBeGreaterThanOrEqual(stats.summary.messages);
   expect(summary.messages).toBeLessThan(stats.summary.messages + 10);
 });
 
-test("a page that was saved saves messages, too", async () => {
+test("saved pages can save messages", async () => {
   const saver = join(inject("folder"), "saver.html");
   await run("view", inject("recording"), "--export", saver);
   const page = await pages.open(`file://${saver}`);

@@ -1,4 +1,4 @@
-// What is counted and shown of a selection: by query, services and time, with searches beside it.
+// The selection of messages by query, services and time, and searches within it.
 
 import { expect, inject, test } from "vitest";
 import { counts, usePages, waitForShown } from "./support/browser";
@@ -6,11 +6,11 @@ import { run, view } from "./support/program";
 
 const pages = usePages();
 
-/** What the program says of the messages that a query selects. */
+/** The counts that the program reports for a query. */
 async function stats(query: string): Promise<{ messages: number; recorder: number }> {
   const words = [inject("recording"), query].filter((word) => word !== "");
-  const told = JSON.parse(await run("stats", ...words, "--json"));
-  return { messages: told.summary.messages, recorder: told.recorder_messages };
+  const report = JSON.parse(await run("stats", ...words, "--json"));
+  return { messages: report.summary.messages, recorder: report.recorder_messages };
 }
 
 test("a time range applies to the count of messages", async () => {
@@ -24,7 +24,7 @@ test("a time range applies to the count of messages", async () => {
   expect((await counts(page)).all).toBe(all.messages);
 });
 
-test("one sentence says how many messages of the recorder are hidden, and a term shows them", async () => {
+test("hidden messages of the recorder are counted, and a term shows them", async () => {
   await using program = await view(inject("recording"));
   const page = await pages.open(program.line);
   const { messages, recorder } = await stats("");
@@ -37,7 +37,7 @@ test("one sentence says how many messages of the recorder are hidden, and a term
   await waitForShown(page, recorder);
 });
 
-test("an empty view says which part of the selection excludes everything", async () => {
+test("an empty view names the part of the selection that excludes everything", async () => {
   await using program = await view(inject("recording"));
   const page = await pages.open(program.line);
   const all = await stats("");
@@ -50,11 +50,12 @@ test("an empty view says which part of the selection excludes everything", async
   expect(await empty.count()).toBe(0);
 });
 
-test("a term that is not finished is no mistake until Enter is pressed", async () => {
+test("an unfinished term is reported only after Enter", async () => {
   await using program = await view(inject("recording"));
   const page = await pages.open(program.line);
   const query = page.getByRole("combobox", { name: "Query" });
   await query.pressSequentially("dur>5");
+  // Time for a report that must not appear.
   await page.waitForTimeout(500);
   expect(await query.getAttribute("aria-invalid")).toBe("false");
   await query.press("Enter");
@@ -62,7 +63,7 @@ test("a term that is not finished is no mistake until Enter is pressed", async (
   expect(await page.locator(".query-problem").textContent()).toContain("use for example 50ms");
 });
 
-test("a search goes from hit to hit and hides nothing", async () => {
+test("a search steps through hits without hiding messages", async () => {
   await using program = await view(inject("recording"));
   const page = await pages.open(program.line);
   const all = await stats("");
@@ -79,7 +80,7 @@ test("a search goes from hit to hit and hides nothing", async () => {
   expect(await hits.count()).toBe(0);
 });
 
-test("a program that has ended is not a wrong query", async () => {
+test("the end of the program is not reported as an invalid query", async () => {
   const program = await view(inject("recording"));
   const page = await pages.open(program.line);
   await program[Symbol.asyncDispose]();

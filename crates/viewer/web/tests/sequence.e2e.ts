@@ -1,4 +1,4 @@
-// The diagram of a session with more connections than there is room for.
+// The sequence diagram of a session with more connections than fit on the screen.
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -16,14 +16,14 @@ beforeAll(async () => {
   await recordSession(session);
 }, 120_000);
 
-/** The page of the session. */
+/** Opens the page of the session. */
 async function opened(hash = "", width = 1440): Promise<{ page: Page; end: () => Promise<void> }> {
   const program = await view(session);
   const page = await pages.open(`${program.line}${hash}`, { size: { width, height: 900 } });
   return { page, end: () => program[Symbol.asyncDispose]() };
 }
 
-/** A picture of the diagram, by the menu: what of it, in which format. */
+/** Saves a picture of the diagram through the menu, with this scope and format. */
 async function picture(page: Page, what: string, format: string): Promise<Buffer> {
   await page.getByRole("button", { name: "Picture" }).click();
   const saved = page.waitForEvent("download");
@@ -31,13 +31,13 @@ async function picture(page: Page, what: string, format: string): Promise<Buffer
   return readFile(await (await saved).path());
 }
 
-/** The texts of a picture. */
+/** The texts in a picture. */
 async function texts(page: Page, what = "All messages shown"): Promise<string[]> {
   const svg = String(await picture(page, what, "SVG"));
   return [...svg.matchAll(/<text [^>]*>([^<]*)<\/text>/g)].map(([, text = ""]) => text);
 }
 
-/** What a duration in milliseconds says, such as `301 ms`. */
+/** True for a duration of at least `least` milliseconds, such as `301 ms`. */
 function isMilliseconds(text: string, least: number): boolean {
   const [, number] = /(\d+) ms$/.exec(text) ?? [];
   return number !== undefined && Number(number) >= least && Number(number) < least + 200;
@@ -49,7 +49,7 @@ test("one-shot clients have one column until it is expanded", async () => {
   expect(peers.length).toBeGreaterThan(120);
   const merged = (await texts(page)).filter((text) => text.startsWith("dbus-send × "));
   const [count = 0] = merged.map((text) => Number(text.slice("dbus-send × ".length)));
-  // And those that have waited until the services were there.
+  // And the messages that were held until their services had started.
   expect(count).toBeGreaterThanOrEqual(2 * CALLS + 2);
   await page.keyboard.press("Shift+E");
   const alone = (await texts(page)).filter((text) => /^(…|dbus-)send \(:1\.\d+\)$/.test(text));
@@ -68,7 +68,7 @@ test("a key expands the column of the selected message, and merges it again", as
   expect(await heads()).toBe(1);
   await page.keyboard.press("e");
   expect(await heads()).toBe(0);
-  // The details say which connection it is, merged or not.
+  // The details name the connection even if its column is merged.
   await page.keyboard.press("e");
   expect(await heads()).toBe(1);
   await page
@@ -79,7 +79,7 @@ test("a key expands the column of the selected message, and merges it again", as
   await end();
 });
 
-test("a call has its duration and its end, though its reply is not shown", async () => {
+test("calls show their duration and result even if the reply is hidden", async () => {
   const { page, end } = await opened("#q=interface%3Aorg.example.Work%20type%3Acall%20dur%3E100ms");
   await waitForShown(page, 2);
   expect((await texts(page)).some((text) => isMilliseconds(text, SLOW_MS))).toBe(true);
@@ -95,13 +95,13 @@ test("a call has its duration and its end, though its reply is not shown", async
   await end();
 });
 
-test("pictures have the formats that they say", async () => {
+test("pictures are saved in the selected format", async () => {
   const { page, end } = await opened();
   const png = await picture(page, "Visible range", "PNG");
   expect([...png.subarray(1, 4)].map((byte) => String.fromCharCode(byte)).join("")).toBe("PNG");
   const pdf = await picture(page, "Visible range", "PDF");
   expect(String(pdf.subarray(0, 5))).toBe("%PDF-");
-  // Which services are in view depends on the first messages of the recording.
+  // The first messages of the recording determine the visible services.
   const names = (await texts(page, "Visible range")).filter((text) => text.startsWith("org."));
   expect(names).not.toEqual([]);
   expect(names.filter((name) => !pdf.includes(name))).toEqual([]);
@@ -114,7 +114,7 @@ test("pictures have the formats that they say", async () => {
   await end();
 });
 
-test("no scrolled view has a line without a mark, however narrow it is", async () => {
+test("every visible line has a mark, even in a narrow window", async () => {
   const { page, end } = await opened("#fold=nothing", 800);
   const scroller = page.locator(".sequence-scroller");
   for (let part = 0; part <= 10; part++) {
@@ -131,7 +131,10 @@ test("no scrolled view has a line without a mark, however narrow it is", async (
 
 const LINE = 34;
 
-/** How many lines are seen, and how many have nothing in color among the columns. */
+/**
+ * Counts the visible lines, and the lines without any colored pixel among the columns. Runs in the
+ * page.
+ */
 function linesWithoutColor(line: number): { lines: number; empty: number } {
   const canvas = document.querySelector<HTMLCanvasElement>(".sequence-canvas");
   const edge = document.querySelector<HTMLElement>(".sequence-edge");
@@ -148,7 +151,7 @@ function linesWithoutColor(line: number): { lines: number; empty: number } {
     }
     return false;
   };
-  // The names of columns end where a line of one color goes from side to side.
+  // The head of columns ends where a row of pixels has a single color.
   let head = 40;
   while (head < height && !isRule(head)) head++;
   function isRule(y: number): boolean {
@@ -169,7 +172,7 @@ function linesWithoutColor(line: number): { lines: number; empty: number } {
   return { lines, empty };
 }
 
-test("a click on the name of an end that is out of view scrolls there", async () => {
+test("a click on the name of a hidden column scrolls to it", async () => {
   const { page, end } = await opened("#q=member%3ADo*%20type%3Acall&merge=nothing", 800);
   await waitForShown(page, CALLS);
   const scroller = page.locator(".sequence-scroller");
@@ -189,7 +192,7 @@ test("a click on the name of an end that is out of view scrolls there", async ()
   await end();
 });
 
-test("the legend closes with Escape, and what is selected stays so", async () => {
+test("Escape closes the legend and keeps the selection", async () => {
   const { page, end } = await opened();
   await page.keyboard.press("j");
   await page.getByRole("button", { name: "Legend" }).click();
@@ -208,33 +211,33 @@ test("the legend closes with Escape, and what is selected stays so", async () =>
 
 test("times of day are not cut off", async () => {
   const { page, end } = await opened("#times=wall");
-  const seen = (await texts(page, "Visible range")).filter((text) => /\d:\d\d:\d\d/.test(text));
-  expect(seen.length).toBeGreaterThan(5);
-  expect(seen.filter((text) => !/^(↑ )?\d\d:\d\d:\d\d\.\d{6}$/.test(text))).toEqual([]);
+  const visible = (await texts(page, "Visible range")).filter((text) => /\d:\d\d:\d\d/.test(text));
+  expect(visible.length).toBeGreaterThan(5);
+  expect(visible.filter((text) => !/^(↑ )?\d\d:\d\d:\d\d\.\d{6}$/.test(text))).toEqual([]);
   const svg = String(await picture(page, "Visible range", "SVG"));
   const lefts = [...svg.matchAll(/<text x="([-\d.]+)"[^>]*>(?:↑ )?\d\d:\d\d/g)];
   expect(Math.min(...lefts.map(([, x]) => Number(x)))).toBeGreaterThan(0);
   await end();
 });
 
-test("the picture of a session has all services of the part that it shows", async () => {
+test("the picture of a session contains all services in its range", async () => {
   const { page, end } = await opened("#q=member%3ADo*%20type%3Acall");
   await waitForShown(page, CALLS);
-  const seen = new Set(
+  const visible = new Set(
     (await texts(page)).filter((text) => text.startsWith("org.example.Service")),
   );
-  expect(seen.size).toBe(SERVICES);
+  expect(visible.size).toBe(SERVICES);
   await end();
 });
 
-test("times are told from a message, and a link shows the same", async () => {
+test("times can be relative to a message, and a link restores this", async () => {
   const { page, end } = await opened();
   for (const key of ["j", "j", "j", "m"]) await page.keyboard.press(key);
   await expect.poll(() => page.url()).toMatch(/message=(\d+)&reference=\1$/);
-  const isOfReference = (told: readonly string[]): void => {
-    expect(told).toContain("From reference");
-    expect(told).toContain("+0.000\u2009000 s");
-    expect(told.some((text) => /^−0\.\d{3}\u2009\d{3} s$/.test(text))).toBe(true);
+  const isOfReference = (texts: readonly string[]): void => {
+    expect(texts).toContain("From reference");
+    expect(texts).toContain("+0.000\u2009000 s");
+    expect(texts.some((text) => /^−0\.\d{3}\u2009\d{3} s$/.test(text))).toBe(true);
   };
   isOfReference(await texts(page, "Visible range"));
   const other = await pages.open(page.url(), { size: { width: 1440, height: 900 } });
@@ -245,7 +248,7 @@ test("times are told from a message, and a link shows the same", async () => {
   await end();
 });
 
-test("a menu that a key opens is below the selected message", async () => {
+test("a context menu opened by a key is below the selected message", async () => {
   const { page, end } = await opened();
   const top = async (): Promise<number> => {
     await page.keyboard.press("Shift+F10");

@@ -1,4 +1,4 @@
-// The timeline of a session with more processes than there is room for.
+// The timeline of a session with more processes than fit on the screen.
 
 import { join } from "node:path";
 import type { Locator, Page } from "playwright-core";
@@ -58,7 +58,7 @@ test("tracks are sorted by the longest wait, found, and merged by program", asyn
   await expect.poll(() => heads(page).count()).toBe(1);
 });
 
-test("a collapsed track says which service it is", async () => {
+test("a collapsed track shows the name of its service", async () => {
   await using program = await view(session);
   const page = await opened(program, "#view=timeline&track=Service3");
   await page.getByText("collapse all").click();
@@ -68,7 +68,7 @@ test("a collapsed track says which service it is", async () => {
   expect(names.filter((name) => !/Service3/.test(name))).toEqual([]);
 });
 
-test("a call that its caller gave up is a wait, and says so", async () => {
+test("a call whose caller gave up is shown as a wait", async () => {
   await using program = await view(session);
   const page = await opened(program, "#view=timeline&q=member%3ANever%20type%3Acall");
   await waitForShown(page, 1);

@@ -1,4 +1,4 @@
-// Every view of the page, with the numbers that the program tells without it.
+// All views of the page, compared with the figures of the command line.
 
 import { expect, inject, test } from "vitest";
 import { counts, usePages, waitForShown } from "./support/browser";
@@ -6,17 +6,17 @@ import { run, view } from "./support/program";
 
 const pages = usePages();
 
-/** What `stats --json` tells of the recording. */
+/** The output of `stats --json` for the recording. */
 async function stats(...words: string[]): Promise<{ summary: Record<string, number> }> {
   return JSON.parse(await run("stats", inject("recording"), ...words, "--json"));
 }
 
-/** Digits of a text as a number. */
+/** The digits of a text as a number. */
 function number(text: string | null): number {
   return Number((text ?? "").replaceAll(",", "").match(/\d+/)?.[0]);
 }
 
-test("the summary is that of stats", async () => {
+test("the summary equals the output of stats", async () => {
   await using program = await view(inject("recording"));
   const page = await pages.open(`${program.line}#view=statistics`);
   const { summary } = await stats();
@@ -29,7 +29,7 @@ test("the summary is that of stats", async () => {
   expect((await counts(page)).shown).toBe(summary.messages);
 });
 
-test("frequencies are those of stats by member", async () => {
+test("frequencies equal the output of stats by member", async () => {
   await using program = await view(inject("recording"));
   const page = await pages.open(`${program.line}#view=statistics`);
   const members = JSON.parse(await run("stats", inject("recording"), "--by", "member", "--json"));
@@ -39,14 +39,14 @@ test("frequencies are those of stats by member", async () => {
   expect(first).toContain(members[0].messages.toLocaleString("en"));
 });
 
-test("findings are those of lint", async () => {
+test("findings equal the output of lint", async () => {
   await using program = await view(inject("recording"));
   const page = await pages.open(`${program.line}#view=findings`);
   const report = JSON.parse(await run("lint", inject("recording"), "--json").catch(printed));
-  const told = page.getByText(/^\d+ findings/);
-  await expect.poll(async () => number(await told.textContent())).toBe(report.findings.length);
+  const found = page.getByText(/^\d+ findings/);
+  await expect.poll(async () => number(await found.textContent())).toBe(report.findings.length);
   expect(report.findings.length).toBeGreaterThan(2);
-  // In the order of the report, too.
+  // The order is also the same as in the report.
   const items = page.locator(".finding-item .finding-says");
   expect(await items.allTextContents()).toEqual(
     report.findings.map(({ who, says }: { who: { label: string }; says: string }) =>
@@ -55,7 +55,7 @@ test("findings are those of lint", async () => {
   );
 });
 
-/** What a program has printed that ended with a status that tells of what it has found. */
+/** The output of a command whose exit status reports its findings. */
 function printed(error: { stdout: string }): string {
   return error.stdout;
 }
@@ -71,8 +71,8 @@ test("a finding shows its messages, with the replies of calls", async () => {
     polling.evidence.first.map((one: number) => one.toLocaleString("en")),
   );
   expect(await lines.first().textContent()).toMatch(/demo-poller.* → .*GetAll\d.* (µs|ms)$/);
-  expect(await page.getByText("What is wrong").count()).toBe(0);
-  // Enter does the same as the button.
+  expect(await page.getByRole("region", { name: "Problems" }).count()).toBe(0);
+  // Enter has the same effect as the button.
   await page.locator("main").focus();
   await page.keyboard.press("Enter");
   const calls = (await stats(polling.query)).summary.calls;
@@ -80,11 +80,11 @@ test("a finding shows its messages, with the replies of calls", async () => {
   const { summary } = await stats(query);
   await waitForShown(page, summary.messages ?? 0);
   expect(summary.calls).toBe(calls);
-  // The recording may end before the last reply.
+  // The recording can end before the last reply.
   expect([calls, Number(calls) - 1]).toContain(summary.returns);
 });
 
-test("a row of the statistics is selected by a click, and filters by Enter and two clicks", async () => {
+test("a click selects a row of the statistics, and Enter or a double-click filters by it", async () => {
   await using program = await view(inject("recording"));
   const page = await pages.open(`${program.line}#view=statistics&tab=durations`);
   const all = (await counts(page)).shown;
@@ -98,18 +98,18 @@ test("a row of the statistics is selected by a click, and filters by Enter and t
   const query = "interface:com.example.Archive1 member:Search name:com.example.Archive";
   const found = (await stats(query)).summary.messages ?? 0;
   await waitForShown(page, found);
-  // The table follows the filter after the count of messages does: its head and one row.
+  // The table is updated after the count of messages: it then has its head and one row.
   const rows = page.getByRole("grid").getByRole("row");
   await expect.poll(() => rows.count()).toBe(2);
   await page.getByRole("button", { name: "Clear the filter" }).click();
   await waitForShown(page, all);
-  // The row has its place again when the other rows are back.
+  // The row returns to its place when the other rows are back.
   await expect.poll(() => rows.count()).toBeGreaterThan(2);
   await row.dblclick();
   await waitForShown(page, found);
 });
 
-test("durations have all their columns in sight on a window of 1440 pixels", async () => {
+test("all columns of durations are visible in a window of 1440 pixels", async () => {
   await using program = await view(inject("recording"));
   const size = { width: 1440, height: 900 };
   const hash = "#view=statistics&tab=durations&message=5";
@@ -124,7 +124,7 @@ test("durations have all their columns in sight on a window of 1440 pixels", asy
   }
 });
 
-test("who was blocked is as timeline tells", async () => {
+test("blocked callers equal the output of timeline", async () => {
   await using program = await view(inject("recording"));
   const page = await pages.open(`${program.line}#view=timeline`);
   const timeline = JSON.parse(await run("timeline", inject("recording"), "--json"));
@@ -134,7 +134,7 @@ test("who was blocked is as timeline tells", async () => {
   expect(first).toContain(timeline.blocked[0].caller);
 });
 
-test("the diagram has each message in its order", async () => {
+test("the diagram shows all messages in order", async () => {
   await using program = await view(inject("recording"));
   const page = await pages.open(program.line);
   const rows = page.getByRole("table", { name: "Messages that are seen" }).getByRole("row");
@@ -158,7 +158,7 @@ test("two recordings are compared", async () => {
     .waitFor();
 });
 
-test("a recording that is none is told, and no page is served", async () => {
+test("an invalid recording is reported, and no page is served", async () => {
   await expect(run("view", "--no-open", "/dev/null")).rejects.toMatchObject({
     stderr: expect.stringContaining("/dev/null"),
   });

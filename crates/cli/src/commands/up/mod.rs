@@ -92,7 +92,7 @@ fn print_hints(hints: &Hints) -> io::Result<()> {
 /// Serves the page of the bus. The bus is watched from the moment at which the page is opened.
 /// Without a free port there is no page, but the bus runs.
 fn serve(address: &str, calls: CallPermission) -> Option<PageServer> {
-    let subject = ViewerSubject::bus_when_looked_at(BusPlace::Address(address.to_owned()));
+    let subject = ViewerSubject::lazy_bus(BusPlace::Address(address.to_owned()));
     // The views ask for the address whenever they show it.
     PageServer::start(None, subject, calls, |_| {}).ok()
 }

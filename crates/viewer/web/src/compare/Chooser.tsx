@@ -1,4 +1,4 @@
-// Which recording is one side of a comparison.
+// Selects the recording for one side of a comparison.
 
 import type { Signal } from "@preact/signals";
 import type { JSX } from "preact";

@@ -1,4 +1,4 @@
-// Two recordings that were opened together: what is different, and both beside each other.
+// The compare view: the differences between two recordings, and both side by side.
 
 import { useComputed } from "@preact/signals";
 import type { JSX } from "preact";
@@ -31,12 +31,12 @@ const TABS = [
 
 export function CompareView(): JSX.Element {
   const store = useStore();
-  const told = useComputed(() => {
+  const serialized = useComputed(() => {
     store.grown.value;
     return JSON.stringify(sidesOf(store.recording.value));
   });
-  // The same sides are the same object, whatever comes.
-  const sides = useComputed(() => JSON.parse(told.value) as readonly Side[]);
+  // Keeps the same object while the sides are equal.
+  const sides = useComputed(() => JSON.parse(serialized.value) as readonly Side[]);
   if (sides.value.length < 2) return <HowToCompare />;
   return <Comparison sides={sides.value} />;
 }
@@ -82,7 +82,7 @@ function HowToCompare(): JSX.Element {
   );
 }
 
-/** Shows the other tab. */
+/** Switches to the other tab. */
 function toggleTab({ comparison }: Store): void {
   const { tab } = comparison.peek();
   const other = TABS.find(({ name }) => name !== tab)?.name ?? tab;

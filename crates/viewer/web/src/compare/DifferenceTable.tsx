@@ -1,4 +1,4 @@
-// The differences, each with what was before and what is after.
+// The table of differences, with values before and after.
 
 import { batch } from "@preact/signals";
 import type { JSX } from "preact";
@@ -21,13 +21,13 @@ export function DifferenceTable({ table }: { readonly table: TableData }): JSX.E
   return (
     <SubjectTable
       subject="compare"
-      label="Methods and signals that are different"
+      label="Changed methods and signals"
       table={shown}
       render={render}
       use={{
         label: "Show side by side",
         hint: "show its messages side by side",
-        run: (row) => showBeside(store, row),
+        run: (row) => showSideBySide(store, row),
       }}
       widths={WIDTHS}
     />
@@ -35,7 +35,7 @@ export function DifferenceTable({ table }: { readonly table: TableData }): JSX.E
 }
 
 /** Shows the messages of a member in both diagrams. */
-function showBeside(store: Store, row: Row): void {
+function showSideBySide(store: Store, row: Row): void {
   batch(() => {
     filterByRow(store, "compare", row);
     store.comparison.value = { ...store.comparison.value, tab: "sequences" };
@@ -54,7 +54,7 @@ function Changes({ words }: { readonly words: string }): JSX.Element {
   );
 }
 
-/** Members stand first, so that they stay in sight. */
+/** Moves the member to the first column, so that it stays visible when the table scrolls. */
 function memberFirst(table: TableData): TableData {
   const place = table.columns.findIndex(({ key }) => key === "member");
   const moved = <T,>(cells: readonly T[]): T[] => [
@@ -65,7 +65,7 @@ function memberFirst(table: TableData): TableData {
   return { ...table, columns: moved(table.columns), rows: table.rows.map(moved) };
 }
 
-/** What is worse, better, or neither. */
+/** The classification of changes. */
 const TONES: Readonly<Record<string, string>> = {
   new: "new",
   gone: "gone",

@@ -1,4 +1,4 @@
-// What is different between two recordings, in numbers.
+// The differences between two recordings in numbers.
 
 import { useComputed } from "@preact/signals";
 import type { JSX } from "preact";
@@ -20,7 +20,7 @@ export function Differences({ sides }: { readonly sides: readonly Side[] }): JSX
   const [before, after] = compareState(store).chosen;
   const alignment = useComputed(() => store.comparison.value.alignment);
   const sideOf = (place: number): Side => sides[place] ?? NO_SIDE;
-  const asked = useAnswer(() => {
+  const request = useAnswer(() => {
     const selection = settled.value;
     if (selection === undefined) return undefined;
     const [one, other] = [before, after].map(({ value }) => sideOf(value).buses);
@@ -34,7 +34,7 @@ export function Differences({ sides }: { readonly sides: readonly Side[] }): JSX
     );
     return Math.max(...ends);
   });
-  const { answer, problem } = asked.value;
+  const { answer, problem } = request.value;
   return (
     <>
       <div class="compare-sides">
@@ -44,16 +44,16 @@ export function Differences({ sides }: { readonly sides: readonly Side[] }): JSX
         <SideTraffic name={sideOf(after.value).name} counted={second} {...{ alignment, length }} />
       </div>
       <p class="compare-bar">
-        <span>{answer === undefined ? "" : inWords(answer)}</span>
+        <span>{answer === undefined ? "" : summaryOf(answer)}</span>
         <OneClock />
       </p>
       <div class="fill">
         {problem !== undefined ? (
           <p class="empty">{sentence(problem)}</p>
         ) : answer === undefined ? (
-          <p class="empty">Comparing …</p>
+          <p class="empty">Comparing…</p>
         ) : answer.table.rows.length === 0 ? (
-          <p class="empty">Nothing differs significantly.</p>
+          <p class="empty">No significant differences.</p>
         ) : (
           <WithNotes notes={answer.table.notes}>
             <DifferenceTable table={answer.table} />
@@ -77,13 +77,13 @@ function OneClock(): JSX.Element {
           store.comparison.value = { ...comparison, alignment };
         }}
       />{" "}
-      on one clock
+      on a common clock
     </label>
   );
 }
 
-/** What was found, in a sentence. */
-function inWords({ members: [before, after], table }: CompareAnswer): string {
+/** A summary of the differences in one sentence. */
+function summaryOf({ members: [before, after], table }: CompareAnswer): string {
   const of = (word: string): number =>
     table.rows.filter((row) => String(row[0]).split(", ").includes(word)).length;
   const sizes = `${counted(before, "method or signal", "methods and signals")} before, ${after} after`;

@@ -1,4 +1,4 @@
-// Two diagrams that scroll and zoom together.
+// Synchronized scrolling and zooming of two diagrams.
 
 import { effect, type ReadonlySignal, signal, untracked } from "@preact/signals";
 import type { Diagram } from "../sequence/Diagram";
@@ -11,15 +11,14 @@ import { type At, stepDifferent, stepLine } from "./model/steps";
 import { selectedAt } from "./state";
 
 /**
- * Has two diagrams see the same heights of their drawings. Only where a selected message and its
- * counterpart are too far apart to be seen together is one of them moved against the other, until
- * another message is selected.
+ * Keeps two diagrams at the same vertical position. If a selected message and its counterpart are
+ * too far apart to be visible together, one diagram is shifted until another message is selected.
  */
 export class Linked {
-  /** By how many pixels the second one is further down than the first. */
+  /** The number of pixels by which the second diagram is further down than the first. */
   readonly shift = signal(0);
   private leader: 0 | 1 = 0;
-  /** Whether it was not looked yet where the counterpart of what is selected is. */
+  /** True until the position of the selected message's counterpart has been checked. */
   private isPending = false;
   private readonly endings: (() => void)[];
 
@@ -28,7 +27,7 @@ export class Linked {
     private readonly store: Store,
     private readonly built: ReadonlySignal<Built | undefined>,
   ) {
-    for (const side of [0, 1] as const) this.diagram(side).onLead = () => this.lead(side);
+    for (const side of [0, 1] as const) this.diagram(side).onLead = () => this.setLeader(side);
     this.endings = [
       effect(() => {
         void [store.selected.value, built.value];
@@ -37,43 +36,43 @@ export class Linked {
       ...([0, 1] as const).map((side) =>
         effect(() => {
           this.diagram(side).moved.value;
-          untracked(() => this.drawn(side));
+          untracked(() => this.onDrawn(side));
         }),
       ),
     ];
   }
 
-  /** Lets go of both. */
+  /** Disconnects the diagrams from each other. */
   end(): void {
     for (const end of this.endings) end();
     for (const side of [0, 1] as const) this.diagram(side).onLead = () => {};
   }
 
-  /** The diagram of what is selected, else the first one. */
+  /** The diagram that contains the selected message, or else the first one. */
   active(): Interaction {
     return this.interactions[this.selected()?.side ?? 0];
   }
 
-  /** Selects the message of the line below or above, whichever side it is of. */
+  /** Selects the message in the line below or above, on either side. */
   step(by: 1 | -1): void {
     const at = this.selected();
     this.select(at === undefined ? this.firstSeen() : stepLine(this.scenes(), at, by));
   }
 
-  /** Selects the next message that is different, or the one before. */
+  /** Selects the next or the previous difference. */
   stepDifferent(by: 1 | -1): void {
     const different = this.built.peek()?.different ?? [];
     this.select(stepDifferent(this.scenes(), different, this.lineBefore(by), by));
   }
 
-  /** Selects the counterpart on a side of what is selected on the other. */
+  /** Selects the counterpart of the selected message on the given side. */
   cross(to: 0 | 1): void {
     const diagram = this.diagram(to);
     const row = diagram.selected;
     if (row !== undefined) diagram.select(row);
   }
 
-  /** Has both see the same heights again. */
+  /** Removes the shift between the diagrams. */
   straighten(): void {
     this.shift.value = 0;
     this.align();
@@ -105,19 +104,19 @@ export class Linked {
   }
 
   /**
-   * The line from which a step leads on: that of what is selected, else one outside of what is
-   * seen.
+   * The line from which a step begins: the line of the selected message, or else a line just
+   * outside of the visible ones.
    */
   private lineBefore(by: 1 | -1): number {
     const at = this.selected();
     const selected = at && lineOfRow(this.scenes()[at.side], at.row);
     if (selected !== undefined) return selected;
-    const seen = this.firstSeen();
-    const first = seen && lineOfRow(this.scenes()[seen.side], seen.row);
+    const visible = this.firstSeen();
+    const first = visible && lineOfRow(this.scenes()[visible.side], visible.row);
     return (first ?? 0) - by;
   }
 
-  private lead(side: 0 | 1): void {
+  private setLeader(side: 0 | 1): void {
     this.leader = side;
     this.align();
   }
@@ -128,17 +127,18 @@ export class Linked {
     this.diagram(leader === 0 ? 1 : 0).follow(this.diagram(leader), shift);
   }
 
-  /** Once a diagram is drawn, what was selected in it is seen. */
-  private drawn(side: 0 | 1): void {
+  /** After a diagram is drawn, makes the counterpart of a newly selected message visible. */
+  private onDrawn(side: 0 | 1): void {
     const at = this.selected();
-    if (this.isPending && (at === undefined || at.side === side)) this.bring(at);
+    if (this.isPending && (at === undefined || at.side === side)) this.showCounterpart(at);
     this.align();
   }
 
   /**
-   * Moves the other side so that the counterpart is beside the selected message, if it is not seen.
+   * Shifts the other diagram so that the counterpart is next to the selected message, unless it is
+   * visible.
    */
-  private bring(at: At | undefined): void {
+  private showCounterpart(at: At | undefined): void {
     const heights = [this.heightOn(0), this.heightOn(1)] as const;
     if (at !== undefined && heights[at.side] === undefined) return;
     this.isPending = false;

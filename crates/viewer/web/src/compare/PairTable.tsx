@@ -1,4 +1,4 @@
-// What is seen of both diagrams as a table of pairs, for those who cannot see them.
+// The visible messages of both diagrams as a table of pairs, for screen readers.
 
 import { type ReadonlySignal, useSignal, useSignalEffect } from "@preact/signals";
 import type { JSX } from "preact";
@@ -30,13 +30,13 @@ export function PairTable({ linked, built }: PairTableProps): JSX.Element {
       timer.current = undefined;
       const { counterparts } = built.peek() ?? { counterparts: new Uint32Array() };
       pairs.value = pairsOf(counterparts, one?.seenRows() ?? [], other?.seenRows() ?? []);
-    }, REST_MS);
+    }, UPDATE_MS);
   });
   const now = built.value;
   return (
     <>
-      <Announced built={built} />
-      <table class="sr-only" aria-label="Messages that are seen, in pairs">
+      <SelectionStatus built={built} />
+      <table class="sr-only" aria-label="Visible messages, in pairs">
         <thead>
           <tr>
             {["Message", "Before", "Time", "After", "Time", "Difference"].map((title, place) => (
@@ -73,8 +73,8 @@ function PairRow({ pair, built }: { readonly pair: Pair; readonly built: Built }
   );
 }
 
-/** The selected message, and how it differs, told when another one is. */
-function Announced({ built }: Pick<PairTableProps, "built">): JSX.Element {
+/** Announces the selected message and its difference. */
+function SelectionStatus({ built }: Pick<PairTableProps, "built">): JSX.Element {
   const store = useStore();
   const now = built.value;
   const at = now && selectedAt(store, now);
@@ -111,5 +111,5 @@ function noteOn({ halves }: Built, side: 0 | 1, row: number): string {
 }
 
 const SIDES = ["before", "after"] as const;
-/** A few times a second is enough for reading. */
-const REST_MS = 250;
+/** The minimum interval between updates in milliseconds. */
+const UPDATE_MS = 250;

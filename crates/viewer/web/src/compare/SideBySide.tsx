@@ -1,4 +1,4 @@
-// The sequences of two recordings beside each other.
+// The sequence diagrams of two recordings side by side.
 
 import { type ReadonlySignal, useSignal, useSignalEffect } from "@preact/signals";
 import type { JSX } from "preact";
@@ -39,11 +39,11 @@ export function SideBySide({ sides }: { readonly sides: readonly Side[] }): JSX.
           <section key={place} class="compare-stage" aria-label={LABELS[subject.side]}>
             <div class="compare-stage-head">
               <Chooser label={LABELS[subject.side]} sides={sides} chosen={chosen[subject.side]} />
-              <Alone built={built} side={subject.side} />
+              <DifferenceCounts built={built} side={subject.side} />
             </div>
             <Stage
               subject={subject}
-              label={`Sequence diagram of ${LABELS[subject.side]}. j and k go from line to line, x to the next difference.`}
+              label={`Sequence diagram of ${LABELS[subject.side]}. Press j and k to move between lines, x for the next difference.`}
               onReady={(interaction) => {
                 const one = ready[subject.side];
                 if (one !== undefined) one.value = interaction;
@@ -52,12 +52,12 @@ export function SideBySide({ sides }: { readonly sides: readonly Side[] }): JSX.
           </section>
         ))}
       </div>
-      {linked.value === undefined ? null : <Around linked={linked.value} built={built} />}
+      {linked.value === undefined ? null : <LinkedParts linked={linked.value} built={built} />}
     </div>
   );
 }
 
-/** Both diagrams together, once both are there. */
+/** Links both diagrams once they are ready. */
 function useLinked(
   ready: readonly ReadonlySignal<Interaction | undefined>[],
   built: ReadonlySignal<Built | undefined>,
@@ -77,27 +77,27 @@ function useLinked(
   return linked;
 }
 
-interface AroundProps {
+interface LinkedPartsProps {
   readonly linked: Linked;
   readonly built: ReadonlySignal<Built | undefined>;
 }
 
-/** What keys do with both diagrams, and what is told of them to those who cannot see them. */
-function Around({ linked, built }: AroundProps): JSX.Element {
+/** The keys of the linked diagrams, and their content for screen readers. */
+function LinkedParts({ linked, built }: LinkedPartsProps): JSX.Element {
   const { sequence } = compareState(useStore());
   useKeys("Compare", () => compareKeys(linked, sequence));
   return <PairTable linked={linked} built={built} />;
 }
 
-interface AloneProps {
+interface DifferenceCountsProps {
   readonly built: ReadonlySignal<Built | undefined>;
   readonly side: 0 | 1;
 }
 
-/** How many messages a side has, and how many of them alone. */
-function Alone({ built, side }: AloneProps): JSX.Element {
+/** The number of messages of a side, and how many of them differ. */
+function DifferenceCounts({ built, side }: DifferenceCountsProps): JSX.Element {
   const half = built.value?.halves[side];
-  if (half === undefined) return <span class="compare-alone">Comparing …</span>;
+  if (half === undefined) return <span class="compare-alone">Comparing…</span>;
   const { scene } = half;
   const { alone, worse } = half.tally;
   const different = [
@@ -113,7 +113,7 @@ function Alone({ built, side }: AloneProps): JSX.Element {
   );
 }
 
-/** How both diagrams are looked at. */
+/** The settings of both diagrams. */
 function PairBar({ linked }: { readonly linked: Linked | undefined }): JSX.Element {
   const store = useStore();
   const { down, timeStyle } = compareState(store).sequence;
@@ -122,23 +122,23 @@ function PairBar({ linked }: { readonly linked: Linked | undefined }): JSX.Eleme
     <div class="sequence-bar" role="toolbar" aria-label="Both sequence diagrams">
       <Choice
         label="Time origin"
-        title="From the first message of each recording, or on one clock for both"
+        title="Times since the first message of each recording, or on a common clock"
         value={comparison.alignment}
-        options={{ start: "From the start of each", clock: "On one clock" }}
+        options={{ start: "From the start of each", clock: "Common clock" }}
         onChoose={(alignment: "start" | "clock") => {
           store.comparison.value = { ...comparison, alignment };
         }}
       />
       <Choice
         label="Vertical axis"
-        title="A line for each pair of messages, or to scale with time (o)"
+        title="One line per pair of messages, or to scale with time (o)"
         value={down.value}
         options={{ order: "In order", time: "To scale" }}
         onChoose={(value: "order" | "time") => (down.value = value)}
       />
       <Choice
         label="Time format"
-        title="How times are told (c)"
+        title="Format of times (c)"
         value={timeStyle.value}
         options={{ start: "Since start", wall: "Time of day", delta: "Since last" }}
         onChoose={(value: "start" | "wall" | "delta") => (timeStyle.value = value)}
@@ -156,13 +156,11 @@ function DifferenceButtons({ linked }: { readonly linked: Linked }): JSX.Element
   );
   return (
     <>
-      {button("↑ Difference", "To the difference above (Shift+X)", () => linked.stepDifferent(-1))}
-      {button("↓ Difference", "To the difference below (x)", () => linked.stepDifferent(1))}
+      {button("↑ Difference", "Previous difference (Shift+X)", () => linked.stepDifferent(-1))}
+      {button("↓ Difference", "Next difference (x)", () => linked.stepDifferent(1))}
       {linked.shift.value === 0
         ? null
-        : button("Align again", "Show the same time on both sides again", () =>
-            linked.straighten(),
-          )}
+        : button("Realign", "Show the same time on both sides", () => linked.straighten())}
     </>
   );
 }

@@ -12,12 +12,12 @@ import type { Span } from "../state/store";
 import { useFound } from "../statistics/queries";
 import type { Side } from "./sides";
 
-/** What was counted of a side, and the time that it has. */
+/** The message counts of a side, and its time range. */
 export interface SideCounted extends Counted {
   readonly span: Span;
 }
 
-/** Counts the messages of a side, those that are shown apart. */
+/** Counts the messages of a side, and separately the visible ones. */
 export function useSide(
   side: () => Side,
   alignment: ReadonlySignal<Alignment>,
@@ -52,11 +52,11 @@ interface SideTrafficProps {
   readonly name: string;
   readonly counted: ReadonlySignal<SideCounted | undefined>;
   readonly alignment: ReadonlySignal<Alignment>;
-  /** How long the longest side is, from where times are counted. */
+  /** The length of the longer side, from the origin of times. */
   readonly length: ReadonlySignal<number>;
 }
 
-/** The strip of a side; what is dragged there is chosen for all views. */
+/** The traffic of a side. Dragging selects a time range for all views. */
 export function SideTraffic({ name, counted, alignment, length }: SideTrafficProps): JSX.Element {
   const store = useStore();
   const start = useComputed(() =>

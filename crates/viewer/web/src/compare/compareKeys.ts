@@ -1,11 +1,11 @@
-// Keys of two diagrams beside each other.
+// Keys of the two synchronized diagrams.
 
 import type { KeyBinding } from "../keys/keys";
 import { diagramKeys, key } from "../sequence/sequenceKeys";
 import type { SequenceState } from "../sequence/state";
 import type { Linked } from "./Linked";
 
-/** What keys do while both diagrams are shown. */
+/** The keys and actions while both diagrams are shown. */
 export function compareKeys(linked: Linked, state: SequenceState): readonly KeyBinding[] {
   return [
     key(["j", "ArrowDown"], "Next message, on either side", () => linked.step(1)),

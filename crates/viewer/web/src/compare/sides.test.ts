@@ -14,7 +14,7 @@ test.each([
     ["/x/a", "/x/a"],
     ["/x/a", "/x/a"],
   ],
-])("%o are called %o", (paths, expected) => {
+])("the short names of %o are %o", (paths, expected) => {
   expect(shortNames(paths)).toEqual(expected);
 });
 
@@ -34,7 +34,7 @@ test("files are compared with all of their buses", () => {
   ]);
 });
 
-test("buses of one file are compared with each other", () => {
+test("buses of a single file are compared with each other", () => {
   const buses = [bus("session", 0), bus("system", 0)];
   expect(sidesOf({ files: ["a"], buses }).map(({ name }) => name)).toEqual(["session", "system"]);
   expect(sidesOf({ files: ["a"], buses: [] })).toEqual([]);

@@ -1,18 +1,18 @@
-// What is compared: the buses of one file with those of another.
+// The sides of a comparison, each of which is the buses of a file.
 
 import type { Recording } from "../model/recording";
 
 /** One side of a comparison. */
 export interface Side {
   readonly name: string;
-  /** Places of its buses. */
+  /** The indices of its buses. */
   readonly buses: readonly number[];
 }
 
-/** A side that there is not. */
+/** Stands for a missing side. */
 export const NO_SIDE: Side = { name: "", buses: [] };
 
-/** What there is to compare: files, or, if there is one alone, its buses. */
+/** The possible sides: the opened files, or the buses of the file if there is only one. */
 export function sidesOf({ files, buses }: Pick<Recording, "files" | "buses">): Side[] {
   if (files.length < 2) {
     return buses.map(({ label }, place) => ({ name: label, buses: [place] }));
@@ -24,7 +24,7 @@ export function sidesOf({ files, buses }: Pick<Recording, "files" | "buses">): S
   }));
 }
 
-/** The last parts of paths, as many as tell them apart. */
+/** The shortest suffixes of paths that are distinct. */
 export function shortNames(paths: readonly string[]): string[] {
   const parts = paths.map((path) => path.split("/"));
   const longest = Math.max(...parts.map(({ length }) => length));

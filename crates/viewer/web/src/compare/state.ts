@@ -1,4 +1,4 @@
-// What is compared, and how the diagrams of it are looked at. It stays while other views are.
+// The state of the compare view. It is kept while another view is shown.
 
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { NONE } from "../model/recording";
@@ -11,9 +11,9 @@ import type { Span, Store } from "../state/store";
 import type { Built, ComparedDiagram } from "./model/build";
 import type { At } from "./model/steps";
 
-/** What is compared, and how it is looked at. */
+/** The chosen sides and the settings of both diagrams. */
 export class CompareState {
-  /** Places of both sides among those that there are. */
+  /** The indices of the chosen sides. */
   readonly chosen = [signal(0), signal(1)] as const;
   readonly sequence: SequenceState = {
     down: signal("order"),
@@ -27,12 +27,12 @@ export class CompareState {
   };
 }
 
-/** How the comparison of this store is looked at. */
+/** The state of the compare view of a store. */
 export function compareState(store: Store): CompareState {
   return store.part(CompareState, () => new CompareState());
 }
 
-/** One side of a comparison, as a diagram is of it. */
+/** One side of a comparison as the subject of a diagram. */
 export class SideSubject implements Subject {
   constructor(
     private readonly store: Store,
@@ -45,7 +45,7 @@ export class SideSubject implements Subject {
     return this.store.page.colours;
   }
 
-  /** Both see the same, and the first one says what. */
+  /** Both diagrams show the same range, and the first one determines it. */
   get anchor(): Anchor {
     return this.side === 0 ? "top" : "nothing";
   }
@@ -86,7 +86,7 @@ export class SideSubject implements Subject {
   }
 }
 
-/** The selected message, if it is one of a side. */
+/** The selected message, if it belongs to one of the sides. */
 export function selectedAt(store: Store, built: Built): At | undefined {
   const selected = store.selected.value;
   if (selected === undefined) return undefined;
@@ -98,7 +98,7 @@ export function selectedAt(store: Store, built: Built): At | undefined {
   return side === 0 || side === 1 ? { side, row } : undefined;
 }
 
-/** The selected message on a side, or there its counterpart. */
+/** The selected message on a side, or the counterpart of the selected message there. */
 export function selectedOn(store: Store, built: Built, side: 0 | 1): number | undefined {
   const at = selectedAt(store, built);
   if (at === undefined || at.side === side) return at?.row;

@@ -1,4 +1,4 @@
-// Both diagrams, worked out again whenever something else is compared or shown.
+// The data of both diagrams, which is computed again when the sides or the visible messages change.
 
 import type { ReadonlySignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
@@ -9,12 +9,12 @@ import { type Built, build } from "./model/build";
 import { type Paired, pairUp } from "./model/pairing";
 import type { Side } from "./sides";
 
-/** Both diagrams of what is shown of two sides; the last ones while others are worked out. */
+/** The data of both diagrams. The previous data stays while new data is computed. */
 export function useBuilt(sideOf: (place: 0 | 1) => Side): ReadonlySignal<Built | undefined> {
   const store = useStore();
   const known = useRef<Known | undefined>(undefined);
   return useFound(async (abort) => {
-    // Of a running bus they are worked out once in a second.
+    // On a live bus, the data is computed once per second.
     settledSelection(store).value;
     restingRows(store);
     const isWhole = store.isLive.value || store.progress.value.state !== "loading";
@@ -29,12 +29,12 @@ export function useBuilt(sideOf: (place: 0 | 1) => Side): ReadonlySignal<Built |
       if (paired === undefined) return undefined;
       known.current = { paired, recording, sides };
     }
-    const wanted = { recording, sides, visible, hidden, span, alignment };
-    return build(wanted, known.current.paired, abort);
+    const request = { recording, sides, visible, hidden, span, alignment };
+    return build(request, known.current.paired, abort);
   });
 }
 
-/** What was paired last; it does not depend on what is shown. */
+/** The last pairing, which does not depend on filters. */
 interface Known {
   readonly paired: Paired;
   readonly recording: Recording;

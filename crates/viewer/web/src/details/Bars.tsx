@@ -1,4 +1,4 @@
-// Durations as small bars, with the one that is looked at marked.
+// A small histogram of durations, in which one duration is highlighted.
 
 import type { JSX } from "preact";
 import { counted, duration } from "../parts/format";
@@ -6,7 +6,7 @@ import { barOf, barRange, type Histogram } from "./tally";
 
 interface BarsProps {
   readonly histogram: Histogram;
-  /** The duration that is marked. */
+  /** The duration that is highlighted. */
   readonly own: number | undefined;
 }
 
@@ -41,5 +41,5 @@ function title(histogram: Histogram, bar: number, number: number): string {
   return `${counted(number, "call", "calls")} of ${from} to ${to}`;
 }
 
-/** A single call among thousands is seen too. */
+/** The minimum relative height of a bar, so that a single call among thousands is visible. */
 const SEEN_MIN = 0.06;

@@ -1,11 +1,11 @@
-// Bytes, in hexadecimal and as text.
+// Byte arrays, in hexadecimal and as text.
 
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { SeenText } from "../parts/SeenText";
 import { bytesText, hexRows } from "./values";
 
-/** An array of bytes: as the name of a file if it is one, and as a table of which more can be had. */
+/** A byte array as a hex dump that can be extended, and as text if it is a file name. */
 export function Bytes({ bytes }: { readonly bytes: string }): JSX.Element {
   const shown = useSignal(BYTES_FIRST);
   const length = bytes.length / 2;
@@ -26,7 +26,7 @@ export function Bytes({ bytes }: { readonly bytes: string }): JSX.Element {
       </table>
       {shown.value >= length ? null : (
         <button type="button" class="plain" onClick={() => (shown.value += BYTES_MORE)}>
-          More of {length} bytes
+          Show more of {length} bytes
         </button>
       )}
     </div>

@@ -1,4 +1,4 @@
-// Where the time of a call went.
+// The phases of a call's duration.
 
 import type { JSX } from "preact";
 import type { Bus, InBus, MessageDetails } from "../generated/protocol";
@@ -10,11 +10,13 @@ interface CallTimesProps {
   readonly method: Bus["method"];
 }
 
-/** The time of a call and its reply: the way as the bus has noted it, or what a monitor saw. */
+/**
+ * The duration of a call and its reply: by phase if the bus recorded them, otherwise as observed.
+ */
 export function CallTimes({ details, method }: CallTimesProps): JSX.Element | null {
   const { phases, duration_ns } = details;
   if (phases !== null) {
-    const about = "From when the bus received the call until the reply had left it";
+    const about = "From receipt of the call by the bus until the reply was written";
     return <Phases parts={partsOf(phases)} whole={total(phases)} about={about} />;
   }
   if (duration_ns === null) return null;
@@ -23,20 +25,20 @@ export function CallTimes({ details, method }: CallTimesProps): JSX.Element | nu
       <strong>{duration(duration_ns)}</strong>
       <span class="note">
         {method === "trace"
-          ? "from call to reply; not all of its way was recorded"
-          : "from call to reply as a monitor saw it: an estimate"}
+          ? "from call to reply; some phases were not recorded"
+          : "from call to reply as seen by a monitor; an estimate"}
       </span>
     </p>
   );
 }
 
-/** For how long the bus had a message, by phases. */
+/** The time that the bus needed for a message, by phase. */
 export function InBusTime({ inBus }: { readonly inBus: InBus }): JSX.Element {
   const { phases, total_ns } = inBus;
   const about =
     total_ns === null
-      ? "From when the bus received the message; not all copies were written"
-      : "From when the bus received the message until the last copy had left it";
+      ? "From receipt of the message by the bus; not all copies were written"
+      : "From receipt of the message by the bus until the last copy was written";
   return <Phases parts={busPartsOf(phases)} whole={total(phases)} about={about} />;
 }
 
@@ -49,14 +51,14 @@ function Phases({
   readonly whole: number;
   readonly about: string;
 }): JSX.Element {
-  const seen = parts.filter(({ ns }) => ns > 0);
+  const visible = parts.filter(({ ns }) => ns > 0);
   return (
     <div class="way">
       <div class="way-bar" aria-hidden="true">
-        {seen.map((part) => (
+        {visible.map((part) => (
           <span
             key={part.name}
-            class={part.look}
+            class={part.className}
             style={{ flexGrow: part.share }}
             title={`${part.name}: ${duration(part.ns)}, ${share(part.share)}`}
           />
@@ -67,7 +69,7 @@ function Phases({
           {parts.map((part) => (
             <tr key={part.name} title={part.about} class={part.ns === 0 ? "none" : ""}>
               <th scope="row">
-                <span class={`swatch ${part.look}`} aria-hidden="true" />
+                <span class={`swatch ${part.className}`} aria-hidden="true" />
                 {part.name}
               </th>
               <td>{duration(part.ns)}</td>
@@ -77,7 +79,7 @@ function Phases({
         </tbody>
         <tfoot>
           <tr title={about}>
-            <th scope="row">in all</th>
+            <th scope="row">total</th>
             <td>{duration(whole)}</td>
             <td />
           </tr>

@@ -1,4 +1,4 @@
-// What sends the like of a message, to be copied.
+// Commands that send an equal message, to be copied.
 
 import type { JSX } from "preact";
 import type { CommandText } from "../generated/protocol";
@@ -11,7 +11,7 @@ export function Commands({ commands }: { readonly commands: readonly CommandText
   const shown = commands.find(({ name }) => name === chosen.value) ?? commands[0];
   return (
     <>
-      <div class="choices" role="group" aria-label="In the words of">
+      <div class="choices" role="group" aria-label="Format">
         {commands.map((command) => (
           <button
             key={command.name}
@@ -24,13 +24,13 @@ export function Commands({ commands }: { readonly commands: readonly CommandText
           </button>
         ))}
       </div>
-      {shown === undefined ? null : <Words key={shown.name} command={shown} />}
+      {shown === undefined ? null : <CommandBox key={shown.name} command={shown} />}
     </>
   );
 }
 
-function Words({ command }: { readonly command: CommandText }): JSX.Element {
-  if ("why" in command) return <p class="note">There is none: {command.why}.</p>;
+function CommandBox({ command }: { readonly command: CommandText }): JSX.Element {
+  if ("why" in command) return <p class="note">Not available: {command.why}.</p>;
   const text = command.text.trimEnd();
   return (
     <div class="command">
@@ -42,7 +42,7 @@ function Words({ command }: { readonly command: CommandText }): JSX.Element {
   );
 }
 
-/** Lines of a program; their ends need no mark. */
+/** The lines of a command. Line breaks need no marks. */
 function SeenLines({ text }: { readonly text: string }): JSX.Element {
   return (
     <>

@@ -1,4 +1,4 @@
-// The panel beside the view: how wide it is, and whether it is there.
+// The details panel next to the view: its width and visibility.
 
 import type { JSX } from "preact";
 import { useKeys } from "../keys/useKeys";
@@ -7,15 +7,15 @@ import { useStore } from "../state/context";
 import { DetailsPanel } from "./DetailsPanel";
 import { detailsKeys } from "./detailsKeys";
 
-/** Widths in pixels: at first, on a window that is wide and on others, and at least. */
+/** Widths in pixels: the default in wide and in narrow windows, and the minimum. */
 const WIDTH_WIDE = 360;
 const WIDTH_NARROW = 300;
 const WIDTH_MIN = 260;
 
-/** Windows are wide from so many pixels on. */
+/** The width in pixels from which a window counts as wide. */
 const WINDOW_WIDE = 1600;
 
-/** Everything about the selected message, in a panel that can be made wider, or put away. */
+/** The details panel, which can be resized and closed. */
 export function DetailsAside(): JSX.Element | null {
   const store = useStore();
   const { detailsWidth: chosen, isDetailsOpen: isOpen } = store.page;
@@ -24,7 +24,7 @@ export function DetailsAside(): JSX.Element | null {
   };
   useKeys("Details", () => detailsKeys(store, toggle));
   const isUsed = store.selected.value !== undefined;
-  // Without a message the panel has the headlines, which the other views show themselves.
+  // Without a selection the panel contains the headlines, which other views include themselves.
   if (!isUsed && store.view.value !== "sequence") return null;
   if (!isOpen.value) return <Closed toggle={toggle} />;
   const width = clamped(chosen.value ?? (innerWidth < WINDOW_WIDE ? WIDTH_NARROW : WIDTH_WIDE));
@@ -35,7 +35,7 @@ export function DetailsAside(): JSX.Element | null {
       style={{ "--details-width": `${width}px` }}
     >
       <Edge
-        label="Width of the details"
+        label="Width of the details panel"
         class="details-edge"
         width={width}
         least={WIDTH_MIN}
@@ -52,7 +52,7 @@ export function DetailsAside(): JSX.Element | null {
 function Closed({ toggle }: { readonly toggle: () => void }): JSX.Element {
   return (
     <aside class="details-closed" aria-label="Details">
-      <button type="button" class="plain" title="Open the details (i)" onClick={toggle}>
+      <button type="button" class="plain" title="Show details (i)" onClick={toggle}>
         Details
       </button>
     </aside>
@@ -63,7 +63,7 @@ function clamped(pixels: number): number {
   return Math.round(Math.max(WIDTH_MIN, Math.min(pixels, widthMax())));
 }
 
-/** The view keeps some room. */
+/** The maximum width leaves space for the view. */
 function widthMax(): number {
   return Math.max(WIDTH_MIN, innerWidth * 0.6);
 }

@@ -1,4 +1,4 @@
-// Everything about the selected message.
+// The details of the selected message.
 
 import { useComputed } from "@preact/signals";
 import type { JSX } from "preact";
@@ -19,43 +19,43 @@ import { Arguments } from "./ValueTree";
 
 export function DetailsPanel({ onClose }: { readonly onClose: () => void }): JSX.Element {
   const store = useStore();
-  // A call whose reply comes later is asked for again.
+  // When the reply of the selected call arrives, its details are requested again.
   const partner = useComputed(() => {
     store.grown.value;
     const row = store.selected.value;
     const { length } = store.recording.value;
     return row === undefined || row >= length ? NONE : store.recording.peek().partnerOf(row);
   });
-  const asked = useAnswer(() => {
+  const request = useAnswer(() => {
     partner.value;
     const id = store.selected.value;
     return id === undefined ? undefined : { ask: "message" as const, id };
   });
-  const { answer, problem, isWaiting } = asked.value;
+  const { answer, problem, isWaiting } = request.value;
   const isSelected = store.selected.value !== undefined;
   return (
     <div class="details-inside">
       <button
         type="button"
         class="plain details-close"
-        title="Close (i)"
-        aria-label="Close the details"
+        title="Hide details (i)"
+        aria-label="Hide details"
         onClick={onClose}
       >
         ×
       </button>
-      {!isSelected ? <Nothing /> : null}
+      {!isSelected ? <NoSelection /> : null}
       {isSelected && problem !== undefined ? <p class="banner">{problem}</p> : null}
       {isSelected && answer !== undefined && answer.id < store.recording.value.length ? (
         <div class={isWaiting ? "details-told waiting" : "details-told"} aria-busy={isWaiting}>
-          <Told key={answer.id} details={answer} />
+          <Message key={answer.id} details={answer} />
         </div>
       ) : null}
     </div>
   );
 }
 
-function Nothing(): JSX.Element {
+function NoSelection(): JSX.Element {
   return (
     <>
       <Headlines />
@@ -64,7 +64,7 @@ function Nothing(): JSX.Element {
   );
 }
 
-function Told({ details }: { readonly details: MessageDetails }): JSX.Element {
+function Message({ details }: { readonly details: MessageDetails }): JSX.Element {
   const recording = useStore().recording.value;
   const subject = recording.subjectOf(details.id);
   const method = recording.buses[recording.bus.get(details.id)]?.method ?? "unknown";
@@ -94,7 +94,7 @@ function Told({ details }: { readonly details: MessageDetails }): JSX.Element {
       )}
       {deliveries === null ? null : (
         <Section title="Recipients" note={count(deliveries.length)}>
-          {deliveries.length === 0 ? <p class="note">{nobody(details)}</p> : null}
+          {deliveries.length === 0 ? <p class="note">{noRecipients(details)}</p> : null}
           <Recipients
             deliveries={deliveries}
             queued={in_bus?.routed_after_ns ?? null}
@@ -110,9 +110,9 @@ function Told({ details }: { readonly details: MessageDetails }): JSX.Element {
   );
 }
 
-function nobody({ destination }: MessageDetails): string {
+function noRecipients({ destination }: MessageDetails): string {
   const isForBus = destination.name === "org.freedesktop.DBus";
-  return isForBus ? "Handled by the bus itself." : "No connection got a copy.";
+  return isForBus ? "Handled by the bus itself." : "No connection received a copy.";
 }
 
 function ArgumentsOrNone({ details }: { readonly details: MessageDetails }): JSX.Element {
@@ -126,17 +126,17 @@ interface TitleProps {
   readonly subject: number;
 }
 
-/** What it is, and the way to what belongs to it. */
+/** The kind and member of the message, and a link to its call or reply. */
 function Title({ details, subject }: TitleProps): JSX.Element {
   const store = useStore();
   const recording = store.recording.value;
   const { id, kind, partner } = details;
-  const { word, look, other } = KINDS[kind] ?? OTHER_KIND;
+  const { word, style, other } = KINDS[kind] ?? OTHER_KIND;
   const member = kind === "error" ? details.member : recording.text(recording.member.get(subject));
   return (
     <header class="details-title">
       <div>
-        <span class={`kind kind-${look}`}>{word}</span>
+        <span class={`kind kind-${style}`}>{word}</span>
         <span class="note">message {count(id + 1 + recording.before)}</span>
         {partner === null ? null : (
           <button type="button" class="plain" onClick={() => store.selectMessage(partner)}>
@@ -149,7 +149,7 @@ function Title({ details, subject }: TitleProps): JSX.Element {
   );
 }
 
-/** The connections of the bus of a message, by their unique names. */
+/** The connections on the bus of a message, by unique name. */
 function peersOf(recording: Recording, row: number): ReadonlyMap<string, Peer> {
   const bus = recording.bus.get(row);
   const own = recording.peers.filter((peer) => peer.bus === bus);
@@ -158,17 +158,17 @@ function peersOf(recording: Recording, row: number): ReadonlyMap<string, Peer> {
 
 interface KindLook {
   readonly word: string;
-  readonly look: string;
-  /** What its partner is called. */
+  readonly style: string;
+  /** The label of the link to the call or reply. */
   readonly other: string;
 }
 
-const OTHER_KIND: KindLook = { word: "Message of an unknown type", look: "unknown", other: "" };
+const OTHER_KIND: KindLook = { word: "Message of an unknown type", style: "unknown", other: "" };
 const KINDS: Readonly<Record<string, KindLook>> = {
-  method_call: { word: "Method call", look: "call", other: "to its reply →" },
-  method_return: { word: "Method return", look: "return", other: "← to its call" },
-  error: { word: "Error", look: "error", other: "← to its call" },
-  signal: { word: "Signal", look: "signal", other: "" },
+  method_call: { word: "Method call", style: "call", other: "Go to reply →" },
+  method_return: { word: "Method return", style: "return", other: "← Go to call" },
+  error: { word: "Error", style: "error", other: "← Go to call" },
+  signal: { word: "Signal", style: "signal", other: "" },
 };
 
 const TITLE_MAX = 300;

@@ -1,4 +1,4 @@
-// A line of the panel: what it is, what it says, and what can be done with it.
+// A row of the details panel: a label, a value and a menu.
 
 import type { ComponentChildren, JSX } from "preact";
 import { type MenuItem, openMenu } from "../parts/Menu";
@@ -7,7 +7,7 @@ import { useStore } from "../state/context";
 interface FactProps {
   readonly name: string;
   readonly children: ComponentChildren;
-  /** What can be done with it. */
+  /** Returns the menu of the value. */
   readonly menu?: (() => readonly MenuItem[]) | undefined;
 }
 
@@ -29,7 +29,7 @@ interface MenuButtonProps {
   readonly menu: () => readonly MenuItem[];
 }
 
-/** Opens the menu for those who have no other button. */
+/** A button that opens the menu, for devices without a secondary button. */
 export function MenuButton({ name, menu }: MenuButtonProps): JSX.Element {
   const { page } = useStore();
   return (

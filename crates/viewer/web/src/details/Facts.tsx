@@ -1,4 +1,4 @@
-// What the header of a message says, and what is known beside it.
+// The header fields of a message, and what else is known about it.
 
 import type { ComponentChildren, JSX } from "preact";
 import type { MessageDetails, NamedPeer, Process } from "../generated/protocol";
@@ -15,7 +15,7 @@ import { Fact } from "./Fact";
 
 interface FactsProps {
   readonly details: MessageDetails;
-  /** The message that has the path, interface and member: of a reply its call. */
+  /** The message that has the path, interface and member: the answered call for a reply. */
   readonly subject: number;
 }
 
@@ -39,7 +39,7 @@ interface DurationProps {
   readonly row: number;
 }
 
-/** How long the call took that this message is or answers, and how it ended. */
+/** The duration of the call that this message makes or answers, and how it ended. */
 function DurationFact({ recording, row }: DurationProps): JSX.Element | null {
   const call = recording.callOf(row);
   if (call === NONE) return null;
@@ -54,9 +54,9 @@ function DurationFact({ recording, row }: DurationProps): JSX.Element | null {
   );
 }
 
-/** What is said beside a duration, if it is more than how the call ended. */
+/** Notes after a duration that differ from the usual labels. */
 const ENDING_NOTES: Readonly<Partial<Record<Ending, string>>> = {
-  waiting: "no reply until the recording ended",
+  waiting: "no reply before the recording ended",
   "caller-left": "until the caller left, without a reply",
   "callee-left": "until the service left, without a reply",
 };
@@ -67,7 +67,7 @@ interface TextFactProps {
   readonly value: string;
 }
 
-/** A text that can be filtered by; nothing of one that is not there. */
+/** A text by which messages can be filtered. Empty texts are left out. */
 function TextFact({ name, field, value }: TextFactProps): JSX.Element | null {
   const store = useStore();
   if (value === "") return null;
@@ -82,9 +82,9 @@ interface TextsProps extends FactsProps {
   readonly recording: Recording;
 }
 
-/** Path, interface and member; a reply has those of its call. */
+/** Path, interface and member. A reply shows the values of its call. */
 function Texts({ details, recording, subject }: TextsProps): JSX.Element {
-  // Of an error that answers no call, the member would be its name once more.
+  // The member of an error without a known call would repeat the error name.
   const hasMember = details.kind !== "error" || subject !== details.id;
   const text = (column: "path" | "interface" | "member"): string =>
     recording.text(recording[column].get(subject));
@@ -106,19 +106,19 @@ interface PartyProps {
   readonly party: NamedPeer;
 }
 
-/** A connection: by the name in the message, by what it is called, and by its process. */
+/** A connection: the name in the message, its label, and its process. */
 function PartyFacts({ name, field, party }: PartyProps): JSX.Element | null {
   const recording = useStore().recording.value;
   const peer = party.peer === null ? undefined : recording.peers[party.peer];
   if (party.name === "" && peer === undefined) return null;
   const unique = peer?.unique ?? "";
   const label = party.label ?? party.name;
-  // Labels of programs are no names: they end with the unique name, by which the query asks.
-  const asked = peer !== undefined && !peer.names.includes(label) ? unique : label;
+  // The label of a program is not a name, so the query uses the unique name.
+  const queried = peer !== undefined && !peer.names.includes(label) ? unique : label;
   const others = [party.name, unique].filter((other) => other !== "" && !label.includes(other));
   return (
     <>
-      <TextFactAs name={name} field={field} shown={label} asked={asked}>
+      <TextFactAs name={name} field={field} shown={label} queried={queried}>
         {[...new Set(others)].map((other) => (
           <span key={other} class="note">
             <SeenText text={other} />
@@ -134,14 +134,14 @@ interface TextFactAsProps {
   readonly name: string;
   readonly field: Field;
   readonly shown: string;
-  readonly asked: string;
+  readonly queried: string;
   readonly children: ComponentChildren;
 }
 
-function TextFactAs({ name, field, shown, asked, children }: TextFactAsProps): JSX.Element {
+function TextFactAs({ name, field, shown, queried, children }: TextFactAsProps): JSX.Element {
   const store = useStore();
   return (
-    <Fact name={name} menu={() => filterItems(store, field, asked)}>
+    <Fact name={name} menu={() => filterItems(store, field, queried)}>
       <strong>
         <SeenText key={shown} text={shown} />
       </strong>
@@ -173,7 +173,7 @@ function ProcessFacts({ process }: { readonly process: Process }): JSX.Element {
   );
 }
 
-/** When it was, on both clocks. */
+/** The time of the message since the start and as time of day. */
 function Times({ details }: { readonly details: MessageDetails }): JSX.Element {
   const { wall_ns, since_start_ns } = details.at;
   const { at } = useStore().recording.value;
@@ -233,12 +233,12 @@ function FlagsFact({ details, store }: FlagsProps): JSX.Element | null {
   );
 }
 
-/** Flags as queries have them. */
+/** Flags as terms of the query language. */
 const FLAG_WORDS: Readonly<Record<string, string>> = {
   "no reply expected": "no-reply",
   "no auto start": "no-auto-start",
   "allow interactive authorization": "interactive",
 };
 
-/** Sizes up to this one are told in bytes anyway. */
+/** The size up to which {@link bytes} already shows the exact number. */
 const EXACT_FROM = 1000;

@@ -1,4 +1,4 @@
-// Other calls of the same method, or signals of the same name.
+// Other calls of the same method, or signals with the same name.
 
 import { effect, useSignal } from "@preact/signals";
 import type { JSX } from "preact";
@@ -12,16 +12,16 @@ import { Section } from "./Section";
 import { type Siblings, siblingsOf } from "./siblings";
 
 interface OthersProps {
-  /** The call or signal that they are like. */
+  /** The row of the call or signal to compare with. */
   readonly subject: number;
 }
 
-/** Those that are like this call or signal. */
+/** Calls or signals of the same kind as this one. */
 export function OtherCalls({ subject }: OthersProps): JSX.Element {
   const siblings = useSiblings(subject);
   const isCall = siblings.recording.kind.get(subject) === Kind.Call;
-  const title = isCall ? "Calls of this method" : "Signals of this name";
-  // Once all were counted, more of them are no reason to show none.
+  const title = isCall ? "Calls of this method" : "Signals with this name";
+  // Once the messages were counted, the list stays visible while new ones are counted.
   const isKnown = siblings.rows[siblings.placeOf(subject)] === subject;
   return (
     <Section title={title} note={isKnown ? count(siblings.rows.length) : "…"}>
@@ -35,7 +35,7 @@ interface SiblingsProps extends OthersProps {
   readonly siblings: Siblings;
 }
 
-/** The ways to those before and behind it. */
+/** Links to the previous and the next message of the same kind. */
 function Steps({ siblings, subject }: SiblingsProps): JSX.Element {
   const store = useStore();
   const { rows } = siblings;
@@ -86,8 +86,8 @@ function Slowest({ rows, subject }: SlowestProps): JSX.Element {
   const recording = store.recording.value;
   return (
     <>
-      <p class="note">The slowest:</p>
-      <ol class="slowest" aria-label="The slowest">
+      <p class="note">Slowest:</p>
+      <ol class="slowest" aria-label="Slowest">
         {rows.map((row) => (
           <li key={row} class={row === subject ? "marked" : ""}>
             <button type="button" onClick={() => store.selectMessage(row)}>
@@ -101,15 +101,15 @@ function Slowest({ rows, subject }: SlowestProps): JSX.Element {
   );
 }
 
-/** All that are like it, as far as they are counted. */
+/** The messages of the same kind, as far as they have been counted. */
 function useSiblings(subject: number): Siblings {
   const store = useStore();
   const recording = store.recording.value;
   const siblings = useMemo(() => siblingsOf(recording, subject), [recording, subject]);
-  const turn = useSignal(0);
-  turn.value;
+  const updates = useSignal(0);
+  updates.value;
   useEffect(() => {
-    const follower = new Follower(siblings, () => turn.value++);
+    const follower = new Follower(siblings, () => updates.value++);
     const stop = effect(() => {
       store.grown.value;
       follower.wake();
@@ -118,6 +118,6 @@ function useSiblings(subject: number): Siblings {
       stop();
       follower.stop();
     };
-  }, [siblings, store, turn]);
+  }, [siblings, store, updates]);
   return siblings;
 }

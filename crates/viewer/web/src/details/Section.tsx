@@ -1,11 +1,11 @@
-// A part of the panel with a title, that can be folded.
+// A section of the panel that can be collapsed.
 
 import type { ComponentChildren, JSX } from "preact";
 import { useStore } from "../state/context";
 
 interface SectionProps {
   readonly title: string;
-  /** Stands small beside the title. */
+  /** Small text after the title. */
   readonly note?: string;
   readonly children: ComponentChildren;
 }

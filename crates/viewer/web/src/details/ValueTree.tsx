@@ -1,4 +1,4 @@
-// The arguments of a message as a tree that unfolds.
+// The arguments of a message as an expandable tree.
 
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
@@ -42,7 +42,7 @@ export function Arguments({ values }: { readonly values: readonly Value[] }): JS
 }
 
 interface NodeProps extends Child {
-  /** The field that asks for the argument it is in. */
+  /** The query field for the argument that contains the value. */
   readonly field: Field;
   readonly depth: number;
 }
@@ -88,7 +88,7 @@ function Inside({ value, field, depth }: NodeProps): JSX.Element {
     <>
       <Children all={childrenOf(inner)} field={field} depth={depth + 1} />
       {leftOut(inner) === 0 ? null : (
-        <p class="note">{counted(leftOut(inner), "more is", "more are")} too many to show.</p>
+        <p class="note">{counted(leftOut(inner), "more value", "more values")} not shown.</p>
       )}
     </>
   );
@@ -100,7 +100,7 @@ interface ChildrenProps {
   readonly depth: number;
 }
 
-/** The values inside; of many those of one page. */
+/** The nested values. A long list is divided into pages. */
 function Children({ all, field, depth }: ChildrenProps): JSX.Element {
   const page = useSignal(0);
   const choices = pages(all.length, PAGE);
@@ -110,7 +110,7 @@ function Children({ all, field, depth }: ChildrenProps): JSX.Element {
       {choices.length === 0 ? null : (
         <select
           class="page-choice"
-          aria-label="Which of them"
+          aria-label="Page"
           value={page.value}
           onChange={(event) => (page.value = Number(event.currentTarget.value))}
         >
@@ -130,7 +130,7 @@ function Children({ all, field, depth }: ChildrenProps): JSX.Element {
   );
 }
 
-/** The type as a signature, with its words in a tooltip. */
+/** The type as a signature, with a description as tooltip. */
 function Type({ value }: { readonly value: Value }): JSX.Element {
   const inner = unwrapped(value);
   const words = useStore().types.words(inner.type);
@@ -175,11 +175,11 @@ function menuOf(store: Store, { value, field }: NodeProps): MenuItem[] {
   return [...more, ...items, ...(hex === undefined ? [] : copyItems(hex))];
 }
 
-/** Arguments have fields of their own up to this one. */
+/** The number of arguments that have their own query field. */
 const FIELDS_MAX = 64;
-/** What is deeper or longer is folded at first. */
+/** Deeper or longer values are initially collapsed. */
 const DEPTH_OPEN = 3;
 const LENGTH_OPEN = 20;
-/** Values of an array on a page. */
+/** The number of array elements per page. */
 const PAGE = 100;
 const LABEL_MAX = 200;

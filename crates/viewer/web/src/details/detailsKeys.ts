@@ -1,11 +1,11 @@
-// Keys that lead from a message to those that belong to it.
+// Keys of the details panel, which lead from a message to related messages.
 
 import type { KeyBinding } from "../keys/keys";
 import { NONE } from "../model/recording";
 import type { Store } from "../state/store";
 import { neighbour } from "./siblings";
 
-/** What keys do with the selected message. */
+/** The keys and actions for the selected message. */
 export function detailsKeys(store: Store, toggle: () => void): readonly KeyBinding[] {
   const when = (): boolean => store.selected.peek() !== undefined;
   return [
@@ -24,13 +24,13 @@ export function detailsKeys(store: Store, toggle: () => void): readonly KeyBindi
       keys: ["]"],
       about: "Next call of this method, or signal of this name",
       when,
-      run: () => goBeside(store, 1),
+      run: () => goToNeighbor(store, 1),
     },
     {
       keys: ["["],
       about: "Previous call of this method, or signal of this name",
       when,
-      run: () => goBeside(store, -1),
+      run: () => goToNeighbor(store, -1),
     },
   ];
 }
@@ -42,7 +42,7 @@ function goToPartner(store: Store): void {
   if (partner !== NONE) store.selectMessage(partner);
 }
 
-function goBeside(store: Store, step: 1 | -1): void {
+function goToNeighbor(store: Store, step: 1 | -1): void {
   const row = store.selected.peek() ?? NONE;
   const recording = store.recording.peek();
   if (row >= recording.length) return;

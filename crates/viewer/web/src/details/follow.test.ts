@@ -4,8 +4,8 @@ import { Follower, type GrowingWork } from "./follow";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** Work of so many messages, and how often it was told to be done. */
-function working(messages: number) {
+/** Work of this many messages, and the number of completions. */
+function followerOf(messages: number) {
   const work = {
     left: messages,
     get isBehind(): boolean {
@@ -15,31 +15,31 @@ function working(messages: number) {
       this.left = Math.max(0, this.left - amount);
     },
   } satisfies GrowingWork & { left: number };
-  let told = 0;
-  const follower = new Follower(work, () => told++);
-  return { work, follower, told: () => told };
+  let completions = 0;
+  const follower = new Follower(work, () => completions++);
+  return { work, follower, completions: () => completions };
 }
 
-test("much work is done in parts, and told once", () => {
-  const { work, follower, told } = working(120_000);
+test("much work is done in parts and reported once", () => {
+  const { work, follower, completions } = followerOf(120_000);
   follower.wake();
-  expect([work.left, told()]).toEqual([70_000, 0]);
+  expect([work.left, completions()]).toEqual([70_000, 0]);
   vi.advanceTimersByTime(10);
-  expect([work.left, told()]).toEqual([0, 1]);
+  expect([work.left, completions()]).toEqual([0, 1]);
 });
 
-test("more work waits for the pause to end", () => {
-  const { work, follower, told } = working(10);
+test("more work waits for the end of the pause", () => {
+  const { work, follower, completions } = followerOf(10);
   follower.wake();
   work.left = 5;
   follower.wake();
-  expect([work.left, told()]).toEqual([5, 1]);
+  expect([work.left, completions()]).toEqual([5, 1]);
   vi.advanceTimersByTime(1000);
-  expect([work.left, told()]).toEqual([0, 2]);
+  expect([work.left, completions()]).toEqual([0, 2]);
 });
 
-test("after silence work is done at once", () => {
-  const { work, follower } = working(10);
+test("work after a pause is done immediately", () => {
+  const { work, follower } = followerOf(10);
   follower.wake();
   vi.advanceTimersByTime(5000);
   work.left = 5;
@@ -47,8 +47,8 @@ test("after silence work is done at once", () => {
   expect(work.left).toBe(0);
 });
 
-test("nothing is done after the end", () => {
-  const { work, follower } = working(120_000);
+test("stopped followers do no work", () => {
+  const { work, follower } = followerOf(120_000);
   follower.wake();
   follower.stop();
   vi.advanceTimersByTime(5000);

@@ -1,23 +1,26 @@
-// Work that is done in small parts, and again when there is more of it.
+// Incremental work that resumes when there is more to do.
 
-/** Work that may have more to do at any time. */
+/** Work that can grow at any time. */
 export interface GrowingWork {
-  /** Whether there is something to do. */
+  /** True if there is more to do. */
   readonly isBehind: boolean;
-  /** Does no more than so much of it. */
+  /** Processes at most this amount of work. */
   advance(amount: number): void;
 }
 
-/** Does the work in parts, so that the page stays quick, and tells when it is done. */
+/**
+ * Does the work in parts, so that the page stays responsive, and calls `onDone` when it is caught
+ * up.
+ */
 export class Follower {
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
     private readonly work: GrowingWork,
-    private readonly told: () => void,
+    private readonly onDone: () => void,
   ) {}
 
-  /** There may be more to do; it is begun now, or if there was some just now, soon. */
+  /** Resumes the work: immediately, or after a pause if it was caught up recently. */
   wake(): void {
     if (this.timer === undefined) this.step();
   }
@@ -31,12 +34,12 @@ export class Follower {
     this.timer = undefined;
     if (!this.work.isBehind) return;
     this.work.advance(PART);
-    if (!this.work.isBehind) this.told();
+    if (!this.work.isBehind) this.onDone();
     this.timer = setTimeout(() => this.step(), this.work.isBehind ? 0 : PAUSE_MS);
   }
 }
 
-/** Messages that are looked at in one go; it takes a few milliseconds. */
+/** The number of messages per part, which takes a few milliseconds. */
 const PART = 50_000;
-/** So long nothing is done after all was. */
+/** The pause after the work is caught up. */
 const PAUSE_MS = 1000;

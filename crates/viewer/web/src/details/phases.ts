@@ -1,25 +1,25 @@
-// The way of a call and its reply, in parts of a bar. No DOM.
+// The phases of a call and its reply, as parts of a bar. Independent of the DOM.
 
 import type { PhaseTime } from "../generated/protocol";
 
 /** A part of the bar. */
 export interface PhasePart {
   readonly name: string;
-  /** What it is the time of. */
+  /** An explanation of the phase. */
   readonly about: string;
   readonly ns: number;
-  /** Of the whole, from 0 to 1. */
+  /** The fraction of the total duration, from 0 to 1. */
   readonly share: number;
-  /** A class that has its colour. */
-  readonly look: string;
+  /** The CSS class that sets the color. */
+  readonly className: string;
 }
 
-/** The parts of the bar of a call, in their order. */
+/** The parts of the bar for a call, in order. */
 export function partsOf(phases: readonly PhaseTime[]): readonly PhasePart[] {
   return divided(phases, ABOUT);
 }
 
-/** The parts of the bar of a message in the bus, in their order. */
+/** The parts of the bar for a message in the bus, in order. */
 export function busPartsOf(phases: readonly PhaseTime[]): readonly PhasePart[] {
   return divided(phases, ABOUT_BUS);
 }
@@ -34,23 +34,23 @@ function divided(
     about: about[phase] ?? "",
     ns,
     share: whole === 0 ? 0 : ns / whole,
-    look: `phase-${phase.replace(/\W+/g, "-")}`,
+    className: `phase-${phase.replace(/\W+/g, "-")}`,
   }));
 }
 
-/** The time of all of them. */
+/** The total duration of the phases in nanoseconds. */
 export function total(phases: readonly PhaseTime[]): number {
   return phases.reduce((sum, { ns }) => sum + ns, 0);
 }
 
 const ABOUT: Readonly<Record<string, string>> = {
   start: "the bus holds the call until the service that it starts owns the name",
-  "route call": "the bus has the call, and finds out who gets it",
-  "send call": "the call waits for the service to take it, and is copied",
-  service: "the service has the call, until its reply is at the bus",
-  "bus wait": "the reply waits for the bus, which is busy or has no processor",
-  "route reply": "the bus finds out who gets the reply",
-  "send reply": "the reply waits for the caller to take it, and is copied",
+  "route call": "the bus has received the call and determines the recipient",
+  "send call": "the call waits until the service reads it, and is copied",
+  service: "the service handles the call until its reply reaches the bus",
+  "bus wait": "the reply waits for the bus, which is busy or not scheduled",
+  "route reply": "the bus determines the recipient of the reply",
+  "send reply": "the reply waits until the caller reads it, and is copied",
 };
 
 const ABOUT_BUS: Readonly<Record<string, string>> = {

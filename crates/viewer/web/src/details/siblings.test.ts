@@ -3,7 +3,7 @@ import { Flag, Kind, NONE, Recording } from "../model/recording";
 import { neighbour, Siblings, siblingsOf } from "./siblings";
 import { barOf, barRange, DurationTally } from "./tally";
 
-/** A message: kind, member, time, its partner. */
+/** A message: kind, member, time, partner and flags. */
 type SiblingRow = readonly [
   kind: Kind,
   member: number,
@@ -26,7 +26,7 @@ function recordingOf(rows: readonly SiblingRow[]): Recording {
   return recording;
 }
 
-/** Calls of one method that took so long each. */
+/** Calls of one method with these durations. */
 function callsOf(durations: readonly number[]): DurationTally {
   const rows: SiblingRow[] = durations.flatMap((took, call) => [
     [Kind.Call, 1, 0, call * 2 + 1],
@@ -48,7 +48,7 @@ const TALK: SiblingRow[] = [
   [Kind.Call, 1, 1001, NONE, Flag.NoReplyExpected],
 ];
 
-test("calls of a method are found in parts, also when more come", () => {
+test("calls of a method are found incrementally as more arrive", () => {
   const recording = recordingOf(TALK);
   recording.length = 4;
   const siblings = new Siblings(recording, 3);
@@ -62,7 +62,7 @@ test("calls of a method are found in parts, also when more come", () => {
   expect(siblings.placeOf(6)).toBe(2);
 });
 
-test("what was found for one is used for another of them", () => {
+test("calls of the same method share one result", () => {
   const recording = recordingOf(TALK);
   const siblings = siblingsOf(recording, 0);
   expect(siblingsOf(recording, 6)).toBe(siblings);
@@ -77,23 +77,23 @@ test.each<[number, 1 | -1, number | undefined]>([
   [6, -1, 3],
   [0, -1, undefined],
   [5, 1, undefined],
-])("beside the call %d in steps of %d is %s", (row, step, expected) => {
+])("the neighbor of call %d in steps of %d is %s", (row, step, expected) => {
   expect(neighbour(recordingOf(TALK), row, step)).toBe(expected);
 });
 
-test("what became of calls is counted, also when a reply comes later", () => {
+test("outcomes of calls are counted, even if a reply arrives later", () => {
   const recording = recordingOf(TALK);
   const siblings = new Siblings(recording, 0);
   siblings.advance(TALK.length);
   const { tally } = siblings;
-  const told = () => [tally.answered, tally.failed, tally.unanswered, tally.slowest];
-  expect(told()).toEqual([2, 1, 1, [3, 0]]);
+  const outcomes = () => [tally.answered, tally.failed, tally.unanswered, tally.slowest];
+  expect(outcomes()).toEqual([2, 1, 1, [3, 0]]);
   recording.partner.set(6, 4);
-  tally.lookAgain();
-  expect(told()).toEqual([3, 2, 0, [3, 0, 6]]);
+  tally.checkOpen();
+  expect(outcomes()).toEqual([3, 2, 0, [3, 0, 6]]);
 });
 
-test("of many calls the five slowest are told", () => {
+test("the five slowest of many calls are listed", () => {
   expect(callsOf([5, 1, 9, 9, 2, 7, 3]).slowest).toEqual([4, 6, 10, 0, 12]);
 });
 
@@ -107,15 +107,15 @@ test.each<[number[], number[]]>([
     [0, 3600e9],
     [1, ...Array(22).fill(0), 1],
   ],
-])("durations %j are %j in bars", (durations, expected) => {
+])("the histogram of %j is %j", (durations, expected) => {
   expect(callsOf(durations).histogram?.counts).toEqual(expected);
 });
 
-test.each([[[]], [[5]]])("durations %j make no histogram", (durations) => {
+test.each([[[]], [[5]]])("durations %j have no histogram", (durations) => {
   expect(callsOf(durations).histogram).toBeUndefined();
 });
 
-test("a duration is in the range of its bar", () => {
+test("the range of a bar includes its durations", () => {
   const durations = [3, 17, 90, 1234, 99_999, 5e6];
   const { histogram } = callsOf(durations);
   if (histogram === undefined) throw new Error("no bars");

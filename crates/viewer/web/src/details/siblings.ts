@@ -1,20 +1,21 @@
-// Other messages of the same kind: all calls of one method, all signals of one name. No DOM.
+// Messages of the same kind: all calls of a method, or all signals with a name. Independent of the
+// DOM.
 
 import { Kind, type Recording } from "../model/recording";
 import { lowerBound } from "../state/visible";
 import { DurationTally } from "./tally";
 
-/** The calls of one method, or the signals of one name, on one bus. */
+/** The calls of one method, or the signals with one name, on one bus. */
 export class Siblings {
-  /** Their rows. */
+  /** The rows of these messages. */
   readonly rows: number[] = [];
-  /** What became of them, if they are calls. */
+  /** Statistics of the calls, if these are calls. */
   readonly tally: DurationTally;
   private readonly isLike: (row: number) => boolean;
   private readonly isCall: boolean;
-  private seen = 0;
+  private examined = 0;
 
-  /** Those that are like this call or signal. */
+  /** Collects messages of the same kind as this call or signal. */
   constructor(
     readonly recording: Recording,
     subject: number,
@@ -24,35 +25,35 @@ export class Siblings {
     this.tally = new DurationTally(recording);
   }
 
-  /** Whether a call or signal is one of them. */
+  /** True if a call or signal is of this kind. */
   has(row: number): boolean {
     return this.isLike(row);
   }
 
-  /** Whether there are messages that were not looked at yet. */
+  /** True if there are messages that were not examined yet. */
   get isBehind(): boolean {
-    return this.seen < this.recording.length;
+    return this.examined < this.recording.length;
   }
 
-  /** Looks at no more than so many of the messages that have come since. */
+  /** Examines at most this number of new messages. */
   advance(messages: number): void {
-    if (this.seen > 0 && this.isBehind) this.tally.lookAgain();
-    const end = Math.min(this.recording.length, this.seen + messages);
-    for (let row = this.seen; row < end; row++) {
+    if (this.examined > 0 && this.isBehind) this.tally.checkOpen();
+    const end = Math.min(this.recording.length, this.examined + messages);
+    for (let row = this.examined; row < end; row++) {
       if (!this.isLike(row)) continue;
       this.rows.push(row);
       if (this.isCall) this.tally.add(row);
     }
-    this.seen = end;
+    this.examined = end;
   }
 
-  /** The place of one of them among all. */
+  /** The index of one of these messages among all of them. */
   placeOf(row: number): number {
     return lowerBound(this.rows, row);
   }
 }
 
-/** Those that are like this call or signal; what was found for the last one is used again. */
+/** The messages of the same kind as this call or signal. The last result is cached. */
 export function siblingsOf(recording: Recording, subject: number): Siblings {
   const last = known.get(recording);
   if (last?.has(subject)) return last;
@@ -61,7 +62,7 @@ export function siblingsOf(recording: Recording, subject: number): Siblings {
   return siblings;
 }
 
-/** The next message like this call or signal, in steps of 1 or -1; undefined if there is none. */
+/** The nearest message of the same kind in steps of 1 or -1; undefined if there is none. */
 export function neighbour(recording: Recording, subject: number, step: 1 | -1): number | undefined {
   const isLike = likeness(recording, subject);
   for (let row = subject + step; row >= 0 && row < recording.length; row += step) {

@@ -1,46 +1,46 @@
-// What became of calls, counted as they come. No DOM.
+// Statistics of calls, updated incrementally. Independent of the DOM.
 
 import { Flag, Kind, NONE, type Recording } from "../model/recording";
 
-/** How long calls took, and how many got no answer. */
+/** The durations of calls, and the number of calls without an answer. */
 export class DurationTally {
   answered = 0;
-  /** How many of them got an error. */
+  /** The number of answered calls that failed with an error. */
   failed = 0;
   private readonly counts = new Uint32Array(CLASSES);
   private readonly slow: { readonly row: number; readonly duration: number }[] = [];
-  /** Calls whose reply may still come. */
+  /** Calls whose reply can still arrive. */
   private open: number[] = [];
   private min = Number.POSITIVE_INFINITY;
   private max = 0;
 
   constructor(private readonly recording: Recording) {}
 
-  /** Counts a call. */
+  /** Adds a call to the statistics. */
   add(row: number): void {
     const reply = this.recording.partner.get(row);
     if (reply !== NONE) this.answer(row, reply);
     else if ((this.recording.flags.get(row) & Flag.NoReplyExpected) === 0) this.open.push(row);
   }
 
-  /** Looks whether calls have replies by now. */
-  lookAgain(): void {
+  /** Checks open calls for replies that have arrived since. */
+  checkOpen(): void {
     const open = this.open;
     this.open = [];
     for (const row of open) this.add(row);
   }
 
-  /** How many want an answer, and have none. */
+  /** The number of calls that expect an answer and have none. */
   get unanswered(): number {
     return this.open.length;
   }
 
-  /** Rows of those that took longest, the longest first. */
+  /** The rows of the slowest calls, the slowest first. */
   get slowest(): readonly number[] {
     return this.slow.map(({ row }) => row);
   }
 
-  /** Durations by their size; undefined if there are fewer than two: one has no spread. */
+  /** The distribution of durations; undefined for fewer than two calls. */
   get histogram(): Histogram | undefined {
     if (this.answered < 2) return undefined;
     const first = classOf(this.min);
@@ -74,36 +74,36 @@ export class DurationTally {
   }
 }
 
-/** How many durations there are of each size; sizes grow by the same factor from bar to bar. */
+/** A histogram of durations on a logarithmic scale. */
 export interface Histogram {
   readonly min: number;
   readonly max: number;
-  /** The first class of the first bar, and how many classes a bar has. */
+  /** The first class of the first bar, and the number of classes per bar. */
   readonly first: number;
   readonly width: number;
   readonly counts: readonly number[];
 }
 
-/** The bar in which a duration is counted. */
+/** The bar that contains a duration. */
 export function barOf({ first, width, counts }: Histogram, duration: number): number {
   const bar = Math.floor((classOf(duration) - first) / width);
   return Math.max(0, Math.min(bar, counts.length - 1));
 }
 
-/** From which to which duration a bar counts. */
+/** The range of durations of a bar. */
 export function barRange({ first, width }: Histogram, bar: number): [number, number] {
   const start = (place: number): number => 2 ** (place / CLASSES_PER_OCTAVE);
   return [start(first + bar * width), start(first + (bar + 1) * width)];
 }
 
-/** Durations are counted in classes, of which each begins 4 % above the one before. */
+/** The class of a duration. Each class begins 4 % above the one before. */
 function classOf(duration: number): number {
   const place = Math.floor(Math.log2(Math.max(1, duration)) * CLASSES_PER_OCTAVE);
   return Math.min(place, CLASSES - 1);
 }
 
 const CLASSES_PER_OCTAVE = 16;
-/** Nanoseconds of more than two years. */
+/** Enough classes for durations of more than two years in nanoseconds. */
 const CLASSES = 56 * CLASSES_PER_OCTAVE;
 const BARS_MAX = 24;
 const SLOWEST_MAX = 5;

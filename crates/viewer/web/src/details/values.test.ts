@@ -22,7 +22,7 @@ const DICTIONARY: Value = {
 };
 const LIST: Value = { type: "as", items: [text("s", "a"), text("s", "b")], more: 3 };
 
-test("values inside have keys or places", () => {
+test("nested values have keys or indices", () => {
   expect(childrenOf(variant(DICTIONARY)).map(({ label }) => label)).toEqual(["Used", "Name"]);
   expect(childrenOf(LIST).map(({ label }) => label)).toEqual(["0", "1"]);
   expect([leftOut(LIST), leftOut(DICTIONARY), childrenOf(text("s", "x"))]).toEqual([3, 0, []]);
@@ -40,12 +40,12 @@ test.each<[Value, string, string]>([
     '{Used: 18446744073709551615, Name: "a \\"b\\""}',
     '{"Used": 18446744073709551615, "Name": "a \\"b\\""}',
   ],
-])("%o in a line, and copied", (value, line, whole) => {
+])("%o in one line and on the clipboard", (value, line, whole) => {
   expect(inline(value)).toBe(line);
   expect(copied(value)).toBe(whole);
 });
 
-test("a line has an end", () => {
+test("long containers are cut in one line", () => {
   const items = Array.from({ length: 1000 }, () => text("u", "1234567"));
   expect(inline({ type: "au", items }).length).toBeLessThan(90);
 });
@@ -70,11 +70,11 @@ test.each([
   ["t", "18446744073709551615", "0xffffffffffffffff"],
   ["d", "1", undefined],
   ["s", "1", undefined],
-])("of type %s, %s is %s", (type, number, expected) => {
+])("the hexadecimal form of %s %s is %s", (type, number, expected) => {
   expect(hexadecimal(type, number)).toBe(expected);
 });
 
-test("bytes stand beside their text", () => {
+test("bytes are shown with their text", () => {
   expect(hexRows("2f746d702f0041", 0, 7)).toEqual([
     { offset: "0000", hex: "2f 74 6d 70 2f 00 41", text: "/tmp/·A" },
   ]);
@@ -88,6 +88,6 @@ test.each([
   ["2f00746d7000", undefined],
   ["ff00", undefined],
   ["00", undefined],
-])("bytes %s are the text %s", (bytes, expected) => {
+])("bytes %s are decoded as %s", (bytes, expected) => {
   expect(bytesText(bytes)).toBe(expected);
 });

@@ -1,21 +1,21 @@
-// Values of messages, as people read them: no DOM.
+// Values of messages, formatted for display. Independent of the DOM.
 
 import type { Value } from "../generated/protocol";
 
-/** A value inside of another one, with its key or place. */
+/** A nested value with its key or index. */
 export interface Child {
   readonly label: string;
   readonly value: Value;
 }
 
-/** What a variant holds, however deep; any other value itself. */
+/** The content of nested variants; any other value is returned unchanged. */
 export function unwrapped(value: Value): Value {
   let inner = value;
   while ("inside" in inner) inner = inner.inside;
   return inner;
 }
 
-/** The values inside. */
+/** The values directly inside a value. */
 export function childrenOf(value: Value): readonly Child[] {
   const inner = unwrapped(value);
   if ("entries" in inner) {
@@ -25,13 +25,13 @@ export function childrenOf(value: Value): readonly Child[] {
   return inner.items.map((item, place) => ({ label: String(place), value: item }));
 }
 
-/** How many values inside are not told. */
+/** The number of nested values that the program left out. */
 export function leftOut(value: Value): number {
   const inner = unwrapped(value);
   return "more" in inner ? (inner.more ?? 0) : 0;
 }
 
-/** Pages of a long list, from and to which place; none of a list that fits on one. */
+/** The pages of a long list, as index ranges; empty if the list fits on one page. */
 export function pages(length: number, size: number): readonly { from: number; to: number }[] {
   if (length <= size) return [];
   return Array.from({ length: Math.ceil(length / size) }, (_, page) => ({
@@ -40,7 +40,7 @@ export function pages(length: number, size: number): readonly { from: number; to
   }));
 }
 
-/** A value in one line: basic values in full, containers as far as there is room. */
+/** A value in one line. Containers are cut to the available characters. */
 export function inline(value: Value, room = INLINE_MAX): string {
   const inner = unwrapped(value);
   if ("text" in inner) return isText(inner.type) ? JSON.stringify(inner.text) : inner.text;
@@ -60,7 +60,7 @@ export function inline(value: Value, room = INLINE_MAX): string {
   return `${open}${parts.join(", ")}${close}`;
 }
 
-/** A value in full, for other programs: JSON with all digits of numbers. */
+/** A complete value for the clipboard, as JSON with all digits of numbers. */
 export function copied(value: Value): string {
   const inner = unwrapped(value);
   return "text" in inner ? inner.text : "bytes" in inner ? inner.bytes : json(inner);
@@ -77,7 +77,7 @@ function json(value: Value): string {
   return "entries" in inner ? `{${held.join(", ")}}` : `[${held.join(", ")}]`;
 }
 
-/** The hexadecimal digits of a whole number, as wide as its type; undefined of any other value. */
+/** The hexadecimal form of an integer with the width of its type; undefined for any other value. */
 export function hexadecimal(type: string, text: string): string | undefined {
   const bits = BITS[type];
   if (bits === undefined || !/^-?\d+$/.test(text)) return undefined;
@@ -85,14 +85,14 @@ export function hexadecimal(type: string, text: string): string | undefined {
   return `0x${number.toString(16).padStart(bits / 4, "0")}`;
 }
 
-/** A line of a table of bytes. */
+/** A row of a hex dump. */
 export interface HexRow {
   readonly offset: string;
   readonly hex: string;
   readonly text: string;
 }
 
-/** Bytes in hexadecimal and as text, side by side. */
+/** A hex dump of bytes, with their printable characters. */
 export function hexRows(bytes: string, from: number, to: number): readonly HexRow[] {
   const rows: HexRow[] = [];
   for (let at = from; at < to; at += ROW_BYTES) {
@@ -106,7 +106,7 @@ export function hexRows(bytes: string, from: number, to: number): readonly HexRo
   return rows;
 }
 
-/** The text that bytes with a zero at the end are, as programs send names of files. */
+/** Decodes a NUL-terminated byte array as text. Programs send file names in this form. */
 export function bytesText(bytes: string): string | undefined {
   if (bytes.length > NAME_BYTES * 2) return undefined;
   const pairs: string[] = bytes.match(/../g) ?? [];
@@ -133,7 +133,10 @@ function isText(type: string): boolean {
   return "sog".includes(type);
 }
 
-/** Whether JSON has such values without quotes; not all floating-point numbers are in it. */
+/**
+ * True if JSON represents the type without quotes. Floating-point numbers are not included because
+ * JSON has no infinities.
+ */
 function isBare(type: string): boolean {
   return type === "b" || type in BITS;
 }
@@ -149,11 +152,11 @@ const BITS: Readonly<Record<string, number>> = {
   t: 64,
 };
 
-/** Bytes in a line of a table. */
+/** The number of bytes per row of a hex dump. */
 export const ROW_BYTES = 8;
 
-/** Longer no name of a file is. */
+/** The maximum length of a file name in bytes. */
 const NAME_BYTES = 4096;
 
-/** Characters of a container in one line. */
+/** The maximum number of characters of a container in one line. */
 const INLINE_MAX = 60;

@@ -1,4 +1,4 @@
-// The messages that show a finding: who sent each to whom, and how long it took.
+// The messages that demonstrate a finding, with sender, recipient and duration.
 
 import type { JSX } from "preact";
 import type { Finding } from "../generated/protocol";
@@ -44,7 +44,7 @@ export function Evidence({ finding }: { readonly finding: Finding }): JSX.Elemen
   );
 }
 
-/** A message by its number, from 1 and with those that are gone. */
+/** A message by its number, which counts from 1 and includes dropped messages. */
 function EvidenceLine({ number }: { readonly number: number }): JSX.Element {
   const store = useStore();
   const recording = store.recording.value;
@@ -59,7 +59,7 @@ function EvidenceLine({ number }: { readonly number: number }): JSX.Element {
       onClick={() => store.selectNumber(number)}
     >
       <span class="evidence-number">{count(number)}</span>
-      {isThere ? <Known recording={recording} row={row} /> : <span>no longer kept</span>}
+      {isThere ? <Known recording={recording} row={row} /> : <span>no longer available</span>}
     </button>
   );
 }
@@ -84,5 +84,5 @@ function Known({
   );
 }
 
-/** Characters of a name that are shown. */
+/** The maximum number of characters of a member name. */
 const MEMBER_MAX = 80;

@@ -1,10 +1,10 @@
-// One finding: what it says, what shows it, what to do.
+// The details of a finding: its description, evidence and advice.
 
 import type { JSX } from "preact";
 import type { Finding, Rule } from "../generated/protocol";
 import { CopyButton } from "../parts/CopyButton";
 import { Evidence } from "./Evidence";
-import { costWords, SEVERITY_WORDS, textOf, whoWords } from "./model";
+import { costWords, partyWords, SEVERITY_WORDS, textOf } from "./model";
 
 interface FindingDetailsProps {
   readonly finding: Finding;
@@ -26,21 +26,21 @@ export function FindingDetails({ finding, rule }: FindingDetailsProps): JSX.Elem
         <b>{finding.who.label}</b> {finding.says}.
       </p>
       <dl>
-        <dt>Who</dt>
-        <dd>{whoWords(finding.who)}</dd>
+        <dt>Peer</dt>
+        <dd>{partyWords(finding.who)}</dd>
         <dt>Cost</dt>
-        <dd>{cost.length > 0 ? cost.join(", ") : "none measured"}</dd>
+        <dd>{cost.length > 0 ? cost.join(", ") : "not measured"}</dd>
         <dt>Confidence</dt>
         <dd>{finding.confidence}</dd>
         <dt>Messages</dt>
         <dd>
           <Evidence finding={finding} />
         </dd>
-        <dt>What to do</dt>
+        <dt>Recommendation</dt>
         <dd>{finding.advice}</dd>
         {finding.check && (
           <>
-            <dt>Check again with</dt>
+            <dt>Verify with</dt>
             <dd>
               <code>{finding.check}</code>
             </dd>
@@ -61,7 +61,7 @@ function Explanation({ rule }: { readonly rule: Rule }): JSX.Element {
       <p>{rule.meaning}</p>
       {rule.thresholds.length > 0 && (
         <>
-          <p>Reported from these limits on:</p>
+          <p>Thresholds:</p>
           <ul>
             {rule.thresholds.map((threshold) => (
               <li key={threshold}>{threshold}</li>
@@ -74,5 +74,5 @@ function Explanation({ rule }: { readonly rule: Rule }): JSX.Element {
   );
 }
 
-/** What the rules need that can be checked in every recording. */
+/** The requirement of rules that can be checked in every recording. */
 const ANYTHING = "any recording";

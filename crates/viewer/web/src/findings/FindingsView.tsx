@@ -1,4 +1,4 @@
-// What is wrong, and what to do.
+// The findings view: problems and recommended fixes.
 
 import type { Signal } from "@preact/signals";
 import type { JSX } from "preact";
@@ -111,10 +111,10 @@ interface ItemProps {
 
 function Item({ finding, isOpen, onOpen }: ItemProps): JSX.Element {
   const item = useShownWhen<HTMLButtonElement>(isOpen);
-  // The focus goes along if it is among the findings.
+  // The focus follows the selection if it is in the list of findings.
   useEffect(() => {
-    const isAmong = document.activeElement?.closest(".findings-list") !== null;
-    if (isOpen && isAmong) item.current?.focus({ preventScroll: true });
+    const isInList = document.activeElement?.closest(".findings-list") !== null;
+    if (isOpen && isInList) item.current?.focus({ preventScroll: true });
   }, [isOpen]);
   return (
     <button
@@ -158,7 +158,7 @@ function Toolbar({ report, filter, grouping, shown }: FindingsToolbarProps): JSX
         onChoose={(rule) => change({ rule: rule?.split(" ")[0] })}
       />
       <Choice
-        label="Who"
+        label="Peer"
         value={filter.value.who}
         values={distinct(findings.map(({ who }) => who.label))}
         onChoose={(who) => change({ who })}
@@ -173,7 +173,9 @@ function Toolbar({ report, filter, grouping, shown }: FindingsToolbarProps): JSX
           }}
         >
           {GROUPINGS.map((one) => (
-            <option key={one}>{one}</option>
+            <option key={one} value={one}>
+              {GROUPING_LABELS[one]}
+            </option>
           ))}
         </select>
       </label>
@@ -182,6 +184,12 @@ function Toolbar({ report, filter, grouping, shown }: FindingsToolbarProps): JSX
     </div>
   );
 }
+
+const GROUPING_LABELS: Readonly<Record<FindingGrouping, string>> = {
+  severity: "severity",
+  who: "peer",
+  rule: "rule",
+};
 
 interface SeverityToggleProps {
   readonly severity: Severity;

@@ -1,4 +1,5 @@
-// What is slow and what is wrong, in a few lines, for those who have just opened the page.
+// The slowest calls and the most severe problems, in a few lines. Shown when no message is
+// selected.
 
 import { batch, useSignal, useSignalEffect } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
@@ -13,67 +14,68 @@ import { costHeadline, keyOf, worst } from "./model";
 import { type Reporter, useReporter } from "./report";
 import "./findings.css";
 
-/** Lines of each kind. */
+/** The maximum number of lines per section. */
 const LINES = 3;
-/** Milliseconds after which a long recording that is shown is looked through. */
-const REST = 1000;
-/** How often it is asked again what is slow on a bus: milliseconds. */
-const AGAIN = 5000;
+/** The idle time in milliseconds before a long recording is checked. */
+const IDLE_MS = 1000;
+/** The interval in milliseconds at which the slowest calls of a live bus are updated. */
+const UPDATE_MS = 5000;
 
-/** Messages of a recording from which on it is not looked through at once. */
-const AT_ONCE_MAX = 300_000;
+/** The maximum number of messages in a recording that is checked immediately. */
+const IMMEDIATE_MAX = 300_000;
 
-/** The worst of what was waited for, and of what was found. */
+/** The slowest calls and the most severe findings. */
 export function Headlines(): JSX.Element {
   const store = useStore();
   const reporter = useReporter("shows");
   store.grown.value;
-  const isLong = store.recording.value.length > AT_ONCE_MAX;
+  const isLong = store.recording.value.length > IMMEDIATE_MAX;
   const isKnown = reporter.state.value.report !== undefined;
-  useAskedAtRest(reporter);
-  if (!isLong || isKnown || reporter.isWanted.value) return <Lines />;
+  useRequestWhenIdle(reporter);
+  if (!isLong || isKnown || reporter.isRequested.value) return <Lines />;
   return (
     <div class="headlines">
-      <button type="button" class="copy" onClick={() => (reporter.isWanted.value = true)}>
-        Find what is slow and what is wrong
+      <button type="button" class="copy" onClick={() => (reporter.isRequested.value = true)}>
+        Find slow calls and problems
       </button>
     </div>
   );
 }
 
 /**
- * Has a long recording looked through once it is shown and the page is idle. The program does that beside
- * all else that it is asked. A saved page does not: there what is asked waits for what was asked before,
- * and would for seconds.
+ * Requests the findings of a long recording once it is shown and the page is idle. The program
+ * computes them in parallel with other requests. A saved page processes requests one at a time, so
+ * it does not request them automatically: other requests would wait for seconds.
  */
-function useAskedAtRest(reporter: Reporter): void {
+function useRequestWhenIdle(reporter: Reporter): void {
   const store = useStore();
   useSignalEffect(() => {
     const isShown = store.progress.value.state === "whole" && store.visible.value.rows.length > 0;
-    const isLong = store.recording.value.length > AT_ONCE_MAX;
-    if (!isLong || !isShown || store.source.saves === undefined || reporter.isWanted.value) return;
-    return whenIdle(() => (reporter.isWanted.value = true), REST);
+    const isLong = store.recording.value.length > IMMEDIATE_MAX;
+    if (!isLong || !isShown || store.source.saves === undefined || reporter.isRequested.value)
+      return;
+    return whenIdle(() => (reporter.isRequested.value = true), IDLE_MS);
   });
 }
 
 function Lines(): JSX.Element {
   const { report, problem } = useReporter("asks").state.value;
-  const slow = useSlow();
+  const slow = useLongestWaits();
   const isPart = !isEverything(useStore().selection.value);
   return (
     <div class="headlines">
-      <Section title="What is slow">
+      <Section title="Slowest">
         {slow === undefined && <li>…</li>}
         {slow?.length === 0 && <li>No program waited for a reply.</li>}
         {slow?.map((wait) => (
           <SlowLine key={`${wait.caller} ${wait.member} ${wait.callee}`} wait={wait} />
         ))}
       </Section>
-      <Section title={isPart ? "What is wrong, in the whole recording" : "What is wrong"}>
+      <Section title={isPart ? "Problems in the whole recording" : "Problems"}>
         {report === undefined && <li>{problem ?? "…"}</li>}
         {report?.findings.length === 0 && <li>No problems found.</li>}
         {worst(report?.findings ?? [], LINES).map((finding) => (
-          <WrongLine key={keyOf(finding)} finding={finding} />
+          <ProblemLine key={keyOf(finding)} finding={finding} />
         ))}
       </Section>
     </div>
@@ -94,7 +96,7 @@ function Section({ title, children }: HeadlineSectionProps): JSX.Element {
   );
 }
 
-/** What somebody waited for, all times together. */
+/** The waits of one caller for one method, added up. */
 interface Wait {
   readonly caller: string;
   readonly member: string;
@@ -122,7 +124,7 @@ function SlowLine({ wait }: { readonly wait: Wait }): JSX.Element {
   );
 }
 
-function WrongLine({ finding }: { readonly finding: Finding }): JSX.Element {
+function ProblemLine({ finding }: { readonly finding: Finding }): JSX.Element {
   const store = useStore();
   const reporter = useReporter("shows");
   const show = (): void =>
@@ -144,33 +146,33 @@ function WrongLine({ finding }: { readonly finding: Finding }): JSX.Element {
   );
 }
 
-/** `Search` of `com.example.Archive1.Search`. */
+/** The member without its interface: `Search` for `com.example.Archive1.Search`. */
 function lastPart(member: string): string {
   return member.slice(member.lastIndexOf(".") + 1);
 }
 
-/** Who waited longest; undefined until that is known. */
-function useSlow(): readonly Wait[] | undefined {
+/** The longest waits; undefined until they are known. */
+function useLongestWaits(): readonly Wait[] | undefined {
   const store = useStore();
-  const turn = useSignal(0);
+  const updates = useSignal(0);
   const settled = settledSelection(store);
   useSignalEffect(() => {
     if (!store.isLive.value) return;
     const timer = setInterval(() => {
-      if (!document.hidden) turn.value++;
-    }, AGAIN);
+      if (!document.hidden) updates.value++;
+    }, UPDATE_MS);
     return () => clearInterval(timer);
   });
-  const asked = useAnswer(() => {
-    turn.value;
+  const answer = useAnswer(() => {
+    updates.value;
     const isKnown = store.progress.value.state !== "loading";
     const selection = settled.value;
     return isKnown && selection ? { ask: "timeline", ...selection } : undefined;
   });
-  return asked.value.answer && waitsOf(asked.value.answer.blocked);
+  return answer.value.answer && waitsOf(answer.value.answer.blocked);
 }
 
-/** The first rows of the table of who was blocked on what. */
+/** The first rows of the table of blocked callers. */
 function waitsOf({ columns, rows }: TableData): Wait[] {
   const place = new Map(columns.map(({ key }, place) => [key, place]));
   return rows.slice(0, LINES).map((row) => {

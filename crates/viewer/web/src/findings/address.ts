@@ -1,4 +1,4 @@
-// Which finding is looked at, and which are shown, in the address of the page.
+// The parts of the page's address for the selected finding and the filters of findings.
 
 import { choiceInAddress, together } from "../state/choice";
 import type { Store } from "../state/store";
@@ -12,7 +12,7 @@ export function findingsAddress(store: Store): AddressPart {
     write(fields) {
       const opened = open.value;
       if (opened === undefined) return;
-      // What a finding is about may be empty; its rule never is.
+      // The subject of a finding can be empty, but its rule cannot.
       for (const part of [opened.rule, opened.who.label, opened.subject]) {
         fields.append("finding", part);
       }

@@ -1,4 +1,4 @@
-// Keys of the findings.
+// Keys of the findings view.
 
 import type { Finding } from "../generated/protocol";
 import type { KeyBinding } from "../keys/keys";
@@ -6,7 +6,7 @@ import type { Store } from "../state/store";
 import type { Reporter } from "./report";
 import { showMessages } from "./showMessages";
 
-/** What keys do while findings are shown. */
+/** The keys and actions of the findings view. */
 export function findingsKeys(store: Store, reporter: Reporter): readonly KeyBinding[] {
   const isThere = (): boolean => reporter.opened.peek() !== undefined;
   const step = (by: number): void => {
@@ -27,7 +27,7 @@ export function findingsKeys(store: Store, reporter: Reporter): readonly KeyBind
   ];
 }
 
-/** The finding so many places behind this one; at the ends the first or the last. */
+/** The finding `by` positions after this one, or the first or last one at the ends. */
 export function neighbor(
   shown: readonly Finding[],
   from: Finding | undefined,

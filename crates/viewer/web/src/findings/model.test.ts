@@ -4,8 +4,8 @@ import {
   costHeadline,
   costWords,
   grouped,
-  isWanted,
   keyOf,
+  matchesFilter,
   NO_FILTER,
   textOf,
   worst,
@@ -39,7 +39,7 @@ test.each([
     "1 call",
   ],
   [NOTHING, [], ""],
-])("%o costs %o", (cost, expected, headline) => {
+])("the cost %o is described as %o", (cost, expected, headline) => {
   expect(costWords(cost)).toEqual(expected);
   expect(costHeadline(cost)).toBe(headline);
 });
@@ -48,7 +48,7 @@ test.each([
   [
     "severity",
     [
-      ["The recording itself", [GAP]],
+      ["Recording", [GAP]],
       ["High", [SLOW]],
       ["Medium", [POLLING, OTHER]],
     ],
@@ -68,7 +68,7 @@ test.each([
       ["L12 polling", [POLLING, OTHER]],
     ],
   ],
-] as const)("grouped by %s", (grouping, expected) => {
+] as const)("findings are grouped by %s", (grouping, expected) => {
   const groups = grouped([GAP, SLOW, POLLING, OTHER], grouping);
   expect(groups.map(({ title, findings }) => [title, findings])).toEqual(expected);
 });
@@ -78,33 +78,33 @@ test.each([
   [{ ...NO_FILTER, without: new Set(["high" as const]) }, [POLLING, OTHER]],
   [{ ...NO_FILTER, rule: "L19" }, [SLOW]],
   [{ ...NO_FILTER, who: ":1.5", rule: "L12" }, [OTHER]],
-])("with the filter %o", (filter, expected) => {
-  expect([POLLING, SLOW, OTHER].filter((one) => isWanted(one, filter))).toEqual(expected);
+])("findings are filtered by %o", (filter, expected) => {
+  expect([POLLING, SLOW, OTHER].filter((one) => matchesFilter(one, filter))).toEqual(expected);
 });
 
 test.each([
   [1, [SLOW]],
   [2, [SLOW, POLLING]],
   [3, [SLOW, ALSO_SLOW, POLLING]],
-])("the worst %d are of different rules, in the order of the report", (most, expected) => {
+])("the worst %d findings have different rules and keep their order", (most, expected) => {
   const known: Finding = { ...GAP, severity: "info" };
   expect(worst([known, SLOW, ALSO_SLOW, POLLING, OTHER], most)).toEqual(expected);
 });
 
-test("a finding is the same when it has grown", () => {
+test("a finding keeps its key when it grows", () => {
   const grown = { ...POLLING, says: "asks more often", evidence: { first: [1], count: 200 } };
   expect(keyOf(grown)).toBe(keyOf(POLLING));
   expect(new Set([POLLING, SLOW, OTHER].map(keyOf)).size).toBe(3);
 });
 
-test("a finding as text", () => {
+test("a finding is written as text", () => {
   expect(textOf(POLLING)).toBe(
     [
       "L12 polling (med, confidence high)",
       "demo-poller (:1.9), demo-poller[7] asks com.example.Battery for GetAll every 200 ms, 99 times",
       "Costs 99 calls, 2.00 KiB.",
       "See 99 messages, first 68, 95, 117.",
-      "What to do: Subscribe.",
+      "Recommendation: Subscribe.",
       "Check: diligence stats FILE 'from:demo-poller member:GetAll'",
     ].join("\n"),
   );

@@ -1,9 +1,9 @@
-// What the linter found: how it is read, sorted out and said.
+// Findings of the linter: filters, groups and texts.
 
 import type { Cost, Finding, FindingParty, FindingsAnswer, Severity } from "../generated/protocol";
 import { bytes, count, counted, duration } from "../parts/format";
 
-/** From the worst. */
+/** All severities, the highest first. */
 export const SEVERITIES = ["high", "med", "low", "info"] as const satisfies readonly Severity[];
 
 export const SEVERITY_WORDS: Readonly<Record<Severity, string>> = {
@@ -13,7 +13,7 @@ export const SEVERITY_WORDS: Readonly<Record<Severity, string>> = {
   info: "Info",
 };
 
-/** Which findings are wanted. Undefined is any. */
+/** A filter for findings. Undefined accepts any value. */
 export interface Filter {
   readonly without: ReadonlySet<Severity>;
   readonly rule: string | undefined;
@@ -22,7 +22,7 @@ export interface Filter {
 
 export const NO_FILTER: Filter = { without: new Set(), rule: undefined, who: undefined };
 
-/** Findings that belong together. */
+/** Findings with a common title. */
 export interface FindingGroup {
   readonly title: string;
   readonly findings: readonly Finding[];
@@ -31,19 +31,19 @@ export interface FindingGroup {
 export const GROUPINGS = ["severity", "who", "rule"] as const;
 export type FindingGrouping = (typeof GROUPINGS)[number];
 
-/** What a finding is known by. */
+/** The properties that identify a finding. */
 export interface FindingName {
   readonly rule: string;
   readonly who: Pick<FindingParty, "label">;
   readonly subject: string;
 }
 
-/** What stays the same when findings are asked for again. */
+/** A key that stays the same when the linter runs again. */
 export function keyOf({ rule, who, subject }: FindingName): string {
   return JSON.stringify([rule, who.label, subject]);
 }
 
-export function isWanted(finding: Finding, filter: Filter): boolean {
+export function matchesFilter(finding: Finding, filter: Filter): boolean {
   return (
     !filter.without.has(finding.severity) &&
     (filter.rule === undefined || filter.rule === finding.rule) &&
@@ -52,8 +52,8 @@ export function isWanted(finding: Finding, filter: Filter): boolean {
 }
 
 /**
- * Findings in groups. Groups, and findings within a group, keep the order of the report, which is that of
- * `diligence lint`: that the recording is incomplete, then by severity, then by cost.
+ * Groups findings. Groups, and the findings in them, keep the order of the report, which is the
+ * order of `diligence lint`: an incomplete recording first, then by severity, then by cost.
  */
 export function grouped(findings: readonly Finding[], grouping: FindingGrouping): FindingGroup[] {
   const groups = new Map<string, Finding[]>();
@@ -68,25 +68,27 @@ export function grouped(findings: readonly Finding[], grouping: FindingGrouping)
 
 function groupOf(finding: Finding, grouping: FindingGrouping): string {
   if (grouping === "severity") {
-    return finding.rule === INCOMPLETE ? "The recording itself" : SEVERITY_WORDS[finding.severity];
+    return finding.rule === INCOMPLETE ? "Recording" : SEVERITY_WORDS[finding.severity];
   }
   return grouping === "who" ? finding.who.label : `${finding.rule} ${finding.title}`;
 }
 
-/** The rule about the recording itself. */
+/** The rule for incomplete recordings. */
 const INCOMPLETE = "L50";
 
-/** The worst few, of as many rules as there are, in the order of the report. */
+/**
+ * The most severe findings, from as many different rules as possible, in the order of the report.
+ */
 export function worst(findings: readonly Finding[], most: number): Finding[] {
-  const wrong = findings.filter(({ severity }) => severity !== "info");
+  const problems = findings.filter(({ severity }) => severity !== "info");
   const isFirst = (one: Finding, place: number): boolean =>
-    wrong.findIndex(({ rule }) => rule === one.rule) === place;
-  const first = wrong.filter(isFirst);
-  const chosen = [...first, ...wrong.filter((one) => !first.includes(one))].slice(0, most);
-  return wrong.filter((one) => chosen.includes(one));
+    problems.findIndex(({ rule }) => rule === one.rule) === place;
+  const first = problems.filter(isFirst);
+  const chosen = [...first, ...problems.filter((one) => !first.includes(one))].slice(0, most);
+  return problems.filter((one) => chosen.includes(one));
 }
 
-/** The parts of a cost that are not zero, in words. */
+/** The nonzero parts of a cost, in words. */
 export function costWords(cost: Cost): string[] {
   const parts = [
     cost.waited_ns > 0 && waitWords(cost),
@@ -97,7 +99,9 @@ export function costWords(cost: Cost): string[] {
   return parts.filter((part) => part !== false);
 }
 
-/** A sum of waits is said to be one: it may be longer than the recording. */
+/**
+ * States that several waits were added up, because the sum can exceed the length of the recording.
+ */
 function waitWords({ waited_ns, waits, longest_wait_ns }: Cost): string {
   const waited = `${duration(waited_ns)} waited`;
   if (waits <= 1) return waited;
@@ -105,7 +109,7 @@ function waitWords({ waited_ns, waits, longest_wait_ns }: Cost): string {
   return `${waited}, added up over ${counted(waits, "wait", "waits")}${most}`;
 }
 
-/** The first part of a cost, short: of several waits the longest. */
+/** The first part of a cost in short form. For several waits, this is the longest one. */
 export function costHeadline(cost: Cost): string {
   if (cost.waits > 1 && cost.longest_wait_ns > 0) {
     return `up to ${duration(cost.longest_wait_ns)} waited`;
@@ -113,34 +117,34 @@ export function costHeadline(cost: Cost): string {
   return costWords({ ...cost, waits: Math.min(cost.waits, 1) })[0] ?? "";
 }
 
-/** Who it is, with what is known of its process. */
-export function whoWords({ label, process, unit }: FindingParty): string {
+/** A peer with its process and unit, if they are known. */
+export function partyWords({ label, process, unit }: FindingParty): string {
   return [label, process, unit].filter((text) => text !== undefined).join(", ");
 }
 
-/** A finding for a message to somebody. */
+/** A finding as text, for example for a bug report. */
 export function textOf(finding: Finding): string {
   const cost = costWords(finding.cost);
   const { first } = finding.evidence;
   const lines = [
     `${finding.rule} ${finding.title} (${finding.severity}, confidence ${finding.confidence})`,
-    `${whoWords(finding.who)} ${finding.says}`,
+    `${partyWords(finding.who)} ${finding.says}`,
     cost.length > 0 && `Costs ${cost.join(", ")}.`,
     first.length > 0 &&
       `See ${counted(finding.evidence.count, "message", "messages")}, first ${first.join(", ")}.`,
-    `What to do: ${finding.advice}`,
+    `Recommendation: ${finding.advice}`,
     finding.check && `Check: ${finding.check}`,
   ];
   return lines.filter((line) => typeof line === "string" && line !== "").join("\n");
 }
 
-/** What was checked, in a sentence. */
+/** The extent of the check, as a sentence. */
 export function extentOf({ rules, messages, connections, span_ns }: FindingsAnswer): string {
   const extent = `${duration(span_ns)} recorded, ${counted(connections, "connection", "connections")}`;
   return `${count(rules.length)} rules checked ${counted(messages, "message", "messages")} (${extent}).`;
 }
 
-/** The values there are, each once, in the order of texts. */
+/** The distinct values, sorted. */
 export function distinct(values: readonly string[]): string[] {
   return [...new Set(values)].sort();
 }

@@ -3,7 +3,7 @@ import type { FindingsAnswer } from "../generated/protocol";
 import { numbered } from "./report";
 import { POLLING } from "./testing";
 
-test("numbers of messages count those that are gone", () => {
+test("message numbers include dropped messages", () => {
   const report: FindingsAnswer = {
     messages: 30,
     connections: 1,

@@ -1,4 +1,4 @@
-// Asks for findings, for all that show them.
+// Requests findings from the program, once for all components that show them.
 
 import { computed, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
@@ -11,73 +11,81 @@ import {
   type FindingGrouping,
   type FindingName,
   grouped,
-  isWanted,
   keyOf,
+  matchesFilter,
   NO_FILTER,
 } from "./model";
 
-/** What is known of findings. While they are asked for again, the last ones stay. */
+/** The state of the findings. The last report stays while a new one is requested. */
 export interface Reported {
   readonly report: FindingsAnswer | undefined;
   readonly problem: string | undefined;
   readonly isWaiting: boolean;
 }
 
-/** Milliseconds between two answers about a bus, and how many times as long as an answer takes. */
-const AGAIN = 8000;
-const REST = 10;
+/**
+ * The minimum interval between two reports for a bus in milliseconds, and the minimum ratio of this
+ * interval to the duration of a request.
+ */
+const INTERVAL_MS = 8000;
+const INTERVAL_RATIO = 10;
 
-/** Findings of one recording: asked for once when it is whole, and from time to time of a bus. */
+/**
+ * The findings of a recording, which are requested once when it is loaded, or of a live bus, which
+ * are requested repeatedly.
+ */
 export class Reporter {
   readonly state = signal<Reported>({ report: undefined, problem: undefined, isWaiting: false });
-  /** The name of the finding that was opened. */
+  /** The finding that the user selected. */
   readonly open = signal<FindingName | undefined>(undefined);
   readonly filter = signal<Filter>(NO_FILTER);
   readonly grouping = signal<FindingGrouping>("severity");
-  /** The findings that are shown, in their groups. */
+  /** The findings that match the filter, in groups. */
   readonly groups = computed(() => {
     const all = this.state.value.report?.findings ?? [];
-    const wanted = all.filter((finding) => isWanted(finding, this.filter.value));
-    return grouped(wanted, this.grouping.value);
+    const matching = all.filter((finding) => matchesFilter(finding, this.filter.value));
+    return grouped(matching, this.grouping.value);
   });
-  /** The same in one list. */
+  /** The findings that match the filter, in one list. */
   readonly shown = computed(() => this.groups.value.flatMap(({ findings }) => findings));
-  /** The finding that is shown with its details: the first one unless another is open. */
+  /** The finding whose details are shown: the selected one, or else the first. */
   readonly opened = computed(() => {
     const open = this.open.value;
     const key = open && keyOf(open);
     const shown = this.shown.value;
-    // Two buses may have findings of one name; one that was opened here is itself.
+    // Findings of two buses can have the same key, so identity is compared first.
     const found = shown.find((one) => one === open) ?? shown.find((one) => keyOf(one) === key);
     return found ?? shown[0];
   });
-  /** Whether somebody wants to know although it takes a while. */
-  readonly isWanted = signal(false);
+  /**
+   * True if the user or the page requested the findings of a long recording, which takes some time.
+   */
+  readonly isRequested = signal(false);
   private users = 0;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(private readonly store: Store) {}
 
-  /** Follows the recording for as long as somebody wants to know; gives what ends that. */
+  /** Requests findings while any component needs them. Returns a function that ends this need. */
   follow(): () => void {
-    if (this.users++ === 0) this.turn();
+    if (this.users++ === 0) this.update();
     return () => {
       if (--this.users === 0) clearTimeout(this.timer);
     };
   }
 
-  private turn(): void {
+  private update(): void {
     const { state } = this.store.progress.peek();
     const isKnown = this.state.peek().report !== undefined;
     const isLoading = state === "loading" || this.store.recording.peek().length === 0;
-    if (isLoading) this.again(LOOK_AGAIN);
-    else if (document.hidden && isKnown) this.again(AGAIN);
+    if (isLoading) this.schedule(LOADING_CHECK_MS);
+    else if (document.hidden && isKnown) this.schedule(INTERVAL_MS);
     else if (!isKnown || state === "live") void this.ask();
   }
 
-  private again(milliseconds: number): void {
+  private schedule(milliseconds: number): void {
     clearTimeout(this.timer);
-    if (this.users > 0) this.timer = setTimeout(() => this.turn(), milliseconds);
+    if (this.users > 0) this.timer = setTimeout(() => this.update(), milliseconds);
   }
 
   private async ask(): Promise<void> {
@@ -85,9 +93,9 @@ export class Reporter {
     if (before.isWaiting) return;
     this.state.value = { ...before, isWaiting: true };
     const begin = performance.now();
-    const told = await this.answer();
-    this.state.value = { report: before.report, problem: undefined, ...told, isWaiting: false };
-    this.again(Math.max(AGAIN, (performance.now() - begin) * REST));
+    const result = await this.answer();
+    this.state.value = { report: before.report, problem: undefined, ...result, isWaiting: false };
+    this.schedule(Math.max(INTERVAL_MS, (performance.now() - begin) * INTERVAL_RATIO));
   }
 
   private async answer(): Promise<Partial<Pick<Reported, "report" | "problem">>> {
@@ -96,14 +104,14 @@ export class Reporter {
       const { answer } = await this.store.ask({ ask: "findings" });
       return { report: numbered(answer, before) };
     } catch (error) {
-      // It is asked again in a while, of what is left.
+      // Retried later, when the remaining messages are stable.
       if (error instanceof Moved) return {};
       return { problem: error instanceof Error ? error.message : String(error) };
     }
   }
 }
 
-/** With numbers of messages that stay the same when the oldest ones are gone. */
+/** Adds the number of dropped messages to message numbers, so that they stay the same. */
 export function numbered(report: FindingsAnswer, before: number): FindingsAnswer {
   const findings = report.findings.map((finding) => {
     const first = finding.evidence.first.map((number) => number + before);
@@ -112,15 +120,18 @@ export function numbered(report: FindingsAnswer, before: number): FindingsAnswer
   return { ...report, findings };
 }
 
-/** Milliseconds after which it is looked again whether a recording is whole. */
-const LOOK_AGAIN = 200;
+/** The interval in milliseconds at which a loading recording is checked. */
+const LOADING_CHECK_MS = 200;
 
-/** What finds out what is wrong in this store. */
+/** The reporter of a store. */
 export function reporterOf(store: Store): Reporter {
   return store.part(Reporter, () => new Reporter(store));
 }
 
-/** What finds out what is wrong, for those who ask for it, or show what others have asked for. */
+/**
+ * The reporter of this page. A component that `asks` causes requests; one that `shows` only
+ * displays their results.
+ */
 export function useReporter(need: "asks" | "shows"): Reporter {
   const reporter = reporterOf(useStore());
   useEffect(() => (need === "asks" ? reporter.follow() : undefined), [reporter, need]);

@@ -12,11 +12,11 @@ test.each([
   ["from:a type:signal member:Changed", "from:a type:signal member:Changed"],
   ["from:a size>64KiB", "from:a size>64KiB"],
   ["to:org.freedesktop.DBus", "to:org.freedesktop.DBus"],
-])("with the replies of calls %j is %j", (query, expected) => {
+])("%j with replies of calls is %j", (query, expected) => {
   expect(withReplies(query)).toBe(expected);
 });
 
-test("what became of a call is said at the call and at its reply", () => {
+test("a call and its reply show the outcome of the call", () => {
   const recording = recordingOf(
     [
       call(0, 0, 1, "Get"),

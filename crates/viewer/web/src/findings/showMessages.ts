@@ -1,10 +1,10 @@
-// From a finding to its messages.
+// Navigation from a finding to its messages.
 
 import { batch } from "@preact/signals";
 import type { Finding } from "../generated/protocol";
 import type { Store } from "../state/store";
 
-/** Filters by what a finding is about, and shows that in the sequence diagram. */
+/** Filters by the finding's query and shows the messages in the sequence diagram. */
 export function showMessages(store: Store, { evidence, query }: Finding): void {
   batch(() => {
     if (query !== "") store.setQuery(withReplies(query));
@@ -15,8 +15,8 @@ export function showMessages(store: Store, { evidence, query }: Finding): void {
 }
 
 /**
- * The query that selects the replies of the calls too, so that the diagram shows how long they took. A reply
- * has the member and the duration of its call, but goes the other way.
+ * Extends a query to the replies of its calls, so that the diagram shows how long the calls took. A
+ * reply has the member and the duration of its call, but the opposite direction.
  */
 export function withReplies(query: string): string {
   const isOfCalls = /(^|\s)(member|dur)\b/.test(query) && !/(^|\s)(type|size)\b/.test(query);

@@ -1,8 +1,8 @@
-// A finding for tests.
+// A finding for unit tests.
 
 import type { Cost, Finding } from "../generated/protocol";
 
-/** The cost of nothing. */
+/** A cost without any parts. */
 export const NOTHING: Cost = {
   waited_ns: 0,
   waits: 0,

@@ -32,7 +32,7 @@ test.each([
   [{ kind: "end", why: null }],
   [{ kind: "refusal", message: "no" }],
   [{ kind: "answer", answer: { without: { query: null, hidden: 1, time: 0 } } }],
-])("%j is a head", (head) => {
+])("%j is accepted as a head", (head) => {
   expect(checked("FrameHead", head)).toBe(head);
 });
 
@@ -53,11 +53,11 @@ test.each([
     { kind: "answer", answer: { ending: { incomplete: [1] } } },
     ".answer.ending.incomplete[0]: exp",
   ],
-])("%j is refused with %s", (head, fault) => {
+])("%j is rejected with %s", (head, fault) => {
   expect(() => checked("FrameHead", head)).toThrow(`not a valid FrameHead: ${fault}`);
 });
 
-test("of several shapes the fault is in the one that was meant", () => {
+test("the reported fault is in the best matching alternative", () => {
   const reply = { answer: { names: [{ name: "a.b", is_activatable: 1 }] }, types: {} };
   const fault = ".answer.names[0].is_activatable: expected a boolean";
   expect(() => checked("ReplyBusAnswer", reply)).toThrow(fault);

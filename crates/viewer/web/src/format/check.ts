@@ -1,47 +1,55 @@
-// Checks values from outside against the JSON schemas that are generated from the program's types.
+// Validates values from outside against the JSON schemas that are generated from the program's
+// types.
 
 import { type Checked, SCHEMAS } from "../generated/protocol";
 
-/** The part of JSON Schema that the generated schemas use. All keywords of a schema apply at once. */
+/** The part of JSON Schema that the generated schemas use. All keywords of a schema must match. */
 export interface Schema {
-  /** `#/$defs/` and the name of a type. */
+  /** A reference: `#/$defs/` followed by the name of a type. */
   readonly $ref?: string;
   readonly type?: string | readonly string[];
   readonly const?: string;
   readonly enum?: readonly string[];
-  /** Always 0. */
+  /** The minimum of an integer, which is always 0. */
   readonly minimum?: number;
   readonly items?: Schema;
   readonly prefixItems?: readonly Schema[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
-  /** The schema of values under any keys; false if an object has exactly one property. */
+  /** The schema of values under arbitrary keys; false if an object has exactly one property. */
   readonly additionalProperties?: Schema | false;
   readonly oneOf?: readonly Schema[];
   readonly anyOf?: readonly Schema[];
 }
 
-/** A value from outside does not have the type that it must have. */
+/** A value from outside does not have the expected type. */
 export class FormatError extends Error {}
 
-/** The value, if it is of the type with this name. */
+/**
+ * Returns the value if it has the type with this name.
+ *
+ * @throws FormatError if it does not.
+ */
 export function checked<N extends keyof Checked>(name: N, value: unknown): Checked[N] {
   const fault = named(name)(value);
   if (fault !== undefined) throw new FormatError(`not a valid ${name}: ${fault}`);
-  // The schema was generated from the same definition as the type.
+  // The schema and the type were generated from the same definition.
   return value as Checked[N];
 }
 
-/** Where a value differs from a schema, and what is expected there; undefined if it does not differ. */
+/**
+ * Returns the place where a value violates a schema and the expected value, or undefined if the
+ * value is valid.
+ */
 type Check = (value: unknown) => string | undefined;
 
-/** The checks of types with names, made of their schemas the first time they are used. */
+/** The checks of named types, which are built from their schemas on first use. */
 const CHECKS = new Map<string, Check>();
 
 function named(name: string): Check {
   const known = CHECKS.get(name);
   if (known !== undefined) return known;
-  // A type may be a part of itself.
+  // The type can contain itself, so its check is built on first use.
   let check: Check = (value) => {
     check = checkOf(SCHEMAS[name]);
     return check(value);
@@ -71,7 +79,7 @@ function wordCheck(words: readonly unknown[]): Check {
   return (value) => (words.includes(value) ? undefined : fault);
 }
 
-/** The fault of the last alternative if all have one. */
+/** Accepts a value that any check accepts; otherwise returns the fault of the last check. */
 function anyCheck(checks: readonly Check[]): Check {
   return (value) => {
     let fault: string | undefined;
@@ -138,7 +146,7 @@ function tupleCheck(checks: readonly Check[]): Check {
   };
 }
 
-/** One of several schemas. A word, or the only property of an object, decides which one is meant. */
+/** Chooses one of several schemas by a tag, or by the only property of the object. */
 function alternativesCheck(schemas: readonly Schema[]): Check {
   const [first] = schemas;
   const tag = Object.entries(first?.properties ?? {}).find(([, { const: word }]) => word)?.[0];
@@ -168,8 +176,8 @@ function keyCheck(schemas: readonly Schema[]): Check {
 }
 
 /**
- * Alternatives that lack a field are passed over. Of several faults, the one deepest in the value is
- * reported: it is in the alternative that was meant.
+ * Skips alternatives that lack a required field. If all alternatives fail, the fault that is
+ * deepest in the value is returned, because that alternative matches best.
  */
 function deepestCheck(schemas: readonly Schema[]): Check {
   const alternatives = schemas.map((schema) => {
@@ -190,7 +198,7 @@ function deepestCheck(schemas: readonly Schema[]): Check {
   };
 }
 
-/** A fault in a part of a value. */
+/** Prepends a location to a fault, if there is one. */
 function below(place: string, fault: string | undefined): string | undefined {
   return fault === undefined ? undefined : place + fault;
 }
@@ -211,7 +219,7 @@ function depth(fault: string): number {
   return fault.split(/[.[]/).length;
 }
 
-/** Whether a value is an object whose members can be read. */
+/** True if a value is an object but not an array. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

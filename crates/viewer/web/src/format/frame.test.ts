@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { GrowingColumn } from "../model/column";
 import { decode, Framer } from "./frame";
 
-/** A frame with a column of bytes and one of floating-point numbers. */
+/** A frame with a column of bytes and a column of floating-point numbers. */
 function sample(): Uint8Array<ArrayBuffer> {
   const columns = [
     { name: "kind", type: "u8", length: 3 },
@@ -24,7 +24,7 @@ function frameOf(head: object, data: readonly number[]): Uint8Array<ArrayBuffer>
   return bytes;
 }
 
-test("columns are found behind the JSON", () => {
+test("columns follow the JSON head", () => {
   const frame = decode(sample());
   expect(frame.head).toMatchObject({ kind: "reset", before: 7 });
   expect([...(frame.columns.get("kind") ?? [])]).toEqual([1, 2, 3]);
@@ -38,7 +38,7 @@ test.each([
   [{ type: "i8", length: 3 }, [0, 127, 255], [0, 127, 0xffffffff]],
   [{ type: "i16", length: 2 }, [0, 1, 255, 255], [256, 0xffffffff]],
   [{ type: "u32", length: 1 }, [0, 0, 1, 0], [65_536]],
-])("packed numbers %o become what they were", (column, data, expected) => {
+])("packed numbers %o are unpacked", (column, data, expected) => {
   const { columns } = decode(
     frameOf({ kind: "reset", before: 0, columns: [{ name: "from", ...column }] }, data),
   );
@@ -47,7 +47,7 @@ test.each([
   expect([...from.slice(0, from.length)]).toEqual(expected);
 });
 
-test("frames are cut out wherever pieces end", () => {
+test("frames are complete wherever the stream is split", () => {
   const two = new Uint8Array([...sample(), ...sample()]);
   for (let size = 1; size <= two.length; size++) {
     const framer = new Framer();
@@ -66,12 +66,15 @@ test.each([
     { kind: "reset", before: 0, columns: [{ name: "x", type: "u8", length: 0 }] },
     "ColumnHead: .name",
   ],
-  [{ kind: "reset", before: 0, columns: [{ name: "at", type: "f64", length: 2 }] }, "ends behind"],
-  [{ kind: "hello", version: 2 }, "speaks version 2 of the format"],
-])("the frame %j is refused", (head, problem) => {
+  [
+    { kind: "reset", before: 0, columns: [{ name: "at", type: "f64", length: 2 }] },
+    "extends beyond",
+  ],
+  [{ kind: "hello", version: 2 }, "uses version 2 of the format"],
+])("the frame %j is rejected", (head, problem) => {
   expect(() => decode(frameOf(head, [0, 0, 0, 0, 0, 0, 0, 0]))).toThrow(problem);
 });
 
-test("what cannot be a frame is refused", () => {
+test("a frame with an invalid length is rejected", () => {
   expect(() => new Framer().push(new Uint8Array([7, 0, 0, 0, 0, 0, 0, 0]))).toThrow("7 bytes");
 });

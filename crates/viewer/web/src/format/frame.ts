@@ -1,15 +1,15 @@
-// Frames, as docs/view-format.md describes them: JSON, and columns of numbers behind it.
+// Frames as described in docs/view-format.md: a JSON head followed by columns of numbers.
 
 import { type ColumnHead, type ColumnName, type FrameHead, VERSION } from "../generated/protocol";
 import { checked, FormatError, isObject } from "./check";
 
-/** A frame that was taken apart. Its columns are views into the bytes that it came in. */
+/** A decoded frame. Its columns are views into the received bytes. */
 export interface Frame<H extends FrameHead = FrameHead> {
   readonly head: H;
   readonly columns: FrameColumns;
 }
 
-/** Whether a frame is of a kind. */
+/** True if a frame has this kind. */
 export function isOf<K extends FrameHead["kind"]>(
   frame: Frame,
   kind: K,
@@ -23,8 +23,8 @@ export type HeadOf<K extends FrameHead["kind"]> = Extract<FrameHead, { readonly 
 export type FrameColumns = ReadonlyMap<ColumnName, Numbers>;
 
 /**
- * Numbers of one type, one for each row. Signed numbers are packed: they become unsigned numbers of 32
- * bits, with their sign in the upper bits, when they are put into an array of such.
+ * Numbers of one type, one for each row. Signed numbers are packed: an array of unsigned 32-bit
+ * numbers sign-extends them when it copies them.
  */
 export type Numbers = Uint8Array | Uint32Array | Float64Array | Int8Array | Int16Array;
 
@@ -38,23 +38,24 @@ const COLUMN_TYPES = {
 const PREFIX_BYTES = 8;
 const ALIGNMENT = 8;
 
-/** Takes apart the frame that `bytes` are. They must begin at a multiple of 8 in their buffer. */
+/** Decodes one complete frame. The bytes must begin at a multiple of 8 in their buffer. */
 export function decode(bytes: Uint8Array<ArrayBuffer>): Frame {
-  if (bytes.length < PREFIX_BYTES) throw new FormatError(`a frame of ${bytes.length} bytes`);
+  if (bytes.length < PREFIX_BYTES)
+    throw new FormatError(`a frame of ${bytes.length} bytes is too short`);
   const jsonBytes = new DataView(bytes.buffer, bytes.byteOffset).getUint32(4, true);
   const start = PREFIX_BYTES + jsonBytes;
-  if (start > bytes.length) throw new FormatError("the head of a frame ends behind it");
+  if (start > bytes.length) throw new FormatError("the head extends beyond the end of its frame");
   const text = new TextDecoder().decode(bytes.subarray(PREFIX_BYTES, start));
   const json: unknown = JSON.parse(text);
   checkVersion(json);
   return { head: checked("FrameHead", json), columns: columnsOf(json, bytes, start) };
 }
 
-/** The head of another version may have any shape, so its version is checked first. */
+/** The head can have any shape in another version, so the version is checked first. */
 function checkVersion(json: unknown): void {
   if (!isObject(json) || json.kind !== "hello" || json.version === VERSION) return;
   throw new FormatError(
-    `the program speaks version ${json.version} of the format, this page ${VERSION}`,
+    `the program uses version ${json.version} of the format, but this page version ${VERSION}: reload the page`,
   );
 }
 
@@ -71,7 +72,8 @@ function columnsOf(json: unknown, bytes: Uint8Array<ArrayBuffer>, start: number)
     }
     const Type = COLUMN_TYPES[head.type];
     const end = at + head.length * Type.BYTES_PER_ELEMENT;
-    if (end > bytes.length) throw new FormatError(`the column ${head.name} ends behind its frame`);
+    if (end > bytes.length)
+      throw new FormatError(`the column ${head.name} extends beyond its frame`);
     columns.set(head.name, new Type(bytes.buffer, bytes.byteOffset + at, head.length));
     at = Math.ceil(end / ALIGNMENT) * ALIGNMENT;
   }
@@ -80,23 +82,24 @@ function columnsOf(json: unknown, bytes: Uint8Array<ArrayBuffer>, start: number)
 
 /** A packed column in which all numbers are equal. */
 function same({ value = 0, length, name }: ColumnHead): Numbers {
-  if (length > SAME_MAX) throw new FormatError(`the column ${name} has ${length} rows`);
+  if (length > SAME_MAX)
+    throw new FormatError(`the column ${name} has ${length} rows, more than ${SAME_MAX}`);
   const signed = value | 0;
   const Type = signed >= -128 && signed < 128 ? Int8Array : Uint32Array;
   return new Type(length).fill(value);
 }
 
-/** A column without bytes can claim any length; no frame has as many rows as this. */
+/** The maximum number of rows. A column without bytes could otherwise claim any length. */
 const SAME_MAX = 1 << 28;
 
-/** Cuts frames out of bytes that come in pieces. */
+/** Splits a stream of bytes into frames. */
 export class Framer {
   private readonly prefix = new Uint8Array(PREFIX_BYTES);
   private prefixLength = 0;
   private frame: Uint8Array<ArrayBuffer> | undefined;
   private frameLength = 0;
 
-  /** Takes the next piece, and returns the frames that are complete now. */
+  /** Appends a chunk of the stream and returns the frames that are complete now. */
   push(piece: Uint8Array): Frame[] {
     const frames: Frame[] = [];
     for (let at = 0; at < piece.length; ) {
@@ -110,7 +113,7 @@ export class Framer {
     return frames;
   }
 
-  /** Whether a frame has begun and not ended. */
+  /** True if the stream ended inside a frame. */
   get isInside(): boolean {
     return this.frame !== undefined || this.prefixLength > 0;
   }
@@ -126,7 +129,7 @@ export class Framer {
   private begin(): void {
     const length = new DataView(this.prefix.buffer).getUint32(0, true);
     if (length < PREFIX_BYTES || length % ALIGNMENT !== 0) {
-      throw new FormatError(`a frame of ${length} bytes`);
+      throw new FormatError(`invalid frame length: ${length} bytes`);
     }
     this.frame = new Uint8Array(length);
     this.frame.set(this.prefix);

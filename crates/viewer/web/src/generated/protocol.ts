@@ -3,10 +3,10 @@
 
 import type { Schema } from "../format/check";
 
-/** The version of the format. */
+/** The version of the format of frames. */
 export const VERSION = 3;
 
-/** Any JSON value. */
+/** Any value that JSON can represent. */
 export type Json =
   | null
   | boolean
@@ -15,9 +15,9 @@ export type Json =
   | readonly Json[]
   | { readonly [key: string]: Json };
 
-/** What the page is told about the recording in it. */
+/** Information for the page about the recording in it. */
 export interface About {
-  /** Whether the contents of messages were removed. */
+  /** True if the contents of messages were removed. */
   readonly redacted: boolean;
   /** The title of the page. */
   readonly title: string;
@@ -113,11 +113,11 @@ export interface CallAnswer {
   readonly took_ns: number;
 }
 
-/** Commands that make a call. */
+/** Shell commands that make a call. */
 export interface CallCommands {
-  /** With busctl. */
+  /** The command line for busctl. */
   readonly busctl: string;
-  /** With gdbus. */
+  /** The command line for gdbus. */
   readonly gdbus: string;
 }
 
@@ -625,15 +625,15 @@ export interface Process {
   readonly unit: string | null;
 }
 
-/** The result of reading a text. */
+/** The result of parsing a text. */
 export type ReadText =
   | { readonly arguments: readonly Json[] }
   | { readonly problem: { readonly column: number | null; readonly sentence: string } };
 
-/** What the page gets: an answer with all types that it mentions, or why there is none. */
+/** An answer with all types that it mentions, or the reason why the request failed. */
 export type ReplyBusAnswer = { readonly answer: BusAnswer; readonly types: TypeTable } | { readonly failure: string };
 
-/** What the page gets: an answer with all types that it mentions, or why there is none. */
+/** An answer with all types that it mentions, or the reason why the request failed. */
 export type ReplyWatchEvent = { readonly answer: WatchEvent; readonly types: TypeTable } | { readonly failure: string };
 
 /** A rule of the linter, with the texts of `diligence lint --explain`. */
@@ -895,20 +895,23 @@ export interface ValueType {
   readonly words: string;
 }
 
-/** An event. */
+/** An event of a watch. */
 export type WatchEvent =
   | { readonly begun: Watched }
   | { readonly unwatched: { readonly failure: Failure; readonly what: WatchKind } }
   | { readonly heard: { readonly of: WatchKind; readonly what: Heard } };
 
-/** What one match rule is about, as the page knows it. */
+/** The subject of one subscription, for the page. */
 export type WatchKind = "names" | "objects" | "object";
 
-/** What is watched: names always, the objects of `service`, and the signals of the object at `path`. */
+/**
+ * The scope of a watch: always names, and optionally the objects of `service` and the signals of
+ * the object at `path`.
+ */
 export interface Watched {
-  /** The path of one of its objects. */
+  /** The path of an object of the service. */
   readonly path: string | null;
-  /** A name of a service. */
+  /** A unique or well-known name of the service. */
   readonly service: string | null;
 }
 
@@ -925,7 +928,7 @@ export interface WithoutAnswer {
 /** Whether the user may be asked to allow what he may not. */
 export type Authorization = "silent" | "interactive";
 
-/** A request for the bus. */
+/** A request of the page to the bus. */
 export type BusRequest =
   | { readonly do: "names" }
   | { readonly do: "name"; readonly name: string }
@@ -1021,7 +1024,7 @@ export interface Selection {
 /** Whether a service is started that does not run yet. */
 export type Starting = "never" | "allowed";
 
-/** The types that the page gets, and checks. */
+/** The types that the page receives and validates. */
 export interface Checked {
   readonly FrameHead: FrameHead;
   readonly ColumnHead: ColumnHead;
@@ -1030,7 +1033,7 @@ export interface Checked {
   readonly ReplyWatchEvent: ReplyWatchEvent;
 }
 
-/** The schemas of these types, and of all types that they mention. */
+/** The schemas of these types and of all types that they refer to. */
 export const SCHEMAS: Readonly<Record<string, Schema>> = {
   About: {"properties":{"redacted":{"type":"boolean"},"title":{"type":"string"}},"required":["title","redacted"],"type":"object"},
   Access: {"enum":["read","write","read-write"]},

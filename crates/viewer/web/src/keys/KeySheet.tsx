@@ -1,4 +1,4 @@
-// The sheet of all keys.
+// The overview of keyboard shortcuts.
 
 import type { JSX } from "preact";
 import { useStore } from "../state/context";
@@ -6,12 +6,12 @@ import type { PageState } from "../state/page";
 import { type KeyNote, keyName, sheetOf } from "./keys";
 import { useModal } from "./modal";
 
-/** Shows or hides all keys. */
+/** Opens or closes the overview of keyboard shortcuts. */
 export function toggleKeySheet({ isKeySheetOpen: isOpen }: PageState): void {
   isOpen.value = !isOpen.value;
 }
 
-/** The sheet of all keys, by the part of the page that they belong to. */
+/** The overview of keyboard shortcuts, grouped by the part of the page to which they belong. */
 export function KeySheet(): JSX.Element | null {
   return useStore().page.isKeySheetOpen.value ? <Sheet /> : null;
 }
@@ -31,7 +31,7 @@ function Sheet(): JSX.Element {
     >
       <div class="sheet-inside">
         <header>
-          <h2 id="sheet-title">Keys</h2>
+          <h2 id="sheet-title">Keyboard shortcuts</h2>
           <button type="button" class="plain" onClick={close}>
             Close
           </button>

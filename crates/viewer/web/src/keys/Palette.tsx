@@ -1,4 +1,4 @@
-// The palette: all actions, found by their words.
+// The command palette, which finds all actions by words.
 
 import { type Signal, useSignal } from "@preact/signals";
 import type { JSX } from "preact";
@@ -11,12 +11,12 @@ import { type Command, commandsWith, messageNumber } from "./commands";
 import { keyName } from "./keys";
 import { useModal } from "./modal";
 
-/** Opens the palette. */
+/** Opens the command palette. */
 export function openPalette({ isPaletteOpen }: PageState): void {
   isPaletteOpen.value = true;
 }
 
-/** The palette, if it is open. */
+/** The command palette, if it is open. */
 export function Palette(): JSX.Element | null {
   return useStore().page.isPaletteOpen.value ? <List /> : null;
 }
@@ -49,9 +49,9 @@ function List(): JSX.Element {
 
 interface PaletteInputProps {
   readonly text: Signal<string>;
-  /** The place of the command that is marked. */
+  /** The index of the highlighted command. */
   readonly marked: Signal<number>;
-  /** How many commands there are. */
+  /** The number of commands in the list. */
   readonly length: number;
   readonly onEnter: (event: KeyboardEvent) => void;
 }
@@ -75,7 +75,7 @@ function Input({ text, marked, length, onEnter }: PaletteInputProps): JSX.Elemen
       aria-expanded="true"
       aria-controls="palette-list"
       aria-activedescendant={`palette-${marked.value}`}
-      placeholder="Command, or the number of a message"
+      placeholder="Command or message number"
       value={text.value}
       onInput={(event) => {
         text.value = event.currentTarget.value;
@@ -120,7 +120,7 @@ function Commands({ commands, marked, onChoose }: CommandsProps): JSX.Element {
   );
 }
 
-/** A way to the message with the number that is written. */
+/** A command that selects the message with the typed number, if it exists. */
 function goTo(store: Store, text: string): readonly Command[] {
   const number = messageNumber(text);
   const recording = store.recording.peek();

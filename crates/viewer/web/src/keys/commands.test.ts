@@ -32,7 +32,7 @@ test.each([
   ["the", ["Edit the filter", "Switch the theme", "Clear the filter", "Search the theme"]],
   ["selection", []],
   ["first", []],
-])("what has the words %j", (text, expected) => {
+])("commands are found by the words %j", (text, expected) => {
   expect(commandsWith(PARTS, text).map(({ about }) => about)).toEqual(expected);
 });
 

@@ -39,7 +39,7 @@ test.each<[string, Pressed, boolean]>([
   expect(isPressed(parseChord(text), event)).toBe(expected);
 });
 
-test("the part that came last has the first say, while it can act", () => {
+test("the part registered last has priority while its action is available", () => {
   let isOpen = false;
   const run = (): void => {};
   const page = { keys: ["Escape"], about: "unselects", run };
@@ -60,11 +60,11 @@ test.each([
   [" ", "Space"],
   ["Ctrl++", "Ctrl++"],
   ["+", "+"],
-])("%j is called %s", (text, expected) => {
+])("the name of %j is %s", (text, expected) => {
   expect(keyName(text)).toBe(expected);
 });
 
-test("the sheet has a part once, with its notes, and no action without a key", () => {
+test("the overview merges parts of one name and omits actions without keys", () => {
   const run = (): void => {};
   const named = (about: string, keys: string[]) => ({ keys, about, run });
   const sheet = sheetOf([

@@ -1,21 +1,24 @@
-// Keys of the page: what is pressed, and what it does.
+// Keyboard shortcuts: which keys are pressed, and which action they run.
 
 import type { PageState } from "../state/page";
 
-/** An action of the page. The sheet of keys and the palette name it. */
+/** An action of the page, which the overview of shortcuts and the command palette list. */
 export interface KeyBinding {
-  /** Any of them runs it: `g`, `Shift+G`, `ArrowUp`, `Ctrl+Shift+P`, `?`. Without one, only the palette has it. */
+  /**
+   * Each of these keys runs the action: `g`, `Shift+G`, `ArrowUp`, `Ctrl+Shift+P`, `?`. An action
+   * without keys is available only in the palette.
+   */
   readonly keys: readonly string[];
-  /** What it does, in the imperative: `Zoom in`. */
+  /** The action in the imperative: `Zoom in`. */
   readonly about: string;
-  /** Other words by which people search for it: `export download`. */
+  /** More words by which the palette finds the action: `export download`. */
   readonly words?: string;
-  /** Whether it can run now; always if it is absent. */
+  /** Returns true if the action can run now. An action without this function can always run. */
   readonly when?: () => boolean;
   readonly run: (event: KeyboardEvent) => void;
 }
 
-/** Keys that an element handles itself while it has the focus. Only the sheet of keys names them. */
+/** Keys that a focused element handles itself. Only the overview of shortcuts lists them. */
 export type KeyNote = Pick<KeyBinding, "keys" | "about">;
 
 /** The actions and keys of one part of the page. */
@@ -25,7 +28,10 @@ export interface KeyPart {
   readonly notes: readonly KeyNote[];
 }
 
-/** Adds the keys of a part; returns a function that removes them. The part added last comes first. */
+/**
+ * Registers the keys of a part, and returns a function that removes them. The part that was
+ * registered last has priority.
+ */
 export function registerKeys(
   { keyParts }: PageState,
   name: string,
@@ -39,7 +45,7 @@ export function registerKeys(
   };
 }
 
-/** A key with those that are held down with it. */
+/** A key with its modifiers. */
 export interface Chord {
   readonly key: string;
   readonly ctrl: boolean;
@@ -47,28 +53,28 @@ export interface Chord {
   readonly shift: boolean;
 }
 
-/** What `Ctrl+Shift+P` means. */
+/** Parses a chord such as `Ctrl+Shift+P`. */
 export function parseChord(text: string): Chord {
-  // The key may be a plus itself.
+  // The key itself can be a plus sign.
   const parts = text.replace(/\+\+$/, "+Plus").split("+");
   const key = text === "+" ? "+" : (parts.at(-1) ?? "").replace("Plus", "+");
   const held = (name: string): boolean => text !== "+" && parts.slice(0, -1).includes(name);
   return { key, ctrl: held("Ctrl"), alt: held("Alt"), shift: held("Shift") };
 }
 
-/** What of an event of a key is looked at. */
+/** The properties of a key event that determine its chord. */
 export type Pressed = Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey" | "shiftKey">;
 
-/** Whether this is what was pressed. */
+/** True if an event matches a chord. */
 export function isPressed(chord: Chord, event: Pressed): boolean {
   if (chord.ctrl !== (event.ctrlKey || event.metaKey) || chord.alt !== event.altKey) return false;
   if (chord.key.toLowerCase() !== event.key.toLowerCase()) return false;
-  // Where signs are on a keyboard, and whether they need Shift, is its own affair.
+  // Keyboard layouts differ in whether a sign needs Shift, so Shift is ignored for signs.
   const isSign = event.key.length === 1 && event.key.toLowerCase() === event.key.toUpperCase();
   return isSign || chord.shift === event.shiftKey;
 }
 
-/** What the keys that are pressed do, if anything. */
+/** The binding that a key event runs, if there is one. */
 export function bindingFor(parts: readonly KeyPart[], event: Pressed): KeyBinding | undefined {
   for (const part of parts.toReversed()) {
     const found = part.bindings.find(
@@ -80,7 +86,10 @@ export function bindingFor(parts: readonly KeyPart[], event: Pressed): KeyBindin
   return undefined;
 }
 
-/** What the sheet of keys shows: parts of one name together, without actions that have no key. */
+/**
+ * The sections of the overview: parts with the same name are merged, and actions without a key are
+ * left out.
+ */
 export function sheetOf(parts: readonly KeyPart[]): readonly [name: string, keys: KeyNote[]][] {
   const sheet = new Map<string, KeyNote[]>();
   for (const { name, bindings, notes } of parts) {
@@ -92,7 +101,7 @@ export function sheetOf(parts: readonly KeyPart[]): readonly [name: string, keys
   return [...sheet].filter(([, keys]) => keys.length > 0);
 }
 
-/** How a key is called on the sheet: `Ctrl+Shift+P`, `↑`. */
+/** The name of a chord for display: `Ctrl+Shift+P`, `↑`. */
 export function keyName(text: string): string {
   const chord = parseChord(text);
   const held = [chord.ctrl && "Ctrl", chord.alt && "Alt", chord.shift && "Shift"];

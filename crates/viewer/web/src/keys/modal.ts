@@ -1,13 +1,13 @@
-// Dialogs above the page.
+// Modal dialogs over the page.
 
 import type { Signal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
-/** What opens and closes a dialog, and what its element needs. */
+/** The attributes of a modal dialog's element, and a function that closes it. */
 export interface Modal {
   readonly ref: RefObject<HTMLDialogElement | null>;
-  /** Closes it at once, and gives the focus back. */
+  /** Closes the dialog immediately and returns the focus to the previous element. */
   readonly close: () => void;
   readonly onClose: (event: Event) => void;
   readonly onClick: (event: Event) => void;
@@ -15,8 +15,8 @@ export interface Modal {
 }
 
 /**
- * A dialog that keeps the focus while `isOpen`. It is open before the next key comes, so that what is
- * typed right after the key that opened it goes to the dialog.
+ * A modal dialog that is rendered while `isOpen` is true. It opens in the layout phase, before the
+ * next key event, so that text typed right after the shortcut goes to the dialog.
  */
 export function useModal(isOpen: Signal<boolean>): Modal {
   const ref = useRef<HTMLDialogElement>(null);
@@ -28,15 +28,16 @@ export function useModal(isOpen: Signal<boolean>): Modal {
   return {
     ref,
     close,
-    // The event comes late. By then, the next dialog may be open.
+    // The event is asynchronous, and the next dialog can be open when it arrives.
     onClose: (event) => {
       if (event.currentTarget === ref.current) isOpen.value = false;
     },
-    // A click beside the dialog has the dialog itself as its target.
+    // A click on the backdrop has the dialog itself as its target.
     onClick: (event) => {
       if (event.target === ref.current) close();
     },
-    // A browser closes it later, and the next key would still go to it.
+    // The browser's own handling of Escape closes the dialog too late: the next key would still go
+    // to it.
     onKeyDown: (event) => {
       if (event.key !== "Escape") return;
       event.preventDefault();

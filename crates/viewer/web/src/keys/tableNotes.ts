@@ -1,4 +1,4 @@
-// Keys of tables, which act while a table has the focus: parts/DataTable.
+// Keys that work while a table has the focus, which `parts/DataTable` handles.
 
 import type { KeyNote } from "./keys";
 
@@ -7,7 +7,7 @@ export const TABLE_NOTES: readonly KeyNote[] = [
   { keys: ["ArrowUp", "k"], about: "Previous row" },
   { keys: ["PageDown", "PageUp"], about: "Next or previous page of rows" },
   { keys: ["Home", "End"], about: "First or last row" },
-  { keys: ["Enter"], about: "Use the row" },
+  { keys: ["Enter"], about: "Activate the row" },
   { keys: ["Shift+F10"], about: "Open the context menu of the row" },
-  { keys: ["Alt+ArrowLeft", "Alt+ArrowRight"], about: "Resize the column, in its heading" },
+  { keys: ["Alt+ArrowLeft", "Alt+ArrowRight"], about: "Resize the column of the focused heading" },
 ];

@@ -1,11 +1,11 @@
-// Keys of parts of the page, for as long as they are shown.
+// Registration of a component's keys while it is mounted.
 
 import { useLayoutEffect } from "preact/hooks";
 import { useStore } from "../state/context";
 import type { PageState } from "../state/page";
 import { bindingFor, type KeyBinding, type KeyNote, registerKeys } from "./keys";
 
-/** Has these keys act while the part is shown, and the sheet name `notes` too. */
+/** Registers keys while the component is mounted. The overview of shortcuts also lists `notes`. */
 export function useKeys(
   name: string,
   bindings: () => readonly KeyBinding[],
@@ -15,7 +15,10 @@ export function useKeys(
   useLayoutEffect(() => registerKeys(page, name, bindings(), notes), []);
 }
 
-/** Has the keys of all parts act, except where text is written or something else has taken them. */
+/**
+ * Dispatches key events to the registered bindings, except in text inputs and dialogs and for
+ * events that were already handled. Returns a function that stops the dispatch.
+ */
 export function listenForKeys({ keyParts }: PageState): () => void {
   const press = (event: KeyboardEvent): void => {
     if (event.defaultPrevented || event.isComposing || isTaken(event)) return;

@@ -1,10 +1,10 @@
-// Numbers of one type that become more.
+// Columns of numbers that grow.
 
 import type { Numbers } from "../format/frame";
 
 type Constructor<N extends Numbers> = new (length: number) => N;
 
-/** A typed array that grows at its end. */
+/** A typed array that can grow at its end. */
 export class GrowingColumn<N extends Numbers> {
   length = 0;
   private numbers: N;
@@ -13,7 +13,7 @@ export class GrowingColumn<N extends Numbers> {
     this.numbers = new Type(0);
   }
 
-  /** The number in a row that there is. */
+  /** The number in a row, which must exist. */
   get(row: number): number {
     return this.numbers[row] as number;
   }
@@ -22,13 +22,13 @@ export class GrowingColumn<N extends Numbers> {
     this.numbers[row] = number;
   }
 
-  /** A view of some rows, until it grows. */
+  /** A view of some rows. It is invalid after the column grows. */
   slice(from: number, to: number): N {
-    // A part of a typed array has its type; TypeScript knows this only for each type by itself.
+    // A subarray has the type of its array, but TypeScript knows that only for each concrete type.
     return this.numbers.subarray(from, to) as N;
   }
 
-  /** Appends numbers, packed perhaps. */
+  /** Appends numbers, which can be packed. */
   append(more: Numbers): void {
     const length = this.length + more.length;
     this.reserve(length);
@@ -36,7 +36,7 @@ export class GrowingColumn<N extends Numbers> {
     this.length = length;
   }
 
-  /** Has room for so many in all, so that it need not move to where there is. */
+  /** Allocates space for this number of rows in total, so that appending them copies nothing. */
   reserve(length: number): void {
     if (length <= this.numbers.length) return;
     const grown = new this.Type(Math.max(length, Math.ceil(this.numbers.length * GROWTH)));
@@ -47,7 +47,7 @@ export class GrowingColumn<N extends Numbers> {
 
 const GROWTH = 1.5;
 
-/** Times in nanoseconds. Those that 32 bits cannot hold are few, and are kept beside. */
+/** A column of times in nanoseconds. The few that exceed 32 bits are stored in a map. */
 export class TimeColumn extends GrowingColumn<Uint32Array> {
   private readonly long = new Map<number, number>();
 
@@ -60,11 +60,11 @@ export class TimeColumn extends GrowingColumn<Uint32Array> {
     return time === LONG ? (this.long.get(row) ?? time) : time;
   }
 
-  /** Sets a time that the column cannot hold. */
+  /** Sets a time that exceeds 32 bits. */
   setLong(row: number, time: number): void {
     this.long.set(row, time);
   }
 }
 
-/** Stands in a column for a time that is kept beside. */
+/** Marks a row whose time is stored in the map. */
 const LONG = 0xfffffffe;

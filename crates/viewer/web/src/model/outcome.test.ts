@@ -11,7 +11,7 @@ function error(at: number, from: number, to: number, of: number, member: string)
   return { at, kind: Kind.Error, from, to, call: of, member };
 }
 
-/** A call of 1 to 2, what follows it, and a last message after a second. */
+/** A call from peer 1 to peer 2, the messages after it, and a last message after one second. */
 function recorded(after: readonly Sample[], peers: readonly Partial<Peer>[] = []): Recording {
   const [caller = {}, callee = {}] = peers;
   const recording = recordingOf([call(0, 1, 2, "Get")], [BUS, peer(1, caller), peer(2, callee)]);
@@ -27,17 +27,17 @@ test.each<[string, Recording, Outcome]>([
     { ending: "failed", waited: 5 },
   ],
   [
-    "a time-out that a service passes on",
+    "a timeout error forwarded by a service",
     recorded([error(5, 2, 1, 0, NO_REPLY)]),
     { ending: "failed", waited: 5 },
   ],
   [
-    "no reply, says the bus",
+    "a NoReply error of the bus",
     recorded([error(5, 0, 1, 0, NO_REPLY)]),
     { ending: "timed-out", waited: 5 },
   ],
   [
-    "no reply, as the service has left",
+    "a NoReply error of the bus after the service left",
     recorded([error(5, 0, 1, 0, NO_REPLY)], [{}, { left: 4 }]),
     { ending: "callee-left", waited: 5 },
   ],
@@ -46,9 +46,9 @@ test.each<[string, Recording, Outcome]>([
     recorded([error(5, 0, 1, 0, "org.freedesktop.DBus.Error.AccessDenied")]),
     { ending: "failed", waited: 5 },
   ],
-  ["nothing", recorded([]), { ending: "waiting", waited: 1e9 }],
+  ["no reply", recorded([]), { ending: "waiting", waited: 1e9 }],
   [
-    "nothing until the caller left",
+    "no reply until the caller left",
     recorded([], [{ left: 7e8 }]),
     { ending: "caller-left", waited: 7e8 },
   ],

@@ -1,31 +1,33 @@
-// How calls ended, and how long their callers waited. The program says the same of a call, except where it
-// reads the text of an error: crates/capture/src/model/outcome.rs.
+// Results of calls, and how long callers waited. The rules are the same as in
+// crates/capture/src/model/outcome.rs, except where that code reads the text of an error.
 
 import { Flag, Health, Kind, NONE, type Recording } from "./recording";
 
-/** How a call ended. */
+/** The way in which a call ended. */
 export type Ending =
   | "returned"
   | "failed"
-  /** The bus replied in the callee's place, because the callee had not replied in time. */
+  /** The bus replied because the callee had not replied in time. */
   | "timed-out"
-  /** The bus replied in the callee's place, because the callee had disconnected. */
+  /** The bus replied because the callee had disconnected. */
   | "callee-left"
-  /** The caller disconnected before there was a reply. */
+  /** The caller disconnected before a reply arrived. */
   | "caller-left"
   /** The caller was still waiting when the recording ended. */
   | "waiting"
-  /** A header that was cut hides how the call ended. */
+  /** A truncated header hides how the call ended. */
   | "unknown"
   | "no-reply-expected";
 
-/** How a call ended, and how long its caller waited in nanoseconds; undefined if that is not known. */
+/**
+ * The end of a call, and how long its caller waited in nanoseconds; undefined if that is unknown.
+ */
 export interface Outcome {
   readonly ending: Ending;
   readonly waited: number | undefined;
 }
 
-/** How the call in a row ended. */
+/** Determines how the call in a row ended. */
 export function outcomeOf(recording: Recording, call: number): Outcome {
   const at = recording.at.get(call);
   const reply = recording.partnerOf(call);
@@ -37,7 +39,7 @@ export function outcomeOf(recording: Recording, call: number): Outcome {
   return { ending: endingOf(recording, call, reply), waited: recording.durationOf(call) };
 }
 
-/** How a call ended that has no reply. */
+/** The outcome of a call without a reply. */
 function unansweredOf(recording: Recording, call: number, left: number | undefined): Outcome {
   const at = recording.at.get(call);
   if ((recording.flags.get(call) & Flag.NoReplyExpected) !== 0) {
@@ -50,30 +52,30 @@ function unansweredOf(recording: Recording, call: number, left: number | undefin
   return { ending: "waiting", waited: recording.end - at };
 }
 
-/** Whether the caller expected a reply and received none. */
+/** True if the caller expected a reply and did not receive one. */
 export function isUnanswered({ ending }: Outcome): boolean {
   return ending === "waiting" || ending === "caller-left";
 }
 
-/** Whether the call did not get what it asked for. */
+/** True if the call failed: with an error, a timeout, or because the callee disconnected. */
 export function isFailure({ ending }: Outcome): boolean {
   return ending === "failed" || ending === "timed-out" || ending === "callee-left";
 }
 
-/** How long a call takes, as people judge it. */
+/** A classification of a call's duration. */
 export type Pace = "quick" | "slow" | "very-slow";
 
-/** Nanoseconds from which on a call is slow, and very slow. */
+/** The durations in nanoseconds at which a call counts as slow and very slow. */
 export const SLOW = 100e6;
 export const VERY_SLOW = 1e9;
 
-/** Whether a call that takes so many nanoseconds is slow. */
+/** Classifies a duration in nanoseconds. An unknown duration counts as quick. */
 export function paceOf(nanos: number | undefined): Pace {
   if (nanos === undefined || nanos < SLOW) return "quick";
   return nanos < VERY_SLOW ? "slow" : "very-slow";
 }
 
-/** Endings in words. */
+/** Labels for the ways in which a call can end. */
 export const ENDING_WORDS: Readonly<Record<Ending, string>> = {
   returned: "returned",
   failed: "error",
@@ -85,7 +87,7 @@ export const ENDING_WORDS: Readonly<Record<Ending, string>> = {
   "no-reply-expected": "no reply expected",
 };
 
-/** When the caller disconnected, if that was after it had sent the call. */
+/** The time at which the caller disconnected, if that was after the call. */
 function departureOf(recording: Recording, call: number): number | undefined {
   const left = recording.peers[recording.from.get(call)]?.left ?? undefined;
   return left !== undefined && recording.at.get(call) <= left ? left : undefined;
@@ -93,7 +95,8 @@ function departureOf(recording: Recording, call: number): number | undefined {
 
 function endingOf(recording: Recording, call: number, reply: number): Ending {
   if (recording.kind.get(reply) !== Kind.Error) return "returned";
-  // A service may pass on such an error of a call of its own. Then it has replied itself.
+  // A service can forward the bus's error for a call of its own. In that case the service itself
+  // replied.
   if (recording.peers[recording.from.get(reply)]?.unique !== DRIVER) return "failed";
   switch (recording.text(recording.member.get(reply))) {
     case "org.freedesktop.DBus.Error.NoReply":
@@ -108,11 +111,14 @@ function endingOf(recording: Recording, call: number, reply: number): Ending {
 
 function hasCalleeLeft(recording: Recording, call: number, reply: number): boolean {
   const left = recording.peers[recording.to.get(call)]?.left ?? undefined;
-  return left !== undefined && left <= recording.at.get(reply) + READING;
+  return left !== undefined && left <= recording.at.get(reply) + DEPARTURE_SKEW;
 }
 
-/** A recorder reads the error and the signal about the same departure at most this far apart. */
-const READING = 100e6;
+/**
+ * The maximum delay in nanoseconds between the error reply for a disconnected callee and the signal
+ * about its departure.
+ */
+const DEPARTURE_SKEW = 100e6;
 
-/** The name of the bus itself. */
+/** The well-known name of the bus itself. */
 const DRIVER = "org.freedesktop.DBus";

@@ -5,7 +5,7 @@ import { add, call, recordingOf, reply, signal } from "../sequence/model/sample"
 import { NONE, Recording } from "./recording";
 import { messagesFrame } from "./testing";
 
-test("a reply that comes later is that of its call", () => {
+test("a reply in a later frame is linked to its call", () => {
   const recording = recordingOf([call(0, 1, undefined, "Get"), signal(1, 3, "Changed")]);
   expect([recording.partnerOf(0), recording.to.get(0)]).toEqual([NONE, NONE]);
   add(recording, [reply(5, 2, 1, 0)]);
@@ -13,7 +13,7 @@ test("a reply that comes later is that of its call", () => {
   expect([recording.to.get(0), recording.durationOf(0), recording.end]).toEqual([2, 5, 5]);
 });
 
-test("copies are those of their message, whichever frame they come in", () => {
+test("recipients belong to their message in every frame", () => {
   const recording = recordingOf([signal(0, 1, "Changed", [2, 3]), signal(1, 1, "Changed", [])]);
   add(recording, [signal(2, 1, "Changed", [4]), signal(3, 1, "Changed", [2, 5])]);
   const found = [0, 1, 2, 3].map((row) => [...recording.recipientsOf(row)]);
@@ -33,12 +33,12 @@ test.each<[{ at?: number }, Partial<Record<ColumnName, Numbers>>, number[]]>([
 test.each<[Partial<Record<ColumnName, Numbers>>, string]>([
   [{ kind: Int8Array.of(1, 1) }, "the column kind has 2 rows instead of 1"],
   [{ step: Int8Array.of() }, "the column step has 0 rows instead of 1"],
-  [{ copies: Int8Array.of(2) }, "there are 0 recipients of 2 copies"],
-])("columns that do not fit together are refused: %o", (columns, problem) => {
+  [{ copies: Int8Array.of(2) }, "the frame has 0 recipients for 2 copies"],
+])("inconsistent columns are rejected: %o", (columns, problem) => {
   expect(() => new Recording().apply(messagesFrame(1, {}, columns))).toThrow(problem);
 });
 
-test("a time that 32 bits cannot hold is told beside its column", () => {
+test("times that exceed 32 bits are read from the head", () => {
   const recording = recordingOf([call(0, 1, undefined, "Get")]);
   const head: Partial<MessagesHead> = { total: 2, at: 5, long: [["delivered", 0, 6e9]] };
   const columns = {

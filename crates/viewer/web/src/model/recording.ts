@@ -1,21 +1,21 @@
-// A recording in columns, as the page holds it: no DOM, no requests.
+// A recording in columns. Independent of the DOM and of HTTP.
 
 import { FormatError } from "../format/check";
 import type { Frame, HeadOf, Numbers } from "../format/frame";
 import type { Bus, ColumnName, Peer } from "../generated/protocol";
 import { GrowingColumn, TimeColumn } from "./column";
 
-/** Where there is nobody, or nothing. */
+/** Stands for an absent row, peer or string. */
 export const NONE = 0xffffffff;
 
-/** Types of messages, as on the wire; 0 is what the specification does not know. */
+/** The message types of the D-Bus specification; 0 stands for any other type. */
 export const Kind = { Unknown: 0, Call: 1, Return: 2, Error: 3, Signal: 4 } as const;
 export type Kind = (typeof Kind)[keyof typeof Kind];
 
-/** The flags of a message. */
+/** The header flags of a message. */
 export const Flag = { NoReplyExpected: 1, NoAutoStart: 2, AllowInteractive: 4 } as const;
 
-/** How much of a message there is, and whether it is right. */
+/** The completeness and validity of a message. */
 export const Health = {
   Whole: 0,
   BodyRedacted: 1,
@@ -26,13 +26,13 @@ export const Health = {
 } as const;
 
 /**
- * All messages, each a row. Texts are places in {@link strings}, connections places in
- * {@link peers}, messages rows; {@link NONE} is none of them.
+ * All messages, one per row. Strings are stored as indices into {@link strings}, connections as
+ * indices into {@link peers}, and messages as rows; {@link NONE} stands for an absent value.
  */
 export class Recording {
-  /** How many messages there are. */
+  /** The number of messages. */
   length = 0;
-  /** How many there were before the first one that is still there; only of a bus. */
+  /** The number of dropped messages before the first row. Always 0 for a recording. */
   before = 0;
   /** The time of the first message, in nanoseconds since 1970. */
   start = 0n;
@@ -41,39 +41,39 @@ export class Recording {
   readonly strings: string[] = [];
   readonly peers: Peer[] = [];
   buses: readonly Bus[] = [];
-  /** The files that were opened together; none of a bus that is listened to. */
+  /** The files that were opened together; empty for a live bus. */
   files: readonly string[] = [];
 
-  /** Nanoseconds since the first message. */
+  /** The time in nanoseconds since the first message. */
   readonly at = new GrowingColumn(Float64Array);
   readonly kind = new GrowingColumn(Uint8Array);
   readonly flags = new GrowingColumn(Uint8Array);
   readonly health = new GrowingColumn(Uint8Array);
   readonly bus = new GrowingColumn(Uint8Array);
-  /** The connection that sends. */
+  /** The sender, as an index of a peer. */
   readonly from = new GrowingColumn(Uint32Array);
-  /** The connection that it is addressed to. */
+  /** The addressed connection, as an index of a peer. */
   readonly to = new GrowingColumn(Uint32Array);
-  /** The name that it is addressed to. */
+  /** The name in the header field DESTINATION, as an index of a string. */
   readonly destination = new GrowingColumn(Uint32Array);
   readonly path = new GrowingColumn(Uint32Array);
   readonly interface = new GrowingColumn(Uint32Array);
-  /** The method or signal; of an error its name. */
+  /** The method or signal; for an error, the error name. */
   readonly member = new GrowingColumn(Uint32Array);
-  /** Of a call its reply, of a reply its call. */
+  /** For a call the row of its reply, for a reply the row of its call. */
   readonly partner = new GrowingColumn(Uint32Array);
-  /** Bytes. */
+  /** The size on the wire in bytes. */
   readonly size = new GrowingColumn(Uint32Array);
-  /** Nanoseconds from when the bus received it until it had decided who gets it; if it was traced. */
+  /** Nanoseconds from receipt by the bus to the choice of recipients, if the bus was traced. */
   readonly routed = new TimeColumn();
   /**
-   * Nanoseconds from when the bus received it until it had written the copy of the addressee, or of a
-   * broadcast the last copy; if it was traced.
+   * Nanoseconds from receipt by the bus until it wrote the copy for the addressee, or the last copy
+   * of a broadcast, if the bus was traced.
    */
   readonly delivered = new TimeColumn();
-  /** Where its recipients end in {@link recipients}. */
+  /** The end of the message's recipients in {@link recipients}. */
   readonly recipientsEnd = new GrowingColumn(Uint32Array);
-  /** The connections that got each copy, if it was traced. */
+  /** The recipient of each copy, if the bus was traced. */
   readonly recipients = new GrowingColumn(Uint32Array);
 
   /** Appends the messages of a frame. */
@@ -88,31 +88,41 @@ export class Recording {
     const first = this.length;
     this.append(frame, Math.max(head.total, first + head.count));
     this.length += head.count;
-    this.endRecipients(frame);
-    this.pair(first);
+    this.accumulateRecipientEnds(frame);
+    this.linkReplies(first);
   }
 
-  /** Of a call the reply, of a reply the call; {@link NONE} if there is none, and for signals. */
+  /**
+   * For a call the row of its reply, for a reply the row of its call; {@link NONE} if there is
+   * none, and for signals.
+   */
   partnerOf(row: number): number {
     return this.partner.get(row);
   }
 
-  /** The call: itself, or that which it answers; {@link NONE} if there is none. */
+  /**
+   * The row of the call: the row itself for a call, or the answered call for a reply; {@link NONE}
+   * if there is none.
+   */
   callOf(row: number): number {
     const kind = this.kind.get(row);
     if (kind === Kind.Call) return row;
     return kind === Kind.Return || kind === Kind.Error ? this.partner.get(row) : NONE;
   }
 
-  /** The message that has the path, interface and member: of a reply its call. */
+  /**
+   * The row that has the path, interface and member: the answered call for a reply, or the row
+   * itself.
+   */
   subjectOf(row: number): number {
     const call = this.callOf(row);
     return call === NONE ? row : call;
   }
 
   /**
-   * Nanoseconds from call to reply, for either of them: from when the bus received the call until it had
-   * written the reply, if it was traced. Undefined if there is no pair, or if the clock was set back.
+   * Nanoseconds from call to reply, for either of the two. In a trace, the period begins when the
+   * bus received the call and ends when it wrote the reply. Undefined if the call or reply is
+   * missing, or if the clock was set back.
    */
   durationOf(row: number): number | undefined {
     const call = this.callOf(row);
@@ -122,19 +132,21 @@ export class Recording {
     return duration < 0 ? undefined : duration;
   }
 
-  /** When the addressee had it: when the bus had written it, if it was traced. */
+  /**
+   * The time at which the addressee received the message: in a trace, when the bus had written it.
+   */
   writtenAt(row: number): number {
     const delivered = this.delivered.get(row);
     return this.at.get(row) + (delivered === NONE ? 0 : delivered);
   }
 
-  /** The connections that got copies; empty if that is not known. */
+  /** The connections that received copies; empty if they are unknown. */
   recipientsOf(row: number): Uint32Array {
     const start = row === 0 ? 0 : this.recipientsEnd.get(row - 1);
     return this.recipients.slice(start, this.recipientsEnd.get(row));
   }
 
-  /** A text by its place. */
+  /** The string at an index. */
   text(place: number): string {
     return this.strings[place] ?? "";
   }
@@ -166,8 +178,8 @@ export class Recording {
     this.recipients.append(columnOf(frame, "recipients"));
   }
 
-  /** Has the numbers of copies, which have come, be where they end. */
-  private endRecipients(frame: MessagesFrame): void {
+  /** Converts the counts of copies in the appended rows to end indices. */
+  private accumulateRecipientEnds(frame: MessagesFrame): void {
     const ends = this.recipientsEnd.slice(0, this.length);
     let end = this.recipients.length - columnOf(frame, "recipients").length;
     for (let row = this.length - frame.head.count; row < ends.length; row++) {
@@ -176,8 +188,11 @@ export class Recording {
     }
   }
 
-  /** Replies learn of their calls, and these of them, and perhaps to whom they went. */
-  private pair(first: number): void {
+  /**
+   * Links replies and calls in both directions, and sets the recipient of a call to the sender of
+   * its reply if it was unknown.
+   */
+  private linkReplies(first: number): void {
     const partner = this.partner.slice(0, this.length);
     const at = this.at.slice(0, this.length);
     for (let row = first; row < at.length; row++) {
@@ -195,10 +210,10 @@ export class Recording {
   }
 }
 
-/** A frame with messages. */
+/** A frame that contains messages. */
 export type MessagesFrame = Frame<HeadOf<"messages">>;
 
-/** Columns that have a number for each message; there is `step` or `at` too. */
+/** The columns with one number per message. A frame also has `step` or `at`. */
 export const ROW_COLUMNS: readonly ColumnName[] = [
   "kind",
   "flags",
@@ -217,7 +232,7 @@ export const ROW_COLUMNS: readonly ColumnName[] = [
   "copies",
 ];
 
-/** The columns must fit together, since one with a missing row would shift all rows behind it. */
+/** Rejects columns of different lengths, because a missing row would shift all rows after it. */
 function checkColumns({ head, columns }: MessagesFrame): void {
   const times = columns.has("at") ? "at" : "step";
   for (const name of [times, ...ROW_COLUMNS] satisfies ColumnName[]) {
@@ -230,7 +245,7 @@ function checkColumns({ head, columns }: MessagesFrame): void {
   for (const number of columns.get("copies") ?? []) copies += number >>> 0;
   const recipients = columns.get("recipients")?.length ?? 0;
   if (recipients !== copies) {
-    throw new FormatError(`there are ${recipients} recipients of ${copies} copies`);
+    throw new FormatError(`the frame has ${recipients} recipients for ${copies} copies`);
   }
 }
 
@@ -238,7 +253,10 @@ function columnOf({ columns }: MessagesFrame, name: ColumnName): Numbers {
   return columns.get(name) ?? NO_NUMBERS;
 }
 
-/** Times of messages in nanoseconds since the first one, which come as they are or as steps. */
+/**
+ * The times of a frame's messages in nanoseconds since the first message of the recording. The
+ * frame has them as absolute times or as differences.
+ */
 function timesOf(frame: MessagesFrame): Numbers {
   const times = frame.columns.get("at");
   if (times !== undefined) return times;
@@ -252,7 +270,7 @@ function timesOf(frame: MessagesFrame): Numbers {
   return summed;
 }
 
-/** The name of the bus itself. */
+/** The well-known name of the bus itself. */
 const DRIVER = "org.freedesktop.DBus";
 
 const NO_NUMBERS = new Uint8Array(0);

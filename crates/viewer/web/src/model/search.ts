@@ -1,6 +1,9 @@
-// Binary search.
+// Binary search in a sorted sequence.
 
-/** The first place below `length` where `isBefore` is false; it must be true for all places before that one. */
+/**
+ * The first index below `length` for which `isBefore` is false, or `length`. `isBefore` must be
+ * true for all smaller indices.
+ */
 export function partitionPoint(length: number, isBefore: (place: number) => boolean): number {
   let low = 0;
   let high = length;

@@ -1,4 +1,4 @@
-// Frames for tests.
+// Frames for unit tests.
 
 import type { Numbers } from "../format/frame";
 import type { ColumnName, MessagesHead, Peer } from "../generated/protocol";
@@ -7,7 +7,7 @@ import { type MessagesFrame, ROW_COLUMNS } from "./recording";
 /** Columns in which -1 stands for an absent value. */
 const OPTIONAL: readonly ColumnName[] = ["from", "to", "answers", "routed", "delivered"];
 
-/** A frame with so many messages; columns that are not given are absent values or zeros. */
+/** A frame with `count` messages. Columns that are not given have absent values or zeros. */
 export function messagesFrame(
   count: number,
   head: Partial<MessagesHead>,
@@ -26,7 +26,7 @@ export function messagesFrame(
   return { head: { ...HEAD, count, total: count, ...head }, columns };
 }
 
-/** A connection of which only this is known. */
+/** A peer with defaults for all properties that are not given. */
 export function peerOf(id: number, unique: string, more: Partial<Peer> = {}): Peer {
   return { ...PEER, id, unique, label: unique, ...more };
 }

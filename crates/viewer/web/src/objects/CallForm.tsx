@@ -1,4 +1,4 @@
-// The form by which a method is called, and what came of it.
+// The form to call a method, and the outcome of the call.
 
 import type { JSX } from "preact";
 import type { CallCommands, Method, ValueType } from "../generated/protocol";
@@ -94,7 +94,7 @@ function ArgumentLine({ draft, place, type, client, name }: ArgumentLineProps): 
   );
 }
 
-/** All arguments as one text. */
+/** The single text input for all arguments. */
 function TextInput({ draft }: { readonly draft: CallDraft }): JSX.Element {
   const { typed, signature } = draft;
   const read = typed.read.value;
@@ -122,7 +122,7 @@ interface TypedProps {
   readonly text: string;
 }
 
-/** What the text is, and where it is wrong. */
+/** The result of parsing the text, with the position of an error. */
 function TypedState({ read, text }: TypedProps): JSX.Element | null {
   if (read.state === "reading") return null;
   if (read.state === "right") {
@@ -166,7 +166,7 @@ function Buttons({ draft, client }: ButtonsProps): JSX.Element {
           type="button"
           class="objects-button"
           aria-pressed={draft.entry.value === "text"}
-          title="Type all arguments as one text, as gdbus takes them"
+          title="Enter all arguments in one field, in gdbus syntax"
           onClick={() => (draft.entry.peek() === "text" ? draft.useFields() : void draft.useText())}
         >
           GVariant text
@@ -195,12 +195,12 @@ function Buttons({ draft, client }: ButtonsProps): JSX.Element {
   );
 }
 
-/** The same call for a terminal. */
+/** Buttons that copy the call as a shell command. */
 function CopyButtons({ draft, client }: ButtonsProps): JSX.Element {
   const call = draft.call();
   const copy = async (program: keyof CallCommands): Promise<void> => {
     if (call === undefined) return;
-    // If the program does not answer, the page says so elsewhere.
+    // If the program does not answer, the header of the page reports the lost connection.
     const commands = await client.commands(call).catch(() => undefined);
     if (commands !== undefined) await copyText(commands[program].trimEnd());
   };

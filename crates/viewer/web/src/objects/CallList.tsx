@@ -1,4 +1,4 @@
-// The calls that were made since the page is there.
+// The calls that were made since the page was opened.
 
 import type { JSX } from "preact";
 import { inline } from "../details/values";
@@ -8,7 +8,7 @@ import type { KnownTypes } from "../state/types";
 import type { PastCall } from "./callDraft";
 import { timingText } from "./Outcome";
 import type { Session } from "./session";
-import { toldValue } from "./values";
+import { displayValue } from "./values";
 
 interface CallListProps {
   readonly session: Session;
@@ -41,11 +41,11 @@ function CallLine({ past, session }: CallListProps & { readonly past: PastCall }
       >
         <time>{timeOfDay(BigInt(past.at) * 1_000_000n).slice(DAY_LENGTH, -MICROS)}</time>
         <span class="objects-member-name">{oneLine(call.method)}</span>
-        <code class="objects-said">
-          {oneLine(JSON.stringify(call.arguments).slice(1, -1), SAID_MAX)}
+        <code class="objects-log-text">
+          {oneLine(JSON.stringify(call.arguments).slice(1, -1), TEXT_MAX)}
         </code>
-        <span class={isFailed ? "objects-failed" : "objects-said"}>
-          {oneLine(cameOf(past, session.client.types), SAID_MAX)}
+        <span class={isFailed ? "objects-failed" : "objects-log-text"}>
+          {oneLine(resultText(past, session.client.types), TEXT_MAX)}
         </span>
         <span class="note">{timingText(past.durations)}</span>
       </button>
@@ -53,14 +53,14 @@ function CallLine({ past, session }: CallListProps & { readonly past: PastCall }
   );
 }
 
-function cameOf({ answer }: PastCall, types: KnownTypes): string {
+function resultText({ answer }: PastCall, types: KnownTypes): string {
   if (answer.failed !== undefined) return answer.failed.sentence;
   const results = answer.returned?.results ?? [];
-  const values = results.map((value) => inline(toldValue(value, types)));
+  const values = results.map((value) => inline(displayValue(value, types)));
   return `→ ${values.join(", ") || "nothing"}`;
 }
 
-/** Of a time with its day, what is before the time, and behind the milliseconds. */
+/** The lengths of the date before the time, and of the digits after the milliseconds. */
 const DAY_LENGTH = "2000-01-01 ".length;
 const MICROS = 3;
-const SAID_MAX = 200;
+const TEXT_MAX = 200;

@@ -1,4 +1,4 @@
-// A control for a value of any type.
+// Form controls for values of any type.
 
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
@@ -12,11 +12,11 @@ import { MANY_LINES } from "./submit";
 
 interface FieldProps<F = FormField> {
   readonly field: F;
-  /** What it is for, for those who cannot see where it stands. */
+  /** The accessible name of the control. */
   readonly label: string;
-  /** Parses the types of variants. */
+  /** The client that parses the types of variants. */
   readonly client: BusClient;
-  /** Whether missing input is reported too, not only wrong input. */
+  /** True if missing input is reported as well as invalid input. */
   readonly isTried: boolean;
   readonly onChange: (field: FormField) => void;
 }
@@ -79,7 +79,10 @@ interface FieldLinesProps {
   readonly shared: JSX.IntrinsicElements["textarea"] & { readonly value: string };
 }
 
-/** A text. Enter sends it, Shift+Enter begins a line; if it is to have several lines, Enter does that too. */
+/**
+ * A text input. Enter submits the form and Shift+Enter begins a line; in multi-line mode, Enter
+ * begins a line, too.
+ */
 function LinesInput({ label, shared }: FieldLinesProps): JSX.Element {
   const { value } = shared;
   const isLong = useSignal(value.includes("\n"));
@@ -92,7 +95,7 @@ function LinesInput({ label, shared }: FieldLinesProps): JSX.Element {
         class="objects-button"
         aria-pressed={isLong.value}
         aria-label={`¶ Several lines: ${label}`}
-        title="Several lines: Enter begins a line, Ctrl+Enter sends"
+        title="Several lines: Enter begins a line, Ctrl+Enter submits"
         onClick={() => (isLong.value = !isLong.value)}
       >
         ¶
@@ -203,7 +206,7 @@ function StructureInput({ field, label, client, isTried, onChange }: Of<"structu
 
 function VariantInput(props: Of<"variant">): JSX.Element {
   const { field, label, client, isTried, onChange } = props;
-  // An answer of the program may come after other input.
+  // The answer of the program can arrive after more input.
   const latest = useRef(props);
   latest.current = props;
   const choose = (text: string): void => {
@@ -243,7 +246,7 @@ function VariantInput(props: Of<"variant">): JSX.Element {
   );
 }
 
-/** Types that variants often have, to choose from. */
+/** Suggestions for the type of a variant. */
 export function VariantTypes({ types }: { readonly types: KnownTypes }): JSX.Element {
   return (
     <datalist id={TYPES_ID}>
@@ -292,7 +295,9 @@ function Remove({ label, onRemove }: RemoveProps): JSX.Element {
   );
 }
 
-/** Nothing was typed yet, so nothing is wrong yet. */
+/**
+ * True until something is typed. An empty input is not an error until the first attempt to submit.
+ */
 function isUntouched(field: FormField): boolean {
   return (field.kind === "text" || field.kind === "bytes") && field.text === "";
 }
@@ -306,8 +311,8 @@ function lineCount(text: string): number {
 }
 
 const LINES_MAX = 8;
-/** Lines of a text that is to have several. */
+/** The minimum number of rows in multi-line mode. */
 const LINES_LONG = 3;
-/** Characters of bytes in a line. */
+/** The number of characters per row in an input for bytes. */
 const BYTES_LINE = 48;
 const TYPES_ID = "variant-types";

@@ -11,13 +11,13 @@ import { useShownWhen } from "../parts/useScrollIntoView";
 import { oneLine } from "../parts/visibleText";
 import { term } from "../query/terms";
 import { useStore } from "../state/context";
-import { aboutOf, argumentsText } from "./annotations";
+import { argumentsText, traitsOf } from "./annotations";
 import { CallForm } from "./CallForm";
 import { isCommon } from "./objectTree";
 import { PropertyLine } from "./PropertyLine";
 import { isSameMember, type ObjectPlace, type OpenMember, type Session } from "./session";
 import { trafficItems } from "./traffic";
-import { toldValue } from "./values";
+import { displayValue } from "./values";
 
 interface InterfaceSectionProps {
   readonly one: ObjectInterface;
@@ -63,7 +63,7 @@ function Members(props: InterfaceSectionProps): JSX.Element {
           <PropertyLine key={property.name} property={property} of={one.name} {...props} />
         ))}
       </Part>
-      <Undescribed one={one} />
+      <UndescribedProperties one={one} />
       <Part title="Methods" length={one.methods.length}>
         {one.methods.map((method, at) => (
           <MethodLine key={`${method.name} ${at}`} method={method} {...props} />
@@ -98,7 +98,7 @@ function MethodLine(props: InterfaceSectionProps & { readonly method: Method }):
   const { method, one, place, session } = props;
   const isOpen = isOpenIn(props, method);
   const line = useShownWhen<HTMLLIElement>(isOpen);
-  const { isDeprecated } = aboutOf(method.annotations);
+  const { isDeprecated } = traitsOf(method.annotations);
   return (
     <li ref={line} onContextMenu={useMemberMenu(one.name, method.name)}>
       <button
@@ -133,7 +133,7 @@ function SignalLine({
   signal,
   one,
 }: InterfaceSectionProps & { readonly signal: Signal }): JSX.Element {
-  const { isDeprecated } = aboutOf(signal.annotations);
+  const { isDeprecated } = traitsOf(signal.annotations);
   return (
     <li onContextMenu={useMemberMenu(one.name, signal.name)}>
       <div class="objects-member">
@@ -149,27 +149,27 @@ function SignalLine({
   );
 }
 
-/** Values that the object has, and does not describe. */
-function Undescribed({ one }: { readonly one: ObjectInterface }): JSX.Element | null {
+/** Properties that have values but are missing from the introspection data. */
+function UndescribedProperties({ one }: { readonly one: ObjectInterface }): JSX.Element | null {
   const { types } = useStore();
   const entries = Object.entries(one.undescribed ?? {});
   if (entries.length === 0) return null;
   return (
     <>
       <h4>Undescribed properties</h4>
-      <Arguments values={entries.map(([name, value]) => toldValue(value, types, name))} />
+      <Arguments values={entries.map(([name, value]) => displayValue(value, types, name))} />
     </>
   );
 }
 
-/** What is said of an interface or a member besides. */
+/** The annotations of an interface or a member. */
 export function About({
   annotations,
 }: {
   readonly annotations: readonly Annotation[];
 }): JSX.Element | null {
   if (annotations.length === 0) return null;
-  const { isDeprecated, isNoReply, doc, others } = aboutOf(annotations);
+  const { isDeprecated, isNoReply, doc, others } = traitsOf(annotations);
   return (
     <div class="objects-about">
       {isDeprecated ? <span class="objects-mark">deprecated</span> : null}

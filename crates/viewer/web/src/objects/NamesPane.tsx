@@ -1,4 +1,4 @@
-// The names of the bus, and who is behind the one that is chosen.
+// The list of names on the bus, and details of the owner of the selected name.
 
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
@@ -10,7 +10,7 @@ import { oneLine } from "../parts/visibleText";
 import { term } from "../query/terms";
 import { useStore } from "../state/context";
 import { moveFocus } from "./focus";
-import { groupNames, isRunning, type NameGroup, whoFacts, whoText } from "./names";
+import { groupNames, isRunning, type NameGroup, ownerFacts, ownerText } from "./names";
 import type { Session } from "./session";
 import { trafficItems } from "./traffic";
 
@@ -48,7 +48,7 @@ export function NamesPane({ session }: NamesPaneProps): JSX.Element {
           <Group key={group.kind} group={group} session={session} />
         ))}
       </div>
-      <Who session={session} />
+      <OwnerDetails session={session} />
     </section>
   );
 }
@@ -57,7 +57,10 @@ interface GroupProps extends NamesPaneProps {
   readonly group: NameGroup;
 }
 
-/** Names of one kind. Connections without a name are many, and seldom looked for. */
+/**
+ * The names of one kind. Unique names are initially collapsed because they are many and rarely
+ * needed.
+ */
 function Group({ group, session }: GroupProps): JSX.Element | null {
   const isFolded = useSignal(group.kind === "connections");
   const isFiltered = session.nameFilter.value.trim() !== "";
@@ -97,28 +100,28 @@ function NameLine({ name, session }: NamesPaneProps & { readonly name: Name }): 
         type="button"
         class={isRun ? "objects-name" : "objects-name idle"}
         aria-current={session.service.value === name.name}
-        title={isRun ? oneLine(name.name) : `${oneLine(name.name)}: not running, can be started`}
+        title={isRun ? oneLine(name.name) : `${oneLine(name.name)}: not running, activatable`}
         onClick={() => session.chooseService(name.name)}
         onKeyDown={(event) => moveFocus(event, ".objects-list", ".objects-name")}
         onContextMenu={(event) => openMenu(store.page, event, items())}
       >
         <span class="objects-name-text">{oneLine(name.name)}</span>
-        <span class="objects-name-who">{oneLine(whoText(name.who))}</span>
+        <span class="objects-name-owner">{oneLine(ownerText(name.who))}</span>
       </button>
     </li>
   );
 }
 
-/** Who has the name that is chosen. */
-function Who({ session }: NamesPaneProps): JSX.Element | null {
+/** Details of the owner of the selected name. */
+function OwnerDetails({ session }: NamesPaneProps): JSX.Element | null {
   const name = session.names.state.value.value?.find((one) => one.name === session.service.value);
   if (name === undefined) return null;
   return (
-    <div class="objects-who" role="group" aria-label={`Owner of ${name.name}`}>
+    <div class="objects-owner" role="group" aria-label={`Owner of ${name.name}`}>
       <dl>
-        {whoFacts(name).map(([what, text]) => (
-          <div key={what}>
-            <dt>{what}</dt>
+        {ownerFacts(name).map(([label, text]) => (
+          <div key={label}>
+            <dt>{label}</dt>
             <dd>
               <SeenText text={text} />
             </dd>

@@ -1,4 +1,4 @@
-// The object that is chosen: its members, its signals as they come, and the calls that were made.
+// The selected object: its members, its received signals, and the calls that were made.
 
 import type { JSX } from "preact";
 import type { BusObject } from "../generated/protocol";
@@ -71,10 +71,10 @@ function Title({ place, session }: ObjectPaneProps & { readonly place: ObjectPla
 }
 
 function Tabs({ session }: ObjectPaneProps): JSX.Element {
-  const heard = session.log.lines.value[0]?.number ?? 0;
+  const received = session.log.lines.value[0]?.number ?? 0;
   const tabs: readonly [ObjectTab, string][] = [
     ["members", "Members"],
-    ["signals", `Signals ${heard === 0 ? "" : count(heard)}`],
+    ["signals", `Signals ${received === 0 ? "" : count(received)}`],
     ["calls", `Calls ${session.history.value.length || ""}`],
   ];
   return (
@@ -93,7 +93,10 @@ function Tabs({ session }: ObjectPaneProps): JSX.Element {
   );
 }
 
-/** Calls may do harm, so they are allowed by who has started the page. */
+/**
+ * Explains why calls are disabled. Calls can change the system, so the user must allow them at
+ * startup.
+ */
 function Access(): JSX.Element | null {
   const { bus } = useStore();
   if (bus.value === "call") return null;
@@ -114,7 +117,7 @@ function Shown({ session }: ObjectPaneProps): JSX.Element {
   return <Members object={value} session={session} />;
 }
 
-/** The interfaces, with those that all objects have behind the others. */
+/** The interfaces of an object. The standard interfaces come last. */
 function Members({
   object,
   session,

@@ -1,4 +1,4 @@
-// What a running bus has to offer: names, objects, their members, calls and signals.
+// The objects view: names, objects, members, calls and signals of a running bus.
 
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
@@ -15,7 +15,7 @@ export function ObjectsView(): JSX.Element {
   return bus.value === "none" ? <NoBus /> : <Browser />;
 }
 
-/** A recording says what was sent, not what could be. */
+/** Shown for a recording, which has no objects to browse. */
 function NoBus(): JSX.Element {
   return (
     <div class="objects-none">
@@ -41,4 +41,4 @@ function Browser(): JSX.Element {
 }
 
 const LIVE =
-  "diligence view --live                 browse the session bus\ndiligence view --live --allow-calls   and call methods, set properties";
+  "diligence view --live                 browse the session bus\ndiligence view --live --allow-calls   also call methods and set properties";

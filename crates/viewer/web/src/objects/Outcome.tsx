@@ -1,4 +1,4 @@
-// What came of a call.
+// The outcome of a call.
 
 import type { JSX } from "preact";
 import { Arguments } from "../details/ValueTree";
@@ -7,13 +7,13 @@ import { count, duration } from "../parts/format";
 import { SeenText } from "../parts/SeenText";
 import { useStore } from "../state/context";
 import { timingOf } from "./timing";
-import { toldValue } from "./values";
+import { displayValue } from "./values";
 
 interface OutcomeProps {
   readonly answer: CallAnswer;
-  /** Nanoseconds of each of the calls. */
+  /** The duration of each repetition in nanoseconds. */
   readonly durations: readonly number[];
-  /** What the method says that it returns. */
+  /** The declared results of the method. */
   readonly results: readonly Argument[];
 }
 
@@ -42,7 +42,7 @@ function Results({ returned, results }: ResultsProps): JSX.Element {
   const { types } = useStore();
   const { results: values, descriptors } = returned;
   if (values.length === 0) return <p class="note">No return value.</p>;
-  const named = values.map((value, place) => toldValue(value, types, results[place]?.name));
+  const named = values.map((value, place) => displayValue(value, types, results[place]?.name));
   return (
     <>
       <Arguments values={named} />
@@ -55,7 +55,7 @@ function Results({ returned, results }: ResultsProps): JSX.Element {
   );
 }
 
-/** An error, by its name and what it says. */
+/** An error with its name and message. */
 export function Failed({ failure }: { readonly failure: Failure }): JSX.Element {
   const { name = "", message = "", sentence } = failure;
   return (
@@ -70,7 +70,7 @@ export function Failed({ failure }: { readonly failure: Failure }): JSX.Element 
   );
 }
 
-/** How long the calls took, in words. */
+/** The durations of the calls in words. */
 export function timingText(durations: readonly number[]): string {
   const timing = timingOf(durations);
   if (timing === undefined) return "";

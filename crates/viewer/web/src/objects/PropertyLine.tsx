@@ -1,4 +1,4 @@
-// A property with its value, which can be set if it can be written.
+// A property with its value and, if it is writable, a form to set it.
 
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
@@ -10,7 +10,7 @@ import { oneLine } from "../parts/visibleText";
 import { term } from "../query/terms";
 import { useStore } from "../state/context";
 import type { KnownTypes } from "../state/types";
-import { aboutOf } from "./annotations";
+import { traitsOf } from "./annotations";
 import { EMITS } from "./changes";
 import { FieldInput, VariantTypes } from "./FieldInput";
 import { emptyField, type FormField, fieldOf, readField } from "./form";
@@ -25,11 +25,11 @@ import {
 } from "./session";
 import { submitOnEnter } from "./submit";
 import { trafficItems } from "./traffic";
-import { toldValue } from "./values";
+import { displayValue } from "./values";
 
 interface PropertyProps {
   readonly property: ObjectProperty;
-  /** Its interface. */
+  /** The interface of the property. */
   readonly of: string;
   readonly place: ObjectPlace;
   readonly session: Session;
@@ -43,7 +43,7 @@ export function PropertyLine(props: PropertyProps): JSX.Element {
   const line = useShownWhen<HTMLLIElement>(isSetting);
   const canSet = property.access !== "read" && store.bus.value === "call";
   const changes = session.changes.value.get(memberKey(of, property.name)) ?? 0;
-  const { isDeprecated } = aboutOf(property.annotations);
+  const { isDeprecated } = traitsOf(property.annotations);
   const items = () =>
     trafficItems(store, [term("interface", PROPERTIES), term("arg", property.name)], property.name);
   return (
@@ -86,7 +86,8 @@ export function PropertyLine(props: PropertyProps): JSX.Element {
 function Value({ property }: { readonly property: ObjectProperty }): JSX.Element {
   const { types } = useStore();
   const { value, failure } = property;
-  if (value !== undefined) return <Arguments values={[toldValue(value, types, property.name)]} />;
+  if (value !== undefined)
+    return <Arguments values={[displayValue(value, types, property.name)]} />;
   if (failure !== undefined) return <span class="objects-failed">{failure.sentence}</span>;
   return <span class="note">write-only</span>;
 }
@@ -133,7 +134,7 @@ function SettingForm(props: SettingProps & { readonly type: ValueType }): JSX.El
   );
 }
 
-/** Sets the property, if the field can be read; gives what went wrong. */
+/** Sets the property if the field is valid. Returns the error, if it fails. */
 async function send(props: SettingProps, field: FormField): Promise<string | undefined> {
   const { property, of, place, session } = props;
   const read = readField(field);
@@ -142,7 +143,7 @@ async function send(props: SettingProps, field: FormField): Promise<string | und
   try {
     const answer = await session.client.set(name, property.type, read.value);
     if (answer.failed !== undefined) return answer.failed.sentence;
-    // Not all objects tell of changes.
+    // Not all objects announce changes, so the object is read again.
     await session.refreshObject();
     return undefined;
   } catch (error) {

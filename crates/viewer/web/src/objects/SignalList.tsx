@@ -1,4 +1,4 @@
-// The signals of the object as they come.
+// The signals of the selected object as they arrive.
 
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
@@ -11,7 +11,7 @@ import { useStore } from "../state/context";
 import { Failed } from "./Outcome";
 import type { Session } from "./session";
 import { LINES_MAX, type LogLine } from "./signalLog";
-import { toldValue } from "./values";
+import { displayValue } from "./values";
 
 interface SignalListProps {
   readonly session: Session;
@@ -51,20 +51,20 @@ export function SignalList({ session }: SignalListProps): JSX.Element {
 }
 
 function Line({ line }: { readonly line: LogLine }): JSX.Element {
-  const { heard } = line;
-  if ("lost" in heard) {
-    const lost = counted(heard.lost.count, "signal was", "signals were");
-    return <li class="banner">{lost} lost: they came faster than they could be read.</li>;
+  const { event } = line;
+  if ("lost" in event) {
+    const lost = counted(event.lost.count, "signal was", "signals were");
+    return <li class="banner">{lost} lost because they arrived too fast.</li>;
   }
-  return <SignalLine signal={heard.signal} />;
+  return <SignalLine signal={event.signal} />;
 }
 
 function SignalLine({ signal }: { readonly signal: HeardSignal }): JSX.Element {
   const { types } = useStore();
   const isOpen = useSignal(false);
-  const values = (signal.arguments ?? []).map((value) => toldValue(value, types));
+  const values = (signal.arguments ?? []).map((value) => displayValue(value, types));
   const at = timeOfDay(BigInt(signal.at_us) * 1000n);
-  const said = values.map((value) => inline(value)).join(", ");
+  const text = values.map((value) => inline(value)).join(", ");
   return (
     <li>
       <button
@@ -76,7 +76,7 @@ function SignalLine({ signal }: { readonly signal: HeardSignal }): JSX.Element {
       >
         <time>{at.slice(DAY_LENGTH)}</time>
         <span class="objects-member-name">{oneLine(signal.member, NAME_MAX)}</span>
-        <code class="objects-said">{oneLine(said, SAID_MAX)}</code>
+        <code class="objects-log-text">{oneLine(text, TEXT_MAX)}</code>
       </button>
       {signal.failure === undefined ? null : <Failed failure={signal.failure} />}
       {isOpen.value ? <Arguments values={values} /> : null}
@@ -84,7 +84,7 @@ function SignalLine({ signal }: { readonly signal: HeardSignal }): JSX.Element {
   );
 }
 
-/** Of a time with its day, what is before the time. */
+/** The length of the date before the time. */
 const DAY_LENGTH = "2000-01-01 ".length;
 const NAME_MAX = 80;
-const SAID_MAX = 300;
+const TEXT_MAX = 300;

@@ -1,4 +1,4 @@
-// The objects of the service that is chosen, as a tree.
+// The objects of the selected service, as a tree.
 
 import { useSignal } from "@preact/signals";
 import type { CSSProperties, JSX } from "preact";
@@ -48,7 +48,7 @@ export function TreePane({ session }: TreePaneProps): JSX.Element {
   );
 }
 
-/** Looking starts nothing. */
+/** Shown for a service that is not running, because browsing does not start services. */
 function NotRunning({ name, session }: TreePaneProps & { readonly name: string }): JSX.Element {
   const { bus } = useStore();
   const problem = useSignal<string | undefined>(undefined);

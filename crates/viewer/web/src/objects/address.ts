@@ -1,16 +1,16 @@
-// What is looked at on a bus, in the address of the page.
+// The part of the page's address that belongs to the objects view.
 
 import type { Store } from "../state/store";
 import type { AddressPart } from "../state/url";
 import { BusClient } from "./bus";
 import { type OpenMember, Session } from "./session";
 
-/** What is looked at on the bus of the page. */
+/** The session of the objects view, which is shared by all of its components. */
 export function sessionOf(store: Store): Session {
   return store.part(Session, () => new Session(new BusClient(store.types)));
 }
 
-/** The service, its object, what is shown of that, and the member whose form is open. */
+/** Stores the service, the object, the selected tab, and the member whose form is open. */
 export function sessionAddress(session: Session): AddressPart {
   return {
     write(fields) {
@@ -34,7 +34,7 @@ export function sessionAddress(session: Session): AddressPart {
 
 function memberIn(fields: URLSearchParams, is: OpenMember["is"]): OpenMember | undefined {
   const text = fields.get(is) ?? "";
-  // Names of interfaces have dots, those of members have none.
+  // Interface names contain dots, but member names do not.
   const dot = text.lastIndexOf(".");
   if (dot <= 0 || dot === text.length - 1) return undefined;
   return { is, interface: text.slice(0, dot), name: text.slice(dot + 1) };

@@ -1,8 +1,8 @@
-// What interfaces and their members say of themselves besides.
+// Annotations of interfaces and their members.
 
 import type { Annotation, Argument } from "../generated/protocol";
 
-/** What is known by its name, and all else. */
+/** Properties from well-known annotations, and all other annotations. */
 export interface MemberTraits {
   readonly isDeprecated: boolean;
   readonly isNoReply: boolean;
@@ -10,19 +10,19 @@ export interface MemberTraits {
   readonly others: readonly Annotation[];
 }
 
-/** Sorts annotations. */
-export function aboutOf(annotations: readonly Annotation[]): MemberTraits {
-  const said = (name: string): string | undefined =>
+/** Separates well-known annotations from others. */
+export function traitsOf(annotations: readonly Annotation[]): MemberTraits {
+  const annotationValue = (name: string): string | undefined =>
     annotations.find((one) => one.name === name)?.value;
   return {
-    isDeprecated: said(DEPRECATED) === "true",
-    isNoReply: said(NO_REPLY) === "true",
-    doc: DOCS.map(said).find((text) => text !== undefined) ?? "",
+    isDeprecated: annotationValue(DEPRECATED) === "true",
+    isNoReply: annotationValue(NO_REPLY) === "true",
+    doc: DOCS.map(annotationValue).find((text) => text !== undefined) ?? "",
     others: annotations.filter(({ name }) => !KNOWN.has(name)),
   };
 }
 
-/** Arguments in a line: `s name, u number`. */
+/** A list of arguments in one line: `s name, u number`. */
 export function argumentsText(list: readonly Argument[]): string {
   return list.map(({ type, name }) => [type, name ?? ""].join(" ").trim()).join(", ");
 }

@@ -26,7 +26,7 @@ test.each<[TextCode, string, Json]>([
   ["o", "/a/B_0", "/a/B_0"],
   ["g", "", ""],
   ["g", "a{sv}(ii)", "a{sv}(ii)"],
-])("for %s %j is %j", (code, text, value) => {
+])("%s: %j is parsed as %j", (code, text, value) => {
   expect(readBasic(code, text)).toEqual({ value });
 });
 
@@ -41,7 +41,7 @@ test.each<[TextCode, string, string]>([
   ["u", "４", "Not a whole number"],
   ["x", "9223372036854775808", "Must be from -9223372036854775808 to 9223372036854775807"],
   ["t", "9".repeat(5000), "Not a whole number"],
-  ["d", "1e999", "Larger than a double can hold"],
+  ["d", "1e999", "Out of range for a double"],
   ["d", "1,5", "Not a number"],
   ["d", "", "A number is missing"],
   ["s", "a\0b", "A D-Bus string cannot contain a NUL byte"],
@@ -51,7 +51,7 @@ test.each<[TextCode, string, string]>([
   ["o", "/a-b", "Not a valid object path, such as /org/example/Object_1"],
   ["o", "/a\n", "Not a valid object path, such as /org/example/Object_1"],
   ["h", "0", "A page cannot send file descriptors"],
-])("for %s %j is wrong: %s", (code, text, problem) => {
+])("%s: %j is rejected: %s", (code, text, problem) => {
   expect(readBasic(code, text)).toEqual({ problem });
 });
 
@@ -61,11 +61,11 @@ test.each<[string, number[]]>([
   ["0x00FF", [0, 255]],
   ["de:ad:be:ef", [222, 173, 190, 239]],
   ["01,\n02", [1, 2]],
-])("the bytes %j are %j", (text, value) => {
+])("the bytes %j are parsed as %j", (text, value) => {
   expect(readBytes(text)).toEqual({ value });
   expect(readBytes(bytesText(value))).toEqual({ value });
 });
 
-test.each(["0", "zz", "0x0", "00 f", "😀"])("%j are no bytes", (text) => {
+test.each(["0", "zz", "0x0", "00 f", "😀"])("%j is rejected as bytes", (text) => {
   expect(readBytes(text)).toHaveProperty("problem");
 });

@@ -1,21 +1,21 @@
-// What people type for a value of a basic type.
+// Parsing of typed values of basic types.
 
 import type { BasicCode, Json } from "../generated/protocol";
 
-/** A value that was read, or why there is none. */
+/** A parsed value, or the reason why the text is invalid. */
 export type Read<T = Json> = { readonly value: T } | { readonly problem: string };
 
-/** Basic types that are typed as text. */
+/** Basic types that are entered as text. */
 export type TextCode = Exclude<BasicCode, "b">;
 
-/** Reads what was typed for a basic type. */
+/** Parses a text as a value of a basic type. */
 export function readBasic(code: TextCode, text: string): Read {
   switch (code) {
     case "s":
       return readText(text);
     case "o":
       return PATH.test(text) ? { value: text } : { problem: PATH_PROBLEM };
-    // The program checks it, since the page has no parser of signatures.
+    // The program validates signatures, because the page has no parser for them.
     case "g":
       return { value: text };
     case "d":
@@ -27,7 +27,7 @@ export function readBasic(code: TextCode, text: string): Read {
   }
 }
 
-/** Reads bytes in hexadecimal, with or without blanks between them. */
+/** Parses bytes in hexadecimal, with or without spaces between them. */
 export function readBytes(text: string): Read<number[]> {
   const digits = text.replace(/^\s*0x/i, "").replace(/[\s:,]/g, "");
   if (!/^[0-9a-f]*$/i.test(digits)) return { problem: "Only hexadecimal digits, such as 00 ff" };
@@ -35,12 +35,12 @@ export function readBytes(text: string): Read<number[]> {
   return { value: (digits.match(/../g) ?? []).map((pair) => Number.parseInt(pair, 16)) };
 }
 
-/** Bytes in hexadecimal, as they are typed. */
+/** Formats bytes in hexadecimal, in the form that {@link readBytes} parses. */
 export function bytesText(bytes: readonly number[]): string {
   return bytes.map((byte) => byte.toString(16).padStart(2, "0")).join(" ");
 }
 
-/** The smallest and the largest whole number of a type; undefined of other types. */
+/** The smallest and largest value of an integer type; undefined for other types. */
 export function rangeOf(code: BasicCode): readonly [low: bigint, high: bigint] | undefined {
   const width = WIDTHS[code];
   if (width === undefined) return undefined;
@@ -50,7 +50,7 @@ export function rangeOf(code: BasicCode): readonly [low: bigint, high: bigint] |
     : [0n, (1n << BigInt(bits)) - 1n];
 }
 
-/** What is expected, in words that stand in an empty box. */
+/** The placeholder of an empty input: the expected values. */
 export function hintOf(code: BasicCode): string {
   const range = rangeOf(code);
   if (range !== undefined) return `${range[0]} to ${range[1]}`;
@@ -65,7 +65,7 @@ function readWhole(code: BasicCode, text: string): Read {
   }
   const [low, high] = range;
   if (number < low || number > high) return { problem: `Must be from ${low} to ${high}` };
-  // JSON keeps 53 bits of a number.
+  // A JSON number holds at most 53 bits exactly, so 64-bit integers are sent as strings.
   return { value: "xt".includes(code) ? String(number) : Number(number) };
 }
 
@@ -83,7 +83,7 @@ function readDouble(text: string): Read {
     return { problem: text === "" ? "A number is missing" : "Not a number" };
   }
   const number = Number(text);
-  return Number.isFinite(number) ? { value: number } : { problem: "Larger than a double can hold" };
+  return Number.isFinite(number) ? { value: number } : { problem: "Out of range for a double" };
 }
 
 function readText(text: string): Read {
@@ -113,5 +113,5 @@ const HINTS: Readonly<Record<string, string>> = {
   h: "cannot be sent",
 };
 
-/** Longer no number of any type is, with all zeros in front that somebody may want. */
+/** The maximum number of digits. It allows for leading zeros in every base. */
 const DIGITS_MAX = 80;

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import type { BusObject, HeardSignal, Name } from "../generated/protocol";
-import { aboutOf, argumentsText } from "./annotations";
+import { argumentsText, traitsOf } from "./annotations";
 import { BusFailure } from "./bus";
 import { changesOf, withChanges } from "./changes";
 import { LineReader } from "./lines";
-import { groupNames, whoFacts, whoText } from "./names";
+import { groupNames, ownerFacts, ownerText } from "./names";
 import { LINES_MAX, SignalLog } from "./signalLog";
 import { timingOf } from "./timing";
 
@@ -12,7 +12,7 @@ test.each<[string, number | undefined]>([
   ['argument 2 must be a text (s), and is 3; an example is "text"', 2],
   ["org.a.Error: argument 2 must be another", undefined],
   ["no answer came within 25s", undefined],
-])("%s is about argument %s", (sentence, argument) => {
+])("%s concerns argument %s", (sentence, argument) => {
   expect(new BusFailure(sentence).argument).toBe(argument);
 });
 
@@ -20,13 +20,13 @@ test.each<[string[], string[]]>([
   [["a\nb\n"], ["a", "b"]],
   [["a", "b\n", "c"], ["ab"]],
   [["\n\n"], []],
-])("the pieces %j are the lines %j", (pieces, expected) => {
+])("the chunks %j contain the lines %j", (pieces, expected) => {
   const lines = new LineReader();
   const found = pieces.flatMap((piece) => lines.push(new TextEncoder().encode(piece)));
   expect(found).toEqual(expected);
 });
 
-test("a character may come in two pieces", () => {
+test("a character can be split between two chunks", () => {
   const bytes = new TextEncoder().encode("€\n");
   const lines = new LineReader();
   expect([...lines.push(bytes.slice(0, 2)), ...lines.push(bytes.slice(2))]).toEqual(["€"]);
@@ -43,7 +43,7 @@ test.each<[number[], number[] | undefined]>([
     [4, 1, 3, 2],
     [4, 1, 2.5, 4],
   ],
-])("%j took %j", (durations, expected) => {
+])("the statistics of %j are %j", (durations, expected) => {
   const timing = timingOf(durations);
   const numbers = timing && [timing.count, timing.min, timing.median, timing.max];
   expect(numbers).toEqual(expected);
@@ -73,17 +73,17 @@ test.each<[string, string[][]]>([
   expect(groups.map(({ names }) => names.map(({ name }) => name))).toEqual(expected);
 });
 
-test("what is known of a name is told, and no more", () => {
+test("known details of the owner of a name are listed", () => {
   const [idle, runs] = NAMES;
-  expect(idle && whoFacts(idle)).toEqual([]);
-  expect(runs && whoFacts(runs)).toEqual([
+  expect(idle && ownerFacts(idle)).toEqual([]);
+  expect(runs && ownerFacts(runs)).toEqual([
     ["connection", ":1.2"],
     ["process", "7"],
     ["program", "runner"],
     ["user", "root (0)"],
     ["unit", "runner.service"],
   ]);
-  expect([whoText(runs?.who), whoText({ exe: "/usr/bin/x" }), whoText(undefined)]).toEqual([
+  expect([ownerText(runs?.who), ownerText({ exe: "/usr/bin/x" }), ownerText(undefined)]).toEqual([
     "runner 7",
     "x",
     "",
@@ -128,7 +128,7 @@ const OBJECT: BusObject = {
   ],
 };
 
-test("a change is seen at its property alone", () => {
+test("a change applies only to its property", () => {
   const changes = changesOf(SIGNAL);
   expect(changes?.invalidated).toEqual(["Q"]);
   const [one, other] = (changes && withChanges(OBJECT, changes).interfaces) ?? [];
@@ -144,11 +144,11 @@ test.each<[string, Partial<HeardSignal>]>([
   ["another interface", { interface: "a.I" }],
   ["other types", { arguments: [{ type: "u", data: 1 }] }],
   ["no arguments", { arguments: [] }],
-])("%s tells of no change", (_, part) => {
+])("%s announces no change", (_, part) => {
   expect(changesOf({ ...SIGNAL, ...part })).toBeUndefined();
 });
 
-test("signals are listed from the newest, and held while paused", () => {
+test("signals are listed newest first and kept while paused", () => {
   const log = new SignalLog();
   const numbers = (): number[] => log.lines.value.map(({ number }) => number);
   log.add([{ signal: SIGNAL }, { lost: { count: 3 } }]);
@@ -164,23 +164,23 @@ test("signals are listed from the newest, and held while paused", () => {
   expect(numbers()).toEqual([]);
 });
 
-test("annotations that are known have their places", () => {
-  const about = aboutOf([
+test("well-known annotations are separated from others", () => {
+  const traits = traitsOf([
     { name: "org.freedesktop.DBus.Deprecated", value: "true" },
     { name: "org.gtk.GDBus.DocString", value: "says it" },
     { name: "org.freedesktop.DBus.Property.EmitsChangedSignal", value: "false" },
     { name: "a.Other", value: "x" },
   ]);
-  expect(about).toEqual({
+  expect(traits).toEqual({
     isDeprecated: true,
     isNoReply: false,
     doc: "says it",
     others: [{ name: "a.Other", value: "x" }],
   });
-  expect(aboutOf([]).isDeprecated).toBe(false);
+  expect(traitsOf([]).isDeprecated).toBe(false);
 });
 
-test("arguments stand in a line", () => {
+test("arguments are written in one line", () => {
   expect(argumentsText([])).toBe("");
   expect(
     argumentsText([

@@ -1,4 +1,4 @@
-// Requests for the bus, which the program that serves the page carries out.
+// Requests to the bus. The program that serves the page carries them out.
 
 import { checked, FormatError } from "../format/check";
 import type {
@@ -23,9 +23,9 @@ import { DISCONNECTED } from "../source/source";
 import type { KnownTypes } from "../state/types";
 import { LineReader } from "./lines";
 
-/** Why nothing was sent, or nothing learnt. */
+/** A request failed. The message is a sentence for the user. */
 export class BusFailure extends Error {
-  /** The argument that is wrong, from 1. */
+  /** The number of the invalid argument, from 1, if the failure concerns an argument. */
   readonly argument: number | undefined;
 
   constructor(sentence: string) {
@@ -35,15 +35,15 @@ export class BusFailure extends Error {
   }
 }
 
-/** A stream of what is heard of a bus. */
-export interface Hearing {
-  /** What is heard until it is aborted, at first of this. */
+/** A subscription to events of the bus. */
+export interface BusSubscription {
+  /** The events until `signal` is aborted, at first for this scope. */
   lines(watched: Watched, signal: AbortSignal): AsyncIterable<WatchEvent>;
-  /** Has something else heard; the stream tells from where on. */
-  turn(watched: Watched): Promise<void>;
+  /** Changes the scope. A `begun` event in the stream marks the change. */
+  change(watched: Watched): Promise<void>;
 }
 
-/** The answers, each under the name of its request. */
+/** The type of the answer to each request. */
 type BusAnswers = {
   readonly [K in BusRequest["do"]]: Extract<BusAnswer, Readonly<Record<K, unknown>>>[K];
 };
@@ -52,37 +52,37 @@ type BusAnswers = {
 export class BusClient {
   constructor(readonly types: KnownTypes) {}
 
-  /** All names. */
+  /** Lists all names on the bus. */
   names(): Promise<readonly Name[]> {
     return this.ask({ do: "names" });
   }
 
-  /** One name, or null if it has no owner and cannot be activated. */
+  /** Looks up one name; null if it has no owner and cannot be activated. */
   name(name: string): Promise<Name | null> {
     return this.ask({ do: "name", name });
   }
 
-  /** The objects of a service. */
+  /** Lists the objects of a service. */
   tree(service: string): Promise<Tree> {
     return this.ask({ do: "tree", service });
   }
 
-  /** The interfaces of an object, with the values of its properties. */
+  /** Reads the interfaces of an object and the values of its properties. */
   object(service: string, path: string): Promise<BusObject> {
     return this.ask({ do: "object", service, path });
   }
 
-  /** Calls a method. */
+  /** Calls a method of an object. */
   call(call: Call, manner: Manner = {}): Promise<CallAnswer> {
     return this.ask({ do: "call", call, manner });
   }
 
-  /** Sets a property. */
+  /** Sets a property of an object. */
   set(property: PropertyName, signature: string, value: Json): Promise<CallAnswer> {
     return this.ask({ do: "set", property, signature, value });
   }
 
-  /** Reads arguments from a GVariant text. */
+  /** Parses arguments from a GVariant text. */
   read(signature: string, text: string): Promise<ReadText> {
     return this.ask({ do: "read", signature, text });
   }
@@ -92,61 +92,61 @@ export class BusClient {
     return this.ask({ do: "write", signature, arguments: values });
   }
 
-  /** Commands that make a call. */
+  /** Returns shell commands that make a call. */
   commands(call: Call): Promise<CallCommands> {
     return this.ask({ do: "commands", call });
   }
 
-  /** The types of a signature, or null for any other text. */
+  /** Parses a signature into types; null if the text is not a signature. */
   async typesOf(signature: string): Promise<readonly ValueType[] | null> {
     const types = await this.ask({ do: "types", signature });
     for (const type of types ?? []) this.types.learn({ [type.signature]: type });
     return types;
   }
 
-  /** Watches the bus. */
-  hearing(): Hearing {
+  /** Creates a subscription to events of the bus. */
+  subscribe(): BusSubscription {
     const name = crypto.randomUUID();
-    const at = (watched: Watched): string => `watch/${name}?${watchFields(watched)}`;
+    const url = (watched: Watched): string => `watch/${name}?${watchFields(watched)}`;
     return {
-      lines: (watched, signal) => this.linesOf(at(watched), signal),
-      turn: async (watched) => {
-        const response = await fetch(at(watched), { method: "POST" });
-        if (!response.ok) throw new BusFailure(await unanswered(response));
+      lines: (watched, signal) => this.linesOf(url(watched), signal),
+      change: async (watched) => {
+        const response = await fetch(url(watched), { method: "POST" });
+        if (!response.ok) throw new BusFailure(await failureOf(response));
       },
     };
   }
 
   private async *linesOf(url: string, signal: AbortSignal): AsyncGenerator<WatchEvent> {
     const response = await fetch(url, { signal });
-    if (!response.ok || response.body === null) throw new BusFailure(await unanswered(response));
+    if (!response.ok || response.body === null) throw new BusFailure(await failureOf(response));
     const reader = response.body.getReader();
     const lines = new LineReader();
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
       for (const line of lines.push(value)) {
-        yield this.taken(checked("ReplyWatchEvent", JSON.parse(line)));
+        yield this.unwrap(checked("ReplyWatchEvent", JSON.parse(line)));
       }
     }
   }
 
-  private async ask<R extends BusRequest>(asked: R): Promise<BusAnswers[R["do"]]> {
-    const request = fetch("bus", { method: "POST", body: JSON.stringify(asked) });
-    const response = await request.catch(() => {
+  private async ask<R extends BusRequest>(request: R): Promise<BusAnswers[R["do"]]> {
+    const sent = fetch("bus", { method: "POST", body: JSON.stringify(request) });
+    const response = await sent.catch(() => {
       throw new BusFailure(DISCONNECTED);
     });
-    if (!response.ok) throw new BusFailure(await unanswered(response));
-    const answers: Partial<BusAnswers> = this.taken(
+    if (!response.ok) throw new BusFailure(await failureOf(response));
+    const answers: Partial<BusAnswers> = this.unwrap(
       checked("ReplyBusAnswer", await response.json()),
     );
-    const name: R["do"] = asked.do;
+    const name: R["do"] = request.do;
     const answer = answers[name];
     if (answer === undefined) throw new FormatError(`not an answer to the request ${name}`);
     return answer;
   }
 
-  private taken<T>(reply: BusReply<T>): T {
+  private unwrap<T>(reply: BusReply<T>): T {
     if ("failure" in reply) throw new BusFailure(reply.failure);
     this.types.learn(reply.types);
     return reply.answer;
@@ -162,9 +162,9 @@ function watchFields({ service, path }: Watched): URLSearchParams {
   return fields;
 }
 
-/** Why there is no answer: in the words of the program, if it has any. */
-async function unanswered(response: Response): Promise<string> {
+/** The reason why a request failed: the response text, if there is one. */
+async function failureOf(response: Response): Promise<string> {
   const isText = response.headers.get("content-type")?.startsWith("text/plain") ?? false;
   const words = isText ? await response.text() : "";
-  return words || `the program does not answer: ${response.status} ${response.statusText}`;
+  return words || `the program failed to answer: ${response.status} ${response.statusText}`;
 }

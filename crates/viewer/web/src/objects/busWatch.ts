@@ -1,53 +1,53 @@
-// Hears a bus while it is looked at.
+// Receives events of the bus while the objects view is open.
 
 import type { Heard, Watched, WatchKind } from "../generated/protocol";
-import type { Hearing } from "./bus";
+import type { BusSubscription } from "./bus";
 import { sentenceOf } from "./latest";
 
-/** Somebody who wants to hear of a bus. */
-export interface Listener {
+/** Receives the events of a {@link BusWatcher}. */
+export interface WatchListener {
   /**
-   * From here on this is heard. Only now it may be asked for: asked any earlier, what changes between the
-   * answer and the first signal that is heard would never be known.
+   * The watch now covers this scope. Requests must wait for this event: a change between an earlier
+   * answer and the start of the watch would be missed.
    */
-  begun(watched: Watched): void;
-  /** This was heard in the last moment, in its order. */
-  heard(heard: readonly OneHeard[]): void;
-  /** Something is not heard, or nothing any more. */
-  unheard(why: string): void;
+  onBegin(watched: Watched): void;
+  /** These events arrived within {@link GATHER_MS}, in this order. */
+  onEvents(events: readonly WatchedEvent[]): void;
+  /** A part of the scope, or everything, can no longer be watched. */
+  onFailure(reason: string): void;
 }
 
-/** What was heard, and by which watch. */
-export interface OneHeard {
+/** An event and the watch that reported it. */
+export interface WatchedEvent {
   readonly of: WatchKind;
   readonly what: Heard;
 }
 
-/** Hears a bus by one stream, which turns to whatever is looked at. */
-export class Watching {
+/** Watches the bus over one stream, whose scope follows the user's selection. */
+export class BusWatcher {
   private readonly controller = new AbortController();
-  /** What the stream hears; undefined before it has begun, and while it is told to turn. */
+  /** The scope of the stream; undefined before it begins and while a change is pending. */
   private current: Watched | undefined;
-  private gathered: OneHeard[] = [];
-  /** Whether the stream has ended. */
+  private pending: WatchedEvent[] = [];
+  /** True if the stream has ended. */
   private isOver = false;
 
   constructor(
-    private readonly hearing: Hearing,
-    private wanted: Watched,
-    private readonly listener: Listener,
+    private readonly subscription: BusSubscription,
+    private requested: Watched,
+    private readonly listener: WatchListener,
   ) {
     void this.run();
   }
 
-  /** Watches something else from now on. */
-  turnTo(watched: Watched): void {
-    this.wanted = watched;
-    if (this.isOver) this.listener.begun(watched);
-    else this.turn();
+  /** Changes the scope to watch. */
+  changeTo(watched: Watched): void {
+    this.requested = watched;
+    if (this.isOver) this.listener.onBegin(watched);
+    else this.applyScope();
   }
 
-  /** Hears nothing any more. */
+  /** Stops the watch permanently. */
   end(): void {
     this.controller.abort();
   }
@@ -55,48 +55,50 @@ export class Watching {
   private async run(): Promise<void> {
     const { signal } = this.controller;
     try {
-      for await (const line of this.hearing.lines(this.wanted, signal)) {
+      for await (const line of this.subscription.lines(this.requested, signal)) {
         if (signal.aborted) return;
         if ("heard" in line) this.gather(line.heard);
         else if ("begun" in line) this.begin(line.begun);
-        else this.listener.unheard(line.unwatched.failure.sentence);
+        else this.listener.onFailure(line.unwatched.failure.sentence);
       }
-      this.fail(SILENT);
+      this.fail(WATCH_ENDED);
     } catch (error) {
       this.fail(sentenceOf(error));
     }
   }
 
   private begin(watched: Watched): void {
-    this.take();
+    this.deliver();
     this.current = watched;
-    if (isSame(watched, this.wanted)) this.listener.begun(watched);
-    else this.turn();
+    if (isSame(watched, this.requested)) this.listener.onBegin(watched);
+    else this.applyScope();
   }
 
-  /** One turn after the other: of two that are under way at once, either may be the last. */
-  private turn(): void {
-    if (this.current === undefined || isSame(this.current, this.wanted)) return;
+  /** Requests one change at a time: if two were pending, either could take effect last. */
+  private applyScope(): void {
+    if (this.current === undefined || isSame(this.current, this.requested)) return;
     this.current = undefined;
-    this.hearing.turn(this.wanted).catch((error: unknown) => this.fail(sentenceOf(error)));
+    this.subscription
+      .change(this.requested)
+      .catch((error: unknown) => this.fail(sentenceOf(error)));
   }
 
-  private gather(heard: OneHeard): void {
-    if (this.gathered.push(heard) === 1) setTimeout(() => this.take(), GATHER_MS);
+  private gather(event: WatchedEvent): void {
+    if (this.pending.push(event) === 1) setTimeout(() => this.deliver(), GATHER_MS);
   }
 
-  private take(): void {
-    const heard = this.gathered;
-    this.gathered = [];
-    if (heard.length > 0 && !this.controller.signal.aborted) this.listener.heard(heard);
+  private deliver(): void {
+    const events = this.pending;
+    this.pending = [];
+    if (events.length > 0 && !this.controller.signal.aborted) this.listener.onEvents(events);
   }
 
-  private fail(why: string): void {
+  private fail(reason: string): void {
     if (this.controller.signal.aborted) return;
     this.isOver = true;
-    this.listener.unheard(why);
-    // Without being kept up to date it can still be asked.
-    if (this.current === undefined) this.listener.begun(this.wanted);
+    this.listener.onFailure(reason);
+    // Requests still work without events, so the listener can load its data.
+    if (this.current === undefined) this.listener.onBegin(this.requested);
   }
 }
 
@@ -104,7 +106,7 @@ function isSame(one: Watched, other: Watched): boolean {
   return one.service === other.service && one.path === other.path;
 }
 
-const SILENT = "the bus is not heard any more: ask again to see changes";
+const WATCH_ENDED = "Stopped receiving signals from the bus. Reload to see changes.";
 
-/** What comes within this time is shown together. */
+/** Events that arrive within this time are delivered together. */
 const GATHER_MS = 50;

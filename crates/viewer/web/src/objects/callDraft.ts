@@ -1,4 +1,4 @@
-// A call that is written, made and looked at.
+// A method call that the user prepares, makes and inspects.
 
 import { type Signal, signal } from "@preact/signals";
 import type {
@@ -15,7 +15,7 @@ import { emptyField, type FormField, fieldOf, readFields, replaced } from "./for
 import { sentenceOf } from "./latest";
 import { TextEntry } from "./textEntry";
 
-/** What has become of the call. */
+/** The progress of the call. */
 export type CallProgress =
   | { readonly state: "none" }
   | { readonly state: "waiting"; readonly done: number; readonly of: number }
@@ -24,42 +24,42 @@ export type CallProgress =
       readonly answer: CallAnswer;
       readonly durations: readonly number[];
     }
-  /** It was not sent. */
+  /** The call was not sent. */
   | { readonly state: "refused"; readonly sentence: string; readonly argument: number | undefined };
 
-/** A call with all that a form gives it. */
+/** A call with all parts that the form provides. */
 export interface FullCall extends Call {
   readonly interface: string;
   readonly signature: string;
   readonly arguments: readonly Json[];
 }
 
-/** A call that was made. */
+/** A call that was made earlier. */
 export interface PastCall {
   readonly number: number;
-  /** Milliseconds since 1970. */
+  /** The time of the call in milliseconds since 1970. */
   readonly at: number;
   readonly call: FullCall;
-  /** What the method takes, by which its form is made again. */
+  /** The declared arguments of the method, from which its form can be rebuilt. */
   readonly takes: readonly Argument[];
   readonly answer: CallAnswer;
-  /** Nanoseconds of each, if it was made several times. */
+  /** The duration of each repetition in nanoseconds. */
   readonly durations: readonly number[];
 }
 
-/** The form of a method. */
+/** The state of a method's form. */
 export class CallDraft {
-  /** The types of the arguments; undefined if the object declares an invalid one. */
+  /** The types of the arguments; undefined if the object declares an invalid type. */
   readonly types: readonly ValueType[] | undefined;
-  /** What the method takes. */
+  /** The declared arguments of the method. */
   readonly takes: readonly Argument[];
   readonly fields: Signal<readonly FormField[]>;
-  /** Whether the arguments are in the fields, or typed as one text. */
+  /** Selects between one field per argument and one text for all arguments. */
   readonly entry = signal<"fields" | "text">("fields");
   readonly typed: TextEntry;
-  /** The types of all arguments. */
+  /** The signature of all arguments. */
   readonly signature: string;
-  /** Whether it was to be called, so that what is missing is told. */
+  /** True after the first attempt to call. Missing input is reported from then on. */
   readonly isTried = signal(false);
   readonly repeat = signal(1);
   readonly isInteractive = signal(false);
@@ -79,7 +79,7 @@ export class CallDraft {
     this.typed = new TextEntry(this.signature, (signature, text) => client.read(signature, text));
   }
 
-  /** The call that is written, or what is wrong with it. */
+  /** The prepared call; undefined if the input is invalid. */
   call(): FullCall | undefined {
     const read = this.entry.value === "text" ? this.typed.value : readFields(this.fields.value);
     if ("problem" in read || this.types === undefined) return undefined;
@@ -90,30 +90,31 @@ export class CallDraft {
     return { ...this.target, signature: this.signature, arguments: values };
   }
 
-  /** Has another argument in this place; what was said of the last one is about another call. */
+  /** Changes an argument, and clears the error of the previous attempt. */
   change(place: number, field: FormField): void {
     this.fields.value = replaced(this.fields.peek(), place, field);
     if (this.progress.peek().state === "refused") this.progress.value = { state: "none" };
   }
 
-  /** Has the arguments typed as one text, at first as the fields have them. */
+  /** Switches to one text for all arguments, which initially contains the values of the fields. */
   async useText(): Promise<void> {
     const read = readFields(this.fields.peek());
-    // Without the program the text is empty, and the page says elsewhere that the program has ended.
+    // If the program does not answer, the text stays empty; the header of the page reports the lost
+    // connection.
     const text = "value" in read ? this.client.write(this.signature, read.value) : undefined;
     const written = await text?.catch(() => undefined);
     if (written !== undefined) this.typed.type(written);
     this.entry.value = "text";
   }
 
-  /** Has the arguments in fields, at first as the text has them. */
+  /** Switches to one field per argument, which initially contain the values of the text. */
   useFields(): void {
     const read = this.typed.read.peek();
     if (read.state === "right") this.setFields(read.arguments);
     this.entry.value = "fields";
   }
 
-  /** Shows these arguments in the fields. */
+  /** Shows the fields with these arguments. */
   setFields(values: readonly Json[]): void {
     this.fields.value = (this.types ?? []).map((type, at) =>
       fieldOf(type, values[at] ?? null, this.client.types),
@@ -121,9 +122,12 @@ export class CallDraft {
     this.entry.value = "fields";
   }
 
-  /** Makes the call, as often as wanted one after the other, and tells of it when it is done. */
+  /**
+   * Makes the call the requested number of times in sequence, and calls `onDone` with the last
+   * answer.
+   */
   async make(
-    told: (call: FullCall, answer: CallAnswer, durations: readonly number[]) => void,
+    onDone: (call: FullCall, answer: CallAnswer, durations: readonly number[]) => void,
   ): Promise<void> {
     this.isTried.value = true;
     if (this.entry.peek() === "text") await this.typed.settle();
@@ -136,14 +140,14 @@ export class CallDraft {
     try {
       const answer = await this.makeAll(call, manner, of, durations);
       this.progress.value = { state: "answered", answer, durations };
-      told(call, answer, durations);
+      onDone(call, answer, durations);
     } catch (error) {
       const argument = error instanceof BusFailure ? error.argument : undefined;
       this.progress.value = { state: "refused", sentence: sentenceOf(error), argument };
     }
   }
 
-  /** Makes no more calls than the one that is under way. */
+  /** Stops after the call in progress. */
   stop(): void {
     this.isStopped = true;
   }
@@ -163,5 +167,5 @@ export class CallDraft {
   }
 }
 
-/** Calls one after the other at most. */
+/** The maximum number of calls in sequence. */
 export const REPEAT_MAX = 10_000;

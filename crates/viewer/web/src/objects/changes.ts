@@ -1,4 +1,4 @@
-// Properties that change while they are looked at.
+// Changes of property values, from signals.
 
 import type {
   BusObject,
@@ -9,15 +9,15 @@ import type {
 } from "../generated/protocol";
 import { listOf, typedOf } from "./json";
 
-/** What a signal says of properties. */
+/** The changes that a signal announces. */
 export interface Changes {
   readonly interface: string;
   readonly values: ReadonlyMap<string, TypedValue>;
-  /** Those that have another value, which must be asked for. */
+  /** Properties whose new values must be read. */
   readonly invalidated: readonly string[];
 }
 
-/** What a signal says of properties; undefined if it is about something else. */
+/** Reads the changes from a PropertiesChanged signal; undefined for other signals. */
 export function changesOf(signal: HeardSignal): Changes | undefined {
   if (signal.interface !== PROPERTIES || signal.member !== "PropertiesChanged") return undefined;
   const [of, changed, invalidated] = signal.arguments ?? [];
@@ -34,7 +34,7 @@ export function changesOf(signal: HeardSignal): Changes | undefined {
   };
 }
 
-/** The object with its new values. */
+/** The object with the changed values. */
 export function withChanges(object: BusObject, changes: Changes): BusObject {
   const interfaces = object.interfaces.map((one) =>
     one.name === changes.interface ? withValues(one, changes.values) : one,
@@ -42,7 +42,7 @@ export function withChanges(object: BusObject, changes: Changes): BusObject {
   return { ...object, interfaces };
 }
 
-/** Of which properties a change is told, as the word for it says. */
+/** Labels for how a property announces changes. */
 export const EMITS: Readonly<Record<ObjectProperty["emits_change"], string>> = {
   value: "emits changes",
   invalidates: "invalidates only",

@@ -1,6 +1,6 @@
-// Arrows among things of one kind.
+// Arrow-key navigation between similar elements.
 
-/** Moves the focus by arrows among the elements of a list that are like this one. */
+/** Moves the focus with the arrow keys between the elements of `list` that match `like`. */
 export function moveFocus(event: KeyboardEvent, list: string, like: string): void {
   const step = STEPS[event.key];
   const here = event.currentTarget;

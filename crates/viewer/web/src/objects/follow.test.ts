@@ -7,14 +7,14 @@ import type {
   WatchEvent,
   Watched,
 } from "../generated/protocol";
-import type { Hearing } from "./bus";
-import { type Listener, Watching } from "./busWatch";
+import type { BusSubscription } from "./bus";
+import { BusWatcher, type WatchListener } from "./busWatch";
 import { Latest } from "./latest";
-import { type OwnerChange, ownerChangeOf, withOwner, withTold } from "./names";
+import { type OwnerChange, ownerChangeOf, withDetails, withOwner } from "./names";
 import { type TreeChange, treeChangeOf, withTreeChanges } from "./treeChanges";
 
-function signalOf(member: string, said: readonly [string, TypedValue["data"]][]): HeardSignal {
-  const values = said.map(([type, data]) => ({ type, data }));
+function signalOf(member: string, typed: readonly [string, TypedValue["data"]][]): HeardSignal {
+  const values = typed.map(([type, data]) => ({ type, data }));
   return { at_us: 1, sender: ":1.0", path: "/", interface: "a.I", member, arguments: values };
 }
 
@@ -28,19 +28,19 @@ const NAMES: readonly Name[] = [
 ];
 
 test.each<[string, OwnerChange, readonly string[]]>([
-  ["a service ends that can be started", { name: "a.Runs", owner: undefined }, ["a.Runs idle"]],
-  ["one that cannot", { name: "b.Runs", owner: undefined }, ["b.Runs gone"]],
+  ["an activatable service ends", { name: "a.Runs", owner: undefined }, ["a.Runs idle"]],
+  ["another service ends", { name: "b.Runs", owner: undefined }, ["b.Runs gone"]],
   ["a connection ends", { name: ":1.10", owner: undefined }, [":1.10 gone"]],
-  ["one that is started", { name: "a.Idle", owner: ":1.2" }, ["a.Idle :1.2 7"]],
-  ["it has the same owner", { name: "a.Runs", owner: ":1.2" }, []],
-  ["it has another owner", { name: "a.Runs", owner: ":1.10" }, ["a.Runs :1.10"]],
-])("%s", (_, change, expected) => {
+  ["a service is started", { name: "a.Idle", owner: ":1.2" }, ["a.Idle :1.2 7"]],
+  ["the owner is the same", { name: "a.Runs", owner: ":1.2" }, []],
+  ["the owner is another connection", { name: "a.Runs", owner: ":1.10" }, ["a.Runs :1.10"]],
+])("names after a change: %s", (_, change, expected) => {
   const after = withOwner(NAMES, change);
-  const said = after
+  const changed = after
     .filter((name) => !NAMES.includes(name))
     .map(({ name, owner, who }) => [name, owner ?? "idle", who?.pid].filter(Boolean).join(" "));
-  const gone = NAMES.filter(({ name }) => !after.some((one) => one.name === name));
-  expect([...said, ...gone.map(({ name }) => `${name} gone`)]).toEqual(expected);
+  const removed = NAMES.filter(({ name }) => !after.some((one) => one.name === name));
+  expect([...changed, ...removed.map(({ name }) => `${name} gone`)]).toEqual(expected);
 });
 
 test.each([
@@ -48,22 +48,22 @@ test.each([
   ["z.New", 3],
   [":1.3", 4],
   [":1.11", 5],
-])("%s comes to place %d", (name, place) => {
+])("%s is inserted at index %d", (name, place) => {
   const after = withOwner(NAMES, { name, owner: ":1.2" });
   expect(after.findIndex((one) => one.name === name)).toBe(place);
 });
 
-test("who a connection is holds for its names", () => {
+test("details of a connection apply to all of its names", () => {
   const named = withOwner(NAMES, { name: "a.Idle", owner: ":1.10" });
-  const told = { name: ":1.10", owner: ":1.10", is_activatable: false, who: { pid: 9 } };
-  expect(withTold(named, told).map(({ who }) => who?.pid)).toEqual([9, 7, 7, 7, 9]);
+  const details = { name: ":1.10", owner: ":1.10", is_activatable: false, who: { pid: 9 } };
+  expect(withDetails(named, details).map(({ who }) => who?.pid)).toEqual([9, 7, 7, 7, 9]);
   const gone = withOwner(named, { name: ":1.10", owner: undefined });
-  expect(withTold(gone, told)).toBe(gone);
+  expect(withDetails(gone, details)).toBe(gone);
 });
 
 test.each<[string, HeardSignal, OwnerChange | undefined]>([
   [
-    "comes",
+    "is acquired",
     signalOf("NameOwnerChanged", [
       ["s", "a.b"],
       ["s", ""],
@@ -72,7 +72,7 @@ test.each<[string, HeardSignal, OwnerChange | undefined]>([
     { name: "a.b", owner: ":1.1" },
   ],
   [
-    "goes",
+    "is released",
     signalOf("NameOwnerChanged", [
       ["s", "a.b"],
       ["s", ":1.1"],
@@ -82,7 +82,7 @@ test.each<[string, HeardSignal, OwnerChange | undefined]>([
   ],
   ["has other types", signalOf("NameOwnerChanged", [["u", 1]]), undefined],
   ["is another signal", signalOf("NameAcquired", [["s", "a.b"]]), undefined],
-])("a name that %s", (_, signal, expected) => {
+])("owner change of a name that %s", (_, signal, expected) => {
   expect(ownerChangeOf(signal)).toEqual(expected);
 });
 
@@ -111,21 +111,29 @@ const take = (path: string, ...interfaces: string[]): TreeChange => ({
 });
 
 test.each<[string, TreeChange[], string]>([
-  ["nothing", [], "/ /a /a/b /a/b/c /a0"],
-  ["one at the end", [add("/b", "a.I")], "/ /a /a/b /a/b/c /a0 /b"],
-  ["one below another", [add("/a/b/c/d", "a.I")], "/ /a /a/b /a/b/c /a/b/c/d /a0"],
+  ["no change", [], "/ /a /a/b /a/b/c /a0"],
+  ["an object at the end", [add("/b", "a.I")], "/ /a /a/b /a/b/c /a0 /b"],
+  ["an object below another", [add("/a/b/c/d", "a.I")], "/ /a /a/b /a/b/c /a/b/c/d /a0"],
   ["another interface", [add("/a0", "a.J"), take("/a0", "a.I")], "/ /a /a/b /a/b/c /a0"],
   ["one interface less", [take("/a/b/c", "a.I")], "/ /a /a/b /a/b/c /a0"],
-  ["the way to one that goes goes too", [take("/a/b/c", "a.I", "a.J")], "/ /a /a0"],
-  ["one with others below it stays", [take("/a", "a.Manager")], "/ /a /a/b /a/b/c /a0"],
-  ["one that comes and goes", [add("/a/x", "a.I"), take("/a/x", "a.I")], "/ /a /a/b /a/b/c /a0"],
-  ["one that was never there", [take("/x", "a.I")], "/ /a /a/b /a/b/c /a0"],
-])("of the tree: %s", (_, changes, expected) => {
+  [
+    "objects that only lead to a removed one are removed",
+    [take("/a/b/c", "a.I", "a.J")],
+    "/ /a /a0",
+  ],
+  ["an object with children stays", [take("/a", "a.Manager")], "/ /a /a/b /a/b/c /a0"],
+  [
+    "an object that is added and removed",
+    [add("/a/x", "a.I"), take("/a/x", "a.I")],
+    "/ /a /a/b /a/b/c /a0",
+  ],
+  ["an unknown object is removed", [take("/x", "a.I")], "/ /a /a/b /a/b/c /a0"],
+])("tree after changes: %s", (_, changes, expected) => {
   const { nodes } = withTreeChanges(TREE, changes);
   expect(nodes.map(({ path }) => path).join(" ")).toBe(expected);
 });
 
-test("a tree is not larger than the program tells", () => {
+test("a tree is limited to the maximum of the program", () => {
   const changes = Array.from({ length: 10_000 }, (_, at) => add(`/x/n${at}`, "a.I"));
   const { nodes, left_out } = withTreeChanges(TREE, changes);
   expect([nodes.length, left_out]).toEqual([10_000, 5]);
@@ -149,25 +157,25 @@ test.each<[string, HeardSignal, TreeChange | undefined]>([
     take("/a", "a.I"),
   ],
   [
-    "says something else",
+    "has other types",
     signalOf("InterfacesAdded", [
       ["o", "/a"],
       ["as", []],
     ]),
     undefined,
   ],
-  ["says nothing", signalOf("InterfacesRemoved", []), undefined],
-])("a manager that %s", (_, signal, expected) => {
+  ["has no arguments", signalOf("InterfacesRemoved", []), undefined],
+])("tree change of a manager that %s", (_, signal, expected) => {
   expect(treeChangeOf(signal)).toEqual(expected);
 });
 
-test("a change that comes before the answer is in it", async () => {
+test("a change before the answer is applied to it", async () => {
   const latest = new Latest<string>();
   let answer = (_: string): void => {};
-  const asked = latest.load(new Promise<string>((done) => (answer = done)));
+  const loaded = latest.load(new Promise<string>((done) => (answer = done)));
   latest.change((text) => `${text} changed`);
   answer("first");
-  expect(await asked).toBe("first changed");
+  expect(await loaded).toBe("first changed");
   await latest.load(Promise.resolve("second"));
   expect(latest.state.value.value).toBe("second");
 });
@@ -179,14 +187,14 @@ const NOWHERE: Watched = { service: null, path: null };
 const ONE: Watched = { service: "a.b", path: null };
 const OTHER: Watched = { service: "a.b", path: "/a" };
 
-/** A stream that says what it is told to, and what came of that. */
-async function watching(first: Watched) {
+/** A watcher with a stream under the test's control. It records the callbacks and scope changes. */
+async function watcherFor(first: Watched) {
   const lines: WatchEvent[] = [];
-  const told: string[] = [];
-  const turns: Watched[] = [];
+  const calls: string[] = [];
+  const changes: Watched[] = [];
   let more = (): void => {};
   let isEnded = false;
-  const hearing: Hearing = {
+  const subscription: BusSubscription = {
     async *lines() {
       for (;;) {
         yield* lines.splice(0);
@@ -194,19 +202,19 @@ async function watching(first: Watched) {
         await new Promise<void>((done) => (more = done));
       }
     },
-    turn: async (watched) => void turns.push(watched),
+    change: async (watched) => void changes.push(watched),
   };
   const words = ({ service, path }: Watched): string => [service, path].join(" ").trim();
-  const listener: Listener = {
-    begun: (watched) => void told.push(`begun ${words(watched)}`.trim()),
-    heard: (heard) => void told.push(`heard ${heard.map(({ of }) => of).join(" ")}`),
-    unheard: (why) => void told.push(`unheard ${why}`),
+  const listener: WatchListener = {
+    onBegin: (watched) => void calls.push(`begun ${words(watched)}`.trim()),
+    onEvents: (events) => void calls.push(`events ${events.map(({ of }) => of).join(" ")}`),
+    onFailure: (reason) => void calls.push(`failure ${reason}`),
   };
-  const watching = new Watching(hearing, first, listener);
+  const watcher = new BusWatcher(subscription, first, listener);
   const settle = () => vi.advanceTimersByTimeAsync(100);
   await settle();
-  const say = async (...said: WatchEvent[]): Promise<void> => {
-    lines.push(...said);
+  const say = async (...events: WatchEvent[]): Promise<void> => {
+    lines.push(...events);
     more();
     await settle();
   };
@@ -214,42 +222,42 @@ async function watching(first: Watched) {
     isEnded = true;
     await say();
   };
-  return { watching, told, turns, say, end };
+  return { watcher, calls, changes, say, end };
 }
 
 const NOISE: WatchEvent = { heard: { of: "names", what: { lost: { count: 1 } } } };
 
-test("nothing is asked before it is heard", async () => {
-  const { watching: one, told, turns, say } = await watching(NOWHERE);
-  one.turnTo(ONE);
-  one.turnTo(OTHER);
-  expect([told, turns]).toEqual([[], []]);
+test("requests wait for the begin of the watch", async () => {
+  const { watcher, calls, changes, say } = await watcherFor(NOWHERE);
+  watcher.changeTo(ONE);
+  watcher.changeTo(OTHER);
+  expect([calls, changes]).toEqual([[], []]);
   await say({ begun: NOWHERE });
-  expect([told, turns]).toEqual([[], [OTHER]]);
+  expect([calls, changes]).toEqual([[], [OTHER]]);
   await say(NOISE, { begun: { service: "a.b", path: "/a" } }, NOISE);
-  expect(told).toEqual(["heard names", "begun a.b /a", "heard names"]);
+  expect(calls).toEqual(["events names", "begun a.b /a", "events names"]);
 });
 
-test("one turn is waited for before the next", async () => {
-  const { watching: one, told, turns, say } = await watching(NOWHERE);
+test("scope changes are requested one at a time", async () => {
+  const { watcher, calls, changes, say } = await watcherFor(NOWHERE);
   await say({ begun: NOWHERE });
-  one.turnTo(ONE);
-  one.turnTo(OTHER);
-  expect(turns).toEqual([ONE]);
+  watcher.changeTo(ONE);
+  watcher.changeTo(OTHER);
+  expect(changes).toEqual([ONE]);
   await say({ begun: { service: "a.b", path: null } });
-  expect([told, turns]).toEqual([["begun"], [ONE, OTHER]]);
+  expect([calls, changes]).toEqual([["begun"], [ONE, OTHER]]);
 });
 
-test("what is not heard can be asked all the same", async () => {
-  const { watching: one, told, say, end } = await watching(NOWHERE);
+test("requests are possible after the watch ends", async () => {
+  const { watcher, calls, say, end } = await watcherFor(NOWHERE);
   await end();
-  one.turnTo(ONE);
-  expect(told.map((text) => text.replace(/ the .*/, ""))).toEqual([
-    "unheard",
+  watcher.changeTo(ONE);
+  expect(calls.map((text) => text.replace(/(?<=failure) .*/, ""))).toEqual([
+    "failure",
     "begun",
     "begun a.b",
   ]);
-  one.end();
+  watcher.end();
   await say({ begun: NOWHERE });
-  expect(told.length).toBe(3);
+  expect(calls.length).toBe(3);
 });

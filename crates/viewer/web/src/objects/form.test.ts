@@ -18,7 +18,7 @@ function typeOf(signature: string) {
   return type;
 }
 
-/** What was told, shown in a form, and sent again, is the same. */
+/** A value from the bus that is shown in a form and sent again is unchanged. */
 test.each<[string, Json]>([
   ["y", 7],
   ["b", true],
@@ -56,7 +56,7 @@ test.each<[string, Json]>([
   ["v", { type: "s", data: "" }],
   ["v", { type: "v", data: { type: "ay", data: [1] } }],
   ["a(ov)", [["/", { type: "(dd)", data: [1.5, 2] }]]],
-])("a value of %s comes through a form: %j", (signature, data) => {
+])("a value of %s is unchanged by a form: %j", (signature, data) => {
   expect(readField(fieldOf(typeOf(signature), data, TYPES))).toEqual({ value: data });
 });
 
@@ -74,11 +74,11 @@ test.each<[string, Json]>([
   expect(readField(emptyField(typeOf(signature)))).toEqual({ value });
 });
 
-test.each(["y", "i", "t", "d", "h", "(si)"])("an empty form for %s is not whole", (signature) => {
+test.each(["y", "i", "t", "d", "h", "(si)"])("an empty form for %s is incomplete", (signature) => {
   expect(readField(emptyField(typeOf(signature)))).toHaveProperty("problem");
 });
 
-test("one more is added at the end, with the types that it must have", () => {
+test("new elements are added at the end with the declared types", () => {
   const array = withOneMore(withOneMore(emptyField(typeOf("aas"))));
   expect(readField(array)).toEqual({ value: [[], []] });
   const dictionary = withOneMore(emptyField(typeOf("a{ov}")));
@@ -107,11 +107,11 @@ test.each<[string, Json, string]>([
   ["o", "no path", "Not a valid object path, such as /org/example/Object_1"],
   ["ay", [1, 2], ""],
   ["as", ["a", "a"], ""],
-])("of %s %j is wrong: %j", (signature, data, problem) => {
+])("%s: %j is rejected: %j", (signature, data, problem) => {
   expect(problemOf(fieldOf(typeOf(signature), data, TYPES)) ?? "").toBe(problem);
 });
 
-test("keys that are written in two ways are the same key", () => {
+test("differently written equal keys are duplicates", () => {
   const key = (text: string): FormField => ({ kind: "text", code: "u", text });
   const value = emptyField(typeOf("s"));
   const entries = [
@@ -135,7 +135,7 @@ test.each<[string, Json]>([
   ["(ii)", []],
   ["v", "no variant"],
   ["v", { type: 7, data: 7 }],
-])("what is not of its type %s makes a form all the same: %j", (signature, data) => {
+])("a value that does not match %s still makes a form: %j", (signature, data) => {
   expect(fieldOf(typeOf(signature), data, TYPES).kind).toBe(emptyField(typeOf(signature)).kind);
 });
 
@@ -143,6 +143,6 @@ test.each<[number, string | undefined, string[]]>([
   [0, "x", ["x", "b"]],
   [1, undefined, ["a"]],
   [5, "x", ["a", "b"]],
-])("in place %d %j stands", (place, item, expected) => {
+])("element %d is replaced by %j", (place, item, expected) => {
   expect(replaced(["a", "b"], place, item)).toEqual(expected);
 });

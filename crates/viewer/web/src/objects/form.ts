@@ -1,11 +1,11 @@
-// What is typed for values of D-Bus, and the JSON that is sent for it.
+// The model of forms for D-Bus values, and their conversion to JSON.
 
 import type { BasicCode, Json, ValueType } from "../generated/protocol";
 import type { KnownTypes } from "../state/types";
 import { bytesText, type Read, readBasic, readBytes, type TextCode } from "./basic";
 import { listOf, typedOf } from "./json";
 
-/** A control for a value, with what is in it. */
+/** A form control and its content. */
 export type FormField =
   | { readonly kind: "text"; readonly code: TextCode; readonly text: string }
   | { readonly kind: "flag"; readonly isOn: boolean }
@@ -18,16 +18,16 @@ export type FormField =
       readonly entries: readonly Entry[];
     }
   | { readonly kind: "structure"; readonly fields: readonly FormField[] }
-  /** `inside` is of the type that is written, if that is one. */
+  /** `inside` is undefined while `type` is not a complete type. */
   | { readonly kind: "variant"; readonly type: string; readonly inside: FormField | undefined };
 
-/** A key and its value. */
+/** A key of a dictionary and its value. */
 export interface Entry {
   readonly key: FormField;
   readonly value: FormField;
 }
 
-/** An empty control for a value of a type. */
+/** An empty control for a value of this type. */
 export function emptyField({ shape }: ValueType): FormField {
   switch (shape.kind) {
     case "basic":
@@ -45,7 +45,7 @@ export function emptyField({ shape }: ValueType): FormField {
   }
 }
 
-/** A control with a value in it, such as one that the bus has sent. */
+/** A control that contains a value, such as a value from the bus. */
 export function fieldOf({ shape }: ValueType, data: Json, types: KnownTypes): FormField {
   const inner = (of: ValueType, held: Json): FormField => fieldOf(of, held, types);
   switch (shape.kind) {
@@ -77,12 +77,12 @@ export function fieldOf({ shape }: ValueType, data: Json, types: KnownTypes): Fo
   }
 }
 
-/** A control for a variant; `type` is undefined while the text is not a type, as far as is known. */
+/** A control for a variant. `type` is undefined if the text is not known to be a type. */
 export function variantField(text: string, type: ValueType | undefined): FormField {
   return { kind: "variant", type: text, inside: type === undefined ? undefined : emptyField(type) };
 }
 
-/** One more control at the end of an array or a dictionary. */
+/** Adds an empty element at the end of an array or a dictionary. */
 export function withOneMore(field: FormField): FormField {
   if (field.kind === "array") {
     return { ...field, items: [...field.items, emptyField(field.element)] };
@@ -92,7 +92,7 @@ export function withOneMore(field: FormField): FormField {
   return { ...field, entries: [...field.entries, entry] };
 }
 
-/** What is in a control as JSON, or what is wrong with the first part of it that is wrong. */
+/** The content of a control as JSON, or its first problem. */
 export function readField(field: FormField): Read {
   switch (field.kind) {
     case "text":
@@ -112,7 +112,7 @@ export function readField(field: FormField): Read {
   }
 }
 
-/** What is in several controls, or what is wrong with the first one that is wrong. */
+/** The content of several controls as JSON, or the first problem. */
 export function readFields(fields: readonly FormField[]): Read<Json[]> {
   const values: Json[] = [];
   for (const field of fields) {
@@ -123,16 +123,17 @@ export function readFields(fields: readonly FormField[]): Read<Json[]> {
   return { value: values };
 }
 
-/** What is wrong with a control itself, not with one inside of it. */
+/** The problem of a control itself, without the problems of controls inside of it. */
 export function problemOf(field: FormField): string | undefined {
-  if (field.kind === "dictionary") return isTwice(field.entries) ? TWICE : undefined;
+  if (field.kind === "dictionary")
+    return hasDuplicateKeys(field.entries) ? DUPLICATE_KEY : undefined;
   if (field.kind === "variant") return field.inside === undefined ? NO_TYPE : undefined;
   if (field.kind !== "text" && field.kind !== "bytes") return undefined;
   const read = readField(field);
   return "problem" in read ? read.problem : undefined;
 }
 
-/** A list in which one place is another; the same without the place if that is undefined. */
+/** A copy of a list with one element replaced, or removed if `item` is undefined. */
 export function replaced<T>(list: readonly T[], place: number, item: T | undefined): readonly T[] {
   return list.flatMap((held, at) => (at !== place ? [held] : item === undefined ? [] : [item]));
 }
@@ -143,7 +144,7 @@ function basicField(code: BasicCode): FormField {
 }
 
 function readEntries(entries: readonly Entry[]): Read {
-  if (isTwice(entries)) return { problem: TWICE };
+  if (hasDuplicateKeys(entries)) return { problem: DUPLICATE_KEY };
   const pairs: Json[] = [];
   for (const { key, value } of entries) {
     const pair = readFields([key, value]);
@@ -159,8 +160,8 @@ function readVariant(type: string, inside: FormField | undefined): Read {
   return "problem" in read ? read : { value: { type, data: read.value } };
 }
 
-/** Whether a key is there twice, however it was written. */
-function isTwice(entries: readonly Entry[]): boolean {
+/** True if two keys have the same value, even if they are written differently. */
+function hasDuplicateKeys(entries: readonly Entry[]): boolean {
   const keys = entries.flatMap(({ key }) => {
     const read = readField(key);
     return "value" in read ? [JSON.stringify(read.value)] : [];
@@ -168,12 +169,12 @@ function isTwice(entries: readonly Entry[]): boolean {
   return new Set(keys).size < keys.length;
 }
 
-/** Most variants hold a text. */
+/** A variant initially contains a string, the most common type. */
 const EMPTY_VARIANT: FormField = {
   kind: "variant",
   type: "s",
   inside: { kind: "text", code: "s", text: "" },
 };
 
-const TWICE = "Duplicate key";
+const DUPLICATE_KEY = "Duplicate key";
 const NO_TYPE = "Not a single type, such as s, u or a{sv}";

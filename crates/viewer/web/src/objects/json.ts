@@ -1,14 +1,14 @@
-// JSON values of D-Bus, as the program writes them: the table is in crates/notation/src/json/mod.rs.
+// JSON for D-Bus values. The encoding is documented in crates/notation/src/json/mod.rs.
 
 import { isObject } from "../format/check";
 import type { Json, TypedValue } from "../generated/protocol";
 
-/** The elements of a list; none of any other value. */
+/** The elements of a list; empty for any other value. */
 export function listOf(data: Json | undefined): readonly Json[] {
   return isList(data) ? data : [];
 }
 
-/** What a variant holds; undefined if the value is not a variant. */
+/** The content of a variant; undefined if the value is not a variant. */
 export function typedOf(variant: Json): TypedValue | undefined {
   if (isList(variant) || !isObject(variant)) return undefined;
   const { type, data } = variant;

@@ -1,19 +1,19 @@
-// Something that is asked for, again and again.
+// A value that is loaded repeatedly.
 
 import { type ReadonlySignal, signal } from "@preact/signals";
 
-/** What has become of a question. While it is asked again, the last answer stays. */
+/** The state of a request. The previous value stays while the request is repeated. */
 export interface Loaded<T> {
   readonly value: T | undefined;
   readonly problem: string | undefined;
   readonly isWaiting: boolean;
 }
 
-/** What was told last. Of questions that overtake each other the one that was asked last counts. */
+/** The latest value. If several requests overlap, only the answer to the last one counts. */
 export class Latest<T> {
   private readonly loaded = signal<Loaded<T>>(EMPTY);
-  private turn = 0;
-  /** Changes that were heard of while it is asked. */
+  private requests = 0;
+  /** Changes that arrived while a request is pending. */
   private meanwhile: ((value: T) => T)[] = [];
 
   get state(): ReadonlySignal<Loaded<T>> {
@@ -21,42 +21,43 @@ export class Latest<T> {
   }
 
   /**
-   * Waits for an answer. Changes and answers come on different ways: one that was heard of meanwhile may be
-   * newer than the answer, so it is made there too. If it is older, the one that has made the answer what
-   * it is will still be heard of.
+   * Waits for an answer. Events and answers arrive independently. A change that arrives during the
+   * request can be newer than the answer, so it is applied to the answer, too. If it is older, the
+   * event for the newer change is still to come.
    */
   async load(answer: Promise<T>): Promise<T | undefined> {
-    const turn = ++this.turn;
+    const request = ++this.requests;
     this.meanwhile = [];
     this.loaded.value = { ...this.loaded.peek(), isWaiting: true };
     try {
-      const told = await answer;
-      if (turn !== this.turn) return undefined;
-      const value = this.meanwhile.reduce<T>((value, change) => change(value), told);
+      const loaded = await answer;
+      if (request !== this.requests) return undefined;
+      const value = this.meanwhile.reduce<T>((value, change) => change(value), loaded);
       this.loaded.value = { value, problem: undefined, isWaiting: false };
       return value;
     } catch (error) {
       const problem = sentenceOf(error);
-      if (turn === this.turn) this.loaded.value = { value: undefined, problem, isWaiting: false };
+      if (request === this.requests)
+        this.loaded.value = { value: undefined, problem, isWaiting: false };
       return undefined;
     }
   }
 
-  /** Has another value from now on, made from the one that was told. */
+  /** Applies a change to the current value and to the pending answer. */
   change(change: (value: T) => T): void {
     const { value, isWaiting } = this.loaded.peek();
     if (isWaiting) this.meanwhile.push(change);
     if (value !== undefined) this.loaded.value = { ...this.loaded.peek(), value: change(value) };
   }
 
-  /** Forgets what was told; what is still asked is of no interest any more. */
+  /** Forgets the value and ignores pending answers. */
   clear(): void {
-    this.turn++;
+    this.requests++;
     this.loaded.value = EMPTY;
   }
 }
 
-/** What went wrong, as a sentence. */
+/** The message of an error. */
 export function sentenceOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,11 +1,11 @@
-// Lines of text that come in pieces.
+// Splits a stream of bytes into lines.
 
-/** Puts lines together. */
+/** Assembles lines from chunks of bytes. */
 export class LineReader {
   private readonly decoder = new TextDecoder();
   private rest = "";
 
-  /** The lines that are whole now; empty ones are left out. */
+  /** Appends a chunk and returns the lines that are complete now, without empty lines. */
   push(bytes: Uint8Array): readonly string[] {
     const lines = (this.rest + this.decoder.decode(bytes, { stream: true })).split("\n");
     this.rest = lines.pop() ?? "";

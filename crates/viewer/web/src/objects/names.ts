@@ -1,15 +1,15 @@
-// The names of a bus, in the order in which they are looked for.
+// The names on a bus, grouped and sorted for display.
 
 import type { HeardSignal, Name, NameOwner } from "../generated/protocol";
 
-/** Names of one kind. */
+/** The names of one kind. */
 export interface NameGroup {
   readonly kind: "services" | "activatable" | "connections";
   readonly title: string;
   readonly names: readonly Name[];
 }
 
-/** The names in which all words of a filter are, by kind. */
+/** The names that match all words of a filter, grouped by kind. */
 export function groupNames(names: readonly Name[], filter: string): readonly NameGroup[] {
   const words = filter
     .toLowerCase()
@@ -23,26 +23,26 @@ export function groupNames(names: readonly Name[], filter: string): readonly Nam
   }));
 }
 
-/** Whether somebody has the name; the bus has its own without a connection. */
+/** True if the name has an owner. The bus owns its own name without a connection. */
 export function isRunning(name: Name): boolean {
   return name.owner !== undefined || name.who !== undefined;
 }
 
-/** A name has another owner, or none. */
+/** A new owner of a name; undefined if the name was released. */
 export interface OwnerChange {
   readonly name: string;
   readonly owner: string | undefined;
 }
 
-/** What a signal of the bus says of the owner of a name; undefined if it is about something else. */
-export function ownerChangeOf({ member, arguments: said }: HeardSignal): OwnerChange | undefined {
+/** Reads the change from a NameOwnerChanged signal; undefined for other signals. */
+export function ownerChangeOf({ member, arguments: values }: HeardSignal): OwnerChange | undefined {
   if (member !== "NameOwnerChanged") return undefined;
-  const [name, , owner] = said ?? [];
+  const [name, , owner] = values ?? [];
   if (name?.type !== "s" || owner?.type !== "s") return undefined;
   return { name: String(name.data), owner: String(owner.data) || undefined };
 }
 
-/** The names with another owner of one of them. */
+/** Applies a change of ownership to the names. */
 export function withOwner(names: readonly Name[], { name, owner }: OwnerChange): readonly Name[] {
   const known = names.find((one) => one.name === name);
   const is_activatable = known?.is_activatable ?? false;
@@ -50,19 +50,19 @@ export function withOwner(names: readonly Name[], { name, owner }: OwnerChange):
     return is_activatable ? replaced(names, { name, is_activatable }) : without(names, name);
   }
   if (known?.owner === owner) return names;
-  const who = names.find((one) => one.name === owner)?.who;
-  return replaced(names, { name, owner, is_activatable, ...(who && { who }) });
+  const details = names.find((one) => one.name === owner)?.who;
+  return replaced(names, { name, owner, is_activatable, ...(details && { who: details }) });
 }
 
-/** The names with what was told of one of them, if it has not gone meanwhile. */
-export function withTold(names: readonly Name[], told: Name): readonly Name[] {
-  const known = names.find((one) => one.name === told.name);
-  if (known === undefined || known.owner !== told.owner) return names;
-  const { who } = told;
-  // What is known of a connection holds for all names that it has.
+/** Adds the details of a name, unless its owner has changed in the meantime. */
+export function withDetails(names: readonly Name[], details: Name): readonly Name[] {
+  const known = names.find((one) => one.name === details.name);
+  if (known === undefined || known.owner !== details.owner) return names;
+  const { who } = details;
+  // Details of a connection apply to all names that it owns.
   return names.map((one) => {
-    if (one.name === told.name) return told;
-    return one.owner === told.name && one.who === undefined && who ? { ...one, who } : one;
+    if (one.name === details.name) return details;
+    return one.owner === details.name && one.who === undefined && who ? { ...one, who } : one;
   });
 }
 
@@ -77,7 +77,7 @@ function without(names: readonly Name[], name: string): readonly Name[] {
   return names.filter((one) => one.name !== name);
 }
 
-/** Services come in the order of the alphabet, then connections in the order in which they came. */
+/** Sorts well-known names alphabetically, followed by unique names in the order of connecting. */
 function isBefore(one: string, other: string): boolean {
   if (!one.startsWith(":") || !other.startsWith(":")) {
     return one.startsWith(":") === other.startsWith(":") ? one < other : other.startsWith(":");
@@ -91,16 +91,19 @@ function numbersOf(unique: string): readonly number[] {
   return unique.slice(1).split(".").map(Number);
 }
 
-/** NameOwner is behind a name, in a few words: `demo-battery 31326`. */
-export function whoText(who: NameOwner | undefined): string {
-  if (who === undefined) return "";
-  const program = who.comm ?? who.exe?.split("/").at(-1) ?? "";
-  const words = [program, who.pid === undefined ? "" : String(who.pid)];
+/** A short description of the owner of a name: `demo-battery 31326`. */
+export function ownerText(owner: NameOwner | undefined): string {
+  if (owner === undefined) return "";
+  const program = owner.comm ?? owner.exe?.split("/").at(-1) ?? "";
+  const words = [program, owner.pid === undefined ? "" : String(owner.pid)];
   return words.filter((word) => word !== "").join(" ");
 }
 
-/** All that is known of who is behind a name, with a word for each. */
-export function whoFacts({ owner, who }: Name): readonly (readonly [what: string, text: string])[] {
+/** All known details about the owner of a name, with labels. */
+export function ownerFacts({
+  owner,
+  who,
+}: Name): readonly (readonly [label: string, text: string])[] {
   const facts: [string, string | undefined][] = [
     ["connection", owner],
     ["process", who?.pid?.toString()],
@@ -111,7 +114,9 @@ export function whoFacts({ owner, who }: Name): readonly (readonly [what: string
     ["control group", who?.cgroup],
     ["label", who?.label],
   ];
-  return facts.flatMap(([what, text]) => (text === undefined || text === "" ? [] : [[what, text]]));
+  return facts.flatMap(([label, text]) =>
+    text === undefined || text === "" ? [] : [[label, text]],
+  );
 }
 
 function userText(who: NameOwner | undefined): string | undefined {
@@ -136,6 +141,6 @@ function hasAll(text: string, words: readonly string[]): boolean {
 
 const GROUPS = [
   { kind: "services", title: "Services" },
-  { kind: "activatable", title: "Can be started" },
+  { kind: "activatable", title: "Activatable" },
   { kind: "connections", title: "Connections" },
 ] as const;

@@ -39,16 +39,16 @@ test.each<[string[], string[]]>([
     ["/", "/a", "/a/b*", "/ab*"],
     ["0 / +", "1 /a/b", "1 /ab"],
   ],
-  // An object that tells of one far below itself, and a name that is no path.
+  // An object that reports a distant descendant, and a child name that is not a path element.
   [
     ["/a*", "/a/b/c*", "/a/\u202e!"],
     ["0 /a +", "1 b/c", "1 \u202e"],
   ],
-])("of %j the lines are %j", (paths, expected) => {
+])("the lines of %j are %j", (paths, expected) => {
   expect(shape(nodes(...paths))).toEqual(expected);
 });
 
-test("ten thousand objects are a tree at once", () => {
+test("trees of ten thousand objects have all lines", () => {
   const paths = Array.from({ length: 10_000 }, (_, number) => `/a/v${number}*`);
   expect(treeLines(nodes("/", "/a*", ...paths)).length).toBe(10_001);
 });
@@ -68,7 +68,7 @@ test.each<[string[], string[]]>([
     ["/d", "/gone"],
     ["/", "/a", "/a/b", "/a/b/c", "/d"],
   ],
-])("while %j are folded %j are seen", (folded, expected) => {
+])("while %j are collapsed %j are visible", (folded, expected) => {
   expect(paths(seenLines(LINES, new Set(folded)))).toEqual(expected);
 });
 
@@ -101,7 +101,7 @@ test.each<[string, string | undefined, string[], string]>([
   ["Enter", undefined, [], "go /"],
   ["x", "/a", [], ""],
   ["/", undefined, [], ""],
-])("%s at %s with %j folded does %j", (key, path, folded, expected) => {
+])("%s at %s with %j collapsed does %j", (key, path, folded, expected) => {
   const set = new Set(folded);
   const step = treeStep(seenLines(LINES, set), set, path, key);
   expect(step === undefined ? "" : `${step.act} ${step.path}`).toBe(expected);
@@ -112,6 +112,6 @@ test.each<[string[], string | undefined]>([
   [["/"], "/"],
   [["/", "/a*", "/b*"], "/a"],
   [["/!"], "/"],
-])("of %j %s is shown first", (found, expected) => {
+])("in %j the first object is %s", (found, expected) => {
   expect(firstPath(nodes(...found))).toBe(expected);
 });

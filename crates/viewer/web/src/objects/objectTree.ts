@@ -1,29 +1,35 @@
-// The objects of a service as lines of a tree that unfolds.
+// The objects of a service as lines of an expandable tree.
 
 import type { TreeNode } from "../generated/protocol";
 
 /** A line of the tree. */
 export interface TreeLine {
   readonly node: TreeNode;
-  /** What stands there: the path from the line above that it belongs to. */
+  /** The path relative to the parent line. */
   readonly label: string;
-  /** From 0. */
+  /** The nesting depth, from 0. */
   readonly depth: number;
-  /** The path of the line above that it belongs to. */
+  /** The path of the parent line. */
   readonly parent: string | undefined;
   readonly isFoldable: boolean;
-  /** Whether it has interfaces of its own, or failed: others are only on the way to such. */
+  /**
+   * True if the object has interfaces of its own or could not be introspected. Other objects only
+   * lead to objects below them.
+   */
   readonly isOwn: boolean;
 }
 
-/** What a key does in the tree. */
+/** The effect of a key in the tree. */
 export type TreeStep =
   | { readonly act: "go"; readonly path: string }
   | { readonly act: "open"; readonly path: string }
   | { readonly act: "fold"; readonly path: string }
   | { readonly act: "unfold"; readonly path: string };
 
-/** All lines of a tree. Objects that only lead to a single other one are on its line. */
+/**
+ * All lines of a tree. An object that only leads to one other object is merged into the line of the
+ * latter.
+ */
 export function treeLines(nodes: readonly TreeNode[]): readonly TreeLine[] {
   const children = childCounts(nodes);
   const lines: TreeLine[] = [];
@@ -43,42 +49,42 @@ export function treeLines(nodes: readonly TreeNode[]): readonly TreeLine[] {
   return lines;
 }
 
-/** The lines that are seen while these are folded. */
+/** The visible lines while these paths are collapsed. */
 export function seenLines(
   lines: readonly TreeLine[],
   folded: ReadonlySet<string>,
 ): readonly TreeLine[] {
-  const seen: TreeLine[] = [];
+  const visible: TreeLine[] = [];
   let hiddenBelow: number | undefined;
   for (const line of lines) {
     if (hiddenBelow !== undefined && line.depth > hiddenBelow) continue;
     hiddenBelow = line.isFoldable && folded.has(line.node.path) ? line.depth : undefined;
-    seen.push(line);
+    visible.push(line);
   }
-  return seen;
+  return visible;
 }
 
-/** The lines in which a text is, with those above that they belong to. */
+/** The lines that contain a text, and the lines above them. */
 export function filteredLines(lines: readonly TreeLine[], filter: string): readonly TreeLine[] {
-  const wanted = filter.trim().toLowerCase();
-  if (wanted === "") return lines;
+  const text = filter.trim().toLowerCase();
+  if (text === "") return lines;
   const kept = new Set<TreeLine>();
   const above: TreeLine[] = [];
   for (const line of lines) {
     above.length = line.depth;
     above.push(line);
-    if (searched(line).includes(wanted)) for (const one of above) kept.add(one);
+    if (searched(line).includes(text)) for (const one of above) kept.add(one);
   }
   return lines.filter((line) => kept.has(line));
 }
 
-/** The object that is shown first: the first one that has interfaces of its own. */
+/** The object to show first: the first one with interfaces of its own. */
 export function firstPath(nodes: readonly TreeNode[]): string | undefined {
   const own = nodes.find(({ interfaces }) => interfaces?.some((name) => !isCommon(name)) ?? false);
   return (own ?? nodes[0])?.path;
 }
 
-/** What a key does on the line of a path; undefined if nothing. */
+/** The effect of a key on the line of a path; undefined if it has none. */
 export function treeStep(
   lines: readonly TreeLine[],
   folded: ReadonlySet<string>,
@@ -103,7 +109,7 @@ export function treeStep(
   return line.isFoldable && !isFolded ? { act: "fold", path: line.node.path } : go(line.parent);
 }
 
-/** Whether an interface is one that all objects have. */
+/** True for the standard interfaces that every object has. */
 export function isCommon(name: string): boolean {
   return COMMON.has(name);
 }
@@ -118,7 +124,7 @@ function childCounts(nodes: readonly TreeNode[]): ReadonlyMap<string, number> {
   return counts;
 }
 
-/** The nearest object above that is known. */
+/** The nearest known object above a path. */
 function parentOf(path: string, known: ReadonlySet<string>): string | undefined {
   for (let parent = path; parent !== "/" && parent !== ""; ) {
     parent = parent.slice(0, parent.lastIndexOf("/")) || "/";

@@ -1,9 +1,9 @@
-// Keys of the objects of a bus.
+// Keys of the objects view.
 
 import type { KeyBinding, KeyNote } from "../keys/keys";
 import type { ObjectTab, Session } from "./session";
 
-/** What keys do while a bus is browsed. */
+/** The keys and actions of the objects view. */
 export function objectsKeys(session: Session): readonly KeyBinding[] {
   const show = (tab: ObjectTab, words: string): KeyBinding => ({
     keys: [],
@@ -31,7 +31,7 @@ export function objectsKeys(session: Session): readonly KeyBinding[] {
   ];
 }
 
-/** Keys of the lists and forms, which act while these have the focus. */
+/** Keys of lists and forms, which work while these have the focus. */
 export const OBJECTS_NOTES: readonly KeyNote[] = [
   { keys: ["ArrowDown"], about: "Next name or object" },
   { keys: ["ArrowUp"], about: "Previous name or object" },
@@ -40,7 +40,7 @@ export const OBJECTS_NOTES: readonly KeyNote[] = [
   { keys: ["Shift+Enter"], about: "New line in a text" },
 ];
 
-/** Moves the focus to the box of a pane by which its lines are found. */
+/** Focuses the filter of a pane. */
 function focus(pane: string): void {
   document.querySelector<HTMLElement>(`${pane} input[type=search]`)?.focus();
 }

@@ -1,4 +1,4 @@
-// What is looked at on a bus. It stays while other views of the page are shown.
+// The state of the objects view. It is kept while another view is shown.
 
 import { batch, computed, effect, signal } from "@preact/signals";
 import type {
@@ -11,16 +11,16 @@ import type {
   Watched,
 } from "../generated/protocol";
 import type { BusClient } from "./bus";
-import { type Listener, type OneHeard, Watching } from "./busWatch";
+import { BusWatcher, type WatchedEvent, type WatchListener } from "./busWatch";
 import { CallDraft, type FullCall, type PastCall } from "./callDraft";
 import { type Changes, changesOf, withChanges } from "./changes";
 import { Latest, sentenceOf } from "./latest";
-import { isRunning, type OwnerChange, ownerChangeOf, withOwner, withTold } from "./names";
+import { isRunning, type OwnerChange, ownerChangeOf, withDetails, withOwner } from "./names";
 import { firstPath } from "./objectTree";
 import { SignalLog } from "./signalLog";
 import { type TreeChange, treeChangeOf, withTreeChanges } from "./treeChanges";
 
-/** What is shown of an object. */
+/** The tabs of an object. */
 export type ObjectTab = "members" | "signals" | "calls";
 
 /** An object on the bus. */
@@ -29,22 +29,22 @@ export interface ObjectPlace {
   readonly path: string;
 }
 
-/** A member whose form is open: a method to be called, or a property to be set. */
+/** The member whose form is open: a method to call or a property to set. */
 export interface OpenMember {
   readonly is: "method" | "property";
   readonly interface: string;
   readonly name: string;
 }
 
-/** The state of the view. */
-export class Session implements Listener {
+/** The state of the objects view. */
+export class Session implements WatchListener {
   readonly names = new Latest<readonly Name[]>();
   readonly nameFilter = signal("");
   readonly service = signal<string | undefined>(undefined);
   readonly tree = new Latest<Tree>();
   readonly treeFilter = signal("");
   readonly folded = signal<ReadonlySet<string>>(new Set());
-  /** The line of the tree that keys act on. */
+  /** The path of the tree line that has the keyboard focus. */
   readonly cursor = signal<string | undefined>(undefined);
   readonly place = signal<ObjectPlace | undefined>(undefined);
   readonly object = new Latest<BusObject>();
@@ -52,9 +52,9 @@ export class Session implements Listener {
   readonly open = signal<OpenMember | undefined>(undefined);
   readonly log = new SignalLog();
   readonly watchProblem = signal<string | undefined>(undefined);
-  /** How often each property has changed since the object is looked at. */
+  /** The number of changes of each property since the object was selected. */
   readonly changes = signal<ReadonlyMap<string, number>>(new Map());
-  /** Calls of this session, the newest first. */
+  /** The calls of this session, newest first. */
   readonly history = signal<readonly PastCall[]>([]);
 
   private readonly watched = computed<Watched>(() => {
@@ -62,62 +62,65 @@ export class Session implements Listener {
   });
   constructor(readonly client: BusClient) {}
 
-  /** What was asked for; undefined while nothing is heard. */
-  private asked: Watched | undefined;
+  /** The scope that was loaded last; undefined until the watch begins. */
+  private loaded: Watched | undefined;
   private readonly drafts = new Map<string, CallDraft>();
-  private readonly soon = new Set<string>();
-  /** Connections of which only the name is known. */
-  private readonly newcomers = new Set<string>();
+  private readonly scheduled = new Set<string>();
+  /** New connections of which only the name is known. */
+  private readonly newConnections = new Set<string>();
   private calls = 0;
 
-  /** Is told by the bus, and asks it, from now on; gives what ends that. */
+  /** Starts to watch the bus and to load data. Returns a function that stops the watch. */
   follow(): () => void {
-    this.asked = undefined;
+    this.loaded = undefined;
     void this.client.typesOf(VARIANT_TYPES.join("")).catch(() => null);
-    const watching = new Watching(this.client.hearing(), this.watched.peek(), this);
-    const end = effect(() => watching.turnTo(this.watched.value));
+    const watcher = new BusWatcher(this.client.subscribe(), this.watched.peek(), this);
+    const end = effect(() => watcher.changeTo(this.watched.value));
     return () => {
       end();
-      watching.end();
+      watcher.end();
     };
   }
 
-  /** Asks for all that is looked at and was not asked for since it is heard. */
-  begun(watched: Watched): void {
-    const { asked } = this;
-    this.asked = watched;
-    const isOther = asked?.service !== watched.service;
-    if (asked === undefined) void this.refreshNames().then(() => this.refreshTree());
+  /** Loads the parts of the scope that changed since the last call. */
+  onBegin(watched: Watched): void {
+    const { loaded } = this;
+    this.loaded = watched;
+    const isOther = loaded?.service !== watched.service;
+    if (loaded === undefined) void this.refreshNames().then(() => this.refreshTree());
     else if (isOther) void this.refreshTree();
-    if (isOther || asked?.path !== watched.path) void this.refreshObject();
+    if (isOther || loaded?.path !== watched.path) void this.refreshObject();
   }
 
-  /** Shows what has come in the last moment. */
-  heard(heard: readonly OneHeard[]): void {
-    const by = (kind: OneHeard["of"]): Heard[] =>
-      heard.filter(({ of }) => of === kind).map(({ what }) => what);
+  /** Applies a batch of events. */
+  onEvents(events: readonly WatchedEvent[]): void {
+    const by = (kind: WatchedEvent["of"]): Heard[] =>
+      events.filter(({ of }) => of === kind).map(({ what }) => what);
     batch(() => {
-      this.takeNames(by("names"));
-      this.takeObjects(by("objects"));
-      this.takeSignals(by("object"));
+      this.applyNameSignals(by("names"));
+      this.applyObjectSignals(by("objects"));
+      this.applySignals(by("object"));
     });
   }
 
-  unheard(why: string): void {
-    this.watchProblem.value = why;
+  onFailure(reason: string): void {
+    this.watchProblem.value = reason;
   }
 
-  /** Learns the names again. */
+  /** Loads the names again. */
   async refreshNames(): Promise<void> {
     await this.names.load(this.client.names());
   }
 
-  /** Shows the objects of a service, unless it would have to be started. */
+  /** Selects a service. A service that is not running is not started. */
   chooseService(name: string): void {
     if (this.service.peek() !== name) this.show(name, undefined);
   }
 
-  /** Shows a service and one of its objects; of none the first one. */
+  /**
+   * Selects a service and one of its objects. Without a path, the first object is selected once the
+   * tree is loaded.
+   */
   show(service: string | undefined, place: ObjectPlace | undefined): void {
     batch(() => {
       if (this.service.peek() !== service) {
@@ -130,16 +133,16 @@ export class Session implements Listener {
     });
   }
 
-  /** Learns the objects of the service again, if it runs: looking starts nothing. */
+  /** Loads the objects of the service again if it is running. Browsing must not start services. */
   async refreshTree(): Promise<void> {
     const service = this.service.peek();
-    if (service === undefined || !this.runs(service)) return;
+    if (service === undefined || !this.hasOwner(service)) return;
     const tree = await this.tree.load(this.client.tree(service));
     const path = tree === undefined ? undefined : firstPath(tree.nodes);
     if (path !== undefined && this.place.peek() === undefined) this.choosePlace({ service, path });
   }
 
-  /** Shows an object. */
+  /** Selects an object, or none. */
   choosePlace(place: ObjectPlace | undefined): void {
     const old = this.place.peek();
     if (old?.service === place?.service && old?.path === place?.path) return;
@@ -154,13 +157,13 @@ export class Session implements Listener {
     });
   }
 
-  /** Learns again what the object has. */
+  /** Loads the selected object again. */
   async refreshObject(): Promise<void> {
     const place = this.place.peek();
     if (place !== undefined) await this.object.load(this.client.object(place.service, place.path));
   }
 
-  /** The form of a method, with what was typed there last. */
+  /** The form of a method, with the previous input. */
   draftOf(place: ObjectPlace, of: string, method: Method): CallDraft {
     const target = { ...place, interface: of, method: method.name };
     const signature = method.arguments.map(({ type }) => type).join("");
@@ -170,7 +173,7 @@ export class Session implements Listener {
     return draft;
   }
 
-  /** Remembers a call that was made. */
+  /** Adds a call to the history. */
   remember(
     { takes }: CallDraft,
     call: FullCall,
@@ -181,7 +184,7 @@ export class Session implements Listener {
     this.history.value = [past, ...this.history.peek()].slice(0, HISTORY_MAX);
   }
 
-  /** Opens the form of a call that was made, with its arguments. */
+  /** Opens the form of an earlier call, with its arguments. */
   reopen({ call, takes }: PastCall): void {
     const { service, path } = call;
     const method = { name: call.method, arguments: takes, results: [], annotations: [] };
@@ -193,7 +196,7 @@ export class Session implements Listener {
     });
   }
 
-  /** Starts a service that does not run, and shows its objects. */
+  /** Starts a service that is not running. Returns the error, if it fails. */
   async start(name: string): Promise<string | undefined> {
     try {
       const answer = await this.client.call({ ...STARTER, arguments: [name, 0] });
@@ -203,10 +206,10 @@ export class Session implements Listener {
     }
   }
 
-  private takeNames(heard: readonly Heard[]): void {
+  private applyNameSignals(heard: readonly Heard[]): void {
     for (const one of heard) {
       if ("lost" in one || one.signal.member === "ActivatableServicesChanged") {
-        this.doSoon("names", () => this.refreshNames());
+        this.schedule("names", () => this.refreshNames());
         continue;
       }
       const change = ownerChangeOf(one.signal);
@@ -218,26 +221,29 @@ export class Session implements Listener {
     const { name, owner } = change;
     this.names.change((names) => withOwner(names, change));
     if (name === owner) {
-      this.newcomers.add(name);
-      this.doSoon("newcomers", () => this.learnNewcomers());
+      this.newConnections.add(name);
+      this.schedule("newConnections", () => this.loadNewConnections());
     }
     if (name !== this.service.peek()) return;
-    // Who has the name now may have other objects; without an owner there are none.
-    if (owner !== undefined) this.doSoon("service", () => this.refreshService());
+    // The new owner of the name may have other objects; without an owner there are none.
+    if (owner !== undefined) this.schedule("service", () => this.refreshService());
     else this.forgetService();
   }
 
-  /** Learns who has connected and is still there: most of those that only ask something are not. */
-  private async learnNewcomers(): Promise<void> {
-    const names = [...this.newcomers].filter((name) => this.runs(name));
-    this.newcomers.clear();
-    if (names.length > LEARNT_MAX) await this.refreshNames();
-    else await Promise.all(names.map((name) => this.learn(name)));
+  /**
+   * Loads the details of new connections that still exist. Connections that make only one call have
+   * usually gone.
+   */
+  private async loadNewConnections(): Promise<void> {
+    const names = [...this.newConnections].filter((name) => this.hasOwner(name));
+    this.newConnections.clear();
+    if (names.length > LOOKUPS_MAX) await this.refreshNames();
+    else await Promise.all(names.map((name) => this.loadDetails(name)));
   }
 
-  private async learn(name: string): Promise<void> {
-    const told = await this.client.name(name).catch(() => null);
-    if (told !== null) this.names.change((names) => withTold(names, told));
+  private async loadDetails(name: string): Promise<void> {
+    const details = await this.client.name(name).catch(() => null);
+    if (details !== null) this.names.change((names) => withDetails(names, details));
   }
 
   private async refreshService(): Promise<void> {
@@ -249,14 +255,14 @@ export class Session implements Listener {
     this.object.clear();
   }
 
-  private takeObjects(heard: readonly Heard[]): void {
+  private applyObjectSignals(heard: readonly Heard[]): void {
     const changes: TreeChange[] = [];
     for (const one of heard) {
       const change = "signal" in one ? treeChangeOf(one.signal) : undefined;
       if (change !== undefined) changes.push(change);
-      // Some were lost, or could not be read.
+      // Some signals were lost or could not be read.
       else if ("lost" in one || one.signal.failure !== undefined) {
-        this.doSoon("tree", () => this.refreshTree());
+        this.schedule("tree", () => this.refreshTree());
       }
     }
     if (changes.length === 0) return;
@@ -265,7 +271,7 @@ export class Session implements Listener {
     if (changes.some((change) => change.path === path)) this.refreshObjectSoon();
   }
 
-  private takeSignals(heard: readonly Heard[]): void {
+  private applySignals(heard: readonly Heard[]): void {
     if (heard.length > 0) this.log.add(heard);
     for (const one of heard) {
       if ("lost" in one) this.refreshObjectSoon();
@@ -286,33 +292,33 @@ export class Session implements Listener {
   }
 
   private refreshObjectSoon(): void {
-    this.doSoon("object", () => this.refreshObject());
+    this.schedule("object", () => this.refreshObject());
   }
 
-  /** Does something once, a moment after it was wanted first: many changes are told of at once. */
-  private doSoon(what: string, act: () => Promise<void>): void {
-    if (this.soon.has(what)) return;
-    this.soon.add(what);
+  /** Runs an action once after a delay, since many events often arrive together. */
+  private schedule(name: string, act: () => Promise<void>): void {
+    if (this.scheduled.has(name)) return;
+    this.scheduled.add(name);
     setTimeout(() => {
-      this.soon.delete(what);
+      this.scheduled.delete(name);
       void act();
-    }, SOON_MS);
+    }, DELAY_MS);
   }
 
-  /** Whether somebody has a name, as far as is known. */
-  private runs(name: string): boolean {
+  /** True if a name has an owner, or if the names are not loaded yet. */
+  private hasOwner(name: string): boolean {
     const known = this.names.state.peek().value;
     const found = known?.find((one) => one.name === name);
     return known === undefined || (found !== undefined && isRunning(found));
   }
 }
 
-/** A member of an interface in one text. */
+/** A key that identifies a member of an interface. */
 export function memberKey(of: string, member: string): string {
   return `${of} ${member}`;
 }
 
-/** Whether both are the same one. */
+/** True if both are the same member. */
 export function isSameMember(one: OpenMember | undefined, other: OpenMember): boolean {
   return one?.is === other.is && one.interface === other.interface && one.name === other.name;
 }
@@ -325,7 +331,7 @@ const STARTER = {
   signature: "su",
 };
 
-/** Types that variants often have. */
+/** Common types of variants, which the form offers. */
 export const VARIANT_TYPES = [
   "s",
   "b",
@@ -343,9 +349,9 @@ export const VARIANT_TYPES = [
   "v",
 ];
 
-/** So long after the first sign that something has changed it is asked for. */
-const SOON_MS = 250;
-/** Of more names than this all are asked for in one question. */
-const LEARNT_MAX = 16;
-/** Older calls are forgotten. */
+/** The delay between the first event and the request for new data. */
+const DELAY_MS = 250;
+/** The maximum number of new connections that are looked up individually. */
+const LOOKUPS_MAX = 16;
+/** The maximum number of calls in the history. */
 const HISTORY_MAX = 200;

@@ -1,38 +1,38 @@
-// The signals of an object as they come, and of those the ones that are shown.
+// The received signals of an object, and the visible part of them.
 
 import { computed, signal } from "@preact/signals";
 import type { Heard } from "../generated/protocol";
 
 /** A line of the list. */
 export interface LogLine {
-  /** Counted from the first one that was heard. */
+  /** The number of the signal, counted from 1. */
   readonly number: number;
-  readonly heard: Heard;
+  readonly event: Heard;
 }
 
-/** The last signals of an object. */
+/** The most recent signals of an object. */
 export class SignalLog {
   private readonly all = signal<readonly LogLine[]>([]);
-  /** What is shown while nothing new is. */
+  /** The visible lines while the list is paused. */
   private readonly held = signal<readonly LogLine[] | undefined>(undefined);
   private count = 0;
 
-  /** The newest first. */
+  /** The visible lines, newest first. */
   readonly lines = computed(() => this.held.value ?? this.all.value);
   readonly isPaused = computed(() => this.held.value !== undefined);
-  /** How many came since it is paused. */
+  /** The number of signals that arrived since the list was paused. */
   readonly unseen = computed(() => {
     const newest = this.all.value[0]?.number ?? 0;
     return newest - (this.lines.value[0]?.number ?? 0);
   });
 
-  /** Adds signals in the order in which they came. */
-  add(heard: readonly Heard[]): void {
-    const added = heard.map((one) => ({ number: ++this.count, heard: one })).reverse();
+  /** Adds signals in the order in which they arrived. */
+  add(events: readonly Heard[]): void {
+    const added = events.map((event) => ({ number: ++this.count, event })).reverse();
     this.all.value = [...added, ...this.all.peek()].slice(0, LINES_MAX);
   }
 
-  /** Holds what is shown, or shows what has come since. */
+  /** Pauses the list, or resumes it with the signals that arrived in the meantime. */
   togglePause(): void {
     this.held.value = this.held.peek() === undefined ? this.all.peek() : undefined;
   }
@@ -44,5 +44,5 @@ export class SignalLog {
   }
 }
 
-/** Older ones are forgotten. */
+/** The maximum number of lines; older ones are dropped. */
 export const LINES_MAX = 300;

@@ -1,4 +1,4 @@
-// Types for tests, parsed by the program.
+// Types for unit tests, which the program generated.
 
 import { checked } from "../format/check";
 import types from "../generated/types.json";

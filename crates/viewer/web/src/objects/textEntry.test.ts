@@ -5,38 +5,38 @@ import { TextEntry } from "./textEntry";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** An entry, and what it has asked to be read. */
+/** A text entry, and the requests that it made. */
 function entry() {
-  const asked: { readonly text: string; readonly answer: (typed: ReadText) => void }[] = [];
+  const requests: { readonly text: string; readonly answer: (typed: ReadText) => void }[] = [];
   const ask = (_: string, text: string): Promise<ReadText> =>
-    new Promise((answer) => asked.push({ text, answer }));
-  return { entry: new TextEntry("s", ask), asked };
+    new Promise((answer) => requests.push({ text, answer }));
+  return { entry: new TextEntry("s", ask), requests };
 }
 
-test("a text is read once nothing more is typed", async () => {
-  const { entry: typed, asked } = entry();
+test("a text is parsed when typing pauses", async () => {
+  const { entry: typed, requests } = entry();
   typed.type("'a");
   await vi.advanceTimersByTimeAsync(60);
   typed.type("'ab'");
   await vi.advanceTimersByTimeAsync(200);
-  expect(asked.map(({ text }) => text)).toEqual(["'ab'"]);
+  expect(requests.map(({ text }) => text)).toEqual(["'ab'"]);
   expect(typed.value).toEqual({ problem: "Still checking" });
-  asked[0]?.answer({ arguments: ["ab"] });
+  requests[0]?.answer({ arguments: ["ab"] });
   await typed.settle();
   expect(typed.value).toEqual({ value: ["ab"] });
-  expect(asked.length).toBe(1);
+  expect(requests.length).toBe(1);
 });
 
-test("an answer about an older text is of no interest", async () => {
-  const { entry: typed, asked } = entry();
+test("an answer for an older text is ignored", async () => {
+  const { entry: typed, requests } = entry();
   typed.type("'a'");
   const first = typed.settle();
   typed.type("'b'");
-  asked[0]?.answer({ arguments: ["a"] });
+  requests[0]?.answer({ arguments: ["a"] });
   await first;
   expect(typed.read.value).toEqual({ state: "reading" });
   const second = typed.settle();
-  asked[1]?.answer({ problem: { sentence: "expected a value", column: 4 } });
+  requests[1]?.answer({ problem: { sentence: "expected a value", column: 4 } });
   await second;
   expect(typed.read.value).toEqual({ state: "wrong", sentence: "expected a value", column: 4 });
 });

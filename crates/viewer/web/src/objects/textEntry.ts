@@ -1,11 +1,12 @@
-// Arguments that are typed as one text of GVariant, which the program reads while somebody types.
+// Arguments that are entered in one GVariant text. The program parses the text while the user
+// types.
 
 import { signal } from "@preact/signals";
 import type { Json, ReadText } from "../generated/protocol";
 import type { Read } from "./basic";
 import { sentenceOf } from "./latest";
 
-/** What a text is. */
+/** The result of parsing the text. */
 export type TextRead =
   | { readonly state: "reading" }
   | { readonly state: "right"; readonly arguments: readonly Json[] }
@@ -22,7 +23,7 @@ export class TextEntry {
     private readonly ask: (signature: string, text: string) => Promise<ReadText>,
   ) {}
 
-  /** Takes another text, and has it read once nothing more is typed. */
+  /** Sets the text, and parses it when the user stops typing. */
   type(text: string): void {
     this.text.value = text;
     this.read.value = { state: "reading" };
@@ -31,14 +32,14 @@ export class TextEntry {
     this.timer = setTimeout(() => void this.settle(), TYPING_MS);
   }
 
-  /** Waits until the text that is there is read. */
+  /** Waits until the current text is parsed. */
   settle(): Promise<void> {
     clearTimeout(this.timer);
     this.reading ??= this.readText(this.text.peek());
     return this.reading;
   }
 
-  /** The arguments, or why there are none. */
+  /** The arguments, or the reason why they are not available. */
   get value(): Read<readonly Json[]> {
     const read = this.read.value;
     if (read.state === "right") return { value: read.arguments };
@@ -49,7 +50,7 @@ export class TextEntry {
     const read = await this.ask(this.signature, text).then(readOf, (error: unknown): TextRead => {
       return { state: "wrong", sentence: sentenceOf(error), column: undefined };
     });
-    // More may have been typed since.
+    // The user may have typed more in the meantime.
     if (this.text.peek() === text) this.read.value = read;
   }
 }
@@ -60,5 +61,5 @@ function readOf(typed: ReadText): TextRead {
   return { state: "wrong", sentence, column: column ?? undefined };
 }
 
-/** So long nothing must be typed before a text is read. */
+/** The pause in typing after which the text is parsed. */
 const TYPING_MS = 120;

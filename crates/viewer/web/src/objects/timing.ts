@@ -1,6 +1,6 @@
-// How long several calls took.
+// Statistics of the durations of repeated calls.
 
-/** The shortest, the middle one and the longest, in nanoseconds. */
+/** The shortest, median and longest duration in nanoseconds. */
 export interface Timing {
   readonly count: number;
   readonly min: number;
@@ -8,7 +8,7 @@ export interface Timing {
   readonly max: number;
 }
 
-/** Of so many durations; undefined of none. */
+/** The statistics of these durations; undefined if there are none. */
 export function timingOf(durations: readonly number[]): Timing | undefined {
   const ordered = durations.toSorted((one, other) => one - other);
   const [min] = ordered;

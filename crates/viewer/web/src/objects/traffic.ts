@@ -1,4 +1,4 @@
-// From what a bus has to the messages about it.
+// Links from names, objects and members to their messages.
 
 import { batch } from "@preact/signals";
 import { action, type MenuItem } from "../parts/openMenu";
@@ -6,7 +6,10 @@ import { copyItems } from "../query/filterMenu";
 import { replaceQuery } from "../query/terms";
 import type { Store } from "../state/store";
 
-/** Lines of a menu for something on the bus: its messages, found by these terms, and its name to be copied. */
+/**
+ * The menu for a name, object or member: shows the messages that match these terms, and copies the
+ * name.
+ */
 export function trafficItems(store: Store, terms: readonly string[], name: string): MenuItem[] {
   const query = terms.join(" ");
   return [

@@ -1,19 +1,19 @@
-// Objects of a service that come and go, as their manager tells.
+// Objects that a service adds or removes, from signals of org.freedesktop.DBus.ObjectManager.
 
 import type { HeardSignal, Json, Tree, TreeNode } from "../generated/protocol";
 import { partitionPoint } from "../model/search";
 import { isCommon } from "./objectTree";
 
-/** An object has got interfaces, or lost them. */
+/** An object gained or lost interfaces. */
 export interface TreeChange {
   readonly is: "added" | "removed";
   readonly path: string;
   readonly interfaces: readonly string[];
 }
 
-/** What a signal of a manager of objects says; undefined if it says something else. */
-export function treeChangeOf({ member, arguments: said }: HeardSignal): TreeChange | undefined {
-  const [path, interfaces] = said ?? [];
+/** Reads the change from a signal of an object manager; undefined for other signals. */
+export function treeChangeOf({ member, arguments: values }: HeardSignal): TreeChange | undefined {
+  const [path, interfaces] = values ?? [];
   if (path?.type !== "o" || interfaces === undefined) return undefined;
   const list = listOf(interfaces.data);
   if (member === "InterfacesAdded" && interfaces.type === "a{sa{sv}}") {
@@ -24,7 +24,7 @@ export function treeChangeOf({ member, arguments: said }: HeardSignal): TreeChan
   return { is: "removed", path: String(path.data), interfaces: list.map(String) };
 }
 
-/** The tree after changes, in the order in which they came. */
+/** The tree after these changes, which are in the order in which they arrived. */
 export function withTreeChanges(tree: Tree, changes: readonly TreeChange[]): Tree {
   const nodes = [...tree.nodes];
   let left_out = tree.left_out;
@@ -45,23 +45,23 @@ function added({ path, interfaces = [] }: TreeNode, more: readonly string[]): Tr
   return { path, interfaces: [...new Set([...interfaces, ...more])] };
 }
 
-/** Takes interfaces from the object at this place, and it from the tree if it has no others. */
+/** Removes interfaces from the object at this index, and the object itself if it has no others. */
 function remove(
   nodes: TreeNode[],
   at: number,
   { path, interfaces = [] }: TreeNode,
-  gone: readonly string[],
+  removed: readonly string[],
 ): void {
-  const left = interfaces.filter((name) => !gone.includes(name));
+  const left = interfaces.filter((name) => !removed.includes(name));
   nodes[at] = { path, interfaces: left };
   for (let place = at; isEmpty(nodes, place); ) {
     const [last] = nodes.splice(place, 1);
-    // What was only on the way to it leads nowhere any more.
+    // Objects that only led to the removed object are removed, too.
     place = placeOf(nodes, parentOf(last?.path ?? "/"));
   }
 }
 
-/** Whether there is an object that has nothing of its own, and none below it. */
+/** True if the object has no interfaces of its own and no objects below it. */
 function isEmpty(nodes: readonly TreeNode[], at: number): boolean {
   const node = nodes[at];
   if (node?.interfaces === undefined || node.path === "/") return false;
@@ -69,9 +69,9 @@ function isEmpty(nodes: readonly TreeNode[], at: number): boolean {
   return node.interfaces.every(isCommon) && !isBelow;
 }
 
-/** Where an object is, or where it would be: before those below it, which are in the order of their names. */
+/** The index of an object, or the index at which to insert it. Nodes are sorted by path. */
 function placeOf(nodes: readonly TreeNode[], path: string): number {
-  // No character of a path comes before the slash.
+  // The slash is the smallest character of a path, so an object comes directly before its children.
   return partitionPoint(nodes.length, (place) => (nodes[place]?.path ?? "") < path);
 }
 
@@ -83,5 +83,5 @@ function listOf(data: Json): readonly Json[] {
   return Array.isArray(data) ? data : [];
 }
 
-/** As many as the program tells of at most. */
+/** The maximum number of objects, as in the program. */
 const NODES_MAX = 10_000;

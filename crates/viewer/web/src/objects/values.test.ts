@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { childrenOf, inline } from "../details/values";
 import type { Json } from "../generated/protocol";
 import { TYPES } from "./testing";
-import { toldValue } from "./values";
+import { displayValue } from "./values";
 
 test.each<[string, Json, string]>([
   ["y", 7, "7"],
@@ -21,24 +21,24 @@ test.each<[string, Json, string]>([
   ["a{sv}", [["k", { type: "u", data: 1 }]], "{k: 1}"],
   ["a{s(ay)}", [["k", [[1]]]], "{k: (1 bytes)}"],
   ["v", { type: "v", data: { type: "s", data: "x" } }, '"x"'],
-  // What breaks the rules is shown too.
+  // Malformed values are shown, too.
   ["?", 1, "1"],
   ["(si)", [], '("null", null)'],
-])("%s %j is told as %s", (type, data, expected) => {
-  expect(inline(toldValue({ type, data }, TYPES))).toBe(expected);
+])("%s %j is displayed as %s", (type, data, expected) => {
+  expect(inline(displayValue({ type, data }, TYPES))).toBe(expected);
 });
 
-test("bytes are in hexadecimal, and an argument has its name", () => {
-  expect(toldValue({ type: "ay", data: [0, 255] }, TYPES, "image")).toEqual({
+test("bytes are hexadecimal, and arguments have names", () => {
+  expect(displayValue({ type: "ay", data: [0, 255] }, TYPES, "image")).toEqual({
     type: "ay",
     bytes: "00ff",
     name: "image",
   });
-  expect(toldValue({ type: "s", data: "x" }, TYPES, null)).not.toHaveProperty("name");
+  expect(displayValue({ type: "s", data: "x" }, TYPES, null)).not.toHaveProperty("name");
 });
 
-test("a dictionary has its entries in their order", () => {
-  const value = toldValue(
+test("dictionary entries keep their order", () => {
+  const value = displayValue(
     {
       type: "a{us}",
       data: [

@@ -1,23 +1,24 @@
-// Values from a bus, for the tree of values.
+// Conversion of values from the bus for the tree of values.
 
 import type { Json, TypedValue, Value, ValueType } from "../generated/protocol";
 import type { KnownTypes } from "../state/types";
 import { bytesText } from "./basic";
 import { listOf, typedOf } from "./json";
 
-/** A value for the tree of values, with its name if it has one. */
-export function toldValue(
+/** Converts a value for display, with its name if it has one. */
+export function displayValue(
   { type, data }: TypedValue,
   types: KnownTypes,
   name?: string | null,
 ): Value {
   const read = types.get(type);
-  const value = read === undefined ? { type, text: JSON.stringify(data) } : told(read, data, types);
+  const value =
+    read === undefined ? { type, text: JSON.stringify(data) } : convert(read, data, types);
   return name === undefined || name === null || name === "" ? value : { ...value, name };
 }
 
-function told({ signature: type, shape }: ValueType, data: Json, types: KnownTypes): Value {
-  const inner = (of: ValueType, held: Json): Value => told(of, held, types);
+function convert({ signature: type, shape }: ValueType, data: Json, types: KnownTypes): Value {
+  const inner = (of: ValueType, held: Json): Value => convert(of, held, types);
   switch (shape.kind) {
     case "basic":
       return { type, text: String(data) };
@@ -37,9 +38,9 @@ function told({ signature: type, shape }: ValueType, data: Json, types: KnownTyp
       return { type, entries: listOf(data).map(entry) };
     }
     case "variant":
-      return { type, inside: toldValue(typedOf(data) ?? NO_VALUE, types) };
+      return { type, inside: displayValue(typedOf(data) ?? NO_VALUE, types) };
   }
 }
 
-/** Stands for a variant that is not one. */
+/** Stands for a variant that is malformed. */
 const NO_VALUE: TypedValue = { type: "?", data: null };

@@ -1,4 +1,4 @@
-// The frame of the page: what is above the views, and beside them.
+// The layout of the page: the header, the bars above the view, the view, and the panels next to it.
 
 import type { JSX } from "preact";
 import { useLayoutEffect } from "preact/hooks";
@@ -25,7 +25,7 @@ import { TimelineView } from "../timeline/TimelineView";
 import { Header } from "./Header";
 import { pageKeys } from "./pageKeys";
 
-const PARTS: Record<ViewName, () => JSX.Element> = {
+const VIEW_COMPONENTS: Record<ViewName, () => JSX.Element> = {
   sequence: SequenceView,
   statistics: StatisticsView,
   timeline: TimelineView,
@@ -36,14 +36,14 @@ const PARTS: Record<ViewName, () => JSX.Element> = {
 
 export function App(): JSX.Element {
   const store = useStore();
-  const View = PARTS[store.view.value];
+  const View = VIEW_COMPONENTS[store.view.value];
   useLayoutEffect(() => listenForKeys(store.page), [store]);
   return (
     <div class={`page page-${store.view.value}`}>
       <PageKeys />
       <SkipLink />
       <Header />
-      <section class="bar" aria-label="What is shown">
+      <section class="bar" aria-label="Filter and counts">
         <QueryBar />
         <Chips />
         <ServicesButton />
@@ -72,9 +72,9 @@ export function App(): JSX.Element {
   );
 }
 
-/** Leads past the head of the page and the list of services, which may be long. */
+/** A link for keyboard users that skips the header and the list of services. */
 function SkipLink(): JSX.Element {
-  // The part of the address behind # holds what is shown.
+  // The fragment of the address contains the state of the page, so the link must not change it.
   const skip = (event: Event): void => {
     event.preventDefault();
     document.getElementById(MAIN)?.focus();
@@ -86,7 +86,10 @@ function SkipLink(): JSX.Element {
   );
 }
 
-/** Comes before all other parts, so that each of them can have a key of the page for itself. */
+/**
+ * Registers the page's keys before the keys of all other components, so that each of them can override
+ * a key.
+ */
 function PageKeys(): null {
   const store = useStore();
   useKeys("Everywhere", () => pageKeys(store));
@@ -103,23 +106,23 @@ function Counts(): JSX.Element {
   const span = store.span.value;
   const shown = store.shown.value.length;
   const all = store.isLive.value ? Math.max(shown, store.total.value) : store.total.value;
-  // Of a bus there are always some that were not asked for yet.
+  // On a live bus, the newest messages are always missing until the next selection arrives.
   const isLimited = store.query.value !== "" || store.hidden.value.size > 0 || span !== undefined;
   const isPart = shown !== all && (isLimited || !store.isLive.value);
   return (
-    <output class="counts" title={aboutCounts(store.recorderNote.value)}>
+    <output class="counts" title={countsTooltip(store.recorderNote.value)}>
       {isPart ? `${count(shown)} of ` : ""}
       {store.recording.value.before > 0 ? "the last " : ""}
       {counted(all, "message", "messages")}
-      {store.isLive.value ? " since watching began" : ""}
+      {store.isLive.value ? " since capture began" : ""}
     </output>
   );
 }
 
-/** Where the view is, for the link that leads there. */
+/** The id of the view, which the skip link focuses. */
 const MAIN = "main";
 
-/** What is counted, and how many messages of the recorder are not. */
-function aboutCounts(recorderNote: string | undefined): string {
+/** A tooltip that explains the counts, including messages of the recorder that are not counted. */
+function countsTooltip(recorderNote: string | undefined): string {
   return recorderNote === undefined ? "Messages shown." : `Messages shown. ${recorderNote}.`;
 }

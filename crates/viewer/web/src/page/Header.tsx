@@ -1,4 +1,4 @@
-// The head of the page: its views, what is shown in it, and how it looks.
+// The header of the page: views, title, status and tools.
 
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
@@ -31,7 +31,7 @@ export function Header(): JSX.Element {
       <div class="tools">
         <CopyButton
           label="Link"
-          title="Copy a link to exactly this: view, filter, time range, message"
+          title="Copy a link to this state: view, filter, time range, message"
           text={() => link(store)}
         />
         <SaveButton />
@@ -39,8 +39,8 @@ export function Header(): JSX.Element {
         <button
           type="button"
           class="plain"
-          title="All keys (?)"
-          aria-label="All keys"
+          title="Keyboard shortcuts (?)"
+          aria-label="Keyboard shortcuts"
           onClick={() => toggleKeySheet(store.page)}
         >
           ?
@@ -84,7 +84,7 @@ function StatusMark({ status }: { readonly status: Status }): JSX.Element {
   );
 }
 
-/** Says that texts and numbers of messages were replaced when the recording was saved or made. */
+/** Shows that message contents were removed when the recording was made or saved. */
 function RedactedMark(): JSX.Element | null {
   const store = useStore();
   store.grown.value;
@@ -96,7 +96,7 @@ function RedactedMark(): JSX.Element | null {
   );
 }
 
-/** Stops the page, or shows what has come since. */
+/** Pauses the live view, or resumes it with the messages that arrived in the meantime. */
 function PauseButton(): JSX.Element | null {
   const store = useStore();
   if (store.progress.value.state !== "live") return null;
@@ -107,7 +107,7 @@ function PauseButton(): JSX.Element | null {
       type="button"
       class="plain pause"
       aria-pressed={isPaused}
-      title={isPaused ? "Resume the live view" : "Pause the live view: all views and numbers"}
+      title={isPaused ? "Resume the live view" : "Pause the live view, including all counts"}
       onClick={() => store.togglePause()}
     >
       {isPaused ? `Resume${held > 0 ? ` (${count(held)} more)` : ""}` : "Pause"}
@@ -115,26 +115,29 @@ function PauseButton(): JSX.Element | null {
   );
 }
 
-/** Says that a bus is watched and how many messages come, often enough to be read. */
+/**
+ * Shows that the bus is live, and the rate of messages. The text changes at most every {@link
+ * UPDATE_MS} milliseconds, so that it stays readable.
+ */
 function LiveMark(): JSX.Element {
   const store = useStore();
-  const seen = useMemo(() => new Rate(), []);
-  const told = useSignal("");
+  const measuredRate = useMemo(() => new Rate(), []);
+  const label = useSignal("");
   const messages = useSignal(0);
   useEffect(() => {
-    const look = (): void => {
+    const update = (): void => {
       const recording = store.recording.peek();
       if (store.isPaused.peek()) {
-        told.value = "paused";
+        label.value = "paused";
         return;
       }
       messages.value = recording.before + recording.length;
-      seen.note(performance.now(), messages.value);
-      const perSecond = seen.perSecond;
-      told.value = perSecond === undefined ? "live" : `live · ${rate(perSecond)}`;
+      measuredRate.add(performance.now(), messages.value);
+      const perSecond = measuredRate.perSecond;
+      label.value = perSecond === undefined ? "live" : `live · ${rate(perSecond)}`;
     };
-    look();
-    const timer = setInterval(look, LOOK_MS);
+    update();
+    const timer = setInterval(update, UPDATE_MS);
     return () => clearInterval(timer);
   }, [store]);
   return (
@@ -143,12 +146,12 @@ function LiveMark(): JSX.Element {
       title={`${counted(messages.value, "message", "messages")} since this page opened, and current rate`}
     >
       <span class="sr-only">live: </span>
-      {told.value}
+      {label.value}
     </span>
   );
 }
 
-/** Says how much of a bus is not shown, and why. */
+/** Shows how many messages of the bus are missing, and why. */
 function MissingMark(): JSX.Element | null {
   const words = missingWords(useStore().missing.value);
   if (words.length === 0) return null;
@@ -162,7 +165,7 @@ function MissingMark(): JSX.Element | null {
 
 function ThemeButton(): JSX.Element {
   const { theme } = useStore().page;
-  const { sign, words } = LOOKS[theme.value];
+  const { sign, words } = THEME_BUTTONS[theme.value];
   return (
     <button
       type="button"
@@ -176,10 +179,10 @@ function ThemeButton(): JSX.Element {
   );
 }
 
-const LOOKS: Record<ThemeChoice, { readonly sign: string; readonly words: string }> = {
+const THEME_BUTTONS: Record<ThemeChoice, { readonly sign: string; readonly words: string }> = {
   system: { sign: "◐", words: "Theme: system" },
   light: { sign: "☀", words: "Theme: light" },
   dark: { sign: "☾", words: "Theme: dark" },
 };
 
-const LOOK_MS = 500;
+const UPDATE_MS = 500;

@@ -1,11 +1,14 @@
-// Saving: messages as a recording, or the page with the recording as one file.
+// The Save button of the header.
 
 import type { JSX } from "preact";
 import { openMenu } from "../parts/openMenu";
 import { useStore } from "../state/context";
 import { saveItems } from "./saveActions";
 
-/** Saves messages, or the page with the recording as one file unless it is that already. */
+/**
+ * Opens the Save menu, and shows why the last attempt to save failed. A page that is itself a saved
+ * file offers only messages.
+ */
 export function SaveButton(): JSX.Element {
   const store = useStore();
   const { saveProblem } = store.page;

@@ -78,7 +78,7 @@ test.each<[string, () => unknown, unknown]>([
     () => session.open.value,
     { is: "property", interface: "a.I", name: "Level" },
   ],
-])("%s is shown, and is the address again", (hash, shown, expected) => {
+])("%s sets the state and is written back unchanged", (hash, shown, expected) => {
   read(hash);
   expect(shown()).toEqual(expected);
   const sorted = [...new URLSearchParams(written().slice(1))].sort();
@@ -99,12 +99,12 @@ test.each([
   "#method=nodots",
   "#property=.a",
   "#method=a.",
-])("%s says nothing", (hash) => {
+])("the invalid address %s is ignored", (hash) => {
   read(hash);
   expect(written()).toBe("");
 });
 
-test("another tab has its table as at first", () => {
+test("selecting another tab resets the sort order", () => {
   read("#sort=-total_ns");
   statistics.chooseTab("frequencies");
   expect(sortKey.value).toBeDefined();
@@ -115,7 +115,7 @@ test("another tab has its table as at first", () => {
   expect(written()).toBe("#tab=by&by=unit");
 });
 
-test("marks stay where they are when the oldest messages of a bus go", () => {
+test("marks keep their times when the oldest messages of a bus are dropped", () => {
   const times = [0, 100, 200];
   const whole = recordingOf(
     times.map((at) => signal(at, 0, "Changed")),

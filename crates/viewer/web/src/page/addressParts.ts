@@ -1,4 +1,4 @@
-// What of the views is in the address of the page.
+// The parts of the page's address that belong to views.
 
 import { findingsAddress } from "../findings/address";
 import { sessionAddress, sessionOf } from "../objects/address";
@@ -9,7 +9,10 @@ import { statisticsAddress } from "../statistics/address";
 import { statisticsState } from "../statistics/state";
 import { timelineAddress } from "../timeline/address";
 
-/** All views that have something there, whichever is shown: who goes back to one finds it as it was. */
+/**
+ * The address parts of all views, including hidden ones, so that a view keeps its state while
+ * another view is shown.
+ */
 export function addressParts(store: Store): readonly AddressPart[] {
   return [
     sequenceAddress(store),

@@ -1,4 +1,4 @@
-// Keys and actions of the page as a whole.
+// Keys and actions that are available in every view.
 
 import { batch } from "@preact/signals";
 import { toggleKeySheet } from "../keys/KeySheet";
@@ -11,7 +11,7 @@ import { link } from "../state/url";
 import { VIEWS } from "../state/views";
 import { saveBindings } from "./saveActions";
 
-/** What keys do in every view. */
+/** The keys and actions that are available in every view. */
 export function pageKeys(store: Store): readonly KeyBinding[] {
   const { theme } = store.page;
   return [
@@ -26,8 +26,8 @@ export function pageKeys(store: Store): readonly KeyBinding[] {
     },
     {
       keys: ["?"],
-      about: "Show all keys",
-      words: "help shortcuts keyboard",
+      about: "Show keyboard shortcuts",
+      words: "help keys",
       run: () => toggleKeySheet(store.page),
     },
     {
@@ -41,10 +41,10 @@ export function pageKeys(store: Store): readonly KeyBinding[] {
       words: "unselect deselect reset",
       run: () => unselect(store),
     },
-    ...clearing(store),
+    ...clearActions(store),
     {
       keys: [],
-      about: "Copy a link to exactly this",
+      about: "Copy a link to this state",
       words: "share address url permalink",
       run: () => void copyText(link(store)),
     },
@@ -73,8 +73,10 @@ function viewKeys(store: Store): KeyBinding[] {
   }));
 }
 
-/** Takes back what limits the messages that are shown, each alone and all at once. */
-function clearing(store: Store): KeyBinding[] {
+/**
+ * Actions that remove the filter, the time range and hidden services, individually and together.
+ */
+function clearActions(store: Store): KeyBinding[] {
   const isFiltered = (): boolean => store.draft.peek() !== "";
   const isRange = (): boolean => store.span.peek() !== undefined;
   const isHiding = (): boolean => store.hidden.peek().size > 0;

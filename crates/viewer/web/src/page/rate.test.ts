@@ -2,10 +2,10 @@ import { expect, test } from "vitest";
 import { Rate } from "./rate";
 
 test.each<[string, [number, number][], number | undefined]>([
-  ["nothing", [], undefined],
-  ["one", [[0, 5]], undefined],
+  ["no observations", [], undefined],
+  ["one observation", [[0, 5]], undefined],
   [
-    "too short a time",
+    "too short a period",
     [
       [0, 0],
       [100, 50],
@@ -13,7 +13,7 @@ test.each<[string, [number, number][], number | undefined]>([
     undefined,
   ],
   [
-    "a second",
+    "one second",
     [
       [0, 100],
       [1000, 150],
@@ -31,7 +31,7 @@ test.each<[string, [number, number][], number | undefined]>([
     100,
   ],
   [
-    "silence",
+    "a silent bus",
     [
       [0, 7],
       [1000, 7],
@@ -39,8 +39,8 @@ test.each<[string, [number, number][], number | undefined]>([
     ],
     0,
   ],
-])("the rate of %s", (_, notes, expected) => {
+])("the rate of %s", (_, observations, expected) => {
   const rate = new Rate();
-  for (const [at, count] of notes) rate.note(at, count);
+  for (const [at, count] of observations) rate.add(at, count);
   expect(rate.perSecond).toBe(expected);
 });

@@ -1,27 +1,27 @@
-// How many messages come in a second.
+// The current rate of messages.
 
-/** So long a rate looks back. */
+/** The period over which the rate is averaged. */
 const WINDOW_MS = 3000;
 
-/** Counts that were seen at times, and the rate between them. */
+/** Computes a rate from counts that were observed over time. */
 export class Rate {
-  private readonly seen: { readonly at: number; readonly count: number }[] = [];
+  private readonly observations: { readonly at: number; readonly count: number }[] = [];
 
-  /** Takes note of how many there were at a time in milliseconds. */
-  note(at: number, count: number): void {
-    this.seen.push({ at, count });
-    // One that is older stays, to count from.
-    while ((this.seen[1]?.at ?? at) <= at - WINDOW_MS) this.seen.shift();
+  /** Records the count observed at a time in milliseconds. */
+  add(at: number, count: number): void {
+    this.observations.push({ at, count });
+    // The last observation before the window is kept as the base of the difference.
+    while ((this.observations[1]?.at ?? at) <= at - WINDOW_MS) this.observations.shift();
   }
 
-  /** How many came in a second; undefined as long as that cannot be said. */
+  /** Messages per second; undefined until observations cover at least {@link MIN_MS}. */
   get perSecond(): number | undefined {
-    const first = this.seen[0];
-    const last = this.seen.at(-1);
+    const first = this.observations[0];
+    const last = this.observations.at(-1);
     if (first === undefined || last === undefined || last.at - first.at < MIN_MS) return undefined;
     return ((last.count - first.count) * 1000) / (last.at - first.at);
   }
 }
 
-/** In less nothing can be said. */
+/** The shortest period from which a rate is computed. */
 const MIN_MS = 500;

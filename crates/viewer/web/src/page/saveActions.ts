@@ -1,4 +1,4 @@
-// What can be saved: messages as a recording, or the page with the recording as one file.
+// Actions that save messages as a recording, or the page with its recording as a file.
 
 import type { FileFormat } from "../generated/protocol";
 import type { KeyBinding } from "../keys/keys";
@@ -6,14 +6,14 @@ import { action, type MenuItem } from "../parts/openMenu";
 import type { Store } from "../state/store";
 import { isEverything, saveMessages, selectedCall } from "./saveMessages";
 
-/** Lines of the menu for what can be saved now. */
+/** The lines of the Save menu that are available now. */
 export function saveItems(store: Store): readonly MenuItem[] {
   const selection = store.selection.peek();
-  const what = isEverything(selection) ? "all messages" : "the messages shown";
+  const scope = isEverything(selection) ? "all messages" : "the messages shown";
   return [
     { kind: "heading", label: "Messages, for Wireshark and diligence" },
-    action(`Save ${what} as pcapng`, () => saveShown(store, "pcapng"), "with names and phases"),
-    action(`Save ${what} as pcap`, () => saveShown(store, "pcap"), "messages only"),
+    action(`Save ${scope} as pcapng`, () => saveShown(store, "pcapng"), "with names and phases"),
+    action(`Save ${scope} as pcap`, () => saveShown(store, "pcap"), "messages only"),
     ...(store.selected.peek() === undefined
       ? []
       : [action(SAVE_CALL, () => saveSelected(store), "")]),
@@ -27,7 +27,7 @@ export function saveItems(store: Store): readonly MenuItem[] {
   ];
 }
 
-/** The same for the palette. */
+/** The same actions for the command palette. */
 export function saveBindings(store: Store): readonly KeyBinding[] {
   const isSelected = (): boolean => store.selected.peek() !== undefined;
   const hasPage = (): boolean => store.source.saves !== undefined;
@@ -45,12 +45,13 @@ export function saveBindings(store: Store): readonly KeyBinding[] {
 }
 
 function saveShown(store: Store, format: FileFormat): void {
-  void noted(store, saveMessages(store, format, store.selection.peek()));
+  void reportProblem(store, saveMessages(store, format, store.selection.peek()));
 }
 
 function saveSelected(store: Store): void {
   const row = store.selected.peek();
-  if (row !== undefined) void noted(store, saveMessages(store, "pcapng", selectedCall(row)));
+  if (row !== undefined)
+    void reportProblem(store, saveMessages(store, "pcapng", selectedCall(row)));
 }
 
 function savePage(store: Store, form: "whole" | "redacted"): void {
@@ -58,8 +59,8 @@ function savePage(store: Store, form: "whole" | "redacted"): void {
   if (saves !== undefined) location.assign(saves[form]);
 }
 
-/** Says why messages are not saved, until the next ones are. */
-async function noted({ page }: Store, saving: Promise<void>): Promise<void> {
+/** Shows why saving failed, until the next attempt succeeds. */
+async function reportProblem({ page }: Store, saving: Promise<void>): Promise<void> {
   try {
     await saving;
     page.saveProblem.value = "";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { isEverything, selectedCall } from "./saveMessages";
 
-test("all messages are meant unless less was asked for", () => {
+test("a selection without limits includes all messages", () => {
   expect(isEverything({ query: " ", hidden: [] })).toBe(true);
   expect(isEverything({ query: "", hidden: [], from: undefined, until: undefined })).toBe(true);
   expect(isEverything({ query: "member:Get*", hidden: [] })).toBe(false);
@@ -10,6 +10,6 @@ test("all messages are meant unless less was asked for", () => {
   expect(isEverything({ query: "", hidden: [], until: 5 })).toBe(false);
 });
 
-test("the message of a row is asked for by its number", () => {
+test("a row is selected by its message number", () => {
   expect(selectedCall(0)).toEqual({ query: "#1", hidden: [] });
 });

@@ -6,14 +6,18 @@ import { statusOf } from "./status";
 type Reasons = readonly string[] | undefined;
 
 test.each<[Progress, Reasons, string]>([
-  [{ state: "loading" }, undefined, "reading…"],
-  [{ state: "whole" }, undefined, "read"],
+  [{ state: "loading" }, undefined, "loading…"],
+  [{ state: "whole" }, undefined, "loaded"],
   [{ state: "whole" }, [], "complete"],
   [{ state: "whole" }, ["10 messages are missing"], "incomplete"],
   [{ state: "live" }, undefined, "live"],
-  [{ state: "ended", why: "the bus is gone" }, undefined, "ended: the bus is gone"],
+  [
+    { state: "ended", why: "the bus closed the connection" },
+    undefined,
+    "ended: the bus closed the connection",
+  ],
   [{ state: "disconnected", why: "Start it again." }, [], "disconnected"],
-])("%j with %j", (progress, incomplete, words) => {
+])("the status of %j with %j", (progress, incomplete, words) => {
   expect(statusOf({ progress: signal(progress), incomplete: signal(incomplete) }).words).toBe(
     words,
   );

@@ -1,14 +1,14 @@
-// A button that copies a text, and says so.
+// A button that copies a text and confirms it.
 
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { copyText } from "./copy";
 
 interface CopyButtonProps {
-  /** What it says before it was pressed. */
+  /** The label of the button until it is pressed. */
   readonly label: string;
   readonly title?: string;
-  /** The text, as it is when the button is pressed. */
+  /** Returns the text to copy when the button is pressed. */
   readonly text: () => string;
 }
 
@@ -17,7 +17,7 @@ export function CopyButton({ label, title, text }: CopyButtonProps): JSX.Element
   const copy = async (): Promise<void> => {
     await copyText(text());
     isCopied.value = true;
-    setTimeout(() => (isCopied.value = false), SAID_MS);
+    setTimeout(() => (isCopied.value = false), CONFIRMATION_MS);
   };
   return (
     <button type="button" class="plain" title={title} onClick={() => void copy()}>
@@ -26,4 +26,4 @@ export function CopyButton({ label, title, text }: CopyButtonProps): JSX.Element
   );
 }
 
-const SAID_MS = 1500;
+const CONFIRMATION_MS = 1500;

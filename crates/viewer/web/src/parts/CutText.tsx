@@ -4,25 +4,27 @@ import { textWidth } from "./measure";
 import { cutName, isName } from "./names";
 import { oneLine } from "./visibleText";
 
-/** The pixels that a text has room in, where they are known: in the cells of tables. */
+/** The available width in pixels where it is known, as in table cells. */
 export const Room = createContext<number | undefined>(undefined);
 
 interface CutTextProps {
   readonly text: string;
-  /** Pixels of what stands beside it. */
-  readonly beside?: number;
+  /** The width in pixels of other content in the same space. */
+  readonly reserved?: number;
 }
 
-/** A text that is cut where there is no room for all of it: names at their begin, all else at its end. */
-export function CutText({ text, beside = 0 }: CutTextProps): JSX.Element {
+/**
+ * A text that is cut to the available width: names at their beginning, other texts at their end.
+ */
+export function CutText({ text, reserved = 0 }: CutTextProps): JSX.Element {
   const room = useContext(Room);
   const line = oneLine(text);
   const whole = <bdi dir="ltr">{line}</bdi>;
   if (!isName(text)) return <span class="cut-text">{whole}</span>;
   if (room === undefined) return <span class="cut-text keeps-end">{whole}</span>;
-  const cut = cutName(line, (part) => textWidth(part) <= room - beside);
+  const cut = cutName(line, (part) => textWidth(part) <= room - reserved);
   if (cut === line) return <span class="cut-text">{whole}</span>;
-  // The whole name stays in the document, for screen readers and for copies.
+  // The complete name stays in the document, for screen readers and for copying.
   return (
     <span class="cut-text is-cut" data-cut={cut}>
       {whole}

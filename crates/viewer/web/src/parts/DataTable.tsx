@@ -1,4 +1,4 @@
-// A table that is sorted by a click, and long without cost.
+// A sortable table with virtual rows.
 
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
@@ -17,31 +17,37 @@ import { useVirtualRows } from "./virtual";
 
 interface DataTableProps {
   readonly table: TableData;
-  /** What it is, for those who cannot see it. */
+  /** The accessible name of the table. */
   readonly label: string;
-  /** By which column it is sorted; as it comes without. Only at first, unless {@link onSort} is there. */
+  /**
+   * The sort order; undefined keeps the order of the rows. It is only the initial order unless
+   * {@link onSort} is given.
+   */
   readonly sort?: Sort | undefined;
-  /** Told of how it is to be sorted. */
+  /** Called when the user changes the sort order. */
   readonly onSort?: (sort: Sort) => void;
-  /** The place of the row that is marked. */
+  /** The index of the highlighted row. */
   readonly marked?: number | undefined;
-  /** Told of the place of a row that is used: by Enter, and by {@link usedBy}. */
+  /** Called with the index of a row that the user activates, by Enter or by {@link usedBy}. */
   readonly onChoose?: (place: number) => void;
-  /** What of the pointer uses a row. A click always selects it. */
+  /** The pointer action that activates a row. A click always selects it. */
   readonly usedBy?: "click" | "double-click";
-  /** Called with the place of the selected row, and with undefined when that row is gone. */
+  /** Called with the index of the selected row, and with undefined when that row is gone. */
   readonly onSelect?: (place: number | undefined) => void;
-  /** Told of a cell that is clicked with the other button, or by the key for menus. */
+  /** Called when the user opens the context menu of a cell, by the pointer or by the menu key. */
   readonly onMenu?: (event: MouseEvent, place: number, column: number) => void;
-  /** What stands in a cell, if it is not its text; the same function as long as it says the same. */
+  /**
+   * Renders a cell, if it returns something. It must be the same function as long as its results do
+   * not change.
+   */
   readonly render?: RenderCell;
-  /** Widths of the columns as CSS has them, by key, where those by unit do not do. */
+  /** CSS widths of columns by key, where the default of their unit does not fit. */
   readonly widths?: Readonly<Record<string, string>>;
-  /** What columns are, by key. */
+  /** Tooltips of column headings by key. */
   readonly about?: Readonly<Record<string, string>>;
 }
 
-/** A table with a row for each thing. Its first column stays when the others scroll. */
+/** A table whose first column stays in place when the others scroll. */
 export function DataTable(props: DataTableProps): JSX.Element {
   const { table, label, marked, onChoose, usedBy = "click" } = props;
   const id = useId();
@@ -132,7 +138,7 @@ export function DataTable(props: DataTableProps): JSX.Element {
   );
 }
 
-/** How it is sorted, which is its own affair if nobody wants to be told. */
+/** The sort order. The table manages it itself unless `onSort` is given. */
 function useSorting({ sort, onSort }: DataTableProps): {
   readonly sort: Sort | undefined;
   readonly onSort: (sort: Sort) => void;
@@ -142,7 +148,7 @@ function useSorting({ sort, onSort }: DataTableProps): {
   return { sort: own.value, onSort: (to) => (own.value = to) };
 }
 
-/** The widths of the columns, which fill what room there is, and how they become others. */
+/** The widths of the columns, which fill the table, and a function that changes one of them. */
 function useColumns(
   { table, widths }: DataTableProps,
   scroller: { readonly current: HTMLElement | null },
@@ -152,8 +158,8 @@ function useColumns(
   const chosen = useSignal<Readonly<Record<string, Width>>>({});
   const found = laidOut(
     table.columns.map(({ key, name, unit }, column) => {
-      const wanted = widths?.[key];
-      const usual = wanted === undefined ? usualWidth(unit) : widthOf(wanted);
+      const fixed = widths?.[key];
+      const usual = fixed === undefined ? usualWidth(unit) : widthOf(fixed);
       return chosen.value[key] ?? atLeast(usual, headWidth(name, column === sortedBy));
     }),
     room.value,
@@ -167,13 +173,16 @@ function useColumns(
   return { widths: found, pull };
 }
 
-/** The pixels that the name of a column needs, with the arrow of the one that the rows are sorted by. */
+/** The width in pixels that a heading needs, including the arrow of the sort column. */
 function headWidth(name: string, isSorted: boolean): number {
   const width = isSorted ? textWidth(`${name} ▾`, "600") : textWidth(name);
   return Math.ceil(width) + HEAD_AROUND;
 }
 
-/** The selected row: its place and its texts. In the table of a live bus, rows change places. */
+/**
+ * The selected row: its index and its texts. The texts identify the row when rows of a live bus
+ * change their order.
+ */
 interface ActiveRow {
   readonly place: number;
   readonly texts: string;
@@ -200,7 +209,10 @@ function openMenuOf(event: MouseEvent, { onMenu }: DataTableProps): void {
   }
 }
 
-/** The place of the row that an event is of; undefined if it is of none, or of a button in it. */
+/**
+ * The index of the row in which an event occurred; undefined outside of rows, and on a button or
+ * link in a row.
+ */
 function placeOf(event: MouseEvent): number | undefined {
   if (!(event.target instanceof Element) || event.target.closest("button, a, input")) {
     return undefined;
@@ -213,7 +225,7 @@ function isMenuKey({ key, shiftKey }: KeyboardEvent): boolean {
   return key === "ContextMenu" || (key === "F10" && shiftKey);
 }
 
-/** Opens the menu of the first cell of a row, as the pointer would. */
+/** Opens the context menu of the first cell of a row. */
 function openByKey(row: string): void {
   const cell = document.getElementById(row)?.querySelector("[data-column]");
   const box = cell?.getBoundingClientRect();
@@ -225,5 +237,5 @@ function openByKey(row: string): void {
 }
 
 const ROW_HEIGHT = 26;
-/** Pixels beside the name of a column. */
+/** The padding in pixels around the name of a column. */
 const HEAD_AROUND = 18;

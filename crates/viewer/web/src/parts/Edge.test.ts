@@ -10,6 +10,6 @@ test.each<[string, "left" | "right", { width: number | undefined } | undefined]>
   ["End", "right", { width: 500 }],
   ["Enter", "right", { width: undefined }],
   ["Tab", "right", undefined],
-])("%s at an edge that is pulled to the %s", (key, wider, expected) => {
+])("%s at an edge that widens to the %s", (key, wider, expected) => {
   expect(afterKey(key, { width: 300, least: 100, most: 500, wider })).toEqual(expected);
 });

@@ -1,21 +1,21 @@
-// The edge between two parts of the page, which is dragged, or moved by keys.
+// The edge between two parts of the page, which can be dragged or moved with keys.
 
 import type { CSSProperties, JSX, TargetedPointerEvent } from "preact";
 
 interface EdgeProps {
-  /** What it makes wider, for those who cannot see it. */
+  /** The accessible name: the part that the edge resizes. */
   readonly label: string;
   readonly class?: string;
   readonly style?: CSSProperties;
-  /** In pixels, as is all below. */
+  /** The current width in pixels. The limits are in pixels, too. */
   readonly width: number;
   readonly least: number;
   readonly most: number;
-  /** To which side it is moved for more width. */
+  /** The direction in which moving the edge increases the width. */
   readonly wider: "left" | "right";
-  /** The width if the edge were at this place of the window. */
+  /** The width if the edge were at this horizontal position in the window. */
   readonly widthAt: (clientX: number) => number;
-  /** Told of another width, which may be too small or too large; undefined is as at first. */
+  /** Called with the new width, which can exceed the limits; undefined resets it to the default. */
   readonly onWidth: (width: number | undefined) => void;
 }
 
@@ -35,7 +35,7 @@ export function Edge(props: EdgeProps): JSX.Element {
       class={`edge ${props.class ?? ""}`}
       style={props.style}
       role="separator"
-      title="Drag, or use the arrows; a double click, or Enter, is as at first"
+      title="Drag or use the arrow keys to resize; double-click or press Enter to reset"
       aria-label={props.label}
       aria-orientation="vertical"
       aria-valuenow={Math.round(width)}
@@ -50,7 +50,7 @@ export function Edge(props: EdgeProps): JSX.Element {
   );
 }
 
-/** The width after a key; undefined if the key says nothing. */
+/** The width after a key press; undefined if the key has no meaning here. */
 export function afterKey(
   key: string,
   { width, least, most, wider }: Pick<EdgeProps, "width" | "least" | "most" | "wider">,
@@ -72,5 +72,5 @@ export function afterKey(
   }
 }
 
-/** Pixels for a press of a key. */
+/** The change of the width in pixels per key press. */
 const STEP = 20;

@@ -1,4 +1,4 @@
-// The menu that is open, above all else.
+// The open context menu, above the page.
 
 import type { JSX, TargetedKeyboardEvent } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
@@ -15,7 +15,7 @@ import {
 
 export { action, type MenuItem, openMenu } from "./openMenu";
 
-/** Shows the menu that `openMenu` has opened. There is one in the page. */
+/** Renders the menu that `openMenu` opened. The page has exactly one host. */
 export function MenuHost(): JSX.Element | null {
   const menu = useStore().page.menu.value;
   if (menu === undefined) return null;
@@ -83,7 +83,7 @@ function Line({ item, place }: { readonly item: MenuItem; readonly place: number
   );
 }
 
-/** Closes the menu when something else is pressed, or the page moves below it. */
+/** Closes the menu when something outside is pressed, or when the page scrolls or is resized. */
 function useClosing(page: PageState, ref: { readonly current: HTMLElement | null }): void {
   useEffect(() => {
     const press = (event: Event): void => {
@@ -109,7 +109,7 @@ function steer(
 ): void {
   const box = event.currentTarget;
   const line = Number(document.activeElement?.getAttribute("data-line") ?? -1);
-  // Keys of the page do not act while a menu is open.
+  // Keys of the page are disabled while a menu is open.
   event.stopPropagation();
   if (event.key === "Escape" || event.key === "Tab") closeMenu(page);
   else if (event.key === "ArrowDown") focusLine(box, nextAction(items, line, 1));

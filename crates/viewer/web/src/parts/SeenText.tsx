@@ -1,19 +1,22 @@
-// A text from a message, in which nothing is unseen.
+// A text of a message in which invisible characters are marked.
 
 import { useSignal } from "@preact/signals";
 import { Fragment, type JSX } from "preact";
 import { counted } from "./format";
 import { pieces, stretches } from "./visibleText";
 
-/** A text with marks for what is not seen in it; of a long one the beginning, and the rest on request. */
+/**
+ * A text with marks for invisible characters. A long text is cut, with a button that shows the
+ * rest.
+ */
 export function SeenText({ text }: { readonly text: string }): JSX.Element {
   const isWhole = useSignal(text.length <= TEXT_MAX);
-  const told = isWhole.value ? text : text.slice(0, TEXT_MAX);
+  const visible = isWhole.value ? text : text.slice(0, TEXT_MAX);
   return (
     <bdi class="seen">
-      {stretches(told).map((stretch, place) =>
+      {stretches(visible).map((stretch, place) =>
         stretch.isMark ? (
-          <span key={place} class="unseen" title="A character that is not seen">
+          <span key={place} class="unseen" title="Invisible character">
             {stretch.text}
           </span>
         ) : (
@@ -29,7 +32,7 @@ export function SeenText({ text }: { readonly text: string }): JSX.Element {
   );
 }
 
-/** A text that is broken where words of names end. */
+/** A text that can break between the words of names. */
 function Broken({ text }: { readonly text: string }): JSX.Element {
   return (
     <>
@@ -43,5 +46,5 @@ function Broken({ text }: { readonly text: string }): JSX.Element {
   );
 }
 
-/** Longer texts are cut at first. */
+/** Longer texts are cut until the user asks for all of them. */
 const TEXT_MAX = 1000;

@@ -1,16 +1,16 @@
-// Tabs of a view.
+// The tabs of a view.
 
 import type { JSX, TargetedKeyboardEvent } from "preact";
 
 interface TabListProps<T extends string> {
   readonly label: string;
   readonly tabs: readonly { readonly name: T; readonly title: string }[];
-  /** The name of the tab that is shown. */
+  /** The name of the selected tab. */
   readonly shown: T;
   readonly onChoose: (name: T) => void;
 }
 
-/** The tabs side by side. The arrow keys show the next tab, around the ends. */
+/** A row of tabs. The arrow keys select the next tab and wrap around at the ends. */
 export function TabList<T extends string>(props: TabListProps<T>): JSX.Element {
   const { label, tabs, shown, onChoose } = props;
   const press = (event: TargetedKeyboardEvent<HTMLElement>): void => {

@@ -1,4 +1,5 @@
-// The head of a table: sorts by a click, and is pulled at to make a column wider.
+// The head of a table. Clicking a heading sorts the table, and dragging its edge resizes the
+// column.
 
 import type { JSX } from "preact";
 import type { TableColumn } from "../generated/protocol";
@@ -10,7 +11,10 @@ interface TableHeadProps {
   readonly sort: Sort | undefined;
   readonly about: Readonly<Record<string, string>> | undefined;
   readonly onSort: (sort: Sort) => void;
-  /** A column is pulled at; without pixels it gets its usual width again. */
+  /**
+   * Called with the pixels by which the user dragged the edge of a column, or without a number to
+   * reset its width.
+   */
   readonly onPull: (column: number, by: number | undefined) => void;
 }
 
@@ -31,7 +35,7 @@ interface HeadingProps extends TableHeadProps {
 
 function Heading({ column, place, sort, about, onSort, onPull }: HeadingProps): JSX.Element {
   const direction = sort?.column === place ? directionOf(sort) : "none";
-  // Numbers are looked for from the largest, texts from the first.
+  // Sorting begins with the largest number, or with the alphabetically first text.
   const descending = direction === "none" ? column.unit !== "text" : direction === "ascending";
   const pullByKey = (event: KeyboardEvent): void => {
     const by = event.altKey ? PULLS[event.key] : undefined;
@@ -64,15 +68,15 @@ function directionOf(sort: Sort): "ascending" | "descending" {
   return sort.descending ? "descending" : "ascending";
 }
 
-/** Tells of each step of the pointer until it is let go. */
-function pull(event: PointerEvent, told: (by: number) => void): void {
+/** Reports each movement of the pointer until it is released. */
+function pull(event: PointerEvent, onMove: (by: number) => void): void {
   const grip = event.currentTarget;
   if (!(grip instanceof HTMLElement)) return;
   event.preventDefault();
   grip.setPointerCapture(event.pointerId);
   let last = event.clientX;
   const move = (moved: PointerEvent): void => {
-    told(moved.clientX - last);
+    onMove(moved.clientX - last);
     last = moved.clientX;
   };
   grip.addEventListener("pointermove", move);
@@ -80,5 +84,5 @@ function pull(event: PointerEvent, told: (by: number) => void): void {
   grip.addEventListener("lostpointercapture", end, { once: true });
 }
 
-/** Pixels by keys. */
+/** The change in pixels by key. */
 const PULLS: Readonly<Record<string, number>> = { ArrowLeft: -16, ArrowRight: 16 };

@@ -6,7 +6,7 @@ import type { Cell, TableData } from "../generated/protocol";
 import { CutText, Room } from "./CutText";
 import { shown } from "./table";
 
-/** What stands in a cell, if it is not its text. */
+/** Renders a cell; undefined renders its text. */
 export type RenderCell = (
   cell: Cell,
   column: number,
@@ -16,15 +16,15 @@ export type RenderCell = (
 interface TableRowProps {
   readonly table: TableData;
   readonly place: number;
-  /** Its place in the order that is shown. */
+  /** The index in the displayed order. */
   readonly index: number;
-  /** Pixels below the first row. */
+  /** The offset from the first row in pixels. */
   readonly top: number;
   readonly id: string;
   readonly state: string;
   readonly isSelected: boolean;
   readonly render: RenderCell | undefined;
-  /** Pixels of the columns. */
+  /** The widths of the columns in pixels. */
   readonly widths: readonly number[];
 }
 
@@ -80,7 +80,7 @@ function cellsOf(
   });
 }
 
-/** Characters that are shown when the pointer rests on a cell. */
+/** The maximum length of a cell's tooltip. */
 const TITLE_MAX = 1000;
-/** Pixels beside the text of a cell. */
+/** The horizontal padding of a cell in pixels. */
 const AROUND = 16;

@@ -1,6 +1,6 @@
-// The colours of the theme, for what is painted.
+// The colors of the theme, for drawing on a canvas.
 
-/** The names of colours, and what they are called in the style sheet. */
+/** The names of colors, with their custom properties in the style sheet. */
 const NAMES = {
   paper: "--paper",
   ground: "--ground",
@@ -25,10 +25,10 @@ const NAMES = {
 
 export type Colours = Readonly<Record<keyof typeof NAMES, string>>;
 
-/** The colors before the style sheet is read. */
+/** The colors until the style sheet is read. */
 export const NO_COLOURS: Colours = coloursBy(() => "transparent");
 
-/** The colors that the style sheet has for an element now. */
+/** The current colors of the style sheet for an element. */
 export function coloursOf(element: Element): Colours {
   const style = getComputedStyle(element);
   return coloursBy((name) => style.getPropertyValue(name).trim());
@@ -37,6 +37,6 @@ export function coloursOf(element: Element): Colours {
 function coloursBy(read: (name: string) => string): Colours {
   const colours: Record<string, string> = {};
   for (const [name, property] of Object.entries(NAMES)) colours[name] = read(property);
-  // All names are there.
+  // All names are present.
   return colours as Colours;
 }

@@ -20,7 +20,7 @@ test.each<[string, Width]>([
   ["minmax(8rem, 1fr)", { min: 128, share: 1 }],
   ["minmax(100px,2fr)", { min: 100, share: 2 }],
   ["wide", { min: 0, share: 0 }],
-])("%s is a width", (text, expected) => {
+])("%s is parsed as a width", (text, expected) => {
   expect(widthOf(text)).toEqual(expected);
 });
 
@@ -32,7 +32,7 @@ test.each([
   expect(pulled(width, by)).toEqual({ min: expected, share: 0 });
 });
 
-test("a column is as wide as its name at least", () => {
+test("columns are at least as wide as their headings", () => {
   expect(atLeast(NUMBER, 70)).toEqual({ min: 70, share: 0 });
   expect(atLeast(TEXT, 70)).toEqual(TEXT);
 });

@@ -1,13 +1,13 @@
 import type { Unit } from "../generated/protocol";
-// How wide the columns of a table are.
+// The widths of table columns.
 
-/** So many pixels at least; what room is left goes to columns by their shares of it. */
+/** A minimum width in pixels. The remaining space is distributed in proportion to `share`. */
 export interface Width {
   readonly min: number;
   readonly share: number;
 }
 
-/** The pixels of each column in so much room; more than the room if it is too little. */
+/** The width of each column in pixels. The sum exceeds `room` if the minimum widths do. */
 export function laidOut(widths: readonly Width[], room: number): number[] {
   const least = widths.reduce((sum, { min }) => sum + min, 0);
   const shares = widths.reduce((sum, { share }) => sum + share, 0);
@@ -16,7 +16,7 @@ export function laidOut(widths: readonly Width[], room: number): number[] {
   return widths.map(({ min, share }) => min + Math.floor((left * share) / shares));
 }
 
-/** A width as CSS has it: `90px`, `6rem`, `minmax(8rem, 1fr)`. */
+/** Parses a CSS width: `90px`, `6rem`, `minmax(8rem, 1fr)`. */
 export function widthOf(text: string): Width {
   const range = /^minmax\(([^,]+),([^)]+)\)$/.exec(text.trim());
   if (range === null) return { min: pixels(text), share: 0 };
@@ -24,17 +24,17 @@ export function widthOf(text: string): Width {
   return { min: pixels(least), share: Number.parseFloat(most) || 0 };
 }
 
-/** The usual width of a column with such things in it. */
+/** The default width of a column with this unit. */
 export function usualWidth(unit: Unit): Width {
   return USUAL[unit];
 }
 
-/** A width with so many pixels at least. */
+/** A width with a minimum of at least this number of pixels. */
 export function atLeast({ min, share }: Width, pixels: number): Width {
   return { min: Math.max(min, pixels), share };
 }
 
-/** What a column that is pulled at becomes. */
+/** The width of a column after the user dragged its edge by this number of pixels. */
 export function pulled(width: number, by: number): Width {
   return { min: Math.min(Math.max(width + by, WIDTH_MIN), WIDTH_MAX), share: 0 };
 }
@@ -54,7 +54,7 @@ const USUAL: Record<Unit, Width> = {
   mean: { min: 84, share: 0 },
 };
 
-/** Pixels of the text that the page is written in. */
+/** The root font size of the page in pixels. */
 const REM = 16;
 const WIDTH_MIN = 40;
 const WIDTH_MAX = 4000;

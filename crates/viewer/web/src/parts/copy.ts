@@ -1,6 +1,9 @@
-// Texts for other programs.
+// Copies text to the clipboard.
 
-/** Copies a text; also where the browser has no clipboard for pages, as in a page from a file. */
+/**
+ * Copies a text. If the browser does not offer the clipboard, as for a page from a file, it copies
+ * a temporary selection instead.
+ */
 export async function copyText(text: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { csvOf } from "./csv";
 
-test("fields that need quotes have them, and rows keep their order", () => {
+test("fields with special characters are quoted, and rows have the given order", () => {
   const table = {
     columns: [
       { name: "a,b", key: "a,b", unit: "text" as const },

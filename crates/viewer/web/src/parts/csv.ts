@@ -1,7 +1,7 @@
 import type { Cell, TableData } from "../generated/protocol";
-// Tables for spreadsheets: RFC 4180, with a line of keys above, as the command line writes them.
+// Tables as CSV (RFC 4180), with a first line of keys, in the same form as on the command line.
 
-/** A table as comma-separated values, its rows in this order. */
+/** A table as comma-separated values, with its rows in this order. */
 export function csvOf(table: TableData, order: readonly number[]): string {
   const keys = line(table.columns.map(({ key }) => key));
   return keys + order.map((place) => line(table.rows[place] ?? [])).join("");

@@ -1,15 +1,15 @@
-// A file that the browser downloads.
+// Saves a file through the browser.
 
-/** Has the browser download a file of this name. */
+/** Starts the download of a file with this name. */
 export function download(name: string, file: Blob): void {
   const url = URL.createObjectURL(file);
   const link = document.createElement("a");
   link.href = url;
   link.download = name;
   link.click();
-  // The browser reads it after this function has returned.
+  // The browser reads the file after this function has returned.
   setTimeout(() => URL.revokeObjectURL(url), KEPT_MS);
 }
 
-/** So long a file is kept for the browser to read it. */
+/** How long the file stays available to the browser. */
 const KEPT_MS = 60_000;

@@ -15,7 +15,7 @@ test.each([
   expect(duration(nanos)).toBe(expected);
 });
 
-test("other amounts", () => {
+test("bytes, shares, rates and times are formatted", () => {
   expect(bytes(999)).toBe("999 B");
   expect(bytes(1536)).toBe("1.50 KiB");
   expect(share(0.001)).toBe("<1 %");

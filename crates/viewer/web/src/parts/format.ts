@@ -1,6 +1,6 @@
-// Amounts as people read them.
+// Formats amounts for display.
 
-/** A length of time in nanoseconds: `1.20 ms`. Three digits, with the unit that leaves them. */
+/** A duration in nanoseconds with three significant digits: `1.20 ms`. */
 export function duration(nanos: number): string {
   const size = Math.abs(nanos);
   if (size < 1e3) return `${Math.round(nanos)} ns`;
@@ -13,13 +13,13 @@ export function duration(nanos: number): string {
   return seconds < 3600 ? minutes : `${sign}${Math.floor(seconds / 3600)} h ${minutes}`;
 }
 
-/** A point of time since the start in nanoseconds: `12.345 678 s`. */
+/** A time since the start in nanoseconds: `12.345 678 s`. */
 export function sinceStart(nanos: number): string {
   const text = (nanos / 1e9).toFixed(6);
   return `${text.slice(0, -3)}\u2009${text.slice(-3)} s`;
 }
 
-/** Bytes: `1.5 KiB`. */
+/** A size in bytes with a binary unit: `1.5 KiB`. */
 export function bytes(count: number): string {
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];
   let unit = 0;
@@ -31,36 +31,36 @@ export function bytes(count: number): string {
   return `${unit === 0 ? Math.round(size) : digits(size)} ${units[unit]}`;
 }
 
-/** How many: `12,345`. */
+/** A count with thousands separators: `12,345`. */
 export function count(number: number): string {
   return COUNTS.format(Math.round(number));
 }
 
-/** Made once: that takes longer than a thousand uses. */
+/** Shared, because creating a formatter takes longer than a thousand uses. */
 const COUNTS = new Intl.NumberFormat("en");
 
-/** A part of a whole from 0 to 1: `12 %`. */
+/** A fraction from 0 to 1 as a percentage: `12 %`. */
 export function share(part: number): string {
   const percent = part * 100;
   return percent > 0 && percent < 1 ? "<1 %" : `${Math.round(percent)} %`;
 }
 
-/** How many in a second: `92/s`. */
+/** A number of events per second: `92/s`. */
 export function rate(perSecond: number): string {
   return `${perSecond >= 1000 ? count(perSecond) : digits(perSecond)}/s`;
 }
 
-/** How many on average: `3.5`. */
+/** A mean with one decimal place: `3.5`. */
 export function mean(number: number): string {
   return number.toFixed(1);
 }
 
-/** `1 message`, `2 messages`. */
+/** A count with its noun: `1 message`, `2 messages`. */
 export function counted(number: number, one: string, many: string): string {
   return `${count(number)} ${number === 1 ? one : many}`;
 }
 
-/** The time of day of a point of time in nanoseconds since 1970, in this time zone. */
+/** The local date and time of nanoseconds since 1970. */
 export function timeOfDay(nanos: bigint): string {
   const date = new Date(Number(nanos / 1_000_000n));
   const micros = String((nanos / 1000n) % 1_000_000n).padStart(6, "0");

@@ -1,10 +1,13 @@
-// What can wait.
+// Deferred work for idle periods.
 
-/** Does something once the page has nothing to do, not before so many milliseconds; gives what prevents it. */
+/**
+ * Calls `act` when the browser is idle, but not before this delay. Returns a function that cancels
+ * it.
+ */
 export function whenIdle(act: () => void, milliseconds: number): () => void {
   let idle: number | undefined;
   const timer = setTimeout(() => {
-    // Not every browser says when it is idle.
+    // Not every browser reports idle periods.
     if (typeof requestIdleCallback === "undefined") act();
     else idle = requestIdleCallback(act);
   }, milliseconds);

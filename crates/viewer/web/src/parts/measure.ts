@@ -1,6 +1,6 @@
-// How wide texts of the page are.
+// Widths of text on the page.
 
-/** The pixels of a text in the font of the page. */
+/** The width in pixels of a text in the font of the page. */
 export function textWidth(text: string, weight: "normal" | "600" = "normal"): number {
   const context = contextOf(weight);
   return context === null ? text.length * USUAL_LETTER : context.measureText(text).width;
@@ -18,5 +18,5 @@ function contextOf(weight: string): CanvasRenderingContext2D | null {
 
 const contexts = new Map<string, CanvasRenderingContext2D | null>();
 
-/** Pixels of a letter where nothing can be measured. */
+/** The assumed width in pixels of a character if there is no canvas. */
 const USUAL_LETTER = 8;

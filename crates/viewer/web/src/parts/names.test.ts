@@ -8,8 +8,8 @@ test.each([
   ["GetAll", false],
   ["demo-poller (:1.9)", false],
   ["type='signal',interface='org.example.Mail'", false],
-  ["It has ended because of that. And this.", false],
-])("%s keeps its last words: %s", (text, expected) => {
+  ["It ended because of an error. See the log.", false],
+])("%s is a name: %s", (text, expected) => {
   expect(isName(text)).toBe(expected);
 });
 
@@ -20,6 +20,6 @@ test.each([
   ["org.example.Mail1.GetMessages", 5, "…GetMessages"],
   ["/org/example/mail/inbox", 12, "…mail/inbox"],
   ["GetMessages", 5, "GetMessages"],
-])("%s in %d letters", (name, letters, expected) => {
+])("%s is cut to %d letters", (name, letters, expected) => {
   expect(cutName(name, (text) => text.length <= letters)).toBe(expected);
 });

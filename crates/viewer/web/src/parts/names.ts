@@ -1,14 +1,17 @@
-// Names where there is little room: their last words say most.
+// Shortened names. Their last components are the most significant.
 
-/** Whether a text is a name, of which the last words say most, and not a sentence or a rule. */
+/** True if a text is a name with components, and not a sentence or a match rule. */
 export function isName(text: string): boolean {
   return NAME.test(text);
 }
 
-/** Words with dots or slashes between them; what a name may have behind it stands in brackets. */
+/** Components separated by dots or slashes, without spaces, quotes or equal signs. */
 const NAME = /^[^\s'"=]*[^\s'"=./][./][^\s'"=]+$/u;
 
-/** A name as it fits: whole, or its last words behind an ellipsis, or its last word if not even that fits. */
+/**
+ * A name that fits: complete, or its last components after an ellipsis, or at least its last
+ * component.
+ */
 export function cutName(name: string, fits: (text: string) => boolean): string {
   if (fits(name)) return name;
   const starts = [...name.matchAll(WORD_START)].map(({ index }) => index + 1);
@@ -16,5 +19,5 @@ export function cutName(name: string, fits: (text: string) => boolean): string {
   return cut.find(fits) ?? cut.at(-1) ?? name;
 }
 
-/** A dot or slash in front of a word. */
+/** A dot or slash before a component. */
 const WORD_START = /[./](?=[^./])/gu;

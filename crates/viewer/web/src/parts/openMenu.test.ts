@@ -17,11 +17,11 @@ test.each<[number, 1 | -1, number]>([
   [3, -1, 1],
   [1, -1, 4],
   [0, -1, 4],
-])("from line %d in steps of %d comes line %d", (from, step, expected) => {
+])("the next action from line %d in steps of %d is line %d", (from, step, expected) => {
   expect(nextAction(ITEMS, from, step)).toBe(expected);
 });
 
-test("a menu without actions has no next one", () => {
+test("a menu without actions has no next action", () => {
   expect(nextAction([{ kind: "separator" }], -1, 1)).toBe(-1);
 });
 
@@ -47,6 +47,6 @@ test.each([
     { x: -20, y: 0 },
     { x: 4, y: 4 },
   ],
-])("a menu at %o is put at %o", (at, expected) => {
+])("a menu opened at %o is placed at %o", (at, expected) => {
   expect(placed(at, { width: 100, height: 50 }, { width: 800, height: 600 })).toEqual(expected);
 });

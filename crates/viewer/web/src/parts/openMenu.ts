@@ -1,4 +1,4 @@
-// Menus that open at a point: what is in them, and where they are.
+// Context menus: their content and position.
 
 import type { PageState } from "../state/page";
 
@@ -7,14 +7,14 @@ export type MenuItem =
   | {
       readonly kind: "action";
       readonly label: string;
-      /** Stands small behind the label: a key, or what the line is about. */
+      /** Small text after the label: a key or an explanation. */
       readonly hint?: string;
       readonly run: () => void;
     }
   | { readonly kind: "heading"; readonly label: string }
   | { readonly kind: "separator" };
 
-/** A place on the page, in pixels. */
+/** A position on the page, in pixels. */
 export interface Point {
   readonly x: number;
   readonly y: number;
@@ -24,18 +24,18 @@ export interface Point {
 export interface OpenMenu {
   readonly items: readonly MenuItem[];
   readonly at: Point;
-  /** What had the focus before, and gets it back. */
+  /** The element that had the focus before, and gets it back when the menu closes. */
   readonly opener: HTMLElement | undefined;
 }
 
-/** A line that does something. */
+/** A menu line that runs an action. */
 export function action(label: string, run: () => void, hint?: string): MenuItem {
   return { kind: "action", label, run, ...(hint === undefined ? {} : { hint }) };
 }
 
 /**
- * Opens a menu at a point, or else where the pointer is, or under what has the focus if a key has
- * asked for it; what the event would do otherwise is not done.
+ * Opens a menu at `at`. By default this is the position of the pointer, or, for a key event, below
+ * the focused element. The default action of the event is prevented.
  */
 export function openMenu(
   { menu }: PageState,
@@ -54,7 +54,7 @@ export function openMenu(
   };
 }
 
-/** Closes the menu that is open; what had the focus gets it back. */
+/** Closes the open menu and returns the focus to its opener. */
 export function closeMenu({ menu }: PageState): void {
   const opener = menu.peek()?.opener;
   menu.value = undefined;
@@ -62,7 +62,7 @@ export function closeMenu({ menu }: PageState): void {
 }
 
 function pointOf(event: MouseEvent | KeyboardEvent): Point {
-  // The key for menus makes an event of the pointer too, one without a button.
+  // The menu key also creates a pointer event, but one without a button.
   const isPointer = event instanceof MouseEvent && (event.button !== 0 || event.detail > 0);
   if (isPointer) return { x: event.clientX, y: event.clientY };
   const target = event.currentTarget ?? event.target;
@@ -71,26 +71,32 @@ function pointOf(event: MouseEvent | KeyboardEvent): Point {
   return { x: left, y: bottom };
 }
 
-/** Where a box of this size is put so that all of it is seen. */
+/** The position at which a box of this size is completely visible. */
 export function placed(at: Point, size: Size, room: Size): Point {
   const fit = (start: number, length: number, whole: number): number =>
     Math.max(MARGIN, Math.min(start, whole - length - MARGIN));
   return { x: fit(at.x, size.width, room.width), y: fit(at.y, size.height, room.height) };
 }
 
-/** The next line that does something, from a line on in steps of 1 or -1, around the ends. */
+/**
+ * The next action from a line on in steps of 1 or -1, wrapping around at the ends; -1 if the menu
+ * has no action.
+ */
 export function nextAction(items: readonly MenuItem[], from: number, step: 1 | -1): number {
-  for (let turn = 1; turn <= items.length; turn++) {
-    const place = (from + step * turn + items.length * (turn + 1)) % items.length;
+  for (let distance = 1; distance <= items.length; distance++) {
+    const place = (from + step * distance + items.length * (distance + 1)) % items.length;
     if (items[place]?.kind === "action") return place;
   }
   return -1;
 }
 
-/** The next line behind this one whose label begins so. */
+/**
+ * The next action after this line whose label begins with `start`; the line itself if there is
+ * none.
+ */
 export function lineStartingWith(items: readonly MenuItem[], from: number, start: string): number {
-  for (let turn = 1; turn <= items.length; turn++) {
-    const place = (from + turn) % items.length;
+  for (let distance = 1; distance <= items.length; distance++) {
+    const place = (from + distance) % items.length;
     const item = items[place];
     if (item?.kind === "action" && item.label.toLowerCase().startsWith(start)) return place;
   }

@@ -25,7 +25,7 @@ test.each<[Sort | undefined, number[]]>([
   expect(sorted(TABLE, sort)).toEqual(expected);
 });
 
-test("cells have the units of their columns", () => {
+test("cells are formatted by the unit of their column", () => {
   expect(shown(1_200_000, "time")).toBe("1.20 ms");
   expect(shown(3.26, "mean")).toBe("3.3");
   expect(shown(4, "mean")).toBe("4.0");

@@ -1,23 +1,23 @@
-// Tables as they are told: columns with units, and rows of numbers and texts.
+// Tables of the program: columns with units, and rows of numbers and texts.
 
 import type { Cell, TableData, Unit } from "../generated/protocol";
 import { bytes, count, duration, mean, rate, share } from "./format";
 import { oneLine } from "./visibleText";
 
-/** By which column rows are sorted. */
+/** The column and direction by which rows are sorted. */
 export interface Sort {
   readonly column: number;
   readonly descending: boolean;
 }
 
-/** A cell as people read it. */
+/** A cell formatted for display. */
 export function shown(cell: Cell, unit: Unit): string {
   if (cell === null) return "";
   if (typeof cell === "string") return oneLine(cell);
   return AMOUNTS[unit](cell);
 }
 
-/** The places of the rows in their order; what is absent comes last in either direction. */
+/** The indices of the rows in sorted order. Absent values come last in both directions. */
 export function sorted(table: TableData, sort: Sort | undefined): number[] {
   const order = table.rows.map((_, place) => place);
   if (sort === undefined) return order;
@@ -42,19 +42,19 @@ const AMOUNTS: Record<Unit, (number: number) => string> = {
   mean,
 };
 
-/** A row with the columns that its cells are of. */
+/** A row of a table. */
 export interface Row {
   readonly table: TableData;
   readonly place: number;
 }
 
-/** The cell of a row under the column of this key; null if there is no such column. */
+/** The cell of a row in the column with this key; null if there is no such column. */
 export function cellOf({ table, place }: Row, key: string): Cell {
   const column = table.columns.findIndex((one) => one.key === key);
   return table.rows[place]?.[column] ?? null;
 }
 
-/** The same rows with these columns alone, in this order; those that there are not are left out. */
+/** The same rows with only these columns, in this order. Unknown keys are ignored. */
 export function withColumns(table: TableData, keys: readonly string[]): TableData {
   const places = keys
     .map((key) => table.columns.findIndex((one) => one.key === key))
@@ -62,7 +62,7 @@ export function withColumns(table: TableData, keys: readonly string[]): TableDat
   return pick(table, places);
 }
 
-/** The same rows without the columns that are empty in all of them. */
+/** The same rows without columns that are empty in all of them. */
 export function withoutEmptyColumns(table: TableData): TableData {
   const isEmpty = (cell: Cell | undefined): boolean => cell == null || cell === "";
   const places = table.columns
@@ -71,7 +71,7 @@ export function withoutEmptyColumns(table: TableData): TableData {
   return pick(table, places);
 }
 
-/** The columns at these places. */
+/** The same rows with the columns at these indices. */
 function pick(table: TableData, places: readonly number[]): TableData {
   const from = <T>(items: readonly T[]): T[] =>
     places.flatMap((place) => items.slice(place, place + 1));

@@ -15,6 +15,6 @@ test.each<[string, number | undefined, number | undefined]>([
   expect(rowAfter(key, { at, count: 100, page: 10 })).toBe(expected);
 });
 
-test("there is nothing to move to in an empty table", () => {
+test("keys do not move in an empty table", () => {
   expect(rowAfter("j", { at: undefined, count: 0, page: 10 })).toBeUndefined();
 });

@@ -1,19 +1,19 @@
-// Keys that move from row to row.
+// Keyboard navigation between the rows of a table.
 
-/** What a table is when a key is pressed. */
+/** The state of a table when a key is pressed. */
 export interface TablePosition {
-  /** The row that the keys are at; undefined before the first. */
+  /** The index of the active row; undefined if no row is active. */
   readonly at: number | undefined;
   readonly count: number;
-  /** Rows that are seen at once. */
+  /** The number of rows that are visible at once. */
   readonly page: number;
 }
 
-/** The row that a key moves to; undefined if it moves to none. */
+/** The row that a key moves to; undefined if the key does not move. */
 export function rowAfter(key: string, { at, count, page }: TablePosition): number | undefined {
   const step = STEPS[key]?.(page);
   if (step === undefined || count === 0) return undefined;
-  // The first step of one, or of a page, goes to the first row.
+  // Without an active row, the first step leads to the first row.
   const from = at ?? (Number.isFinite(step) ? -step : 0);
   return Math.min(Math.max(from + step, 0), count - 1);
 }

@@ -1,4 +1,4 @@
-// A canvas that is painted when there is something else to paint, at most once a frame.
+// A canvas that is repainted when its inputs change, at most once per animation frame.
 
 import { useSignal, useSignalEffect } from "@preact/signals";
 import type { RefObject } from "preact";
@@ -6,7 +6,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { useStore } from "../state/context";
 import type { Colours } from "./colours";
 
-/** What is painted on, in pixels of the page. */
+/** The canvas context and its size in CSS pixels. */
 export interface CanvasSheet {
   readonly context: CanvasRenderingContext2D;
   readonly width: number;
@@ -15,8 +15,8 @@ export interface CanvasSheet {
 }
 
 /**
- * A canvas as large as its place. `prepare` reads signals, and gives what paints; it is asked again
- * when one of them has changed.
+ * A canvas that fills its element. `prepare` reads signals and returns the function that paints; it
+ * is called again when one of the signals changes.
  */
 export function useCanvas(
   prepare: () => (sheet: CanvasSheet) => void,
@@ -46,7 +46,7 @@ export function useCanvas(
   return canvas;
 }
 
-/** Something to paint on that is empty, in pixels of the page; null if there is no room. */
+/** Clears the canvas and scales it to CSS pixels; null if the canvas has no area. */
 function sized(
   canvas: HTMLCanvasElement,
   width: number,

@@ -1,8 +1,8 @@
-// Presses outside of an element, for what closes then.
+// Closes popups when the pointer is pressed outside of them.
 
 import { useEffect } from "preact/hooks";
 
-/** Calls `close` when the pointer is pressed outside of an element, while `isOpen`. */
+/** Calls `close` when the pointer is pressed outside of an element while `isOpen` is true. */
 export function usePressOutside(
   ref: { readonly current: Element | null },
   isOpen: boolean,

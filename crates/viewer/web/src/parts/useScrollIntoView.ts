@@ -1,9 +1,9 @@
-// Brings what is opened from afar to where it is seen.
+// Scrolls an element into view when it opens.
 
 import type { RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
-/** Has an element seen once it is open, as little as it has to move for that. */
+/** Scrolls an element into view when `isOpen` becomes true, by the shortest distance. */
 export function useShownWhen<T extends HTMLElement>(isOpen: boolean): RefObject<T | null> {
   const element = useRef<T>(null);
   useEffect(() => {

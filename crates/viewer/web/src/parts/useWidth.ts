@@ -1,10 +1,10 @@
-// How wide an element is, while it is there.
+// The width of an element while it is mounted.
 
 import { type Signal, useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useLayoutEffect } from "preact/hooks";
 
-/** The pixels that there are inside of an element; 0 until that is known. */
+/** The inner width of an element in pixels; 0 until it is measured. */
 export function useWidth(element: RefObject<HTMLElement | null>): Signal<number> {
   const width = useSignal(0);
   useLayoutEffect(() => {

@@ -1,4 +1,4 @@
-// Long lists of which only what is seen is there.
+// Virtual lists, of which only the visible rows are in the document.
 
 import { useSignal } from "@preact/signals";
 import {
@@ -11,18 +11,18 @@ import {
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
-/** The rows that are seen of a list, and how to get to others. */
+/** The visible rows of a list, and a function that scrolls to other rows. */
 export interface VirtualRows {
-  /** Their places, and how many pixels below the top of what scrolls they begin. */
+  /** The visible rows, with their indices and offsets from the top of the scrolling element. */
   readonly items: readonly VirtualItem[];
-  /** Pixels of the whole list. */
+  /** The height of the whole list in pixels. */
   readonly height: number;
   scrollTo(index: number): void;
 }
 
 /**
- * The rows of a list, all of one height in pixels, that are seen in a scrolling element. The list
- * begins `above` pixels below its top, under something that stays.
+ * The visible rows of a list in a scrolling element. All rows have the same `height` in pixels. The
+ * list begins `above` pixels below the top of the element, under a fixed head.
  */
 export function useVirtualRows(
   scroller: RefObject<HTMLElement | null>,

@@ -10,12 +10,12 @@ test.each<[string, string[]]>([
   ["a\u00a0b", ["a", "[\\u00A0]", "b"]],
   ["\u{e0001}", ["[\\u{E0001}]"]],
   ["ä€😀", ["ä€😀"]],
-])("%j in stretches", (text, expected) => {
+])("%j is split into stretches", (text, expected) => {
   const found = stretches(text).map(({ text, isMark }) => (isMark ? `[${text}]` : text));
   expect(found).toEqual(expected);
 });
 
-test("one line", () => {
+test("line breaks are escaped and long texts are cut", () => {
   expect(oneLine("a\nb")).toBe("a\\nb");
   expect(oneLine("abcdef", 3)).toBe("abc…");
 });
@@ -26,6 +26,6 @@ test.each([
   ["/org/example", ["/", "org/", "example"]],
   ["plain", ["plain"]],
   ["", [""]],
-])("lines of %s end behind %o", (text, expected) => {
+])("%s can break after the pieces %o", (text, expected) => {
   expect(pieces(text)).toEqual(expected);
 });

@@ -1,14 +1,14 @@
-// Texts from messages, in which nothing is unseen.
+// Makes invisible characters in texts of messages visible.
 
-/** A stretch of a text: as it stands, or what stands for a character that is not seen. */
+/** A part of a text: literal characters, or a mark that replaces an invisible character. */
 export interface TextStretch {
   readonly text: string;
   readonly isMark: boolean;
 }
 
 /**
- * A text in stretches, with marks for all characters that are not seen or that change the direction
- * of writing. A line that ends is a mark and a line end.
+ * Splits a text and marks all characters that are invisible or change the direction of writing. A
+ * line break becomes a mark followed by the line break.
  */
 export function stretches(text: string): readonly TextStretch[] {
   const found: TextStretch[] = [];
@@ -24,14 +24,14 @@ export function stretches(text: string): readonly TextStretch[] {
 }
 
 /**
- * A text in pieces between which a line may end: behind dots, slashes and the like, and before capitals.
- * Names are broken there rather than in a word.
+ * Splits a text where a line can break: after dots, slashes and similar characters, and before
+ * capitals. Names then break between words rather than inside of them.
  */
 export function pieces(text: string): readonly string[] {
   return text.split(/(?<=[./_:=-])(?=[^./_:=-])|(?<=[a-z0-9])(?=[A-Z])/);
 }
 
-/** A text in one line, with marks for what is not seen; no longer than `max`. */
+/** A text in one line, with marks for invisible characters, cut after `max` characters. */
 export function oneLine(text: string, max = Number.POSITIVE_INFINITY): string {
   const cut = text.length > max ? `${text.slice(0, max)}…` : text;
   return cut.replace(UNSEEN, markOf);
@@ -51,5 +51,5 @@ const NAMES: Readonly<Record<string, string>> = {
   "\0": "\\0",
 };
 
-/** Control and format characters, private ones, and halves of characters; blanks that look like none. */
+/** Control, format and private-use characters, surrogates, and spaces other than U+0020. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;

@@ -1,16 +1,16 @@
-// Any table of the statistics.
+// A selectable table of the statistics.
 
 import type { JSX } from "preact";
 import { useStore } from "../state/context";
 import { useStatistics } from "./queries";
-import { Answered, SubjectTable } from "./SubjectTable";
+import { AnswerView, SubjectTable } from "./SubjectTable";
 import { SUBJECTS, statisticsState } from "./state";
 
-/** The table that is chosen. */
+/** The table that the user selected. */
 export function BySubject(): JSX.Element {
   const state = statisticsState(useStore());
   const { subject } = state;
-  const asked = useStatistics(() => subject.value);
+  const request = useStatistics(() => subject.value);
   return (
     <div class="by-subject">
       <label class="chooser">
@@ -27,17 +27,17 @@ export function BySubject(): JSX.Element {
         </select>
       </label>
       <div class="fill">
-        <Answered asked={asked.value} empty="No messages are selected.">
-          {(told) => (
+        <AnswerView request={request.value} empty="No messages are selected.">
+          {(answer) => (
             <SubjectTable
-              key={told.subject}
-              subject={told.subject}
-              label={told.about}
-              table={told.table}
+              key={answer.subject}
+              subject={answer.subject}
+              label={answer.about}
+              table={answer.table}
               widths={WIDTHS}
             />
           )}
-        </Answered>
+        </AnswerView>
       </div>
     </div>
   );

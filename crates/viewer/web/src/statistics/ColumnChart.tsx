@@ -10,14 +10,14 @@ export interface ChartColumn {
 
 interface ColumnChartProps {
   readonly title: string;
-  /** What it shows, in a sentence. */
+  /** An explanation of the chart, as a sentence. */
   readonly about: string;
-  /** What stands under the columns together. */
+  /** The label of the horizontal axis. */
   readonly axis: string;
   readonly columns: readonly ChartColumn[];
 }
 
-/** Columns beside each other, which are a list for those who cannot see them. The highest is marked. */
+/** A column chart, which is a list for screen readers. The highest column is highlighted. */
 export function ColumnChart({ title, about, axis, columns }: ColumnChartProps): JSX.Element {
   const most = columns.reduce((one, { value }) => Math.max(one, value), 0);
   return (

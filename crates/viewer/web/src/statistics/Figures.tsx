@@ -1,4 +1,4 @@
-// The three figures of what goes over a bus: sizes, time by size, recipients of signals.
+// Charts of message sizes, waiting time by size, and recipients of signals.
 
 import type { JSX } from "preact";
 import type { Cell, TableData } from "../generated/protocol";
@@ -9,7 +9,7 @@ import { addTerm } from "../query/terms";
 import { useStore } from "../state/context";
 import { type ChartColumn, ColumnChart } from "./ColumnChart";
 import { restingRows, useFound, useStatistics } from "./queries";
-import { Answered, SubjectTable } from "./SubjectTable";
+import { AnswerView, SubjectTable } from "./SubjectTable";
 import { SizeTimes } from "./sizeTimes";
 
 export function Figures(): JSX.Element {
@@ -17,19 +17,19 @@ export function Figures(): JSX.Element {
   const recipients = useStatistics(() => "recipients");
   return (
     <div class="figures">
-      <Answered asked={sizes.value} empty="No messages are selected.">
+      <AnswerView request={sizes.value} empty="No messages are selected.">
         {({ table }) => <SizeFigures table={table} />}
-      </Answered>
+      </AnswerView>
       <section class="figure-with-table">
-        <Answered asked={recipients.value} empty="No broadcast signals are selected.">
+        <AnswerView request={recipients.value} empty="No broadcast signals are selected.">
           {({ table }) => <RecipientsFigure table={table} />}
-        </Answered>
+        </AnswerView>
       </section>
     </div>
   );
 }
 
-/** Classes of sizes, with how many messages and how much time they have. */
+/** Charts by size class: number of messages, waiting time and bytes. */
 function SizeFigures({ table }: { readonly table: TableData }): JSX.Element {
   const store = useStore();
   const classes = table.rows.map((_, place) => sizeClass(table, place));
@@ -65,7 +65,7 @@ function SizeFigures({ table }: { readonly table: TableData }): JSX.Element {
   );
 }
 
-/** The time of each class, found in the page from what is shown. */
+/** The waiting time of each size class, computed from the visible messages. */
 function useTimes(table: TableData): Float64Array | undefined {
   const store = useStore();
   const ends = table.rows.map((_, place) => Number(cellOf({ table, place }, "to")));
@@ -91,17 +91,17 @@ function RecipientsFigure({ table }: { readonly table: TableData }): JSX.Element
     const signals = number(place, "signals");
     return { name: count(number(place, "recipients")), value: signals, shown: count(signals) };
   });
-  const nobody = table.rows.findIndex((_, place) => number(place, "recipients") === 0);
+  const unreceived = table.rows.findIndex((_, place) => number(place, "recipients") === 0);
   const about =
-    nobody < 0
-      ? "How many connections get each broadcast signal."
-      : `${share(number(nobody, "share"))} of broadcast signals reach no connection.`;
+    unreceived < 0
+      ? "Number of connections that receive each broadcast signal."
+      : `${share(number(unreceived, "share"))} of broadcast signals reach no connection.`;
   return (
     <>
       <ColumnChart
         title="Recipients of signals"
         about={about}
-        axis="connections that get a copy"
+        axis="connections that receive a copy"
         columns={columns}
       />
       <div class="small-table">
@@ -124,7 +124,7 @@ function sizeClass(table: TableData, place: number): SizeClass {
   };
 }
 
-/** A bound of a class; from ten thousand on in thousands, since it is exact no more than to that. */
+/** A bound of a size class, in thousands or millions if it is large. */
 function short(bound: Cell): string {
   const size = Number(bound);
   if (size < 10_000) return count(size);

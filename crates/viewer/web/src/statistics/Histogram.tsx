@@ -1,4 +1,4 @@
-// A small picture of how values are spread.
+// A small histogram for table cells.
 
 import type { JSX } from "preact";
 import { bytes, count, duration } from "../parts/format";
@@ -10,8 +10,8 @@ interface HistogramProps {
 }
 
 /**
- * Bins from the left, each as high as the root of its part, so that single slow ones are seen. One value has
- * no spread, and the columns beside it say it.
+ * A histogram whose bars are as high as the square root of their share, so that single slow calls
+ * are visible. A single value has no histogram, because the other columns already show it.
  */
 export function Histogram({ spread, measure }: HistogramProps): JSX.Element | null {
   if (spread === undefined || valuesIn(spread) < 2) return null;
@@ -40,13 +40,13 @@ function valuesIn({ bins }: Spread): number {
   return bins.reduce((sum, values) => sum + values, 0);
 }
 
-/** The same in words: where most are, and up to where they go. */
+/** A description of the histogram: the most frequent range, the maximum, and the scale. */
 function words({ bins, largestValue }: Spread, measure: HistogramMeasure): string {
   const shown = measure === "durations" ? duration : bytes;
   const most = bins.indexOf(bins.reduce((one, other) => Math.max(one, other), 0));
   const [from, to] = [binStart(most, measure), binStart(most + 1, measure)].map(shown);
   const inside = `most often (${count(bins[most] ?? 0)} times) ${from} to ${to}`;
-  return `${inside}, at most ${shown(largestValue)}; from ${shown(binStart(0, measure))} to ${shown(binStart(BINS, measure))}, each step ${STEP} times the one before`;
+  return `${inside}, at most ${shown(largestValue)}; from ${shown(binStart(0, measure))} to ${shown(binStart(BINS, measure))}, each bin ${STEP} times as wide as the one before`;
 }
 
 const HEIGHT = 16;

@@ -1,4 +1,4 @@
-// The three tables of methods and signals: how often, how long, how large.
+// The tables of methods and signals: frequencies, durations and sizes.
 
 import { type ReadonlySignal, useComputed } from "@preact/signals";
 import type { JSX } from "preact";
@@ -12,16 +12,16 @@ import { Histogram } from "./Histogram";
 import type { HistogramMeasure, Spread, Spreads } from "./histograms";
 import { useStatistics } from "./queries";
 import type { RowMenu } from "./rowMenu";
-import { Answered, SubjectTable } from "./SubjectTable";
+import { AnswerView, SubjectTable } from "./SubjectTable";
 import { useSpreads } from "./useSpreads";
 
-/** How often each method was called and each signal emitted. */
+/** How often each method was called and each signal was emitted. */
 export function Frequencies(): JSX.Element {
-  const asked = useStatistics(() => "member");
+  const request = useStatistics(() => "member");
   return (
-    <Answered asked={asked.value} empty="No messages are selected.">
+    <AnswerView request={request.value} empty="No messages are selected.">
       {({ table }) => <FrequencyTable table={table} />}
-    </Answered>
+    </AnswerView>
   );
 }
 
@@ -36,7 +36,7 @@ function FrequencyTable({ table }: { readonly table: TableData }): JSX.Element {
   return (
     <SubjectTable
       subject="member"
-      label="How often each method and signal was used"
+      label="Frequency of each method and signal"
       table={shown}
       render={render}
       widths={{ ...WIDTHS, share: "minmax(120px, 2fr)" }}
@@ -45,14 +45,14 @@ function FrequencyTable({ table }: { readonly table: TableData }): JSX.Element {
   );
 }
 
-/** How long the calls of each method took. */
+/** The durations of each method's calls. */
 export function Durations(): JSX.Element {
-  const asked = useStatistics(() => "member");
+  const request = useStatistics(() => "member");
   const spreads = useSpreads("durations");
   return (
-    <Answered asked={asked.value} empty="No messages are selected.">
+    <AnswerView request={request.value} empty="No messages are selected.">
       {({ table }) => <DurationTable table={table} spreads={spreads} />}
-    </Answered>
+    </AnswerView>
   );
 }
 
@@ -61,7 +61,7 @@ function DurationTable({ table, spreads }: SpreadTableProps): JSX.Element {
   return (
     <SpreadTable
       subject="member"
-      label="How long the calls of each method took"
+      label="Durations of each method's calls"
       measure="durations"
       spreads={spreads}
       table={shown}
@@ -71,16 +71,16 @@ function DurationTable({ table, spreads }: SpreadTableProps): JSX.Element {
   );
 }
 
-/** How large the messages of each method and signal were. */
+/** The sizes of the messages of each method and signal. */
 export function Sizes(): JSX.Element {
-  const asked = useStatistics(() => "member-size");
+  const request = useStatistics(() => "member-size");
   const spreads = useSpreads("sizes");
   return (
-    <Answered asked={asked.value} empty="No messages are selected.">
+    <AnswerView request={request.value} empty="No messages are selected.">
       {({ table }) => (
         <SpreadTable
           subject="member-size"
-          label="How large the messages of each method and signal were"
+          label="Message sizes of each method and signal"
           measure="sizes"
           spreads={spreads}
           table={table}
@@ -88,7 +88,7 @@ export function Sizes(): JSX.Element {
           message="Show the largest message"
         />
       )}
-    </Answered>
+    </AnswerView>
   );
 }
 
@@ -101,9 +101,9 @@ interface MeasuredProps extends SpreadTableProps {
   readonly subject: string;
   readonly label: string;
   readonly measure: HistogramMeasure;
-  /** The key of the column that it is sorted by at first. */
+  /** The key of the column that initially sorts the table. */
   readonly sort: string;
-  /** What the menu says of the message with the largest value. */
+  /** The menu label for the message with the largest value. */
   readonly message: string;
 }
 
@@ -144,7 +144,7 @@ function spreadOf(spreads: Spreads | undefined, row: Row): Spread | undefined {
   return spreads?.get(text("member"), text("service"), text("type") || "call");
 }
 
-/** A bar as long as its part of the most. */
+/** A bar for a share, relative to the largest share. */
 function Meter({ part, most }: { readonly part: number; readonly most: number }): JSX.Element {
   return (
     <span class="meter">
@@ -154,7 +154,7 @@ function Meter({ part, most }: { readonly part: number; readonly most: number })
   );
 }
 
-/** Puts a mark before members: a circle for methods, a triangle for signals, as Bustle has them. */
+/** Adds a symbol to members, as Bustle does: a circle for methods and a triangle for signals. */
 function markedBy(table: TableData): RenderCell {
   return (cell, column, place) => {
     if (table.columns[column]?.key !== "member") return undefined;
@@ -164,22 +164,22 @@ function markedBy(table: TableData): RenderCell {
         <span class={`member-mark of-${type}`} role="img" aria-label={type}>
           {MARKS[type] ?? "·"}
         </span>
-        <CutText text={String(cell ?? "")} beside={MARK} />
+        <CutText text={String(cell ?? "")} reserved={MARK} />
       </>
     );
   };
 }
 
-/** Pixels of the mark before a member. */
+/** The width of the symbol before a member in pixels. */
 const MARK = 18;
 
-/** The rows that have calls. */
+/** Keeps only the rows of members that were called. */
 function calls(table: TableData): TableData {
   const column = table.columns.findIndex(({ key }) => key === "calls");
   return { ...table, rows: table.rows.filter((row) => row[column] != null) };
 }
 
-/** The same with a column for small histograms, behind the names. */
+/** Adds a column for the histograms after the names. */
 function withSpread(table: TableData): TableData {
   const column = { name: "spread", key: "spread", unit: "text" as const };
   return {
@@ -204,7 +204,7 @@ const FREQUENCIES = [
 ];
 const SHARE = FREQUENCIES.indexOf("share");
 
-/** The place of small histograms. */
+/** The index of the column with the histograms. */
 const SPREAD = 2;
 
 const DURATIONS = [
@@ -248,22 +248,22 @@ const MARKS: Readonly<Record<string, string>> = {
   error: "✕",
 };
 
-/** What columns are. */
+/** Tooltips of columns by key. */
 const ABOUT: Readonly<Record<string, string>> = {
   messages: "Messages: calls and their replies",
-  share: "Part of all messages that are selected",
-  recipients_mean: "Recipients of each broadcast signal on average",
-  peak_recipients: "Recipients of the broadcast signal with the most",
-  total_ns: "Time from call to return, of all calls",
+  share: "Share of all selected messages",
+  recipients_mean: "Mean number of recipients of a broadcast signal",
+  peak_recipients: "Maximum number of recipients of a broadcast signal",
+  total_ns: "Total time from call to return",
   p50_ns: "Median: half of the calls are faster",
   p90_ns: "9 of 10 calls are faster",
   p99_ns: "99 of 100 calls are faster",
-  errors: "Calls that got an error; their times are not among the others",
+  errors: "Calls that failed with an error; their times are counted separately",
   time_outs: "Calls that the bus answered because the callee had not replied in time",
   callee_left: "Calls that the bus answered because the callee had disconnected",
   unanswered: "Calls without a reply when their caller left or the recording ended",
-  caller_left: "Calls whose caller disconnected before there was a reply",
+  caller_left: "Calls whose caller disconnected before a reply arrived",
   waiting: "Calls without a reply when the recording ended",
-  failed_total_ns: "How long callers waited for all calls that did not return",
-  spread: "Histogram of durations or sizes; each bin is 1.8 times the one before",
+  failed_total_ns: "Total waiting time of calls that did not return",
+  spread: "Histogram of durations or sizes; each bin is 1.8 times as wide as the one before",
 };

@@ -1,4 +1,4 @@
-// What can be done with the selected row of a table, in a bar below it.
+// A bar with actions for the selected row of a table.
 
 import type { JSX } from "preact";
 import { CutText } from "../parts/CutText";
@@ -9,9 +9,9 @@ import { nameOfRow, type RowMenu, type RowUse, rowActions } from "./rowMenu";
 interface RowActionsProps {
   /** The name of the table. */
   readonly subject: string;
-  /** What Enter and a double click do. */
+  /** The action for Enter and a double-click. */
   readonly use: RowUse;
-  /** The row that is selected. */
+  /** The selected row of the table. */
   readonly row: Row | undefined;
   readonly messageOf: ((row: Row) => RowMenu["message"]) | undefined;
 }
@@ -21,7 +21,7 @@ export function RowActions({ subject, use, row, messageOf }: RowActionsProps): J
   if (row === undefined) {
     return (
       <p class="row-actions note">
-        Select a row. Enter or a double click: {use.hint}. Right click: more.
+        Select a row. Enter or double-click: {use.hint}. Right-click: more actions.
       </p>
     );
   }

@@ -1,4 +1,4 @@
-// Who asks for what, and what was not answered.
+// Match rules and unanswered calls.
 
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
@@ -10,15 +10,15 @@ import { useStore } from "../state/context";
 import type { Store } from "../state/store";
 import { useStatistics } from "./queries";
 import { type RowMenu, showMessage } from "./rowMenu";
-import { Answered, SubjectTable } from "./SubjectTable";
+import { AnswerView, SubjectTable } from "./SubjectTable";
 
-/** The match rules of each connection; those that are there twice are marked. */
+/** The match rules of each connection, with duplicates highlighted. */
 export function Rules(): JSX.Element {
-  const asked = useStatistics(() => "rules");
+  const request = useStatistics(() => "rules");
   return (
-    <Answered asked={asked.value} empty="No connection has set a match rule.">
+    <AnswerView request={request.value} empty="No connection has set a match rule.">
       {({ table }) => <RuleTable table={table} />}
-    </Answered>
+    </AnswerView>
   );
 }
 
@@ -32,7 +32,7 @@ function RuleTable({ table }: { readonly table: TableData }): JSX.Element {
   }, [table]);
   return (
     <div class="by-subject">
-      <p class="sentence">{rulesInWords(table)}</p>
+      <p class="sentence">{rulesSummary(table)}</p>
       <div class="fill">
         <SubjectTable
           subject="rules"
@@ -46,33 +46,36 @@ function RuleTable({ table }: { readonly table: TableData }): JSX.Element {
   );
 }
 
-/** All rules together, in a sentence. */
-function rulesInWords(table: TableData): string {
+/** A summary of all match rules in one sentence. */
+function rulesSummary(table: TableData): string {
   const sum = (key: string): number =>
     table.rows.reduce((all, _, place) => all + Number(cellOf({ table, place }, key)), 0);
   const rules = counted(sum("rules"), "match rule", "match rules");
   const holders = table.rows.filter((_, place) => Number(cellOf({ table, place }, "rules")) > 0);
   const connections = counted(holders.length, "connection", "connections");
   const duplicates = sum("duplicates");
-  const twice =
+  const duplicatesText =
     duplicates === 0
-      ? "none of them a duplicate"
-      : `${counted(duplicates, "of them a duplicate", "of them duplicates")}: duplicates select no more messages, and cost time with each signal`;
-  return `When they left or the recording ended, ${connections} had ${rules}, ${twice}.`;
+      ? "without duplicates"
+      : `${counted(duplicates, "of them a duplicate", "of them duplicates")}: duplicates select no further messages but slow down every signal`;
+  return `${connections} had ${rules} when they disconnected or the recording ended, ${duplicatesText}.`;
 }
 
-/** Calls without an answer, late answers, answers without a call; a click shows the message. */
+/**
+ * Calls without a reply, late replies, and replies without a call. Activating a row shows its
+ * message.
+ */
 export function Replies(): JSX.Element {
   const store = useStore();
-  const asked = useStatistics(() => "replies");
+  const request = useStatistics(() => "replies");
   const messageOf = (row: Row): RowMenu["message"] => {
     const found = rowOf(store, row);
     return found === undefined ? undefined : { row: found, about: SHOW };
   };
   return (
-    <Answered
-      asked={asked.value}
-      empty="Every call that wants a reply has one, and every reply belongs to a call."
+    <AnswerView
+      request={request.value}
+      empty="Every call that expects a reply has one, and every reply belongs to a call."
     >
       {({ table }) => (
         <SubjectTable
@@ -84,7 +87,7 @@ export function Replies(): JSX.Element {
           widths={{ member: "minmax(240px, 3fr)" }}
         />
       )}
-    </Answered>
+    </AnswerView>
   );
 }
 
@@ -93,7 +96,7 @@ function show(store: Store, row: Row): void {
   if (found !== undefined) showMessage(store, found);
 }
 
-/** The message that a row names by its number, from 1. */
+/** The row of the message whose number, from 1, is in a table row. */
 function rowOf(store: Store, row: Row): number | undefined {
   const found = Number(cellOf(row, "number")) - 1;
   return found >= 0 && found < store.recording.peek().length ? found : undefined;

@@ -1,4 +1,4 @@
-// How often, how long, how large: numbers of what is selected.
+// The statistics view: counts, durations and sizes of the selected messages.
 
 import type { JSX } from "preact";
 import { useKeys } from "../keys/useKeys";

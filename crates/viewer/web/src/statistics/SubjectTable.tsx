@@ -1,4 +1,4 @@
-// A table of the statistics: a click selects a row, with which several things can be done.
+// A table of the statistics with actions for the selected row.
 
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
@@ -22,9 +22,9 @@ interface SubjectTableProps {
   readonly render?: RenderCell;
   readonly widths?: Readonly<Record<string, string>>;
   readonly about?: Readonly<Record<string, string>>;
-  /** What Enter and a double click do, if they do not filter. */
+  /** The action for Enter and a double-click, if it differs from filtering. */
   readonly use?: RowUse;
-  /** The message that a row stands for. */
+  /** Returns the message that a row stands for. */
   readonly messageOf?: (row: Row) => RowMenu["message"];
 }
 
@@ -62,18 +62,18 @@ export function SubjectTable(props: SubjectTableProps): JSX.Element {
   );
 }
 
-interface AnsweredProps {
-  readonly asked: Asked<StatisticsAnswer>;
-  /** What is said of a table without rows. */
+interface AnswerViewProps {
+  readonly request: Asked<StatisticsAnswer>;
+  /** The text for a table without rows. */
   readonly empty: string;
-  readonly children: (told: StatisticsAnswer) => JSX.Element;
+  readonly children: (answer: StatisticsAnswer) => JSX.Element;
 }
 
-/** What was told; or why there is nothing to tell, which is not an error. */
-export function Answered({ asked, empty, children }: AnsweredProps): JSX.Element {
-  const { answer, problem, isWaiting } = asked;
+/** Shows the answer, or a message if it is empty, missing or failed. */
+export function AnswerView({ request, empty, children }: AnswerViewProps): JSX.Element {
+  const { answer, problem, isWaiting } = request;
   if (problem !== undefined) return <p class="empty">{sentence(problem)}</p>;
-  if (answer === undefined) return <p class="empty">{isWaiting ? "Counting …" : ""}</p>;
+  if (answer === undefined) return <p class="empty">{isWaiting ? "Counting…" : ""}</p>;
   if (answer.table.rows.length === 0) return <p class="empty">{empty}</p>;
   return <WithNotes notes={answer.table.notes}>{children(answer)}</WithNotes>;
 }
@@ -83,7 +83,7 @@ interface WithNotesProps {
   readonly children: JSX.Element;
 }
 
-/** A table with its notes below it. */
+/** A table with notes below it. */
 export function WithNotes({ notes = [], children }: WithNotesProps): JSX.Element {
   if (notes.length === 0) return children;
   return (
@@ -98,8 +98,8 @@ export function WithNotes({ notes = [], children }: WithNotesProps): JSX.Element
   );
 }
 
-/** A refusal as a sentence. */
+/** Writes a message of the program as a sentence. */
 export function sentence(text: string): string {
-  const begun = text.charAt(0).toUpperCase() + text.slice(1);
-  return /[.!?]$/.test(begun) ? begun : `${begun}.`;
+  const capitalized = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(capitalized) ? capitalized : `${capitalized}.`;
 }

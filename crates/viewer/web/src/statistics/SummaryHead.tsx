@@ -6,24 +6,24 @@ import { settledSelection } from "./queries";
 import { sentence } from "./SubjectTable";
 import { tiles } from "./summary";
 
-/** The whole of what is selected in a few numbers, and what to know before they are believed. */
+/** The key figures of the selected messages, and notes about their reliability. */
 export function SummaryHead(): JSX.Element {
   const settled = settledSelection(useStore());
-  const asked = useAnswer(() => {
+  const request = useAnswer(() => {
     const selection = settled.value;
     return selection === undefined ? undefined : { ask: "summary", ...selection };
   });
-  const { answer, problem } = asked.value;
+  const { answer, problem } = request.value;
   if (problem !== undefined) return <p class="empty">{sentence(problem)}</p>;
-  if (answer === undefined) return <p class="empty">Counting …</p>;
+  if (answer === undefined) return <p class="empty">Counting…</p>;
   return (
     <section class="summary" aria-label="Summary">
       <dl class="tiles">
-        {tiles(answer.summary).map(({ name, value, beside, kind }) => (
+        {tiles(answer.summary).map(({ name, value, secondary, kind }) => (
           <div key={name} class={`tile of-${kind}`}>
             <dt>{name}</dt>
             <dd>
-              {value} <small>{beside}</small>
+              {value} <small>{secondary}</small>
             </dd>
           </div>
         ))}

@@ -1,4 +1,4 @@
-// Traffic over time, large, and as a table.
+// Traffic over time, as a large plot and as a table.
 
 import { useComputed } from "@preact/signals";
 import type { JSX } from "preact";
@@ -53,5 +53,5 @@ export function TrafficOverTime(): JSX.Element {
 
 const LEGEND = ["call", "return", "error", "signal"];
 
-/** Rows of the table. */
+/** The maximum number of rows of the table. */
 const PARTS = 60;

@@ -1,10 +1,10 @@
-// What is looked at in the statistics, in the address of the page.
+// The part of the page's address that belongs to the statistics view.
 
 import { choiceInAddress, together } from "../state/choice";
 import type { AddressPart } from "../state/url";
 import { type StatisticsState, SUBJECTS, type SubjectName, TABS } from "./state";
 
-/** The column by which the table is sorted; a minus in front stands for the largest first. */
+/** The key of the sort column. A minus sign in front means descending order. */
 function sortPart({ sortKey }: StatisticsState): AddressPart {
   return {
     write(fields) {

@@ -1,21 +1,21 @@
-// How durations and sizes of the messages of each member are spread.
+// Distributions of the durations and sizes of each member's messages.
 
 import type { Peer } from "../generated/protocol";
 import { Kind, NONE, type Recording } from "../model/recording";
 import type { Span } from "../state/store";
 
-/** What is spread: from call to return, or bytes. */
+/** The measured quantity: nanoseconds from call to return, or bytes. */
 export type HistogramMeasure = "durations" | "sizes";
 
-/** Values in bins, each so many times as large as the one before. */
+/** Counts in logarithmic bins. */
 export interface Spread {
   readonly bins: Uint32Array;
-  /** The message with the largest value: of durations the call. */
+  /** The row of the message with the largest value; for durations, the row of the call. */
   largest: number;
   largestValue: number;
 }
 
-/** Spreads of all members, found by what tables call them. */
+/** The distributions of all members, found by the texts of table rows. */
 export class Spreads {
   private readonly pairs = new Map<number, number>();
   private readonly places = new Map<number, Spread>();
@@ -27,7 +27,7 @@ export class Spreads {
     private readonly span: Span | undefined,
   ) {}
 
-  /** Counts a message, if it is still there. */
+  /** Adds a message, if it still exists. */
   add(row: number): void {
     const { recording, measure } = this;
     if (row >= recording.length || !isWithin(recording.at.get(row), this.span)) return;
@@ -42,7 +42,7 @@ export class Spreads {
     }
   }
 
-  /** Puts together what tables call the same. */
+  /** Merges distributions that have the same texts in tables. */
   finish(): void {
     for (const [key, spread] of this.places) {
       const name = this.nameOf(spread.largest, key % KINDS);
@@ -52,12 +52,12 @@ export class Spreads {
     }
   }
 
-  /** The spread of a row of a table; undefined if it has none. */
+  /** The distribution of a table row; undefined if it has none. */
   get(member: string, service: string, type: string): Spread | undefined {
     return this.named.get(`${type}\n${service}\n${member}`);
   }
 
-  /** Of calls that were returned; what has failed is told apart. */
+  /** The duration of a call that returned. Failed calls have their own columns. */
   private durationOf(row: number): number | undefined {
     const { recording } = this;
     if (recording.kind.get(row) !== Kind.Call) return undefined;
@@ -72,7 +72,7 @@ export class Spreads {
     const texts = recording.strings.length;
     const member = recording.member.get(subject) + recording.interface.get(subject) * texts;
     const service = this.serviceOf(subject);
-    // Places of texts and connections are below 2^26, so that both parts are exact.
+    // String and peer indices are below 2^26, so the combined key is an exact number.
     const pair = this.pairs.get(member) ?? this.pairs.size;
     if (pair === this.pairs.size) this.pairs.set(member, pair);
     const key = (pair * SERVICES + service) * KINDS + kind;
@@ -84,7 +84,7 @@ export class Spreads {
     return spread;
   }
 
-  /** A number for whom a call is for, or who emits. */
+  /** A number for the callee of a call or the sender of a signal. */
   private serviceOf(subject: number): number {
     const { recording } = this;
     const isCall = recording.kind.get(subject) === Kind.Call;
@@ -103,23 +103,23 @@ export class Spreads {
   }
 }
 
-/** How many bins there are. */
+/** The number of bins. */
 export const BINS = 36;
 
-/** The bin of a value. */
+/** The bin that contains a value. */
 export function binOf(value: number, measure: HistogramMeasure): number {
   const { first, perDecade } = SCALES[measure];
   const bin = Math.floor(Math.log10(Math.max(value, 1) / first) * perDecade);
   return Math.min(Math.max(bin, 0), BINS - 1);
 }
 
-/** The value at which a bin begins. */
+/** The lower bound of a bin. */
 export function binStart(bin: number, measure: HistogramMeasure): number {
   const { first, perDecade } = SCALES[measure];
   return first * 10 ** (bin / perDecade);
 }
 
-/** What tables call whom a call is for, or who emits. */
+/** The text in tables for the callee of a call or the sender of a signal. */
 function serviceName(recording: Recording, subject: number): string {
   if (recording.kind.get(subject) !== Kind.Call) {
     return peerName(recording.peers[recording.from.get(subject)]);
@@ -149,15 +149,15 @@ function merge(into: Spread, other: Spread): void {
   }
 }
 
-/** What tables call a connection that the header does not name. */
+/** The text in tables for a peer that the header does not name. */
 const UNKNOWN = "(unknown)";
 
-/** Types as tables have them, by `Kind`. */
+/** The texts in tables for message types, by `Kind`. */
 const TYPES = ["unknown", "call", "return", "error", "signal"];
 const KINDS = TYPES.length;
 const SERVICES = 2 ** 28;
 
-/** From 1 µs to 1000 s, and from 10 bytes to 10 GB. */
+/** Covers 1 µs to 1000 s, and 10 bytes to 10 GB. */
 const SCALES: Readonly<
   Record<HistogramMeasure, { readonly first: number; readonly perDecade: number }>
 > = {

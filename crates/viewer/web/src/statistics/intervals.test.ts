@@ -8,7 +8,7 @@ traffic.add(0, Kind.Call);
 traffic.add(1e6, Kind.Return);
 traffic.add(900e6, Kind.Signal);
 
-test("parts of time without messages are left out", () => {
+test("intervals without messages are left out", () => {
   const { table, length } = intervalsOf(traffic, { from: 0, until: 1e9 }, 10);
   expect(length).toBe(100e6);
   expect(table.rows).toEqual([
@@ -17,7 +17,7 @@ test("parts of time without messages are left out", () => {
   ]);
 });
 
-test("parts are whole buckets, so that their messages are whole numbers", () => {
+test("intervals are whole buckets with whole counts", () => {
   const { table, length } = intervalsOf(traffic, { from: 100, until: 1e9 + 7 }, 7);
   expect(length % traffic.width).toBe(0);
   expect(table.rows.map((row) => row[1])).toEqual([2, 1]);

@@ -5,15 +5,18 @@ import { Kind } from "../model/recording";
 import { KINDS, spread, type Traffic, totalOf } from "../overview/traffic";
 import type { Span } from "../state/store";
 
-/** A stretch of time in equal parts. */
+/** A time range in equal intervals. */
 export interface Intervals {
-  /** A row for each part in which there are messages. */
+  /** One row for each interval that contains messages. */
   readonly table: TableData;
-  /** Nanoseconds of a part. */
+  /** The length of an interval in nanoseconds. */
   readonly length: number;
 }
 
-/** What there is in a stretch of time, in at most so many parts, which are whole buckets. */
+/**
+ * Divides a time range into at most `parts` intervals. Each consists of whole buckets of the
+ * traffic.
+ */
 export function intervalsOf(traffic: Traffic, span: Span, parts: number): Intervals {
   const { width } = traffic;
   const start = Math.floor(span.from / width) * width;

@@ -1,4 +1,4 @@
-// Numbers of what is selected, asked for when that has come to rest.
+// Requests for statistics of the selected messages, sent when the selection is stable.
 
 import {
   computed,
@@ -13,7 +13,7 @@ import { type Asked, useAnswer } from "../state/answer";
 import { useStore } from "../state/context";
 import type { Store, StoreSelection } from "../state/store";
 
-/** The table of this name, of what is selected. */
+/** The table with this name for the selected messages. */
 export function useStatistics(
   subject: () => string | undefined,
 ): ReadonlySignal<Asked<StatisticsAnswer>> {
@@ -27,9 +27,9 @@ export function useStatistics(
 }
 
 /**
- * What is selected, once that has stayed so for a moment; while a stretch of time is dragged, nothing is
- * asked. Of a bus it is told again every second in which more has come. Undefined before there is
- * anything.
+ * The selection after it has been stable for a moment, so that dragging a time range does not cause
+ * requests. On a live bus it is renewed every second while messages arrive. Undefined until there
+ * are messages.
  */
 export function settledSelection(store: Store): ReadonlySignal<StoreSelection | undefined> {
   return store.part(SettledSelection, () => new SettledSelection(store)).selection;
@@ -65,15 +65,17 @@ class SettledSelection {
 }
 
 /**
- * The rows of the messages that are shown; of a bus those of the last second, as there are others many
- * times a second.
+ * The rows of the visible messages. On a live bus they are updated once per second instead of with
+ * every batch of messages.
  */
 export function restingRows(store: Store): Uint32Array {
   settledSelection(store).value;
   return (store.isLive.value ? store.visible.peek() : store.visible.value).rows;
 }
 
-/** A value that is found out of the recording whenever it has changed; the last one while it is found. */
+/**
+ * A value that is computed again whenever its inputs change. The previous value stays until then.
+ */
 export function useFound<T>(
   find: (abort: AbortSignal) => Promise<T | undefined>,
 ): ReadonlySignal<T | undefined> {

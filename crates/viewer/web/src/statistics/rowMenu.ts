@@ -1,4 +1,4 @@
-// What can be done with a row of a table.
+// Actions for a row of a table.
 
 import { copyText } from "../parts/copy";
 import { csvOf } from "../parts/csv";
@@ -9,33 +9,33 @@ import { addNotTerm, addTerm, replaceQuery } from "../query/terms";
 import type { Store } from "../state/store";
 import { termOfRow } from "./rowTerms";
 
-/** What of a row is known besides its cells. */
+/** A row of a table and its context. */
 export interface RowMenu {
   readonly store: Store;
   /** The name of the table. */
   readonly subject: string;
   readonly row: Row;
-  /** The cell that it is asked of. */
+  /** The column of the cell on which the menu was opened. */
   readonly column: number;
-  /** The row of the recording that the row stands for, and what it is there. */
+  /** The message that the row stands for, and the label for showing it. */
   readonly message?: { readonly row: number; readonly about: string } | undefined;
 }
 
-/** What is done with a row by Enter and by a double click. */
+/** The action for Enter and a double-click. */
 export interface RowUse {
   readonly label: string;
-  /** The same within a sentence. */
+  /** The label within a sentence. */
   readonly hint: string;
   readonly run: (row: Row) => void;
 }
 
-/** Filters by what rows are about. */
+/** The action that filters by the row. */
 export function filterUse(store: Store, subject: string): RowUse {
   const run = (row: Row): void => filterByRow(store, subject, row);
-  return { label: FILTER, hint: "filter by it", run };
+  return { label: FILTER, hint: "filter by the row", run };
 }
 
-/** The lines of its menu. */
+/** The lines of a row's context menu. */
 export function rowItems({ store, subject, row, column, message }: RowMenu): MenuItem[] {
   const term = termOfRow(store.recording.peek(), subject, row);
   const { table, place } = row;
@@ -51,13 +51,13 @@ export function rowItems({ store, subject, row, column, message }: RowMenu): Men
   ];
 }
 
-/** A button for the row that is selected. */
+/** A button for the selected row. */
 interface RowAction {
   readonly label: string;
   readonly run: () => void;
 }
 
-/** What can be done with a row; first what Enter does. */
+/** The actions for a row. The first one is the action for Enter. */
 export function rowActions(
   { store, subject, row, message }: Omit<RowMenu, "column">,
   use: RowUse,
@@ -77,24 +77,24 @@ export function rowActions(
   ];
 }
 
-/** What a row is called: its first cell. */
+/** The name of a row: its first cell. */
 export function nameOfRow({ table, place }: Row): string {
   return shown(table.rows[place]?.[0] ?? null, table.columns[0]?.unit ?? "text");
 }
 
-/** Has the query select what a row is about. */
+/** Adds the term for a row to the query. */
 export function filterByRow(store: Store, subject: string, row: Row): void {
   const term = termOfRow(store.recording.peek(), subject, row);
   if (term !== undefined) addTerm(store, term);
 }
 
-/** Goes to a message in the sequence. */
+/** Shows a message in the sequence diagram. */
 export function showMessage(store: Store, row: number): void {
   store.selectMessage(row);
   store.view.value = "sequence";
 }
 
-/** Lines that filter by terms that must all hold. */
+/** Menu lines that filter by these terms. */
 function filterItems(store: Store, terms: string): MenuItem[] {
   return [
     action(FILTER, () => addTerm(store, terms), terms),

@@ -1,10 +1,10 @@
-// The query that selects what a row of a table is about.
+// Queries that select the messages of a table row.
 
 import type { Recording } from "../model/recording";
 import { cellOf, type Row } from "../parts/table";
 import { type Field, quoted, term } from "../query/terms";
 
-/** A query for a row of the table of this subject; undefined if none says the same. */
+/** The query for a row of the table with this subject; undefined if no query is equivalent. */
 export function termOfRow(recording: Recording, subject: string, row: Row): string | undefined {
   const terms = TERMS[subject]?.(row, recording);
   if (terms === undefined || terms.includes(undefined)) return undefined;
@@ -13,7 +13,7 @@ export function termOfRow(recording: Recording, subject: string, row: Row): stri
 
 type Terms = readonly (string | undefined)[];
 
-/** By the names of tables. */
+/** The terms of a row, by the name of its table. */
 const TERMS: Readonly<Record<string, (row: Row, recording: Recording) => Terms>> = {
   member: memberTerms,
   "member-size": (row, recording) => [...typed(row), ...memberTerms(row, recording)],
@@ -50,7 +50,7 @@ function typed(row: Row): Terms {
   return [valued("type", row, "type")];
 }
 
-/** The term of a connection, which tables call by its label. */
+/** The term for a connection, which tables show by its label. */
 function named(recording: Recording, field: Field, row: Row, key: string): string | undefined {
   const label = textOf(row, key);
   const peer = recording.peers.find((one) => one?.label === label);
@@ -58,7 +58,7 @@ function named(recording: Recording, field: Field, row: Row, key: string): strin
   return name.startsWith("(") || name === "" ? undefined : `${field}:${quoted(name)}`;
 }
 
-/** A process stands as its program with its number behind it. */
+/** The term for a process, which tables show as its program and number. */
 function processTerm(label: string): string | undefined {
   const pid = /\[(\d+)\]$/.exec(label)?.[1];
   return pid === undefined ? undefined : `pid:${pid}`;
@@ -73,5 +73,5 @@ function textOf(row: Row, key: string): string {
   return String(cellOf(row, key) ?? "");
 }
 
-/** What tables call all connections together. */
+/** The text in tables for all connections together. */
 const ALL = "(all)";

@@ -2,7 +2,10 @@ import { expect, test } from "vitest";
 import { NONE, Recording } from "../model/recording";
 import { SizeTimes } from "./sizeTimes";
 
-/** A call of 50 bytes that is returned with 200 after 3 ms, and one of 400 that fails after 5 ms. */
+/**
+ * A call of 50 bytes that returns 200 bytes after 3 ms, and a call of 400 bytes that fails after 5
+ * ms.
+ */
 function recording(): Recording {
   const found = new Recording();
   found.at.append(Float64Array.of(0, 3e6, 4e6, 9e6));
@@ -16,7 +19,7 @@ function recording(): Recording {
 test.each([
   [undefined, [0, 3e6, 0]],
   [{ from: 1, until: 1e9 }, [0, 0, 0]],
-])("in %o the larger message of each returned call gets its time", (span, expected) => {
+])("in %o the size of the larger message determines the class", (span, expected) => {
   const times = new SizeTimes([100, 316, 1000], span);
   const all = recording();
   for (let row = 0; row < 4; row++) times.add(all, row);

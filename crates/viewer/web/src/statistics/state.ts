@@ -1,11 +1,11 @@
-// The tabs and tables of the statistics, and which of them are shown.
+// The state of the statistics view.
 
 import { batch, signal } from "@preact/signals";
 import type { TableData } from "../generated/protocol";
 import type { Sort } from "../parts/table";
 import type { Store } from "../state/store";
 
-/** The tabs, by the names that the address of the page has. */
+/** The tabs, by their names in the address of the page. */
 export const TABS = [
   "frequencies",
   "durations",
@@ -19,18 +19,18 @@ export const TABS = [
 
 export type TabName = (typeof TABS)[number];
 
-/** What tables there are that have no tab of their own. */
+/** The tables of the tab "Group by". */
 export const SUBJECTS = [
-  { name: "service", about: "services that are called, or emit" },
+  { name: "service", about: "called services and signal senders" },
   { name: "interface", about: "interfaces" },
   { name: "path", about: "objects" },
   { name: "member", about: "methods and signals" },
-  { name: "sender", about: "connections that send" },
-  { name: "process", about: "processes that send" },
-  { name: "unit", about: "systemd units that send" },
-  { name: "pair", about: "sender with recipient" },
+  { name: "sender", about: "sending connections" },
+  { name: "process", about: "sending processes" },
+  { name: "unit", about: "sending systemd units" },
+  { name: "pair", about: "sender and recipient" },
   { name: "type", about: "calls, returns, errors, signals" },
-  { name: "error", about: "names of errors" },
+  { name: "error", about: "error names" },
   { name: "bus", about: "buses" },
   { name: "dispatch", about: "time in the bus, by phase" },
   { name: "switches", about: "context switches of each call" },
@@ -38,21 +38,21 @@ export const SUBJECTS = [
 
 export type SubjectName = (typeof SUBJECTS)[number]["name"];
 
-/** By which column a table is sorted. */
+/** The column and direction by which a table is sorted. */
 export interface SortKey {
   readonly key: string;
   readonly descending: boolean;
 }
 
-/** What is looked at in the statistics. It stays while other views are shown. */
+/** The state of the statistics view. It is kept while another view is shown. */
 export class StatisticsState {
   readonly tab = signal<TabName>("frequencies");
-  /** The table of the tab that has several. */
+  /** The selected table of the tab "Group by". */
   readonly subject = signal<SubjectName>("service");
-  /** How the table of the tab is sorted; undefined is the default. */
+  /** The sort order of the tab's table; undefined is the default. */
   readonly sortKey = signal<SortKey | undefined>(undefined);
 
-  /** Shows another tab, with the default order of its table. */
+  /** Selects a tab, with the default order of its table. */
   chooseTab(name: TabName): void {
     batch(() => {
       if (this.tab.value !== name) this.sortKey.value = undefined;
@@ -60,7 +60,7 @@ export class StatisticsState {
     });
   }
 
-  /** Shows another table. */
+  /** Selects a table, with its default order. */
   chooseSubject(name: string): void {
     batch(() => {
       this.sortKey.value = undefined;
@@ -68,7 +68,10 @@ export class StatisticsState {
     });
   }
 
-  /** How a table is sorted, and what sorts it otherwise; as `first` says if it has no such column. */
+  /**
+   * The sort order of a table and a function that changes it. The order is `first` if the table
+   * does not have the selected column.
+   */
   sorting(
     { columns }: TableData,
     first?: Sort,
@@ -85,7 +88,7 @@ export class StatisticsState {
   }
 }
 
-/** What is looked at in the statistics of this store. */
+/** The state of the statistics view of a store. */
 export function statisticsState(store: Store): StatisticsState {
   return store.part(StatisticsState, () => new StatisticsState());
 }

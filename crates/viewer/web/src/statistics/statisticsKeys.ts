@@ -1,9 +1,9 @@
-// Keys of the statistics.
+// Keys of the statistics view.
 
 import type { KeyBinding } from "../keys/keys";
 import { type StatisticsState, TABS } from "./state";
 
-/** What keys do while the statistics are shown. */
+/** The keys and actions of the statistics view. */
 export function statisticsKeys(state: StatisticsState): readonly KeyBinding[] {
   return [
     {
@@ -21,17 +21,17 @@ export function statisticsKeys(state: StatisticsState): readonly KeyBinding[] {
   ];
 }
 
-/** Shows the tab so many places behind the one that is shown, around the ends. */
+/** Selects the tab `by` positions after the current one, wrapping around at the ends. */
 function stepTab(state: StatisticsState, by: number): void {
   const place = (TABS.indexOf(state.tab.peek()) + by + TABS.length) % TABS.length;
   state.chooseTab(TABS[place] ?? TABS[0]);
 }
 
-/** Moves the focus to the first table, and presses a key there. */
+/** Focuses the first table and presses a key in it. */
 function pressInTable(key: string): void {
   const table = document.querySelector<HTMLElement>("main [role=grid]");
   if (table === null) return;
   table.focus();
-  // It does not bubble: keys that the table does not take would come back here.
+  // The event does not bubble, because keys that the table ignores would return to this function.
   table.dispatchEvent(new KeyboardEvent("keydown", { key, cancelable: true }));
 }

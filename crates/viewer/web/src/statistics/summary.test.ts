@@ -31,8 +31,10 @@ const SUMMARY: Summary = {
   backward: 0,
 };
 
-test("what is wrong has a tile only if it is there", () => {
-  const found = tiles(SUMMARY).map(({ name, value, beside }) => `${name}: ${value} ${beside}`);
+test("problems have a tile only if they occurred", () => {
+  const found = tiles(SUMMARY).map(
+    ({ name, value, secondary }) => `${name}: ${value} ${secondary}`,
+  );
   expect(found).toEqual([
     "messages: 200 100/s",
     "calls: 50 25 %",
@@ -46,7 +48,7 @@ test("what is wrong has a tile only if it is there", () => {
   ]);
 });
 
-test("nothing has no rate", () => {
+test("an empty recording has no rate", () => {
   const nothing = { ...SUMMARY, messages: 0, span_ns: 0 };
-  expect(tiles(nothing)[0]?.beside).toBe("");
+  expect(tiles(nothing)[0]?.secondary).toBe("");
 });

@@ -1,29 +1,29 @@
-// The whole in a few numbers.
+// The most important figures of the selected messages.
 
 import type { Summary } from "../generated/protocol";
 import { bytes, count, duration, rate, share } from "../parts/format";
 
-/** A number with what it is of. */
+/** A figure with its label. */
 export interface Tile {
   readonly name: string;
   readonly value: string;
-  /** A second number that belongs to it. */
-  readonly beside: string;
+  /** A second, related figure. */
+  readonly secondary: string;
   readonly kind: "plain" | "call" | "return" | "error" | "signal" | "bad";
 }
 
-/** What there always is to tell, and of what is wrong that which there is. */
+/** The general figures, and those problem counts that are not zero. */
 export function tiles(summary: Summary): Tile[] {
   const { messages, span_ns } = summary;
   const seconds = span_ns / 1e9;
   const perSecond = (amount: number): string => (seconds > 0 ? rate(amount / seconds) : "");
   const part = (amount: number): string => (messages > 0 ? share(amount / messages) : "");
   const tile = (name: string, kind: Tile["kind"], amount: number): Tile => {
-    return { name, kind, value: count(amount), beside: part(amount) };
+    return { name, kind, value: count(amount), secondary: part(amount) };
   };
-  const wrong = WRONG.filter(({ key }) => summary[key] > 0);
+  const problems = PROBLEMS.filter(({ key }) => summary[key] > 0);
   return [
-    { name: "messages", kind: "plain", value: count(messages), beside: perSecond(messages) },
+    { name: "messages", kind: "plain", value: count(messages), secondary: perSecond(messages) },
     tile("calls", "call", summary.calls),
     tile("returns", "return", summary.returns),
     tile("errors", "error", summary.errors),
@@ -32,15 +32,15 @@ export function tiles(summary: Summary): Tile[] {
       name: "on the wire",
       kind: "plain",
       value: bytes(summary.bytes),
-      beside: seconds > 0 ? `${bytes(summary.bytes / seconds)}/s` : "",
+      secondary: seconds > 0 ? `${bytes(summary.bytes / seconds)}/s` : "",
     },
-    { name: "duration", kind: "plain", value: duration(span_ns), beside: "" },
+    { name: "duration", kind: "plain", value: duration(span_ns), secondary: "" },
     tile("to or from the bus", "plain", summary.driver_messages),
-    ...wrong.map(({ key, name }) => ({ ...tile(name, "bad", summary[key]), beside: "" })),
+    ...problems.map(({ key, name }) => ({ ...tile(name, "bad", summary[key]), secondary: "" })),
   ];
 }
 
-const WRONG: readonly { readonly key: keyof Summary; readonly name: string }[] = [
+const PROBLEMS: readonly { readonly key: keyof Summary; readonly name: string }[] = [
   { key: "caller_left", name: "caller left" },
   { key: "waiting", name: "waiting at the end" },
   { key: "time_outs", name: "timed out" },

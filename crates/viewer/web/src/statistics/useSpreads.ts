@@ -1,4 +1,4 @@
-// Spreads of what is shown.
+// Distributions of the visible messages.
 
 import type { ReadonlySignal } from "@preact/signals";
 import { inSlices } from "../overview/slices";
@@ -6,7 +6,7 @@ import { useStore } from "../state/context";
 import { type HistogramMeasure, Spreads } from "./histograms";
 import { restingRows, useFound } from "./queries";
 
-/** How durations or sizes are spread in what is shown, found once for each change of it. */
+/** The distributions of durations or sizes of the visible messages, updated when these change. */
 export function useSpreads(measure: HistogramMeasure): ReadonlySignal<Spreads | undefined> {
   const store = useStore();
   return useFound(async (abort) => {

@@ -1,4 +1,4 @@
-// A real browser, and pages in it that must not complain.
+// A real browser whose pages must not report errors.
 
 import {
   type Browser,
@@ -9,24 +9,25 @@ import {
 } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 
-/** A browser for the tests of a file, and pages that end with each of them. */
+/** The browser for the tests of a file. Its pages are closed after each test. */
 export interface Pages {
   open(url: string, options?: Options): Promise<Page>;
 }
 
-/** How a page is opened. */
+/** Options for opening a page. */
 interface Options {
   readonly size?: { readonly width: number; readonly height: number };
-  /** Whether to wait until it shows something; so without this. */
+  /** Waits until the page shows its content; true by default. */
   readonly settle?: boolean;
 }
 
-/** Has the tests of this file run in a browser. What a page complains of fails the test. */
+/** Runs the tests of this file in a browser. A test fails if a page reports an error. */
 export function usePages(): Pages {
   let browser: Browser;
   const complaints: string[] = [];
   const contexts: BrowserContext[] = [];
-  // An address works once; after that a browser needs the cookie. Nothing else is kept between pages.
+  // An address works once, and later requests need the cookie. Nothing else is shared between
+  // pages.
   let cookies: Cookies = [];
   beforeAll(async () => {
     browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
@@ -60,15 +61,14 @@ export function usePages(): Pages {
   };
 }
 
-/** Whether a complaint is expected: that the program is gone, since tests end it before their pages, or that
- * an address has been used. */
+/** True for expected errors: the program ended before its page, or an address was already used. */
 function isExpected(message: ConsoleMessage): boolean {
   return message.text().includes("net::ERR_") || message.location().url.includes("/open/");
 }
 
 type Cookies = Awaited<ReturnType<BrowserContext["cookies"]>>;
 
-/** Waits until the page has all of its recording, or what there is of its bus so far. */
+/** Waits until the page has its whole recording, or the current messages of its bus. */
 export async function settled(page: Page): Promise<void> {
   await page.waitForSelector(".progress-whole, .progress-incomplete, .progress-live");
   await page.waitForFunction(() =>
@@ -76,7 +76,9 @@ export async function settled(page: Page): Promise<void> {
   );
 }
 
-/** The numbers in the line that says how many messages are shown: of how many, if not all are. */
+/**
+ * The numbers in the line with the count of messages. `all` equals `shown` unless some are hidden.
+ */
 export async function counts(page: Page): Promise<{ shown: number; all: number }> {
   const text = (await page.locator(".counts").textContent()) ?? "";
   const numbers = [...text.matchAll(/[\d,]+/g)].map(([digits]) =>
@@ -86,14 +88,14 @@ export async function counts(page: Page): Promise<{ shown: number; all: number }
   return { shown: numbers[0] ?? 0, all };
 }
 
-/** Waits until so many messages are shown. */
+/** Waits until this number of messages is shown. */
 export async function waitForShown(page: Page, shown: number): Promise<void> {
   await expect.poll(async () => (await counts(page)).shown, { timeout: 10_000 }).toBe(shown);
 }
 
 const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 
-/** A browser of a test looks for nothing but what it is shown. */
+/** Prevents the browser from making requests of its own. */
 const ARGUMENTS = [
   "--no-sandbox",
   "--disable-gpu",

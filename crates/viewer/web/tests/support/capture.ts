@@ -1,9 +1,9 @@
-// Recordings that no program makes: of hostile texts, or of a million messages. Classic pcap, as
-// dbus-monitor writes it, of messages in little-endian order.
+// Artificial recordings, for example with hostile texts or a million messages. Written as classic
+// pcap, like the output of dbus-monitor, with little-endian messages.
 
 import { closeSync, openSync, writeSync } from "node:fs";
 
-/** A message; what it does not have is not in its header. */
+/** A message. Absent values are left out of the header. */
 export interface Message {
   readonly type: 1 | 2 | 3 | 4;
   readonly serial: number;
@@ -14,11 +14,11 @@ export interface Message {
   readonly replySerial?: number;
   readonly destination?: string;
   readonly sender?: string;
-  /** What it says: strings. */
+  /** The arguments, which are strings. */
   readonly body?: readonly string[];
 }
 
-/** Writes a recording; times are in microseconds since its start. */
+/** Writes a recording. Times are in microseconds since its start. */
 export function writeCapture(file: string, messages: Iterable<readonly [number, Message]>): void {
   const out = openSync(file, "w");
   const head = Buffer.alloc(24);
@@ -48,12 +48,12 @@ export function writeCapture(file: string, messages: Iterable<readonly [number, 
 }
 
 /**
- * Calls with their returns, some of them slow, and signals between them: `count` messages of so many
- * clients, each of which is there for a part of the time.
+ * Calls with returns, some of them slow, and signals between them: `count` messages of `clients`
+ * clients. Each client is connected for a part of the time.
  */
 export function* traffic(count: number, clients = 7): Generator<[number, Message]> {
   for (let serial = 1; serial <= count; serial += 4) {
-    // A few clients at a time, which are others later.
+    // Only a few clients exist at a time; later ones replace them.
     const gone = clients <= TOGETHER ? 0 : Math.floor((serial / count) * (clients - TOGETHER));
     const client = `:1.${10 + gone + (serial % Math.min(clients, TOGETHER))}`;
     const service = `:1.${(serial >> 2) % 5}`;
@@ -70,7 +70,7 @@ export function* traffic(count: number, clients = 7): Generator<[number, Message
   }
 }
 
-/** Clients that talk at a time. */
+/** The number of clients that exist at the same time. */
 const TOGETHER = 7;
 
 function marshal(message: Message): Buffer {
@@ -96,7 +96,9 @@ function marshal(message: Message): Buffer {
   return whole.align(8).bytes(body.take()).take();
 }
 
-/** Marshals basic values. Header fields begin at a multiple of 8, so they can be put together apart. */
+/**
+ * Marshals basic values. Header fields are aligned to 8 bytes, so they can be marshaled separately.
+ */
 class Writer {
   private parts: Buffer[] = [];
   length = 0;
@@ -137,5 +139,5 @@ class Writer {
 
 const LINKTYPE_DBUS = 231;
 
-/** Seconds since 1970 at which recordings begin: in 2020. */
+/** The time at which recordings begin, in seconds since 1970. */
 const START = 1_600_000_000;

@@ -1,4 +1,4 @@
-// Recordings of real programs of a session and of a system, made once for all tests that want them.
+// Recordings of real programs in a session and a system, made once for all tests that need them.
 
 import { execFile } from "node:child_process";
 import { access, mkdir, writeFile } from "node:fs/promises";
@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { inject } from "vitest";
 import { PROGRAM } from "./program";
 
-/** What the script records. */
+/** The files that the script records. */
 type DesktopFile =
   | "session.pcapng"
   | "system.pcapng"
@@ -17,8 +17,9 @@ type DesktopFile =
   | "dbus-broker.pcapng";
 
 /**
- * A recording by `scripts/record-desktop`. The first test that asks runs the script, and those in other
- * processes wait for it. DILIGENCE_DESKTOP names a folder that has the recordings already.
+ * A recording by `scripts/record-desktop`. The first test that needs it runs the script, and tests
+ * in other processes wait for it. DILIGENCE_DESKTOP names a folder that already contains the
+ * recordings.
  */
 export async function desktopRecording(file: DesktopFile = "session.pcapng"): Promise<string> {
   const folder = process.env.DILIGENCE_DESKTOP ?? join(inject("folder"), "desktop");
@@ -46,7 +47,7 @@ async function recorded(folder: string, ...options: string[]): Promise<void> {
   }
 }
 
-/** Whether this is the first to ask for the folder. */
+/** True for the first caller that needs the folder. */
 async function isFirst(folder: string): Promise<boolean> {
   try {
     await mkdir(folder);
@@ -66,5 +67,5 @@ async function exists(file: string): Promise<boolean> {
 
 const SCRIPT = resolve(import.meta.dirname, "../../../../../scripts/record-desktop");
 
-/** How long the script may take on a busy machine. */
+/** The time limit for the script on a busy machine. */
 const SCRIPT_MILLISECONDS = 180_000;

@@ -1,30 +1,30 @@
-// What a page takes.
+// Measures the time and memory that a page needs.
 
 import type { Page } from "playwright-core";
 
-/** Milliseconds of the longest task while something is done; 0 if none took 50. */
+/** The duration in milliseconds of the longest task during an action; 0 if none took 50 ms. */
 export async function longestTask(page: Page, act: () => Promise<void>): Promise<number> {
   await page.evaluate(() => {
-    const seen: number[] = [];
+    const durations: number[] = [];
     const observer = new PerformanceObserver((list) => {
-      for (const { duration } of list.getEntries()) seen.push(Math.round(duration));
+      for (const { duration } of list.getEntries()) durations.push(Math.round(duration));
     });
     observer.observe({ type: "longtask" });
-    Object.assign(window, { seen, observer });
+    Object.assign(window, { durations, observer });
   });
   await act();
   await page.waitForTimeout(500);
   return page.evaluate(() => {
-    const { seen, observer } = window as unknown as {
-      seen: number[];
+    const { durations, observer } = window as unknown as {
+      durations: number[];
       observer: PerformanceObserver;
     };
     observer.disconnect();
-    return Math.max(0, ...seen);
+    return Math.max(0, ...durations);
   });
 }
 
-/** Bytes of objects and of arrays of numbers that the page holds. */
+/** The number of bytes in objects and typed arrays of the page. */
 export async function bytesHeld(page: Page): Promise<number> {
   const session = await page.context().newCDPSession(page);
   await session.send("HeapProfiler.collectGarbage");

@@ -1,4 +1,4 @@
-// The program under test, and what it is run for.
+// The program under test.
 
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 
 const ROOT = resolve(import.meta.dirname, "../../../../..");
 
-/** The program: what cargo has built, unless another one is named. */
+/** The program: the build by cargo, unless the environment names another one. */
 export const PROGRAM =
   process.env.DILIGENCE_PROGRAM ??
   join(resolve(ROOT, process.env.CARGO_TARGET_DIR ?? "target"), "debug/diligence");
@@ -19,35 +19,41 @@ export class Running implements AsyncDisposable {
 
   private constructor(
     private readonly child: ChildProcess,
-    /** The first line that it has printed of those that were waited for. */
+    /** The line of output that `start` waited for. */
     readonly line: string,
     private readonly lines: AsyncIterator<string>,
   ) {}
 
-  /** Starts the program, and waits for a line that begins so. */
+  /** Starts the program, and waits for a line of output with this beginning. */
   static async start(
     words: readonly string[],
     beginning: string,
     env: NodeJS.ProcessEnv = process.env,
   ): Promise<Running> {
     const child = spawn(PROGRAM, words, { stdio: ["ignore", "pipe", "inherit"], env });
-    // Lines that nobody asks for are kept, so the program never waits.
+    // Unread lines are buffered, so that the program never blocks.
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
     for (;;) {
       const { done, value } = await lines.next();
-      if (done) throw new Error(`${words.join(" ")} has ended without a line ${beginning}`);
+      if (done)
+        throw new Error(
+          `${words.join(" ")} ended without printing a line that begins with ${beginning}`,
+        );
       if (value.startsWith(beginning)) return new Running(child, value, lines);
     }
   }
 
-  /** The line that it has printed after the last one that was asked for. */
+  /** The next line of output. */
   async nextLine(): Promise<string> {
     const { done, value } = await this.lines.next();
-    if (done) throw new Error("the program has ended");
+    if (done) throw new Error("the program ended before the next line");
     return value;
   }
 
-  /** The cookie of its page, for which an address is used up: the first one, or the next if a page has it. */
+  /**
+   * The cookie of its page. This uses up an address: the first one, or the next if a page has used
+   * it.
+   */
   async cookie(): Promise<string> {
     if (this.known !== undefined) return this.known;
     const first = await fetch(this.line);
@@ -57,7 +63,7 @@ export class Running implements AsyncDisposable {
     return this.known;
   }
 
-  /** Has it not run until it is resumed. */
+  /** Stops the process until it is resumed. */
   pause(): void {
     this.child.kill("SIGSTOP");
   }
@@ -75,25 +81,25 @@ export class Running implements AsyncDisposable {
   }
 }
 
-/** Runs the program to its end, and gives what it has printed. */
+/** Runs the program to completion, and returns its output. */
 export async function run(...words: string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(PROGRAM, words, { maxBuffer: 1 << 30 });
   return stdout;
 }
 
-/** The page of some recordings, or of a bus. */
+/** Starts the page of recordings or of a bus. */
 export function view(...words: string[]): Promise<Running> {
   return Running.start(["view", "--no-open", ...words], "http://");
 }
 
-/** A private bus; its line has the address. */
+/** Starts a private bus. Its first line of output contains the address. */
 export async function privateBus(...words: string[]): Promise<{ bus: Running; address: string }> {
   const variable = "export DBUS_SESSION_BUS_ADDRESS=";
   const bus = await Running.start(["up", ...words], variable);
   return { bus, address: bus.line.slice(variable.length).replaceAll("'", "") };
 }
 
-/** A private bus on which the demonstration runs. */
+/** Starts a private bus on which the demonstration runs. */
 export function demo(): Promise<{ bus: Running; address: string }> {
   return privateBus("--demo");
 }

@@ -1,4 +1,4 @@
-// What all tests look at: a recording of the demonstration, made once.
+// The recording of the demonstration that all tests share.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -8,9 +8,9 @@ import { demo, run } from "./program";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** A folder for what tests write. */
+    /** A folder for files that tests write. */
     folder: string;
-    /** A recording of some seconds of the demonstration, by the bus itself. */
+    /** A recording of a few seconds of the demonstration, made by the bus itself. */
     recording: string;
   }
 }

@@ -1,17 +1,19 @@
-// A recording of a session with many connections: services that are there all the time, and programs that
-// come to ask one of them something and leave.
+// A recording of a session with many connections: permanent services, and programs that connect,
+// call one of them and disconnect.
 
 import { run } from "./program";
 
-/** Services of the session, calls of `dbus-send`, and connections that all of them make. */
+/** The number of services in the session, of calls by `dbus-send`, and of connections of both. */
 export const SERVICES = 30;
 export const CALLS = 100;
 
-/** What callers wait for, in milliseconds: a slow reply, and one that never comes. */
+/**
+ * The durations in milliseconds that callers wait for a slow reply, and for one that never arrives.
+ */
 export const SLOW_MS = 300;
 export const GIVEN_UP_MS = 400;
 
-/** Records it; takes a few seconds. */
+/** Records the session, which takes a few seconds. */
 export async function recordSession(file: string): Promise<void> {
   await run("run", "--record", file, "sh", "-c", SCRIPT);
 }

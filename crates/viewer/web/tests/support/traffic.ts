@@ -1,10 +1,10 @@
-// Traffic on a bus, at a rate.
+// Traffic on a bus at a given rate.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { PROGRAM } from "./program";
 
-/** Signals in bursts, of so many bytes each. */
+/** Signals of `size` bytes in bursts. */
 export interface Bursts {
   readonly bursts: number;
   readonly perBurst: number;
@@ -12,14 +12,14 @@ export interface Bursts {
   readonly size: number;
 }
 
-/** A program that is on a bus, and emits signals when it is told to. */
+/** A program that connects to a bus and emits signals on request. */
 export class Emitter implements AsyncDisposable {
   private constructor(
     private readonly child: ChildProcess,
     private readonly lines: AsyncIterator<string>,
   ) {}
 
-  /** Connects; nothing is sent yet. */
+  /** Connects without sending signals. */
   static async join(address: string, traffic: Bursts): Promise<Emitter> {
     const part = {
       endpoint: { bus: address },
@@ -36,7 +36,7 @@ export class Emitter implements AsyncDisposable {
     return new Emitter(child, lines);
   }
 
-  /** Sends all, and gives how many that were and how many in a second. */
+  /** Emits all signals, and returns their number and rate. */
   async emit(): Promise<{ sent: number; perSecond: number }> {
     const begun = performance.now();
     this.child.stdin?.write("\n");

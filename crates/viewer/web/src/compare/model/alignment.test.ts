@@ -20,7 +20,7 @@ async function built(
 ): Promise<Built> {
   const paired = await pairUp(recording, BEFORE_AND_AFTER, ABORT);
   const bits = new Uint8Array(Math.ceil(recording.length / 8)).fill(0xff);
-  const wanted: ComparisonRequest = {
+  const request: ComparisonRequest = {
     recording,
     sides: BEFORE_AND_AFTER,
     visible: visibleOf(recording.length, bits),
@@ -29,14 +29,14 @@ async function built(
     alignment: "start",
     ...differs,
   };
-  const both = paired && (await build(wanted, paired, ABORT));
+  const both = paired && (await build(request, paired, ABORT));
   if (both === undefined) throw new Error("nobody has given up");
   return both;
 }
 
 const scenesOf = ({ halves }: Built): readonly [Scene, Scene] => [halves[0].scene, halves[1].scene];
 
-/** The lines of both sides, each message by its member: `A|A`, `A|`, `|A`. */
+/** The lines of both sides, with each message shown as its member: `A|A`, `A|`, `|A`. */
 function lines(both: Built): string[] {
   const scenes = scenesOf(both);
   const member = (scene: Scene, line: number): string => {
@@ -48,7 +48,7 @@ function lines(both: Built): string[] {
   );
 }
 
-/** A signal for each letter, a millisecond apart. */
+/** One signal per letter, with one millisecond between them. */
 const letters = (text: string, start = 0): Sample[] =>
   [...text].map((letter, place) => signal((start + place) * MS, MAIL, letter));
 
@@ -65,12 +65,15 @@ test.each<[Alignment, string, string, number, string]>([
   ["clock", "AB", "AB", 10, "A|A B|B"],
   ["clock", "AB", "AB", 500, "A| B| |A |B"],
   ["clock", "AXB", "AB", 0, "A|A X| B|B"],
-])("from %s %s and %s after %d ms: %s", async (alignment, one, other, start, expected) => {
-  const both = await built(bothOf(letters(one), letters(other, start)), { alignment });
-  expect(lines(both).join(" ")).toBe(expected);
-});
+])(
+  "with alignment %s, %s and %s after %d ms are %s",
+  async (alignment, one, other, start, expected) => {
+    const both = await built(bothOf(letters(one), letters(other, start)), { alignment });
+    expect(lines(both).join(" ")).toBe(expected);
+  },
+);
 
-test("a counterpart that is not shown is not waited for, and nothing is said to be alone", async () => {
+test("hidden counterparts do not delay lines and do not count as differences", async () => {
   const recording = bothOf(letters("AB"), letters("BA"));
   const both = await built(recording, { visible: visibleOf(4, Uint8Array.from([0b0111])) });
   expect(lines(both)).toEqual(["A|", "B|B"]);
@@ -147,35 +150,38 @@ test.each<
       [110, 120],
     ],
   ],
-])("times from %s with the stretch %o", (alignment, stretch, origins, wholes, spans) => {
-  const [from, until] = stretch ?? [0, 0];
-  const span = stretch && { from, until };
-  const times = timesOf(EXTENTS, { alignment, span });
-  expect(times.map(({ origin }) => origin)).toEqual(origins);
-  expect(times.map(({ whole }) => [whole.from, whole.until])).toEqual(wholes);
-  expect(times.map((one) => one.span && [one.span.from, one.span.until])).toEqual(spans);
-});
+])(
+  "time ranges with alignment %s and selection %o",
+  (alignment, stretch, origins, wholes, spans) => {
+    const [from, until] = stretch ?? [0, 0];
+    const span = stretch && { from, until };
+    const times = timesOf(EXTENTS, { alignment, span });
+    expect(times.map(({ origin }) => origin)).toEqual(origins);
+    expect(times.map(({ whole }) => [whole.from, whole.until])).toEqual(wholes);
+    expect(times.map((one) => one.span && [one.span.from, one.span.until])).toEqual(spans);
+  },
+);
 
 test.each<[string, Sample[], Sample[], number, string | undefined]>([
-  ["like its counterpart", answered(1), answered(1), 0, undefined],
+  ["equal to its counterpart", answered(1), answered(1), 0, undefined],
   ["slower", answered(4.2), answered(1), 0, "+3.20 ms"],
   ["faster", answered(1), answered(4.2), 0, undefined],
-  ["slower by little", answered(11), answered(10), 0, undefined],
-  ["slower by a moment", answered(0.2), answered(0.1), 0, undefined],
-  ["alone", answered(1), [], 0, "only here"],
-  ["the reply of what is alone", answered(1), [], 1, "only here"],
-  ["the reply of what is slower", answered(4.2), answered(1), 1, undefined],
+  ["slower by a small ratio", answered(11), answered(10), 0, undefined],
+  ["slower by a small difference", answered(0.2), answered(0.1), 0, undefined],
+  ["without a counterpart", answered(1), [], 0, "only here"],
+  ["the reply of a call without a counterpart", answered(1), [], 1, "only here"],
+  ["the reply of a slower call", answered(4.2), answered(1), 1, undefined],
   ["not answered on the other side", answered(1), answered(1).slice(0, 1), 1, "only here"],
   ["failed", failed(1), answered(1), 0, "fails here"],
   ["failed on both sides", failed(1), failed(1), 0, undefined],
-])("of a message that is %s is said", async (_, before, after, row, expected) => {
+])("the note on a message: %s", async (_, before, after, row, expected) => {
   const recording = bothOf(before, after);
   const paired = await pairUp(recording, BEFORE_AND_AFTER, ABORT);
   const counterparts = paired?.counterparts ?? new Uint32Array();
   expect(noteOf(differenceOf(recording, counterparts, row))?.text).toBe(expected);
 });
 
-/** A call that is answered after so many milliseconds. */
+/** A call that is answered after this number of milliseconds. */
 function answered(after: number): Sample[] {
   return [call(0, 0, MAIL, "Get"), replyTo(after * MS, MAIL, 0)];
 }
@@ -184,7 +190,7 @@ function failed(after: number): Sample[] {
   return answered(after).map((sample, place) => (place === 1 ? { ...sample, kind: 3 } : sample));
 }
 
-test("columns are the same on both sides, and of who is missing they have nobody", async () => {
+test("columns are the same on both sides, and missing services have columns without peers", async () => {
   const both = await built(
     bothOf(
       [signal(0, 2, "A"), signal(1, MAIL, "A")],
@@ -201,7 +207,7 @@ test("columns are the same on both sides, and of who is missing they have nobody
   expect(scenesOf(both)[1].columns.ofPeer[0]).toBe(NONE);
 });
 
-test("steps go down the lines of both sides, and to what is different", async () => {
+test("steps follow the lines of both sides and find differences", async () => {
   // A|A B| |C D|D, by rows 0|3 1| |4 2|5
   const both = await built(bothOf(letters("ABD"), letters("ACD")));
   const scenes = scenesOf(both);

@@ -1,4 +1,4 @@
-// Which messages of two recordings stand beside each other.
+// Alignment of the messages of two recordings in lines.
 
 import { NONE, type Recording } from "../../model/recording";
 import { inSlices } from "../../overview/slices";
@@ -7,38 +7,44 @@ import type { Alignment } from "../../state/comparison";
 import { differenceOf } from "./difference";
 import type { Counterparts } from "./pairing";
 
-/** The messages of a side that are shown. */
+/** The visible messages of a side. */
 export interface Shown {
   readonly rows: Uint32Array;
-  /** From where its times are counted. */
+  /** The time that counts as zero on this side. */
   readonly origin: number;
-  /** Whether a row is one of them. */
+  /** True if a row is visible. */
   has(row: number): boolean;
 }
 
-/** How many messages of a side are different. */
+/** The number of differences on a side. */
 export interface DifferenceTally {
-  /** Without a counterpart. */
+  /** Messages without a counterpart. */
   alone: number;
-  /** Calls that were clearly slower than their counterparts, or failed where those did not. */
+  /**
+   * Calls that were significantly slower than their counterparts, or failed while the counterparts
+   * did not.
+   */
   worse: number;
 }
 
-/** The lines of two sides, as many on both; a line has a message of one of them at least. */
+/**
+ * The lines of both sides, which have the same number. Each line contains a message of at least one
+ * side.
+ */
 export interface Aligned {
   readonly lines: readonly [Lines, Lines];
-  /** Lines in which a message differs from its counterpart, or has none, ascending. */
+  /** The lines that contain a difference, in ascending order. */
   readonly different: readonly number[];
   readonly tallies: readonly [DifferenceTally, DifferenceTally];
 }
 
 /**
- * Puts two sides beside each other a slice at a time; undefined if that was given up.
+ * Aligns two sides in slices; undefined if aborted.
  *
- * Each side keeps its order. Counterparts stand in one line where the order of both allows that; on
- * one clock only if they are nearly simultaneous. Of two that would each have to wait for a
- * counterpart the one goes first that had to wait for longer, and of all others that which was
- * earlier.
+ * Each side keeps its order. Counterparts share a line if the order of both sides allows it and,
+ * with a common clock, if they are nearly simultaneous. If the next messages of both sides would
+ * each have to wait for their counterparts, the one with the longer wait goes first. In all other
+ * cases, the earlier message goes first.
  */
 export async function align(
   recording: Recording,
@@ -53,8 +59,8 @@ export async function align(
   return isWhole ? merge.aligned() : undefined;
 }
 
-/** Which side the next line is of. */
-type Turn = "before" | "after" | "both";
+/** The sides that have a message in the next line. */
+type NextSide = "before" | "after" | "both";
 
 class Merge {
   private line = 0;
@@ -65,7 +71,7 @@ class Merge {
     { alone: 0, worse: 0 },
   ];
   private readonly reach: number;
-  /** Places of the messages that come next. */
+  /** The indices of the next messages. */
   private before = 0;
   private after = 0;
 
@@ -80,7 +86,7 @@ class Merge {
     this.reach = alignment === "clock" ? SIMULTANEOUS : Number.POSITIVE_INFINITY;
   }
 
-  /** Makes so many lines more, or as many as there are. */
+  /** Adds at most this number of lines. */
   advance(lines: number): void {
     const [{ rows: before }, { rows: after }] = this.sides;
     for (let made = 0; made < lines; made++) {
@@ -88,11 +94,11 @@ class Merge {
       if (one === undefined && other === undefined) return;
       this.first[0][this.line] = this.before;
       this.first[1][this.line++] = this.after;
-      this.give(this.turn(one, other), one, other);
+      this.add(this.nextSide(one, other), one, other);
     }
   }
 
-  /** What has been made, once it is all there is. */
+  /** The finished alignment, after all lines were added. */
   aligned(): Aligned {
     const [before, after] = this.sides;
     const lines = (first: Uint32Array, end: number): Lines => {
@@ -107,11 +113,11 @@ class Merge {
     };
   }
 
-  private give(turn: Turn, one: number | undefined, other: number | undefined): void {
-    if (turn !== "after") this.count(0, one);
-    if (turn !== "before") this.count(1, other);
-    if (turn !== "after") this.before++;
-    if (turn !== "before") this.after++;
+  private add(side: NextSide, one: number | undefined, other: number | undefined): void {
+    if (side !== "after") this.count(0, one);
+    if (side !== "before") this.count(1, other);
+    if (side !== "after") this.before++;
+    if (side !== "before") this.after++;
   }
 
   private count(side: 0 | 1, row: number | undefined): void {
@@ -123,23 +129,23 @@ class Merge {
     this.tallies[side][difference.is === "alone" ? "alone" : "worse"]++;
   }
 
-  private turn(one: number | undefined, other: number | undefined): Turn {
+  private nextSide(one: number | undefined, other: number | undefined): NextSide {
     if (one === undefined) return "after";
     if (other === undefined) return "before";
-    const [oneWaits, otherWaits] = [this.wait(0, one, other), this.wait(1, other, one)];
-    if (oneWaits === 0 && otherWaits === 0) return "both";
-    if (oneWaits !== undefined && otherWaits !== undefined && oneWaits !== otherWaits) {
-      return oneWaits > otherWaits ? "before" : "after";
+    const [oneWait, otherWait] = [this.wait(0, one, other), this.wait(1, other, one)];
+    if (oneWait === 0 && otherWait === 0) return "both";
+    if (oneWait !== undefined && otherWait !== undefined && oneWait !== otherWait) {
+      return oneWait > otherWait ? "before" : "after";
     }
-    if ((oneWaits === undefined) !== (otherWaits === undefined)) {
-      return oneWaits === undefined ? "before" : "after";
+    if ((oneWait === undefined) !== (otherWait === undefined)) {
+      return oneWait === undefined ? "before" : "after";
     }
     return this.time(0, one) <= this.time(1, other) ? "before" : "after";
   }
 
   /**
-   * For how many rows a message has to wait until its counterpart comes; undefined if it does not
-   * come.
+   * The number of rows on the other side before the counterpart of a message; undefined if the
+   * counterpart does not follow.
    */
   private wait(side: 0 | 1, row: number, next: number): number | undefined {
     const counterpart = this.counterparts[row] as number;
@@ -155,5 +161,5 @@ class Merge {
   }
 }
 
-/** Nanoseconds that counterparts may be apart on one clock to stand in one line. */
+/** The maximum time in nanoseconds between counterparts that share a line with a common clock. */
 const SIMULTANEOUS = 20_000_000;

@@ -1,4 +1,4 @@
-// Both diagrams of a comparison, worked out a slice at a time whenever something else is shown.
+// Computes both diagrams of a comparison in slices.
 
 import type { Recording } from "../../model/recording";
 import { inSlices } from "../../overview/slices";
@@ -13,7 +13,7 @@ import { sharedColumns } from "./columns";
 import { differenceOf, noteOf } from "./difference";
 import { busesOf, type Counterparts, type Paired } from "./pairing";
 
-/** What is compared, and what of it is shown. */
+/** The sides of a comparison and the visible part of them. */
 export interface ComparisonRequest {
   readonly recording: Recording;
   readonly sides: readonly [Side, Side];
@@ -23,39 +23,39 @@ export interface ComparisonRequest {
   readonly alignment: Alignment;
 }
 
-/** One of the diagrams. */
+/** The data of one diagram. */
 export interface ComparedDiagram {
   readonly scene: Scene;
-  /** Of each bus whether it is one of this side. */
+  /** For each bus, 1 if it belongs to this side. */
   readonly isOf: Uint8Array;
-  /** The stretch of time that is looked at, as it is on this side. */
+  /** The selected time range on this side. */
   readonly span: Span | undefined;
-  /** As much time as both sides need. */
+  /** The time range that both sides need. */
   readonly whole: Span;
   readonly tally: DifferenceTally;
 }
 
-/** Both diagrams. */
+/** The data of both diagrams. */
 export interface Built {
   readonly recording: Recording;
   readonly counterparts: Counterparts;
   readonly halves: readonly [ComparedDiagram, ComparedDiagram];
-  /** Lines in which something is different, ascending. */
+  /** The lines that contain a difference, in ascending order. */
   readonly different: readonly number[];
 }
 
-/** Builds both diagrams; undefined if that was given up. */
+/** Computes both diagrams; undefined if aborted. */
 export async function build(
-  wanted: ComparisonRequest,
+  request: ComparisonRequest,
   paired: Paired,
   abort: AbortSignal,
 ): Promise<Built | undefined> {
-  const { recording, alignment } = wanted;
-  const times = timesOf(paired.extents, wanted);
-  const before = await gatherSide(wanted, wanted.sides[0], times[0], abort);
-  const after = await gatherSide(wanted, wanted.sides[1], times[1], abort);
+  const { recording, alignment } = request;
+  const times = timesOf(paired.extents, request);
+  const before = await gatherSide(request, request.sides[0], times[0], abort);
+  const after = await gatherSide(request, request.sides[1], times[1], abort);
   if (before === undefined || after === undefined) return undefined;
-  const has = (row: number): boolean => wanted.visible.has(row);
+  const has = (row: number): boolean => request.visible.has(row);
   const shown = [before, after].map(({ rows }, side) => ({
     rows,
     origin: times[side as 0 | 1].origin,
@@ -63,20 +63,20 @@ export async function build(
   }));
   const [one, other] = shown as [(typeof shown)[0], (typeof shown)[0]];
   const aligned = await align(recording, [one, other], paired.counterparts, alignment, abort);
-  return aligned && putTogether(wanted, paired, times, [before, after], aligned);
+  return aligned && putTogether(request, paired, times, [before, after], aligned);
 }
 
-/** The times of a side. */
+/** The time ranges of a side. */
 export interface Times {
-  /** From where they are told. */
+  /** The time that counts as zero. */
   readonly origin: number;
   readonly whole: Span;
   readonly span: Span | undefined;
 }
 
 /**
- * The times of both sides. Where each begins with its first message, a stretch of time that lies on
- * one side is looked at on the other as well, as long after its first message.
+ * The time ranges of both sides. If each side begins with its first message, a time range on one
+ * side is also applied to the other side, at the same distance from its first message.
  */
 export function timesOf(
   extents: readonly [Span, Span],
@@ -121,7 +121,7 @@ async function gatherSide(
   const step = (from: number, to: number): void => {
     for (let place = from; place < to; place++) {
       const row = visible.rows[place] as number;
-      // What is shown may be of a recording that had more.
+      // The visible rows can belong to a recording that had more messages.
       if (row >= recording.length || isOf[recording.bus.get(row)] !== 1) continue;
       if (isIn(span, recording.at.get(row))) rows[length++] = row;
     }
@@ -137,11 +137,11 @@ function putTogether(
   gathered: readonly [Gathered, Gathered],
   { lines, different, tallies }: Aligned,
 ): Built {
-  const takings = [
+  const sideTallies = [
     { side: sides[0], tally: gathered[0].tally },
     { side: sides[1], tally: gathered[1].tally },
   ] as const;
-  const columns = sharedColumns(recording, takings, hidden);
+  const columns = sharedColumns(recording, sideTallies, hidden);
   const half = (place: 0 | 1): ComparedDiagram => {
     const { origin, span, whole } = times[place];
     const scene: Scene = {

@@ -1,4 +1,4 @@
-// The columns of two diagrams beside each other: the same services in the same places.
+// The shared columns of two diagrams: each service is at the same position in both.
 
 import type { Peer } from "../../generated/protocol";
 import { NONE, type Recording } from "../../model/recording";
@@ -7,24 +7,24 @@ import type { Tally } from "../../sequence/model/tally";
 import type { Side } from "../sides";
 import { identityOf } from "./identity";
 
-/** What columns are made of: a side, and who takes part in what is shown of it. */
+/** A side and the peers that take part in its visible messages. */
 export interface SideTally {
   readonly side: Side;
   readonly tally: Tally;
 }
 
 /**
- * The columns of both sides. Services of one name have one place, in the order in which they appear
- * before; behind them are those that there are only after. Who is missing on a side has a column
- * there with nobody.
+ * The columns of both sides. A service with the same name has the same position on both sides.
+ * Columns are in the order of appearance before, followed by services that exist only after. A
+ * service that is missing on a side has a column without peers there.
  */
 export function sharedColumns(
   recording: Recording,
-  takings: readonly [SideTally, SideTally],
+  tallies: readonly [SideTally, SideTally],
   hidden: ReadonlySet<number>,
 ): readonly [Columns, Columns] {
-  const before = membersOf(recording, takings[0], hidden);
-  const after = membersOf(recording, takings[1], hidden);
+  const before = membersOf(recording, tallies[0], hidden);
+  const after = membersOf(recording, tallies[1], hidden);
   const all = [...new Map([...before, ...after])].map(([key, member]) => ({
     key,
     member: before.get(key) ?? member,
@@ -39,18 +39,18 @@ export function sharedColumns(
     });
     return { all: shared, ofPeer: placesOf(recording, shared) };
   };
-  return [columns(before, takings[0]), columns(after, takings[1])];
+  return [columns(before, tallies[0]), columns(after, tallies[1])];
 }
 
-/** A connection, and the place of its bus among those of its side. */
+/** A connection, and the index of its bus on its side. */
 interface ColumnMember {
   readonly peer: Peer;
   readonly place: number;
 }
 
 /**
- * By names that are the same on both sides; of several connections with one name the first, the
- * second …
+ * Connections by the name that is the same on both sides, with a number for connections of the same
+ * name.
  */
 type Members = Map<string, ColumnMember>;
 
@@ -60,14 +60,14 @@ function membersOf(
   hidden: ReadonlySet<number>,
 ): Members {
   const members: Members = new Map();
-  const seen = new Map<string, number>();
+  const counts = new Map<string, number>();
   for (const id of tally.appeared) {
     const peer = recording.peers[id];
     if (peer === undefined || hidden.has(id)) continue;
     const place = side.buses.indexOf(peer.bus);
     const name = `${place}/${identityOf(peer)}`;
-    const nth = seen.get(name) ?? 0;
-    seen.set(name, nth + 1);
+    const nth = counts.get(name) ?? 0;
+    counts.set(name, nth + 1);
     members.set(`${name}/${nth}`, { peer, place });
   }
   return members;
@@ -84,7 +84,7 @@ function column(
   return { key, label, peers, bus, messages };
 }
 
-/** Bus by bus, and the bus itself first. */
+/** Sorts by bus, with the bus itself first. */
 function precedence(one: ColumnMember, other: ColumnMember): number {
   if (one.place !== other.place) return one.place - other.place;
   return Number(other.peer.unique === DRIVER) - Number(one.peer.unique === DRIVER);

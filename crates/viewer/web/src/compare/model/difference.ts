@@ -1,23 +1,23 @@
-// How a message differs from its counterpart.
+// Differences between a message and its counterpart.
 
 import { Kind, NONE, type Recording } from "../../model/recording";
 import { duration } from "../../parts/format";
 import type { Note } from "../../sequence/model/scene";
 import type { Counterparts } from "./pairing";
 
-/** What is different about a message. */
+/** The difference of a message. */
 export type Difference =
   | { readonly is: "nothing" }
-  /** It has no counterpart. */
+  /** The message has no counterpart. */
   | { readonly is: "alone" }
-  /** A call that took clearly longer than its counterpart, by so many nanoseconds. */
+  /** The call took significantly longer than its counterpart; `by` is in nanoseconds. */
   | { readonly is: "slower"; readonly by: number }
-  /** A call that got an error where its counterpart got a return. */
+  /** The call failed, but its counterpart succeeded. */
   | { readonly is: "failed" };
 
 /**
- * How a message differs from its counterpart. What is different about a call is told of its reply
- * only if it is alone.
+ * The difference of a message. A difference of a call is reported at the call, and at its reply
+ * only if the reply has no counterpart.
  */
 export function differenceOf(
   recording: Recording,
@@ -35,7 +35,7 @@ export function differenceOf(
   return by >= SLOWER_MIN && took >= other * SLOWER_RATIO ? { is: "slower", by } : NOTHING;
 }
 
-/** A difference in as few words as can be. */
+/** A short note about a difference. */
 export function noteOf(difference: Difference): Note | undefined {
   switch (difference.is) {
     case "nothing":
@@ -58,6 +58,9 @@ const NOTHING: Difference = { is: "nothing" };
 const ALONE: Difference = { is: "alone" };
 const FAILED: Difference = { is: "failed" };
 
-/** A call is clearly slower if it took half as long again, and so many nanoseconds more. */
+/**
+ * A call counts as slower if its duration exceeds both this ratio and this difference in
+ * nanoseconds.
+ */
 const SLOWER_RATIO = 1.5;
 const SLOWER_MIN = 250_000;

@@ -1,4 +1,5 @@
-// Who is the same in two recordings: numbers of connections are others each time, names are not.
+// Identification of peers across recordings. Unique names differ between recordings, but other
+// names do not.
 
 import type { Peer } from "../../generated/protocol";
 import type { Recording } from "../../model/recording";
@@ -6,18 +7,20 @@ import { DRIVER } from "../../sequence/model/columns";
 import type { Side } from "../sides";
 
 /**
- * The name by which a connection is found again: a well-known one, without the number of a process in
- * it, else its program, else its unique name.
+ * The name that identifies a peer in another recording: a well-known name without process numbers,
+ * or else its program, or else its unique name.
  */
 export function identityOf({ names, process, unique }: Pick<Peer, "names" | "process" | "unique">) {
   if (unique === DRIVER) return unique;
   return [...names].sort()[0]?.replace(PROCESS_NUMBER, "*") ?? process?.program ?? unique;
 }
 
-/** Such as in `org.gtk.vfs.mountpoint_1234`: the table of differences leaves them out alike. */
+/**
+ * Numbers such as in `org.gtk.vfs.mountpoint_1234`, which the table of differences also ignores.
+ */
 const PROCESS_NUMBER = /(?<=[_-]|instance)\d{3,}(?![\p{L}\p{N}])/gu;
 
-/** Numbers of services, the same for those that are the same on both sides of a comparison. */
+/** Numbers for services, which are equal for the same service on both sides. */
 export class Identities {
   private readonly numbers = new Map<string, number>();
 
@@ -26,14 +29,13 @@ export class Identities {
     private readonly sides: readonly Side[],
   ) {}
 
-  /** How many there are. */
+  /** The count of distinct services. */
   get count(): number {
     return this.numbers.size;
   }
 
   /**
-   * The number of each connection, by connection; of those of the recorder itself it is {@link
-   * RECORDER}.
+   * The number of each peer, by peer index. Peers of the recorder have the number {@link RECORDER}.
    */
   ofPeers(): Uint32Array {
     const { peers } = this.recording;
@@ -55,7 +57,7 @@ export class Identities {
   }
 
   /**
-   * The place of a bus among those of its side: the first of one is compared with the first of the
+   * The index of a bus on its side. The first bus of a side is compared with the first bus of the
    * other.
    */
   private placeOf(bus: number): number {
@@ -64,5 +66,5 @@ export class Identities {
   }
 }
 
-/** What the recorder itself asks is not part of what it records. */
+/** The number of the recorder, whose calls are not part of a comparison. */
 export const RECORDER = 0xffffffff;

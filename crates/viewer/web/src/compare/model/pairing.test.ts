@@ -30,7 +30,7 @@ test.each<[string, Sample[], Sample[], (number | undefined)[]]>([
   ],
   ["more before", [get(0), get(1)], [get(2)], [2, NO, 0]],
   ["another order", [get(0), get(1, "Set")], [get(2, "Set"), get(3)], [3, 2, 1, 0]],
-  ["a signal is no call", [signal(0, MAIL, "Get")], [get(0)], [NO, NO]],
+  ["a signal and a call of the same name", [signal(0, MAIL, "Get")], [get(0)], [NO, NO]],
   [
     "signals of a service",
     [signal(0, MAIL, "A")],
@@ -50,18 +50,18 @@ test.each<[string, Sample[], Sample[], (number | undefined)[]]>([
     [get(0), { ...replyTo(7, MAIL, 0), kind: Kind.Error }],
     [2, 3, 0, 1],
   ],
-  ["what the recorder asks", [call(0, 3, MAIL, "Get"), get(1)], [get(0)], [NO, 2, 1]],
-  ["a name that nobody owns", [call(0, 0, NO, "Get")], [call(0, 0, NO, "Get")], [1, 0]],
-])("%s", async (_, before, after, expected) => {
+  ["a call of the recorder", [call(0, 3, MAIL, "Get"), get(1)], [get(0)], [NO, 2, 1]],
+  ["a name without an owner", [call(0, 0, NO, "Get")], [call(0, 0, NO, "Get")], [1, 0]],
+])("pairs of messages: %s", async (_, before, after, expected) => {
   expect(await counterparts(bothOf(before, after))).toEqual(expected);
 });
 
-test("what is given up is not told", async () => {
-  const gone = AbortSignal.abort();
-  expect(await pairUp(bothOf([get(0)], [get(0)]), BEFORE_AND_AFTER, gone)).toBeUndefined();
+test("aborted pairing has no result", async () => {
+  const aborted = AbortSignal.abort();
+  expect(await pairUp(bothOf([get(0)], [get(0)]), BEFORE_AND_AFTER, aborted)).toBeUndefined();
 });
 
-test("each side has a beginning and an end", async () => {
+test("each side has the times of its first and last message", async () => {
   const recording = bothOf([get(5), get(7)], [get(100)]);
   const paired = await pairUp(recording, BEFORE_AND_AFTER, new AbortController().signal);
   expect(paired?.extents).toEqual([
@@ -77,11 +77,11 @@ test.each([
   [peer(1, { process: PROCESS }), "poller"],
   [peer(1), ":1.1"],
   [peer(1, { unique: "org.freedesktop.DBus", process: PROCESS }), "org.freedesktop.DBus"],
-])("%o is found again as %s", (one, expected) => {
+])("%o is identified as %s", (one, expected) => {
   expect(identityOf(one)).toBe(expected);
 });
 
-test("what is seen on either side is told with its counterpart", () => {
+test("visible messages of both sides are listed with their counterparts", () => {
   const found = pairsOf(Uint32Array.from([3, NONE, 4, 0, 2]), [0, 1], [3, 4]);
   expect(found).toEqual([
     { before: 0, after: 3 },

@@ -1,9 +1,9 @@
-// Which message of one recording corresponds to which of another.
+// Pairing of corresponding messages in two recordings.
 //
-// The nth call of a method to a service corresponds to the nth call of the same method to the same
-// service on the other side, the nth signal of a name from a service to the nth one there; a reply
-// corresponds to the reply to the call that corresponds to its own. It is counted over whole
-// recordings, so that no query has a message correspond to another one.
+// The nth call of a method of a service corresponds to the nth call of the same method of the same
+// service on the other side, and the nth signal of a service to the nth signal with the same name.
+// A reply corresponds to the reply to the corresponding call. Messages are counted over whole
+// recordings, so that filters do not change the pairs.
 
 import { Kind, NONE, type Recording } from "../../model/recording";
 import { inSlices } from "../../overview/slices";
@@ -11,17 +11,17 @@ import type { Span } from "../../state/store";
 import type { Side } from "../sides";
 import { Identities, RECORDER } from "./identity";
 
-/** Of each row that of its counterpart; {@link NONE} if it has none. */
+/** The row of each row's counterpart; {@link NONE} if it has none. */
 export type Counterparts = Uint32Array;
 
-/** What was found of two sides. */
+/** The pairs of two sides. */
 export interface Paired {
   readonly counterparts: Counterparts;
-  /** From the first to the last message of each side. */
+  /** The times of the first and the last message of each side. */
   readonly extents: readonly [Span, Span];
 }
 
-/** Finds the counterparts of two sides a slice at a time; undefined if that was given up. */
+/** Pairs the messages of two sides in slices; undefined if aborted. */
 export async function pairUp(
   recording: Recording,
   sides: readonly [Side, Side],
@@ -38,15 +38,15 @@ export async function pairUp(
   return { counterparts: pairing.counterparts, extents: extents as [Span, Span] };
 }
 
-/** The passes over all messages that it takes. */
+/** The passes over all messages that create the pairs. */
 class Pairing {
   readonly counterparts: Counterparts;
   readonly before: PairingSide;
   readonly after: PairingSide;
   private readonly groups: MessageGroups;
-  /** Of each message before the next one of its group. */
+  /** For each message of the first side, the next one of its group. */
   private readonly next: Uint32Array;
-  /** Of each group the first message before that is not taken, and the last one. */
+  /** For each group, the first message before that is not paired yet, and the last one. */
   private readonly first: number[] = [];
   private readonly last: number[] = [];
 
@@ -60,7 +60,7 @@ class Pairing {
     this.groups = new MessageGroups(recording, new Identities(recording, sides));
   }
 
-  /** Has the messages before wait in the queues of their groups. */
+  /** Appends the messages before to the queues of their groups. */
   readonly queue = (from: number, to: number): void => {
     for (let row = from; row < to; row++) {
       const group = this.groupIn(this.before, row);
@@ -72,7 +72,7 @@ class Pairing {
     }
   };
 
-  /** Has each message after take the first one that waits. */
+  /** Pairs each message after with the first one in the queue of its group. */
   readonly take = (from: number, to: number): void => {
     for (let row = from; row < to; row++) {
       const group = this.groupIn(this.after, row);
@@ -84,7 +84,7 @@ class Pairing {
     }
   };
 
-  /** Replies correspond where their calls do. */
+  /** Pairs the replies of paired calls. */
   readonly pairReplies = (from: number, to: number): void => {
     const { recording, counterparts } = this;
     for (let row = from; row < to; row++) {
@@ -102,9 +102,9 @@ class Pairing {
   }
 }
 
-/** One side, while it is gone through. */
+/** The state of one side during the passes. */
 class PairingSide {
-  /** Of each bus whether it is one of this side. */
+  /** For each bus, 1 if it belongs to this side. */
   readonly isOf: Uint8Array;
   from = Number.POSITIVE_INFINITY;
   until = Number.NEGATIVE_INFINITY;
@@ -119,9 +119,7 @@ class PairingSide {
   }
 }
 
-/**
- * Messages of one kind have one number: the same member of the same interface of the same service.
- */
+/** Numbers groups of equal messages: the same member of the same interface of the same service. */
 class MessageGroups {
   private readonly members = new Map<number, number>();
   private readonly groups = new Map<number, number>();
@@ -134,10 +132,7 @@ class MessageGroups {
     this.services = identities.ofPeers();
   }
 
-  /**
-   * The number of a call or a signal; {@link NONE} of what is neither, and of what the recorder
-   * asks.
-   */
+  /** The group of a call or signal; {@link NONE} for replies and for messages of the recorder. */
   of(row: number): number {
     const { recording } = this;
     const kind = recording.kind.get(row);
@@ -171,14 +166,14 @@ function isReply(recording: Recording, row: number): boolean {
   return kind === Kind.Return || kind === Kind.Error;
 }
 
-/** Of each bus whether it is one of a side. */
+/** For each bus, 1 if it belongs to a side. */
 export function busesOf({ buses }: Side): Uint8Array {
   const found = new Uint8Array(256);
   for (const bus of buses) found[bus] = 1;
   return found;
 }
 
-/** The number of a key, the next one if it is new. */
+/** The number of a key. A new key gets the next number. */
 function numberIn(numbers: Map<number, number>, key: number): number {
   const known = numbers.get(key);
   if (known !== undefined) return known;
@@ -187,7 +182,7 @@ function numberIn(numbers: Map<number, number>, key: number): number {
 }
 
 /**
- * More texts, members and services than this there are not in a recording: two of them fit into a
+ * An upper limit for the number of strings, members and services. Two such numbers fit into one
  * number.
  */
 const PLACES = 2 ** 25;

@@ -3,13 +3,13 @@
 import { NONE } from "../../model/recording";
 import type { Counterparts } from "./pairing";
 
-/** A message with its counterpart; {@link NONE} where there is none. */
+/** A message and its counterpart; {@link NONE} if there is none. */
 export interface Pair {
   readonly before: number;
   readonly after: number;
 }
 
-/** These messages of both sides with their counterparts, in the order of those before. */
+/** The pairs of these messages, in the order of the messages before. */
 export function pairsOf(
   counterparts: Counterparts,
   before: readonly number[],

@@ -1,27 +1,26 @@
-// Two small recordings for tests, a message a line.
+// Two small recordings for unit tests, written with one message per line.
 
 import type { Peer } from "../../generated/protocol";
 import { Kind, type Recording } from "../../model/recording";
 import { peer, recordingOf, type Sample } from "../../sequence/model/sample";
 import type { Side } from "../sides";
 
-/** Both sides of {@link bothOf}. */
+/** The two sides of {@link bothOf}. */
 export const BEFORE_AND_AFTER: readonly [Side, Side] = [
   { name: "before", buses: [0] },
   { name: "after", buses: [1] },
 ];
 
-/** Who there is on each side: a client, two services, and who records. */
+/** The peers of each side: a client, two services, and the recorder. */
 const PEERS = ["client", "org.example.Mail", "org.example.Other", "recorder"];
 
-/** The return to the call in a row of its side, sent by a service to the client. */
+/** A return from a service to the client for the call in a row of its side. */
 export function replyTo(at: number, from: number, call: number): Sample {
   return { at, kind: Kind.Return, from, to: 0, call };
 }
 
 /**
- * A recording of both sides, with the same people on each; rows and connections are those of the
- * side.
+ * A recording of both sides with the same peers on each. Rows and peers are relative to their side.
  */
 export function bothOf(before: readonly Sample[], after: readonly Sample[]): Recording {
   const moved = after.map((sample) => ({

@@ -1,9 +1,9 @@
-// From one message of two diagrams to another.
+// Steps between the messages of two diagrams.
 
 import { lineOfRow, rowOfLine, type Scene } from "../../sequence/model/scene";
 import { lowerBound, upperBound } from "../../state/visible";
 
-/** A message of one of two diagrams. */
+/** A message of one of the diagrams. */
 export interface At {
   readonly side: 0 | 1;
   readonly row: number;
@@ -11,16 +11,13 @@ export interface At {
 
 type Scenes = readonly [Scene, Scene];
 
-/** The message of the line below or above: of the same side, if it has one there. */
+/** The message in the line below or above, preferably on the same side. */
 export function stepLine(scenes: Scenes, at: At, by: 1 | -1): At | undefined {
   const line = lineOfRow(scenes[at.side], at.row);
   return line === undefined ? undefined : inLine(scenes, at.side, line + by);
 }
 
-/**
- * The message of the next line in which something is different, or of the one before, seen from a
- * line.
- */
+/** The message in the next or the previous line that contains a difference. */
 export function stepDifferent(
   scenes: Scenes,
   different: readonly number[],
