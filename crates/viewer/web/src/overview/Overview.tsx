@@ -1,4 +1,4 @@
-// Traffic over the whole time, above all views.
+// The traffic overview above all views.
 
 import { useComputed } from "@preact/signals";
 import type { JSX } from "preact";
@@ -7,7 +7,7 @@ import type { Span, Store } from "../state/store";
 import { TrafficPlot } from "./TrafficPlot";
 import { trafficOf } from "./trafficCounts";
 
-/** Traffic over the whole time, in which a stretch can be chosen. */
+/** Traffic over the whole recording. The user can select a time range in it. */
 export function Overview(): JSX.Element {
   const store = useStore();
   const whole = useComputed<Span>(() => {
@@ -44,5 +44,5 @@ function timesOfHits(store: Store): readonly number[] {
   return Array.from(hits.rows, (row) => recording.at.get(row));
 }
 
-/** Nanoseconds that are shown at least. */
+/** Minimum length of the displayed range, in nanoseconds. */
 const LENGTH_MIN = 1000;

@@ -1,4 +1,4 @@
-// Traffic over time, in which a stretch of it can be chosen by dragging, and by keys.
+// Plots traffic over time. The user selects a time range by dragging or with the keyboard.
 
 import { type ReadonlySignal, useComputed, useSignal } from "@preact/signals";
 import type { JSX, TargetedPointerEvent } from "preact";
@@ -13,12 +13,12 @@ import type { Counted } from "./trafficCounts";
 interface TrafficPlotProps {
   readonly label: string;
   readonly counted: ReadonlySignal<Counted>;
-  /** The time that is there. */
+  /** The time range of the whole plot. */
   readonly whole: ReadonlySignal<Span>;
-  /** The stretch that is chosen. */
+  /** The selected time range. */
   readonly span: ReadonlySignal<Span | undefined>;
   readonly playhead: ReadonlySignal<number | undefined>;
-  /** The times of messages that were searched for. */
+  /** The times of messages that the search has found. */
   readonly hits?: ReadonlySignal<readonly number[]>;
   readonly onSpan: (span: Span | undefined) => void;
 }
@@ -106,7 +106,7 @@ function useBrush({ whole, span, onSpan }: TrafficPlotProps): TrafficBrush {
   };
 }
 
-/** What is chosen: the rest is dimmed, and its ends can be moved by keys. */
+/** The selected range: the rest is dimmed, and keys move its ends. */
 function Chosen({ span, whole, onSpan }: TrafficPlotProps): JSX.Element | null {
   const place = useComputed(() => {
     if (span.value === undefined) return undefined;
@@ -134,7 +134,7 @@ function Chosen({ span, whole, onSpan }: TrafficPlotProps): JSX.Element | null {
 interface EndProps {
   readonly label: string;
   readonly at: number;
-  /** The other end. */
+  /** The time of the other end. */
   readonly other: number;
   readonly left: number;
   readonly whole: ReadonlySignal<Span>;
@@ -170,6 +170,6 @@ function End({ label, at, other, left, whole, onSpan }: EndProps): JSX.Element {
 
 const NO_HITS: readonly number[] = [];
 
-/** Pixels from an end in which it is had, and that the pointer must be moved before it drags. */
+/** Distance in pixels at which the pointer grabs an end, and that it must move before it drags. */
 const REACH = 6;
 const DRAG_MIN = 3;

@@ -1,11 +1,11 @@
-// A stretch of time that is chosen by dragging.
+// Selection of a time range by dragging.
 
 import type { Span } from "../state/store";
 
-/** What of the stretch the pointer has. */
+/** The part of the range that the pointer grabs. */
 export type Grip = "from" | "until" | "inside" | "outside";
 
-/** What the pointer has at a point of time; ends are had from so far. */
+/** The part of the range that the pointer grabs at a time. An end is grabbed within `reach`. */
 export function gripAt(span: Span | undefined, at: number, reach: number): Grip {
   if (span === undefined) return "outside";
   const [before, after] = [Math.abs(at - span.from), Math.abs(at - span.until)];
@@ -13,15 +13,15 @@ export function gripAt(span: Span | undefined, at: number, reach: number): Grip 
   return span.from < at && at < span.until ? "inside" : "outside";
 }
 
-/** A drag, from where it has begun. */
+/** A drag and its starting point. */
 export interface BrushDrag {
   readonly grip: Grip;
   readonly began: number;
-  /** What was chosen before. */
+  /** The range that was selected before. */
   readonly span: Span | undefined;
 }
 
-/** What is chosen when the pointer has come to a point of time. */
+/** The selected range when the pointer has moved to a time. */
 export function dragged({ grip, began, span }: BrushDrag, at: number, whole: Span): Span {
   if (span === undefined || grip === "outside") return between(began, at, whole);
   if (grip === "from") return between(at, span.until, whole);
@@ -29,13 +29,13 @@ export function dragged({ grip, began, span }: BrushDrag, at: number, whole: Spa
   return moved(span, at - began, whole);
 }
 
-/** The same length elsewhere, as far as there is room. */
+/** A range of the same length at another time, limited to the whole range. */
 export function moved(span: Span, by: number, whole: Span): Span {
   const way = Math.min(Math.max(by, whole.from - span.from), whole.until - span.until);
   return { from: span.from + way, until: span.until + way };
 }
 
-/** A stretch that is so many times as long, around its middle; undefined if it is the whole. */
+/** A range that is longer by a factor, around its middle; undefined if it is the whole range. */
 export function zoomed(span: Span | undefined, times: number, whole: Span): Span | undefined {
   const { from, until } = span ?? whole;
   const half = Math.max(((until - from) / 2) * times, LENGTH_MIN / 2);
@@ -44,7 +44,7 @@ export function zoomed(span: Span | undefined, times: number, whole: Span): Span
   return found.from <= whole.from && found.until >= whole.until ? undefined : found;
 }
 
-/** What a key does with what is chosen; undefined if it does nothing. */
+/** The selected range after a key press; undefined if the key has no function. */
 export function keyed(
   key: string,
   span: Span | undefined,
@@ -74,16 +74,16 @@ export function keyed(
   }
 }
 
-/** What lies between two points of time in either order. */
+/** The range between two times in any order. */
 function between(one: number, other: number, whole: Span): Span {
   const within = (at: number): number => Math.min(Math.max(at, whole.from), whole.until);
   const [from, until] = [within(Math.min(one, other)), within(Math.max(one, other))];
   return { from, until: Math.max(until, from + LENGTH_MIN) };
 }
 
-/** Nanoseconds that are chosen at least. */
+/** Minimum length of a selected range, in nanoseconds. */
 const LENGTH_MIN = 1000;
 
-/** What part of itself a stretch is moved by. */
+/** The part of its length by which a key moves a range. */
 const STEP = 0.1;
 const ZOOM = 1.5;

@@ -1,4 +1,4 @@
-// Traffic as bars: what is shown in the colours of its types, all else behind it.
+// Paints traffic as bars: displayed messages in the colors of their types, all others behind them.
 
 import { Kind } from "../model/recording";
 import type { Colours } from "../parts/colours";
@@ -8,13 +8,13 @@ import type { Span } from "../state/store";
 import { highest, KINDS, type Peak, peakOf, spread, ticks, totalOf } from "./traffic";
 import type { Counted } from "./trafficCounts";
 
-/** What is painted. */
+/** The data of the picture. */
 export interface TrafficPicture {
   readonly counted: Counted;
   readonly whole: Span;
   /** The time of the selected message. */
   readonly playhead: number | undefined;
-  /** The times of messages that were searched for. */
+  /** The times of messages that the search has found. */
   readonly hits: readonly number[];
 }
 
@@ -38,7 +38,7 @@ export function paintTraffic(
   if (playhead !== undefined) paintPlayhead(sheet, playhead, whole, colours);
 }
 
-/** How a point of time of an axis is written. */
+/** The label of a time on an axis. */
 export function tickLabel(at: number, until: number): string {
   if (until >= 120e9) return clock(Math.round(at / 1e9));
   const [unit, length] = UNITS.find(([, length]) => until >= length) ?? ["ns", 1];
@@ -59,8 +59,9 @@ function plotHeight({ height }: CanvasSheet): number {
 }
 
 /**
- * How high a bar is. Bursts are many times higher than all else, which would not be seen beside them:
- * so it is the root of the part, and types share the bar by their numbers.
+ * The height of a bar. Bursts are many times higher than other traffic, which would become
+ * invisible next to them. So the height is the square root of the share. The types share the bar by
+ * their numbers.
  */
 function heightOf(sheet: CanvasSheet, messages: number, most: number): number {
   return Math.max(1, plotHeight(sheet) * Math.sqrt(messages / most));
@@ -77,7 +78,7 @@ function paintAll(sheet: CanvasSheet, all: Float64Array, most: number): void {
   }
 }
 
-/** One type of messages, on top of those that are painted below it. */
+/** Paints one type of message, on top of the types below it. */
 function paintKind(sheet: CanvasSheet, shown: Float64Array, kind: Kind, most: number): void {
   const { context, height, colours } = sheet;
   context.fillStyle = colourOf(colours, kind);
@@ -94,7 +95,7 @@ function paintKind(sheet: CanvasSheet, shown: Float64Array, kind: Kind, most: nu
   }
 }
 
-/** Errors are few, and looked for: each place that has any is marked below. */
+/** Marks each position with errors below the bars, because errors are rare and important. */
 function paintErrors({ context, height, colours }: CanvasSheet, shown: Float64Array): void {
   context.fillStyle = colours.error;
   for (let column = 0; column < shown.length / KINDS; column++) {
@@ -104,7 +105,7 @@ function paintErrors({ context, height, colours }: CanvasSheet, shown: Float64Ar
   }
 }
 
-/** A mark above the bars for each place with hits of a search. */
+/** Marks each position with search hits above the bars. */
 function paintHits(
   { context, width, colours }: CanvasSheet,
   hits: readonly number[],
@@ -120,7 +121,7 @@ function paintHits(
   }
 }
 
-/** The rate of the busiest interval, and how long that is. */
+/** The rate of the busiest interval, and the length of that interval. */
 export function peakLabel({ messages, interval }: Peak): string {
   return `up to ${count((messages * 1e9) / interval)}/s over ${tickLabel(interval, interval)}`;
 }
@@ -185,7 +186,7 @@ function colourOf(colours: Colours, kind: Kind): string {
   }
 }
 
-/** From below. */
+/** The order of types from bottom to top. */
 const STACK: readonly Kind[] = [Kind.Signal, Kind.Call, Kind.Return, Kind.Error, Kind.Unknown];
 const UNITS: readonly (readonly [string, number])[] = [
   ["s", 1e9],
@@ -193,7 +194,7 @@ const UNITS: readonly (readonly [string, number])[] = [
   ["µs", 1e3],
 ];
 
-/** Pixels: of a bar, below and above the bars, of a mark, between ticks. */
+/** Sizes in pixels: a bar, the space below and above bars, a mark, the distance of ticks. */
 const BAR = 2;
 const AXIS = 14;
 const ABOVE = 4;

@@ -1,6 +1,6 @@
-// Long work in slices, between which the page draws and hears.
+// Long work in slices, between which the page draws and handles input.
 
-/** Does a step for every few rows of `length`; tells whether it was done to the end. */
+/** Runs a step for each small range of `length` rows. Returns whether all steps were run. */
 export async function inSlices(
   length: number,
   step: (from: number, to: number) => void,
@@ -19,6 +19,6 @@ export async function inSlices(
   return !abort.aborted;
 }
 
-/** Half of a frame. */
+/** Half of a frame, in milliseconds. */
 const SLICE_MS = 8;
 const ROWS = 2048;

@@ -1,20 +1,20 @@
-// Messages over time, counted in buckets that are all equally long.
+// Messages over time, counted in buckets of equal length.
 
 import type { Span } from "../state/store";
 
-/** Types of messages that are counted apart: `Kind` of the model. */
+/** Number of message types that are counted separately: `Kind` of the model. */
 export const KINDS = 5;
 
-/** Messages by time and type. It grows with them: when they do not fit any more, two buckets become one. */
+/** Messages by time and type. If more time is needed, pairs of buckets are merged. */
 export class Traffic {
-  /** Nanoseconds of a bucket. */
+  /** Length of a bucket in nanoseconds. */
   width = FIRST_WIDTH;
-  /** Buckets that have something in them, or have something behind them. */
+  /** Number of buckets up to the last one that is not empty. */
   used = 0;
-  /** By bucket and type. */
+  /** Counts by bucket and type. */
   readonly counts = new Uint32Array(BUCKETS * KINDS);
 
-  /** Counts a message, by its nanoseconds since the first one. */
+  /** Counts a message by its time in nanoseconds since the first message. */
   add(at: number, kind: number): void {
     let bucket = at <= 0 ? 0 : Math.floor(at / this.width);
     while (bucket >= BUCKETS) {
@@ -25,7 +25,7 @@ export class Traffic {
     (this.counts[bucket * KINDS + kind] as number)++;
   }
 
-  /** Has no messages any more; the buckets stay as long as they are. */
+  /** Removes all messages. The length of buckets stays. */
   clear(): void {
     this.counts.fill(0);
     this.used = 0;
@@ -45,8 +45,8 @@ export class Traffic {
 }
 
 /**
- * The messages of each of `columns` equal parts of a stretch of time, by part and type. A bucket of
- * which only a part lies in one counts there by that part.
+ * The messages of each of `columns` equal parts of a time range, by part and type. A bucket that
+ * overlaps a part is counted there in proportion.
  */
 export function spread(
   traffic: Traffic,
@@ -65,7 +65,7 @@ export function spread(
   return found;
 }
 
-/** Gives what is in a bucket to the columns from `start` to `end`, which are no whole numbers. */
+/** Distributes a bucket to the columns from `start` to `end`, which need not be whole numbers. */
 function share(
   counts: Uint32Array,
   bucket: number,
@@ -85,7 +85,7 @@ function share(
   }
 }
 
-/** The most messages that one of some columns has. */
+/** The largest number of messages in a column. */
 export function highest(columns: Float64Array): number {
   let most = 0;
   for (let at = 0; at < columns.length; at += KINDS)
@@ -93,15 +93,16 @@ export function highest(columns: Float64Array): number {
   return most;
 }
 
-/** The most messages in an interval, and how long it is in nanoseconds. */
+/** The largest number of messages in an interval, and the length of the interval in nanoseconds. */
 export interface Peak {
   readonly messages: number;
   readonly interval: number;
 }
 
 /**
- * The busiest of the intervals of one second. Of less than a second it is the longest interval that fits in,
- * of a time that is counted more coarsely the shortest one that can be told apart.
+ * The busiest interval of one second. If the range is shorter than a second, it is the longest
+ * interval that fits. If the buckets are longer, it is the shortest interval that they can
+ * represent.
  */
 export function peakOf(traffic: Traffic, { from, until }: Span): Peak {
   const length = until - from;
@@ -113,14 +114,14 @@ export function peakOf(traffic: Traffic, { from, until }: Span): Peak {
   return { messages: Math.round(messages), interval };
 }
 
-/** The messages of a column, of all types. */
+/** The messages of all types in a column. */
 export function totalOf(columns: ArrayLike<number>, column: number): number {
   let sum = 0;
   for (let kind = 0; kind < KINDS; kind++) sum += columns[column * KINDS + kind] as number;
   return sum;
 }
 
-/** Points of time for an axis, in round steps, at most so many. */
+/** Times for an axis in round steps, at most `most` of them. */
 export function ticks(from: number, until: number, most: number): number[] {
   const step = roundStep((until - from) / Math.max(1, most));
   const found: number[] = [];
@@ -128,7 +129,7 @@ export function ticks(from: number, until: number, most: number): number[] {
   return found;
 }
 
-/** The least step of this many nanoseconds that is round: in decades, or as clocks have it. */
+/** The smallest round step of at least this many nanoseconds: decimal, or in units of clocks. */
 function roundStep(least: number): number {
   const ofClock = CLOCK_STEPS.map((seconds) => seconds * 1e9).find((step) => step >= least);
   if (least > 10e9 && ofClock !== undefined) return ofClock;
@@ -136,7 +137,7 @@ function roundStep(least: number): number {
   return [1, 2, 5, 10].map((times) => times * decade).find((step) => step >= least) ?? least;
 }
 
-/** Seconds. */
+/** Round steps in units of clocks, in seconds. */
 const CLOCK_STEPS = [15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 28_800, 86_400];
 
 const SECOND = 1e9;
@@ -144,8 +145,8 @@ const SECOND = 1e9;
 /** Intervals in which messages are counted, in nanoseconds. */
 const INTERVALS = [1e6, 1e7, 1e8, SECOND, 1e10, 6e10, 6e11, 3.6e12, 3.6e13];
 
-/** Half of them are used at least, once there are more messages than in the first second. */
+/** Number of buckets. At least half of them are used once messages span more than one second. */
 const BUCKETS = 4096;
 
-/** A quarter of a millisecond. */
+/** The initial length of a bucket: a quarter of a millisecond. */
 const FIRST_WIDTH = 250_000;

@@ -1,4 +1,5 @@
-// Traffic of a recording, counted while it grows and whenever other messages are shown.
+// Counts of the traffic of a recording, updated while it grows and when other messages are
+// displayed.
 
 import { effect, type Signal, signal } from "@preact/signals";
 import type { Recording } from "../model/recording";
@@ -6,13 +7,13 @@ import type { Store } from "../state/store";
 import { inSlices } from "./slices";
 import { Traffic } from "./traffic";
 
-/** All messages over time, and those of them that are shown. */
+/** All messages over time, and the displayed messages over time. */
 export interface Counted {
   readonly all: Traffic;
   readonly shown: Traffic;
 }
 
-/** The traffic of what the page shows; it is counted once for all parts of it. */
+/** The traffic of a page. It is counted once and shared by all parts of the page. */
 export function trafficOf(store: Store): Signal<Counted> {
   return store.part(CountedTraffic, () => new CountedTraffic(store)).counted;
 }
@@ -26,7 +27,7 @@ class CountedTraffic {
   }
 }
 
-/** Counts messages that come; of those that are counted nothing is counted again. */
+/** Counts new messages without counting the others again. */
 function followGrowth(store: Store, counted: Signal<Counted>): void {
   const recording = store.recording.value;
   store.grown.value;
@@ -36,7 +37,7 @@ function followGrowth(store: Store, counted: Signal<Counted>): void {
   counted.value = { all: known.traffic, shown: counted.peek().shown };
 }
 
-/** Counts what is shown anew whenever that is something else. */
+/** Counts the displayed messages again whenever the selection changes. */
 function followVisible(store: Store, counted: Signal<Counted>): () => void {
   const { rows } = store.visible.value;
   const recording = store.recording.peek();
@@ -55,5 +56,5 @@ function addRow(recording: Recording, row: number, traffic: Traffic): void {
   traffic.add(recording.at.get(row), recording.kind.get(row));
 }
 
-/** How far recordings were counted: a cache, which holds what the recordings themselves say. */
+/** The counted rows of recordings: a cache of data that the recordings contain. */
 const REACHED = new WeakMap<Recording, { readonly traffic: Traffic; rows: number }>();

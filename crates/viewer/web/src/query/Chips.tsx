@@ -1,4 +1,4 @@
-// What else limits what is shown, each to be taken away.
+// Further conditions on the displayed messages. The user can remove each of them.
 
 import type { JSX } from "preact";
 import { duration, sinceStart } from "../parts/format";

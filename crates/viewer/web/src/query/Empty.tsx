@@ -1,4 +1,4 @@
-// Why nothing is shown, and what to leave out so that something is.
+// Explains why no messages are displayed, and offers to remove conditions.
 
 import type { JSX } from "preact";
 import { count } from "../parts/format";
@@ -8,10 +8,10 @@ import type { Store } from "../state/store";
 import type { ViewName } from "../state/views";
 import { sentence } from "./errorExcerpt";
 
-/** Views whose messages the selection chooses. */
+/** Views whose messages depend on the selection. */
 const CHOSEN: readonly ViewName[] = ["sequence", "statistics", "timeline"];
 
-/** Covers a view that has no messages, with buttons that leave a part of the selection out. */
+/** Covers a view without messages. It has buttons that remove a part of the selection. */
 export function Empty(): JSX.Element | null {
   const store = useStore();
   const isEmpty = useIsEmpty(store);

@@ -1,4 +1,4 @@
-// A search that goes from hit to hit and hides nothing.
+// A search that moves from hit to hit and does not hide messages.
 
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
@@ -11,10 +11,10 @@ import type { ViewName } from "../state/views";
 import { sentence } from "./errorExcerpt";
 import { nextHit, placeOfHit } from "./hits";
 
-/** Views in which a hit is shown when it is selected. */
+/** Views that show a hit when it is selected. */
 const SEARCHED: readonly ViewName[] = ["sequence", "timeline"];
 
-/** The bar of the search, if it is open. */
+/** The search bar, if it is open. */
 export function FindBar(): JSX.Element | null {
   const store = useStore();
   useKeys("Search", () => [
@@ -81,7 +81,7 @@ function Bar(): JSX.Element {
   );
 }
 
-/** While there are hits, n and N go from one to the next. */
+/** While there are hits, the keys n and N move to the next and the previous hit. */
 function listenForHitKeys(store: Store): () => void {
   const when = hasHits(store);
   return registerKeys(store.page, "Search", [
@@ -90,7 +90,7 @@ function listenForHitKeys(store: Store): () => void {
   ]);
 }
 
-/** Searches for what is written, or goes on if that was searched for last. */
+/** Searches for the entered query, or moves to the next hit if the query has not changed. */
 async function search(store: Store, query: string, isBackwards: boolean): Promise<void> {
   const { hits, recording } = { hits: store.hits.peek(), recording: store.recording.peek() };
   if (hits?.query !== query || hits.recording !== recording) await store.find(query);
@@ -106,7 +106,7 @@ function hasHits(store: Store): () => boolean {
   return () => (store.hits.peek()?.rows.length ?? 0) > 0;
 }
 
-/** `3 of 17`. */
+/** The position among the hits, such as `3 of 17`. */
 function wordsOf(store: Store): string {
   const hits = store.hits.value;
   if (hits === undefined) return "";

@@ -1,11 +1,11 @@
-// Where a text is wrong, shown in a piece of it.
+// Marks the position of an error in an excerpt of a text.
 
 import type { JSX } from "preact";
 import { around } from "./errorExcerpt";
 
 interface MarkedPlaceProps {
   readonly text: string;
-  /** The character that is wrong, from 1. */
+  /** The position of the error in characters, from 1. */
   readonly column: number;
 }
 

@@ -1,4 +1,4 @@
-// What may be written, as a list under the box.
+// Suggestions for the text, as a list under the input.
 
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
@@ -10,7 +10,7 @@ interface OffersProps {
   readonly onTake: (offer: Offer) => void;
 }
 
-/** What an offer is called, so that the box can say which one is marked. */
+/** The id of a suggestion, so that the input can name the active one. */
 export function offerId(place: number): string {
   return `query-offer-${place}`;
 }
@@ -37,7 +37,7 @@ export function Offers({ offered, onTake }: OffersProps): JSX.Element {
           class="offer"
           role="option"
           aria-selected={place === marked}
-          // The box keeps the focus.
+          // The input keeps the focus.
           onPointerDown={(event) => {
             event.preventDefault();
             onTake(offer);

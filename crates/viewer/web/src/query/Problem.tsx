@@ -1,4 +1,4 @@
-// What is wrong with the query, or why it matches no message.
+// The error in the query, or the reason why it matches no message.
 
 import type { JSX } from "preact";
 import type { QueryProblem } from "../state/store";
@@ -8,7 +8,7 @@ import { MarkedPlace } from "./MarkedPlace";
 interface ProblemProps {
   readonly query: string;
   readonly problem: QueryProblem | undefined;
-  /** Why the query matches no message, if it matches none. */
+  /** The reason why the query matches no message, if it matches none. */
   readonly note: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-// The query that selects what is shown.
+// The query that selects the displayed messages.
 
 import { type Signal, useSignal } from "@preact/signals";
 import type { JSX, RefObject } from "preact";
@@ -64,7 +64,7 @@ export function QueryBar(): JSX.Element {
 interface InputProps {
   readonly input: RefObject<HTMLInputElement | null>;
   readonly completing: Completing;
-  /** Whether somebody writes: a term that is not finished yet is no mistake then. */
+  /** True while the user types. An incomplete term is not reported as an error then. */
   readonly isWriting: Signal<boolean>;
 }
 
@@ -137,7 +137,7 @@ function suggest(input: HTMLInputElement, completing: Completing): void {
   completing.suggest({ text: input.value, cursor: input.selectionStart ?? input.value.length });
 }
 
-/** Puts an offer into the text, and asks what may follow the name of a field. */
+/** Inserts a suggestion into the text, and requests suggestions for the value of a field. */
 function take(
   store: Store,
   ref: RefObject<HTMLInputElement | null>,

@@ -15,7 +15,7 @@ test("a place inside of a character is before it", () => {
   expect(placeBehind("€", 2)).toBe(0);
 });
 
-// The cursor of what is expected is where | stands.
+// The sign | marks the cursor in the expected text.
 test.each<[string, number, number, string, string]>([
   ["mem", 0, 3, "member:", "member:|"],
   ["", 0, 0, "type:", "type:|"],

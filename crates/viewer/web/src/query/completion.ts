@@ -1,21 +1,21 @@
-// Completion of queries: what is asked for, and how an offer gets into the text.
+// Completion of queries: the requested position, and the insertion of a suggestion.
 
 import type { Completions, Offer } from "../generated/protocol";
 import { quoted } from "./terms";
 
-/** A text, and where the cursor is in it. */
+/** A text with the position of the cursor. */
 export interface Written {
   readonly text: string;
-  /** In units of UTF-16, as an input has it. */
+  /** The position in UTF-16 units, as in an input element. */
   readonly cursor: number;
 }
 
-/** The bytes of UTF-8 before a place. */
+/** The number of UTF-8 bytes before the cursor. */
 export function bytesBefore({ text, cursor }: Written): number {
   return new TextEncoder().encode(text.slice(0, cursor)).length;
 }
 
-/** The place in a text behind so many bytes of UTF-8. */
+/** The position in a text after this many UTF-8 bytes. */
 export function placeBehind(text: string, bytes: number): number {
   let left = bytes;
   let place = 0;
@@ -28,7 +28,9 @@ export function placeBehind(text: string, bytes: number): number {
   return place;
 }
 
-/** The text with an offer taken. A value gets quotes if it needs them, and a blank behind it. */
+/**
+ * The text with a suggestion inserted. A value gets quotes if it needs them, and a space after it.
+ */
 export function accept(text: string, completions: Completions, offer: Offer): Written {
   const from = placeBehind(text, completions.from);
   const to = placeBehind(text, completions.to);
@@ -41,7 +43,7 @@ export function accept(text: string, completions: Completions, offer: Offer): Wr
   return { text: before + rest, cursor: before.length };
 }
 
-/** Whether an offer says more than what is written already. */
+/** True if a suggestion adds something to the entered text. */
 export function hasNews(text: string, completions: Completions): boolean {
   const { from, to, offers } = completions;
   const written = text.slice(placeBehind(text, from), placeBehind(text, to));

@@ -1,16 +1,16 @@
-// Where a query is wrong, shown in a piece of it.
+// Excerpts of a query with the position of an error.
 
-/** A piece of a query: before the wrong place, at it, and behind it. */
+/** An excerpt of a query: the text before the error, the error, and the text after it. */
 export interface Wrong {
   readonly before: string;
   readonly at: string;
   readonly behind: string;
 }
 
-/** Characters that are shown on each side of the wrong place. */
+/** Number of characters on each side of the error. */
 const SIDE = 40;
 
-/** The piece of a query around a column, which counts characters from 1. */
+/** The excerpt of a query around a column, which counts characters from 1. */
 export function around(query: string, column: number): Wrong {
   const characters = [...query.replace(/\s/gu, " ")];
   const place = Math.max(0, column - 1);
@@ -25,7 +25,7 @@ export function around(query: string, column: number): Wrong {
   };
 }
 
-/** The sentence without the column, which is shown. */
+/** The message without the column, because the page marks the position. */
 export function sentence(message: string): string {
   const words = message
     .replace(/^column \d+: /, "")

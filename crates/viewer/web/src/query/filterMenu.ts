@@ -1,16 +1,16 @@
-// What can be done with a value, wherever it stands.
+// Menu entries for a value, wherever it is displayed.
 
 import { copyText } from "../parts/copy";
 import { action, type MenuItem } from "../parts/Menu";
 import type { Store } from "../state/store";
 import { addNotTerm, addTerm, type Field, replaceQuery, term } from "./terms";
 
-/** Lines of a menu that filter by a value, and copy it. */
+/** Menu entries that filter by a value or copy it. */
 export function filterItems(store: Store, field: Field, value: string | number): MenuItem[] {
   return [...termItems(store, term(field, value)), ...copyItems(String(value))];
 }
 
-/** Lines of a menu that filter by a term. */
+/** Menu entries that filter by a term. */
 export function termItems(store: Store, text: string): MenuItem[] {
   return [
     action("Filter by this", () => addTerm(store, text), text),
@@ -20,7 +20,7 @@ export function termItems(store: Store, text: string): MenuItem[] {
   ];
 }
 
-/** Lines of a menu that copy a text. */
+/** Menu entries that copy a text. */
 export function copyItems(text: string): MenuItem[] {
   return [action("Copy", () => void copyText(text))];
 }

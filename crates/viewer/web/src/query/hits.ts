@@ -1,9 +1,12 @@
-// From hit to hit of a search.
+// Movement from hit to hit of a search.
 
 import type { Hits } from "../state/store";
 import { lowerBound } from "../state/visible";
 
-/** The row of the hit behind the selected message, or before it; behind the last one is the first. */
+/**
+ * The row of the next or previous hit relative to the selected message. After the last hit comes
+ * the first.
+ */
 export function nextHit(
   hits: Pick<Hits, "rows"> | undefined,
   selected: number | undefined,
@@ -17,7 +20,7 @@ export function nextHit(
   return rows.at(next >= rows.length ? 0 : next);
 }
 
-/** The place of a row among the hits, from 1; undefined if it is not a hit. */
+/** The position of a row among the hits, from 1; undefined if it is not a hit. */
 export function placeOfHit(
   { rows }: Pick<Hits, "rows">,
   selected: number | undefined,

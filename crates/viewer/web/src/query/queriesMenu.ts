@@ -1,10 +1,10 @@
-// Queries to choose from.
+// A menu of saved and recent queries.
 
 import { action, type MenuItem, openMenu } from "../parts/Menu";
 import type { Store } from "../state/store";
 import { forget, noteUsed, save } from "./queryHistory";
 
-/** Opens a menu of the queries that are kept, and of those that were used. */
+/** Opens a menu with the saved queries and the recent queries. */
 export function openQueries(event: MouseEvent | KeyboardEvent, store: Store): void {
   const query = store.draft.peek().trim();
   const { savedQueries, usedQueries } = store.page;

@@ -1,8 +1,8 @@
-// Terms of the query language of docs/query.md, written so that they mean what they say.
+// Terms of the query language (docs/query.md), quoted where necessary.
 
 import type { Store } from "../state/store";
 
-/** Fields of the language that have a text or a number. */
+/** Fields of the language with a text or a number. */
 export type Field =
   | "type"
   | "from"
@@ -30,31 +30,34 @@ export type Field =
 /** The term that selects the messages with exactly this value. */
 export function term(field: Field, value: string | number): string {
   const text = String(value);
-  // In a box of one line such a character would be lost, or would move what stands beside it.
+  // An input element with one line would drop such a character, or the character would rearrange
+  // the text next to it.
   return UNSEEN.test(text) ? `${field}~/^${expression(text)}$/` : `${field}:${quoted(text)}`;
 }
 
-/** A value as it stands in a query: in quotes if it would mean something else without. */
+/** A value for a query: in quotes if it would have another meaning without them. */
 export function quoted(value: string): string {
   return PLAIN.test(value) ? value : `"${value.replace(/["\\]/g, "\\$&")}"`;
 }
 
-/** Has the query select only that of its messages which this term selects too. */
+/** Restricts the query to its messages that this term selects. */
 export function addTerm(store: Store, text: string): void {
   store.setQuery(withTerm(rightQuery(store), text));
 }
 
-/** Has the query select only that of its messages which this term does not select. */
+/** Restricts the query to its messages that this term does not select. */
 export function addNotTerm(store: Store, text: string): void {
   store.setQuery(withTerm(rightQuery(store), `!${text}`));
 }
 
-/** Has this be the whole query. */
+/** Replaces the whole query. */
 export function replaceQuery(store: Store, text: string): void {
   store.setQuery(text);
 }
 
-/** A query and a term that must both hold; the same query if it ends with the term already. */
+/**
+ * The conjunction of a query and a term. The query is unchanged if it already ends with the term.
+ */
 export function withTerm(query: string, text: string): string {
   const before = query.trim();
   if (before === "" || before === text) return text;
@@ -62,7 +65,7 @@ export function withTerm(query: string, text: string): string {
   return hasAlternatives(before) ? `(${before}) ${text}` : `${before} ${text}`;
 }
 
-/** Whether alternatives stand in a query outside of parentheses. */
+/** True if a query has alternatives outside of parentheses. */
 export function hasAlternatives(query: string): boolean {
   let depth = 0;
   for (const [token] of query.matchAll(TOKENS)) {
@@ -73,13 +76,13 @@ export function hasAlternatives(query: string): boolean {
   return false;
 }
 
-/** What is written, unless it is wrong: then the last query that was right. */
+/** The entered query, or the last valid query if the entered one is invalid. */
 function rightQuery(store: Store): string {
   const isWrong = store.queryProblem.peek() !== undefined;
   return isWrong ? store.query.peek() : store.draft.peek();
 }
 
-/** A regular expression for this text and no other, without blanks and parentheses. */
+/** A regular expression for exactly this text, without spaces and parentheses. */
 function expression(text: string): string {
   const escaped = [...text].map((character) =>
     /[\p{L}\p{N}_]/u.test(character)
@@ -89,11 +92,11 @@ function expression(text: string): string {
   return escaped.join("");
 }
 
-/** Texts that need no quotes wherever a value stands. */
+/** Texts that do not need quotes as a value. */
 const PLAIN = /^[\p{L}\p{N}_./:@{}+-]+$/u;
 
-/** Characters that are not seen, or that change the direction of writing. */
+/** Invisible characters, and characters that change the direction of writing. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
-/** What alternatives are told from: texts in quotes, parentheses, and words with all that is in them. */
+/** The tokens of a query: quoted texts, parentheses, and words with everything in them. */
 const TOKENS = /[^\s()"']*(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|[()]|[^\s()"']+/gs;

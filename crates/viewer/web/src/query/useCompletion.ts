@@ -1,4 +1,4 @@
-// Offers for what is being written.
+// Suggestions while the user types.
 
 import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
@@ -7,13 +7,13 @@ import { useStore } from "../state/context";
 import type { Store } from "../state/store";
 import { bytesBefore, hasNews, type Written } from "./completion";
 
-/** Offers, and which of them is marked. */
+/** Suggestions with the active one. */
 export interface Offered extends Completions {
-  /** The place of the one that is marked; -1 for none. */
+  /** The index of the active suggestion; -1 for none. */
   readonly marked: number;
 }
 
-/** Asks for offers, and shows those of the last question. */
+/** Requests suggestions, and displays the result of the last request. */
 export interface Completing {
   readonly offered: Signal<Offered | undefined>;
   suggest(written: Written): void;
@@ -74,11 +74,12 @@ class CompletionController implements Completing {
       if (controller.signal.aborted) return;
       this.offered.value = hasNews(written.text, answer) ? { ...answer, marked: -1 } : undefined;
     } catch {
-      // Without offers one writes on; what is wrong with the query is told elsewhere.
+      // Without suggestions the user continues to type. Errors of the query are displayed
+      // elsewhere.
       if (!controller.signal.aborted) this.offered.value = undefined;
     }
   }
 }
 
-/** So long nothing must be typed before offers are asked for. */
+/** Suggestions are requested after this many milliseconds without typing. */
 const TYPING_MS = 60;

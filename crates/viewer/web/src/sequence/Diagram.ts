@@ -1,4 +1,4 @@
-// The diagram on its canvas: what is drawn, and when.
+// The sequence diagram on its canvas: the scene, and when it is drawn.
 
 import { effect, type Signal, signal, untracked } from "@preact/signals";
 import { NONE } from "../model/recording";
@@ -34,25 +34,25 @@ export interface Places {
   readonly spacer: HTMLElement;
 }
 
-/** Draws the diagram whenever something of it has changed, once a frame at most. */
+/** Draws the diagram after each change, at most once per frame. */
 export class Diagram {
-  /** What is drawn; another one whenever the messages or the columns are others. */
+  /** The drawn scene. It is replaced when the messages or the columns change. */
   readonly scene: Signal<Scene>;
-  /** Another number whenever another part is seen. */
+  /** Changes when the diagram is scrolled. */
   readonly moved = signal(0);
   readonly hovered = signal<number | undefined>(undefined);
-  /** Where columns begin, of how many pixels, and the width of the times. */
+  /** The start of the columns, the width of the columns and the width of the times, in pixels. */
   readonly divided = signal({ left: 0, time: 0, width: 0 });
   readonly viewport: Viewport;
   geometry: Geometry = geometryOf({ width: 0, height: 0, columns: 0, scrollX: 0 });
   axis: Axis = { is: "order" };
-  /** Told when something else is seen since somebody has wished so, and not by following another one. */
+  /** Called when the user scrolls this diagram, but not when it follows another one. */
   onLead: () => void = () => {};
 
   private readonly context: CanvasRenderingContext2D;
   private readonly labels: Labels;
   private theme: Theme;
-  /** Pixels for each nanosecond where time goes down; as much as fits before it was chosen. */
+  /** Pixels per nanosecond on a linear time axis. Initially the whole time fits. */
   private scale = 0;
   private frame: number | undefined;
   private isStale = true;
@@ -79,26 +79,26 @@ export class Diagram {
     this.watch();
   }
 
-  /** Ends all that it has begun. */
+  /** Releases all resources and listeners. */
   end(): void {
     if (this.frame !== undefined) cancelAnimationFrame(this.frame);
     for (const end of this.endings) end();
     this.viewport.end();
   }
 
-  /** Has it drawn with the next frame. */
+  /** Requests drawing in the next frame. */
   request(): void {
     this.frame ??= requestAnimationFrame(this.drawFrame);
   }
 
-  /** What is at a place of the canvas. */
+  /** The object at a position of the canvas. */
   hit(x: number, y: number): DiagramHit {
     const end = this.farEnds.find((box) => isIn(box, x, y));
     if (end !== undefined) return { is: "end", row: end.row, lane: end.lane };
     return hitAt(this.scene.value, this.geometry, this.axis, this.viewport.offset, x, y);
   }
 
-  /** The selected message by its row in the scene. */
+  /** The row of the selected message in the scene. */
   get selected(): number | undefined {
     return this.subject.selected(this.scene.value);
   }
@@ -108,7 +108,7 @@ export class Diagram {
     this.subject.select(this.scene.value, row);
   }
 
-  /** Sees what another diagram does, whose drawing is as high, but further down by some pixels. */
+  /** Scrolls like another diagram, whose content is lower by some pixels. */
   follow(other: Diagram, shift: number): void {
     if (this.axis.is !== other.axis.is) return;
     if (this.axis.is === "time" && this.scale !== other.scale) {
@@ -121,13 +121,13 @@ export class Diagram {
     this.viewport.followSideways(other.viewport.scrollX);
   }
 
-  /** Has the scene be of what is shown now, without waiting for the next frame. */
+  /** Updates the scene immediately, without waiting for the next frame. */
   refresh(): void {
     if (this.isStale) this.renew();
     this.measure();
   }
 
-  /** Draws a part of the diagram on something else than the screen. */
+  /** Draws a part of the diagram on another context than the screen. */
   drawOn(context: Brush, geometry: Geometry, offset: number): void {
     const labels = new Labels(context);
     labels.begin(this.scene.value.recording, this.theme.fonts, geometry.left);
@@ -139,7 +139,7 @@ export class Diagram {
     draw({ context, labels, theme, scene, geometry, axis, offset, ...this.pointedOut(), ...own });
   }
 
-  /** The room that the diagram has and needs, for a drawing of so many lanes that has what it needs. */
+  /** The geometry for a drawing of this many lanes with all the space that it needs. */
   roomFor(lanes: number): Geometry {
     const { gap, left, margin, time, width } = this.geometry;
     const needed = left + 2 * margin + (lanes + 1) * gap + OVER;
@@ -154,7 +154,7 @@ export class Diagram {
     });
   }
 
-  /** The row that is at the top; undefined if there is none. */
+  /** The row at the top; undefined if there is none. */
   firstSeen(): number | undefined {
     const scene = this.scene.value;
     const top = this.viewport.offset;
@@ -167,7 +167,7 @@ export class Diagram {
     return start < end ? scene.rows[scene.clock.places[start] as number] : undefined;
   }
 
-  /** The first message of each line that is seen; where time goes down the first ones. */
+  /** The first message of each visible line; on a linear time axis, the first visible messages. */
   seenRows(): number[] {
     const scene = this.scene.value;
     const { axis } = this;
@@ -183,7 +183,7 @@ export class Diagram {
     return Array.from(places, (place) => scene.rows[place] as number);
   }
 
-  /** Moves so that a message is seen, if it is shown. */
+  /** Scrolls a message into view, if it is displayed. */
   private reveal(row: number): void {
     if (placeOf(this.scene.value, row) === undefined) return;
     const y = yOfRow(this.scene.value, this.axis, row);
@@ -192,7 +192,7 @@ export class Diagram {
     this.revealColumns(row);
   }
 
-  /** Moves sideways so that one end of a message is seen at least, if none is. */
+  /** Scrolls horizontally until at least one end of a message is visible. */
   private revealColumns(row: number): void {
     const { geometry } = this;
     const lanes = this.lanesOf(row);
@@ -201,7 +201,7 @@ export class Diagram {
     this.showLane(first);
   }
 
-  /** Moves sideways so that a lane is seen, and one beside it if there is room for both. */
+  /** Scrolls horizontally until a lane is visible, and a second one if both fit. */
   showLane(lane: number, other = lane): void {
     const { geometry, viewport } = this;
     const [x, beside] = [xOf(geometry, lane), xOf(geometry, other)];
@@ -211,14 +211,17 @@ export class Diagram {
     viewport.moveSideways(Math.max(0, viewport.scrollX + by));
   }
 
-  /** Moves sideways to the end of a message that is not seen; if both are, to the recipient. */
+  /**
+   * Scrolls horizontally to the invisible end of a message; if both are invisible, to the
+   * recipient.
+   */
   showFarEnd(row: number): void {
     const lanes = this.lanesOf(row);
     const far = lanes.find((lane) => sideOf(this.geometry, lane) !== undefined) ?? lanes.at(-1);
     if (far !== undefined) this.showLane(far, lanes.find((lane) => lane !== far) ?? far);
   }
 
-  /** The lanes of the ends of a message: of its sender, then of its recipients. */
+  /** The lanes of a message: of its sender, then of its recipients. */
   lanesOf(row: number): number[] {
     const scene = this.scene.value;
     const { recording } = scene;
@@ -227,13 +230,13 @@ export class Diagram {
     return [...new Set(lanes.filter((lane) => lane !== NONE))];
   }
 
-  /** Sees columns further to the right, or to the left. */
+  /** Scrolls by columns to the right, or to the left. */
   panColumns(columns: number): void {
     const { geometry, viewport } = this;
     viewport.moveSideways(Math.max(0, viewport.scrollX + columns * geometry.gap));
   }
 
-  /** Moves so that a message is in the middle; where time goes down, with its call and reply. */
+  /** Scrolls a message to the center; on a linear time axis, with its call and reply. */
   focus(row: number): void {
     const { recording } = this.scene.value;
     const length = recording.durationOf(row);
@@ -248,7 +251,7 @@ export class Diagram {
     this.viewport.moveTo((isBothInView ? (y + other) / 2 : y) - this.viewport.view / 2);
   }
 
-  /** Makes time larger or smaller around a height of the canvas; only where time goes down. */
+  /** Zooms a linear time axis around a vertical position of the canvas. */
   zoom(factor: number, around: number): void {
     if (this.axis.is !== "time") return;
     const y = around - this.geometry.head;
@@ -257,12 +260,12 @@ export class Diagram {
     this.viewport.moveTo((time - this.axis.from) * this.scale + MARGIN - y);
   }
 
-  /** Sees more or fewer lines further down. */
+  /** Scrolls vertically by lines. */
   pan(lines: number): void {
     this.viewport.moveTo(this.viewport.offset + lines * LINE);
   }
 
-  /** The stretch of time that is seen; undefined where time does not go down. */
+  /** The visible time range; undefined without a linear time axis. */
   seenTime(): { readonly from: number; readonly until: number } | undefined {
     if (this.axis.is !== "time") return undefined;
     const top = timeAt(this.axis, this.viewport.offset);
@@ -319,13 +322,13 @@ export class Diagram {
       farEnds: this.farEnds,
       taken: this.taken,
     });
-    // The drawing asks for no other one by moving while it is made.
+    // Scrolling while drawing must not request another frame.
     if (this.frame !== undefined) cancelAnimationFrame(this.frame);
     this.frame = undefined;
     this.moved.value++;
   };
 
-  /** The row of the message from which times are told; {@link NONE} if there is none. */
+  /** The row of the time reference message; {@link NONE} if there is none. */
   private get reference(): number {
     const { recording } = this.scene.value;
     const row = (this.subject.state.reference.value ?? 0) - 1 - recording.before;
@@ -344,7 +347,7 @@ export class Diagram {
     };
   }
 
-  /** Makes the scene anew, if it is known; what it is anchored to stays there. */
+  /** Rebuilds the scene, and keeps the anchor message at its position. */
   private renew(): void {
     const last = this.scene.value;
     const scene = this.subject.scene(last === EMPTY_SCENE ? undefined : last);
@@ -361,7 +364,7 @@ export class Diagram {
     else if (anchor !== "nothing" && row !== undefined && y !== undefined) this.keep(row, y);
   }
 
-  /** Moves so that a message, or the one after it, is where it was. */
+  /** Scrolls so that a message, or the next one, stays at its position. */
   private keep(row: number, y: number): void {
     const { rows } = this.scene.value;
     const next = rows[Math.min(lowerBound(rows, row), rows.length - 1)];
@@ -385,7 +388,9 @@ export class Diagram {
     this.request();
   }
 
-  /** The time between the first and the last message that are seen; only where each has a line. */
+  /**
+   * The time between the first and the last visible message; only if each message has its own line.
+   */
   private seenLength(): number {
     const { at } = this.scene.peek().recording;
     const rows = this.seenRows();
@@ -402,7 +407,7 @@ export class Diagram {
     this.request();
   }
 
-  /** Fits time to what is looked at, if that has become something else. */
+  /** Adjusts the time axis to the displayed messages if they have changed. */
   private setAxis(): void {
     if (this.axis.is !== "time") return;
     const span = this.subject.span();
@@ -412,7 +417,7 @@ export class Diagram {
     if (isOther) this.setScale(0);
   }
 
-  /** Divides the room, and has as many pixels as the screen. */
+  /** Divides the width, and sets the resolution of the canvas to that of the screen. */
   private measure(): void {
     const { canvas } = this.places;
     const { width, height } = this.viewport.room;
@@ -448,7 +453,7 @@ export class Diagram {
     this.viewport.resize(content, contentHeight(scene, this.axis), view, head);
   }
 
-  /** The width that the longest time needs, with what is beside it. */
+  /** The width that the longest time needs, with its padding. */
   private timeWidth(): number {
     const { timeStyle } = this.subject.state;
     const { recording } = this.scene.value;
@@ -457,7 +462,7 @@ export class Diagram {
     return this.labels.width(`↑ ${text}`, this.theme.fonts.small) + TIME_AROUND;
   }
 
-  /** The width of the longest name of a column, of those that are looked at for it. */
+  /** The width of the longest column name among those that are measured. */
   private longestName(columns: Columns): number {
     const known = this.longest.get(columns);
     if (known !== undefined) return known;
@@ -475,16 +480,16 @@ function isIn(box: Box, x: number, y: number): boolean {
 
 /** The widest time of day. */
 const WIDE_TIME = "20:00:00.000000";
-/** Pixels beside times. */
+/** Padding of times, in pixels. */
 const TIME_AROUND = 16;
-/** Pixels that the last name of a picture may reach over its column. */
+/** Pixels that the last name of a picture may exceed its column. */
 const OVER = 200;
-/** Columns of which the names are measured. */
+/** Number of columns whose names are measured. */
 const NAMES_MAX = 200;
-/** Pixels that are seen beside a column that is moved to. */
+/** Pixels that stay visible beside a column when the diagram scrolls to it. */
 const BESIDE = 40;
 
-/** Messages that are told of to those who cannot see them. */
+/** Maximum number of messages in the table for screen readers. */
 const SEEN_MAX = 100;
 
 const NO_HITS = new Uint32Array();

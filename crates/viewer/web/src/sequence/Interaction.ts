@@ -1,4 +1,4 @@
-// What pointer, wheel and keys do with the diagram.
+// Pointer, wheel and keyboard input of the diagram.
 
 import { signal } from "@preact/signals";
 import { NONE } from "../model/recording";
@@ -11,16 +11,16 @@ import { itemsOf } from "./model/menu";
 import { type NavigationStep, stepFrom } from "./model/navigate";
 import { toggleGroup, toggleReference, toggleRun } from "./state";
 
-/** Something of the diagram, and where it is on the page. */
+/** An object of the diagram, and its position on the page. */
 export interface Pointed {
   readonly hit: DiagramHit;
   readonly x: number;
   readonly y: number;
 }
 
-/** Listens to the elements of the diagram. */
+/** Handles the input events of the diagram. */
 export class Interaction {
-  /** What the pointer rests on. */
+  /** The object under the resting pointer. */
   readonly rested = signal<Pointed | undefined>(undefined);
   private resting: ReturnType<typeof setTimeout> | undefined;
   private readonly listeners = new AbortController();
@@ -41,7 +41,7 @@ export class Interaction {
     scroller.addEventListener("keydown", this.left, { signal });
   }
 
-  /** Listens no more. */
+  /** Removes all listeners. */
   end(): void {
     clearTimeout(this.resting);
     this.listeners.abort();
@@ -56,13 +56,15 @@ export class Interaction {
     if (row !== undefined) diagram.select(row);
   }
 
-  /** Puts the selected message into the middle. */
+  /** Scrolls the selected message to the center. */
   focus(): void {
     const row = this.diagram.selected;
     if (row !== undefined) this.diagram.focus(row);
   }
 
-  /** Makes time larger or smaller: around the selected message if it is seen, else the middle. */
+  /**
+   * Zooms the time axis around the selected message if it is visible, otherwise around the center.
+   */
   zoom(factor: number): void {
     const { axis, geometry, scene, selected, viewport } = this.diagram;
     const y = selected === undefined ? undefined : yOfRow(scene.value, axis, selected);
@@ -71,7 +73,7 @@ export class Interaction {
     this.diagram.zoom(factor, geometry.head + (isSeen ? down : viewport.view / 2));
   }
 
-  /** Folds or unfolds the run that the selected message begins, if it is not yet. */
+  /** Folds or unfolds the group of repetitions that the selected message begins. */
   fold(what: "fold" | "unfold"): void {
     const row = this.diagram.selected;
     if (row === undefined) return;
@@ -93,14 +95,14 @@ export class Interaction {
     });
   }
 
-  /** Has times told from the selected message; from the start again, if they are. */
+  /** Makes the selected message the time reference, or resets the reference to the start. */
   toggleReference(): void {
     const { scene, selected, subject } = this.diagram;
     if (selected === undefined) return;
     toggleReference(subject.state, selected + 1 + scene.value.recording.before);
   }
 
-  /** Moves sideways to the end of the selected message that is not seen. */
+  /** Scrolls horizontally to the invisible end of the selected message. */
   showFarEnd(): void {
     const row = this.diagram.selected;
     if (row !== undefined) this.diagram.showFarEnd(row);
@@ -177,7 +179,7 @@ export class Interaction {
     event.preventDefault();
   };
 
-  /** Pixels of what an event counts the moves of a wheel in. */
+  /** The unit of wheel movements of an event, in pixels. */
   private wheelUnit({ deltaMode }: WheelEvent): number {
     if (deltaMode === WheelEvent.DOM_DELTA_PAGE) return this.diagram.viewport.view;
     return deltaMode === WheelEvent.DOM_DELTA_LINE ? LINE : 1;
@@ -202,7 +204,7 @@ export class Interaction {
   }
 }
 
-/** The pointer rests when it has not moved for so long. */
+/** The pointer rests if it has not moved for this many milliseconds. */
 const REST_MS = 350;
-/** A wheel that is turned by so many pixels makes time e times as large. */
+/** Pixels of wheel movement that zoom by the factor e. */
 const WHEEL_PIXELS = 240;

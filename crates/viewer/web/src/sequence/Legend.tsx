@@ -1,4 +1,4 @@
-// What the marks of the diagram mean.
+// The legend: the meaning of the symbols in the diagram.
 
 import type { ComponentChildren, JSX } from "preact";
 import { useRef } from "preact/hooks";
@@ -15,7 +15,7 @@ export function toggleLegend({ isLegendOpen }: PageState): void {
 
 type MarkShape = readonly [mark: JSX.Element, meaning: string];
 
-/** A part of the legend. */
+/** A section of the legend. */
 interface LegendPart {
   readonly title: string;
   readonly shapes: readonly MarkShape[];

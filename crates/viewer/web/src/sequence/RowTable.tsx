@@ -1,4 +1,4 @@
-// What is seen of the diagram as a table, for those who cannot see it.
+// The visible part of the diagram as a table, for screen readers.
 
 import { useSignal, useSignalEffect } from "@preact/signals";
 import type { JSX } from "preact";
@@ -14,7 +14,7 @@ export function RowTable({ diagram }: { readonly diagram: Diagram }): JSX.Elemen
   useEffect(() => () => clearTimeout(timer.current), []);
   useSignalEffect(() => {
     diagram.moved.value;
-    // A few times a second is enough for reading, and is so of a running bus too.
+    // A few updates per second are enough for reading, also with a running bus.
     timer.current ??= setTimeout(() => {
       timer.current = undefined;
       rows.value = diagram.seenRows();
@@ -43,7 +43,7 @@ export function RowTable({ diagram }: { readonly diagram: Diagram }): JSX.Elemen
   );
 }
 
-/** The selected message in words, told when another one is. */
+/** The selected message in words, announced when the selection changes. */
 function Announced({ diagram }: { readonly diagram: Diagram }): JSX.Element {
   const { recording } = diagram.scene.value;
   const row = diagram.selected;

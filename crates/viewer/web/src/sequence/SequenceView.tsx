@@ -1,4 +1,4 @@
-// Who talks to whom, message by message.
+// The sequence diagram: messages between peers, in order.
 
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
@@ -32,7 +32,7 @@ export function SequenceView(): JSX.Element {
   );
 }
 
-/** What keys do with the diagram, and what is told of it to those who cannot see it. */
+/** The keyboard functions of the diagram, and its description for screen readers. */
 function Around({ interaction }: { readonly interaction: Interaction }): JSX.Element {
   const store = useStore();
   useKeys("Sequence", () => sequenceKeys(interaction, sequenceState(store), store));

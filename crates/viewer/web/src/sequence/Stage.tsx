@@ -1,4 +1,4 @@
-// A diagram on the page: its canvas, and what scrolls it.
+// A diagram on the page: its canvas, and the element that scrolls it.
 
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
@@ -12,9 +12,11 @@ import { Tip } from "./Tip";
 
 interface StageProps {
   readonly subject: Subject;
-  /** What it is, for those who cannot see it. */
+  /** Its description for screen readers. */
   readonly label: string;
-  /** Told of the diagram once its elements are there, and when they are gone. */
+  /**
+   * Called with the interaction when its elements exist, and with undefined when they are removed.
+   */
   readonly onReady: (interaction: Interaction | undefined) => void;
 }
 

@@ -1,4 +1,4 @@
-// The edge between the names of messages and the columns.
+// The movable edge between the names of messages and the columns.
 
 import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
@@ -31,5 +31,5 @@ export function TextEdge({ diagram }: { readonly diagram: Diagram }): JSX.Elemen
   );
 }
 
-/** The width of the edge itself. */
+/** The width of the edge in pixels. */
 const EDGE = 8;

@@ -1,4 +1,4 @@
-// What is known of what the pointer rests on.
+// A tooltip with the details of the object under the pointer.
 
 import { Fragment, type JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";

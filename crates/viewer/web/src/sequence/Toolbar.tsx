@@ -1,4 +1,4 @@
-// How the diagram is looked at, to choose from.
+// The toolbar with the display options of the diagram.
 
 import type { JSX } from "preact";
 import { count } from "../parts/format";
@@ -74,7 +74,7 @@ export function Toolbar({ diagram }: ToolbarProps): JSX.Element {
   );
 }
 
-/** From what times are told that are not those of the day. */
+/** The reference of displayed times, unless they are times of day. */
 function sinceWhat(reference: number | undefined): string {
   return reference === undefined ? "Since start" : `From message ${count(reference)}`;
 }
@@ -87,7 +87,7 @@ interface ChoiceProps<T extends string> {
   readonly onChoose: (value: T) => void;
 }
 
-/** One of a few ways, to choose from. */
+/** A choice between a few options. */
 export function Choice<T extends string>(props: ChoiceProps<T>): JSX.Element {
   const { label, title, value, options, onChoose } = props;
   const isOption = (key: string): key is T => key in options;
@@ -110,7 +110,9 @@ export function Choice<T extends string>(props: ChoiceProps<T>): JSX.Element {
   );
 }
 
-/** Has all views look at the stretch of time that is seen. What takes that back is beside the query. */
+/**
+ * Restricts all views to the visible time range. The chip beside the query removes the restriction.
+ */
 function Stretch({ diagram }: { readonly diagram: Diagram }): JSX.Element | null {
   const store = useStore();
   if (sequenceState(store).down.value !== "time") return null;
@@ -129,7 +131,7 @@ function Stretch({ diagram }: { readonly diagram: Diagram }): JSX.Element | null
   );
 }
 
-/** Follows a running bus again. */
+/** Follows the newest messages of a running bus again. */
 function ToEnd({ diagram }: ToolbarProps): JSX.Element | null {
   if (!useStore().isLive.value) return null;
   return (

@@ -1,4 +1,4 @@
-// What of the drawing is seen, and the native scroll bars for that.
+// The visible part of the drawing, scrolled by native scroll bars.
 
 import {
   clampOffset,
@@ -9,26 +9,29 @@ import {
   scrollTopOf,
 } from "./model/scroll";
 
-/** What a viewport tells. */
+/** Listener of a viewport. */
 export interface ViewportListener {
-  /** Something else is seen. */
+  /** Called when the visible part has changed. */
   moved(): void;
-  /** Somebody has wished to see something else: not where it follows, or becomes larger or smaller. */
+  /** Called when the user has scrolled, but not when the viewport follows or is resized. */
   led(): void;
 }
 
-/** What of a drawing of any height is seen in a scrolling element. */
+/** The visible part of a drawing of any height in a scrolling element. */
 export class Viewport {
-  /** What of the drawing is at the top. */
+  /** The position in the drawing of the upper edge, in pixels. */
   offset = 0;
   private extent: Extent = { content: 0, view: 0 };
   private scrollTop = 0;
   private size = "";
   private settling: ReturnType<typeof setTimeout> | undefined;
 
-  /** How far it is moved sideways. */
+  /** The horizontal scroll position in pixels. */
   scrollX = 0;
-  /** Pixels of the element without its scroll bars. Asking for these costs, so they are kept. */
+  /**
+   * Size of the element without its scroll bars, in pixels. Reading it from the page is slow, so it
+   * is cached.
+   */
   room = { width: 0, height: 0 };
   private readonly observer = new ResizeObserver(() => this.measure());
 
@@ -42,24 +45,24 @@ export class Viewport {
     scroller.addEventListener("scroll", this.scrolled, { passive: true });
   }
 
-  /** Lets go of the element. */
+  /** Removes the listeners from the element. */
   end(): void {
     this.observer.disconnect();
     this.scroller.removeEventListener("scroll", this.scrolled);
     clearTimeout(this.settling);
   }
 
-  /** The height of what is seen. */
+  /** The height of the visible part. */
   get view(): number {
     return this.extent.view;
   }
 
-  /** Whether the end is seen. */
+  /** True if the end is visible. */
   get isAtEnd(): boolean {
     return this.offset >= offsetMax(this.extent) - END_SLACK;
   }
 
-  /** Tells how large the drawing is, and how much of its height can be seen below its head. */
+  /** Sets the size of the drawing, and the height of its visible part below the head. */
   resize(width: number, content: number, view: number, head: number): void {
     const size = `${width} ${content} ${view} ${head}`;
     if (size === this.size) return;
@@ -70,35 +73,35 @@ export class Viewport {
     this.put(this.offset);
   }
 
-  /** Sees another part of the drawing. */
+  /** Scrolls to another part of the drawing. */
   moveTo(offset: number): void {
     this.put(offset);
     this.told.led();
   }
 
-  /** Sees the part that another viewport sees. */
+  /** Scrolls to the part that another viewport shows. */
   follow(offset: number): void {
     if (clampOffset(this.extent, offset) !== this.offset) this.put(offset);
   }
 
-  /** Whether the scroll bar is shorter than the drawing. Then it ends before the drawing does. */
+  /** True if the scroll bar is shorter than the drawing. Then it ends before the drawing does. */
   get isShortened(): boolean {
     return elementHeight(this.extent) < this.extent.content;
   }
 
-  /** Sees the end. */
+  /** Scrolls to the end. */
   moveToEnd(): void {
     this.moveTo(offsetMax(this.extent));
   }
 
-  /** Moves as little as is needed for a stretch of the drawing to be seen. */
+  /** Scrolls by the smallest distance that makes a part of the drawing visible. */
   reveal(top: number, bottom: number): void {
     const low = bottom + EDGE - this.extent.view;
     if (top - EDGE < this.offset) this.moveTo(top - EDGE);
     else if (low > this.offset) this.moveTo(low);
   }
 
-  /** Moves sideways to a place of the drawing. */
+  /** Scrolls horizontally to a position of the drawing. */
   moveSideways(x: number): void {
     this.scroller.scrollLeft = x;
     this.scrollX = this.scroller.scrollLeft;
@@ -106,7 +109,7 @@ export class Viewport {
     this.told.led();
   }
 
-  /** Moves sideways as far as another viewport. */
+  /** Scrolls horizontally to the position of another viewport. */
   followSideways(x: number): void {
     if (x === this.scrollX) return;
     this.scroller.scrollLeft = x;
@@ -116,7 +119,7 @@ export class Viewport {
 
   private readonly scrolled = (): void => {
     const { scrollLeft, scrollTop } = this.scroller;
-    // Where it was put is told later too.
+    // The page also reports scrolling by the viewport itself.
     if (scrollTop === this.scrollTop && scrollLeft === this.scrollX) return;
     this.scrollX = scrollLeft;
     this.offset = offsetAfter(this.extent, this.offset, this.scrollTop, scrollTop);
@@ -139,7 +142,7 @@ export class Viewport {
     this.told.moved();
   }
 
-  /** Puts the scroll bar where it belongs. */
+  /** Moves the scroll bar to the position of the drawing. */
   private settle(): void {
     clearTimeout(this.settling);
     const wanted = scrollTopOf(this.extent, this.offset);
@@ -148,9 +151,9 @@ export class Viewport {
   }
 }
 
-/** After so long without a move nothing moves any more. */
+/** Scrolling has ended after this many milliseconds without a movement. */
 const SETTLE_MS = 160;
-/** Pixels that are seen above and below what is revealed. */
+/** Pixels that stay visible above and below a revealed part. */
 const EDGE = 40;
-/** Nearer to the end than this is at the end. */
+/** Distance in pixels from the end that counts as the end. */
 const END_SLACK = 4;

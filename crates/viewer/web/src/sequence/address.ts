@@ -1,4 +1,4 @@
-// How the diagram is looked at, in the address of the page.
+// The display options of the diagram in the address of the page.
 
 import { choiceInAddress, together } from "../state/choice";
 import type { Store } from "../state/store";

@@ -1,6 +1,9 @@
-// Where things that open over the page are put.
+// Positions of elements that open over the page.
 
-/** Puts an element at a place of the page, or as near as it is whole to be seen. */
+/**
+ * Puts an element at a position of the page, or at the nearest position where it is completely
+ * visible.
+ */
 export function intoView(element: HTMLElement, x: number, y: number): void {
   const { width, height } = element.getBoundingClientRect();
   element.style.left = `${Math.max(EDGE, Math.min(x, innerWidth - width - EDGE))}px`;

@@ -1,4 +1,5 @@
-// Keys of the sequence diagram. Those that lead to the other messages of a method are of the details.
+// Keyboard shortcuts of the sequence diagram. The details own the shortcuts for other messages of a
+// method.
 
 import type { KeyBinding } from "../keys/keys";
 import type { Store } from "../state/store";
@@ -14,7 +15,7 @@ import {
   toggleMerging,
 } from "./state";
 
-/** What keys do while the diagram is shown. */
+/** The shortcuts while the diagram is displayed. */
 export function sequenceKeys(
   interaction: Interaction,
   state: SequenceState,
@@ -53,7 +54,7 @@ export function sequenceKeys(
   ];
 }
 
-/** What keys do with any diagram: the one that is active, if there are several. */
+/** The shortcuts of any diagram: they act on the active one, if there are several. */
 export function diagramKeys(active: () => Interaction, state: SequenceState): KeyBinding[] {
   const step = (keys: readonly string[], about: string, to: NavigationStep): KeyBinding =>
     key(keys, about, () => active().step(to));
@@ -81,7 +82,7 @@ export function diagramKeys(active: () => Interaction, state: SequenceState): Ke
   ];
 }
 
-/** A key that does something whenever the part is shown. */
+/** A shortcut that is active whenever its part of the page is displayed. */
 export function key(keys: readonly string[], about: string, run: KeyBinding["run"]): KeyBinding {
   return { keys, about, run };
 }

@@ -1,4 +1,4 @@
-// How the diagram is looked at. It stays while other views are.
+// The display options of the diagram. They are kept while other views are displayed.
 
 import { batch, type Signal, signal } from "@preact/signals";
 import { numberOf, remembered } from "../state/storage";
@@ -7,7 +7,7 @@ import type { ColumnGrouping, Merging, Order } from "./model/columns";
 import type { Folding } from "./model/runs";
 import type { TimeStyle } from "./paint/pen";
 
-/** How the diagram is looked at. */
+/** The display options of the diagram. */
 export interface SequenceState {
   readonly down: Signal<"order" | "time">;
   readonly grouping: Signal<ColumnGrouping>;
@@ -15,13 +15,13 @@ export interface SequenceState {
   readonly merging: Signal<Merging>;
   readonly folding: Signal<Folding>;
   readonly timeStyle: Signal<TimeStyle>;
-  /** The number of the message from which times since the start are told instead, from 1. */
+  /** The number of the time reference message, from 1; undefined if times count from the start. */
   readonly reference: Signal<number | undefined>;
-  /** The width of the names of messages in pixels, if somebody has chosen it; it is there the next time. */
+  /** The width of message names in pixels, if the user has chosen it. It is remembered. */
   readonly textWidth: Signal<number | null>;
 }
 
-/** The state of the diagram of all messages. */
+/** The display options of the diagram of all messages. */
 class WholeSequence {
   readonly state: SequenceState = {
     down: signal("order"),
@@ -35,43 +35,43 @@ class WholeSequence {
   };
 }
 
-/** How the diagram of this store is looked at. */
+/** The display options of the diagram of this store. */
 export function sequenceState(store: Store): SequenceState {
   return store.part(WholeSequence, () => new WholeSequence()).state;
 }
 
-/** Folds or unfolds the run that begins with a message, by its number. */
+/** Folds or unfolds the group of repetitions that begins with a message, by its number. */
 export function toggleRun({ folding }: SequenceState, message: number): void {
   const unfolded = new Set(folding.value.unfolded);
   if (!unfolded.delete(message)) unfolded.add(message);
   folding.value = { ...folding.value, unfolded };
 }
 
-/** Gives each connection of a group a column of its own, or all of them one. */
+/** Gives each connection of a group its own column, or merges them. */
 export function toggleGroup({ merging }: SequenceState, group: string): void {
   const expanded = new Set(merging.value.expanded);
   if (!expanded.delete(group)) expanded.add(group);
   merging.value = { ...merging.value, expanded };
 }
 
-/** Merges short-lived connections of one program, or none. */
+/** Switches merging of short-lived connections of one program. */
 export function toggleMerging({ merging }: SequenceState): void {
   const merges = merging.value.merges === "programs" ? "nothing" : "programs";
   merging.value = { merges, expanded: new Set() };
 }
 
-/** Folds all runs, or none. */
+/** Switches folding of repetitions. */
 export function toggleFolding({ folding }: SequenceState): void {
   const folds = folding.value.folds === "runs" ? "nothing" : "runs";
   folding.value = { folds, unfolded: new Set() };
 }
 
-/** Has time go down to scale, or each message have a line. */
+/** Switches between a linear time axis and one line per message. */
 export function toggleDown({ down }: SequenceState): void {
   down.value = down.value === "order" ? "time" : "order";
 }
 
-/** Has times told from a message, by its number; no longer, if they are. */
+/** Makes a message the time reference, by its number, or resets the reference. */
 export function toggleReference({ reference, timeStyle }: SequenceState, message: number): void {
   batch(() => {
     reference.value = reference.value === message ? undefined : message;
@@ -79,7 +79,7 @@ export function toggleReference({ reference, timeStyle }: SequenceState, message
   });
 }
 
-/** Goes on to the next way of telling times. */
+/** Switches to the next format of times. */
 export function nextTimeStyle({ timeStyle }: SequenceState): void {
   const next = { start: "wall", wall: "delta", delta: "start" } as const;
   timeStyle.value = next[timeStyle.value];

@@ -1,4 +1,4 @@
-// What a diagram is of: all messages of the page, or one side of a comparison.
+// The messages of a diagram: all messages of the page, or one side of a comparison.
 
 import type { ReadonlySignal } from "@preact/signals";
 import type { Colours } from "../parts/colours";
@@ -7,44 +7,41 @@ import type { Scene } from "./model/scene";
 import { sceneOf } from "./model/scene";
 import type { SequenceState } from "./state";
 
-/** What stays in its place when the messages of a diagram are others. */
+/** The position that stays fixed when the messages of a diagram change. */
 export type Anchor =
-  /** What is at the top. */
+  /** The upper edge. */
   | "top"
-  /** The end while it is seen, else what is at the top. */
+  /** The end while it is visible, otherwise the upper edge. */
   | "end"
-  /** Nothing: another diagram says what is seen. */
+  /** No position: the diagram follows another one. */
   | "nothing";
 
-/** What a diagram is of. All of it is read from signals. */
+/** The messages of a diagram. All of it is read from signals. */
 export interface Subject {
-  /** The colors that the diagram is painted in. */
+  /** The colors of the diagram. */
   readonly colours: ReadonlySignal<Colours>;
   readonly state: SequenceState;
   readonly anchor: Anchor;
   /** Reads the signals that the scene depends on. */
   watch(): void;
-  /**
-   * The scene as it is now; what the last one found out may be kept. Undefined while it is not
-   * known.
-   */
+  /** The current scene, which may reuse data of the last one. Undefined while it is unknown. */
   scene(last: Scene | undefined): Scene | undefined;
-  /** The row of the scene that is pointed out. */
+  /** The row of the selected message. */
   selected(scene: Scene): number | undefined;
-  /** Rows of messages that were searched for, in order. */
+  /** Rows of search hits, in order. */
   hits?(scene: Scene): Uint32Array;
-  /** The row that is to be seen when another one is selected. */
+  /** The row to scroll into view when the selection changes. */
   revealed(scene: Scene): number | undefined;
   select(scene: Scene, row: number): void;
-  /** The stretch of time that all views look at, as it is here. */
+  /** The selected time range of all views, relative to this recording. */
   span(): Span | undefined;
-  /** All the time that there is. */
+  /** The complete time range. */
   whole(scene: Scene): Span;
 }
 
-/** All messages of the page that are shown. */
+/** All displayed messages of the page. */
 export class StoreSubject implements Subject {
-  /** What was shown when the scene was made. */
+  /** The displayed messages when the scene was computed. */
   private shown: Uint32Array = new Uint32Array();
 
   constructor(
@@ -109,12 +106,12 @@ export class StoreSubject implements Subject {
     return { from: 0, until: Math.max(1, recording.end) };
   }
 
-  /** While it is paused the recording may go on, and its oldest messages go. */
+  /** While the page is paused, the recording may drop its oldest messages. */
   private shift({ recording }: Scene): number {
     return this.store.recording.peek().before - recording.before;
   }
 
-  /** Whether the recording is another one, and nobody has said yet what of it is shown. */
+  /** True if the recording was replaced, and the displayed messages are not known yet. */
   private isBetween(last: Scene | undefined): boolean {
     const isOther = last !== undefined && this.store.recording.value !== last.recording;
     return isOther && this.shown.length > 0 && this.store.visible.value.rows === this.shown;

@@ -1,4 +1,4 @@
-// Services with their ticks.
+// A list of services with checkboxes.
 
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
@@ -14,9 +14,9 @@ import { type BusSection, type Messages, type Service, tickOf, toggled } from ".
 
 interface SectionListProps {
   readonly section: BusSection;
-  /** The messages that are shown; undefined before they are counted. */
+  /** The displayed messages; undefined before they are counted. */
   readonly shown: Messages | undefined;
-  /** Whether there is no other bus. */
+  /** True if there are no other buses. */
   readonly isAlone: boolean;
 }
 
@@ -104,7 +104,7 @@ function ServiceLine({ service, shown }: ServiceLineProps): JSX.Element {
   );
 }
 
-/** A name of which the last word stays when there is no room for the others. */
+/** A name whose last word stays visible when space is short. */
 function Name({ label }: { readonly label: string }): JSX.Element {
   const text = drawable(label);
   const end = /^[^\s:]+$/.test(text) ? text.lastIndexOf(".") + 1 : 0;
@@ -138,5 +138,5 @@ function TickBox({ id, label, peers }: TickBoxProps): JSX.Element {
   );
 }
 
-/** More than these nobody reads through. */
+/** Maximum number of services in the list. */
 const LISTED_MAX = 400;

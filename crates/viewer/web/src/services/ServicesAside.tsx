@@ -1,4 +1,4 @@
-// The panel of the services: beside the view where there is room, else over it when it is asked for.
+// The panel of services: beside the view if there is space, otherwise over it on request.
 
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
@@ -36,7 +36,7 @@ export function ServicesAside(): JSX.Element {
   );
 }
 
-/** Opens the panel where it has no room of its own. */
+/** A button that opens the panel if it does not fit beside the view. */
 export function ServicesButton(): JSX.Element {
   const store = useStore();
   const { isServicesOpen: isOpen } = store.page;

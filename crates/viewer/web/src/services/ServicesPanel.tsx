@@ -1,4 +1,4 @@
-// The services of the recording, each of which can be unticked.
+// The services of the recording with checkboxes.
 
 import { type ReadonlySignal, useSignal, useSignalEffect } from "@preact/signals";
 import type { JSX } from "preact";
@@ -21,8 +21,8 @@ import {
 } from "./services";
 
 /**
- * The filter of the talk: unticking a service hides its column and all messages that it is involved
- * in, that is all calls that it makes or gets, their replies, and its signals.
+ * Filters by service. Unchecking a service hides its column and all its messages: calls that it
+ * makes or receives, their replies, and its signals.
  */
 export function ServicesPanel(): JSX.Element {
   const store = useStore();
@@ -81,7 +81,7 @@ export function ServicesPanel(): JSX.Element {
   );
 }
 
-/** Ticks of all services that are listed. */
+/** The checkboxes of all listed services. */
 function Ticks({ sections }: { readonly sections: readonly BusSection[] }): JSX.Element {
   const store = useStore();
   const hidden = store.hidden.value;
@@ -112,7 +112,7 @@ function Ticks({ sections }: { readonly sections: readonly BusSection[] }): JSX.
   );
 }
 
-/** The services with their messages, counted a few times a second at most. */
+/** The services with their messages, counted at most a few times per second. */
 function useServices(): readonly Service[] {
   const store = useStore();
   const by = sequenceState(store).grouping.value;
@@ -128,14 +128,14 @@ function useServices(): readonly Service[] {
   };
   useSignalEffect(() => {
     void [store.grown.value, store.recording.value];
-    // Soon after the first messages, and then not at each that comes.
+    // Count soon after the first messages, and then only at intervals.
     counting.current ??= setTimeout(count, turn.peek() === 0 ? 0 : PAUSE_MS);
   });
   const now = turn.value;
   return useMemo(() => (now === 0 ? [] : servicesOf(traffic.current, by)), [now, by]);
 }
 
-/** The messages of each connection, of those that are shown; undefined before they are counted. */
+/** The displayed messages of each connection; undefined before they are counted. */
 function useShown(): ReadonlySignal<Messages | undefined> {
   const store = useStore();
   return useFound(async (abort) => {
@@ -146,7 +146,7 @@ function useShown(): ReadonlySignal<Messages | undefined> {
     const step = (from: number, to: number): void => {
       for (let at = from; at < to; at++) {
         const row = rows[at] as number;
-        // What is shown may be of a recording that had more.
+        // The displayed rows may belong to a recording that had more messages.
         if (row >= recording.length) continue;
         const time = recording.at.get(row);
         if (time >= span.from && time < span.until) messages.add(recording, row);

@@ -1,6 +1,6 @@
-// From one tick to the next by keys.
+// Keyboard navigation between checkboxes.
 
-/** Has the arrow keys go to the tick above or below. */
+/** Makes the arrow keys move the focus to the checkbox above or below. */
 export function moveFocus(event: KeyboardEvent & { readonly currentTarget: HTMLElement }): void {
   const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   const { target } = event;

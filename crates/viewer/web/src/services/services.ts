@@ -10,42 +10,42 @@ import {
   type Peers,
 } from "../sequence/model/columns";
 
-/** A connection, or those of a process. */
+/** A connection, or the connections of a process. */
 export interface Service {
-  /** A name of it that no other service has. */
+  /** A key that is unique among the services. */
   readonly key: string;
   readonly label: string;
   readonly peers: readonly Peer[];
   readonly bus: number;
   /**
-   * Messages that it sends or is sent; by these services are sorted, so that none moves when others
-   * are hidden.
+   * Number of messages that it sends or receives. Services are sorted by this number, so that
+   * hiding others does not change the order.
    */
   readonly messages: number;
   readonly standing: ServiceNaming;
 }
 
-/** Whether it is known by a name that says what it is. */
+/** Whether a service has a well-known name. */
 export type ServiceNaming = "bus" | "named" | "unnamed";
 
-/** In which order services are listed. */
+/** The order of the list. */
 export type Sorting = "traffic" | "name";
 
-/** Services of one bus. Those without names are told apart where there are many. */
+/** The services of one bus. Services without names form a group of their own if there are many. */
 export interface BusSection {
   readonly bus: number;
   readonly services: readonly Service[];
   readonly others: readonly Service[];
 }
 
-/** The messages of each connection, counted once and on while there are more. */
+/** Counts the messages of each connection, incrementally. */
 export class ServiceTraffic {
   readonly messages = new Messages();
   private counted = 0;
 
   constructor(readonly recording: Recording) {}
 
-  /** Counts what has not been counted. */
+  /** Counts the messages that were added since the last call. */
   count(): void {
     const { recording } = this;
     for (; this.counted < recording.length; this.counted++) {
@@ -54,7 +54,7 @@ export class ServiceTraffic {
   }
 }
 
-/** Messages of connections: one to itself counts once. */
+/** Numbers of messages by connection. A message to itself counts once. */
 export class Messages {
   private readonly counts: number[] = [];
 
@@ -69,18 +69,18 @@ export class Messages {
     if (peer !== NONE) this.counts[peer] = this.of(peer) + 1;
   }
 
-  /** Those of one connection. */
+  /** The number of messages of one connection. */
   of(peer: number): number {
     return this.counts[peer] ?? 0;
   }
 
-  /** Those of several, each for itself. */
+  /** The sum of the numbers of several connections. */
   ofAll(peers: readonly Peer[]): number {
     return peers.reduce((sum, { id }) => sum + this.of(id), 0);
   }
 }
 
-/** All services that have messages, but those that are there to record. */
+/** All services with messages, except recorders. */
 export function servicesOf(traffic: ServiceTraffic, grouping: ColumnGrouping): Service[] {
   const groups = new Map<string, [Peer, ...Peer[]]>();
   for (const peer of traffic.recording.peers) {
@@ -107,7 +107,7 @@ function service(key: string, peers: Peers, traffic: ServiceTraffic): Service {
   };
 }
 
-/** The services that have a text in one of their names, by bus, in their order. */
+/** The services with a text in one of their names, by bus, in order. */
 export function sectionsOf(
   services: readonly Service[],
   wanted: string,
@@ -143,7 +143,7 @@ function isFound({ peers, label }: Service, wanted: string): boolean {
   );
 }
 
-/** The bus itself comes first. */
+/** Compares services. The bus itself is the first. */
 function precedence(one: Service, other: Service, sorting: Sorting): number {
   const bus = Number(other.standing === "bus") - Number(one.standing === "bus");
   if (bus !== 0) return bus;
@@ -151,20 +151,20 @@ function precedence(one: Service, other: Service, sorting: Sorting): number {
   return traffic || BY_NUMBER.compare(one.label, other.label);
 }
 
-/** Compares labels, in which `:1.9` comes before `:1.10`. */
+/** Compares labels, with `:1.9` before `:1.10`. */
 const BY_NUMBER = new Intl.Collator("en", { numeric: true });
 
-/** How much of services is shown. */
+/** Whether the messages of a service are displayed. */
 export type Visibility = "shown" | "hidden" | "mixed";
 
-/** How much of these connections is shown. */
+/** Whether the messages of these connections are displayed. */
 export function tickOf(peers: readonly Peer[], hidden: ReadonlySet<number>): Visibility {
   const count = peers.filter(({ id }) => hidden.has(id)).length;
   if (count === 0) return "shown";
   return count === peers.length ? "hidden" : "mixed";
 }
 
-/** What is hidden after connections were ticked or unticked: shown if they were not all. */
+/** The hidden connections after a click on a checkbox: if some were hidden, all become visible. */
 export function toggled(peers: readonly Peer[], hidden: ReadonlySet<number>): Set<number> {
   const after = new Set(hidden);
   const isShown = tickOf(peers, hidden) === "shown";
@@ -175,10 +175,10 @@ export function toggled(peers: readonly Peer[], hidden: ReadonlySet<number>): Se
   return after;
 }
 
-/** What is hidden when that which was shown is, and the other way round. */
+/** The hidden connections after hidden and visible ones are exchanged. */
 export function inverted(peers: readonly Peer[], hidden: ReadonlySet<number>): Set<number> {
   return new Set(peers.filter(({ id }) => !hidden.has(id)).map(({ id }) => id));
 }
 
-/** More services without names than this are told apart from those with names. */
+/** If there are more services without names, they form a group of their own. */
 const OTHERS_MAX = 8;

@@ -31,7 +31,8 @@ function reply(reply: WorkerReply, moved: Transferable[]): void {
 async function act(request: WorkerRequest): Promise<Uint8Array<ArrayBuffer> | undefined> {
   if (request.act === "start") {
     const { instance } = await WebAssembly.instantiate(request.program);
-    // WebAssembly has no types that TypeScript knows; the program is a part of this document.
+    // TypeScript does not know the types of WebAssembly exports. The program is a part of this
+    // document.
     analyst = instance.exports as unknown as Exports;
     put(analyst, new Uint8Array(request.recording));
     const length = analyst.open();

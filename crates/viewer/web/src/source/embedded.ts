@@ -1,5 +1,5 @@
-// The recording in this document, and the WebAssembly that answers questions about it. Both were put there,
-// compressed and as text, when the page was saved.
+// The recording in this document, and the WebAssembly program that answers questions about it. Both
+// were embedded, compressed and encoded as text, when the page was saved.
 
 import { checked } from "../format/check";
 import { decode, type Frame } from "../format/frame";
@@ -7,26 +7,26 @@ import { type FrameHead, type Question, VERSION } from "../generated/protocol";
 import AnalystWorker from "./analyst.worker?worker&inline";
 import { type Answered, answered, type Source } from "./source";
 
-/** A request to the worker. Both sides are parts of the same build, so it is not checked. */
+/** A request to the worker. Both sides are parts of the same build, so it is not validated. */
 export type WorkerRequest = { readonly id: number } & (
   | { readonly act: "start"; readonly program: ArrayBuffer; readonly recording: ArrayBuffer }
   | { readonly act: "next" }
   | { readonly act: "ask"; readonly question: string }
 );
 
-/** The reply of the worker: bytes of a frame, if there is one, or what went wrong. */
+/** The reply of the worker: the bytes of a frame, if there is one, or an error. */
 export interface WorkerReply {
   readonly id: number;
   readonly bytes?: Uint8Array<ArrayBuffer> | undefined;
   readonly problem?: string;
 }
 
-/** Whether there is a recording in this document. */
+/** True if this document contains a recording. */
 export function isEmbedded(): boolean {
   return document.getElementById("recording") !== null;
 }
 
-/** Answers from what is in the document. */
+/** Answers questions from the data in the document. */
 export class EmbeddedSource implements Source {
   private readonly worker = new AnalystWorker();
   private readonly waiting = new Map<number, (reply: WorkerReply) => void>();
@@ -52,7 +52,7 @@ export class EmbeddedSource implements Source {
     signal?: AbortSignal,
   ): Promise<Answered<Q["ask"]>> {
     await this.started;
-    // A question that is no longer wanted costs nothing.
+    // Skip a question that was aborted.
     signal?.throwIfAborted();
     const bytes = await this.send({ act: "ask", question: JSON.stringify(question) });
     if (bytes === undefined) throw new Error("there is no answer");
@@ -83,10 +83,10 @@ export class EmbeddedSource implements Source {
   }
 }
 
-/** Each of several types without its id. */
+/** Removes the id from each type of a union. */
 type Distribute<T> = T extends unknown ? Omit<T, "id"> : never;
 
-/** The contents of an element of the document, decompressed. The element is removed. */
+/** The decompressed contents of an element of the document. The element is removed. */
 async function unpacked(id: string): Promise<ArrayBuffer> {
   const element = document.getElementById(id);
   if (element === null) throw new Error(`the document has no ${id} in it`);
@@ -101,7 +101,7 @@ function frameOf(head: FrameHead): Frame {
   return { head, columns: new Map() };
 }
 
-/** A saved page has no bus, and its frames no version of a program. */
+/** A saved page does not have a bus, and its frames have no program version. */
 const NO_BUS = { program: "", objects: false, calls: false };
 
 function fromBase64(text: string): Uint8Array<ArrayBuffer> {

@@ -4,7 +4,7 @@ import { decode, type Frame, Framer } from "../format/frame";
 import type { Question } from "../generated/protocol";
 import { type Answered, answered, Disconnected, type Source } from "./source";
 
-/** Asks the program at the address of the page. */
+/** Sends questions to the program at the address of the page. */
 export class HttpSource implements Source {
   readonly saves = { whole: "save/whole", redacted: "save/redacted" };
 
@@ -38,7 +38,7 @@ export class HttpSource implements Source {
   }
 }
 
-/** Browsers throw a TypeError if no program listens at the address of the page any more. */
+/** Browsers throw a TypeError if the program at the address of the page has stopped. */
 async function connected<T>(asking: Promise<T>): Promise<T> {
   try {
     return await asking;

@@ -1,10 +1,10 @@
-// Where the recording comes from, and what answers questions about it.
+// The source of the recording, which answers questions about it.
 
 import { FormatError } from "../format/check";
 import type { Frame, FrameColumns } from "../format/frame";
 import type { AnswerBody, Question } from "../generated/protocol";
 
-/** The answers, each under the name of its question. */
+/** The answers, by the name of their question. */
 export type Answers = {
   readonly [K in Question["ask"]]: Extract<AnswerBody, Readonly<Record<K, unknown>>>[K];
 };
@@ -15,41 +15,42 @@ export interface Answered<K extends Question["ask"]> {
   readonly columns: FrameColumns;
 }
 
-/** A question that is not answered, and why. */
+/** The error for a question that the source does not answer, with the reason. */
 export class Refusal extends Error {
   constructor(
     message: string,
-    /** The column of the query at which it is wrong, from 1, if it is the query that is wrong. */
+    /** The column of the error in the query, from 1, if the query is invalid. */
     readonly column: number | undefined,
-    /** Whether more text behind the query may repair it. */
+    /** True if more text at the end of the query may make it valid. */
     readonly isUnfinished = false,
   ) {
     super(message);
   }
 }
 
-/** What the page says when the program that serves it has ended. */
+/** The message of the page when the program that serves it has stopped. */
 export const DISCONNECTED = "Diligence has stopped. Start it again and reload this page.";
 
-/** The program that serves the page has ended. */
+/** The error if the program that serves the page has stopped. */
 export class Disconnected extends Error {
   constructor() {
     super(DISCONNECTED);
   }
 }
 
-/** A question is not answered because the oldest messages were dropped, so rows have changed. */
+/** The error if the oldest messages were dropped, so that the rows of the question have changed. */
 export class Moved extends Error {}
 
-/** A recording, or a bus, that the page shows. */
+/** A recording or a bus that the page displays. */
 export interface Source {
-  /** The frames of the recording, for as long as there are more. */
+  /** The frames of the recording, until it ends. */
   frames(): AsyncIterable<Frame>;
-  /** Where the whole is as one file, if it is not one already. */
+  /** Where the whole recording can be downloaded as one file, unless it is already one. */
   readonly saves?: Readonly<Record<"whole" | "redacted", string>>;
   /**
-   * Answers a question about the rows of a recording with `before` messages before its first one; throws a
-   * {@link Refusal} if there is no answer, and {@link Moved} if there are more before it by now.
+   * Answers a question about the rows of a recording with `before` messages before its first one.
+   * Throws a {@link Refusal} if there is no answer, and {@link Moved} if more messages are before
+   * it now.
    */
   ask<Q extends Question>(
     question: Q,
@@ -58,7 +59,7 @@ export interface Source {
   ): Promise<Answered<Q["ask"]>>;
 }
 
-/** The answer to a question, unless the frame says that there is none. */
+/** The answer to a question, unless the frame contains an error. */
 export function answered<K extends Question["ask"]>({ head, columns }: Frame, ask: K): Answered<K> {
   if (head.kind === "moved") throw new Moved("the oldest messages are gone");
   if (head.kind === "refusal") throw new Refusal(head.message, head.column, head.unfinished);

@@ -5,7 +5,7 @@ import type { Question } from "../generated/protocol";
 import { type Answers, Moved } from "../source/source";
 import { useStore } from "./context";
 
-/** What has become of a question. While it is asked again, the last answer stays. */
+/** The state of a question. While it is asked again, the last answer stays. */
 export interface Asked<T> {
   readonly answer: T | undefined;
   readonly problem: string | undefined;
@@ -13,8 +13,8 @@ export interface Asked<T> {
 }
 
 /**
- * Asks the question that `question` gives, and again when a signal that it reads has changed; asks
- * nothing while it gives undefined.
+ * Asks the question that `question` returns, and asks again when a signal that it reads has
+ * changed. If it returns undefined, no question is asked.
  */
 export function useAnswer<Q extends Question>(
   question: () => Q | undefined,
@@ -28,7 +28,7 @@ export function useAnswer<Q extends Question>(
   });
   useSignalEffect(() => {
     const wanted = question();
-    // Rows and times of another recording mean nothing in this one.
+    // Rows and times of another recording are meaningless in this one.
     store.recording.value;
     if (wanted === undefined) return;
     const controller = new AbortController();
@@ -40,7 +40,7 @@ export function useAnswer<Q extends Question>(
       .ask(wanted, controller.signal)
       .then(({ answer }) => finish(answer, undefined))
       .catch((error: unknown) => {
-        // It is asked again once the page knows which messages are left.
+        // The question is asked again when the page knows which messages remain.
         if (!(error instanceof Moved)) finish(undefined, message(error));
       });
     return () => controller.abort();

@@ -1,9 +1,9 @@
-// One of several texts, as the address of the page has it.
+// A choice between several texts in the address of the page.
 
 import type { Signal } from "@preact/signals";
 import type { AddressPart } from "./url";
 
-/** A signal in the address, by its name there. The first value is the one that it has at first. */
+/** A signal in the address, by its name there. The first value is the default. */
 export function choiceInAddress<T extends string>(
   name: string,
   chosen: Signal<T>,
@@ -19,7 +19,7 @@ export function choiceInAddress<T extends string>(
   };
 }
 
-/** Several parts as one. */
+/** Combines several parts of the address. */
 export function together(parts: readonly AddressPart[]): AddressPart {
   return {
     write(fields) {

@@ -1,11 +1,9 @@
-// How two recordings are compared.
+// The options of a comparison of two recordings.
 
-/**
- * What of a comparison is shown: a table of what is different, or both sequences beside each other.
- */
+/** The displayed part of a comparison: a table of differences, or both sequences side by side. */
 export type CompareTab = "differences" | "sequences";
 
-/** From where times are counted: the first message of each recording, or one clock for both. */
+/** The start of times: the first message of each recording, or one clock for both. */
 export type Alignment = "start" | "clock";
 
 export interface Comparison {
@@ -13,7 +11,7 @@ export interface Comparison {
   readonly alignment: Alignment;
 }
 
-/** What the words of an address say; what they do not say is as at first. */
+/** Parses the values of an address. Missing values get their defaults. */
 export function comparisonOf(tab: string | null, alignment: string | null): Comparison {
   return {
     tab: tab === "sequences" ? tab : "differences",

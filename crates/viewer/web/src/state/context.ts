@@ -1,4 +1,4 @@
-// The store of this page, for the parts of it.
+// The store of this page, for its parts.
 
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
@@ -6,7 +6,7 @@ import type { Store } from "./store";
 
 export const StoreContext = createContext<Store | undefined>(undefined);
 
-/** The store of this page. */
+/** Returns the store of this page. */
 export function useStore(): Store {
   const store = useContext(StoreContext);
   if (store === undefined) throw new Error("a part of the page outside of it");

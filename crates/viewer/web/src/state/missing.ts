@@ -1,20 +1,20 @@
-// What the page does not show of a bus, in words.
+// Describes the messages of a bus that the page does not show.
 
 import { counted } from "../parts/format";
 
-/** What is missing of a bus since it was listened to. */
+/** The messages that are missing since the capture began. */
 export interface Missing {
-  /** Messages that came faster than the program took them. */
+  /** Messages that arrived faster than the program read them. */
   readonly overrun: number;
-  /** How often the bus has ended the connection. */
+  /** Number of times that the bus closed the connection. */
   readonly disconnected: number;
-  /** Messages that the program no longer had when the page came to ask for them. */
+  /** Messages that the program had dropped before the page asked for them. */
   readonly skipped: number;
 }
 
 export const NOTHING_MISSING: Missing = { overrun: 0, disconnected: 0, skipped: 0 };
 
-/** A sentence for each reason for which something is missing. */
+/** A sentence for each reason of missing messages. */
 export function missingWords({ overrun, disconnected, skipped }: Missing): string[] {
   const words: string[] = [];
   if (overrun > 0)

@@ -5,7 +5,7 @@ import { messagesFrame } from "../model/testing";
 import { type Answered, answered, Disconnected, type Source } from "../source/source";
 import { Store } from "./store";
 
-/** A source of which the test gives the frames, one after the other. */
+/** A source whose frames the test provides one by one. */
 class ManualSource implements Source {
   readonly asked: Question[] = [];
   private readonly given: Frame[] = [];

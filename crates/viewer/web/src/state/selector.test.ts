@@ -20,7 +20,7 @@ const settled = (): Promise<unknown> => vi.advanceTimersByTimeAsync(0);
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** A selector, what it has asked, and what it has told. */
+/** A selector with its questions and its results. */
 function selector() {
   const asked: PendingQuestion[] = [];
   const told: string[] = [];

@@ -1,29 +1,30 @@
-// Asking which messages are shown: one question at a time.
+// Asks which messages are displayed, one question at a time.
 
 import type { Question } from "../generated/protocol";
 import type { Answered } from "../source/source";
 
-/** Which messages are to be found, and in what. */
+/** The query and the recording that it applies to. */
 export interface SelectionRequest {
   readonly query: string;
   readonly hidden: readonly number[];
-  /** The recording they are rows of; those of another one mean nothing. */
+  /** The recording whose rows are requested. Rows of another one are meaningless. */
   readonly of: object;
 }
 
-/** Asks a question about which messages are selected. */
+/** Asks a question about the selected messages. */
 type Ask = (
   question: Extract<Question, { readonly ask: "select" }>,
   abort: AbortSignal,
 ) => Promise<Answered<"select">>;
 
-/** Told of what was found, or why nothing was. */
+/** Called with the result or the error. */
 type SelectionListener = (found: Answered<"select"> | Error) => void;
 
 /**
- * Asks which messages are meant. Another wish ends the question that is under way. The same wish,
- * asked again because there are more messages, waits for it, so that a bus on which much happens
- * gets its answers too; and then as long as the answer took, so that half of the time is for others.
+ * Asks which messages are selected. A new query aborts the question that is running. If the same
+ * query is asked again because there are more messages, it waits for the running question, so that
+ * it gets answers on a busy bus. Then it waits as long as the answer took, so that half of the time
+ * is left for other work.
  */
 export class Selector {
   private asked: SelectionRequest | undefined;

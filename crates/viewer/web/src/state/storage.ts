@@ -1,8 +1,8 @@
-// What the page remembers for the next time, where the browser lets it.
+// Values that the page remembers, if the browser allows it.
 
 import { effect, type Signal, signal } from "@preact/signals";
 
-/** A signal whose value is there again the next time; without a place to keep it, it is like any other. */
+/** A signal whose value is stored. Without storage it is an ordinary signal. */
 export function remembered<T>(
   key: string,
   first: T,
@@ -13,17 +13,17 @@ export function remembered<T>(
   return kept;
 }
 
-/** One of these texts, if it is one. */
+/** One of these texts; undefined for other values. */
 export function oneOf<T extends string>(texts: readonly T[]): (kept: unknown) => T | undefined {
   return (kept) => texts.find((text) => text === kept);
 }
 
-/** A list of texts, if it is one. */
+/** A list of texts; undefined for other values. */
 export function textsOf(kept: unknown): string[] | undefined {
   return Array.isArray(kept) && kept.every((text) => typeof text === "string") ? kept : undefined;
 }
 
-/** A number, if it is one. */
+/** A number; undefined for other values. */
 export function numberOf(kept: unknown): number | undefined {
   return typeof kept === "number" && Number.isFinite(kept) ? kept : undefined;
 }
@@ -40,7 +40,7 @@ function keep(key: string, value: unknown): void {
   try {
     localStorage.setItem(PREFIX + key, JSON.stringify(value));
   } catch {
-    // A page from a file, or in private, may have no place for it.
+    // A page from a file, or in a private window, may not have storage.
   }
 }
 

@@ -1,4 +1,5 @@
-// What all parts of the page share: the recording, what of it is shown, and what is selected.
+// The state that all parts of the page share: the recording, the displayed messages, and the
+// selection.
 
 import { batch, computed, effect, signal } from "@preact/signals";
 import { type Frame, type HeadOf, isOf } from "../format/frame";
@@ -18,99 +19,104 @@ import { shownIn, type Visible, visibleAfter, visibleOf } from "./visible";
 /** The part of a selection that the page always sets. */
 export interface StoreSelection {
   readonly query: string;
-  /** Connections that must not take part in a message. */
+  /** Connections whose messages are hidden. */
   readonly hidden: readonly number[];
-  /** Nanoseconds since the first message. */
+  /** The start of the time range, in nanoseconds since the first message. */
   readonly from: number | undefined;
   readonly until: number | undefined;
 }
 
-/** How far the recording has come. */
+/** The loading state of the recording. */
 export type Progress =
   | { readonly state: "loading" }
   | { readonly state: "whole" }
   | { readonly state: "live" }
   | { readonly state: "ended"; readonly why: string }
-  /** The program that serves the page has ended. */
+  /** The program that serves the page has stopped. */
   | { readonly state: "disconnected"; readonly why: string }
   | { readonly state: "failed"; readonly why: string };
 
-/** What can be done on a bus: nothing, since there is only a recording; look at it; call methods too. */
+/**
+ * The allowed actions on a bus: none, because there is only a recording; reading; or also calling.
+ */
 export type BusAccess = "none" | "look" | "call";
 
-/** What is wrong with the query that was written last. */
+/** The error in the query that was entered last. */
 export interface QueryProblem {
   readonly message: string;
   readonly column: number | undefined;
-  /** Whether more text behind the query may repair it. */
+  /** True if more text at the end of the query may make it valid. */
   readonly isUnfinished: boolean;
 }
 
-/** The state of the page. Parts of it change it by its methods, and are told by its signals. */
+/** The state of the page. Its methods change it, and its signals report changes. */
 export class Store {
-  /** What is shown; a new one whenever older messages are gone. */
+  /** The displayed recording; replaced when older messages are dropped. */
   readonly recording = signal(new Recording());
-  /** Another number whenever the recording has grown. */
+  /** Changes when the recording has grown. */
   readonly grown = signal(0);
   readonly title = signal("");
   readonly isLive = signal(false);
   readonly progress = signal<Progress>({ state: "loading" });
-  /** Why the recording is incomplete; undefined while that is not known. */
+  /** The reasons why the recording is incomplete; undefined while that is unknown. */
   readonly incomplete = signal<readonly string[] | undefined>(undefined);
-  /** What of a bus is not shown. */
+  /** The messages of a bus that are missing. */
   readonly missing = signal<Missing>(NOTHING_MISSING);
-  /** What can be done on the bus, if it is one that can be asked. */
+  /** The allowed actions on the bus, if the page shows a running bus. */
   readonly bus = signal<BusAccess>("none");
 
-  /** The types of values that answers have mentioned. */
+  /** The types of values that answers contained. */
   readonly types = new KnownTypes();
   readonly page = new PageState();
 
   readonly view = signal<ViewName>("sequence");
-  /** How two recordings are compared. */
+  /** The options of the comparison of two recordings. */
   readonly comparison = signal<Comparison>({ tab: "differences", alignment: "start" });
-  /** The query that selects; the last one that was right. */
+  /** The query that selects messages: the last valid one. */
   readonly query = signal("");
-  /** The query as it is written, right or not. */
+  /** The query as entered, valid or not. */
   readonly draft = signal("");
-  /** The query that was asked for last, right or not. */
+  /** The query that was requested last, valid or not. */
   private readonly wanted = signal("");
-  /** The query that was refused last; the one before it goes on selecting. */
+  /** The query that was refused last. The one before it remains in effect. */
   private readonly refused = signal<string | undefined>(undefined);
   readonly queryProblem = signal<QueryProblem | undefined>(undefined);
-  /** Why the query matches no message, if it matches none. */
+  /** The reason why the query matches no message, if it matches none. */
   readonly queryNote = signal<string | undefined>(undefined);
-  /** How many messages a query can select, and what is said of those of the recorder, if they are hidden. */
+  /**
+   * The number of messages that a query can select, and the note about hidden messages of the
+   * recorder.
+   */
   readonly total = signal(0);
   readonly recorderNote = signal<string | undefined>(undefined);
-  /** Whether the messages that are shown are those of an earlier query, as the answer takes long. */
+  /** True while messages of an earlier query are displayed because the answer takes long. */
   readonly isBusy = signal(false);
-  /** Whether what comes from a running bus is held back. */
+  /** True if new messages of a running bus are held back. */
   readonly isPaused = signal(false);
-  /** Messages that are held back. */
+  /** Number of messages that are held back. */
   readonly held = signal(0);
-  /** Messages that were searched for; all others are still shown. */
+  /** Messages that the search has found. The other messages stay visible. */
   readonly hits = signal<Hits | undefined>(undefined);
-  /** Connections that are unticked: their columns and all messages they are involved in are hidden. */
+  /** Unchecked connections: their columns and all their messages are hidden. */
   readonly hidden = signal<ReadonlySet<number>>(new Set());
-  /** The stretch of time that is looked at, in nanoseconds since the first message. */
+  /** The selected time range, in nanoseconds since the first message. */
   readonly span = signal<Span | undefined>(undefined);
-  /** The selected message, by its row. */
+  /** The row of the selected message. */
   readonly selected = signal<number | undefined>(undefined);
-  /** The messages that are shown: by query and ticks, not by time. */
+  /** The displayed messages: by query and services, without the time range. */
   readonly visible = signal<Visible>(visibleOf(0));
 
-  /** The rows of the messages that are shown: by query, ticks and time. */
+  /** The rows of the displayed messages: by query, services and time range. */
   readonly shown = computed<Uint32Array>(() => {
     this.grown.value;
     return shownIn(this.recording.value, this.visible.value.rows, this.span.value);
   });
 
-  /** Query and ticks, as questions have them; all that is counted is counted of these. */
+  /** Query and hidden services in the form of questions. All figures refer to them. */
   readonly selection = computed<StoreSelection>(() => {
     const hidden = [...this.hidden.value];
     const span = this.span.value;
-    // The program knows what has come since the page was paused.
+    // The program knows messages that arrived since the page was paused.
     const end = this.isPaused.value ? this.recording.value.end + 1 : undefined;
     const until = span?.until ?? end;
     return { query: this.query.value, hidden, from: span?.from, until };
@@ -118,21 +124,24 @@ export class Store {
 
   private readonly parts = new Map<unknown, object>();
   private readonly selector = new Selector((question, abort) => this.ask(question, abort));
-  /** What is told anew, since the oldest messages are gone. */
+  /** The recording that is being sent again after the oldest messages were dropped. */
   private next: Recording | undefined;
-  /** Until when nobody is told that a recording has grown that is still read. */
+  /** Growth of a recording that is being loaded is not reported before this time. */
   private toldUntil = 0;
   private typing: ReturnType<typeof setTimeout> | undefined;
   private readonly frames = new HeldFrames();
   private busy: ReturnType<typeof setTimeout> | undefined;
-  /** The query and the ticks that were answered last. */
+  /** The query and the services that were answered last. */
   private answered = "";
 
   constructor(readonly source: Source) {
     effect(() => this.select());
   }
 
-  /** The state of a part of the page. It is made the first time, and stays while other views are shown. */
+  /**
+   * The state of a part of the page. It is created on first use, and kept while other views are
+   * displayed.
+   */
   part<T extends object>(type: abstract new (...made: never[]) => T, make: () => T): T {
     const known = this.parts.get(type);
     if (known instanceof type) return known;
@@ -141,7 +150,7 @@ export class Store {
     return made;
   }
 
-  /** Takes in the recording until its end. */
+  /** Loads the recording until its end. */
   async load(): Promise<void> {
     try {
       for await (const frame of this.source.frames()) this.receive(frame);
@@ -153,7 +162,7 @@ export class Store {
     }
   }
 
-  /** Holds all that comes from a running bus back, or shows it. */
+  /** Pauses or resumes the display of new messages of a running bus. */
   togglePause(): void {
     this.isPaused.value = !this.isPaused.peek();
     if (this.isPaused.peek()) return;
@@ -177,7 +186,7 @@ export class Store {
     this.held.value = Math.max(0, this.frames.end - before - length);
   }
 
-  /** Has a query select from now on, if it is one. */
+  /** Applies a query if it is valid. */
   setQuery(query: string): void {
     clearTimeout(this.typing);
     batch(() => {
@@ -186,7 +195,7 @@ export class Store {
     });
   }
 
-  /** Has a query select once nothing more is typed. */
+  /** Applies a query when the user stops typing. */
   typeQuery(query: string): void {
     this.draft.value = query;
     clearTimeout(this.typing);
@@ -198,18 +207,18 @@ export class Store {
     this.hidden.value = new Set(hidden);
   }
 
-  /** Selects a message, wherever it is looked at; undefined selects none. */
+  /** Selects a message in all views; undefined selects none. */
   selectMessage(row: number | undefined): void {
     this.selected.value = row;
   }
 
-  /** Selects the message of this number, from 1 and with those that are gone, if it is there. */
+  /** Selects the message with this number (from 1, including dropped messages) if it exists. */
   selectNumber(number: number): void {
     const row = number - 1 - this.recording.peek().before;
     this.selectMessage(row < 0 ? undefined : row);
   }
 
-  /** Asks about the recording that is shown. */
+  /** Asks a question about the displayed recording. */
   async ask<Q extends Question>(question: Q, abort?: AbortSignal): Promise<Answered<Q["ask"]>> {
     try {
       const answered = await this.source.ask(question, this.recording.peek().before, abort);
@@ -222,7 +231,7 @@ export class Store {
     }
   }
 
-  /** Searches for messages among those that are shown; an empty query ends the search. */
+  /** Searches the displayed messages. An empty query ends the search. */
   async find(query: string): Promise<void> {
     if (query.trim() === "") {
       this.hits.value = undefined;
@@ -259,7 +268,8 @@ export class Store {
     (this.next ?? this.recording.value).apply(frame);
     if (this.next !== undefined && !this.turnOver(this.next)) return;
     if (this.isLive.value) this.progress.value = { state: "live" };
-    // Whoever is told of each part of a long recording counts it again: that takes longer than reading it.
+    // Reporting each part of a long recording would make all parts of the page count again, which
+    // takes longer than loading.
     const now = performance.now();
     if (!this.isLive.value && now < this.toldUntil) return;
     this.toldUntil = now + LOADING_MS;
@@ -270,14 +280,19 @@ export class Store {
     this.missing.value = { ...this.missing.peek(), overrun, disconnected };
   }
 
-  /** The oldest messages are gone, and all others are told anew. Until they are, all stays as it is. */
+  /**
+   * The oldest messages were dropped, and all others are sent again. Until then nothing changes.
+   */
   private reset(before: number): void {
     this.next = new Recording();
     this.next.before = before;
     this.frames.startAt(before);
   }
 
-  /** Shows what was told anew, if it is all there; says whether. Rows, places and times are others. */
+  /**
+   * Displays the messages that were sent again, if they are complete. Returns whether they are.
+   * Rows, positions and times have changed.
+   */
   private turnOver(next: Recording): boolean {
     const last = this.recording.value;
     if (next.before + next.length < last.before + last.length) return false;
@@ -314,11 +329,11 @@ export class Store {
       const { answer } = await this.ask({ ask: "ending" });
       this.incomplete.value = answer.incomplete;
     } catch {
-      // Then it is not known.
+      // The reason stays unknown.
     }
   }
 
-  /** Says that the page is busy if another query or other ticks are not answered soon. */
+  /** Marks the page as busy if a new query or selection of services is not answered soon. */
   private watchBusy(wish: string): void {
     clearTimeout(this.busy);
     if (wish === this.answered) return;
@@ -327,7 +342,7 @@ export class Store {
     }, BUSY_MS);
   }
 
-  /** Finds the messages that are shown, whenever that may have changed. */
+  /** Requests the displayed messages, whenever they may have changed. */
   private select(): void {
     const wanted = this.wanted.value;
     const query = wanted === this.refused.value ? this.query.peek() : wanted;
@@ -338,7 +353,7 @@ export class Store {
     const wish = JSON.stringify([query, hidden]);
     this.watchBusy(wish);
     this.selector.select({ query, hidden, of: recording }, (found) => {
-      // It is asked again once the page has been told what is left.
+      // The question is asked again when the page knows which messages remain.
       if (found instanceof Moved) return;
       clearTimeout(this.busy);
       this.answered = wish;
@@ -359,17 +374,17 @@ export class Store {
   }
 }
 
-/** Frames that came while the page was paused. */
+/** Frames that arrived while the page was paused. */
 class HeldFrames {
   private frames: Frame[] = [];
   private before = 0;
-  /** How many messages there were on the bus until the last of these frames. */
+  /** Number of messages on the bus up to the last of these frames. */
   end = 0;
 
   hold(frame: Frame): void {
     const { head } = frame;
     if (head.kind === "reset") {
-      // All messages are told again behind it.
+      // All messages are sent again after it.
       const stays = ({ head: { kind } }: Frame) => kind !== "messages" && kind !== "reset";
       this.frames = this.frames.filter(stays);
       this.before = head.before;
@@ -387,7 +402,7 @@ class HeldFrames {
     return frames;
   }
 
-  /** From now on rows are counted from this message. */
+  /** Rows count from this message from now on. */
   startAt(before: number): void {
     this.before = before;
   }
@@ -402,32 +417,32 @@ function problemOf(found: Answered<"select"> | Error): QueryProblem | undefined 
   return { message, column, isUnfinished };
 }
 
-/** Messages that were searched for. */
+/** The result of a search. */
 export interface Hits {
   readonly query: string;
-  /** Their rows, in order; only those of messages that are shown. */
+  /** Rows of the hits in order. They include only displayed messages. */
   readonly rows: Uint32Array;
-  /** The recording they are rows of. */
+  /** The recording that the rows belong to. */
   readonly recording: Recording;
-  /** What is wrong with the query, if anything. */
+  /** The error in the query, if any. */
   readonly problem: string | undefined;
 }
 
-/** A stretch of time, in nanoseconds since the first message. */
+/** A time range, in nanoseconds since the first message. */
 export interface Span {
   readonly from: number;
   readonly until: number;
 }
 
-/** An answer that takes longer than this is waited for visibly. */
+/** The page is marked as busy if an answer takes longer than this. */
 const BUSY_MS = 200;
 
-/** A recording with more messages is asked about once the page has had time to draw. */
+/** Questions about a recording with more messages are sent after the page has drawn. */
 const AT_ONCE_MAX = 300_000;
 const REST_MS = 2000;
 
-/** So often it is shown how far a recording was read. */
+/** Interval at which the progress of loading is displayed. */
 const LOADING_MS = 1000;
 
-/** So long nothing must be typed before a query is asked. */
+/** A query is applied after this many milliseconds without typing. */
 const TYPING_MS = 120;

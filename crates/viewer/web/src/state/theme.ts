@@ -1,10 +1,10 @@
-// Light or dark.
+// The light and the dark theme.
 
 import { effect } from "@preact/signals";
 import { coloursOf } from "../parts/colours";
 import type { PageState } from "./page";
 
-/** What is chosen; `system` is what the desktop has. */
+/** The themes; `system` follows the desktop. */
 export const THEMES = ["system", "light", "dark"] as const;
 export type ThemeChoice = (typeof THEMES)[number];
 
@@ -13,7 +13,7 @@ export function nextTheme(from: ThemeChoice): ThemeChoice {
   return THEMES[(THEMES.indexOf(from) + 1) % THEMES.length] ?? "system";
 }
 
-/** Has the document, and what is painted, follow the theme. */
+/** Applies the theme to the document and to the canvases. */
 export function followTheme(page: PageState, root: HTMLElement): void {
   const system = matchMedia("(prefers-color-scheme: dark)");
   const look = (): void => {

@@ -1,17 +1,17 @@
-// The types of values that the program has parsed. The page has no parser of signatures.
+// The types of values, which the program has parsed. The page does not parse signatures.
 
 import type { TypeTable, ValueType } from "../generated/protocol";
 
-/** All types that answers have mentioned. A signature always means the same type, so nothing is forgotten. */
+/** All types that answers contained. A signature always has the same type, so none is removed. */
 export class KnownTypes {
   private readonly known = new Map<string, ValueType>();
 
-  /** Takes the types of an answer. */
+  /** Adds the types of an answer. */
   learn(types: TypeTable): void {
     for (const type of Object.values(types)) this.known.set(type.signature, type);
   }
 
-  /** The type with this signature; undefined if no answer has mentioned it. */
+  /** The type with this signature; undefined if no answer contained it. */
   get(signature: string): ValueType | undefined {
     return this.known.get(signature);
   }

@@ -1,4 +1,4 @@
-// The address of the page holds what is looked at, so that a link shows the same.
+// The state of the page in its address, so that a link shows the same.
 
 import { batch, effect } from "@preact/signals";
 import type { Recording } from "../model/recording";
@@ -6,27 +6,29 @@ import { type Comparison, comparisonOf } from "./comparison";
 import type { Span, Store } from "./store";
 import { isView, type ViewName } from "./views";
 
-/** What the address holds. */
+/** The contents of the address. */
 export interface AddressPlace {
   readonly view: ViewName;
   readonly comparison: Comparison;
   readonly query: string;
-  /** Connections by their unique names, with the number of the bus in front if it is not the first. */
+  /**
+   * Connections by their unique names, preceded by the number of the bus if it is not the first.
+   */
   readonly hidden: readonly string[];
   readonly span: Span | undefined;
   /** The number of the selected message, from 1. */
   readonly message: number | undefined;
 }
 
-/** A part of the page that has something of its own in the address. */
+/** A part of the page with its own fields in the address. */
 export interface AddressPart {
-  /** Adds what it shows, unless that is what it shows at first. */
+  /** Adds its state, unless it is the default. */
   write(fields: URLSearchParams): void;
-  /** Shows what an address says; what that does not say is as at first. */
+  /** Applies an address. Missing fields get their defaults. */
   read(fields: URLSearchParams): void;
 }
 
-/** What the part of an address behind its # says. What it does not say is as at first. */
+/** Parses the part of an address after the #. Missing fields get their defaults. */
 export function parsePlace(hash: string): AddressPlace {
   const fields = fieldsOf(hash);
   const view = fields.get("view") ?? "";
@@ -41,19 +43,19 @@ export function parsePlace(hash: string): AddressPlace {
   };
 }
 
-/** A stretch of time as addresses have it. */
+/** Formats a time range for addresses. */
 export function formatSpan({ from, until }: Span): string {
   return `${Math.round(from)}-${Math.round(until)}`;
 }
 
-/** The stretch of time that an address has; undefined if it is none. */
+/** Parses the time range of an address; undefined if it is invalid. */
 export function parseSpan(text: string): Span | undefined {
   const [from, until, more] = text.split("-").map(Number);
   const isSpan = from !== undefined && until !== undefined && from < until && more === undefined;
   return isSpan ? { from, until } : undefined;
 }
 
-/** The part of an address behind its #, with it. */
+/** Formats the part of an address from the # on. */
 export function formatPlace(place: AddressPlace, parts: readonly AddressPart[] = []): string {
   const fields = new URLSearchParams();
   if (place.view !== "sequence") fields.set("view", place.view);
@@ -69,7 +71,7 @@ export function formatPlace(place: AddressPlace, parts: readonly AddressPart[] =
   return text === "" ? "" : `#${text}`;
 }
 
-/** What connections are called in addresses. */
+/** The name of a connection in addresses. */
 export function addressName(recording: Recording, id: number): string {
   const peer = recording.peers[id];
   if (peer === undefined) return "";
@@ -80,13 +82,13 @@ function fieldsOf(hash: string): URLSearchParams {
   return new URLSearchParams(hash.replace(/^#/, ""));
 }
 
-/** Has the store and parts of the page follow the address, and the address these. */
+/** Synchronizes the address with the store and with the parts of the page. */
 export function followAddress(store: Store, parts: readonly AddressPart[]): void {
   const address = writerOf(store);
-  // What the address names and is looked for in what is told of the recording.
+  // Names of the address that are searched in the recording while it loads.
   let hidden: readonly string[] | undefined;
   let message: number | undefined;
-  // All at once: the address is written anew whenever something of it is another.
+  // All changes at once, because the address is written again after each change.
   const read = (): void =>
     batch(() => {
       const place = parsePlace(location.hash);
@@ -126,7 +128,7 @@ export function followAddress(store: Store, parts: readonly AddressPart[]): void
   effect(() => {
     const recording = store.recording.value;
     const selected = store.selected.value;
-    // Who has selected another one does not wait for it any more.
+    // A selection by the user replaces the message of the address.
     if (selected !== undefined) message = undefined;
     const place: AddressPlace = {
       view: store.view.value,
@@ -134,7 +136,7 @@ export function followAddress(store: Store, parts: readonly AddressPart[]): void
       query: store.draft.value,
       hidden: [...store.hidden.value].map((id) => addressName(recording, id)),
       span: store.span.value,
-      // A message that is not there yet may come.
+      // A message that has not arrived yet may arrive later.
       message: selected === undefined ? message : selected + 1 + recording.before,
     };
     const hash = formatPlace(place, parts);
@@ -142,7 +144,7 @@ export function followAddress(store: Store, parts: readonly AddressPart[]): void
   });
 }
 
-/** The address of what the page shows now. */
+/** The address of the displayed state. */
 export function link(store: Store): string {
   writerOf(store).flush();
   return location.href;
@@ -152,18 +154,21 @@ function writerOf(store: Store): AddressWriter {
   return store.part(AddressWriter, () => new AddressWriter());
 }
 
-/** Browsers refuse more than 200 changes of the address in 30 s. A drag changes it with each move. */
+/**
+ * Browsers refuse more than 200 changes of the address in 30 s. A drag changes it with each
+ * movement.
+ */
 const WRITE_INTERVAL_MS = 200;
 
 /**
- * Writes the part of the address behind its #, at most once in `WRITE_INTERVAL_MS`. Another view is
- * another entry of the history, written at once, so that Back leads to the view before. Everything else
- * changes the current entry.
+ * Writes the part of the address after the #, at most once in `WRITE_INTERVAL_MS`. A change of the
+ * view adds an entry to the history immediately, so that Back leads to the previous view. All other
+ * changes replace the current entry.
  */
 class AddressWriter {
-  /** What the running code wrote last; it is looked at when that code has ended. */
+  /** The last address of the running code. It is handled when that code has ended. */
   private next: string | undefined;
-  /** What waits for the timer. */
+  /** The address that waits for the timer. */
   private delayed: string | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -172,12 +177,12 @@ class AddressWriter {
     this.next = hash;
   }
 
-  /** Forgets what waits: the address was changed by another. */
+  /** Discards the waiting address, because another change of the address has replaced it. */
   discard(): void {
     this.delayed = undefined;
   }
 
-  /** Writes what waits. */
+  /** Writes the waiting address. */
   flush(): void {
     const hash = this.delayed;
     this.delayed = undefined;

@@ -4,12 +4,12 @@ import { movedTo, type ViewFocus } from "./viewFocus";
 
 const NOTHING: ViewFocus = { selected: undefined, hidden: new Set(), span: undefined };
 
-/** A recording of five messages, and what is left of it when the first two are gone. */
+/** A recording of five messages, and the same recording without the first two. */
 function both() {
   const times = [0, 100, 200, 300, 400];
   const messages = times.map((at) => signal(at, 0, "Changed"));
   const last = recordingOf(messages, [peer(0), peer(1), peer(2)]);
-  // Who is there stands in another order.
+  // The connections are in another order.
   const next = recordingOf(
     messages.slice(2).map((message) => ({ ...message, at: message.at - 200 })),
     [peer(0, { unique: ":1.2" }), peer(1, { unique: ":1.0" })],

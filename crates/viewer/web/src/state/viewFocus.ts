@@ -1,20 +1,23 @@
-// What is looked at, carried over to a recording that begins later: rows, places of connections and times
-// are others there.
+// Transfers the selection and the time range to a recording that begins later, with other rows,
+// connections and times.
 
 import type { Recording } from "../model/recording";
 import type { Span } from "./store";
 import { addressName } from "./url";
 
-/** What is looked at of a recording. */
+/** The selection and the time range of a recording. */
 export interface ViewFocus {
   readonly selected: number | undefined;
   readonly hidden: ReadonlySet<number>;
   readonly span: Span | undefined;
 }
 
-/** The same in `next`, as far as it has it, which is the end of what `last` was and perhaps more. */
+/**
+ * The same selection in `next`, as far as it exists there. `next` begins within `last` and may
+ * continue after it.
+ */
 export function movedTo(next: Recording, last: Recording, looked: ViewFocus): ViewFocus {
-  // Of nothing there was no time, and nothing was looked at but what the address says.
+  // An empty recording had no times, and no selection except from the address.
   if (last.length === 0) return looked;
   const { selected, hidden, span } = looked;
   const gone = next.before - last.before;
@@ -28,7 +31,7 @@ export function movedTo(next: Recording, last: Recording, looked: ViewFocus): Vi
   };
 }
 
-/** The same stretch where times count from so much later; undefined if it is gone. */
+/** The same time range when times start `later` nanoseconds later; undefined if it is gone. */
 export function movedSpan({ from, until }: Span, later: number): Span | undefined {
   return until <= later ? undefined : { from: Math.max(0, from - later), until: until - later };
 }

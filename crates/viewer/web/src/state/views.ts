@@ -1,4 +1,4 @@
-// The views of the page, by the names that its address has.
+// The views of the page, by their names in its address.
 
 export const VIEWS = [
   {
@@ -42,7 +42,7 @@ export const VIEWS = [
 
 export type ViewName = (typeof VIEWS)[number]["name"];
 
-/** Whether a text is the name of a view. */
+/** True if a text is the name of a view. */
 export function isView(name: string): name is ViewName {
   return VIEWS.some((view) => view.name === name);
 }

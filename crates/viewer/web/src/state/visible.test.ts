@@ -6,7 +6,7 @@ test.each<[number, number[], number[]]>([
   [8, [0], []],
   [8, [0b1000_0001], [0, 7]],
   [20, [0, 0b10, 0b1000], [9, 19]],
-  // There may be more messages than the page has learnt of, or fewer.
+  // The answer may cover more messages than the page has received, or fewer.
   [10, [0, 0xff], [8, 9]],
   [10, [0xff], [0, 1, 2, 3, 4, 5, 6, 7]],
 ])("of %d messages the bits %j show %j", (length, bits, expected) => {

@@ -1,28 +1,28 @@
-// Which messages are shown.
+// The set of displayed messages.
 
 import type { Numbers } from "../format/frame";
 import type { Recording } from "../model/recording";
 import { partitionPoint } from "../model/search";
 import type { Span } from "./store";
 
-/** The messages that are shown, in their order. */
+/** The displayed messages in order. */
 export interface Visible {
-  /** Their rows. */
+  /** The rows of the messages. */
   readonly rows: Uint32Array;
-  /** Whether a row is shown. */
+  /** True if a row is displayed. */
   has(row: number): boolean;
-  /** The place of a row among those that are shown, or where it would be. */
+  /** The position of a row among the displayed rows, or where it would be inserted. */
   placeOf(row: number): number;
 }
 
-/** The messages of which the bit is set, of `length`; none without bits. */
+/** The messages whose bit is set, of `length` messages; none without bits. */
 export function visibleOf(length: number, bits: Numbers = new Uint8Array(0)): Visible {
   const has = (row: number): boolean => (((bits[row >> 3] ?? 0) >> (row & 7)) & 1) === 1;
   const rows = rowsOf(bits, length);
   return { rows, has, placeOf: (row) => lowerBound(rows, row) };
 }
 
-/** The same messages when the first `gone` of all are gone. */
+/** The same messages after the first `gone` messages were dropped. */
 export function visibleAfter(visible: Visible, gone: number): Visible {
   const rows = visible.rows.subarray(lowerBound(visible.rows, gone)).map((row) => row - gone);
   return {
@@ -32,13 +32,13 @@ export function visibleAfter(visible: Visible, gone: number): Visible {
   };
 }
 
-/** The places of the bits that are set, below `length`. */
+/** The indices of the bits that are set, below `length`. */
 function rowsOf(bits: Numbers, length: number): Uint32Array {
   const bytes = Math.min(bits.length, Math.ceil(length / 8));
   const rows = new Uint32Array(length);
   let count = 0;
   for (let at = 0; at < bytes; at++) {
-    // Of a selection most bytes are empty.
+    // Most bytes of a selection are 0.
     for (let left = bits[at] as number; left !== 0; left &= left - 1) {
       rows[count++] = at * 8 + 31 - Math.clz32(left & -left);
     }
@@ -48,8 +48,8 @@ function rowsOf(bits: Numbers, length: number): Uint32Array {
 }
 
 /**
- * The rows of a stretch of time, of those that are shown. Messages of which nothing is told yet are
- * left out: what is shown may be of a recording that had more.
+ * The displayed rows in a time range. Rows that the page has not received yet are left out, because
+ * the selection may belong to a recording that had more messages.
  */
 export function shownIn(
   recording: Recording,
@@ -63,7 +63,10 @@ export function shownIn(
   return span === undefined ? known : within(recording.at.slice(0, length), known, span);
 }
 
-/** The rows whose times are in a span. Times of a recording need not ascend, so each is looked at. */
+/**
+ * The rows whose times are in a range. Times of a recording need not ascend, so each one is
+ * compared.
+ */
 function within(at: Float64Array, rows: Uint32Array, { from, until }: Span): Uint32Array {
   const found = new Uint32Array(rows.length);
   let count = 0;
@@ -75,12 +78,12 @@ function within(at: Float64Array, rows: Uint32Array, { from, until }: Span): Uin
   return found.slice(0, count);
 }
 
-/** The first place in ascending numbers whose number is not less than this one. */
+/** The first index in ascending numbers whose number is at least this one. */
 export function lowerBound(numbers: ArrayLike<number>, number: number): number {
   return partitionPoint(numbers.length, (place) => (numbers[place] as number) < number);
 }
 
-/** The first place in ascending numbers whose number is greater than this one. */
+/** The first index in ascending numbers whose number is greater than this one. */
 export function upperBound(numbers: ArrayLike<number>, number: number): number {
   return lowerBound(numbers, number + 1);
 }

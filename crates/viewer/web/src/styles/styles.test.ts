@@ -1,4 +1,4 @@
-// Classes are global: two parts that choose the same name disturb each other.
+// Classes are global: two parts that use the same name interfere with each other.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ test("each class has its style in one file", () => {
   expect(shared.map(([name, where]) => `${name}: ${[...where].join(", ")}`)).toEqual([]);
 });
 
-/** The classes that are styled by themselves, outside of media queries. */
+/** The classes that have their own rules outside of media queries. */
 function classesOf(css: string): string[] {
   const rules = css.replace(/\/\*.*?\*\//gs, "").matchAll(/^([^\s@{}][^{}]*)\{/gm);
   const selectors = [...rules].flatMap(([, selector]) => (selector ?? "").split(","));

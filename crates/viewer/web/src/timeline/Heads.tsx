@@ -1,4 +1,4 @@
-// The names of tracks, and what can be done with each.
+// The names of tracks, with their buttons.
 
 import type { JSX } from "preact";
 import { CutText } from "../parts/CutText";
@@ -9,7 +9,7 @@ import type { Timeline } from "./state";
 
 const NAME_MOST = 200;
 
-/** The heads of the tracks that are seen. */
+/** The heads of the visible tracks. */
 export function Heads({ timeline }: { readonly timeline: Timeline }): JSX.Element {
   const layout = timeline.layout.value;
   const { height } = timeline.size.value;

@@ -1,4 +1,4 @@
-// Where time went, in numbers: below the tracks, each row with a way to its message.
+// Tables below the tracks with times in numbers. Each row has a link to its message.
 
 import { type Signal, useSignal, useSignalEffect } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
@@ -32,7 +32,7 @@ const TABS = [
 ] as const;
 type PaneTabName = (typeof TABS)[number]["name"];
 
-/** Milliseconds without a change after which numbers are asked for. */
+/** Figures are requested after this many milliseconds without a change. */
 const SETTLE = 250;
 
 export function Pane(): JSX.Element {
@@ -67,7 +67,7 @@ export function Pane(): JSX.Element {
   );
 }
 
-/** What is selected, once it stays the same. */
+/** The selection, once it has stopped changing. */
 function useSettled(): Signal<StoreSelection> {
   const store = useStore();
   const settled = useSignal(store.selection.peek());
@@ -95,7 +95,7 @@ interface TimesProps {
   readonly settled: Signal<StoreSelection>;
 }
 
-/** How often numbers are asked again of a bus: milliseconds. */
+/** Interval of requests for figures of a running bus, in milliseconds. */
 const AGAIN = 3000;
 
 function useAsked<Q extends Question>(
@@ -208,7 +208,7 @@ interface MessageTableProps {
   readonly nothing: string;
 }
 
-/** Keys of columns with the numbers of messages, from 1. */
+/** Keys of columns with message numbers, from 1. */
 const NUMBER_KEYS = ["number", "worst", "message"];
 
 function MessageTable({ table, label, nothing }: MessageTableProps): JSX.Element {
@@ -249,7 +249,7 @@ const WIDTHS: Readonly<Record<string, string>> = {
   kind: "64px",
 };
 
-/** Of the parts of the way of a call. */
+/** Widths of the phases of a call. */
 const SHARE_WIDTHS: Readonly<Record<string, string>> = {
   route_call: "92px",
   send_call: "92px",
@@ -258,7 +258,7 @@ const SHARE_WIDTHS: Readonly<Record<string, string>> = {
   send_reply: "92px",
 };
 
-/** Bars of characters are for terminals. */
+/** Removes bars made of characters, which are for terminals. */
 function withoutBars(table: TableData): TableData {
   const keys = table.columns.map(({ key }) => key);
   return withColumns(
@@ -267,7 +267,7 @@ function withoutBars(table: TableData): TableData {
   );
 }
 
-/** What is told of members here; the statistics tell more. */
+/** Columns about members in this view. The statistics view has more. */
 const MEMBER_KEYS: readonly string[] = [
   "member",
   "service",

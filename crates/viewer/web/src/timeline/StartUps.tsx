@@ -1,4 +1,4 @@
-// How services came up: their milestones, and what they waited for.
+// The startup of services: their milestones, and the replies that they waited for.
 
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
@@ -10,7 +10,7 @@ import { useStore } from "../state/context";
 import { nameOf, partiesOf } from "./label";
 import { around } from "./stretch";
 
-/** Steps that are drawn; those that take longest. */
+/** Maximum number of drawn steps; the longest ones are drawn. */
 const STEPS_MAX = 300;
 
 export function StartUps({ startUps }: { readonly startUps: readonly StartUp[] }): JSX.Element {
@@ -103,7 +103,7 @@ function Path({ startUp }: { readonly startUp: StartUp }): JSX.Element {
   );
 }
 
-/** What goes before the first thing that a bus can see of a service. */
+/** The time before the bus can observe the service. */
 function ComesUp({ until }: { readonly until: string }): JSX.Element {
   return (
     <li class="starts-step" style={{ left: "0%", width: until, top: 0 }}>

@@ -13,7 +13,7 @@ import type { TimelineScene } from "./scene";
 import type { Timeline } from "./state";
 import { Tip } from "./Tip";
 
-/** Everything that moves when time does. */
+/** All elements that move with the time axis. */
 export function Surface({ timeline }: { readonly timeline: Timeline }): JSX.Element {
   const scroller = useRef<HTMLDivElement>(null);
   const surface = useRef<HTMLDivElement>(null);
@@ -74,7 +74,7 @@ function useHands(
   }, [surface, scroller, timeline]);
 }
 
-/** Draws at most once for each frame, and only what has changed. */
+/** Draws at most once per frame, and only after changes. */
 function useDrawing(
   base: RefObject<HTMLCanvasElement | null>,
   overlay: RefObject<HTMLCanvasElement | null>,
@@ -124,7 +124,7 @@ function sceneOf(timeline: Timeline): TimelineScene | undefined {
   };
 }
 
-/** What draws on a canvas that has as many pixels as the screen where it is. */
+/** A drawing context whose canvas has the resolution of the screen. */
 function contextOf(
   canvas: HTMLCanvasElement,
   { stretch, height }: TimelineScene,

@@ -1,4 +1,4 @@
-// Where time goes, process by process.
+// The timeline: the time of each process on its own track.
 
 import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
@@ -115,7 +115,7 @@ function Toolbar({ timeline }: { readonly timeline: Timeline }): JSX.Element {
   );
 }
 
-/** Which tracks are shown, in which order. */
+/** The choice of displayed tracks and of their order. */
 function TrackChoice({ timeline }: { readonly timeline: Timeline }): JSX.Element {
   const { filter, merging, store } = timeline;
   const change = (to: Partial<TrackFilter>): void => {
@@ -179,7 +179,7 @@ function Swatch({ name, title, children }: SwatchProps): JSX.Element {
   );
 }
 
-/** What is selected, for those who cannot see it. */
+/** The selection in words, for screen readers. */
 function Announcement({ timeline }: { readonly timeline: Timeline }): JSX.Element {
   const { store } = timeline;
   const row = store.selected.value;

@@ -1,4 +1,4 @@
-// What is below the pointer, in words.
+// A tooltip about the object below the pointer.
 
 import type { JSX } from "preact";
 import type { Recording } from "../model/recording";
@@ -7,7 +7,7 @@ import type { TrackHit } from "./hit";
 import { linesOf } from "./label";
 import type { Timeline } from "./state";
 
-/** Pixels that it is wide, at most, and away from the pointer. */
+/** Maximum width of the tooltip, and its distance from the pointer, in pixels. */
 const WIDTH = 380;
 const AWAY = 14;
 

@@ -1,4 +1,4 @@
-// What is arranged on the timeline, in the address of the page.
+// The arrangement of the timeline in the address of the page.
 
 import type { Store } from "../state/store";
 import { type AddressPart, formatSpan, parseSpan } from "../state/url";
@@ -8,8 +8,8 @@ import { ALL_TRACKS, type TrackOrder } from "./selection";
 const ORDERS: readonly TrackOrder[] = ["appearance", "busiest", "longest-wait"];
 
 /**
- * Which tracks are shown in which order, pins and marks, of each as many as there are. Which tracks are collapsed is not in it: all may be, and
- * of a large bus the address would be too long to be sent.
+ * The displayed tracks with their order, pins and marks. Collapsed tracks are not part of the
+ * address: with many of them on a large bus the address would be too long.
  */
 export function timelineAddress(store: Store): AddressPart {
   const { filter, pinned, marked } = arrangedOn(store);

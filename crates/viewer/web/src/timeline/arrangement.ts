@@ -1,18 +1,18 @@
-// What somebody has arranged on the timeline. It stays while other views are shown.
+// The arrangement of the timeline by the user. It is kept while other views are displayed.
 
 import { effect, type Signal, signal } from "@preact/signals";
 import type { Span, Store } from "../state/store";
 import { movedSpan } from "../state/viewFocus";
 import { ALL_TRACKS, type TrackFilter } from "./selection";
 
-/** What differs from the default. */
+/** Differences from the default arrangement. */
 export class Arranged {
-  /** Tracks by their keys. */
+  /** Pinned tracks, by their keys. */
   readonly pinned = signal<ReadonlySet<string>>(new Set());
   readonly collapsed = signal<ReadonlySet<string>>(new Set());
-  /** Which tracks are shown, and in which order. */
+  /** The displayed tracks, and their order. */
   readonly filter = signal<TrackFilter>(ALL_TRACKS);
-  /** Spans of time to be found again. */
+  /** Marked time ranges. */
   readonly marked = signal<readonly Span[]>([]);
 
   constructor(store: Store) {
@@ -20,12 +20,15 @@ export class Arranged {
   }
 }
 
-/** What is arranged on the timeline of this store. */
+/** The arrangement of the timeline of this store. */
 export function arrangedOn(store: Store): Arranged {
   return store.part(Arranged, () => new Arranged(store));
 }
 
-/** Keeps marks where they are when the oldest messages of a bus go, from the first of which times count. */
+/**
+ * Adjusts marks when the oldest messages of a bus are dropped, because times count from the first
+ * one.
+ */
 function keepMarks(store: Store, marked: Signal<readonly Span[]>): void {
   let last = store.recording.peek();
   effect(() => {

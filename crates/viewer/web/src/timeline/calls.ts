@@ -1,4 +1,4 @@
-// The messages of a stretch of time as a table, for those who cannot see the tracks.
+// The messages of a time range as a table, for screen readers.
 
 import type { Cell, TableData } from "../generated/protocol";
 import { Kind, NONE, type Recording } from "../model/recording";
@@ -6,7 +6,7 @@ import { partitionPoint } from "../model/search";
 import type { Visible } from "../state/visible";
 import { nameOf, partiesOf } from "./label";
 
-/** Rows of the table; more are not read. */
+/** Maximum number of rows of the table. */
 export const ROWS_MAX = 2000;
 
 const COLUMNS = [
@@ -18,7 +18,7 @@ const COLUMNS = [
   { name: "answered after", key: "duration_ns", unit: "time" },
 ] as const;
 
-/** The first messages of a stretch that are shown. */
+/** The first displayed messages of a time range. */
 export function callsIn(
   recording: Recording,
   visible: Visible,
@@ -40,7 +40,7 @@ export function callsIn(
   return { columns: COLUMNS, rows, notes: [] };
 }
 
-/** The place of the first row that is not before a point of time. */
+/** The position of the first row at or after a time. */
 function firstAt(recording: Recording, rows: Uint32Array, time: number): number {
   return partitionPoint(rows.length, (place) => recording.at.get(rows[place] as number) < time);
 }

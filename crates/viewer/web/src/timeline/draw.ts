@@ -1,4 +1,4 @@
-// Draws tracks.
+// Draws the tracks of the timeline.
 
 import { NONE } from "../model/recording";
 import { colourOf } from "./colours";
@@ -13,18 +13,18 @@ import { deliveredAfter, type Role } from "./tracks";
 type TrackCanvas = CanvasRenderingContext2D;
 
 const FONT = "11px system-ui, 'DejaVu Sans', sans-serif";
-/** Pixels from which on a span has its name on it. */
+/** Minimum width of a span that has its name on it, in pixels. */
 const NAME_LEAST = 34;
-/** Pixels of a character, about. */
+/** Approximate width of a character, in pixels. */
 const CHARACTER = 6.2;
-/** Pixels that are drawn of a span, at least. */
+/** Minimum drawn width of a span, in pixels. */
 const NARROWEST = 1.5;
-/** Pixels from which on the parts of a span are told apart. */
+/** Minimum width of a span whose phases are drawn, in pixels. */
 const PARTS_LEAST = 4;
-/** How much is seen of a stretch that is hardly filled. */
+/** Minimum opacity of a range that is nearly empty. */
 const FAINTEST = 0.3;
 
-/** Draws everything that stays while the pointer moves. */
+/** Draws everything that does not depend on the pointer. */
 export function draw(canvas: TrackCanvas, scene: TimelineScene): void {
   const { stretch, height, colours, layout, scroll } = scene;
   canvas.fillStyle = colours.paper;
@@ -92,7 +92,7 @@ function drawTrack(canvas: TrackCanvas, scene: TimelineScene, placed: Placed, to
   canvas.globalAlpha = 1;
 }
 
-/** When the process had a processor. */
+/** Draws the times at which the process ran on a processor. */
 function drawProcessors(
   canvas: TrackCanvas,
   { stretch, colours }: TimelineScene,
@@ -114,7 +114,7 @@ function alphaOf(lanes: TrackLanes, first: number, end: number): number {
   return FAINTEST + (1 - FAINTEST) * Math.min(lanes.density(first, end), 1);
 }
 
-/** A lane that is drawn, and where. */
+/** A lane with its position. */
 interface LaneDrawing {
   readonly canvas: TrackCanvas;
   readonly scene: TimelineScene;
@@ -145,7 +145,7 @@ function colourIn({ colours }: TimelineScene, role: Role, isError: boolean): str
   return isError ? colours.error : colourOf(colours, role);
 }
 
-/** A span, or several that are one to the eye. */
+/** Draws a span, or several spans that are too close to be distinguished. */
 function drawSpans(
   drawing: LaneDrawing,
   first: number,
@@ -166,7 +166,7 @@ function drawSpans(
   else if (isError && width > PARTS_LEAST) drawErrors(drawing, first, end);
 }
 
-/** What is seen of a span that has room. */
+/** Draws a span that is wide enough for details. */
 function drawOne(drawing: LaneDrawing, place: number, left: number, width: number): void {
   const { canvas, scene, section, y, isCollapsed } = drawing;
   const { lanes, role } = section.section;
@@ -178,7 +178,7 @@ function drawOne(drawing: LaneDrawing, place: number, left: number, width: numbe
   drawName(canvas, scene, lanes.row[place] as number, room);
 }
 
-/** Errors among many others. */
+/** Draws the errors among many other spans. */
 function drawErrors({ canvas, scene, section, y }: LaneDrawing, first: number, end: number): void {
   canvas.globalAlpha = 1;
   canvas.fillStyle = scene.colours.error;
@@ -187,7 +187,7 @@ function drawErrors({ canvas, scene, section, y }: LaneDrawing, first: number, e
   });
 }
 
-/** Who waits does nothing; so that is less to be seen. */
+/** The opacity of spans by role. Waiting processes are fainter, because they do not work. */
 const ROLE_STRENGTH: Readonly<Record<Role, number>> = {
   bus: 0.55,
   serves: 0.85,
@@ -195,7 +195,7 @@ const ROLE_STRENGTH: Readonly<Record<Role, number>> = {
   sends: 0.9,
 };
 
-/** Messages without an answer are points; where they are close together, bars. */
+/** Draws a message without a reply as a point. Points that are close together become bars. */
 function drawPoint(
   canvas: TrackCanvas,
   left: number,
@@ -214,10 +214,12 @@ function drawPoint(
   canvas.fill();
 }
 
-/** Pixels between points that are drawn as such. */
+/** Minimum distance of points that are drawn as points, in pixels. */
 const POINT_ROOM = 7;
 
-/** Within a span what the bus did: in front of the service and behind it, or routing before sending. */
+/**
+ * Draws the phases in the bus within a span: before and after the service, or routing and sending.
+ */
 function drawParts({ canvas, scene, section, y }: LaneDrawing, place: number): void {
   const { lanes, role } = section.section;
   if (role === "serves") return;
@@ -244,7 +246,7 @@ function drawParts({ canvas, scene, section, y }: LaneDrawing, place: number): v
   part(until - deliveredAfter(recording, reply), until);
 }
 
-/** Where a name goes. */
+/** The position and width of a name. */
 interface TrackRoom {
   readonly left: number;
   readonly right: number;

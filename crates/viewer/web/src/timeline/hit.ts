@@ -1,25 +1,25 @@
-// What is below the pointer, and what is next to it.
+// Finds the object below the pointer, and its neighbors.
 
 import type { TrackLanes } from "./lanes";
 import { type Layout, laneTop, type Placed, RULER, seen } from "./layout";
 import type { Stretch } from "./stretch";
 import type { Role } from "./tracks";
 
-/** Spans of a lane that are below a point: one, or several that are too close to be told apart. */
+/** Spans of a lane at a point: one, or several that are too close to be distinguished. */
 export interface TrackHit {
   readonly track: number;
   readonly role: Role;
   readonly lanes: TrackLanes;
   readonly first: number;
   readonly end: number;
-  /** The message of the first of them. */
+  /** The message of the first span. */
   readonly row: number;
 }
 
-/** Pixels by which a pointer may miss. */
+/** Distance in pixels by which the pointer may miss. */
 const REACH = 2;
 
-/** What is drawn at a point of the view. */
+/** The object at a point of the view. */
 export function hitAt(
   layout: Layout,
   stretch: Stretch,
@@ -42,7 +42,7 @@ export function hitAt(
   return undefined;
 }
 
-/** The track at a height of the view, and where it begins. */
+/** The track at a height of the view, and its start. */
 export function trackAt(
   layout: Layout,
   scroll: number,
@@ -70,7 +70,9 @@ function inLane(
   return undefined;
 }
 
-/** The span of some lanes that begins next after this place, or last before it. */
+/**
+ * The next span of some lanes that begins after this one, or the last one that begins before it.
+ */
 export function neighbour(lanes: TrackLanes, place: number, direction: 1 | -1): number | undefined {
   let best: number | undefined;
   for (let lane = 0; lane < lanes.count; lane++) {
@@ -86,7 +88,7 @@ function isCloser(lanes: TrackLanes, one: number, other: number, direction: 1 | 
   return ahead > 0 || (ahead === 0 && direction * (other - one) > 0);
 }
 
-/** Spans that begin together are in the order of their places. */
+/** Spans that begin at the same time are ordered by position. */
 function nextIn(
   lanes: TrackLanes,
   lane: number,

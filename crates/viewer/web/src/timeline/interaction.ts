@@ -1,4 +1,4 @@
-// Moves the timeline by pointer, wheel and keys.
+// Pointer, wheel and keyboard input of the timeline.
 
 import type { KeyBinding } from "../keys/keys";
 import type { Span } from "../state/store";
@@ -6,15 +6,15 @@ import { hitAt } from "./hit";
 import type { Timeline } from "./state";
 import { timeAt } from "./stretch";
 
-/** Pixels that a pointer moves before a click becomes a drag. */
+/** Pixels that the pointer moves before a click becomes a drag. */
 const DRAG_LEAST = 4;
-/** How much a key zooms or pans in a second, as long as it is held. */
+/** Zoom and scroll speed of held keys, per second. */
 const ZOOM_SPEED = 4;
 const PAN_SPEED = 0.9;
-/** How much one step of a wheel zooms. */
+/** Zoom factor per wheel step. */
 const WHEEL_SPEED = 0.002;
 
-/** Moves the timeline by pointer and wheel; returns a function that ends this. */
+/** Handles pointer and wheel input. Returns a function that removes the listeners. */
 export function attachInteraction(
   surface: HTMLElement,
   scroller: HTMLElement,
@@ -26,7 +26,7 @@ export function attachInteraction(
   };
 }
 
-/** What a pointer does that is down. */
+/** The action of a pressed pointer. */
 type SurfaceDrag =
   | { readonly does: "pan"; readonly x: number; readonly y: number; isMoved: boolean }
   | { readonly does: "select"; readonly from: number };
@@ -118,7 +118,7 @@ function wheelOn(surface: HTMLElement, timeline: Timeline): () => void {
   return () => surface.removeEventListener("wheel", wheel);
 }
 
-/** What keys do for as long as they are held, in a second. */
+/** The actions of held keys, per second. */
 const HELD: Readonly<Record<string, Held>> = {
   w: {
     about: "Zoom in (hold)",
@@ -147,7 +147,7 @@ function middle(timeline: Timeline): number {
   return timeline.pointer.peek()?.x ?? timeline.stretch.peek().width / 2;
 }
 
-/** The keys of the timeline. */
+/** The keyboard shortcuts of the timeline. */
 export function timelineKeys(timeline: Timeline, holding: Holding): readonly KeyBinding[] {
   const once = (key: string, about: string, run: KeyBinding["run"]): KeyBinding => ({
     keys: [key],
@@ -156,7 +156,7 @@ export function timelineKeys(timeline: Timeline, holding: Holding): readonly Key
   });
   return [
     ...Object.entries(HELD).map(([key, { about, move }]) =>
-      // The palette runs it without a key that could be let go.
+      // The command palette runs it without a key that could be released.
       once(key, about, (event) =>
         event.key.toLowerCase() === key ? holding.hold(key) : move(timeline, STEP_SECONDS),
       ),
@@ -169,14 +169,14 @@ export function timelineKeys(timeline: Timeline, holding: Holding): readonly Key
   ];
 }
 
-/** Keys that are held, and what they do in each frame. */
+/** Held keys, and their actions in each frame. */
 export class Holding {
   private readonly keys = new Set<string>();
   private last = 0;
 
   constructor(private readonly timeline: Timeline) {}
 
-  /** Begins with what a key does. */
+  /** Starts the action of a key. */
   hold(key: string): void {
     if (this.keys.size === 0) {
       this.last = performance.now();
@@ -185,7 +185,7 @@ export class Holding {
     this.keys.add(key);
   }
 
-  /** Ends it when keys are let go; gives what ends that. */
+  /** Ends actions when keys are released. Returns a function that removes the listeners. */
   follow(): () => void {
     const up = (event: KeyboardEvent): void => void this.keys.delete(event.key.toLowerCase());
     const blur = (): void => this.keys.clear();
@@ -204,10 +204,10 @@ export class Holding {
   }
 }
 
-/** For so long a key counts as held if an action is run once. */
+/** If an action is run once, a key counts as held for this many seconds. */
 const STEP_SECONDS = 0.5;
 
-/** Seconds that one frame counts for at most. */
+/** Maximum duration of one frame, in seconds. */
 const TURN_MAX = 0.1;
 
 type Listeners = Readonly<Record<string, ((event: never) => void) | undefined>>;

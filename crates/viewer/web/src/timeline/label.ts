@@ -1,4 +1,4 @@
-// Words for spans.
+// Labels and descriptions of spans.
 
 import { ENDING_WORDS, outcomeOf } from "../model/outcome";
 import { Kind, NONE, type Recording } from "../model/recording";
@@ -6,7 +6,7 @@ import { duration, sinceStart } from "../parts/format";
 import { oneLine } from "../parts/visibleText";
 import { deliveredAfter, type Role } from "./tracks";
 
-/** What a span of a message is called. */
+/** The label of the span of a message. */
 export function nameOf(recording: Recording, row: number, most = 200): string {
   const subject = recording.subjectOf(row);
   const member = recording.text(recording.member.get(subject));
@@ -21,7 +21,7 @@ const KINDS: Readonly<Record<number, string>> = {
   [Kind.Signal]: "signal",
 };
 
-/** What a message is and who has to do with it, in lines. */
+/** A description of a message and its peers, line by line. */
 export function linesOf(recording: Recording, row: number, role: Role): string[] {
   const subject = recording.subjectOf(row);
   const member = nameOf(recording, row);
@@ -39,7 +39,7 @@ const WORDS: Readonly<Record<Role, string>> = {
   sends: "sends",
 };
 
-/** `demo-anna → demo-room`. */
+/** The sender and the recipient, such as `demo-anna → demo-room`. */
 export function partiesOf(recording: Recording, row: number): string {
   const from = partyOf(recording, recording.from.get(row));
   const to = recording.to.get(row);
@@ -73,7 +73,7 @@ function timesOf(recording: Recording, row: number, role: Role): string[] {
   return [`${at}, ${answer}${name} after ${duration(length)}`, ...busShare(recording, row, reply)];
 }
 
-/** What of a call was the bus, if that is known. */
+/** The part of a call that it spent in the bus, if known. */
 function busShare(recording: Recording, call: number, reply: number): string[] {
   const inBus = deliveredAfter(recording, call) + deliveredAfter(recording, reply);
   return inBus === 0 ? [] : [`${duration(inBus)} of it in the bus`];

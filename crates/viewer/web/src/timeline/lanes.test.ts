@@ -3,7 +3,7 @@ import type { TrackLanes } from "./lanes";
 import { finished, orderOf } from "./sorting";
 import { lanesOf } from "./testing";
 
-/** Of each lane the rows. */
+/** The rows of each lane. */
 function rowsOf(lanes: TrackLanes): number[][] {
   return Array.from({ length: lanes.count }, (_, lane) =>
     Array.from(lanes.row.subarray(lanes.startOf(lane), lanes.startOf(lane + 1))),
@@ -84,7 +84,7 @@ test("what runs together in the last lane ends with the last of it", () => {
 });
 
 test.each<[number, number, string]>([
-  // Nanoseconds of the stretch on 100 pixels, and what is drawn: rows and pixels.
+  // Nanoseconds of the range on 100 pixels, and the drawn spans: rows and pixels.
   [0, 100, "0-1 at 0 to 10, 1-2 at 20 to 30, 2-3 at 50 to 50.5, 3-4 at 99 to 105"],
   [0, 4000, "0-3 at 0 to 1.3, 3-4 at 2.5 to 2.625"],
   [0, 400, "0-1 at 0 to 2.5, 1-2 at 5 to 7.5, 2-3 at 12.5 to 12.625, 3-4 at 24.75 to 26.25"],

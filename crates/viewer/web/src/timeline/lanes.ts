@@ -1,22 +1,22 @@
-// Spans of time side by side, so that none covers another, and quick to look at from any distance.
+// Spans of time in lanes, so that they do not overlap, and fast to draw at any zoom.
 
 import { isPause, orderOf, type PausableWork } from "./sorting";
 import { nanosPerPixel, pixelOf, type Stretch, timeAt } from "./stretch";
 
-/** Lanes side by side, at most; in the last of them what has no room elsewhere runs together. */
+/** Maximum number of lanes. Spans that do not fit elsewhere are merged in the last one. */
 export const LANES_MAX = 16;
 
-/** Spans in any order, to be put into lanes. */
+/** Spans in any order, from which lanes are built. */
 export class Spans {
   private readonly from: number[] = [];
   private readonly until: number[] = [];
   private readonly row: number[] = [];
   private readonly isError: number[] = [];
   private readonly busy: number[] = [];
-  /** The nanoseconds of the longest span. */
+  /** Length of the longest span, in nanoseconds. */
   longest = 0;
 
-  /** Adds a span that stands for a message; `busy` are the nanoseconds of it that count, if not all. */
+  /** Adds a span for a message. `busy` is the part of its length that counts, in nanoseconds. */
   add(from: number, until: number, row: number, isError: boolean, busy = until - from): void {
     this.longest = Math.max(this.longest, until - from);
     this.busy.push(busy);
@@ -30,7 +30,7 @@ export class Spans {
     return this.from.length;
   }
 
-  /** Puts them into at most so many lanes, each into the first that is free. */
+  /** Distributes the spans to at most `most` lanes, each to the first free one. */
   *lanes(most = LANES_MAX): PausableWork<TrackLanes> {
     const from = Float64Array.from(this.from);
     const until = Float64Array.from(this.until);
@@ -46,7 +46,7 @@ export class Spans {
     return yield* this.scatter(from, until, order, lanes);
   }
 
-  /** Writes lane after lane. */
+  /** Writes the spans lane by lane. */
   private *scatter(
     from: Float64Array,
     until: Float64Array,
@@ -74,13 +74,13 @@ export class Spans {
   }
 }
 
-/** Marks what is part of the span before it in the last lane. */
+/** Marks a span that is merged with the one before it in the last lane. */
 const RUNS_TOGETHER = 255;
 
-/** Until when each lane is taken. */
+/** The time until which each lane is in use. */
 class FreeLanes {
   private readonly until: Float64Array;
-  /** The span that is last in the lane for all that has no room elsewhere. */
+  /** The last span in the lane for spans that do not fit elsewhere. */
   private last = -1;
 
   constructor(private readonly count: number) {
@@ -115,7 +115,7 @@ function isAscending(numbers: Float64Array): boolean {
   return true;
 }
 
-/** Where each lane begins, and where the last one ends. */
+/** The start of each lane, and the end of the last one. */
 function startsOf(laneOf: Uint8Array): Uint32Array {
   const counts = new Uint32Array(LANES_MAX);
   let lanes = 0;
@@ -131,20 +131,23 @@ function startsOf(laneOf: Uint8Array): Uint32Array {
   return starts;
 }
 
-/** Told of what is to be drawn: the spans from `first` until before `end`, which are one to the eye. */
+/**
+ * Called for spans to draw: those from `first` to before `end`, which are too close to be
+ * distinguished.
+ */
 export type Visit = (first: number, end: number, left: number, right: number) => void;
 
 /**
- * Lanes one after the other, in each spans that follow each other. Sums over all that come before tell
- * of any stretch at once how full it is, and whether there are errors in it.
+ * Lanes one after the other, with consecutive spans in each. Prefix sums give the density of any
+ * range and the number of its errors in constant time.
  */
 export class TrackLanes {
   readonly from: Float64Array;
   readonly until: Float64Array;
   readonly row: Uint32Array;
-  /** How many errors there are before a place. */
+  /** Number of errors before a position. */
   readonly errors: Uint32Array;
-  /** Nanoseconds that count of all spans before a place. */
+  /** Nanoseconds that count, of all spans before a position. */
   readonly busy: Float64Array;
 
   constructor(private readonly starts: Uint32Array) {
@@ -156,17 +159,17 @@ export class TrackLanes {
     this.busy = new Float64Array(length + 1);
   }
 
-  /** How many lanes there are. */
+  /** Number of lanes. */
   get count(): number {
     return this.starts.length - 1;
   }
 
-  /** How many spans there are. */
+  /** Number of spans. */
   get length(): number {
     return this.from.length;
   }
 
-  /** Adds to what counts of each span what counts of all before. */
+  /** Computes the prefix sums. */
   *sum(): PausableWork<void> {
     for (let place = 0; place < this.from.length; place++) {
       this.busy[place + 1] = (this.busy[place + 1] as number) + (this.busy[place] as number);
@@ -175,22 +178,22 @@ export class TrackLanes {
     }
   }
 
-  /** Where a lane begins. */
+  /** The start of a lane. */
   startOf(lane: number): number {
     return this.starts[lane] as number;
   }
 
-  /** The first place of a lane whose span ends at this time or later. */
+  /** The first position of a lane whose span ends at or after a time. */
   endingAt(lane: number, time: number): number {
     return lowerBound(this.until, time, this.startOf(lane), this.startOf(lane + 1));
   }
 
-  /** The first place of a lane whose span begins at this time or later. */
+  /** The first position of a lane whose span begins at or after a time. */
   beginningAt(lane: number, time: number): number {
     return lowerBound(this.from, time, this.startOf(lane), this.startOf(lane + 1));
   }
 
-  /** The place of the span of a message that begins then; undefined if there is none. */
+  /** The position of the span of a message that begins at `from`; undefined if there is none. */
   placeOf(row: number, from: number): { lane: number; place: number } | undefined {
     for (let lane = 0; lane < this.count; lane++) {
       const end = this.startOf(lane + 1);
@@ -202,22 +205,22 @@ export class TrackLanes {
     return undefined;
   }
 
-  /** What part of the time from the first to the last of some spans they fill. */
+  /** The part of the time that some spans fill, from the first to the last. */
   density(first: number, end: number): number {
     const length = (this.until[end - 1] as number) - (this.from[first] as number);
     return length <= 0 ? 1 : ((this.busy[end] as number) - (this.busy[first] as number)) / length;
   }
 
-  /** How many of some spans are errors. */
+  /** Number of errors among some spans. */
   errorsIn(first: number, end: number): number {
     return (this.errors[end] as number) - (this.errors[first] as number);
   }
 
-  /** Tells of the pixels of errors among some spans, each pixel once. */
+  /** Visits each pixel that has errors among some spans, once. */
   visitErrors(first: number, end: number, stretch: Stretch, visit: (x: number) => void): void {
     const pixel = nanosPerPixel(stretch);
     for (let place = first; place < end && this.errorsIn(place, end) > 0; ) {
-      // The sum is one more for the first time behind the next error.
+      // The sum increases by one at the next error.
       const next = lowerBound(this.errors, (this.errors[place] as number) + 1, place, end + 1) - 1;
       const at = Math.max(this.from[next] as number, stretch.from);
       if (at > stretch.until) return;
@@ -226,7 +229,7 @@ export class TrackLanes {
     }
   }
 
-  /** What is seen of a lane: spans by themselves, or together where they are closer than a pixel. */
+  /** Visits the visible spans of a lane: single ones, or groups that are closer than a pixel. */
   visit(lane: number, stretch: Stretch, visit: Visit): void {
     const end = this.startOf(lane + 1);
     const pixel = nanosPerPixel(stretch);
@@ -239,7 +242,7 @@ export class TrackLanes {
     }
   }
 
-  /** The places that a pixel and its neighbours show. */
+  /** The spans at a pixel and its neighbors. */
   near(lane: number, stretch: Stretch, x: number, reach: number): { first: number; end: number } {
     const first = this.endingAt(lane, timeAt(stretch, x - reach));
     const until = timeAt(stretch, x + reach);
@@ -247,7 +250,7 @@ export class TrackLanes {
     return { first, end };
   }
 
-  /** Behind the last span that is one with this one to the eye. */
+  /** The end of the spans that cannot be distinguished from this one. */
   private runEnd(place: number, end: number, pixel: number): number {
     let next = place + 1;
     if (this.isWide(place, pixel)) return next;
@@ -261,7 +264,7 @@ export class TrackLanes {
     return next;
   }
 
-  /** Of places that begin within a pixel of each other only the last can be wide. */
+  /** Of spans that begin within a pixel of each other, only the last one can be wide. */
   private narrowEnd(first: number, end: number, pixel: number): number {
     return end > first && this.isWide(end - 1, pixel) ? end - 1 : end;
   }
@@ -271,10 +274,10 @@ export class TrackLanes {
   }
 }
 
-/** Pixels from which on a span is drawn by itself. */
+/** Minimum width of a span that is drawn separately, in pixels. */
 const WIDE = 1.5;
 
-/** The first place in a part of ascending numbers whose number is not less than this one. */
+/** The first index in a part of ascending numbers whose number is at least this one. */
 function lowerBound(
   numbers: Float64Array | Uint32Array,
   number: number,
@@ -291,7 +294,7 @@ function lowerBound(
   return from;
 }
 
-/** The same, for a place that is near. */
+/** The same, for an index that is near. */
 function gallop(numbers: Float64Array, number: number, low: number, high: number): number {
   let step = 1;
   let from = low;

@@ -1,29 +1,29 @@
-// Where tracks are, from top to bottom.
+// Vertical positions of tracks.
 
 import type { Track, TrackSection } from "./tracks";
 
-/** Heights in pixels. */
+/** Height of the ruler, in pixels. */
 export const RULER = 24;
 export const LANE = 16;
 const POINTS = 12;
 const STRIP = 6;
 const MARGIN = 5;
 const GAP = 2;
-/** Room for two lines of text. */
+/** Minimum height of a track: two lines of text. */
 const TRACK_LEAST = 42;
 const COLLAPSED = 26;
-/** The part of the view that pinned tracks may have. */
+/** Maximum part of the view for pinned tracks. */
 const PINNED_MOST = 0.5;
 
-/** A section on its place in its track. */
+/** A section with its position in its track. */
 export interface PlacedSection {
   readonly section: TrackSection;
   readonly top: number;
-  /** Of one lane; all are on one if the track is collapsed. */
+  /** Height of one lane. In a collapsed track all lanes share one. */
   readonly height: number;
 }
 
-/** A track on its place. Tops count from where its part, pinned or not, begins. */
+/** A track with its position, relative to the pinned or the scrolling part. */
 export interface Placed {
   readonly track: Track;
   readonly top: number;
@@ -33,27 +33,27 @@ export interface Placed {
   readonly sections: readonly PlacedSection[];
 }
 
-/** All tracks on their places: those that are pinned first, which do not move with the others. */
+/** All tracks with their positions. Pinned tracks come first and do not scroll. */
 export interface Layout {
   readonly placed: readonly Placed[];
-  /** By the places of tracks. */
+  /** Positions by track index; undefined for hidden tracks. */
   readonly byTrack: readonly (Placed | undefined)[];
   readonly pinnedHeight: number;
   readonly height: number;
 }
 
-/** Which tracks are shown, and which are not as usual, by their keys. */
+/** The displayed tracks, and deviations from the default, by key. */
 export interface Arrangement {
-  /** The places of the tracks that are shown, in their order. */
+  /** The indices of the displayed tracks, in order. */
   readonly shown: readonly number[];
   readonly pinned: ReadonlySet<string>;
   readonly collapsed: ReadonlySet<string>;
   readonly hasProcessors: boolean;
-  /** Pixels of the view. */
+  /** Height of the view in pixels. */
   readonly viewHeight: number;
 }
 
-/** Puts tracks on their places. */
+/** Computes the positions of tracks. */
 export function layoutOf(tracks: readonly Track[], arrangement: Arrangement): Layout {
   const byTrack: (Placed | undefined)[] = tracks.map(() => undefined);
   const most = arrangement.viewHeight * PINNED_MOST;
@@ -81,7 +81,7 @@ export function layoutOf(tracks: readonly Track[], arrangement: Arrangement): La
   return { placed, byTrack, pinnedHeight, height };
 }
 
-/** Where the processor strip of a track is, from its top. */
+/** The position of the processor strip in a track. */
 export const STRIP_PLACE = { top: MARGIN - 1, height: STRIP - 2 };
 
 function placedAt(track: Track, top: number, isPinned: boolean, arrangement: Arrangement): Placed {
@@ -97,12 +97,12 @@ function placedAt(track: Track, top: number, isPinned: boolean, arrangement: Arr
   return { track, top, height, isPinned, isCollapsed, sections };
 }
 
-/** The pixel of the top of a track in the view, below the ruler. */
+/** The position of the upper edge of a track in the view, below the ruler. */
 export function screenTop(layout: Layout, placed: Placed, scroll: number): number {
   return RULER + placed.top + (placed.isPinned ? 0 : layout.pinnedHeight - scroll);
 }
 
-/** The tracks of which something is seen, and where. */
+/** The visible tracks with their positions. */
 export function* seen(
   layout: Layout,
   scroll: number,
@@ -115,7 +115,7 @@ export function* seen(
   }
 }
 
-/** The top of a lane in its track. */
+/** The upper edge of a lane in its track. */
 export function laneTop({ top, height }: PlacedSection, lane: number, placed: Placed): number {
   return placed.isCollapsed ? top : top + lane * height;
 }

@@ -1,4 +1,4 @@
-// Draws what moves with the pointer, and what is selected.
+// Draws the pointer position and the selection.
 
 import { NONE } from "../model/recording";
 import { sinceStart } from "../parts/format";
@@ -12,7 +12,7 @@ import { type Role, servantOf, servesOf, waitsOf } from "./tracks";
 
 type OverlayCanvas = CanvasRenderingContext2D;
 
-/** Draws everything that lies above the tracks. */
+/** Draws everything above the tracks. */
 export function drawOverlay(canvas: OverlayCanvas, scene: TimelineScene, marks: Marks): void {
   canvas.clearRect(0, 0, scene.stretch.width, scene.height);
   for (const span of marks.marked) drawBand(canvas, scene, span, scene.colours.accent, 0.08);
@@ -42,7 +42,7 @@ function drawBand(
   canvas.fillRect(left + width, 0, 1, scene.height);
 }
 
-/** A line where the pointer is, with its time on the ruler. */
+/** Draws a line at the pointer, with its time on the ruler. */
 function drawPointer(
   canvas: OverlayCanvas,
   { stretch, height, colours }: TimelineScene,
@@ -65,7 +65,7 @@ function drawPointer(
   canvas.fillText(label, left + 4, RULER / 2);
 }
 
-/** Covers the labels of the ruler that would be beside another text, or below it. */
+/** Covers the labels of the ruler that would overlap another text. */
 function hideLabels(
   canvas: OverlayCanvas,
   stretch: Stretch,
@@ -83,10 +83,10 @@ function hideLabels(
   }
 }
 
-/** Pixels between the label of the pointer and those of the ruler. */
+/** Pixels between the label of the pointer and the labels of the ruler. */
 const LABEL_GAP = 6;
 
-/** A place of a span on the screen. */
+/** The rectangle of a span on the screen. */
 interface SpanBox {
   readonly left: number;
   readonly right: number;
@@ -94,7 +94,7 @@ interface SpanBox {
   readonly bottom: number;
 }
 
-/** A message wherever it is, with lines from one place to the next. */
+/** Draws all spans of a message, with lines between them. */
 function drawMessage(
   canvas: OverlayCanvas,
   scene: TimelineScene,
@@ -112,7 +112,7 @@ function drawMessage(
   else if (!drawWait(canvas, scene, call)) drawFan(canvas, scene, row);
 }
 
-/** A call that waits for a reply in vain; says whether there is one. */
+/** Draws a call without a reply. Returns false if it has one. */
 function drawWait(canvas: OverlayCanvas, scene: TimelineScene, call: number): boolean {
   const waits = boxOf(scene, scene.recording.from.get(call), "waits", call);
   outline(canvas, waits);
@@ -134,7 +134,7 @@ function drawCall(canvas: OverlayCanvas, scene: TimelineScene, call: number): vo
   canvas.setLineDash([]);
 }
 
-/** From who sends a message to all who get it. */
+/** Draws arrows from the sender of a message to all recipients. */
 function drawFan(canvas: OverlayCanvas, scene: TimelineScene, row: number): void {
   const { recording, tracks, layout } = scene;
   const box = boxOf(scene, recording.from.get(row), "sends", row);
@@ -162,13 +162,15 @@ function drawFan(canvas: OverlayCanvas, scene: TimelineScene, row: number): void
   }
 }
 
-/** Pixels by which arrows to recipients lean, so that they can be told apart from the pointer. */
+/**
+ * Horizontal offset of arrows to recipients, in pixels, which distinguishes them from the pointer.
+ */
 const FAN = 14;
 
-/** Pixels from the middle of a point to its sides. */
+/** Half of the width of a point, in pixels. */
 const POINT = 4;
 
-/** Where a span of a message is on the screen. */
+/** The rectangle of a span of a message on the screen. */
 function boxOf(scene: TimelineScene, owner: number, role: Role, row: number): SpanBox | undefined {
   const { layout, stretch } = scene;
   const track = role === "bus" ? busTrack(scene, owner) : scene.tracks.trackOf(owner);
@@ -185,7 +187,7 @@ function boxOf(scene: TimelineScene, owner: number, role: Role, row: number): Sp
   return { left: left - reach, right: right + reach, top: top + 1, bottom: top + one.height - 1 };
 }
 
-/** Buses have the first tracks, those of them that have anything on them. */
+/** The track of a bus. Buses with spans have the first tracks. */
 function busTrack({ tracks, recording }: TimelineScene, bus: number): number | undefined {
   const place = tracks.tracks.findIndex(({ key }) => key === `bus ${bus}`);
   return place < 0 || bus >= recording.buses.length ? undefined : place;
@@ -195,7 +197,7 @@ function timesOf(lanes: TrackLanes, place: number): Span {
   return { from: lanes.from[place] as number, until: lanes.until[place] as number };
 }
 
-/** When the span of a message begins that has a role. */
+/** The start of a message's span in a role. */
 function beginOf({ recording }: TimelineScene, role: Role, row: number): number {
   if (role === "bus" || role === "sends") return recording.at.get(row);
   const reply = recording.partner.get(row);
@@ -209,7 +211,7 @@ function outline(canvas: OverlayCanvas, box: SpanBox | undefined): void {
   canvas.strokeRect(box.left - 0.75, box.top - 0.75, width + 1.5, box.bottom - box.top + 1.5);
 }
 
-/** A curve that leaves and arrives upright, with a head. */
+/** Draws a curve with vertical ends and an arrowhead. */
 function arrow(canvas: OverlayCanvas, x0: number, y0: number, x1: number, y1: number): void {
   const bend = (y1 - y0) / 2;
   canvas.beginPath();
@@ -224,7 +226,7 @@ function arrow(canvas: OverlayCanvas, x0: number, y0: number, x1: number, y1: nu
   canvas.fill();
 }
 
-/** The span of time in which a message is seen, and the tracks on which it is. */
+/** The time range of a message, and its tracks. */
 export function placeOf(
   { recording, tracks, layout }: Pick<TimelineScene, "recording" | "tracks" | "layout">,
   row: number,

@@ -1,4 +1,4 @@
-// When processes had a processor, for the stretch of time that is seen.
+// Running times of processes on processors, for the visible time range.
 
 import { useSignalEffect } from "@preact/signals";
 import type { FrameColumns, Numbers } from "../format/frame";
@@ -11,10 +11,10 @@ import type { Timeline } from "./state";
 import { nanosPerPixel } from "./stretch";
 import type { Tracks } from "./tracks";
 
-/** Milliseconds without a movement after which the switches of what is seen are asked for. */
+/** Running times are requested after this many milliseconds without a movement. */
 const SETTLE = 150;
 
-/** Asks for them whenever what is seen has settled, if the recording has any. */
+/** Requests the running times after each movement, if the recording has them. */
 export function useProcessors(timeline: Timeline, store: Store): void {
   useSignalEffect(() => {
     const { from, until, width } = timeline.stretch.value;
@@ -27,7 +27,7 @@ export function useProcessors(timeline: Timeline, store: Store): void {
       ask(store, wider, finest, controller.signal)
         .then((answered) => take(timeline, tracks, answered, store))
         .catch(() => {
-          // It was asked again, or the program is gone, which the page says elsewhere.
+          // It was requested again, or the program has stopped, which the page reports elsewhere.
         });
     }, SETTLE);
     return () => {
@@ -37,9 +37,9 @@ export function useProcessors(timeline: Timeline, store: Store): void {
   });
 }
 
-/** What is known about the switches of a recording. */
+/** The known facts about context switches of a recording. */
 class SwitchesState {
-  /** Whether the recording has none. */
+  /** True if the recording has none. */
   isAbsent = false;
 }
 
@@ -66,7 +66,7 @@ function take(
   else switchesState(store).isAbsent = true;
 }
 
-/** The times of an answer, by the places of tracks. */
+/** The running times of an answer, by track index. */
 export function processorsOf(columns: FrameColumns, tracks: Tracks): (TrackLanes | undefined)[] {
   const spans: (Spans | undefined)[] = tracks.tracks.map(() => undefined);
   const column = (name: ColumnName): Numbers => columns.get(name) ?? new Uint8Array(0);

@@ -1,4 +1,4 @@
-// The ruler: round points of time, so many as have room.
+// The ruler: round times, as many as fit.
 
 import type { Span } from "../state/store";
 import type { Stretch } from "./stretch";
@@ -9,11 +9,11 @@ export interface RulerTick {
   readonly label: string;
 }
 
-/** Pixels that a label has for itself. */
+/** Width of a label with its space, in pixels. */
 const LABEL_WIDTH = 110;
 const STEPS = [1, 2, 5];
 
-/** Round points of time in a stretch, ascending. */
+/** Round times in a range, ascending. */
 export function ticksOf(stretch: Stretch): RulerTick[] {
   const step = stepOf(stretch, stretch.width / LABEL_WIDTH);
   const ticks: RulerTick[] = [];
@@ -23,7 +23,7 @@ export function ticksOf(stretch: Stretch): RulerTick[] {
   return ticks;
 }
 
-/** The shortest of 1, 2, 5, 10 and so on nanoseconds of which at most `most` are in a span. */
+/** The shortest step of 1, 2, 5, 10, … nanoseconds of which at most `most` fit into a span. */
 export function stepOf(span: Span, most: number): number {
   const least = (span.until - span.from) / Math.max(most, 1);
   const power = 10 ** Math.max(0, Math.floor(Math.log10(least)));
@@ -31,7 +31,7 @@ export function stepOf(span: Span, most: number): number {
   return step === undefined ? 10 * power : step * power;
 }
 
-/** Seconds with so many digits that neighbours differ, in groups of three. */
+/** Seconds with enough digits to distinguish neighbors, in groups of three. */
 export function labelOf(at: number, step: number): string {
   const digits = Math.max(0, 9 - Math.floor(Math.log10(step) + 1e-9));
   const [whole = "", part = ""] = (at / 1e9).toFixed(digits).split(".");

@@ -1,4 +1,4 @@
-// All that a picture of the timeline is made from.
+// The data of a picture of the timeline.
 
 import type { Recording } from "../model/recording";
 import type { Colours } from "../parts/colours";
@@ -9,7 +9,7 @@ import type { Layout } from "./layout";
 import type { Stretch } from "./stretch";
 import type { Tracks } from "./tracks";
 
-/** What is below; it changes only with what is looked at. */
+/** The lower layer, which changes only with the displayed range and tracks. */
 export interface TimelineScene {
   readonly recording: Recording;
   readonly tracks: Tracks;
@@ -18,19 +18,19 @@ export interface TimelineScene {
   readonly scroll: number;
   readonly height: number;
   readonly colours: Colours;
-  /** When each track had a processor, by the places of tracks. */
+  /** Running times on processors, by track index. */
   readonly processors: readonly (TrackLanes | undefined)[];
 }
 
-/** What is above it, and moves with the pointer. */
+/** The upper layer, which changes with the pointer. */
 export interface Marks {
-  /** The message that is selected. */
+  /** The selected message. */
   readonly selected: number | undefined;
   readonly hit: TrackHit | undefined;
-  /** The pixel at which the pointer is. */
+  /** The position of the pointer in pixels. */
   readonly pointer: number | undefined;
-  /** What is being selected. */
+  /** The range that is being selected. */
   readonly band: Span | undefined;
-  /** What was marked to be found again. */
+  /** The marked ranges. */
   readonly marked: readonly Span[];
 }

@@ -1,22 +1,22 @@
-// Which tracks are shown, and in which order.
+// The displayed tracks and their order.
 
 import type { Track } from "./tracks";
 
-/** In which order tracks stand. Buses come first. */
+/** The order of tracks. Buses come first. */
 export type TrackOrder = "appearance" | "busiest" | "longest-wait";
 
-/** Which tracks are shown. */
+/** The filter and order of tracks. */
 export interface TrackFilter {
   readonly order: TrackOrder;
   readonly shows: "all" | "waiting";
-  /** What is in a name of them. */
+  /** A text that occurs in a name of the track. */
   readonly text: string;
 }
 
 /** All tracks, in the order of their first messages. */
 export const ALL_TRACKS: TrackFilter = { order: "appearance", shows: "all", text: "" };
 
-/** The places of the tracks that are shown, in their order. */
+/** The indices of the displayed tracks, in order. */
 export function selectedTracks(tracks: readonly Track[], filter: TrackFilter): number[] {
   const text = filter.text.trim().toLowerCase();
   const rank = RANKS[filter.order];
@@ -36,7 +36,7 @@ function isShown(track: Track, { shows }: TrackFilter, text: string): boolean {
   return names.some((name) => name.toLowerCase().includes(text));
 }
 
-/** What comes first has more of this. */
+/** The values by which tracks are sorted, in descending order. */
 const RANKS: Readonly<Record<TrackOrder, (track: Track) => number>> = {
   appearance: () => 0,
   busiest: ({ messages }) => messages,

@@ -1,9 +1,9 @@
-// Sorting in pieces, so that nothing else has to wait for it.
+// Sorting in slices, so that it does not block other work.
 
-/** Work that can be interrupted wherever it yields. */
+/** Work that can be interrupted at each yield. */
 export type PausableWork<T> = Generator<void, T, void>;
 
-/** Does work without a pause. */
+/** Runs work without interruption. */
 export function finished<T>(work: PausableWork<T>): T {
   for (;;) {
     const { done, value } = work.next();
@@ -11,17 +11,17 @@ export function finished<T>(work: PausableWork<T>): T {
   }
 }
 
-/** Steps of a loop between two places at which work may be interrupted. */
+/** Number of loop steps between two yields. */
 export const WORK_STEPS = 4096;
 
-/** Whether work may be interrupted at this step of a loop. */
+/** True if work should yield at this step of a loop. */
 export function isPause(step: number): boolean {
   return (step & (WORK_STEPS - 1)) === WORK_STEPS - 1;
 }
 
 /**
- * The places of ascending keys; of equal ones the earlier first. Keys that are nearly in order, as
- * times mostly are, cost little more than to look at each.
+ * The indices of keys in ascending order; equal keys keep their order. Keys that are nearly sorted,
+ * as times mostly are, take little more time than one pass.
  */
 export function* orderOf(keys: Float64Array): PausableWork<Uint32Array> {
   let order = Uint32Array.from(keys.keys());
@@ -36,7 +36,7 @@ export function* orderOf(keys: Float64Array): PausableWork<Uint32Array> {
   return order;
 }
 
-/** Merges the sorted stretches from `low` and from `low + length` on. */
+/** Merges the sorted ranges that start at `low` and at `low + length`. */
 function merge(
   keys: Float64Array,
   from: Uint32Array,

@@ -1,4 +1,4 @@
-// What is looked at on the timeline, and how it is moved.
+// The state of the timeline: the visible range, its movements and the selection.
 
 import { computed, effect, signal } from "@preact/signals";
 import { NONE } from "../model/recording";
@@ -23,17 +23,19 @@ import {
 import { type Tracks, tracksOf } from "./tracks";
 import { Worker } from "./work";
 
-/** The state of a timeline that is on the screen. */
+/** The state of a timeline on the screen. */
 export class Timeline {
   readonly tracks = signal<Tracks | undefined>(undefined);
-  /** When each track had a processor; undefined until it is known that this was recorded. */
+  /**
+   * Running times on processors, by track; undefined until the page knows that they were recorded.
+   */
   readonly processors = signal<readonly (TrackLanes | undefined)[] | undefined>(undefined);
   readonly size = signal({ width: 0, height: 0 });
   readonly scroll = signal(0);
   readonly hit = signal<TrackHit | undefined>(undefined);
   readonly pointer = signal<{ readonly x: number; readonly y: number } | undefined>(undefined);
   readonly band = signal<Span | undefined>(undefined);
-  /** Whether what comes last is seen, however much comes. */
+  /** True if the view follows the newest messages. */
   readonly follows = signal(false);
   readonly marked: Arranged["marked"];
   readonly pinned: Arranged["pinned"];
@@ -41,7 +43,7 @@ export class Timeline {
   readonly filter: Arranged["filter"];
   readonly merging: SequenceState["merging"];
 
-  /** The stretch of time that is seen. */
+  /** The visible time range. */
   readonly stretch = computed<Stretch>(() => {
     this.store.grown.value;
     const span = this.store.span.value;
@@ -59,11 +61,11 @@ export class Timeline {
     }),
   );
 
-  /** What has selected the message that is selected last: if it was this view, nothing has to move. */
+  /** The message that this view selected last. The view does not scroll to its own selection. */
   private ownSelection: number | undefined;
-  /** What was clicked last. */
+  /** The last clicked object. */
   private clicked: TrackHit | undefined;
-  /** Has the view scrolled to a track. */
+  /** Scrolls the view to a track. */
   scrollTo: (top: number) => void = () => {};
 
   constructor(readonly store: Store) {
@@ -75,7 +77,7 @@ export class Timeline {
     this.merging = sequenceState(store).merging;
   }
 
-  /** Follows what is shown and what is selected; gives what ends that. */
+  /** Follows the displayed messages and the selection. Returns a function that ends that. */
   follow(): () => void {
     const worker = new Worker<Tracks>((tracks) => {
       this.hit.value = undefined;
@@ -92,7 +94,7 @@ export class Timeline {
         const row = this.store.selected.value;
         const isKnown = this.tracks.value !== undefined;
         if (row === undefined || !isKnown || row === this.ownSelection) return;
-        // While a recording is read, its track may come later.
+        // While a recording is being loaded, the track may appear later.
         if ((this.placeOf(row)?.placed.length ?? 0) === 0) return;
         this.ownSelection = row;
         this.show(row);
@@ -108,7 +110,7 @@ export class Timeline {
     };
   }
 
-  /** Looks at a span of time; at all there is without one, or if it is all there is. */
+  /** Displays a time range, or everything if it is undefined or the whole range. */
   look(span: Span | undefined): void {
     this.follows.value = false;
     const { until } = this.whole();
@@ -116,26 +118,26 @@ export class Timeline {
     this.store.span.value = isWhole ? undefined : span;
   }
 
-  /** Looks at what comes last, for as long as nobody moves. */
+  /** Displays the newest messages, until the user scrolls. */
   private lookAtEnd(until: number): void {
     const span = this.store.span.peek();
     const length = span === undefined ? FOLLOWED : span.until - span.from;
     this.store.span.value = clamped({ from: until - length, until }, until);
   }
 
-  /** Zooms at a pixel; factors below 1 come closer. */
+  /** Zooms at a pixel; a factor below 1 zooms in. */
   zoom(factor: number, x: number): void {
     const stretch = this.stretch.peek();
     this.look(zoomed(stretch, factor, timeAt(stretch, x), this.whole().until));
   }
 
-  /** Moves by a part of what is seen. */
+  /** Scrolls by a part of the visible range. */
   pan(part: number): void {
     const { from, until } = this.stretch.peek();
     this.look(panned({ from, until }, part * (until - from), this.whole().until));
   }
 
-  /** Selects what is on the screen; comes closer to what cannot be told apart. */
+  /** Selects an object; zooms in on objects that are too close to be distinguished. */
   choose(hit: TrackHit | undefined, x: number): void {
     if (hit !== undefined && hit.end > hit.first + 1) {
       this.zoom(CLOSER, x);
@@ -146,7 +148,7 @@ export class Timeline {
     this.store.selectMessage(hit?.row);
   }
 
-  /** Looks at the selected message from near; at a marked span if there is none. */
+  /** Zooms in on the selected message, or on a marked range if no message is selected. */
   focus(): void {
     const row = this.store.selected.peek();
     const { until } = this.whole();
@@ -155,12 +157,12 @@ export class Timeline {
     this.scrollToMessage(row);
   }
 
-  /** Marks the selected message, or what is seen, to be found again; a second time ends that. */
+  /** Marks the selected message or the visible range, or removes the mark. */
   mark(): void {
     const row = this.store.selected.peek();
     const { from, until } = this.stretch.peek();
     const seen = row === undefined ? { from, until } : this.spanOf(row);
-    // As the address has it.
+    // Rounded like in the address.
     const span = { from: Math.round(seen.from), until: Math.round(seen.until) };
     const isSame = (one: Span): boolean => one.from === span.from && one.until === span.until;
     const marked = this.marked.peek();
@@ -178,7 +180,7 @@ export class Timeline {
     this.store.selectMessage(row);
   }
 
-  /** Pins a track, or not; collapses it, or not. */
+  /** Pins or collapses tracks, or reverts that. */
   toggle(which: "pinned" | "collapsed", keys: readonly string[]): void {
     const set = new Set(this[which].peek());
     const isOn = keys.every((key) => set.has(key));
@@ -189,18 +191,18 @@ export class Timeline {
     this[which].value = set;
   }
 
-  /** From the first to the last message. */
+  /** The range from the first to the last message. */
   private whole(): Span {
     return { from: 0, until: Math.max(this.store.recording.peek().end * 1.005, NARROWEST) };
   }
 
-  /** Moves so that a message is seen. */
+  /** Scrolls a message into view. */
   private show(row: number): void {
     const stretch = this.stretch.peek();
     const wanted = showing(stretch, this.spanOf(row), this.whole().until);
     if (wanted !== stretch) this.look(clamped(wanted, this.whole().until));
     this.scrollToMessage(row);
-    // Of a page that has just been opened, the tracks are not there yet to be scrolled.
+    // When the page has just been opened, the tracks do not exist yet.
     requestAnimationFrame(() => requestAnimationFrame(() => this.scrollToMessage(row)));
   }
 
@@ -226,7 +228,9 @@ export class Timeline {
     if (!isSeen) this.scrollTo(placed.top - (height - layout.pinnedHeight - placed.height) / 3);
   }
 
-  /** Where the selected message is: on the track of who serves it, of who waits, or of who sends it. */
+  /**
+   * The span of the selected message: on the track of its callee, of its caller, or of its sender.
+   */
   private selectedPlace(): { lanes: TrackLanes; place: number } | undefined {
     const row = this.store.selected.peek();
     const tracks = this.tracks.peek();
@@ -244,8 +248,8 @@ export class Timeline {
   }
 }
 
-/** Nanoseconds that are followed at first. */
+/** Length of the followed range at first, in nanoseconds. */
 const FOLLOWED = 10e9;
 
-/** How much closer a click comes to what cannot be told apart. */
+/** Zoom factor of a click on objects that are too close to be distinguished. */
 const CLOSER = 1 / 8;

@@ -1,9 +1,9 @@
-// What tests of the timeline have in common.
+// Helpers that tests of the timeline share.
 
 import { Spans, type TrackLanes } from "./lanes";
 import { finished } from "./sorting";
 
-/** Lanes of spans of which the rows are their places; negative ends are errors. */
+/** Lanes of spans whose rows are their indices. A negative end marks an error. */
 export function lanesOf(spans: readonly (readonly [number, number])[], most?: number): TrackLanes {
   const all = new Spans();
   for (const [row, [from, until]] of spans.entries())

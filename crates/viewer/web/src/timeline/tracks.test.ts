@@ -21,11 +21,11 @@ interface Message {
   readonly from: number;
   readonly to?: number;
   readonly partner?: number;
-  /** Nanoseconds until it was routed, and until it had left. */
+  /** Nanoseconds until it was routed, and until it was written. */
   readonly bus?: readonly [number, number];
 }
 
-/** A recording of connections 0 (of process 7), 1 (of process 8) and 2 (of process 7). */
+/** A recording of connections 0 (process 7), 1 (process 8) and 2 (process 7). */
 function recordingOf(messages: readonly Message[]): Recording {
   const u32 = (of: (message: Message) => number | undefined): Uint32Array =>
     Uint32Array.from(messages, (message) => of(message) ?? NONE);
@@ -47,7 +47,7 @@ function recordingOf(messages: readonly Message[]): Recording {
   return recording;
 }
 
-/** Of a reply, how many messages before it its call is. */
+/** The number of messages between a reply and its call. */
 function answersOf({ kind, partner }: Message, row: number): number {
   return kind === CALL || partner === undefined ? NONE : row - partner;
 }
@@ -70,7 +70,7 @@ function tracksFor(messages: readonly Message[], shown = messages.map(() => true
   return finished(tracksOf(recordingOf(messages), visibleOf(messages.length, bits)));
 }
 
-/** `program7 waits 0..50`, with `!` for errors. */
+/** Spans of tracks as text, such as `program7 waits 0..50`, with `!` for errors. */
 function told(tracks: Tracks): string[] {
   const sections = tracks.tracks.flatMap(({ title, sections }) =>
     sections.map(({ role, lanes }) => {
@@ -133,7 +133,7 @@ test("a pair is drawn once if either of it is shown", () => {
   expect(told(tracksFor(PAIR, [false, false]))).toEqual([]);
 });
 
-/** Tracks of which each has so many lanes. */
+/** Tracks with these numbers of lanes. */
 function tracksWith(...lanes: number[]): Track[] {
   return lanes.map((count, place) => {
     const spans = Array.from({ length: count }, (): [number, number] => [0, 100]);
@@ -238,6 +238,6 @@ test("short-lived processes of a program have one track until it is expanded", (
   expect(titles("nothing")).toEqual(["ask", "program8", "ask", "ask"]);
   const tracks = finished(tracksOf(recording, all, { merges: "programs", expanded: new Set() }));
   expect(new Set([0, 2, 3].map((id) => tracks.trackOf(id))).size).toBe(1);
-  // They have waited until they left.
+  // They waited until they disconnected.
   expect(told(tracks)).toContain("ask × 3 waits 0..5! 1..5! 2..5!");
 });

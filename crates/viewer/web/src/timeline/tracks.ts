@@ -1,4 +1,4 @@
-// Who did what when: a track for each bus and each process, made of the messages that are shown.
+// Tracks: the spans of each bus and each process, made from the displayed messages.
 
 import type { Bus, Peer } from "../generated/protocol";
 import { isUnanswered, type Outcome, outcomeOf } from "../model/outcome";
@@ -9,8 +9,8 @@ import { Spans, type TrackLanes } from "./lanes";
 import { isPause, type PausableWork } from "./sorting";
 
 /**
- * What spans are: a bus that has a message, a process that works on a call of another, one that waits
- * for the answer to its call, and messages that ask for none.
+ * The roles of spans: a bus that handles a message, a process that works on a call, a process that
+ * waits for the reply to its call, and messages without a reply.
  */
 export const ROLES = ["bus", "serves", "waits", "sends"] as const;
 export type Role = (typeof ROLES)[number];
@@ -21,21 +21,21 @@ export interface TrackSection {
   readonly lanes: TrackLanes;
 }
 
-/** What one process, or a bus, did. */
+/** The activity of one process or bus. */
 export interface Track {
-  /** The same for the same process, whatever is shown. */
+  /** A key that identifies the same process with any selection. */
   readonly key: string;
   readonly title: string;
   readonly subtitle: string;
-  /** What else there is to know of it. */
+  /** A further description. */
   readonly about: string;
   readonly isBus: boolean;
   readonly sections: readonly TrackSection[];
-  /** How many spans and points it has. */
+  /** Number of spans and points. */
   readonly messages: number;
-  /** Nanoseconds of the longest wait for a reply. */
+  /** Longest wait for a reply, in nanoseconds. */
   readonly longestWait: number;
-  /** The group of short-lived connections that it is, or that it is one of. */
+  /** The group of short-lived connections that the track represents or belongs to. */
   readonly group?: TrackGroup;
 }
 
@@ -45,20 +45,20 @@ export interface TrackGroup {
   readonly isMerged: boolean;
 }
 
-/** All tracks that have anything on them. */
+/** All tracks that have spans. */
 export interface Tracks {
-  /** What they were made from; places of messages mean nothing in another one. */
+  /** The recording of the spans. Positions of messages are meaningless in another one. */
   readonly recording: Recording;
   readonly tracks: readonly Track[];
-  /** How far they go. */
+  /** The end of the last span. */
   readonly end: number;
-  /** The place of the track of a connection among them. */
+  /** The index of the track of a connection. */
   trackOf(peer: number): number | undefined;
-  /** Whether a bus has told what it did with messages. */
+  /** True if a bus reported how it handled messages. */
   readonly isTraced: boolean;
 }
 
-/** Puts the messages that are shown on tracks. */
+/** Puts the displayed messages on tracks. */
 export function* tracksOf(
   recording: Recording,
   visible: Visible,
@@ -91,12 +91,12 @@ export function* tracksOf(
   };
 }
 
-/** A track to which spans are added. */
+/** A track that is being built. */
 interface TrackDraft {
   readonly key: string;
   readonly title: string;
   readonly subtitle: string;
-  /** What else there is to know of it. */
+  /** A further description. */
   readonly about: string;
   readonly isBus: boolean;
   readonly group?: TrackGroup;
@@ -131,7 +131,7 @@ function busDraft(bus: Bus, place: number, count: number): TrackDraft {
   return { key: `bus ${place}`, title, subtitle, about, isBus: true, peers: [], spans: noSpans() };
 }
 
-/** The draft of the process of a connection; of one whose process is not known its own. */
+/** The draft for the process of a connection. A connection with an unknown process has its own. */
 function processDraft(
   byKey: Map<string, TrackDraft>,
   peer: Peer,
@@ -162,7 +162,7 @@ function processDraft(
   return draft;
 }
 
-/** How many short-lived connections programs have, if they are enough to be merged. */
+/** The number of short-lived connections of each program, if there are enough to be merged. */
 type TrackGroups = ReadonlyMap<string, number>;
 
 function groupsOf(recording: Recording, { merges }: Merging): TrackGroups {
@@ -177,7 +177,7 @@ function groupsOf(recording: Recording, { merges }: Merging): TrackGroups {
 
 const NO_MERGING: Merging = { merges: "nothing", expanded: new Set() };
 
-/** What a connection is called besides its program. */
+/** The name of a connection in addition to its program. */
 function nameOf(peer: Peer): string {
   return peer.names[0] ?? peer.unique;
 }
@@ -186,9 +186,9 @@ function noSpans(): Record<Role, Spans> {
   return { bus: new Spans(), serves: new Spans(), waits: new Spans(), sends: new Spans() };
 }
 
-/** Lanes of a section. What does not fit runs together in the last one. */
+/** Number of lanes of a section. Spans that do not fit are merged in the last lane. */
 const LANES: Readonly<Record<Role, number>> = { bus: 4, serves: 8, waits: 8, sends: 1 };
-/** A bus has many messages at a time only while recipients do not read. */
+/** Lanes of a bus. It handles many messages at a time only while recipients do not read. */
 const BUS_LANES = 4;
 
 function* sectionsOf(draft: TrackDraft): PausableWork<TrackSection[]> {
@@ -201,7 +201,7 @@ function* sectionsOf(draft: TrackDraft): PausableWork<TrackSection[]> {
   return sections;
 }
 
-/** Adds what messages are to the tracks of those who have to do with them. */
+/** Adds the spans of messages to the tracks of their peers. */
 class TrackBuilder {
   isTraced = false;
 
@@ -236,16 +236,16 @@ class TrackBuilder {
     else this.addPoint(row, false);
   }
 
-  /** A caller that waits until it leaves, or until the recording ends. */
+  /** Adds the wait of a caller until it disconnects or the recording ends. */
   private addWait(call: number, { ending, waited = 0 }: Outcome): void {
     const { recording, drafts } = this;
     const at = recording.at.get(call);
-    // A reply to what was called last may still come.
+    // The reply to a recent call may still come.
     const isError = ending === "caller-left" || waited > REPLY_DUE;
     drafts.byPeer[recording.from.get(call)]?.spans.waits.add(at, at + waited, call, isError);
   }
 
-  /** What answers a call that is not shown itself shows the call. */
+  /** A reply whose call is not displayed adds the span of the call. */
   private addReply(row: number): void {
     const call = this.recording.callOf(row);
     if (call !== NONE && !this.visible.has(call)) this.addCall(call);
@@ -266,7 +266,7 @@ class TrackBuilder {
   }
 }
 
-/** Who works on a call: its callee, also if the bus has replied in its place. */
+/** The connection that works on a call: its callee, even if the bus has replied instead. */
 export function servantOf(recording: Recording, call: number): number {
   const { ending } = outcomeOf(recording, call);
   const isReplaced = ending === "timed-out" || ending === "callee-left";
@@ -274,7 +274,9 @@ export function servantOf(recording: Recording, call: number): number {
   return isReplaced && callee !== NONE ? callee : recording.from.get(recording.partner.get(call));
 }
 
-/** From when to when the caller waited: until the bus had given it the reply, if that is known. */
+/**
+ * The time range in which the caller waited: until the bus had written the reply, if that is known.
+ */
 export function waitsOf(recording: Recording, call: number, reply: number): [number, number] {
   const at = recording.at.get(call);
   const outcome = outcomeOf(recording, call);
@@ -282,21 +284,24 @@ export function waitsOf(recording: Recording, call: number, reply: number): [num
   return [at, at + (outcome.waited ?? 0)];
 }
 
-/** From when to when the callee had a call: from when the bus had given it to it, if that is known. */
+/**
+ * The time range in which the callee had a call: from when the bus had written it, if that is
+ * known.
+ */
 export function servesOf(recording: Recording, call: number, reply: number): [number, number] {
   const replied = recording.at.get(reply);
   const got = recording.at.get(call) + deliveredAfter(recording, call);
   return [Math.min(got, replied), replied];
 }
 
-/** Nanoseconds from when the bus had a message until it had written it; 0 if that is not known. */
+/** Nanoseconds from when the bus received a message until it had written it; 0 if unknown. */
 export function deliveredAfter(recording: Recording, row: number): number {
   const delivered = recording.delivered.get(row);
   return delivered === NONE ? 0 : delivered;
 }
 
-/** Nanoseconds after which most calls have their replies; before, one may still come. */
+/** Nanoseconds after which most calls have their replies. Before, a reply may still come. */
 const REPLY_DUE = 2e9;
 
-/** What buses are called among their connections. */
+/** The bus name of buses themselves. */
 const DRIVER = "org.freedesktop.DBus";

@@ -1,13 +1,13 @@
-// Long work in pieces, between which the page goes on.
+// Long work in slices, between which the page handles other events.
 
 import type { PausableWork } from "./sorting";
 
-/** Milliseconds of one piece. */
+/** Length of a slice in milliseconds. */
 const PIECE = 8;
-/** Work that is begun again and again rests this many times as long as it takes. */
+/** After repeated work, the pause is this many times as long as the work. */
 const REST = 1;
 
-/** Does the newest of the work that it is given, piece by piece, and tells the result. */
+/** Runs the newest work in slices, and reports its result. */
 export class Worker<T> {
   private next: (() => PausableWork<T>) | undefined;
   private isBusy = false;
@@ -15,13 +15,13 @@ export class Worker<T> {
 
   constructor(private readonly done: (result: T) => void) {}
 
-  /** Begins with some work as soon as what is being done is done. */
+  /** Starts new work as soon as the current slice has ended. */
   begin(work: () => PausableWork<T>): void {
     this.next = work;
     if (!this.isBusy) void this.run();
   }
 
-  /** Ends it, whatever is left to do. */
+  /** Ends the work, whatever its state. */
   stop(): void {
     this.isStopped = true;
   }
@@ -53,7 +53,7 @@ export class Worker<T> {
   }
 }
 
-/** Lets all else that waits have its turn; timers would take longer for it. */
+/** Lets other waiting events run. Timers would take longer. */
 function turn(): Promise<void> {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();

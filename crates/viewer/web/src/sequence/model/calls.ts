@@ -1,13 +1,13 @@
-// Calls whose replies are far away.
+// Calls whose replies are many rows later.
 
 import { Kind, NONE, type Recording } from "../../model/recording";
 
-/** Rows from a call to its reply that are looked through at each drawing. */
+/** Number of rows after a call that each drawing searches for its reply. */
 export const NEAR_ROWS = 2000;
 
 /**
- * The rows of calls whose replies are further than {@link NEAR_ROWS} rows away, in the order of their
- * replies. Those `before` are of the first `kept` of these messages.
+ * The rows of calls whose replies are more than {@link NEAR_ROWS} rows away, ordered by their
+ * replies. `before` is the result for the first `kept` of these messages.
  */
 export function farCalls(
   recording: Recording,
@@ -28,7 +28,9 @@ export function farCalls(
   return far;
 }
 
-/** Which part of a call's duration it was inside the bus before the callee had it; 0 if not known. */
+/**
+ * The part of a call's duration that it spent in the bus before the callee got it; 0 if unknown.
+ */
 export function busShare(recording: Recording, call: number, reply: number): number {
   const delivered = recording.delivered.get(call);
   const length = recording.writtenAt(reply) - recording.at.get(call);

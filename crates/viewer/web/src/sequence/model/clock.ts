@@ -1,16 +1,16 @@
-// Messages in the order of their times.
+// Messages ordered by time.
 
 import type { Recording } from "../../model/recording";
 import { lowerBound } from "../../state/visible";
 
-/** The times of messages, ascending. */
+/** The times of messages in ascending order. */
 export interface Clock {
   readonly times: Float64Array;
-  /** Of each time the place of its message. */
+  /** The position of the message for each time. */
   readonly places: Uint32Array;
 }
 
-/** The times of the shown messages. Those `before` are of the first `kept` ones. */
+/** The times of the displayed messages. `before` is the result for the first `kept` of them. */
 export function clockOf(
   recording: Recording,
   rows: Uint32Array,
@@ -27,7 +27,8 @@ export function clockOf(
   for (let place = kept; place < rows.length; place++) {
     const time = at[rows[place] as number] as number;
     let slot = place;
-    // Where the bus has recorded, messages are nearly in order: a later one may be a little older.
+    // In recordings of the bus itself messages are nearly in order: a later one may be slightly
+    // older.
     for (; slot > 0 && (times[slot - 1] as number) > time; slot--) {
       if (place - slot >= SHIFT_MAX) return sortedClock(at, rows);
       times[slot] = times[slot - 1] as number;
@@ -39,12 +40,12 @@ export function clockOf(
   return { times, places };
 }
 
-/** The slot of the first message that is not before a time. */
+/** The slot of the first message at or after a time. */
 export function slotAt(clock: Clock, time: number): number {
   return lowerBound(clock.times, time);
 }
 
-/** Recordings one after the other on one clock have to be sorted. */
+/** Several recordings on one clock must be sorted. */
 function sortedClock(at: Float64Array, rows: Uint32Array): Clock {
   const time = (place: number): number => at[rows[place] as number] as number;
   const places = Uint32Array.from(rows, (_, place) => place);
@@ -52,5 +53,5 @@ function sortedClock(at: Float64Array, rows: Uint32Array): Clock {
   return { times: Float64Array.from(places, time), places };
 }
 
-/** Messages that one message is moved past before all are sorted. */
+/** Maximum number of messages that one message is moved past before all are sorted. */
 const SHIFT_MAX = 4096;

@@ -4,7 +4,7 @@ import { type ColumnOptions, columnsOf, DRIVER, isMerged } from "./columns";
 import { ALONE, allRows, call, peer, recordingOf, signal } from "./sample";
 import { Tally } from "./tally";
 
-/** A connection of a program that has left. */
+/** A connection of a program that has disconnected. */
 function client(id: number, program: string, differs: Partial<Peer> = {}): Peer {
   const process = { pid: 100 + id, uid: 0, program, exe: null, command: [], unit: null };
   return peer(id, { process, label: `${program} (:1.${id})`, left: id * 10, ...differs });
@@ -12,7 +12,7 @@ function client(id: number, program: string, differs: Partial<Peer> = {}): Peer 
 
 const MERGED: ColumnOptions = { ...ALONE, merging: { merges: "programs", expanded: new Set() } };
 
-/** Each connection of these calls the bus once; then some say so often something more. */
+/** The labels of the columns. Each connection calls the bus once; `more` lists further messages. */
 function labels(peers: readonly Peer[], options = MERGED, more: readonly number[] = []): string[] {
   const bus = peer(0, { unique: DRIVER, label: DRIVER });
   const samples = [

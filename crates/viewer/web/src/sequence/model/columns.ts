@@ -1,25 +1,25 @@
-// The columns of the diagram: who has one, and in which order.
+// The columns of the diagram: the peers that have one, and their order.
 
 import type { Peer } from "../../generated/protocol";
 import { NONE, type Recording } from "../../model/recording";
 import type { Tally } from "./tally";
 
-/** What has a column of its own. */
+/** The peers that share a column. */
 export type ColumnGrouping = "connection" | "process";
 
-/** Where columns stand. */
+/** The order and position of columns. */
 export type Order =
-  /** In lanes that are used again: a column has one only while it takes part. */
+  /** Lanes are reused: a column has a lane only while its peer is active. */
   | "compact"
-  /** Each in a place of its own, in the order of its first message. */
+  /** Each column has its own position, in the order of the first messages. */
   | "appearance"
-  /** Each in a place of its own, the busiest first. */
+  /** Each column has its own position, the busiest first. */
   | "traffic";
 
-/** Which short-lived connections have one column together. */
+/** The short-lived connections that share a column. */
 export interface Merging {
   readonly merges: "programs" | "nothing";
-  /** Keys of groups of which each connection has its own column all the same. */
+  /** Keys of groups whose connections have separate columns nevertheless. */
   readonly expanded: ReadonlySet<string>;
 }
 
@@ -31,34 +31,34 @@ export interface ProgramGroup {
 }
 
 export interface Column {
-  /** A name of it that no other column has. */
+  /** A key that is unique among the columns. */
   readonly key: string;
   readonly label: string;
   readonly peers: readonly Peer[];
   readonly bus: number;
   readonly messages: number;
-  /** The group that it stands for, or that it is one of while the group is expanded. */
+  /** The group that this column represents, or belongs to while the group is expanded. */
   readonly group?: ProgramGroup;
 }
 
-/** Whether a column stands for all connections of a group. */
+/** True if a column represents all connections of a group. */
 export function isMerged({ group, peers }: Column): boolean {
   return group !== undefined && peers.length === group.size;
 }
 
 export interface Columns {
   readonly all: readonly Column[];
-  /** Of each connection its column; {@link NONE} if it has none. */
+  /** The column of each connection; {@link NONE} if it has none. */
   readonly ofPeer: Uint32Array;
 }
 
-/** How columns are chosen. */
+/** Options of the choice of columns. */
 export interface ColumnOptions {
   readonly grouping: ColumnGrouping;
   readonly order: Order;
   readonly hidden: ReadonlySet<number>;
   readonly merging: Merging;
-  /** Whether more messages come. */
+  /** Whether more messages can arrive. */
   readonly growth: "complete" | "live";
 }
 
@@ -66,12 +66,12 @@ export interface ColumnOptions {
 export const DRIVER = "org.freedesktop.DBus";
 
 /**
- * The columns of those who take part.
+ * The columns of the active peers.
  *
- * The bus itself is shown like everybody else, and not hidden until asked for: needless AddMatch and
- * GetNameOwner calls and storms of NameOwnerChanged are among the most frequent things that are
- * wrong, and what is counted elsewhere counts them too. Its column is the first, so that its many
- * arrows cross as few others as they can, and one tick takes it away.
+ * The bus is displayed like other peers and is not hidden by default: needless AddMatch and
+ * GetNameOwner calls and storms of NameOwnerChanged are among the most frequent problems, and the
+ * statistics count them too. Its column is the first, so that its many arrows cross as few others
+ * as possible. One checkbox hides it.
  */
 export function columnsOf(recording: Recording, tally: Tally, options: ColumnOptions): Columns {
   const { grouping, hidden, merging, order } = options;
@@ -93,7 +93,7 @@ export function columnsOf(recording: Recording, tally: Tally, options: ColumnOpt
   return { all, ofPeer: places(recording, all) };
 }
 
-/** Groups of short-lived connections by their keys; fewer than {@link GROUP_MIN} make none. */
+/** Groups of short-lived connections by key. A group has at least {@link GROUP_MIN} connections. */
 function groupsOf(
   recording: Recording,
   tally: Tally,
@@ -114,36 +114,38 @@ function groupsOf(
   return groups;
 }
 
-/** What the connections of one program on one bus have in common; undefined if that is not known. */
+/** The key of a program on one bus; undefined if the program is unknown. */
 export function programOf({ bus, process }: Peer): string | undefined {
   const program = process?.program ?? undefined;
   return program === undefined ? undefined : `program ${bus}/${program}`;
 }
 
-/** Whether a connection came to ask something and left again: it has no name, and few messages. */
+/**
+ * True if a connection is short-lived: it disconnected, has no well-known name and few messages.
+ */
 function isShortLived(peer: Peer, tally: Tally): boolean {
   return isPassing(peer) && (tally.messages[peer.id] ?? 0) <= SHORT_MAX;
 }
 
-/** Whether a connection without a name has left before the recording ended. */
+/** True if a connection without a well-known name disconnected before the recording ended. */
 export function isPassing({ left, names, recorder, unique }: Peer): boolean {
   return names.length === 0 && !recorder && unique !== DRIVER && left !== null;
 }
 
 const NO_GROUPS: ReadonlyMap<string, ProgramGroup> = new Map();
-/** Fewer connections than these are not merged. */
+/** Minimum number of connections that are merged. */
 export const GROUP_MIN = 3;
-/** A connection with more messages is of interest by itself. */
+/** A connection with more messages is not merged, because it is interesting by itself. */
 const SHORT_MAX = 100;
 
-/** What connections have in common that have one column. */
+/** The key that connections in the same column share. */
 export function keyOf(peer: Peer, grouping: ColumnGrouping): string {
   const pid = peer.process?.pid ?? null;
   const isGrouped = grouping === "process" && pid !== null && peer.unique !== DRIVER;
   return isGrouped ? `${peer.bus}/${pid}` : `${peer.bus}/${peer.unique}`;
 }
 
-/** The first connection that has a name, or else the first one. */
+/** The first connection with a well-known name, or otherwise the first connection. */
 export function namedPeer(peers: Peers): Peer {
   return peers.find(({ names }) => names.length > 0) ?? peers[0];
 }
@@ -160,14 +162,14 @@ function column(key: string, peers: Peers, group: ProgramGroup | undefined, tall
   return { ...known, label: isOne ? `${group.program} × ${group.size}` : named.label + more };
 }
 
-/** Sorting keeps the order of appearance where this says nothing. */
+/** Compares columns. Sorting keeps the order of appearance where the result is 0. */
 function precedence(one: Column, other: Column, order: Order): number {
   if (one.bus !== other.bus) return one.bus - other.bus;
   const driver = Number(isDriver(other)) - Number(isDriver(one));
   return driver || (order === "traffic" ? other.messages - one.messages : 0);
 }
 
-/** Whether a column is that of a bus itself. */
+/** True for the column of a bus itself. */
 export function isDriver(column: Column): boolean {
   return column.peers[0]?.unique === DRIVER;
 }

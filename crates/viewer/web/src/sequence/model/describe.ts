@@ -1,4 +1,4 @@
-// What is pointed at, in words.
+// Descriptions of objects of the diagram in words.
 
 import type { Peer } from "../../generated/protocol";
 import { ENDING_WORDS, outcomeOf } from "../../model/outcome";
@@ -9,17 +9,17 @@ import type { Column } from "./columns";
 import { lineOf } from "./runs";
 import { isBeforeLast, markOf, placeOf, type Scene } from "./scene";
 
-/** A name and what belongs to it. */
+/** A property name with its value. */
 export type Fact = readonly [name: string, value: string];
 
 const KINDS = ["message of an unknown type", "call", "return", "error", "signal"] as const;
 
-/** What a connection is called. */
+/** The name of a connection for people. */
 export function nameOf(recording: Recording, peer: number): string {
   return peer === NONE ? "" : told(recording.peers[peer]?.label ?? "");
 }
 
-/** A message in one sentence, for those who cannot see it. */
+/** A message as one sentence, for screen readers. */
 export function sentenceOf(recording: Recording, row: number): string {
   const subject = recording.subjectOf(row);
   const what = KINDS[recording.kind.get(row)] ?? KINDS[0];
@@ -36,7 +36,7 @@ export function sentenceOf(recording: Recording, row: number): string {
   return parts.filter((part) => part !== "").join(", ");
 }
 
-/** Who gets a message. */
+/** The recipient of a message in words. */
 export function receiverOf(recording: Recording, row: number): string {
   const to = recording.to.get(row);
   if (to !== NONE) return nameOf(recording, to);
@@ -49,7 +49,7 @@ export function receiverOf(recording: Recording, row: number): string {
   return "everybody who listens";
 }
 
-/** What is known of a message at a glance. */
+/** The most important facts about a message. */
 export function messageFacts(scene: Scene, row: number): Fact[] {
   const { recording } = scene;
   const subject = recording.subjectOf(row);
@@ -70,7 +70,7 @@ export function messageFacts(scene: Scene, row: number): Fact[] {
   return facts.filter(([, value]) => value !== "");
 }
 
-/** What is known of the run that begins with a message. */
+/** The facts about the group of repetitions that begins with a message. */
 export function runFacts(scene: Scene, row: number): Fact[] {
   const { lines, recording, rows } = scene;
   const place = placeOf(scene, row) ?? 0;
@@ -85,7 +85,7 @@ export function runFacts(scene: Scene, row: number): Fact[] {
   ];
 }
 
-/** How long a call took, or how else it ended. */
+/** The duration of a call, or its other outcome. */
 function durationFact(recording: Recording, row: number): Fact {
   const call = recording.callOf(row);
   if (call === NONE) return ["duration", ""];
@@ -102,7 +102,7 @@ function durationFact(recording: Recording, row: number): Fact {
   ];
 }
 
-/** How long a call took, and how much of that it was inside the bus, if that is known. */
+/** The duration of a call, and the part of it inside the bus, if known. */
 function durationText(recording: Recording, call: number, length: number): string {
   const inBus = [call, recording.partnerOf(call)].reduce(
     (sum, part) => sum + (recording.writtenAt(part) - recording.at.get(part)),
@@ -112,7 +112,7 @@ function durationText(recording: Recording, call: number, length: number): strin
   return `${duration(length)}: ${duration(inBus)} in the bus, ${duration(length - inBus)} by the service`;
 }
 
-/** What is known of a column at a glance. */
+/** The most important facts about a column. */
 export function columnFacts(
   recording: Recording,
   column: Pick<Column, "peers" | "bus" | "messages">,
@@ -155,7 +155,7 @@ function textOf(
   return told(recording.text(recording[column].get(row)));
 }
 
-/** A text from a message or a process as it can be told: what is not seen in it is. */
+/** A text of a message or a process with invisible characters made visible. */
 function told(text: string): string {
   return oneLine(text, TEXT_MAX);
 }
@@ -163,5 +163,5 @@ function told(text: string): string {
 const TEXT_MAX = 400;
 const EARLIER =
   "received before the message above; rows are in the order in which the bus routed them";
-/** Connections of one process that are told of. */
+/** Maximum number of connections of one process in a description. */
 const PEERS_MAX = 3;

@@ -1,23 +1,25 @@
-// What is at a place of the canvas.
+// Finds the object at a position of the canvas.
 
 import { type Axis, LINE, MARGIN, seenLines, timeAt } from "./axis";
 import { slotAt } from "./clock";
 import { columnAt, type Geometry, TURN } from "./geometry";
 import { rowOfLine, type Scene } from "./scene";
 
-/** What is pointed at. */
+/** An object under the pointer. */
 export type DiagramHit =
   | { readonly is: "nothing" }
   | { readonly is: "column"; readonly column: number }
   | { readonly is: "message"; readonly row: number }
-  /** The name of an end of a message that is outside of what is seen, and the lane of that end. */
+  /**
+   * The name of a message's sender or recipient that is outside of the visible part, with its lane.
+   */
   | { readonly is: "end"; readonly row: number; readonly lane: number }
-  /** The number of messages of a run, which folds and unfolds it. */
+  /** The size of a group of repetitions, which folds and unfolds the group. */
   | { readonly is: "run"; readonly row: number };
 
 const NOTHING: DiagramHit = { is: "nothing" };
 
-/** What is at a place of the canvas, while `offset` of the drawing is at the top. */
+/** The object at a position of the canvas, if `offset` of the drawing is at the top. */
 export function hitAt(
   scene: Scene,
   geometry: Geometry,
@@ -54,7 +56,7 @@ function headHit(
   return stay === undefined ? NOTHING : { is: "column", column: stay.column };
 }
 
-/** The message that is nearest in time, if it is near. */
+/** The message that is nearest in time, if it is near enough. */
 function timeHit(scene: Scene, axis: Axis & { readonly is: "time" }, y: number): DiagramHit {
   const { clock, rows } = scene;
   const slot = slotAt(clock, timeAt(axis, y));

@@ -1,6 +1,8 @@
-// What a diagram keeps when its messages change.
+// The data that a diagram keeps when its messages change.
 
-/** How many rows at the beginning are the same in both, if all of the first are; else none. */
+/**
+ * The number of leading rows that both lists share if `before` is a prefix of `after`; otherwise 0.
+ */
 export function keptOf(before: Uint32Array, after: Uint32Array): number {
   if (before === after) return before.length;
   if (before.length > after.length) return 0;

@@ -21,12 +21,12 @@ function staged(samples: readonly Sample[], peers: readonly Peer[] = PEERS): Sta
   return { recording, rows, lines, clock, columns: columnsOf(recording, tally, ALONE) };
 }
 
-/** Calls that nobody replies to, one a line. */
+/** Calls without replies, one per line. */
 function calls(count: number, from: number, to: number): Sample[] {
   return Array.from({ length: count }, () => call(0, from, to, "Get"));
 }
 
-/** The messages one after the other in time. */
+/** The messages of all parts, one after the other in time. */
 function timed(...parts: readonly Sample[][]): Sample[] {
   return parts.flat().map((sample, at) => ({ ...sample, at }));
 }
@@ -40,9 +40,9 @@ test("connections that come later get the lanes of those before", () => {
   const given = staged(timed(calls(100, 1, 2), calls(100, 3, 2), calls(100, 5, 6)));
   const lanes = reusedLanes(given, "screen");
   expect(lanes.count).toBe(4);
-  // The one with the most messages is at the left.
+  // The column with the most messages is on the left.
   expect([1, 2].map((id) => laneAt(lanes, given, id, 50))).toEqual([1, 0]);
-  // Right behind the last message of a column its lane is kept, for the mark of its end.
+  // The lane of a column is kept after its last message, for the mark of its end.
   expect([2, 3].map((id) => laneAt(lanes, given, id, 100))).toEqual([0, 2]);
   expect([5, 6].map((id) => laneAt(lanes, given, id, 200))).toEqual([1, 3]);
   expect(laneAt(lanes, given, 1, 150)).toBe(NONE);
@@ -188,7 +188,7 @@ test("columns of all have each a place of their own", () => {
 });
 
 test("a crowd at one place does not make all columns narrow", () => {
-  // Each talks twice, so that all are there at a time.
+  // Each connection has two messages, so that all are active at the same time.
   const crowd = [...IDS, ...IDS].flatMap((id) => calls(1, 1, id));
   const given = staged(timed(crowd, calls(2000, 1, 2)));
   const lanes = reusedLanes(given, "screen");
@@ -196,7 +196,7 @@ test("a crowd at one place does not make all columns narrow", () => {
   expect(lanes.usual).toBeLessThan(4);
 });
 
-/** Numbers from 0 to 1 that look like chance, and are the same each time. */
+/** Pseudo-random numbers from 0 to 1, the same in each run. */
 function randomOf(seed: number): () => number {
   let state = seed;
   return () => {

@@ -1,5 +1,6 @@
-// Lanes: the places of columns from left to right. A column has a lane only while it takes part, so
-// that a recording of hundreds of connections is as wide as what happens at a time.
+// Lanes: the horizontal positions of columns. A column has a lane only while its peer is active, so
+// the width of a recording with hundreds of connections depends on the number that is active at a
+// time.
 
 import { Kind, NONE, type Recording } from "../../model/recording";
 import { lowerBound, upperBound } from "../../state/visible";
@@ -7,25 +8,25 @@ import { type Clock, slotAt } from "./clock";
 import { type Columns, isDriver } from "./columns";
 import { type Lines, lineOf, RUN_MIN } from "./runs";
 
-/** A column in a lane, from one line to another. */
+/** A column in a lane, between two lines. */
 export interface Stay {
   readonly column: number;
   readonly lane: number;
   readonly from: number;
-  /** The last line. */
+  /** The last line of the stay. */
   readonly until: number;
 }
 
-/** How many lines a column may be silent and keeps its lane. */
+/** The number of lines that a column without messages keeps its lane. */
 export type Patience =
-  /** More lines than a screen has: a column never moves while one of its messages is seen. */
+  /** More lines than fit on a screen: a column never moves while one of its messages is visible. */
   | "screen"
   /**
-   * As many, while more messages come: nobody else gets the lane before these lines are over or the
-   * connection has left. So what comes later moves nothing that is seen.
+   * The same number, while more messages arrive: the lane is not reused before these lines are over
+   * or the connection has disconnected. So later messages never move visible columns.
    */
   | "live"
-  /** From its first message to its last: for axes on which a screen has any number of lines. */
+  /** From the first to the last message, for axes on which a screen shows any number of lines. */
   | "whole";
 
 const PATIENCE: Readonly<Record<Patience, number>> = {
@@ -34,23 +35,23 @@ const PATIENCE: Readonly<Record<Patience, number>> = {
   whole: Number.POSITIVE_INFINITY,
 };
 
-/** Lines between two columns in one lane, for the end of one and the name of the other. */
+/** Lines between two columns in one lane, for the end of the first and the name of the second. */
 const BETWEEN = 2;
 
-/** A signal with more recipients than these gives no lane to those that only receive it. */
+/** If a signal has more recipients, it does not give a lane to its recipients. */
 export const COPIES_MAX = 4;
 
-/** What lanes are made from. */
+/** The data from which lanes are computed. */
 export interface Staged {
   readonly recording: Recording;
-  /** The shown messages. */
+  /** The displayed messages. */
   readonly rows: Uint32Array;
   readonly lines: Lines;
   readonly columns: Columns;
   readonly clock: Clock;
 }
 
-/** Which column has which lane, and when. */
+/** The lanes of columns over time. */
 export class Lanes {
   /** The number of lanes that most lines need. */
   readonly usual: number;
@@ -74,7 +75,7 @@ export class Lanes {
     return stay !== undefined && line <= stay.until ? stay.lane : NONE;
   }
 
-  /** The columns that have a lane between two lines, in their order. */
+  /** The columns that use a lane between two lines, in order. */
   staysIn(lane: number, start: number, end: number): Stay[] {
     const found: Stay[] = [];
     const first = this.byLane.lastPlace(lane, start);
@@ -85,7 +86,7 @@ export class Lanes {
     }
   }
 
-  /** The column that has a lane first between two lines; undefined if none has. */
+  /** The first column that uses a lane between two lines; undefined if none does. */
   firstIn(lane: number, start: number, end: number): Stay | undefined {
     return this.staysIn(lane, start, end)[0];
   }
@@ -107,13 +108,13 @@ export class Lanes {
   }
 }
 
-/** Lines that are looked at for how many lanes are usual, and what part of them must have room. */
+/** Number of sampled lines for the usual number of lanes, and the part of them that must fit. */
 const SAMPLES = 60;
 const USUAL = 0.8;
-/** Lines that are seen together. */
+/** Number of lines that are visible together. */
 const VIEW = 20;
 
-/** A lane for each column, from beginning to end. */
+/** A lane for each column from beginning to end. */
 export function fixedLanes(columns: number): Lanes {
   const stays = Array.from({ length: columns }, (_, lane) => ({
     column: lane,
@@ -124,7 +125,7 @@ export function fixedLanes(columns: number): Lanes {
   return new Lanes(columns, stays, columns, 1);
 }
 
-/** Lanes that are used again once a column takes part no more. */
+/** Lanes that are reused when a column is not active any more. */
 export function reusedLanes(
   staged: Staged,
   patience: Patience,
@@ -155,8 +156,9 @@ export function reusedLanes(
 }
 
 /**
- * In which order columns get lanes. Those with the most messages come first and stand at the left,
- * beside the bus. Where more comes, or there are very many, it is the order in which they begin.
+ * The order in which columns get lanes. Columns with the most messages come first and are on the
+ * left, beside the bus. If more messages arrive, or there are very many columns, it is the order of
+ * their first messages.
  */
 function precedenceOf(drafts: readonly StayDraft[], patience: Patience): Uint32Array {
   const order = Uint32Array.from(drafts, (_, place) => place);
@@ -165,17 +167,22 @@ function precedenceOf(drafts: readonly StayDraft[], patience: Patience): Uint32A
   return order.sort((one, other) => messages(other) - messages(one) || one - other);
 }
 
-/** More stays than these are given lanes in the order in which they begin: that takes less time. */
+/**
+ * If there are more stays, they get lanes in the order of their beginnings, which takes less time.
+ */
 const SORTED_MAX = 20_000;
 
-/** From which line on another column may have the lane. */
+/** The first line at which another column may use the lane. */
 function freeFrom(staged: Staged, { column, until }: StayDraft, patience: Patience): number {
   const silent = patience === "live" ? until + PATIENCE.live : until;
   const left = patience === "live" ? leftLine(staged, column) : silent;
   return Math.max(until, Math.min(silent, left)) + 1 + BETWEEN;
 }
 
-/** The line at which the last connection of a column has left; infinity if one is there. */
+/**
+ * The line at which the last connection of a column disconnected; infinity if one is still
+ * connected.
+ */
 function leftLine({ clock, columns, lines }: Staged, column: number): number {
   const peers = columns.all[column]?.peers ?? [];
   const left = peers.reduce(
@@ -186,7 +193,7 @@ function leftLine({ clock, columns, lines }: Staged, column: number): number {
   return place === undefined ? Number.POSITIVE_INFINITY : lineOf(lines, place);
 }
 
-/** The lanes of each bus stand together, bus by bus. */
+/** The first lane of each bus. The lanes of a bus are adjacent. */
 function startsOf(blocks: ReadonlyMap<number, Block>): ReadonlyMap<number, number> {
   const starts = new Map<number, number>();
   let start = 0;
@@ -197,7 +204,7 @@ function startsOf(blocks: ReadonlyMap<number, Block>): ReadonlyMap<number, numbe
   return starts;
 }
 
-/** A stay that has no lane yet. */
+/** A stay that does not have a lane yet. */
 interface StayDraft {
   readonly column: number;
   readonly from: number;
@@ -205,7 +212,7 @@ interface StayDraft {
   messages: number;
 }
 
-/** The lanes of one bus, while they are given away. */
+/** The lanes of one bus, while they are being assigned. */
 class Block {
   private readonly lanes: Taken[] = [];
   /** The last lane of each column. */
@@ -215,13 +222,13 @@ class Block {
     return this.lanes.length;
   }
 
-  /** Keeps the first lane for the bus itself. */
+  /** Reserves the first lane for the bus itself. */
   reserve(): void {
     this.lanes.unshift(new Taken());
     this.lanes[0]?.take(0, Number.POSITIVE_INFINITY);
   }
 
-  /** The first lane that is free, or one near to it that the column has had before. */
+  /** Takes the first free lane, or a lane near to it that the column had before. */
   take({ column, from }: StayDraft, until: number): number {
     let lane = 0;
     while (this.lanes[lane]?.isFree(from, until) === false) lane++;
@@ -236,10 +243,10 @@ class Block {
   }
 }
 
-/** A column comes back to the lane that it had if that is so many lanes further right at most. */
+/** A column returns to its former lane if that is at most this many lanes further to the right. */
 const HOME_NEAR = 3;
 
-/** From when to when a lane is taken: stretches that do not overlap, in their order. */
+/** The ranges in which a lane is in use: sorted, without overlaps. */
 class Taken {
   private readonly from: number[] = [];
   private readonly until: number[] = [];
@@ -257,16 +264,19 @@ class Taken {
   }
 }
 
-/** From when to when columns take part; of messages that become more, only what is new is looked at. */
+/** Computes the stays of columns. If messages are added, only the new ones are visited. */
 export class Followed {
   private taking: StayCollector | undefined;
   private keys: readonly string[] = [];
-  /** Lines that have been looked at, and change no more. */
+  /** Number of lines that were visited and cannot change any more. */
   private settled = 0;
 
   constructor(private readonly patience: Patience) {}
 
-  /** In the order in which they begin to. The lines of `staged` go on from those of the last time. */
+  /**
+   * The stays, in the order of their beginnings. The lines of `staged` must extend those of the
+   * last call.
+   */
   draftsOf(staged: Staged): StayDraft[] {
     const keys = staged.columns.all.map(({ key }) => key);
     const isSame = this.keys.every((key, column) => keys[column] === key);
@@ -283,17 +293,19 @@ export class Followed {
   }
 }
 
-/** The last lines may become one, if more messages of a run come. */
+/** The last lines may become one, if more repetitions arrive. */
 const UNSETTLED = RUN_MIN;
 
-/** Who takes part, line by line. Of a million messages each step counts. */
+/** Collects stays line by line. It must be fast, because there may be a million messages. */
 class StayCollector {
   private readonly drafts: StayDraft[] = [];
-  /** By columns: the stay that goes on, its last line, or -1 if there is none, and its messages. */
+  /** By column: the current stay, its last line or -1, and its messages. */
   private readonly open: (StayDraft | undefined)[];
   private readonly until: Int32Array;
   private readonly messages: Int32Array;
-  /** By columns: calls whose replies come so late that the column could have lost its lane. */
+  /**
+   * By column: the number of calls whose replies come so late that the column could lose its lane.
+   */
   private readonly pending: Int32Array;
   private readonly columns: Uint32Array;
   private readonly kind: Uint8Array;
@@ -302,7 +314,7 @@ class StayCollector {
   private readonly partner: Uint32Array;
   private readonly recipientsEnd: Uint32Array;
 
-  /** Goes on from another one, which stays as it is. */
+  /** Continues another collector, which stays unchanged. */
   constructor(
     private readonly staged: Staged,
     private readonly patience: number,
@@ -331,7 +343,7 @@ class StayCollector {
     for (const draft of before.drafts) {
       const own = { ...draft };
       this.drafts.push(own);
-      // Later ones of a column follow.
+      // Later stays of the same column follow.
       this.open[draft.column] = own;
     }
   }
@@ -344,7 +356,7 @@ class StayCollector {
     }
   }
 
-  /** Adds the messages at some places, which are in one line. */
+  /** Adds the messages at some positions, which are in one line. */
   private addLine(start: number, end: number, line: number): void {
     const { from, kind, partner, patience, to } = this;
     const { rows } = this.staged;
@@ -372,7 +384,7 @@ class StayCollector {
     }
   }
 
-  /** Has the columns of a call keep their lanes until its reply, if both are shown. */
+  /** Keeps the lanes of a call until its reply, if both are displayed. */
   private keep(row: number, other: number): void {
     const { rows } = this.staged;
     if (rows[lowerBound(rows, other)] !== other) return;
@@ -380,14 +392,14 @@ class StayCollector {
     const call = Math.min(row, other);
     for (const peer of [this.from[call] as number, this.to[call] as number]) {
       const column = peer === NONE ? NONE : (this.columns[peer] ?? NONE);
-      // The reply of a call that came before it was known does not end the wait of another one.
+      // A reply whose call was not counted must not end the wait of another call.
       if (column !== NONE) {
         this.pending[column] = Math.max(0, (this.pending[column] as number) + by);
       }
     }
   }
 
-  /** Has the column of a connection take part at a line. */
+  /** Marks the column of a connection as active at a line. */
   private touch(peer: number, line: number): void {
     if (peer === NONE) return;
     const column = this.columns[peer] ?? NONE;
@@ -408,7 +420,7 @@ class StayCollector {
     this.drafts.push(draft);
   }
 
-  /** Writes down what is known of the stay of a column. */
+  /** Stores the current stay of a column. */
   private end(column: number, until: number): void {
     const draft = this.open[column];
     if (draft === undefined) return;
@@ -416,7 +428,7 @@ class StayCollector {
     draft.messages = this.messages[column] as number;
   }
 
-  /** All stays. */
+  /** Returns all stays. */
   finish(): StayDraft[] {
     this.until.forEach((until, column) => {
       this.end(column, until);
@@ -425,7 +437,7 @@ class StayCollector {
   }
 }
 
-/** Stays by something that they have in common, in their order. */
+/** Stays by a key, in order. */
 class Index {
   private readonly starts: Uint32Array;
   private readonly places: Uint32Array;
@@ -452,13 +464,16 @@ class Index {
     return this.starts[key] ?? 0;
   }
 
-  /** The place of the last stay that begins at a line or before; one less than the first if none does. */
+  /**
+   * The position of the last stay that begins at or before a line; the position before the first if
+   * none does.
+   */
   lastPlace(key: number, line: number): number {
     const start = this.startOf(key);
     return start + upperBound(this.from.subarray(start, this.starts[key + 1]), line) - 1;
   }
 
-  /** The stay in a place, if it is one of these. */
+  /** The stay at a position, if it has the key. */
   at(key: number, place: number): number {
     const isOf = place >= this.startOf(key) && place < (this.starts[key + 1] as number);
     return isOf ? (this.places[place] as number) : NONE;

@@ -1,4 +1,4 @@
-// What can be done with what is pointed at.
+// The menu for an object of the diagram.
 
 import type { ReadonlySignal } from "@preact/signals";
 import type { Peer } from "../../generated/protocol";
@@ -13,7 +13,7 @@ import { type Column, isMerged } from "./columns";
 import type { DiagramHit } from "./hit";
 import type { Scene } from "./scene";
 
-/** The lines of the menu for what is pointed at. */
+/** The menu entries for an object of the diagram. */
 export function itemsOf(
   store: Store,
   { scene, subject }: MenuSubject,
@@ -32,7 +32,7 @@ export function itemsOf(
   ];
 }
 
-/** What a menu is of. */
+/** The object and the context of a menu. */
 interface MenuSubject {
   readonly scene: ReadonlySignal<Scene>;
   readonly subject: { readonly state: SequenceState };
@@ -49,12 +49,12 @@ function columnItems(store: Store, state: SequenceState, column: Column): MenuIt
   return [heading(all), toggle, action("Hide these connections", () => hide(store, peers))];
 }
 
-/** The name by which queries find a connection: a well-known one, or the unique one. */
+/** The name with which queries find a connection: a well-known name, or the unique name. */
 export function queryName({ names, unique }: Peer): string {
   return names[0] ?? unique;
 }
 
-/** Shows messages of a service alone. */
+/** Shows only messages of a service. */
 export function onlyService(store: Store, peer: Peer): void {
   const hidden = new Set(store.hidden.value);
   hidden.delete(peer.id);
@@ -65,7 +65,7 @@ export function onlyService(store: Store, peer: Peer): void {
   if (buses.length > 1 && bus !== undefined) addTerm(store, term("bus", bus.label));
 }
 
-/** Hides connections, and all messages they are involved in. */
+/** Hides connections and all their messages. */
 function hide(store: Store, peers: readonly Peer[]): void {
   store.setHidden([...store.hidden.value, ...peers.map(({ id }) => id)]);
 }
@@ -94,7 +94,7 @@ function messageItems(store: Store, recording: Recording, row: number): MenuItem
   return [...items, filter(store, "Filter by this sender", "from", queryName(sender))];
 }
 
-/** In diagrams beside each other times have no reference in common. */
+/** Entries about the time reference. Diagrams side by side do not share one. */
 function referenceItems(
   own: SequenceState,
   state: SequenceState,
@@ -108,7 +108,7 @@ function referenceItems(
   return [action(label, () => toggleReference(state, number), "m")];
 }
 
-/** What can be done with who sends and who receives. */
+/** Entries about the sender and the recipients. */
 function endItems(store: Store, recording: Recording, row: number): MenuItem[] {
   const ends = new Set([recording.from.get(row), recording.to.get(row)]);
   ends.delete(NONE);

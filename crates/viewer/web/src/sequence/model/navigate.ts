@@ -1,10 +1,10 @@
-// From one message to another.
+// Navigation from one message to another.
 
 import { Kind, NONE, type Recording } from "../../model/recording";
 import { lineOf } from "./runs";
 import { placeOf, rowOfLine, type Scene } from "./scene";
 
-/** Where to go from a message. */
+/** A step of the navigation from a message. */
 export type NavigationStep =
   | "next"
   | "previous"

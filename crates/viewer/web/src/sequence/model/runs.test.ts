@@ -12,7 +12,7 @@ function spans(lines: Lines): number[] {
 const burst = (count: number, member = "Changed"): Sample[] =>
   Array.from({ length: count }, (_, at) => signal(at, 1, member));
 
-/** Calls with their replies, each answered before the next one. */
+/** Calls with their replies; each call follows the reply to the one before. */
 const polling = (count: number): Sample[] =>
   Array.from({ length: count }, (_, at) => [
     call(2 * at, 1, 2, "Get"),

@@ -1,35 +1,35 @@
-// Lines of the diagram: a message each, or a run of like messages that is folded into one.
+// Lines of the diagram: one message each, or a group of repetitions that is folded into one line.
 
 import { Kind, NONE, type Recording } from "../../model/recording";
 import { upperBound } from "../../state/visible";
 
-/** Which runs are folded. */
+/** The groups of repetitions that are folded. */
 export interface Folding {
   readonly folds: "runs" | "nothing";
-  /** Numbers of the messages at which runs begin that are unfolded. */
+  /** Numbers of the first messages of unfolded groups. */
   readonly unfolded: ReadonlySet<number>;
 }
 
-/** The lines of the diagram. Places are those of messages among the shown ones. */
+/** The lines of the diagram. Positions count the displayed messages. */
 export interface Lines {
   readonly count: number;
   /**
-   * The place of the first message of each line, and behind them the number of all messages. A line
-   * without one has the place of the next.
+   * The position of the first message of each line, followed by the number of all messages. A line
+   * without a message has the position of the next line.
    */
   readonly first: Uint32Array;
-  /** How many messages the run has that begins at a line, folded or not; 0 if none does. */
+  /** The size of the group of repetitions that begins at a line, folded or not; 0 if none does. */
   readonly run: Uint32Array;
 }
 
-/** Fewer messages than this are no run: a call or two with their replies say more than a number. */
+/** Minimum size of a group: a few calls with their replies are more informative than a number. */
 export const RUN_MIN = 5;
 
 const NO_LINES: Lines = { count: 0, first: new Uint32Array(1), run: new Uint32Array(0) };
 
 /**
- * The lines of messages. Those `before` are of the first `kept` of these messages, with the same
- * folding, and are gone on with.
+ * The lines of messages. `before` is the result for the first `kept` of these messages with the
+ * same folding, and is extended.
  */
 export function linesOf(
   recording: Recording,
@@ -62,12 +62,12 @@ export function linesOf(
   return { count: line, first: first.slice(0, line + 1), run: run.slice(0, line) };
 }
 
-/** The line in which the message at a place is. */
+/** The line of the message at a position. */
 export function lineOf(lines: Lines, place: number): number {
   return Math.min(upperBound(lines.first, place), lines.count) - 1;
 }
 
-/** How many messages a line stands for; none where there is one beside it, in another diagram. */
+/** The number of messages of a line; 0 for a gap beside a message of another diagram. */
 export function spanOf(lines: Lines, line: number): number {
   return (lines.first[line + 1] ?? 0) - (lines.first[line] ?? 0);
 }
@@ -78,7 +78,7 @@ function singles(length: number): Lines {
   return { count: length, first, run: new Uint32Array(length) };
 }
 
-/** The line from which on lines are made anew: the last run may have become longer. */
+/** The line from which lines are computed again: the last group may have become longer. */
 function resumeAt(before: Lines, rows: Uint32Array, kept: number, isLike: Likeness): number {
   if (kept === 0 || before.count === 0) return 0;
   let place = kept - 1;
@@ -89,8 +89,8 @@ function resumeAt(before: Lines, rows: Uint32Array, kept: number, isLike: Likene
 type Likeness = (row: number, other: number) => boolean;
 
 /**
- * Says of two messages whether they are of one kind: the same member between the same parties. An
- * error is like nothing: it shall not be lost in a run.
+ * Returns a function that compares two messages. They are alike if they have the same member,
+ * sender and recipient. An error is not like any message, so that a group never hides it.
  */
 function likeness(recording: Recording): Likeness {
   const { length } = recording;

@@ -1,11 +1,11 @@
-// Small recordings for tests, a message a line.
+// Small recordings for tests, with one message per line.
 
 import type { Peer } from "../../generated/protocol";
 import { Kind, NONE, Recording } from "../../model/recording";
 import { messagesFrame } from "../../model/testing";
 import type { ColumnOptions } from "./columns";
 
-/** A message: when, what, from whom, to whom, and of a reply the row of its call. */
+/** A message: its time, kind, sender and recipient, and for a reply the row of its call. */
 export interface Sample {
   readonly at: number;
   readonly kind: Kind;
@@ -13,13 +13,13 @@ export interface Sample {
   readonly to?: number;
   readonly member?: string;
   readonly call?: number;
-  /** The first bus without. */
+  /** The index of the bus; the first bus by default. */
   readonly bus?: number;
-  /** Connections that got copies, if that is known. */
+  /** Connections that got copies, if known. */
   readonly copies?: readonly number[];
 }
 
-/** A call that is not answered. */
+/** A call without a reply. */
 export function call(at: number, from: number, to: number | undefined, member: string): Sample {
   return { at, kind: Kind.Call, from, member, ...(to === undefined ? {} : { to }) };
 }
@@ -29,12 +29,12 @@ export function reply(at: number, from: number, to: number, call: number): Sampl
   return { at, kind: Kind.Return, from, to, call };
 }
 
-/** A signal, and who got it if that is known. */
+/** A signal, and its recipients if known. */
 export function signal(at: number, from: number, member: string, copies?: number[]): Sample {
   return { at, kind: Kind.Signal, from, member, ...(copies === undefined ? {} : { copies }) };
 }
 
-/** A connection on the first bus, with a name and a process if they are given. */
+/** A connection on the first bus, optionally with a name and a process. */
 export function peer(id: number, differs: Partial<Peer> = {}): Peer {
   const unique = `:1.${id}`;
   const label = differs.names?.[0] ?? unique;
@@ -49,7 +49,7 @@ export function recordingOf(samples: readonly Sample[], peers: readonly Peer[] =
   return recording;
 }
 
-/** Has a recording grow. */
+/** Appends messages to a recording. */
 export function add(
   recording: Recording,
   samples: readonly Sample[],

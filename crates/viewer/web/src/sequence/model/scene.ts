@@ -1,4 +1,4 @@
-// All that a drawing of the diagram needs to know of the recording, worked out once when it changes.
+// The scene: all data that a drawing of the diagram needs, computed once after each change.
 
 import { Kind, NONE, Recording } from "../../model/recording";
 import { lowerBound } from "../../state/visible";
@@ -13,33 +13,33 @@ import { Tally } from "./tally";
 
 export interface Scene {
   readonly recording: Recording;
-  /** The shown messages. */
+  /** The displayed messages. */
   readonly rows: Uint32Array;
   readonly lines: Lines;
   readonly columns: Columns;
   readonly placement: Placement;
   readonly clock: Clock;
   readonly tally: Tally;
-  /** Calls whose replies are far away. */
+  /** Calls whose replies are many rows later. */
   readonly far: readonly number[];
   readonly folding: Folding;
-  /** From where times are told, in nanoseconds since the first message. */
+  /** The reference of displayed times, in nanoseconds since the first message. */
   readonly origin: number;
-  /** What is said of a message beside its name. */
+  /** The note that is displayed beside the name of a message. */
   readonly noteOf: (row: number) => Note | undefined;
 }
 
-/** Where columns are. What takes long is worked out when it is asked for. */
+/** The positions of columns. Expensive parts are computed on demand. */
 export class Placement {
   private readonly known = new Map<Axis["is"], Lanes>();
 
   constructor(
     private readonly make: (axis: Axis["is"]) => Lanes,
-    /** What is gone on with when more messages come. */
+    /** The state that is extended when more messages arrive. */
     readonly followed?: Followed,
   ) {}
 
-  /** The lanes of columns, for what goes down. */
+  /** The lanes of columns, for an axis. */
   lanes(axis: Axis["is"]): Lanes {
     const lanes = this.known.get(axis) ?? this.make(axis);
     this.known.set(axis, lanes);
@@ -47,13 +47,13 @@ export class Placement {
   }
 }
 
-/** Each column in the lane of its own place. */
+/** A placement in which each column has its own lane. */
 export function fixedPlacement({ all }: Columns): Placement {
   const lanes = fixedLanes(all.length);
   return new Placement(() => lanes);
 }
 
-/** Where columns are. In a live diagram, what the last scene of the same messages has found out is gone on with. */
+/** The positions of columns. In a live diagram the state of the last scene is extended. */
 function placementOf(
   staged: Staged,
   { growth, order }: ColumnOptions,
@@ -71,13 +71,13 @@ function placementOf(
   );
 }
 
-/** What is said of a message beside its name, and how much it matters. */
+/** A note beside the name of a message, with its importance. */
 export interface Note {
   readonly text: string;
   readonly tone: "plain" | "worse";
 }
 
-/** A scene without notes, whose times are told from the first message. */
+/** A scene without notes, whose times count from the first message. */
 const PLAIN: Pick<Scene, "origin" | "noteOf"> = { origin: 0, noteOf: () => undefined };
 
 const NO_COLUMNS: Columns = { all: [], ofPeer: new Uint32Array() };
@@ -96,7 +96,7 @@ export const EMPTY_SCENE: Scene = {
   folding: { folds: "nothing", unfolded: new Set() },
 };
 
-/** The scene of shown messages. What the last one found out of the same messages is kept. */
+/** The scene of displayed messages. It reuses data of the last scene of the same messages. */
 export function sceneOf(
   recording: Recording,
   rows: Uint32Array,
@@ -137,15 +137,15 @@ function sceneLines(
   return isUnchanged ? known.lines : linesOf(recording, rows, folding, known.lines, kept);
 }
 
-/** The place of a message among the shown ones; undefined if it is not. */
+/** The position of a message among the displayed ones; undefined if it is not displayed. */
 export function placeOf(scene: Scene, row: number): number | undefined {
   const place = lowerBound(scene.rows, row);
   return scene.rows[place] === row ? place : undefined;
 }
 
 /**
- * Whether the time of a message is before that of the message above: messages are in the order in which
- * the bus routed them, and their times are when the bus received them.
+ * True if the time of a message is before the time of the message above it. Messages are in the
+ * order in which the bus routed them, and their times are when the bus received them.
  */
 export function isBeforeLast(scene: Scene, row: number): boolean {
   const place = placeOf(scene, row) ?? 0;
@@ -154,7 +154,7 @@ export function isBeforeLast(scene: Scene, row: number): boolean {
   return at.get(row) < at.get(scene.rows[place - 1] as number);
 }
 
-/** The line in which a message is; undefined if it is not shown. */
+/** The line of a message; undefined if it is not displayed. */
 export function lineOfRow(scene: Scene, row: number): number | undefined {
   const place = placeOf(scene, row);
   return place === undefined ? undefined : lineOf(scene.lines, place);
@@ -166,36 +166,36 @@ export function rowOfLine(scene: Scene, line: number): number | undefined {
   return scene.rows[scene.lines.first[line] as number];
 }
 
-/** The column of a connection; {@link NONE} for nobody, and for who has none. */
+/** The column of a connection; {@link NONE} if there is no connection, or no column for it. */
 export function columnOf(scene: Scene, peer: number): number {
   return peer === NONE ? NONE : (scene.columns.ofPeer[peer] ?? NONE);
 }
 
-/** The lane of a connection where a message is; {@link NONE} if it has none there. */
+/** The lane of a connection at a message; {@link NONE} if it has none there. */
 export function laneOf(scene: Scene, axis: Axis, peer: number, row: number): number {
   const column = columnOf(scene, peer);
   const line = column === NONE ? undefined : lineOfRow(scene, row);
   return line === undefined ? NONE : scene.placement.lanes(axis.is).laneAt(column, line);
 }
 
-/** How a message is drawn. */
+/** The symbol of a message. */
 export type Mark =
   | "call"
-  /** To a name that nobody owns, or to somebody of whom nothing is known. */
+  /** To a name without an owner, or to an unknown recipient. */
   | "lost"
   | "return"
   | "error"
-  /** A signal to one connection. */
+  /** A signal with one recipient. */
   | "directed"
-  /** A signal of which it is known who got it. */
+  /** A signal whose recipients are known. */
   | "heard"
-  /** A signal that nobody got. */
+  /** A signal without recipients. */
   | "unheard"
-  /** A signal of which nobody knows who got it. */
+  /** A signal whose recipients are unknown. */
   | "broadcast"
   | "unknown";
 
-/** How a message is drawn. */
+/** Returns the symbol of a message. */
 export function markOf(recording: Recording, row: number): Mark {
   const isAddressed = recording.to.get(row) !== NONE;
   switch (recording.kind.get(row)) {

@@ -1,43 +1,43 @@
-// A drawing that is higher than an element can be, behind a native scroll bar.
+// Scrolls a drawing that is higher than the maximum height of an element, with a native scroll bar.
 //
-// Browsers cut elements off at some ten million pixels, which is less than a million messages need.
-// So the element that makes the scroll bar is lower than the drawing. Small moves, of wheels and
-// fingers, move the drawing by as much; large ones, of the scroll bar, move it in proportion. What
-// both have drifted apart is mended when nothing moves.
+// Browsers limit elements to about ten million pixels, which is too little for a million messages.
+// So the element behind the scroll bar is lower than the drawing. Small movements of wheels and
+// fingers scroll the drawing by the same distance; large movements of the scroll bar scroll it in
+// proportion. When scrolling ends, the scroll bar is moved to its exact position.
 
-/** How the scroll bar and the drawing belong together. Offsets are of what is at the top. */
+/** The relation of the scroll bar and the drawing. Offsets are positions of the upper edge. */
 export interface Extent {
-  /** Pixels of the drawing. */
+  /** Height of the drawing in pixels. */
   readonly content: number;
-  /** Pixels of it that are seen. */
+  /** Height of its visible part in pixels. */
   readonly view: number;
 }
 
-/** No browser cuts off an element of this height, whatever the pixels of the screen. */
+/** A height that every browser supports, on every screen. */
 export const ELEMENT_MAX = 4_000_000;
 
-/** The height of the element. */
+/** The height of the element behind the scroll bar. */
 export function elementHeight({ content }: Extent): number {
   return Math.min(content, ELEMENT_MAX);
 }
 
-/** How far the drawing can be moved. */
+/** The largest offset of the drawing. */
 export function offsetMax({ content, view }: Extent): number {
   return Math.max(0, content - view);
 }
 
-/** An offset that there is. */
+/** Limits an offset to the valid range. */
 export function clampOffset(extent: Extent, offset: number): number {
   return Math.min(Math.max(offset, 0), offsetMax(extent));
 }
 
-/** Where the scroll bar belongs for an offset. */
+/** The position of the scroll bar for an offset. */
 export function scrollTopOf(extent: Extent, offset: number): number {
   const max = offsetMax(extent);
   return max === 0 ? 0 : (offset / max) * scrollTopMax(extent);
 }
 
-/** The offset after the scroll bar has moved from one place to another. */
+/** The offset after the scroll bar has moved from one position to another. */
 export function offsetAfter(extent: Extent, offset: number, from: number, to: number): number {
   const max = scrollTopMax(extent);
   if (max === 0) return 0;
@@ -50,5 +50,5 @@ function scrollTopMax(extent: Extent): number {
   return Math.max(0, elementHeight(extent) - extent.view);
 }
 
-/** A move of no more than so many times what is seen is small. */
+/** A movement of at most this many visible heights is small. */
 const SMALL_VIEWS = 2;

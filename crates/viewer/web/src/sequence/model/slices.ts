@@ -1,4 +1,4 @@
-// What a scene needs to know of many messages, found out a slice at a time.
+// Computes the data of a scene for many messages in slices.
 
 import type { Recording } from "../../model/recording";
 import { inSlices } from "../../overview/slices";
@@ -7,10 +7,10 @@ import { clockOf } from "./clock";
 import type { Scene } from "./scene";
 import { Tally } from "./tally";
 
-/** What does not depend on lines and columns. */
+/** The data that does not depend on lines and columns. */
 export type Gathered = Pick<Scene, "rows" | "tally" | "clock" | "far">;
 
-/** Finds it out of these messages; undefined if that was given up. */
+/** Computes the data of these messages; undefined if the work was aborted. */
 export async function gather(
   recording: Recording,
   rows: Uint32Array,
@@ -29,5 +29,5 @@ export async function gather(
   return isWhole ? { rows, tally, clock, far } : undefined;
 }
 
-/** Each slice copies what is known so far, so there are not many of them. */
+/** Rows of a slice. Each slice copies the result so far, so the slices must not be small. */
 const SLICE_ROWS = 50_000;

@@ -1,17 +1,17 @@
-// Who takes part in messages: in which order they appear, and in how many.
+// Counts the messages of each connection, in the order in which the connections appear.
 
 import { NONE, type Recording } from "../../model/recording";
 
-/** Connections that take part in messages. */
+/** The connections that send or receive messages. */
 export class Tally {
-  /** In the order in which they appear first. */
+  /** Connections in the order in which they first appear. */
   readonly appeared: number[] = [];
-  /** Messages that each sends or is sent, by connection. */
+  /** Number of messages that each connection sends or receives. */
   readonly messages: number[] = [];
-  /** The row of the last message that counted for a connection: one to itself counts once. */
+  /** The row of the last counted message of a connection. A message to itself counts once. */
   private readonly last: number[] = [];
 
-  /** Counts the messages at these places among rows. */
+  /** Counts the messages at these positions. */
   count(recording: Recording, rows: Uint32Array, start: number): void {
     const { length } = recording;
     const from = recording.from.slice(0, length);

@@ -1,24 +1,25 @@
-// Texts that fit. What is cut off is the beginning: the last words of names tell them apart.
+// Shortens texts to a width. It removes the beginning, because the last words of names distinguish
+// them.
 
 import { partitionPoint } from "../../model/search";
 import { oneLine } from "../../parts/visibleText";
 
-/** How wide a text is. */
+/** Returns the width of a text. */
 export type TextMeasure = (text: string) => number;
 
-/** Stands for what is cut off. */
+/** Replaces the removed part. */
 export const ELLIPSIS = "…";
 
-/** Longer texts are never drawn whole. */
+/** Longer texts are never drawn completely. */
 const LENGTH_MAX = 240;
 
-/** A text of a message as it can be drawn: of one line, from left to right, with an end. */
+/** Converts a text of a message to one line from left to right, of limited length. */
 export function drawable(text: string): string {
   const end = text.length > LENGTH_MAX ? ELLIPSIS + text.slice(-LENGTH_MAX) : text;
   return oneLine(end);
 }
 
-/** The end of a drawable text that fits, from the beginning of a word if much is left of it. */
+/** The end of a drawable text that fits. It starts at the beginning of a word if enough remains. */
 export function fitting(measure: TextMeasure, text: string, width: number): string {
   if (measure(text) <= width) return text;
   const isTooLong = (start: number): boolean => measure(ELLIPSIS + text.slice(start)) > width;
@@ -27,7 +28,7 @@ export function fitting(measure: TextMeasure, text: string, width: number): stri
   return ELLIPSIS + text.slice(wordStart(text, start));
 }
 
-/** The next beginning of a word, if not too much of what is left is lost by that. */
+/** The next beginning of a word, if not too much is lost. */
 function wordStart(text: string, start: number): number {
   const next = text.slice(start).search(/[./]/);
   if (next < 0 || next >= (text.length - start) * LOST_MAX) return start;

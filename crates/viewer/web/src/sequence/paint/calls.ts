@@ -1,4 +1,4 @@
-// Calls from their beginning to their end: what the callee is busy with, and arcs from replies to calls.
+// Calls from start to end: the activity of the callee, and arcs from replies to calls.
 
 import { type Outcome, outcomeOf, paceOf } from "../../model/outcome";
 import { NONE } from "../../model/recording";
@@ -12,7 +12,10 @@ import { colorOfPace } from "./marks";
 import { bottomOf, claim, isMarked, lane, onCanvas, type Pen, stroke, write } from "./pen";
 import type { Theme } from "./theme";
 
-/** Draws what a callee does from a call until its reply, and how long the call was inside the bus. */
+/**
+ * Draws the activity of a callee from a call to its reply, and the time that the call spent in the
+ * bus.
+ */
 export function drawActivation(pen: Pen, call: number): void {
   const { context, scene, theme } = pen;
   const { recording } = scene;
@@ -32,7 +35,9 @@ export function drawActivation(pen: Pen, call: number): void {
   context.globalAlpha = 1;
 }
 
-/** Draws the arc from a reply to its call, on the caller's side that is away from the callee. */
+/**
+ * Draws the arc from a reply to its call, on the side of the caller that is opposite to the callee.
+ */
 export function drawArc(pen: Pen, call: number): void {
   const { context, scene, theme } = pen;
   const bracket = bracketOf(pen, call);
@@ -49,7 +54,7 @@ export function drawArc(pen: Pen, call: number): void {
   context.globalAlpha = 1;
 }
 
-/** Writes beside an arc how long the call took, if its end is seen and there is room. */
+/** Writes the duration of a call beside its arc, if its end is visible and there is space. */
 export function drawDuration(pen: Pen, call: number): void {
   const { context, geometry, labels, scene, theme } = pen;
   const { small } = theme.fonts;
@@ -73,7 +78,7 @@ export function drawDuration(pen: Pen, call: number): void {
   context.textAlign = "left";
 }
 
-/** The colour of what joins a call and its reply: slow, or how it ended. */
+/** The color of the connection of a call and its reply: its outcome, or that it is slow. */
 function colorOfOutcome(theme: Theme, outcome: Outcome): string {
   const slow = colorOfPace(theme, paceOf(outcome.waited));
   return (
@@ -81,12 +86,12 @@ function colorOfOutcome(theme: Theme, outcome: Outcome): string {
   );
 }
 
-/** The colour of what is done for a call. */
+/** The color of the activity for a call. */
 function colorOfCall(theme: Theme, { waited }: Outcome): string {
   return colorOfPace(theme, paceOf(waited)) ?? theme.call;
 }
 
-/** Where an arc is, and how far and to which side it reaches. */
+/** The position of an arc, and the side and distance to which it extends. */
 interface Bracket extends Ends {
   readonly x: number;
   readonly side: 1 | -1;
@@ -111,7 +116,7 @@ interface Ends {
   readonly bottom: number;
 }
 
-/** Where on the canvas a call and its reply are; undefined if they are in one line, or not shown. */
+/** The positions of a call and its reply; undefined if they are in one line, or not displayed. */
 function endsOf(pen: Pen, call: number, reply: number): Ends | undefined {
   const { scene, axis } = pen;
   if (reply === NONE || placeOf(scene, reply) === undefined) return undefined;
@@ -122,7 +127,7 @@ function endsOf(pen: Pen, call: number, reply: number): Ends | undefined {
   return { top: onCanvas(pen, top), bottom: onCanvas(pen, bottom) };
 }
 
-/** A bracket with round corners. What is far outside is not drawn: dashes of it would cost. */
+/** Draws a bracket with round corners. Parts far outside are skipped, because dashes take time. */
 function strokeBracket(pen: Pen, { x, bulge, top, bottom }: Bracket): void {
   const { context, geometry } = pen;
   const above = Math.max(top, -OUTSIDE);
@@ -146,7 +151,7 @@ function fillClipped(pen: Pen, x: number, top: number, bottom: number): void {
   if (until > from) pen.context.fillRect(x, from, BAR, until - from);
 }
 
-/** Joins the two messages that are pointed out, if one of them cannot be seen. */
+/** Connects the selected message and its partner, if one of them is not visible. */
 export function drawJoin(pen: Pen): void {
   if (pen.selected === NONE || pen.partner === NONE) return;
   const call = Math.min(pen.selected, pen.partner);

@@ -1,4 +1,4 @@
-// Where there are more messages than pixels.
+// Drawing of more messages than pixels.
 
 import { NONE } from "../../model/recording";
 import { count } from "../../parts/format";
@@ -9,9 +9,9 @@ import { colorOfRow } from "./marks";
 import { lane, type Pen, write } from "./pen";
 
 /**
- * Draws some messages of each few lines of pixels, evenly taken and as lines alone: as many
- * everywhere, so that where little happens there is less to be seen. What is drawn is collected by
- * colour, since a path of a thousand lines costs little more than one of a single line.
+ * Draws a sample of the messages of each few pixel rows, as plain lines. Each part of the drawing
+ * gets the same number of lines, so quiet times stay quiet. Lines are grouped by color, because a
+ * path with a thousand lines takes little more time than a path with one.
  */
 export function drawDense(pen: Pen, axis: Axis & { readonly is: "time" }, seen: Range): void {
   const { context, geometry, scene, theme } = pen;
@@ -65,7 +65,7 @@ function lineOf(pen: Pen, row: number, mark: Mark, y: number): DenseLine | undef
   return [x - DASH, x + DASH, y];
 }
 
-/** Says that not everything is drawn. */
+/** Draws the note that not all messages are drawn. */
 function drawNote(pen: Pen, drawn: number, all: number): void {
   const { context, geometry, theme } = pen;
   const text = `${count(drawn)} of ${count(all)} messages are drawn: zoom in with w`;

@@ -35,7 +35,7 @@ import {
 
 type TimeAxis = Axis & { readonly is: "time" };
 
-/** Draws all that is seen. */
+/** Draws everything that is visible. */
 export function draw(pen: Pen): void {
   const { context, farEnds, geometry, taken, theme } = pen;
   farEnds.length = 0;
@@ -51,7 +51,7 @@ export function draw(pen: Pen): void {
   amongColumns(pen, () => drawJoin(pen));
 }
 
-/** The edge between what scrolls sideways and what does not. */
+/** Draws the edge between the parts that scroll horizontally and the fixed parts. */
 function drawEdge({ context, geometry, theme }: Pen): void {
   context.strokeStyle = theme.line;
   context.lineWidth = 1;
@@ -71,7 +71,7 @@ function drawOrder(pen: Pen): void {
   for (let line = seen.start; line < seen.end; line++) drawTexts(pen, line);
 }
 
-/** The ground of a line that is pointed at or out. */
+/** Draws the background of a line that is hovered or selected. */
 function drawGround(pen: Pen, line: number): void {
   drawHit(pen, line);
   const { context, geometry, theme } = pen;
@@ -87,7 +87,7 @@ function drawGround(pen: Pen, line: number): void {
   context.fillRect(0, onCanvas(pen, line * LINE), geometry.width, LINE);
 }
 
-/** A stripe before a line with a message that was searched for. */
+/** Draws a stripe before a line with a search hit. */
 function drawHit(pen: Pen, line: number): void {
   const { context, hits, scene, theme } = pen;
   if (hits.length === 0) return;
@@ -108,7 +108,7 @@ function isInLine({ scene }: Pen, line: number, row: number): boolean {
   return place >= start && place < end && scene.rows[place] === row;
 }
 
-/** The messages of a line; of a folded run the first one, and its reply if there is one. */
+/** Draws the messages of a line; for a folded group, the first one and its reply. */
 function drawLine(pen: Pen, line: number): void {
   const { scene } = pen;
   const row = rowOfLine(scene, line);
@@ -138,7 +138,7 @@ function drawTexts(pen: Pen, line: number): void {
   drawName(pen, row, y, isNoted ? "beside-note" : drawCallEnd(pen, row, y));
 }
 
-/** What is between calls and replies, of which one at least is among these places, or on either side. */
+/** Draws the activities and arcs of calls that begin, end or continue at these positions. */
 function drawCalls(pen: Pen, start: number, end: number): void {
   const { recording, rows } = pen.scene;
   const first = rows[start];
@@ -156,7 +156,7 @@ function drawCalls(pen: Pen, start: number, end: number): void {
   }
   if (calls.length <= BARS_MAX) for (const call of calls) drawActivation(pen, call);
   if (calls.length <= ARCS_MAX) for (const call of calls) drawArc(pen, call);
-  // Where there is room for one of two, it is that of the call that is pointed out.
+  // If there is space for only one of two durations, the selected call gets it.
   calls.sort((one, other) => Number(isMarked(pen, other)) - Number(isMarked(pen, one)));
   if (calls.length <= DURATIONS_MAX) for (const call of calls) drawDuration(pen, call);
 }
@@ -174,7 +174,7 @@ function drawTimes(pen: Pen, axis: TimeAxis): void {
   drawNames(pen, axis, seen);
 }
 
-/** The places that the messages of slots have, nearly in order. */
+/** The positions of the messages of slots, nearly in order. */
 function placesIn({ scene }: Pen, { start, end }: Range): [number, number] {
   if (start >= end) return [0, 0];
   const { places } = scene.clock;
@@ -190,7 +190,7 @@ function drawTimed(pen: Pen, axis: TimeAxis, slot: number): void {
   drawMark(pen, row, y, y + (inBus === NONE ? 0 : inBus * axis.scale));
 }
 
-/** The ground of a message that is pointed at or out. */
+/** Draws the background of a message that is hovered or selected. */
 function drawBand(pen: Pen, row: number, y: number): void {
   const { context, geometry, theme } = pen;
   const other = row === pen.partner ? theme.accentSoft : theme.ground;
@@ -198,7 +198,7 @@ function drawBand(pen: Pen, row: number, y: number): void {
   context.fillRect(geometry.left, y - 8, geometry.width, 16);
 }
 
-/** Marks of time at the left, and lines from them. */
+/** Draws time marks on the left, and lines from them. */
 function drawTicks(pen: Pen, axis: TimeAxis): void {
   const { context, geometry, scene, theme } = pen;
   const step = tickStep(axis.scale, TICK_PIXELS);
@@ -217,7 +217,7 @@ function drawTicks(pen: Pen, axis: TimeAxis): void {
   context.textAlign = "left";
 }
 
-/** The names of as many messages as there is room for: first of those that are pointed out. */
+/** Draws as many message names as fit, the hovered and selected ones first. */
 function drawNames(pen: Pen, axis: TimeAxis, { start, end }: Range): void {
   const { scene } = pen;
   const named = drawMarkedNames(pen, axis);
@@ -229,14 +229,14 @@ function drawNames(pen: Pen, axis: TimeAxis, { start, end }: Range): void {
     if (y >= next) {
       if (free(y)) drawShortName(pen, row, y);
       next = y + NAME;
-      // The next one that there is room for; those between are not looked at one by one.
+      // Continue at the next message that fits, without visiting those in between.
       const seen = slotsSeen(scene, axis, next - pen.geometry.head + pen.offset, bottomOf(pen));
       slot = Math.max(slot + 1, seen.start);
     } else slot++;
   }
 }
 
-/** The names of the messages that are pointed at or out; gives their heights. */
+/** Draws the names of hovered and selected messages. Returns their heights. */
 function drawMarkedNames(pen: Pen, axis: TimeAxis): number[] {
   const heights: number[] = [];
   for (const row of new Set([pen.selected, pen.hovered, pen.partner])) {
@@ -250,15 +250,15 @@ function drawMarkedNames(pen: Pen, axis: TimeAxis): number[] {
   return heights;
 }
 
-/** Of more than these nothing could be told apart. */
+/** Maximum number of bars, because more could not be distinguished. */
 const BARS_MAX = 600;
 const ARCS_MAX = 300;
 const DURATIONS_MAX = 150;
 const MARKS_MAX = 1000;
 const TICK_PIXELS = 64;
 const NAME = 17;
-/** Messages so far outside reach into what is seen. */
+/** Messages that are this many pixels outside may extend into the visible part. */
 const AROUND = 40;
 
-/** Pixels of the stripe before a hit. */
+/** Width of the stripe before a hit, in pixels. */
 const HIT_WIDTH = 4;

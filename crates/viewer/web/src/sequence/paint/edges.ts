@@ -1,11 +1,11 @@
-// Names of ends of messages that are outside of what is seen, at the edge where they are.
+// Names of senders and recipients outside of the visible part, at the edge nearest to them.
 
 import { NONE } from "../../model/recording";
 import { nameOf } from "../model/describe";
 import { type Geometry, xOf } from "../model/geometry";
 import { claim, lane, type Pen, write } from "./pen";
 
-/** A message among the columns. Lanes are {@link NONE} where there are none. */
+/** A message among the columns. Missing lanes are {@link NONE}. */
 export interface Arrow {
   readonly row: number;
   readonly from: number;
@@ -18,19 +18,19 @@ export interface Arrow {
 
 type ScreenSide = "left" | "right";
 
-/** On which side a lane is outside of what is seen; undefined if it is inside. */
+/** The side on which a lane is outside of the visible part; undefined if it is visible. */
 export function sideOf(geometry: Geometry, to: number): ScreenSide | undefined {
   const x = xOf(geometry, to);
   if (x < geometry.left + INSIDE) return "left";
   return x > geometry.width - INSIDE ? "right" : undefined;
 }
 
-/** Names the sender of a message that goes to no column, if it is outside. */
+/** Draws the name of an invisible sender whose message does not lead to a column. */
 export function drawFarSender(pen: Pen, arrow: Arrow): void {
   drawFarEnds(pen, arrow, []);
 }
 
-/** Names the ends of a message that are outside: its sender, and those of the lanes that it goes to. */
+/** Draws the names of the invisible sender and the invisible recipients of a message. */
 export function drawFarEnds(pen: Pen, arrow: Arrow, to: readonly number[]): void {
   const { geometry } = pen;
   const sender = arrow.from === NONE ? undefined : sideOf(geometry, arrow.from);
@@ -44,7 +44,7 @@ export function drawFarEnds(pen: Pen, arrow: Arrow, to: readonly number[]): void
   }
 }
 
-/** Who is there, with an arrow in the direction of the message. */
+/** The name with an arrow in the direction of the message. */
 function textOf(
   pen: Pen,
   { from, row }: Arrow,
@@ -64,13 +64,13 @@ function textOf(
   return from < (first as number) ? `${sender} → ${recipient}` : `${recipient} ← ${sender}`;
 }
 
-/** Pixels for a name at the edge: alone, or beside another one. */
+/** Available pixels for a name at the edge: alone, or beside another name. */
 function roomFor({ geometry }: Pen, isOneOfTwo: boolean): number {
   const room = Math.min(WIDEST, (geometry.width - geometry.left) * SHARE);
   return isOneOfTwo ? room / 2 : room;
 }
 
-/** The recipient of a message that is in a lane. */
+/** The name of the recipient in a lane. */
 function nameIn(pen: Pen, row: number, wanted: number): string {
   const { recording } = pen.scene;
   const to = recording.to.get(row);
@@ -96,11 +96,11 @@ function drawFarEnd(pen: Pen, arrow: Arrow, side: ScreenSide, text: string, goal
   farEnds.push({ ...box, row: arrow.row, lane: goal });
 }
 
-/** Nearer to the edge than this an end is not seen. */
+/** An end that is nearer to the edge than this is not visible, in pixels. */
 const INSIDE = 5;
 const AWAY = 2;
 const PADDING = 4;
 const HEIGHT = 15;
-/** Pixels that a name may have, and what part of what the columns have. */
+/** Maximum width of a name in pixels, and as a part of the width of the columns. */
 const WIDEST = 320;
 const SHARE = 0.6;

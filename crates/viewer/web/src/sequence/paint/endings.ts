@@ -1,10 +1,10 @@
-// Marks of calls without a reply of the service, at the caller.
+// Symbols at the caller for calls that the service did not answer.
 
 import type { Ending } from "../../model/outcome";
 import { type Pen, stroke } from "./pen";
 import type { Theme } from "./theme";
 
-/** The colour of what tells how a call ended. */
+/** The color of an outcome. */
 export function colorOfEnding(theme: Theme, ending: Ending): string {
   switch (ending) {
     case "failed":
@@ -19,7 +19,10 @@ export function colorOfEnding(theme: Theme, ending: Ending): string {
   }
 }
 
-/** Draws the mark of a call that the service did not answer: dots, a clock, or a cross in a ring. */
+/**
+ * Draws the symbol of a call that the service did not answer: dots, a clock, or a cross in a
+ * circle.
+ */
 export function drawEnding(pen: Pen, ending: Ending, x: number, y: number): void {
   const inside = INSIDE[ending];
   if (inside === undefined) return;
@@ -34,10 +37,10 @@ export function drawEnding(pen: Pen, ending: Ending, x: number, y: number): void
   for (const [x1, y1, x2, y2] of inside) stroke(context, x + x1, y + y1, x + x2, y + y2);
 }
 
-/** A line from one point to another, around the middle. */
+/** A line between two points, relative to the center. */
 type EndingLine = readonly [x1: number, y1: number, x2: number, y2: number];
 
-/** What is inside of the ring. The legend shows the same. */
+/** The lines inside of the circle. The legend uses them, too. */
 export const INSIDE: Readonly<Partial<Record<Ending, readonly EndingLine[]>>> = {
   waiting: [
     [-3.6, 0, -2.4, 0],
@@ -55,5 +58,5 @@ export const INSIDE: Readonly<Partial<Record<Ending, readonly EndingLine[]>>> = 
   "callee-left": [[-3, 0, 3, 0]],
 };
 
-/** The radius of the ring. */
+/** The radius of the circle. */
 export const RADIUS = 6;

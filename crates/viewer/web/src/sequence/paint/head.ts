@@ -1,4 +1,4 @@
-// The names of the columns, which stay above them.
+// The names of the columns, which stay above the columns.
 
 import { NONE } from "../../model/recording";
 import { colorOf } from "../../services/hue";
@@ -8,7 +8,7 @@ import { columnsSeen, TURN, turnedWidth, xOf } from "../model/geometry";
 import { drawable } from "../model/text";
 import { bottomOf, type Pen, stroke, write } from "./pen";
 
-/** Draws the names of the columns, and what the columns at the left are. */
+/** Draws the names of the columns, and the headings of the fixed parts on the left. */
 export function drawHead(pen: Pen): void {
   const { context, geometry, theme } = pen;
   context.fillStyle = theme.ground;
@@ -33,7 +33,7 @@ export function drawHead(pen: Pen): void {
   drawTitles(pen);
 }
 
-/** The column that a lane has first of what is seen. */
+/** The first column of a lane in the visible part. */
 function columnIn(pen: Pen, lane: number): Column | undefined {
   const { axis, scene } = pen;
   const { start, end } = seenLines(scene, axis, pen.offset, bottomOf(pen));
@@ -69,7 +69,7 @@ function drawStraight(pen: Pen, column: Column, x: number): void {
   write(context, label.text, left + 14, y, head, inkOf(pen, column));
 }
 
-/** Where there are several buses, the first column of each says which one it is. */
+/** If there are several buses, writes the name of the bus above its first column. */
 function drawBusName({ context, geometry, scene, theme }: Pen, bus: number, x: number): void {
   const { buses } = scene.recording;
   if (buses.length < 2) return;
@@ -93,7 +93,7 @@ function drawTurned(pen: Pen, column: Column, x: number): void {
   context.restore();
 }
 
-/** The name of a column without anybody is faint. */
+/** The color of a column name. It is faint if the column has no connection. */
 function inkOf({ theme }: Pen, { peers }: Column): string {
   return peers.length === 0 ? theme.faint : theme.ink;
 }

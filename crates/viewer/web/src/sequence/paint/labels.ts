@@ -1,25 +1,25 @@
-// Texts of messages cut to the room they have, each worked out once.
+// Texts of messages shortened to their widths, each computed once.
 
 import type { Recording } from "../../model/recording";
 import { drawable, ELLIPSIS, fitting } from "../model/text";
 import type { Brush } from "./pen";
 import type { Fonts } from "./theme";
 
-/** A text and how wide it is. */
+/** A text with its width. */
 export interface Label {
   readonly text: string;
   readonly width: number;
 }
 
-/** Room for texts. */
+/** The available width and the font of texts. */
 export interface LabelRoom {
-  /** Another one for each font and width, below 16. */
+  /** Unique for each font and width, below 16. */
   readonly id: number;
   readonly font: string;
   readonly width: number;
 }
 
-/** Labels of one drawing, kept for the next ones. */
+/** Labels of one drawing, cached for the next ones. */
 export class Labels {
   private readonly kept = new Map<number, Label>();
   private key = "";
@@ -27,7 +27,7 @@ export class Labels {
 
   constructor(private readonly context: Pick<Brush, "font" | "measureText">) {}
 
-  /** Forgets what is of another recording, or for other letters or another width. */
+  /** Clears labels of another recording, of another font or for another width. */
   begin(recording: Recording, fonts: Fonts, width: number): void {
     const key = `${fonts.plain} ${width}`;
     if (key === this.key && recording === this.strings && this.kept.size < KEPT_MAX) return;
@@ -36,7 +36,7 @@ export class Labels {
     this.strings = recording;
   }
 
-  /** A text of the recording by its place, cut to a room. */
+  /** A text of the recording by its index, shortened to a width. */
   of(recording: Recording, place: number, room: LabelRoom): Label {
     const key = place * ROOMS + room.id;
     const kept = this.kept.get(key);
@@ -46,7 +46,7 @@ export class Labels {
     return label;
   }
 
-  /** An interface that stands before a member, and has the room that this leaves. */
+  /** An interface before a member, shortened to the width that the member leaves. */
   before(recording: Recording, face: number, place: number, member: Label, room: LabelRoom): Label {
     const key = -(face * PLACES + place) * ROOMS - room.id - 1;
     const kept = this.kept.get(key);
@@ -58,13 +58,13 @@ export class Labels {
     return label;
   }
 
-  /** How wide a text is. */
+  /** The width of a text. */
   width(text: string, font: string): number {
     this.context.font = font;
     return this.context.measureText(text).width;
   }
 
-  /** A text cut to a width, and not kept. */
+  /** Shortens a text without caching it. */
   cut(text: string, font: string, width: number): Label {
     this.context.font = font;
     const measure = (part: string): number => this.context.measureText(part).width;

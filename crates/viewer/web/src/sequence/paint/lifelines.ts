@@ -1,4 +1,4 @@
-// The lines of columns, from when somebody came until they left.
+// The lifelines of columns, from connecting to disconnecting.
 
 import type { Peer } from "../../generated/protocol";
 import { colorOf } from "../../services/hue";
@@ -9,14 +9,14 @@ import type { Stay } from "../model/lanes";
 import { rowOfLine } from "../model/scene";
 import { bottomOf, claim, onCanvas, type Pen, stroke, write } from "./pen";
 
-/** When a column begins and ends, as far as that is known. */
+/** The known start and end of a column. */
 export interface Life {
   readonly arrived: number | undefined;
   readonly left: number | undefined;
   readonly why: string | undefined;
 }
 
-/** The life of a column: as long as one of its connections is there. */
+/** The lifetime of a column: as long as one of its connections exists. */
 export function lifeOf({ peers }: Column): Life {
   const arrived = peers.map((peer) => peer.arrived);
   const left = peers.map((peer) => peer.left);
@@ -27,7 +27,7 @@ export function lifeOf({ peers }: Column): Life {
   };
 }
 
-/** Draws the lines of all columns that are seen, and the names of those that begin below others. */
+/** Draws the lifelines of all visible columns, and the names of columns that begin below others. */
 export function drawLifelines(pen: Pen): void {
   const { axis, geometry, scene } = pen;
   const lanes = scene.placement.lanes(axis.is);
@@ -39,15 +39,15 @@ export function drawLifelines(pen: Pen): void {
       const column = scene.columns.all[stay.column];
       if (column === undefined) return;
       const top = drawLifeline(pen, column, stay, x);
-      // The first one has its name at the top.
+      // The first column has its name at the top.
       if (place > 0) drawStart(pen, column, x, top);
     });
   }
 }
 
-/** Draws the line of a column while it has a lane; gives where it begins on the canvas. */
+/** Draws the lifeline of a column while it has a lane. Returns its start on the canvas. */
 function drawLifeline(pen: Pen, column: Column, stay: Stay, x: number): number {
-  // A column that is there for the sake of one beside it has nobody.
+  // A column that only fills a position beside another one has no connections.
   if (column.peers.length === 0) return 0;
   const { context, geometry, theme } = pen;
   const begin = topOf(pen, stay);
@@ -67,7 +67,7 @@ function drawLifeline(pen: Pen, column: Column, stay: Stay, x: number): number {
   return begin;
 }
 
-/** Where on the canvas a column gets its lane, a little above its first message. */
+/** The start of a column's lane on the canvas, a little above its first message. */
 function topOf(pen: Pen, stay: Stay): number {
   return stay.from === 0 ? Number.NEGATIVE_INFINITY : lineY(pen, stay.from) - ROOM;
 }
@@ -84,7 +84,7 @@ function lineY({ axis, ...pen }: Pen, line: number): number {
   return y - pen.offset + pen.geometry.head;
 }
 
-/** The name of a column at the beginning of its line, where it is not at the top. */
+/** Draws the name of a column at the start of its lifeline, if it does not begin at the top. */
 function drawStart(pen: Pen, column: Column, x: number, top: number): void {
   const { context, geometry, labels, theme } = pen;
   if (!isSeen(pen, top)) return;
@@ -124,11 +124,11 @@ function drawEnd(pen: Pen, x: number, y: number, why: string | undefined): void 
   write(context, label.text, x + 9, y, theme.fonts.small, theme.soft);
 }
 
-/** Connections of a merged column come and go: its line has no end of one. */
+/** A merged column has no end, because its connections begin and end at different times. */
 const FOREVER: Life = { arrived: undefined, left: undefined, why: undefined };
 const WHY_WIDTH = 180;
 /** Pixels above the first message of a column, and below its last one. */
 const ROOM = 26;
-/** The width of a name at the beginning of a line: pixels at least, and how many lanes it may cover. */
+/** The width of a name at the start of a lifeline: minimum pixels, and maximum number of lanes. */
 const START_LEAST = 120;
 const START_GAPS = 3;

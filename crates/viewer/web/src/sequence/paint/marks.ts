@@ -11,7 +11,7 @@ import { drawEnding } from "./endings";
 import { type Brush, claim, isMarked, lane, type Pen, stroke, write } from "./pen";
 import type { Theme } from "./theme";
 
-/** The colour of a message. */
+/** The color of a symbol. */
 export function colorOfMark(theme: Theme, mark: Mark): string {
   switch (mark) {
     case "call":
@@ -28,19 +28,19 @@ export function colorOfMark(theme: Theme, mark: Mark): string {
   }
 }
 
-/** The colour of a call that is slow, or of an error; undefined if it is neither. */
+/** The color of a slow call or of an error; undefined if it is neither. */
 export function colorOfPace(theme: Theme, pace: Pace): string | undefined {
   return { quick: undefined, slow: theme.slow, "very-slow": theme.verySlow }[pace];
 }
 
-/** The colour of a message: what it is, and of a call or a return whether it took long. */
+/** The color of a message: its symbol, and for calls and returns whether they took long. */
 export function colorOfRow(theme: Theme, recording: Recording, row: number, mark: Mark): string {
   const isTimed = mark === "call" || mark === "return";
   const pace = isTimed ? paceOf(waitedOf(recording, row)) : "quick";
   return colorOfPace(theme, pace) ?? colorOfMark(theme, mark);
 }
 
-/** How long the caller of a call or of what answers it waited. */
+/** The time that the caller waited, for a call or its reply. */
 export function waitedOf(recording: Recording, row: number): number | undefined {
   const call = recording.callOf(row);
   return call === NONE ? undefined : outcomeOf(recording, call).waited;
@@ -77,7 +77,7 @@ function drawArrow(pen: Pen, arrow: Arrow): void {
     drawFarEnds(pen, arrow, [to]);
     return;
   }
-  // Of whom nothing is known it comes from, or goes to, beside the other.
+  // A message with an unknown sender or recipient has a short arrow beside the known one.
   const end = to === NONE ? xOf(geometry, from) + STUB : xOf(geometry, to);
   const start = from === NONE ? xOf(geometry, to) - STUB : xOf(geometry, from);
   stroke(context, start, y, end, arrival);
@@ -86,7 +86,7 @@ function drawArrow(pen: Pen, arrow: Arrow): void {
   drawFarEnds(pen, arrow, [to]);
 }
 
-/** What is at the end of an arrow that leads to no column. */
+/** Draws the name at the end of an arrow that does not lead to a column. */
 function drawStubName(pen: Pen, x: number, y: number, name: string): void {
   const { context, labels, theme } = pen;
   const label = labels.cut(name, theme.fonts.small, STUB_NAME);
@@ -101,7 +101,7 @@ function drawToItself(context: Brush, x: number, y: number): void {
   arrowHead(context, x + 20, y + 7, x + 1, y + 4);
 }
 
-/** A call to nobody ends in an open mark, with the name that nobody owns. */
+/** Draws a call without a recipient: an open end with the name that has no owner. */
 function drawLost(pen: Pen, arrow: Arrow): void {
   const { from, row, y } = arrow;
   if (from === NONE) return;
@@ -119,7 +119,10 @@ function drawLost(pen: Pen, arrow: Arrow): void {
   drawFarSender(pen, arrow);
 }
 
-/** A bar across the end of an error: colours alone do not tell it from what is slow. */
+/**
+ * Draws a bar across the end of an error, because color alone does not distinguish it from a slow
+ * call.
+ */
 function drawBar(pen: Pen, { from, to, arrival }: Arrow): void {
   if (from === NONE || to === NONE || from === to) return;
   const { context, geometry } = pen;
@@ -128,7 +131,7 @@ function drawBar(pen: Pen, { from, to, arrival }: Arrow): void {
   stroke(context, x, arrival - 5, x, arrival + 5);
 }
 
-/** What is known of a caller where it calls: which one it is of a column of many, and that it waits in vain. */
+/** Draws facts about the caller at its call: its name in a merged column, and a missing reply. */
 function drawCaller(pen: Pen, { from, to, row, y }: Arrow): void {
   if (from === NONE) return;
   const { context, geometry, scene, theme } = pen;
@@ -158,7 +161,7 @@ function drawSignal(pen: Pen, arrow: Arrow, mark: Mark): void {
   else dot(context, x, y);
 }
 
-/** A line to each connection that got a copy and has a column here, and how many others did. */
+/** Draws a line to each recipient of a copy with a column, and the number of other recipients. */
 function drawCopies(pen: Pen, arrow: Arrow, x: number): void {
   const { context, geometry, scene, theme } = pen;
   const { arrival, row, y } = arrow;
@@ -204,7 +207,7 @@ function ring(context: Brush, x: number, y: number, inside: string): void {
   context.stroke();
 }
 
-/** The head of an arrow from one place to another. */
+/** Draws the head of an arrow from one position to another. */
 export function arrowHead(
   context: Brush,
   fromX: number,

@@ -1,4 +1,4 @@
-// What every part of a drawing draws with.
+// The shared state of all parts of a drawing.
 
 import { lowerBound } from "../../state/visible";
 import type { Axis } from "../model/axis";
@@ -7,10 +7,10 @@ import { laneOf, type Scene } from "../model/scene";
 import type { Labels } from "./labels";
 import type { Theme } from "./theme";
 
-/** How times are told. */
+/** The format of displayed times. */
 export type TimeStyle = "start" | "wall" | "delta";
 
-/** What of a canvas is drawn with, so that something else can be drawn on as well. */
+/** The functions of a canvas that drawing uses, so that drawing can have other targets. */
 export type Brush = Pick<
   CanvasRenderingContext2D,
   | "fillStyle"
@@ -42,10 +42,10 @@ export type Brush = Pick<
   | "rotate"
 > & { measureText(text: string): TextWidth };
 
-/** How wide a text is. */
+/** The width of a text. */
 export type TextWidth = Pick<TextMetrics, "width">;
 
-/** A box of the canvas. */
+/** A rectangle of the canvas. */
 export interface Box {
   readonly x: number;
   readonly y: number;
@@ -53,14 +53,14 @@ export interface Box {
   readonly height: number;
 }
 
-/** The name of an end of a message that is outside of what is seen. */
+/** The name of a sender or recipient that is not visible. */
 export interface FarEnd extends Box {
   readonly row: number;
-  /** Where the end is. */
+  /** The lane of the sender or recipient. */
   readonly lane: number;
 }
 
-/** All that a drawing depends on. Rows are {@link NONE} where there are none. */
+/** All data that a drawing depends on. Missing rows are {@link NONE}. */
 export interface Pen {
   readonly context: Brush;
   readonly labels: Labels;
@@ -68,30 +68,30 @@ export interface Pen {
   readonly scene: Scene;
   readonly geometry: Geometry;
   readonly axis: Axis;
-  /** What of the drawing is at the top, below the names of the columns. */
+  /** The position in the drawing of its upper edge, below the names of the columns. */
   readonly offset: number;
   readonly selected: number;
   /** The call of the selected reply, or the reply of the selected call. */
   readonly partner: number;
   /** The message under the pointer. */
   readonly hovered: number;
-  /** Messages that were searched for: their rows, in order. */
+  /** The rows of search hits, in order. */
   readonly hits: Uint32Array;
   readonly timeStyle: TimeStyle;
-  /** The message from which times are told that are since the start otherwise; {@link NONE} if there is none. */
+  /** The time reference message; {@link NONE} if times count from the start. */
   readonly reference: number;
-  /** What the drawing has written of ends that are outside of what is seen. */
+  /** The names of invisible senders and recipients that were drawn. */
   readonly farEnds: FarEnd[];
-  /** Where the drawing has texts among the columns, so that none covers another. */
+  /** The rectangles of texts among the columns, so that none covers another. */
   readonly taken: Box[];
 }
 
-/** The lane of a connection where a message is; {@link NONE} if it has none there. */
+/** The lane of a connection at a message; {@link NONE} if it has none there. */
 export function lane({ axis, scene }: Pen, peer: number, row: number): number {
   return laneOf(scene, axis, peer, row);
 }
 
-/** Takes a box for a text, unless another one is there. */
+/** Reserves a rectangle for a text, unless it overlaps another one. */
 export function claim({ taken }: Pen, box: Box): boolean {
   const covers = (other: Box): boolean =>
     box.x < other.x + other.width &&
@@ -103,27 +103,27 @@ export function claim({ taken }: Pen, box: Box): boolean {
   return true;
 }
 
-/** Where in the canvas something of the drawing is. */
+/** Converts a vertical position of the drawing to one of the canvas. */
 export function onCanvas(pen: Pen, y: number): number {
   return y - pen.offset + pen.geometry.head;
 }
 
-/** What of the drawing is at the bottom. */
+/** The position in the drawing of its lower edge. */
 export function bottomOf({ offset, geometry }: Pen): number {
   return offset + geometry.height - geometry.head;
 }
 
-/** Whether a message is one of the two that are pointed out. */
+/** True if the message is selected or the partner of the selected message. */
 export function isMarked(pen: Pen, row: number): boolean {
   return row === pen.selected || row === pen.partner;
 }
 
-/** Whether a message was searched for. */
+/** True if the message is a search hit. */
 export function isHit({ hits }: Pen, row: number): boolean {
   return hits.length > 0 && hits[lowerBound(hits, row)] === row;
 }
 
-/** Draws what is only to be seen among the columns. */
+/** Draws with clipping to the area of the columns. */
 export function amongColumns(pen: Pen, draw: () => void): void {
   const { context, geometry } = pen;
   context.save();
@@ -142,7 +142,7 @@ export function stroke(context: Brush, x1: number, y1: number, x2: number, y2: n
   context.stroke();
 }
 
-/** Draws a text that begins at a place, on a line that it is in the middle of. */
+/** Draws a text that starts at a position and is vertically centered. */
 export function write(
   context: Brush,
   text: string,

@@ -1,4 +1,4 @@
-// The times and the names of messages, at the left.
+// The times and the names of messages, on the left.
 
 import {
   ENDING_WORDS,
@@ -17,7 +17,7 @@ import type { LabelRoom } from "./labels";
 import { colorOfPace } from "./marks";
 import { type Pen, write } from "./pen";
 
-/** The time of a message, as it is told now. */
+/** The time of a message in the selected format. */
 export function timeText(pen: Pen, row: number): string {
   const { recording } = pen.scene;
   const at = recording.at.get(row);
@@ -25,7 +25,7 @@ export function timeText(pen: Pen, row: number): string {
   return formatTime(pen, at);
 }
 
-/** A point of time since the start or the reference, or of the day. */
+/** A time since the start or the reference message, or a time of day. */
 export function formatTime({ reference, scene, timeStyle }: Pen, at: number): string {
   if (timeStyle !== "wall") {
     if (reference === NONE) return sinceStart(at - scene.origin);
@@ -36,7 +36,7 @@ export function formatTime({ reference, scene, timeStyle }: Pen, at: number): st
   return text.slice(text.indexOf(" ") + 1);
 }
 
-/** How long after the message before it. */
+/** The time since the previous message. */
 function deltaText({ scene }: Pen, row: number): string {
   const place = placeOf(scene, row);
   if (place === undefined || place === 0) return "";
@@ -45,7 +45,7 @@ function deltaText({ scene }: Pen, row: number): string {
   return `${delta < 0 ? "" : "+"}${duration(delta)}`;
 }
 
-/** Writes the time of a message; with an arrow if it is before that of the message above. */
+/** Writes the time of a message, with an arrow if it is before the time of the message above. */
 export function drawTime(pen: Pen, row: number, y: number): void {
   const { context, geometry, scene, theme } = pen;
   const isEarlier = isBeforeLast(scene, row);
@@ -56,10 +56,10 @@ export function drawTime(pen: Pen, row: number, y: number): void {
   context.textAlign = "left";
 }
 
-/** How much room names have: beside a note or the number of a run they have less. */
+/** The width for a name, which is smaller beside a note or the size of a group. */
 export type NameRoom = "whole" | "beside-note" | "beside-ending";
 
-/** Writes what a message is: path, interface and member; of a reply the member that it answers. */
+/** Writes the path, interface and member of a message; for a reply, the member of its call. */
 export function drawName(pen: Pen, row: number, y: number, room: NameRoom): void {
   const { recording } = pen.scene;
   switch (recording.kind.get(row)) {
@@ -76,7 +76,7 @@ export function drawName(pen: Pen, row: number, y: number, room: NameRoom): void
   }
 }
 
-/** Writes what a message is, and what is said of it, in one line. */
+/** Writes the name of a message with its note in one line. */
 export function drawShortName(pen: Pen, row: number, y: number): void {
   const { recording, noteOf } = pen.scene;
   const kind = recording.kind.get(row);
@@ -138,7 +138,9 @@ function roomOf(
   return { id: TEXTS[what] * 3 + ROOMS[room].id, font, width };
 }
 
-/** Writes beside a call how long it took, or how else it ended; gives what room is left for its name. */
+/**
+ * Writes the duration or the outcome beside a call. Returns the width that is left for its name.
+ */
 export function drawCallEnd(pen: Pen, row: number, y: number): NameRoom {
   const { context, geometry, scene, theme } = pen;
   if (scene.recording.kind.get(row) !== Kind.Call) return "whole";
@@ -160,7 +162,7 @@ export function drawCallEnd(pen: Pen, row: number, y: number): NameRoom {
   return text.length > SHORT ? "beside-ending" : "beside-note";
 }
 
-/** How long a call took, and how it ended unless it got a reply of the service. */
+/** The duration of a call, and its outcome unless the service replied. */
 function endText(outcome: Outcome): string {
   const { ending, waited } = outcome;
   const time = waited === undefined ? "" : duration(waited);
@@ -169,19 +171,19 @@ function endText(outcome: Outcome): string {
   return `${ENDING_WORDS[ending]} ${time}`.trim();
 }
 
-/** How many messages a folded or unfolded run has. */
+/** Writes the size of a folded or unfolded group. */
 export function drawRun(pen: Pen, length: number, isFolded: boolean, y: number): void {
   const { accent, accentSoft } = pen.theme;
   drawPill(pen, `${isFolded ? "▸" : "▾"} × ${count(length)}`, y, accent, accentSoft);
 }
 
-/** What is said of a message. */
+/** Writes the note about a message. */
 export function drawNote(pen: Pen, { text, tone }: Note, y: number): void {
   const { error, raised, soft } = pen.theme;
   drawPill(pen, text, y, tone === "worse" ? error : soft, raised);
 }
 
-/** Writes a few words at the right of the names, on a ground of their own. */
+/** Writes a few words at the right of the names, on a colored background. */
 function drawPill(pen: Pen, text: string, y: number, color: string, ground: string): void {
   const { context, geometry, theme } = pen;
   context.font = theme.fonts.small;
@@ -200,8 +202,8 @@ const ROOMS = {
   "beside-note": { id: 1, taken: 66 },
   "beside-ending": { id: 2, taken: 124 },
 } as const;
-/** A text of so many letters is short enough to stand where notes do. */
+/** A text of at most this many characters fits into the place of notes. */
 const SHORT = 8;
-/** Where names have fewer pixels than these, what is as usual is left out. */
+/** If names have fewer pixels, the usual outcome is left out. */
 const NARROW = 150;
 const TEXTS = { path: 0, member: 1, interface: 2, returned: 3 } as const;

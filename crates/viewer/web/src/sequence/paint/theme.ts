@@ -1,13 +1,13 @@
-// The colours and letters of the page, for the canvas.
+// The colors and fonts of the page, for the canvas.
 
 import type { Colours } from "../../parts/colours";
 
-/** What the diagram is painted with. */
+/** The colors and fonts of the diagram. */
 export interface Theme extends Colours {
   readonly fonts: Fonts;
 }
 
-/** Letters as the canvas has them. */
+/** Fonts in the format of the canvas. */
 export interface Fonts {
   readonly small: string;
   readonly plain: string;
@@ -16,7 +16,7 @@ export interface Fonts {
   readonly head: string;
 }
 
-/** These colours, with the letters of the page. */
+/** Combines colors with the fonts of the page. */
 export function themeOf(colours: Colours): Theme {
   const sans = getComputedStyle(document.documentElement).getPropertyValue("--sans").trim();
   const fonts = {

@@ -1,4 +1,4 @@
-// Saving the diagram as a picture.
+// Saves the diagram as a picture.
 
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
@@ -49,7 +49,9 @@ const SCOPES: Readonly<Record<Scope, string>> = {
   all: "All messages shown",
 };
 
-/** What can be saved in which format: each is a line of the menu, and of the command palette. */
+/**
+ * The contents and formats that can be saved, as entries of the menu and of the command palette.
+ */
 function choices(): readonly { scope: Scope; format: Format; label: string }[] {
   const scopes = Object.entries(SCOPES) as [Scope, string][];
   return scopes.flatMap(([scope, what]) =>

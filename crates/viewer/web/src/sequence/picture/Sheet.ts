@@ -1,5 +1,5 @@
-// What is drawn, as a list of shapes: the painting of the diagram draws on it as it does on a canvas, and
-// files are written from it.
+// A drawing as a list of shapes. The diagram paints on a sheet like on a canvas, and files are
+// written from the shapes.
 
 import type { Box, Brush, TextWidth } from "../paint/pen";
 
@@ -9,18 +9,18 @@ export type Segment =
   | readonly ["C", number, number, number, number, number, number]
   | readonly ["Z"];
 
-/** How what is drawn with a canvas is turned and moved: x' = ax + cy + e, y' = bx + dy + f. */
+/** The transformation of a canvas: x' = ax + cy + e, y' = bx + dy + f. */
 export type Matrix = readonly [a: number, b: number, c: number, d: number, e: number, f: number];
 
 interface Painted {
-  /** As `#rrggbb`. */
+  /** The color in the form `#rrggbb`. */
   readonly color: string;
   readonly alpha: number;
-  /** Only what is in it is seen. */
+  /** Only the part of the shape inside of this rectangle is visible. */
   readonly clip: Box | undefined;
 }
 
-/** Something that is drawn. */
+/** A shape of the drawing. */
 export type DrawnShape = Painted &
   (
     | { readonly is: "fill"; readonly path: readonly Segment[] }
@@ -30,7 +30,7 @@ export type DrawnShape = Painted &
         readonly width: number;
         readonly dash: readonly number[];
       }
-    /** A text that begins at a point of its base line. */
+    /** A text that begins at a point of its baseline. */
     | {
         readonly is: "text";
         readonly text: string;
@@ -40,7 +40,7 @@ export type DrawnShape = Painted &
       }
   );
 
-/** Letters. */
+/** The properties of a font. */
 export interface Font {
   readonly size: number;
   readonly family: string;
@@ -48,7 +48,7 @@ export interface Font {
   readonly isItalic: boolean;
 }
 
-/** The part of a canvas that has a state. */
+/** The state that a canvas saves and restores. */
 interface State {
   fillStyle: Brush["fillStyle"];
   strokeStyle: Brush["strokeStyle"];
@@ -62,7 +62,7 @@ interface State {
   dash: readonly number[];
 }
 
-/** Keeps what is drawn on it. */
+/** Stores the shapes that are painted on it. */
 export class Sheet implements Brush {
   readonly shapes: DrawnShape[] = [];
   fillStyle: Brush["fillStyle"] = "#000000";
@@ -78,7 +78,7 @@ export class Sheet implements Brush {
   private path: Segment[] = [];
   private readonly saved: State[] = [];
 
-  /** `colorOf` gives a color of a canvas as `#rrggbb`. */
+  /** `colorOf` converts a color of a canvas to `#rrggbb`. */
   constructor(
     private readonly measure: (text: string, font: string) => TextWidth,
     private readonly colorOf: (color: string) => string = (color) => color,
@@ -150,7 +150,7 @@ export class Sheet implements Brush {
     this.path.push(["C", ...first, part(toX, midX), part(toY, midY), toX, toY]);
   }
 
-  /** A whole circle; the diagram has no other arcs. */
+  /** Adds a complete circle. The diagram does not use other arcs. */
   arc(x: number, y: number, radius: number): void {
     const pull = radius * CIRCLE;
     this.moveTo(x + radius, y);
@@ -184,7 +184,7 @@ export class Sheet implements Brush {
     this.closePath();
   }
 
-  /** Clips to a box; the diagram clips to nothing else. */
+  /** Clips to a rectangle. The diagram does not use other clips. */
   clip(): void {
     const points = this.path.flatMap((segment) => (segment.length === 3 ? [segment] : []));
     const xs = points.map(([, x]) => x);
@@ -242,7 +242,7 @@ export class Sheet implements Brush {
     return [a * x + c * y + e, b * x + d * y + f];
   }
 
-  /** The point at which the path is. */
+  /** The current point of the path. */
   private last(): readonly [number, number] {
     const segment = this.path.at(-1);
     if (segment === undefined || segment.length === 1) return [0, 0];
@@ -250,7 +250,7 @@ export class Sheet implements Brush {
   }
 }
 
-/** What a font of a canvas says: `italic 600 12.5px sans-serif`. */
+/** Parses the font of a canvas, such as `italic 600 12.5px sans-serif`. */
 export function fontOf(text: string): Font {
   const [, style = "", size = "10", family = "sans-serif"] =
     /^(.*?)([\d.]+)px\s+(.*)$/.exec(text) ?? [];
@@ -270,7 +270,7 @@ function common(one: Box, other: Box): Box {
   return { x, y, width: Math.max(0, right - x), height: Math.max(0, bottom - y) };
 }
 
-/** Where the points that pull a curve are so that four curves make a circle. */
+/** The relative distance of control points with which four curves make a circle. */
 const CIRCLE = 0.5523;
-/** How far the base line is below the middle of letters, in sizes of the font. */
+/** Distance of the baseline below the vertical center of letters, in font sizes. */
 const MIDDLE = 0.35;

@@ -1,10 +1,10 @@
-// Shapes as a page in PDF: lines and texts stay what they are. Letters are Helvetica, which every viewer
+// Writes shapes as a page in PDF, with lines and texts. The font is Helvetica, which every viewer
 // has; each text is stretched to the width that it has on the page.
 
 import type { DrawnShape, Segment } from "./Sheet";
 import { type Drawing, number } from "./svg";
 
-/** The bytes of a PDF file of one page. */
+/** The bytes of a PDF file with one page. */
 export function pdfOf(drawing: Drawing): Uint8Array<ArrayBuffer> {
   const { width, height, title } = drawing;
   const alphas = new Set(drawing.shapes.map(({ alpha }) => number(alpha)));
@@ -27,10 +27,12 @@ export function pdfOf(drawing: Drawing): Uint8Array<ArrayBuffer> {
   ]);
 }
 
-/** Objects of fonts, by their names on the page. */
+/** Object numbers of fonts, by their names on the page. */
 const FONTS = { F1: 5, F2: 6, F3: 7 } as const;
 
-/** The file of numbered objects; the last one says what it is about. All letters have one byte. */
+/**
+ * The file with numbered objects; the last object has the metadata. All characters have one byte.
+ */
 function fileOf(objects: readonly string[]): Uint8Array<ArrayBuffer> {
   let text = "%PDF-1.4\n%\xe2\xe3\xcf\xd3\n";
   const starts = objects.map((object, place) => {
@@ -46,7 +48,7 @@ function fileOf(objects: readonly string[]): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(text, (letter) => letter.charCodeAt(0));
 }
 
-/** What is drawn on the page. In PDF the y axis goes up, so the page is turned over first. */
+/** The content of the page. The y axis of PDF points up, so the page is mirrored first. */
 function contentOf({ height, shapes }: Drawing): string {
   const lines = [`1 0 0 -1 0 ${number(height)} cm`];
   for (const shape of shapes) {
@@ -111,12 +113,14 @@ function stateOf(alpha: string): string {
   return `A${alpha.replace(".", "_")}`;
 }
 
-/** A text between parentheses. */
+/** A PDF string in parentheses. */
 function literal(text: string): string {
   return `(${winAnsi(text).replace(/[\\()]/g, (letter) => `\\${letter}`)})`;
 }
 
-/** A text in the letters that the fonts have, one byte each; others are question marks. */
+/**
+ * Encodes a text with one byte per character. Characters without an encoding become question marks.
+ */
 export function winAnsi(text: string): string {
   return Array.from(text, (letter) => {
     const known = LETTERS[letter];
@@ -139,7 +143,7 @@ const LETTERS: Readonly<Record<string, string>> = {
   "−": "-",
 };
 
-/** How wide a text is at a size of one. */
+/** The width of a text at font size 1. */
 function widthOf(text: string, widths: readonly number[]): number {
   let sum = 0;
   for (const letter of text) {
@@ -151,7 +155,7 @@ function widthOf(text: string, widths: readonly number[]): number {
 const DOTS = 1000;
 const OTHER = 560;
 
-// The widths of the letters from blank to ~, as Adobe's metrics of the fonts have them.
+// The widths of the characters from space to ~, from Adobe's font metrics.
 const PLAIN = [
   278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556,
   556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667,

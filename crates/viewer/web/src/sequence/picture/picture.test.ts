@@ -4,7 +4,7 @@ import { pdfOf, winAnsi } from "./pdf";
 import { fontOf, Sheet } from "./Sheet";
 import { escaped, svgOf } from "./svg";
 
-/** A sheet on which each letter is as wide as half of its height. */
+/** A sheet on which the width of each character is half of its height. */
 function sheet(): Sheet {
   const measure = (text: string, font: string): TextWidth => ({
     width: (text.length * fontOf(font).size) / 2,

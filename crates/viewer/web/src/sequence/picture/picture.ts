@@ -1,4 +1,4 @@
-// The diagram as a file.
+// Saves the diagram as a picture.
 
 import type { Diagram } from "../Diagram";
 import { contentHeight, LINE, MARGIN, seenLines, yOfRow } from "../model/axis";
@@ -7,26 +7,26 @@ import { pdfOf } from "./pdf";
 import { Sheet } from "./Sheet";
 import { svgOf } from "./svg";
 
-/** What of the diagram is in a picture. */
+/** The part of the diagram that a picture shows. */
 export type Scope =
-  /** What is seen, with all of its columns. */
+  /** The visible messages, with all of their columns. */
   | "view"
   /** The selected call, until its reply. */
   | "call"
-  /** All messages that are shown, as far as a picture goes. */
+  /** All displayed messages, up to the maximum height. */
   | "all";
 
-/** The formats of pictures, which are also the extensions of their files. */
+/** The formats of pictures, which are also their file extensions. */
 export const FORMATS = ["png", "svg", "pdf"] as const;
 export type Format = (typeof FORMATS)[number];
 
-/** The diagram from one height to another. */
+/** A part of the diagram between two heights. */
 export interface PicturePart {
   readonly top: number;
   readonly bottom: number;
 }
 
-/** What of the diagram a scope means; undefined if there is nothing of it. */
+/** The part of the diagram for a scope; undefined if it is empty. */
 export function partOf(diagram: Diagram, scope: Scope): PicturePart | undefined {
   const scene = diagram.scene.value;
   const { axis, viewport } = diagram;
@@ -69,7 +69,7 @@ export async function pictureOf(
   return new Blob([pdfOf(drawing)], { type: "application/pdf" });
 }
 
-/** Room for all columns that the part needs. */
+/** A geometry with space for all columns of the part. */
 function geometryFor(diagram: Diagram, { top, bottom }: PicturePart): Geometry {
   const scene = diagram.scene.value;
   const { start, end } = seenLines(scene, diagram.axis, top, bottom);
@@ -101,7 +101,9 @@ function contextOf(width: number, height: number): CanvasRenderingContext2D {
   return context;
 }
 
-/** Gives colors of any notation as `#rrggbb`: other programs do not know all of them. */
+/**
+ * Returns a function that converts colors in any notation to `#rrggbb`, which all programs support.
+ */
 function colorReader(): (color: string) => string {
   const context = contextOf(1, 1);
   const known = new Map<string, string>();
@@ -117,9 +119,9 @@ function colorReader(): (color: string) => string {
   };
 }
 
-/** The highest part of a diagram in a picture: a page of a PDF file cannot be higher. */
+/** Maximum height of a picture in pixels: a page of a PDF file cannot be higher. */
 const HEIGHT_MAX = 14_000;
-/** Pixels of a PNG file for each pixel of the page. */
+/** Pixels of a PNG file per pixel of the page. */
 const SHARPNESS = 2;
-/** Browsers make no larger canvas. */
+/** Maximum width and height of a canvas in browsers, in pixels. */
 const PIXELS_MAX = 16_000;

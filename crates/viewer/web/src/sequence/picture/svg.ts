@@ -1,9 +1,9 @@
-// Shapes as a picture in SVG.
+// Writes shapes as an SVG picture.
 
 import type { Box } from "../paint/pen";
 import type { DrawnShape, Segment } from "./Sheet";
 
-/** A drawing that is written into a file. */
+/** A drawing for a file. */
 export interface Drawing {
   readonly width: number;
   readonly height: number;
@@ -21,12 +21,12 @@ export function svgOf({ width, height, title, shapes }: Drawing): string {
   return [head, about, clips.defs(), ...parts, "</svg>", ""].join("\n");
 }
 
-/** A number with two digits at most. */
+/** A number with at most two decimal digits. */
 export function number(value: number): string {
   return String(Math.round(value * 100) / 100);
 }
 
-/** Each clip is defined once. */
+/** Clips of the file. Each distinct clip is defined once. */
 class Clips {
   private readonly ids = new Map<string, string>();
 
@@ -79,16 +79,16 @@ function textOf(
   const style = font.isItalic ? ' font-style="italic"' : "";
   const fit = `textLength="${number(width)}" lengthAdjust="spacingAndGlyphs"`;
   const element = `<text ${place} ${letters}${weight}${style} ${fit} fill="${color}"${alpha} xml:space="preserve">${escaped(text)}</text>`;
-  // A clip would be turned with the text.
+  // A clip on the element itself would be rotated with the text.
   return clip === undefined ? element : `<g${clips.attribute(clip)}>${element}</g>`;
 }
 
-/** The words of a path. */
+/** The data of an SVG path. */
 function pathOf(path: readonly Segment[]): string {
   return path.map(([kind, ...points]) => `${kind}${points.map(number).join(" ")}`).join("");
 }
 
-/** A text as XML has it; what XML cannot have is left out. */
+/** Escapes a text for XML. Characters that XML does not allow are removed. */
 export function escaped(text: string): string {
   return text
     .replace(/[\uFFFE\uFFFF]/g, "")
