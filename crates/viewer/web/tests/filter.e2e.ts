@@ -24,7 +24,7 @@ test("unticked services are hidden with all of their messages", async () => {
   await waitForShown(page, all);
   await tick(page, "com.example.Volumes").uncheck();
   await waitForShown(page, await selected("not name:com.example.Volumes"));
-  const seen = page.getByRole("table", { name: "Messages that are seen" });
+  const seen = page.getByRole("table", { name: "Visible messages" });
   await expect
     .poll(async () => (await seen.textContent())?.includes("com.example.Volumes"))
     .toBe(false);

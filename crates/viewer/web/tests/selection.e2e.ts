@@ -42,7 +42,7 @@ test("an empty view names the part of the selection that excludes everything", a
   const page = await pages.open(program.line);
   const all = await stats("");
   await page.getByRole("combobox", { name: "Query" }).fill("member:say");
-  const empty = page.getByRole("region", { name: "Nothing is selected" });
+  const empty = page.getByRole("region", { name: "No selection" });
   await empty.waitFor();
   expect(await empty.textContent()).toContain("case-sensitive");
   await empty.getByRole("button", { name: "Clear the query" }).click();

@@ -137,7 +137,7 @@ test("blocked callers equal the output of timeline", async () => {
 test("the diagram shows all messages in order", async () => {
   await using program = await view(inject("recording"));
   const page = await pages.open(program.line);
-  const rows = page.getByRole("table", { name: "Messages that are seen" }).getByRole("row");
+  const rows = page.getByRole("table", { name: "Visible messages" }).getByRole("row");
   await rows.nth(3).waitFor();
   const numbers = await rows.locator("td:first-child").allTextContents();
   const ascending = numbers

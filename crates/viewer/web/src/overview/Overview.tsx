@@ -18,7 +18,7 @@ export function Overview(): JSX.Element {
   const hits = useComputed(() => timesOfHits(store));
   return (
     <TrafficPlot
-      label="Traffic over the whole time"
+      label="Traffic over the whole recording"
       counted={trafficOf(store)}
       whole={whole}
       span={store.span}

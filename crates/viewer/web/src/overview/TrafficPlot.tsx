@@ -45,7 +45,7 @@ export function TrafficPlot(props: TrafficPlotProps): JSX.Element {
     <div
       class={`traffic-plot grip-${brush.grip.value}`}
       role="group"
-      aria-label={`${props.label}. Drag, or press + and the arrow keys, to choose a stretch of time; Escape chooses all.`}
+      aria-label={`${props.label}. Drag, or press + and the arrow keys, to select a time range; Escape selects everything.`}
       title="Messages over time, on a square-root scale. Drag to choose a time range."
       tabIndex={0}
       onKeyDown={press}

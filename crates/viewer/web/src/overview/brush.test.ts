@@ -28,12 +28,12 @@ test.each<[Grip, number, number, Span]>([
   expect(dragged({ grip, began, span: SPAN }, at, WHOLE)).toEqual(expected);
 });
 
-test("what is chosen is never nothing", () => {
+test("a selected range is never empty", () => {
   const drag = { grip: "outside", began: 5, span: undefined } as const;
   expect(dragged(drag, 5, WHOLE)).toEqual({ from: 5, until: 1005 });
 });
 
-test("zooming out ends with the whole", () => {
+test("zooming out ends with the whole recording", () => {
   expect(zoomed(SPAN, 0.5, WHOLE)).toEqual({ from: 250_000, until: 350_000 });
   expect(zoomed(undefined, 0.5, WHOLE)).toEqual({ from: 250_000, until: 750_000 });
   expect(zoomed(SPAN, 100, WHOLE)).toBeUndefined();

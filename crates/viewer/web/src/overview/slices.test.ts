@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { inSlices } from "./slices";
 
-test.each([0, 1, 2048, 2049, 100_000])("each of %d rows is met once", async (length) => {
+test.each([0, 1, 2048, 2049, 100_000])("each of %d rows is visited once", async (length) => {
   let next = 0;
   const step = (from: number, to: number): void => {
     expect([from, to > from]).toEqual([next, true]);
@@ -11,7 +11,7 @@ test.each([0, 1, 2048, 2049, 100_000])("each of %d rows is met once", async (len
   expect(next).toBe(length);
 });
 
-test("what is not wanted any more ends", async () => {
+test("aborted work ends", async () => {
   const controller = new AbortController();
   let steps = 0;
   const step = (): void => {

@@ -22,19 +22,19 @@ test.each([1e6, 1e9, 3e12, 1e15])("no message is lost in %d ns", (end) => {
   expect(found.used * found.width).toBeGreaterThanOrEqual(end);
 });
 
-test("parts of time get their messages", () => {
+test("messages are counted in the buckets of their times", () => {
   const found = traffic(-5, 0, 1e6, 1.1e6, 9.9e6);
   expect(totals(spread(found, 0, 10e6, 10))).toEqual([2, 2, 0, 0, 0, 0, 0, 0, 0, 1]);
   expect(totals(spread(found, 1e6, 2e6, 2))).toEqual([2, 0]);
   expect(highest(spread(found, 0, 10e6, 10))).toBe(2);
 });
 
-test("a bucket that lies in two columns counts in both by its parts", () => {
+test("a bucket that overlaps two columns counts in proportion", () => {
   const found = totals(spread(traffic(0), 0, 250_000, 2));
   expect(found).toEqual([0.5, 0.5]);
 });
 
-test("what was cleared has nothing", () => {
+test("cleared traffic is empty", () => {
   const found = traffic(1, 2, 3e9);
   found.clear();
   expect([found.used, highest(spread(found, 0, 4e9, 3))]).toEqual([0, 0]);

@@ -13,14 +13,14 @@ export function Chips(): JSX.Element {
       {hidden === 0 ? null : (
         <Chip
           text={`${hidden} hidden`}
-          about="Services that are hidden, with all messages they are involved in"
+          about="Hidden services, with all their messages"
           onRemove={() => store.setHidden([])}
         />
       )}
       {span === undefined ? null : (
         <Chip
           text={`${duration(span.until - span.from)} from ${sinceStart(span.from)}`}
-          about="The stretch of time that is looked at"
+          about="The selected time range"
           onRemove={() => (store.span.value = undefined)}
         />
       )}

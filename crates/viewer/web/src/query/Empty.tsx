@@ -39,11 +39,11 @@ function Explanation(): JSX.Element {
   const parts = [
     { title: "Clear the query", messages: without?.query, run: clearQuery },
     { title: "Show all services", messages: without?.hidden, run: showServices },
-    { title: "Show the whole time", messages: without?.time, run: showTime },
+    { title: "Show the whole recording", messages: without?.time, run: showTime },
   ].filter(({ messages }) => typeof messages === "number");
   const note = store.queryNote.value;
   return (
-    <section class="nothing" aria-label="Nothing is selected">
+    <section class="nothing" aria-label="No selection">
       <h2>No message is selected</h2>
       {note === undefined ? null : <p>{sentence(note)}</p>}
       <div class="nothing-parts">
@@ -63,5 +63,5 @@ function Explanation(): JSX.Element {
 }
 
 function leads(messages: number): string {
-  return messages === 0 ? "still none" : count(messages);
+  return messages === 0 ? "still no messages" : count(messages);
 }

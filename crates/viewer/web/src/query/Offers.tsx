@@ -26,7 +26,7 @@ export function Offers({ offered, onTake }: OffersProps): JSX.Element {
       class="offers"
       id="query-offers"
       role="listbox"
-      aria-label="What may be written"
+      aria-label="Suggestions"
       hidden={offered === undefined}
       ref={list}
     >

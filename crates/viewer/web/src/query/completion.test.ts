@@ -11,7 +11,7 @@ test.each([
   expect(placeBehind(text, bytes)).toBe(cursor);
 });
 
-test("a place inside of a character is before it", () => {
+test("a position inside a character is before it", () => {
   expect(placeBehind("€", 2)).toBe(0);
 });
 

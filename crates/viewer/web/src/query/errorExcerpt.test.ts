@@ -13,7 +13,7 @@ test.each<[string, number, [string, string, string]]>([
   expect(around(query, column)).toEqual({ before, at, behind });
 });
 
-test("the sentence leaves the column to the mark", () => {
+test("the message does not repeat the column", () => {
   expect(sentence("column 12: expected a term")).toBe("Expected a term");
   expect(sentence("no answer")).toBe("No answer");
 });

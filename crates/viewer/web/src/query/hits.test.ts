@@ -17,7 +17,7 @@ test.each([
   expect(nextHit(hits, selected, step)).toBe(expected);
 });
 
-test("no hits lead nowhere, and only hits have a place", () => {
+test("without hits there is no next one, and only hits have a position", () => {
   expect(nextHit(undefined, 3, 1)).toBe(undefined);
   expect(nextHit({ rows: new Uint32Array() }, 3, -1)).toBe(undefined);
   expect([placeOfHit(hits, 7), placeOfHit(hits, 8), placeOfHit(hits, undefined)]).toEqual([

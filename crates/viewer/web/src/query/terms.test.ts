@@ -20,7 +20,7 @@ test.each<[Field, string | number, string]>([
   expect(term(field, value)).toBe(expected);
 });
 
-test("words of the language are quoted where they stand alone as values too", () => {
+test("keywords are quoted as values", () => {
   expect(quoted("or")).toBe("or");
   expect(quoted("(or)")).toBe('"(or)"');
 });

@@ -83,7 +83,7 @@ const PARTS: readonly LegendPart[] = [
       [arrow("slow"), "Call or return of a slow call: 100 ms or more"],
       [arrow("very-slow"), "Very slow: 1 s or more"],
       [bracket("return"), "From a reply to its call, with the duration"],
-      [bracket("very-slow", true), "The same of a very slow call"],
+      [bracket("very-slow", true), "The same for a very slow call"],
       [
         <g key="bar">
           <rect x="18" y="1" width="7" height="6" style={{ fill: "var(--waiting)" }} />
@@ -100,18 +100,18 @@ const PARTS: readonly LegendPart[] = [
     ],
   },
   {
-    title: "Calls without a reply of the service",
+    title: "Calls that the service did not answer",
     shapes: [
       [ring("waiting", "very-slow"), "No reply until the end of the recording"],
-      [ring("caller-left", "very-slow"), "The caller left before there was a reply"],
+      [ring("caller-left", "very-slow"), "The caller disconnected before the reply"],
       [ring("timed-out", "error"), "Timed out: the bus replied instead of the service"],
-      [ring("callee-left", "error"), "The service left without a reply"],
+      [ring("callee-left", "error"), "The service disconnected without a reply"],
       [
         <Line key="lost" color="call">
           <circle cx="36" cy="9" r="4" style={{ fill: "var(--paper)" }} />
           <path d="M34 7l4 4M34 11l4-4" />
         </Line>,
-        "A call to a name that nobody owns",
+        "A call to a name without an owner",
       ],
     ],
   },
@@ -140,7 +140,7 @@ const PARTS: readonly LegendPart[] = [
           <path d="M8 9h28M14 3l16 12M14 15l16-12" />
           <circle cx="22" cy="9" r="4" />
         </g>,
-        "A signal of which the recording does not have the recipients",
+        "A signal whose recipients were not recorded",
       ],
     ],
   },
@@ -156,7 +156,7 @@ const PARTS: readonly LegendPart[] = [
         <text key="far" x="0" y="13" style={{ fill: "var(--call)" }} font-size="10">
           → name
         </text>,
-        "An end that is out of view; a click scrolls there",
+        "A peer that is out of view; a click scrolls to it",
       ],
       [ground("marked"), "Selected"],
       [ground("accent-soft"), "The reply or the call of the selected message"],
@@ -182,7 +182,7 @@ export function Legend(): JSX.Element {
       <button
         type="button"
         class="sequence-toggle"
-        title="What the marks mean (l)"
+        title="Legend (l)"
         aria-expanded={isOpen}
         onClick={() => toggleLegend(page)}
       >

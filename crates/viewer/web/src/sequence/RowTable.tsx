@@ -23,7 +23,7 @@ export function RowTable({ diagram }: { readonly diagram: Diagram }): JSX.Elemen
   return (
     <>
       <Announced diagram={diagram} />
-      <table class="sr-only" aria-label="Messages that are seen">
+      <table class="sr-only" aria-label="Visible messages">
         <thead>
           <tr>
             {["Number", "Time", "Message", "From", "To", "Duration"].map((title) => (

@@ -28,14 +28,14 @@ export function Toolbar({ diagram }: ToolbarProps): JSX.Element {
       />
       <Choice
         label="Columns"
-        title="What has a column of its own"
+        title="What each column represents"
         value={grouping.value}
         options={{ connection: "By service", process: "By process" }}
         onChoose={(value: ColumnGrouping) => (grouping.value = value)}
       />
       <Choice
         label="Column order"
-        title="Columns only for those that talk in what is seen, or each in a place of its own"
+        title="Columns only for peers that are active in view, or a fixed position for each"
         value={order.value}
         options={{ compact: "In view", appearance: "All, first seen", traffic: "All, busiest" }}
         onChoose={(value: Order) => (order.value = value)}
@@ -52,7 +52,7 @@ export function Toolbar({ diagram }: ToolbarProps): JSX.Element {
         class="sequence-toggle"
         aria-pressed={folding.value.folds === "runs"}
         disabled={down.value === "time"}
-        title="One line for a run of like messages (z)"
+        title="One line for repeated messages (z)"
         onClick={() => toggleFolding(state)}
       >
         Fold
@@ -123,10 +123,10 @@ function Stretch({ diagram }: { readonly diagram: Diagram }): JSX.Element | null
     <button
       type="button"
       class="sequence-toggle"
-      title="Look at the stretch of time that is seen alone, in all views"
+      title="Restrict all views to the visible time range"
       onClick={look}
     >
-      Only what is seen
+      Only visible range
     </button>
   );
 }

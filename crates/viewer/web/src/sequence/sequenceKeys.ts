@@ -31,13 +31,13 @@ export function sequenceKeys(
     key(["e"], "Expand or merge the columns of the selected message", () =>
       interaction.toggleGroups(),
     ),
-    key(["Shift+E"], "Merge short-lived connections of one program, or none", () =>
+    key(["Shift+E"], "Merge or separate short-lived connections of one program", () =>
       toggleMerging(state),
     ),
     key(["z"], "Fold or unfold repeated messages", () => toggleFolding(state)),
     ...diagramKeys(() => interaction, state),
     {
-      ...key(["m"], "Tell times from the selected message, or from the start again", () =>
+      ...key(["m"], "Count times from the selected message, or from the start", () =>
         interaction.toggleReference(),
       ),
       words: "time reference relative mark",
@@ -62,8 +62,8 @@ export function diagramKeys(active: () => Interaction, state: SequenceState): Ke
   const diagram = (): Diagram => active().diagram;
   return [
     step(["Enter"], "Go from a call to its reply, and back", "partner"),
-    step(["n"], "Next visible message of the same kind", "next-like"),
-    step(["Shift+N"], "Previous visible message of the same kind", "previous-like"),
+    step(["n"], "Next visible message of this member", "next-like"),
+    step(["Shift+N"], "Previous visible message of this member", "previous-like"),
     key(["f"], "Center the selected message", () => active().focus()),
     key(["o"], "Vertical axis: in order, or to scale with time", () => toggleDown(state)),
     key(["c"], "Time format: since start, time of day, since last", () => nextTimeStyle(state)),
@@ -73,7 +73,7 @@ export function diagramKeys(active: () => Interaction, state: SequenceState): Ke
     key(["d"], "Scroll down", () => diagram().pan(PAN_LINES)),
     key(["Shift+ArrowRight"], "Scroll right", () => diagram().panColumns(1)),
     key(["Shift+ArrowLeft"], "Scroll left", () => diagram().panColumns(-1)),
-    key(["g"], "Scroll to the end of the selected message that is out of view", () =>
+    key(["g"], "Scroll to the peer of the selected message that is out of view", () =>
       active().showFarEnd(),
     ),
     key(["Home"], "Go to the beginning", () => diagram().viewport.moveTo(0)),

@@ -75,7 +75,7 @@ export function ServicesPanel(): JSX.Element {
         />
       ))}
       {sections.length === 0 && wanted.value !== "" ? (
-        <p class="services-none">No service has such a name.</p>
+        <p class="services-none">No service matches.</p>
       ) : null}
     </div>
   );
@@ -101,9 +101,9 @@ function Ticks({ sections }: { readonly sections: readonly BusSection[] }): JSX.
   );
   return (
     <div class="services-choices">
-      {button("All", "Show all that are listed", () => unlisted)}
-      {button("None", "Hide all that are listed", () => [...unlisted, ...ids])}
-      {button("Invert", "Show what is hidden, and hide what is shown", () => [
+      {button("All", "Show all listed services", () => unlisted)}
+      {button("None", "Hide all listed services", () => [...unlisted, ...ids])}
+      {button("Invert", "Exchange shown and hidden services", () => [
         ...unlisted,
         ...inverted(peers, hidden),
       ])}

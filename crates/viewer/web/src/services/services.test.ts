@@ -31,7 +31,7 @@ function services(): ReturnType<typeof servicesOf> {
   return servicesOf(traffic, "connection");
 }
 
-test("messages count once for each who takes part, and recorders are left out", () => {
+test("messages count once for each peer, and recorders are left out", () => {
   const counts = services().map(({ label, messages }) => [label, messages]);
   expect(counts.slice(0, 4)).toEqual([
     ["org.freedesktop.DBus", 1],
@@ -41,7 +41,7 @@ test("messages count once for each who takes part, and recorders are left out", 
   ]);
 });
 
-test("messages that are shown are counted of several connections together", () => {
+test("displayed messages of several connections are added", () => {
   const recording = recordingOf([call(0, 1, 2, "Get"), call(1, 1, 1, "Get")], PEERS);
   const messages = new Messages();
   messages.add(recording, 0);
@@ -61,7 +61,7 @@ test.each([
   expect(section?.others.length).toBe(others);
 });
 
-test("nothing is listed under a name that nobody has", () => {
+test("an unknown name matches no service", () => {
   expect(sectionsOf(services(), "nobody", "name")).toEqual([]);
 });
 
@@ -77,11 +77,11 @@ test.each<[number[], Visibility, number[]]>([
   expect([...toggled(TWO, new Set(hidden))]).toEqual(after);
 });
 
-test("inverting hides what was shown", () => {
+test("inverting exchanges hidden and visible connections", () => {
   expect([...inverted(TWO, new Set([1]))]).toEqual([2]);
 });
 
-test("a name has always the same hue, and its neighbour another", () => {
+test("a name always has the same hue, and similar names differ", () => {
   expect(hueOf("org.example.Mail")).toBe(hueOf("org.example.Mail"));
   expect(hueOf("org.example.Mail")).not.toBe(hueOf("org.example.Maim"));
 });

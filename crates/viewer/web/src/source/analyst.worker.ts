@@ -39,7 +39,7 @@ async function act(request: WorkerRequest): Promise<Uint8Array<ArrayBuffer> | un
     if (length > 0) throw new Error(new TextDecoder().decode(take(analyst, length)));
     return undefined;
   }
-  if (analyst === undefined) throw new Error("there is no recording yet");
+  if (analyst === undefined) throw new Error("the recording is not loaded yet");
   if (request.act === "next") {
     const length = analyst.next();
     return length === 0 ? undefined : take(analyst, length);

@@ -55,7 +55,7 @@ export class EmbeddedSource implements Source {
     // Skip a question that was aborted.
     signal?.throwIfAborted();
     const bytes = await this.send({ act: "ask", question: JSON.stringify(question) });
-    if (bytes === undefined) throw new Error("there is no answer");
+    if (bytes === undefined) throw new Error("the reply is empty");
     return answered(decode(bytes), question.ask);
   }
 
@@ -89,7 +89,7 @@ type Distribute<T> = T extends unknown ? Omit<T, "id"> : never;
 /** The decompressed contents of an element of the document. The element is removed. */
 async function unpacked(id: string): Promise<ArrayBuffer> {
   const element = document.getElementById(id);
-  if (element === null) throw new Error(`the document has no ${id} in it`);
+  if (element === null) throw new Error(`the document does not contain ${id}`);
   const text = element.textContent ?? "";
   element.remove();
   const packed = new Blob([fromBase64(text)]);

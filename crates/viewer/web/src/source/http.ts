@@ -48,5 +48,5 @@ async function connected<T>(asking: Promise<T>): Promise<T> {
 }
 
 function failure(response: Response): string {
-  return `the program does not answer: ${response.status} ${response.statusText}`;
+  return `the program replied with an error: ${response.status} ${response.statusText}`;
 }

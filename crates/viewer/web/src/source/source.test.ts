@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { FrameHead } from "../generated/protocol";
 import { answered, Moved, Refusal } from "./source";
 
-test("an answer is returned, and its absence is thrown", () => {
+test("an answer is returned, and a missing answer throws", () => {
   const frame = (head: FrameHead) => ({ head, columns: new Map() });
   const ending = frame({ kind: "answer", answer: { ending: { incomplete: ["cut"] } } });
   expect(answered(ending, "ending").answer.incomplete).toEqual(["cut"]);

@@ -49,7 +49,7 @@ export interface Source {
   readonly saves?: Readonly<Record<"whole" | "redacted", string>>;
   /**
    * Answers a question about the rows of a recording with `before` messages before its first one.
-   * Throws a {@link Refusal} if there is no answer, and {@link Moved} if more messages are before
+   * Throws a {@link Refusal} if the reply is empty, and {@link Moved} if more messages are before
    * it now.
    */
   ask<Q extends Question>(
@@ -61,7 +61,7 @@ export interface Source {
 
 /** The answer to a question, unless the frame contains an error. */
 export function answered<K extends Question["ask"]>({ head, columns }: Frame, ask: K): Answered<K> {
-  if (head.kind === "moved") throw new Moved("the oldest messages are gone");
+  if (head.kind === "moved") throw new Moved("the oldest messages were dropped");
   if (head.kind === "refusal") throw new Refusal(head.message, head.column, head.unfinished);
   const answers: Partial<Answers> = head.kind === "answer" ? head.answer : {};
   const answer = answers[ask];

@@ -9,6 +9,6 @@ export const StoreContext = createContext<Store | undefined>(undefined);
 /** Returns the store of this page. */
 export function useStore(): Store {
   const store = useContext(StoreContext);
-  if (store === undefined) throw new Error("a part of the page outside of it");
+  if (store === undefined) throw new Error("used outside of the page");
   return store;
 }

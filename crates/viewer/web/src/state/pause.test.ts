@@ -59,7 +59,7 @@ async function settled(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-test("what comes while the page is paused is shown when it goes on", async () => {
+test("messages that arrive during a pause are displayed when it ends", async () => {
   const { source, store } = live();
   await settled();
   store.togglePause();
@@ -72,7 +72,7 @@ test("what comes while the page is paused is shown when it goes on", async () =>
   expect(store.selection.value.until).toBe(undefined);
 });
 
-test("held messages are counted once, also if the oldest go meanwhile", async () => {
+test("held messages are counted once, even if the oldest are dropped", async () => {
   const { source, store } = live();
   await settled();
   store.togglePause();
@@ -85,7 +85,7 @@ test("held messages are counted once, also if the oldest go meanwhile", async ()
   expect(store.held.value).toBe(35);
 });
 
-test("a program that has ended is not a failed question", async () => {
+test("a stopped program is not reported as a failed question", async () => {
   const { source, store } = live();
   await settled();
   source.isGone = true;
@@ -93,7 +93,7 @@ test("a program that has ended is not a failed question", async () => {
   expect(store.progress.value.state).toBe("disconnected");
 });
 
-test("a stream that stops without an end is a program that has ended", async () => {
+test("a stream without an end frame means that the program stopped", async () => {
   const { source, store } = live();
   source.end();
   await settled();

@@ -37,7 +37,7 @@ function selector() {
   return { asked, told, select };
 }
 
-test("another query ends the question that is under way", async () => {
+test("another query aborts the running question", async () => {
   const { asked, told, select } = selector();
   select("a");
   select("b");
@@ -51,7 +51,7 @@ test("another query ends the question that is under way", async () => {
   expect(told).toEqual(["b"]);
 });
 
-test("the same query of more messages is asked once after the answer", async () => {
+test("the same query for more messages is asked once after the answer", async () => {
   const { asked, told, select } = selector();
   for (let turn = 0; turn < 3; turn++) select("a");
   expect(asked.length).toBe(1);
@@ -63,7 +63,7 @@ test("the same query of more messages is asked once after the answer", async () 
   expect([told, asked.length]).toEqual([["a", "a"], 2]);
 });
 
-test("after an answer that took long the same is not asked at once, another is", async () => {
+test("after a slow answer the same query waits, another one does not", async () => {
   const { asked, select } = selector();
   select("a");
   await vi.advanceTimersByTimeAsync(300);
@@ -80,14 +80,14 @@ test("after an answer that took long the same is not asked at once, another is",
   expect(asked.length).toBe(3);
 });
 
-test("another recording has other rows", () => {
+test("rows of another recording are requested again", () => {
   const { asked, select } = selector();
   select("a");
   select("a", {});
   expect(asked.map(({ abort }) => abort.aborted)).toEqual([true, false]);
 });
 
-test("what is wrong is told", async () => {
+test("errors are reported", async () => {
   const { asked, told, select } = selector();
   select("a");
   asked[0]?.refuse(new Error("no"));

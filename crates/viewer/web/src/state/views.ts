@@ -4,38 +4,38 @@ export const VIEWS = [
   {
     name: "sequence",
     title: "Sequence",
-    about: "Who talks to whom, message by message",
+    about: "Messages between peers, in order",
     words: "diagram arrows messages zoom legend fold columns",
   },
   {
     name: "statistics",
     title: "Statistics",
-    about: "How often, how long, how large",
+    about: "Counts, durations and sizes of messages",
     words:
       "counts durations latency percentiles sizes histogram charts tables csv match rules replies",
   },
   {
     name: "timeline",
     title: "Timeline",
-    about: "Where time goes, process by process",
+    about: "Where the time goes, for each process",
     words: "tracks processes zoom slowest calls bus overhead start-ups",
   },
   {
     name: "findings",
     title: "Findings",
-    about: "What is wrong, and what to do",
+    about: "Problems and recommended fixes",
     words: "lint problems warnings slow rules severity",
   },
   {
     name: "compare",
     title: "Compare",
-    about: "What differs between two recordings",
+    about: "Differences between two recordings",
     words: "diff before after regression side by side",
   },
   {
     name: "objects",
     title: "Objects",
-    about: "What the services of a live bus offer",
+    about: "Objects, methods and properties of the services of a live bus",
     words: "browse introspect call methods set properties signals names services",
   },
 ] as const;

@@ -15,7 +15,7 @@ test.each<[number, number[], number[]]>([
   for (let row = 0; row < length; row++) expect(visible.has(row)).toBe(expected.includes(row));
 });
 
-test("a row that is not shown has a place too", () => {
+test("a hidden row has an insertion position", () => {
   const visible = visibleOf(16, Uint8Array.from([0b100, 0b1]));
   expect([0, 2, 3, 8, 9].map((row) => visible.placeOf(row))).toEqual([0, 0, 1, 1, 2]);
 });

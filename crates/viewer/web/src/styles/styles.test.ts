@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
-test("each class has its style in one file", () => {
+test("each class is styled in one file", () => {
   const files = readdirSync(import.meta.dirname).filter((name) => name.endsWith(".css"));
   const places = new Map<string, Set<string>>();
   for (const file of files) {

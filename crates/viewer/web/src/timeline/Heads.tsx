@@ -82,7 +82,7 @@ function Head({ timeline, placed, top }: HeadProps): JSX.Element {
         class="timeline-plain timeline-pin"
         aria-pressed={placed.isPinned}
         aria-label={`Pin ${name}`}
-        title={placed.isPinned ? "No longer keep it on top" : "Keep it on top"}
+        title={placed.isPinned ? "Unpin the track" : "Pin the track to the top"}
         onClick={() => timeline.toggle("pinned", [key])}
       >
         ⌖
@@ -96,7 +96,11 @@ function Head({ timeline, placed, top }: HeadProps): JSX.Element {
         <button
           type="button"
           class="timeline-plain timeline-group"
-          title={group.isMerged ? "A track for each process" : "One track for all of this program"}
+          title={
+            group.isMerged
+              ? "A track for each process"
+              : "One track for all processes of this program"
+          }
           onClick={() => toggleGroup(sequenceState(timeline.store), group.key)}
         >
           {group.isMerged ? "Expand" : "Merge"}

@@ -17,18 +17,26 @@ const TABS = [
   {
     name: "blocked",
     title: "Blocked on",
-    about: "Who did nothing else until which call was answered",
+    about: "Processes blocked waiting for a reply",
   },
-  { name: "slowest", title: "Slowest calls", about: "The calls that took longest" },
-  { name: "members", title: "By member", about: "Methods and signals in the visible time" },
-  { name: "shares", title: "Bus overhead", about: "Share of the time of calls that the bus takes" },
-  { name: "starts", title: "Start-ups", about: "How services came up, and what they waited for" },
+  { name: "slowest", title: "Slowest calls", about: "The calls with the longest duration" },
+  { name: "members", title: "By member", about: "Methods and signals in the visible range" },
+  {
+    name: "shares",
+    title: "Bus overhead",
+    about: "Share of the duration of calls that is spent in the bus",
+  },
+  {
+    name: "starts",
+    title: "Start-ups",
+    about: "The startup of services, and the replies they waited for",
+  },
   {
     name: "failed_starts",
     title: "Failed starts",
-    about: "Services that did not start, and which service is to blame",
+    about: "Services that did not start, and the service that caused it",
   },
-  { name: "calls", title: "List", about: "The messages of the visible time" },
+  { name: "calls", title: "List", about: "Messages in the visible range" },
 ] as const;
 type PaneTabName = (typeof TABS)[number]["name"];
 
@@ -143,13 +151,13 @@ function TimeTable({ tab, table }: TimeTableProps): JSX.Element {
 }
 
 const NOT_TRACED =
-  "Only a bus that has recorded itself knows its own part; this one was watched by a monitor.";
+  "The bus overhead is unknown: this recording was made by a monitor, not by the bus itself.";
 
 const NOTHING = {
-  blocked: "Nobody waited for an answer in the time that is seen.",
-  slowest: "No call was answered in the time that is seen.",
-  shares: "No call was answered in the time that is seen.",
-  failed_starts: "No service failed to start while this was recorded.",
+  blocked: "No process waited for a reply in the visible range.",
+  slowest: "No call was answered in the visible range.",
+  shares: "No call was answered in the visible range.",
+  failed_starts: "No service failed to start during the recording.",
 } as const;
 
 function Members({ settled }: { readonly settled: Signal<StoreSelection> }): JSX.Element {
@@ -163,7 +171,7 @@ function Members({ settled }: { readonly settled: Signal<StoreSelection> }): JSX
         <MessageTable
           table={withColumns(answer.table, MEMBER_KEYS)}
           label="By member"
-          nothing="There is no message in the time that is seen."
+          nothing="There are no messages in the visible range."
         />
       )}
     </Answered>
@@ -178,7 +186,7 @@ function Calls({ settled }: { readonly settled: Signal<StoreSelection> }): JSX.E
     <MessageTable
       table={table}
       label="Messages"
-      nothing="There is no message in the time that is seen."
+      nothing="There are no messages in the visible range."
     />
   );
 }

@@ -17,7 +17,7 @@ export function StartUps({ startUps }: { readonly startUps: readonly StartUp[] }
   const chosen = useSignal(0);
   const one = startUps[Math.min(chosen.value, startUps.length - 1)];
   if (one === undefined) {
-    return <p class="empty">No service came up while this was recorded.</p>;
+    return <p class="empty">No service started during the recording.</p>;
   }
   return (
     <div class="starts">
@@ -107,7 +107,7 @@ function Path({ startUp }: { readonly startUp: StartUp }): JSX.Element {
 function ComesUp({ until }: { readonly until: string }): JSX.Element {
   return (
     <li class="starts-step" style={{ left: "0%", width: until, top: 0 }}>
-      <div class="starts-bar before-bus" title="What a process does before it is on the bus">
+      <div class="starts-bar before-bus" title="Startup work before the process connects">
         starting
       </div>
     </li>

@@ -31,7 +31,7 @@ export function Surface({ timeline }: { readonly timeline: Timeline }): JSX.Elem
       role="region"
       ref={scroller}
       tabIndex={0}
-      aria-label="Tracks; the list of what is seen is below"
+      aria-label="Tracks; the table of visible messages is below"
       onScroll={(event) => (timeline.scroll.value = event.currentTarget.scrollTop)}
     >
       <div class="timeline-fixed">
@@ -136,7 +136,7 @@ function contextOf(
     canvas.height = tall;
   }
   const context = canvas.getContext("2d");
-  if (context === null) throw new Error("this browser does not draw");
+  if (context === null) throw new Error("this browser has no canvas");
   context.setTransform(scale, 0, 0, scale, 0, 0);
   return context;
 }

@@ -42,28 +42,25 @@ function Toolbar({ timeline }: { readonly timeline: Timeline }): JSX.Element {
   return (
     <div class="timeline-toolbar">
       <ul class="timeline-legend" aria-label="Colours">
-        <Swatch name="waits" title="From the call until the caller has the answer">
+        <Swatch name="waits" title="From the call until the caller has the reply">
           waits for an answer
         </Swatch>
-        <Swatch name="serves" title="From when it has the call until it answers">
+        <Swatch name="serves" title="From receiving the call until replying">
           works on a call
         </Swatch>
         {tracks?.isTraced && (
-          <Swatch
-            name="bus"
-            title="Dark: finds out who gets it, and in calls: all of the bus. Light: sends it"
-          >
+          <Swatch name="bus" title="Dark: routing; for calls, all bus work. Light: sending">
             in the bus
           </Swatch>
         )}
-        <Swatch name="signal" title="A signal, or a call that wants no answer">
+        <Swatch name="signal" title="A signal, or a call that expects no reply">
           sends
         </Swatch>
-        <Swatch name="error" title="Replied to with an error, or never">
+        <Swatch name="error" title="An error reply, or no reply">
           error
         </Swatch>
         {hasProcessors && (
-          <Swatch name="processor" title="The process had a processor">
+          <Swatch name="processor" title="The process ran on a processor">
             on a processor
           </Swatch>
         )}
@@ -89,7 +86,7 @@ function Toolbar({ timeline }: { readonly timeline: Timeline }): JSX.Element {
           <button
             type="button"
             aria-pressed={timeline.follows.value}
-            title="See what comes last, until you move"
+            title="Follow the newest messages until you scroll"
             onClick={() => (timeline.follows.value = !timeline.follows.value)}
           >
             Follow
@@ -98,7 +95,7 @@ function Toolbar({ timeline }: { readonly timeline: Timeline }): JSX.Element {
         <button
           type="button"
           disabled={isAll}
-          title="All there is (0)"
+          title="Whole recording (0)"
           onClick={() => timeline.look(undefined)}
         >
           All
@@ -158,12 +155,12 @@ function TrackChoice({ timeline }: { readonly timeline: Timeline }): JSX.Element
   );
 }
 
-const KEYS = `W, S: closer, farther; A, D: left, right
+const KEYS = `W, S: zoom in, out; A, D: left, right
 Ctrl with the wheel: zoom at the pointer; drag: move
-Shift with a drag: look at a stretch of time
-F: look at the selected message; M: mark it
-, and .: previous and next of the same track
-0: all there is; ?: all keys`;
+Shift with a drag: select a time range
+F: zoom to the selected message; M: mark it
+, and .: previous and next call of the track
+0: whole recording; ?: all keys`;
 
 interface SwatchProps {
   readonly name: string;

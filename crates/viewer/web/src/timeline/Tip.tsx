@@ -51,7 +51,7 @@ function linesOfHit(recording: Recording, hit: TrackHit): string[] {
     ...(hit.role === "sends"
       ? []
       : [`busy ${share(Math.min(lanes.density(first, end), 1))} of it`]),
-    ...(errors > 0 ? [`${count(errors)} errors or without an answer`] : []),
-    "click to come closer",
+    ...(errors > 0 ? [`${count(errors)} errors or without a reply`] : []),
+    "click to zoom in",
   ];
 }

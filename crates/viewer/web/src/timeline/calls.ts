@@ -15,7 +15,7 @@ const COLUMNS = [
   { name: "kind", key: "kind", unit: "text" },
   { name: "member", key: "member", unit: "text" },
   { name: "from and to", key: "parties", unit: "text" },
-  { name: "answered after", key: "duration_ns", unit: "time" },
+  { name: "replied after", key: "duration_ns", unit: "time" },
 ] as const;
 
 /** The first displayed messages of a time range. */

@@ -34,7 +34,7 @@ export function linesOf(recording: Recording, row: number, role: Role): string[]
 
 const WORDS: Readonly<Record<Role, string>> = {
   bus: "in the bus",
-  serves: "works on it",
+  serves: "in the service",
   waits: "waits",
   sends: "sends",
 };

@@ -70,7 +70,7 @@ test.each<[string, [number, number][], number | undefined, number[][]]>([
   expect(rowsOf(lanesOf(spans, most))).toEqual(expected);
 });
 
-test("what runs together in the last lane ends with the last of it", () => {
+test("merged spans in the last lane end with the last one", () => {
   const lanes = lanesOf(
     [
       [0, 10],
@@ -105,7 +105,7 @@ test.each<[number, number, string]>([
   expect(seen.join(", ")).toBe(expected);
 });
 
-test("what is narrow is drawn together, but not with what is wide", () => {
+test("narrow spans are drawn together, but not with wide ones", () => {
   const narrow = Array.from({ length: 1000 }, (_, n): [number, number] => [n, n + 0.5]);
   const lanes = lanesOf([...narrow, [1000, 1100], [1100.2, 1100.4]]);
   const seen: [number, number][] = [];
@@ -117,7 +117,7 @@ test("what is narrow is drawn together, but not with what is wide", () => {
   ]);
 });
 
-test("sums tell how full a stretch is, and of errors in it", () => {
+test("prefix sums give the density and errors of a range", () => {
   const lanes = lanesOf([
     [0, 10],
     [20, -30],
@@ -129,7 +129,7 @@ test("sums tell how full a stretch is, and of errors in it", () => {
   expect(lanes.errorsIn(2, 3)).toBe(0);
 });
 
-test("errors are found among what is drawn together", () => {
+test("errors are found among merged spans", () => {
   const spans = Array.from({ length: 1000 }, (_, n): [number, number] => {
     const isError = n === 0 || n === 500 || n === 501 || n === 999;
     return [n, isError ? -(n + 0.5) : n + 0.5];

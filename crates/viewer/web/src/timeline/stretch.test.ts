@@ -25,7 +25,7 @@ test.each<[string, Span, Span]>([
   expect(found.until).toBeCloseTo(expected.until);
 });
 
-test("pixels are points of time", () => {
+test("pixels and times are converted in both directions", () => {
   const stretch = { from: 100, until: 300, width: 50 };
   expect(pixelOf(stretch, 200)).toBe(25);
   expect(timeAt(stretch, 25)).toBe(200);
@@ -51,7 +51,7 @@ test.each([
   expect(labelOf(at, step)).toBe(expected);
 });
 
-test("ticks are within the stretch", () => {
+test("ticks are within the range", () => {
   const ticks = ticksOf({ from: 1.1e9, until: 3.4e9, width: 300 });
   expect(ticks.map(({ label }) => label)).toEqual(["2 s", "3 s"]);
 });

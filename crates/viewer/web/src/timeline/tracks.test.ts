@@ -121,7 +121,7 @@ test.each<[string, readonly Message[], string[]]>([
   expect(told(tracksFor(messages))).toEqual(expected);
 });
 
-test("a pair is drawn once if either of it is shown", () => {
+test("a call is drawn once if its call or reply is displayed", () => {
   const whole = ["program7 waits 0..50", "program8 serves 0..50"];
   for (const shown of [
     [true, true],
@@ -144,7 +144,7 @@ function tracksWith(...lanes: number[]): Track[] {
   });
 }
 
-test("pinned tracks stay, collapsed ones are low", () => {
+test("pinned tracks do not scroll, collapsed tracks are low", () => {
   const layout = layoutOf(tracksWith(5, 5, 5), {
     shown: [0, 1, 2],
     pinned: new Set(["track 2"]),
@@ -181,7 +181,7 @@ test.each<[number, number, number | undefined]>([
   expect(hitAt(layout, stretch, 0, { x, y })?.row).toBe(expected);
 });
 
-test("steps go through all lanes in the order of time, and back", () => {
+test("steps visit all lanes in the order of time, and back", () => {
   const lanes = lanesOf([
     [0, 10],
     [2, 4],
@@ -206,11 +206,11 @@ test("steps go through all lanes in the order of time, and back", () => {
   expect(walk(last, -1)).toEqual([4, 3, 2, 1, 0]);
 });
 
-test("a reply is called as its call is", () => {
+test("a reply has the label of its call", () => {
   expect(nameOf(recordingOf(PAIR), 1)).toBe("Get");
 });
 
-test("short-lived processes of a program have one track until it is expanded", () => {
+test("short-lived processes of a program share a track until it is expanded", () => {
   const recording = recordingOf([
     { at: 0, kind: CALL, from: 0, to: 1 },
     { at: 1, kind: CALL, from: 2, to: 1 },

@@ -125,8 +125,7 @@ function draftsOf(recording: Recording, merging: Merging): Drafts {
 
 function busDraft(bus: Bus, place: number, count: number): TrackDraft {
   const title = count === 1 ? "the bus" : bus.label;
-  const subtitle =
-    bus.method === "trace" ? "as it has recorded itself" : "as a monitor has seen it";
+  const subtitle = bus.method === "trace" ? "recorded by the bus itself" : "recorded by a monitor";
   const about = bus.address ?? "";
   return { key: `bus ${place}`, title, subtitle, about, isBus: true, peers: [], spans: noSpans() };
 }

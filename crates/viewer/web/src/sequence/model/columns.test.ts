@@ -47,17 +47,17 @@ test.each<[string, Peer]>([
   expect(labels([...SENDS, other])).toEqual([DRIVER, "dbus-send × 3 merged", "dbus-send (:1.4)"]);
 });
 
-test("a connection that says much has its own", () => {
+test("a connection with many messages has its own column", () => {
   const busy = Array.from({ length: 101 }, () => 4);
   expect(labels([...SENDS, client(4, "dbus-send")], MERGED, busy)).toContain("dbus-send (:1.4)");
 });
 
-test("two connections are not merged, nor programs of which the name is not known", () => {
+test("two connections and unknown programs are not merged", () => {
   const unknown = [5, 6, 7].map((id) => client(id, "x", { process: null, label: `:1.${id}` }));
   expect(labels([...SENDS.slice(0, 2), ...unknown])).toHaveLength(6);
 });
 
-test("an expanded group has a column for each, and none is merged if nothing shall be", () => {
+test("expanded groups and disabled merging give each connection a column", () => {
   const expanded: ColumnOptions = {
     ...ALONE,
     merging: { merges: "programs", expanded: new Set(["program 0/dbus-send"]) },
@@ -67,7 +67,7 @@ test("an expanded group has a column for each, and none is merged if nothing sha
   expect(labels(SENDS, ALONE)).toEqual(each);
 });
 
-test("what is hidden does not count for its program", () => {
+test("hidden connections do not count for their program", () => {
   expect(labels(SENDS, { ...MERGED, hidden: new Set([2]) })).toEqual([
     DRIVER,
     "dbus-send (:1.1)",

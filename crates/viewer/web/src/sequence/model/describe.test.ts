@@ -24,19 +24,19 @@ const NO_FOLDING = { folds: "nothing", unfolded: new Set<number>() } as const;
 test.each([
   [0, "call Get, from :1.1, to org.example.Mail, 1.50 ms"],
   [1, "return Get, from org.example.Mail, to :1.1, 1.50 ms"],
-  [5, "signal Evil\\u202E\\nName, from org.example.Mail, to everybody who listens"],
+  [5, "signal Evil\\u202E\\nName, from org.example.Mail, to all subscribers"],
 ])("row %d in words is %s", (row, expected) => {
   expect(sentenceOf(RECORDING, row)).toBe(expected);
 });
 
 test.each([
-  [3, "nobody: no match rule selects it"],
+  [3, "no recipient: no match rule selects it"],
   [4, "2 connections"],
 ])("row %d goes to %s", (row, expected) => {
   expect(receiverOf(RECORDING, row)).toBe(expected);
 });
 
-test("times stand in facts as they do elsewhere, hostile texts as they can be seen", () => {
+test("facts format times consistently and show control characters", () => {
   const scene = sceneOf(RECORDING, allRows(RECORDING), NO_FOLDING, ALONE);
   expect(messageFacts(scene, 0)).toContainEqual(["at", "0.000\u2009000 s"]);
   expect(messageFacts(scene, 0)).toContainEqual(["duration", "1.50 ms"]);
@@ -50,7 +50,7 @@ test("times stand in facts as they do elsewhere, hostile texts as they can be se
   ]);
 });
 
-test("a run says how many messages it has in which time", () => {
+test("a group reports the number of its messages and their time", () => {
   const folding = { folds: "runs", unfolded: new Set<number>() } as const;
   const facts = runFacts(sceneOf(RECORDING, allRows(RECORDING), folding, ALONE), 5);
   expect(facts[0]).toEqual(["run", "5 messages of Evil\\u202E\\nName, one after the other"]);

@@ -16,7 +16,7 @@ const KINDS = ["message of an unknown type", "call", "return", "error", "signal"
 
 /** The name of a connection for people. */
 export function nameOf(recording: Recording, peer: number): string {
-  return peer === NONE ? "" : told(recording.peers[peer]?.label ?? "");
+  return peer === NONE ? "" : visible(recording.peers[peer]?.label ?? "");
 }
 
 /** A message as one sentence, for screen readers. */
@@ -29,7 +29,7 @@ export function sentenceOf(recording: Recording, row: number): string {
   const parts = [
     `${what} ${member}`,
     error,
-    `from ${nameOf(recording, recording.from.get(row)) || "nobody known"}`,
+    `from ${nameOf(recording, recording.from.get(row)) || "an unknown sender"}`,
     `to ${receiverOf(recording, row)}`,
     length === undefined ? "" : duration(length),
   ];
@@ -41,12 +41,12 @@ export function receiverOf(recording: Recording, row: number): string {
   const to = recording.to.get(row);
   if (to !== NONE) return nameOf(recording, to);
   const destination = textOf(recording, row, "destination");
-  if (destination !== "") return `${destination} (owned by nobody)`;
+  if (destination !== "") return `${destination} (without an owner)`;
   const mark = markOf(recording, row);
-  if (mark === "unheard") return "nobody: no match rule selects it";
+  if (mark === "unheard") return "no recipient: no match rule selects it";
   if (mark === "heard")
     return counted(recording.recipientsOf(row).length, "connection", "connections");
-  return "everybody who listens";
+  return "all subscribers";
 }
 
 /** The most important facts about a message. */
@@ -118,7 +118,7 @@ export function columnFacts(
   column: Pick<Column, "peers" | "bus" | "messages">,
 ): Fact[] {
   const facts = column.peers.slice(0, PEERS_MAX).flatMap((peer) => peerFacts(peer));
-  const bus = recording.buses.length > 1 ? told(recording.buses[column.bus]?.label ?? "") : "";
+  const bus = recording.buses.length > 1 ? visible(recording.buses[column.bus]?.label ?? "") : "";
   const rest = column.peers.length - PEERS_MAX;
   const all: readonly Fact[] = [
     ...facts,
@@ -131,19 +131,19 @@ export function columnFacts(
 
 function peerFacts({ unique, names, process, arrived, left, why }: Peer): Fact[] {
   return [
-    ["names", told(names.join(", "))],
-    ["connection", told(unique)],
+    ["names", visible(names.join(", "))],
+    ["connection", visible(unique)],
     [
       "process",
       process?.pid === null || process === null
         ? ""
-        : `${process.pid} ${told(process.program ?? "")}`,
+        : `${process.pid} ${visible(process.program ?? "")}`,
     ],
-    ["command", told(process?.command.join(" ") ?? "")],
-    ["unit", told(process?.unit ?? "")],
+    ["command", visible(process?.command.join(" ") ?? "")],
+    ["unit", visible(process?.unit ?? "")],
     ["user", process?.uid === null || process === null ? "" : String(process.uid)],
     ["came", arrived === null ? "" : sinceStart(arrived)],
-    ["left", left === null ? "" : `${sinceStart(left)}${why === null ? "" : `: ${told(why)}`}`],
+    ["left", left === null ? "" : `${sinceStart(left)}${why === null ? "" : `: ${visible(why)}`}`],
   ];
 }
 
@@ -152,11 +152,11 @@ function textOf(
   row: number,
   column: "interface" | "member" | "path" | "destination",
 ): string {
-  return told(recording.text(recording[column].get(row)));
+  return visible(recording.text(recording[column].get(row)));
 }
 
 /** A text of a message or a process with invisible characters made visible. */
-function told(text: string): string {
+function visible(text: string): string {
   return oneLine(text, TEXT_MAX);
 }
 

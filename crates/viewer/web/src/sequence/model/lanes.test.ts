@@ -36,7 +36,7 @@ function laneAt(lanes: Lanes, { columns }: Staged, id: number, line: number): nu
   return lanes.laneAt(columns.ofPeer[id] as number, line);
 }
 
-test("connections that come later get the lanes of those before", () => {
+test("later connections reuse the lanes of earlier ones", () => {
   const given = staged(timed(calls(100, 1, 2), calls(100, 3, 2), calls(100, 5, 6)));
   const lanes = reusedLanes(given, "screen");
   expect(lanes.count).toBe(4);
@@ -48,7 +48,7 @@ test("connections that come later get the lanes of those before", () => {
   expect(laneAt(lanes, given, 1, 150)).toBe(NONE);
 });
 
-test("a column keeps its lane while it is silent for less than a screen", () => {
+test("a column keeps its lane during a pause of less than a screen", () => {
   const given = staged(timed(calls(1, 1, 2), calls(50, 3, 4), calls(1, 1, 2)));
   const lanes = reusedLanes(given, "screen");
   expect([0, 40, 51].map((line) => laneAt(lanes, given, 1, line))).toEqual([2, 2, 2]);
@@ -62,14 +62,14 @@ test("a column keeps its lane from a call to a late reply", () => {
   expect([0, 150, 301].map((line) => laneAt(lanes, given, 2, line))).toEqual([3, 3, 3]);
 });
 
-test("a column comes back to the lane that it had", () => {
+test("a column returns to its former lane", () => {
   const given = staged(timed(calls(5, 1, 2), calls(200, 3, 4), calls(5, 2, 1)));
   const lanes = reusedLanes(given, "screen");
   const before = [1, 2].map((id) => laneAt(lanes, given, id, 0));
   expect([1, 2].map((id) => laneAt(lanes, given, id, 209))).toEqual(before);
 });
 
-test("the bus has the first lane for itself", () => {
+test("the first lane is reserved for the bus", () => {
   const given = staged(timed(calls(5, 1, 2), calls(5, 3, 0), calls(200, 5, 6)));
   const lanes = reusedLanes(given, "screen");
   expect(laneAt(lanes, given, 0, 6)).toBe(0);
@@ -80,14 +80,14 @@ test("the bus has the first lane for itself", () => {
   ).toBe(true);
 });
 
-test("from its first to its last message a column has one lane where a screen has any number of lines", () => {
+test("on a time axis a column keeps one lane from its first to its last message", () => {
   const given = staged(timed(calls(5, 1, 2), calls(500, 3, 4), calls(5, 1, 2)));
   const lanes = reusedLanes(given, "whole");
   expect([0, 250, 509].map((line) => laneAt(lanes, given, 1, line))).toEqual([2, 2, 2]);
   expect(lanes.count).toBe(4);
 });
 
-test("who only receives what many receive gets no lane by that", () => {
+test("copies with many recipients do not give lanes", () => {
   const few = [3, 4, 5, 6].slice(0, COPIES_MAX);
   const given = staged(
     timed([signal(0, 1, "Changed", [2, ...few])], [signal(0, 1, "Changed", few)]),
@@ -97,7 +97,7 @@ test("who only receives what many receive gets no lane by that", () => {
   expect(laneAt(lanes, given, 3, 1)).not.toBe(NONE);
 });
 
-test("what is added to a live diagram moves nothing", () => {
+test("messages added to a live diagram move no column", () => {
   const steps = [...Array(400).keys()].map((step) => {
     const pair = step % 37 === 0 ? [7, 8] : step % 11 === 0 ? [5, 6] : [1 + (step >> 7), 4];
     return calls(1, pair[0] as number, pair[1] as number);
@@ -115,7 +115,7 @@ test("what is added to a live diagram moves nothing", () => {
   }
 });
 
-test("lanes of messages that become more are those of all of them", () => {
+test("incremental lanes equal lanes of all messages", () => {
   const random = randomOf(3);
   const samples = timed(
     Array.from({ length: 900 }, (_, at) => {
@@ -142,14 +142,14 @@ test("lanes of messages that become more are those of all of them", () => {
   }
 });
 
-test("in a live diagram the lane of a connection that has left is free at once", () => {
+test("a live diagram frees the lane of a disconnected connection immediately", () => {
   const peers = PEERS.map((one) => (one.id === 1 ? { ...one, left: 3 } : one));
   const given = staged(timed(calls(3, 1, 2), calls(10, 3, 2), calls(2, 5, 2)), peers);
   const lanes = reusedLanes(given, "live");
   expect(laneAt(lanes, given, 5, 13)).toBe(0);
 });
 
-test("no two columns have one lane at a time, and none is without one", () => {
+test("columns never share a lane at the same time, and each has one", () => {
   const random = randomOf(7);
   const samples = timed(
     Array.from({ length: 3000 }, (_, at) => {
@@ -180,14 +180,14 @@ test("no two columns have one lane at a time, and none is without one", () => {
   }
 });
 
-test("columns of all have each a place of their own", () => {
+test("without reuse each column has its own position", () => {
   const lanes = fixedLanes(3);
   expect([0, 1, 2].map((column) => lanes.laneAt(column, 1_000_000))).toEqual([0, 1, 2]);
   expect(lanes.neededIn(5, 10)).toBe(3);
   expect(lanes.usual).toBe(3);
 });
 
-test("a crowd at one place does not make all columns narrow", () => {
+test("many columns at one time do not make all columns narrow", () => {
   // Each connection has two messages, so that all are active at the same time.
   const crowd = [...IDS, ...IDS].flatMap((id) => calls(1, 1, id));
   const given = staged(timed(crowd, calls(2000, 1, 2)));

@@ -78,8 +78,8 @@ function serviceItems(store: Store, peers: readonly Peer[]): MenuItem[] {
     heading(first.label),
     action("Only this service", () => onlyService(store, first)),
     action("Hide this service", () => hide(store, peers)),
-    filter(store, "Only what it sends", "from", name),
-    filter(store, "Only what it receives", "to", name),
+    filter(store, "Only messages it sends", "from", name),
+    filter(store, "Only messages it receives", "to", name),
   ];
 }
 
@@ -104,7 +104,7 @@ function referenceItems(
   if (state !== own) return [];
   const number = row + 1 + recording.before;
   const isReference = state.reference.value === number;
-  const label = isReference ? "Tell times from the start" : "Tell times from here";
+  const label = isReference ? "Count times from the start" : "Count times from here";
   return [action(label, () => toggleReference(state, number), "m")];
 }
 

@@ -27,7 +27,7 @@ test.each([
   expect(offsetAfter(extent, offset, from, to)).toBeCloseTo(expected, 3);
 });
 
-test("the bar is where the drawing is", () => {
+test("the scroll bar matches the position of the drawing", () => {
   expect(elementHeight(HIGH)).toBe(ELEMENT_MAX);
   expect(scrollTopOf(HIGH, offsetMax(HIGH))).toBe(ELEMENT_MAX - HIGH.view);
   expect(scrollTopOf(LOW, 700)).toBe(700);
@@ -93,7 +93,7 @@ test.each([
   expect(hit.is === "message" ? hit.row : undefined).toBe(row);
 });
 
-test("scales have ends", () => {
+test("scales are limited", () => {
   expect(clampScale(0, 1e9, 1_048)).toBe(1_000 / 1e9);
   expect(clampScale(50, 1e9, 1_048)).toBe(1);
   expect(clampScale(0, 10, 1_048)).toBe(1);

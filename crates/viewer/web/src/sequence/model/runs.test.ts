@@ -34,7 +34,7 @@ test.each<[string, Sample[], number[]]>([
   expect(spans(linesOf(recording, allRows(recording), FOLDED))).toEqual(expected);
 });
 
-test("a run that is unfolded has a line for each message, and says how many", () => {
+test("an unfolded group has a line for each message, and its size", () => {
   const recording = recordingOf([call(0, 1, 2, "Get"), ...burst(5)]);
   const unfolded: Folding = { folds: "runs", unfolded: new Set([1]) };
   const lines = linesOf(recording, allRows(recording), unfolded);
@@ -58,7 +58,7 @@ test.each([0, 1, 4, 5, 7, 12])(
   },
 );
 
-test("each place is in one line", () => {
+test("each position is in exactly one line", () => {
   const recording = recordingOf([call(0, 1, 2, "Get"), ...burst(5), call(9, 1, 2, "Get")]);
   const lines = linesOf(recording, allRows(recording), FOLDED);
   const found = [0, 1, 2, 3, 4, 5, 6].map((place) => lineOf(lines, place));

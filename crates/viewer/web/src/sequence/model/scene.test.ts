@@ -58,7 +58,7 @@ test.each<[Partial<ColumnOptions>, string[]]>([
   expect(columns.all.map(({ label }) => label)).toEqual(expected);
 });
 
-test("who takes part in no shown message has no column", () => {
+test("a peer without displayed messages has no column", () => {
   const recording = recordingOf(SAMPLES, PEERS);
   const { columns } = sceneOf(recording, Uint32Array.of(0, 2), FOLDING, COLUMNS);
   expect(columns.all.map(({ messages }) => messages)).toEqual([2, 2]);
@@ -104,7 +104,7 @@ test("messages that are not in order are found by their times", () => {
   expect(slotAt(clock, 8)).toBe(3);
 });
 
-test("a scene that has grown is as one made at once", () => {
+test("an incremental scene equals a complete one", () => {
   const recording = recordingOf(SAMPLES.slice(0, 3), PEERS);
   const first = sceneOf(recording, allRows(recording), FOLDING, COLUMNS);
   add(recording, SAMPLES.slice(3));
@@ -113,7 +113,7 @@ test("a scene that has grown is as one made at once", () => {
   expect({ ...grown, ...parts }).toEqual({ ...scene(), ...parts });
 });
 
-test("where messages are in order and to scale", () => {
+test("positions of messages in order and to scale", () => {
   const order = { is: "order" } as const;
   const time = { is: "time", from: 0, until: 40, scale: 10 } as const;
   expect(yOfRow(scene(), order, 2)).toBe(2.5 * 34);
@@ -129,7 +129,7 @@ test.each([
   expect([...shownIn(recording, rows, span)]).toEqual(expected);
 });
 
-test("rows of which nothing is known yet are not shown", () => {
+test("rows that are not loaded yet are not displayed", () => {
   const { recording } = scene();
   expect([...shownIn(recording, Uint32Array.of(5, 6, 7), undefined)]).toEqual([5, 6]);
 });

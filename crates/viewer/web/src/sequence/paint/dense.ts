@@ -68,7 +68,7 @@ function lineOf(pen: Pen, row: number, mark: Mark, y: number): DenseLine | undef
 /** Draws the note that not all messages are drawn. */
 function drawNote(pen: Pen, drawn: number, all: number): void {
   const { context, geometry, theme } = pen;
-  const text = `${count(drawn)} of ${count(all)} messages are drawn: zoom in with w`;
+  const text = `${count(drawn)} of ${count(all)} messages are drawn: press w to zoom in`;
   context.font = theme.fonts.small;
   const width = context.measureText(text).width + 16;
   const x = geometry.width - width - 8;

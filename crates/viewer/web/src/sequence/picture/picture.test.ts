@@ -36,7 +36,7 @@ function drawn(): Sheet {
   return made;
 }
 
-test("what is clipped, saved and aligned is where a canvas has it", () => {
+test("clipping, saving and alignment match a canvas", () => {
   const [ground, line, text] = drawn().shapes;
   expect(ground).toMatchObject({ is: "fill", color: "#ffffff", clip: undefined });
   expect(line).toMatchObject({
@@ -53,7 +53,7 @@ test("what is clipped, saved and aligned is where a canvas has it", () => {
   expect(text).toMatchObject({ matrix: [1, 0, 0, 1, 82, 64.2], font: { size: 12, isBold: true } });
 });
 
-test("what is turned is turned around where it was moved to", () => {
+test("rotation is around the translated origin", () => {
   const made = sheet();
   made.translate(10, 20);
   made.rotate(Math.PI / 2);
@@ -65,7 +65,7 @@ test("what is turned is turned around where it was moved to", () => {
   expect([x, y].map((value) => Math.round(value ?? 0))).toEqual([10, 25]);
 });
 
-test("SVG has each shape, and texts that are escaped", () => {
+test("SVG contains each shape and escaped texts", () => {
   const text = svgOf({ width: 200, height: 100, title: 'a "b" & c', shapes: drawn().shapes });
   expect(text).toContain('viewBox="0 0 200 100"');
   expect(text).toContain("<title>a &quot;b&quot; &amp; c</title>");
@@ -81,7 +81,7 @@ test.each([
   expect(escaped(text)).toBe(expected);
 });
 
-test("PDF has a table of where its objects are", () => {
+test("PDF contains the offsets of its objects", () => {
   const bytes = pdfOf({ width: 200, height: 100, title: "t", shapes: drawn().shapes });
   const text = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
   expect(text.startsWith("%PDF-1.4\n")).toBe(true);
@@ -100,6 +100,6 @@ test("PDF has a table of where its objects are", () => {
   expect(content).toContain("/A0_5 gs");
 });
 
-test("letters that the fonts do not have are replaced", () => {
+test("characters without a glyph are replaced", () => {
   expect(winAnsi("→ dbus-send × 60 … µs дом")).toBe("-> dbus-send × 60 \x85 µs ???");
 });
