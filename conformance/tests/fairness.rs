@@ -28,7 +28,7 @@ fn main() -> ExitCode {
         test_case!(others_connect_while_one_user_is_throttled)
             .requires(root())
             .requires(diligence()),
-        test_case!(one_user_can_have_a_higher_limit).requires(root()).requires(diligence()),
+        test_case!(a_limit_can_be_higher_for_one_user).requires(root()).requires(diligence()),
         test_case!(other_buses_ignore_settings_of_this_one),
         test_case!(others_can_connect_if_one_user_never_sends_hello)
             .requires(root())
@@ -365,7 +365,7 @@ fn throttled_bus() -> (BusUnderTest, Duration) {
 }
 
 /// The limit for one user can be higher than the limit for others.
-fn one_user_can_have_a_higher_limit() {
+fn a_limit_can_be_higher_for_one_user() {
     let more = "<limit name='max_match_rules_per_connection' user='nobody'>5</limit>\
                 <limit name='max_connections_per_user' user='65534'>4</limit>";
     let config = open_to_all().limit("max_match_rules_per_connection", 2);

@@ -24,7 +24,7 @@ fn main() -> ExitCode {
         test_case!(unread_descriptors_of_one_user_leave_room_for_others).requires(root()),
         test_case!(descriptors_in_sockets_that_the_bus_has_closed_are_counted).requires(root()),
         test_case!(a_flood_of_one_user_leaves_room_for_calls_of_others).requires(root()),
-        test_case!(no_peer_is_disconnected_if_the_kernel_accepts_no_descriptors)
+        test_case!(peers_stay_connected_if_the_kernel_accepts_no_descriptors)
             .requires(root())
             .requires(diligence()),
         test_case!(a_connection_kept_open_by_its_own_descriptor_is_disconnected)
@@ -390,7 +390,7 @@ fn a_flood_of_one_user_leaves_room_for_calls_of_others() {
 
 /// A process without a connection fills the kernel's quota of descriptors for the user of the bus.
 /// Then the kernel accepts no descriptors from the bus. Callers get an error and stay connected.
-fn no_peer_is_disconnected_if_the_kernel_accepts_no_descriptors() {
+fn peers_stay_connected_if_the_kernel_accepts_no_descriptors() {
     let scratch = ScratchFolder::new();
     let mut bus = bus_with_descriptors(64, &scratch);
     let [mut caller, mut callee] = [bus.peer(), bus.peer()];

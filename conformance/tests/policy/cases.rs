@@ -28,7 +28,7 @@ fn join(address: &str, user: RunAs) -> Option<TestPeer> {
 
 /// The last matching rule decides whether a user may connect; without a matching rule, only the
 /// bus's own user may.
-pub(crate) fn the_last_matching_rule_decides_who_connects() {
+pub(crate) fn the_last_matching_rule_decides_whether_a_user_connects() {
     // Rules, and whether they admit root (the user of the bus), nobody, and daemon.
     let rows = [
         ("", "", [true, false, false]),

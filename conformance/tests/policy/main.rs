@@ -19,7 +19,7 @@ use random::Maker;
 fn main() -> ExitCode {
     run_tests([
         test_case!(random_policies_give_the_decisions_of_dbus_daemon).requires(root()),
-        test_case!(cases::the_last_matching_rule_decides_who_connects).requires(root()),
+        test_case!(cases::the_last_matching_rule_decides_whether_a_user_connects).requires(root()),
         test_case!(cases::the_stock_policy_of_the_system_bus_applies).requires(root()),
     ])
 }

@@ -106,6 +106,18 @@ fn in_child(work: impl FnOnce()) -> Pid {
     }
 }
 
+/// Waits until `found` returns a value.
+fn eventually<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    loop {
+        if let Some(found) = found() {
+            return found;
+        }
+        assert!(Instant::now() < deadline, "no {what} in time");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
 /// Waits for a forked child and checks that its work succeeded.
 fn join(child: Pid) {
     let (_, status) = waitpid(Some(child), WaitOptions::empty()).expect("ours").expect("ended");
@@ -120,6 +132,7 @@ fn interrupt(child: Pid) -> WaitStatus {
     if status.stopped() {
         kill_process(child, Number::CONT).expect("ours");
     }
+    // Time in which the child blocks again: that it does is not observable.
     thread::sleep(Duration::from_millis(2));
     status
 }
@@ -144,13 +157,11 @@ fn a_peer_of_another_user_is_recognised() {
         // The connection stays open until the parent has finished its checks.
         let _ = receive(&there, &mut [0], &mut Vec::new(), TransferWait::Block);
     });
-    let connection = loop {
-        match accept(&listener).expect("it listens") {
-            Accepted::Connection(connection) => break connection,
-            Accepted::NoneWaiting => thread::sleep(Duration::from_millis(1)),
-            Accepted::OutOfRoom(error) => panic!("{error}"),
-        }
-    };
+    let connection = eventually("a connection", || match accept(&listener).expect("it listens") {
+        Accepted::Connection(connection) => Some(connection),
+        Accepted::NoneWaiting => None,
+        Accepted::OutOfRoom(error) => panic!("{error}"),
+    });
     let peer = peer_credentials(&connection).expect("a Unix socket");
     assert_eq!(peer.pid, Some(child.as_raw_nonzero().get().cast_unsigned()));
     assert_eq!((peer.uid, peer.gid), (1234, 777));
@@ -207,12 +218,9 @@ fn a_daemon_is_detached() {
     command.env("REPORT", &report);
     // The output ends only when the daemon has closed it, too.
     assert_eq!(output(command), "parent leaves\n");
-    let text = loop {
-        match fs::read_to_string(&report) {
-            Ok(text) if text.ends_with("done\n") => break text,
-            _ => thread::sleep(Duration::from_millis(1)),
-        }
-    };
+    let text = eventually("the report of the daemon", || {
+        fs::read_to_string(&report).ok().filter(|text| text.ends_with("done\n"))
+    });
     assert_eq!(text, "own session\n/dev/null\n/dev/null\n/dev/null\ndone\n");
     let mode = fs::metadata(&report).expect("it was made").permissions().mode();
     assert_eq!(mode & 0o777, 0o640);
@@ -317,9 +325,10 @@ fn a_child_ends_with_its_parent() {
     let pid = output(role("parent"));
     let state = Path::new("/proc").join(pid.trim()).join("stat");
     // Until it has ended, or is a zombie that was not waited for.
-    while fs::read_to_string(&state).is_ok_and(|text| !text.contains(") Z ")) {
-        thread::sleep(Duration::from_millis(1));
-    }
+    eventually("the end of the child", || {
+        let runs = fs::read_to_string(&state).is_ok_and(|text| !text.contains(") Z "));
+        (!runs).then_some(())
+    });
 }
 
 fn be_a_parent_that_dies() {
