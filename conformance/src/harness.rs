@@ -50,7 +50,7 @@ impl TestCase {
     }
 }
 
-/// Runs tests according to the arguments of the program, which are those of the standard harness.
+/// Runs tests according to the arguments of the program, like the standard harness.
 pub fn run_tests(tests: impl IntoIterator<Item = TestCase>) -> ExitCode {
     let arguments = Arguments::from_args();
     let trials = tests.into_iter().map(|test| test.trial(arguments.nocapture)).collect();

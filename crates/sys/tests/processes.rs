@@ -6,6 +6,7 @@ mod runner;
 #[path = "support/temp.rs"]
 mod temp;
 
+use runner::RunnerTest;
 use rustix::process::{
     Pid, Resource, Rlimit, Signal as Number, WaitOptions, WaitStatus, geteuid, getpid, getsid,
     kill_process, setrlimit, waitpid,
@@ -49,25 +50,32 @@ fn main() {
         Ok("close-on-exec") => be_close_on_exec(),
         Ok("crash") => be_a_program_that_crashes(),
         Ok(role) => panic!("no such role: {role}"),
-        Err(_) => runner::run(&[
-            ("a_peer_of_another_user_is_recognised", a_peer_of_another_user_is_recognised),
-            ("the_numbers_that_mean_unchanged_are_refused", unchanged_numbers_are_refused),
-            ("a_wait_that_is_interrupted_has_no_events", an_interrupted_wait_has_no_events),
-            ("a_receive_that_is_interrupted_goes_on", an_interrupted_receive_goes_on),
-            ("a_daemon_is_detached", a_daemon_is_detached),
-            ("sockets_of_a_service_are_taken_once", sockets_of_a_service_are_taken_once),
-            ("inherited_descriptors_are_not_passed_on", inherited_descriptors_are_not_passed_on),
-            ("children_get_the_limit_of_before", children_get_the_limit_of_before),
-            ("a_child_ends_with_its_parent", a_child_ends_with_its_parent),
-            ("a_child_is_confined_to_processors", a_child_is_confined_to_processors),
-            ("a_program_is_started_and_not_waited_for", a_program_is_started_and_not_waited_for),
-            ("a_started_program_has_what_it_was_given", a_started_program_has_what_it_was_given),
-            ("settings_reach_all_threads", settings_reach_all_threads),
-            ("the_switches_of_all_threads_count", the_switches_of_all_threads_count),
-            ("a_crash_saves_memories_that_were_closed", a_crash_saves_memories_that_were_closed),
-        ]),
+        Err(_) => {
+            let is_root = geteuid().is_root();
+            let needs_root = [("a_peer_of_another_user_is_recognised", "needs root")];
+            runner::run(&TESTS, if is_root { &[] } else { &needs_root });
+        }
     }
 }
+
+/// The tests of this program.
+const TESTS: [RunnerTest; 15] = [
+    ("a_peer_of_another_user_is_recognised", a_peer_of_another_user_is_recognised),
+    ("the_numbers_that_mean_unchanged_are_refused", unchanged_numbers_are_refused),
+    ("a_wait_that_is_interrupted_has_no_events", an_interrupted_wait_has_no_events),
+    ("a_receive_that_is_interrupted_goes_on", an_interrupted_receive_goes_on),
+    ("a_daemon_is_detached", a_daemon_is_detached),
+    ("sockets_of_a_service_are_taken_once", sockets_of_a_service_are_taken_once),
+    ("inherited_descriptors_are_not_passed_on", inherited_descriptors_are_not_passed_on),
+    ("children_get_the_limit_of_before", children_get_the_limit_of_before),
+    ("a_child_ends_with_its_parent", a_child_ends_with_its_parent),
+    ("a_child_is_confined_to_processors", a_child_is_confined_to_processors),
+    ("a_program_is_started_and_not_waited_for", a_program_is_started_and_not_waited_for),
+    ("a_started_program_has_what_it_was_given", a_started_program_has_what_it_was_given),
+    ("settings_reach_all_threads", settings_reach_all_threads),
+    ("the_switches_of_all_threads_count", the_switches_of_all_threads_count),
+    ("a_crash_saves_memories_that_were_closed", a_crash_saves_memories_that_were_closed),
+];
 
 /// The environment variable with the role of a copy of this program.
 const ROLE: &str = "DILIGENCE_SYS_ROLE";
@@ -138,10 +146,6 @@ fn interrupt(child: Pid) -> WaitStatus {
 }
 
 fn a_peer_of_another_user_is_recognised() {
-    if !geteuid().is_root() {
-        println!("skipped: only root can become another user");
-        return;
-    }
     let name = format!("diligence-sys-processes-{}", id());
     let address = UnixAddress::Abstract(name.as_bytes());
     let listener = listen_unix(address).expect("the name is free");

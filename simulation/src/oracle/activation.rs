@@ -54,7 +54,7 @@ impl Oracle {
         StartOutcome::Waits
     }
 
-    /// Delivers the messages held for a name, once a peer has received NameAcquired for it.
+    /// Delivers the messages held for a name, once the bus has sent NameAcquired for it.
     pub(super) fn deliver_held(&mut self, to: u64, name: &str) -> Result<(), Deviation> {
         let all: Vec<_> = self.held.extract_if(.., |held| held.name == name).collect();
         for HeldRequest { from, kind, .. } in all {
@@ -83,7 +83,7 @@ impl Oracle {
             let serial = match kind {
                 HeldKind::Start(serial) => serial,
                 HeldKind::Message(bytes) => {
-                    Message::parse(&bytes).expect("it was read before").serial().get()
+                    Message::parse(&bytes).expect("the oracle has parsed it before").serial().get()
                 }
             };
             self.due.push(BusMessage::Error { to: from, serial, name: error });

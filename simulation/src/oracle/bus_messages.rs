@@ -29,7 +29,7 @@ pub(super) enum BusMessage {
 impl BusMessage {
     /// True if the bus counts this error as a refusal.
     fn is_refusal(&self) -> bool {
-        matches!(self, Self::Error { name, .. } if *name != NO_REPLY && !STARTING.contains(name))
+        matches!(self, Self::Error { name, .. } if *name != NO_REPLY && !START_ERRORS.contains(name))
     }
 }
 
@@ -107,7 +107,7 @@ impl Oracle {
         name: &'static str,
         explanation: &str,
     ) -> Result<(), Deviation> {
-        if STARTING.contains(&name) {
+        if START_ERRORS.contains(&name) {
             self.fail_start(explanation, name);
         } else if name == NO_REPLY && explanation.contains("timeout") {
             let mut pending = self.pending.iter();
@@ -221,13 +221,13 @@ pub(super) const RULE_NOT_FOUND: &str = "org.freedesktop.DBus.Error.MatchRuleNot
 pub(super) const SERVICE_UNKNOWN: &str = "org.freedesktop.DBus.Error.ServiceUnknown";
 
 /// Errors for a service that fails to start.
-const STARTING: [&str; 2] =
+const START_ERRORS: [&str; 2] =
     ["org.freedesktop.DBus.Error.Spawn.ChildExited", "org.freedesktop.DBus.Error.TimedOut"];
 
 /// All errors that the bus may send here.
 const ERRORS: [&str; 9] = [
-    STARTING[0],
-    STARTING[1],
+    START_ERRORS[0],
+    START_ERRORS[1],
     ACCESS_DENIED,
     LIMITS_EXCEEDED,
     NAME_HAS_NO_OWNER,

@@ -105,8 +105,8 @@ impl Oracle {
     }
 
     fn pass_deferred_copy(&mut self) {
-        if let Some(shown) = self.deferred_copy.take_if(|shown| shown.awaited.is_empty()) {
-            let call = Message::parse(&shown.call).expect("the oracle has parsed it before");
+        if let Some(deferred) = self.deferred_copy.take_if(|deferred| deferred.awaited.is_empty()) {
+            let call = Message::parse(&deferred.call).expect("the oracle has parsed it before");
             self.copy_to_subscribers(&call, Destination::Bus);
         }
     }

@@ -60,11 +60,12 @@ impl SimulatedWorld {
                     missing.push(expected.bytes);
                 } else {
                     let (came, expected) = (&peer.received[0], shown(&expected.bytes));
-                    let (came, how) = match came {
+                    let (came, outcome) = match came {
                         ArrivedMessage::Received(bytes) => (shown(bytes), "received"),
                         ArrivedMessage::Dropped(bytes) => (shown(bytes), "should have received"),
                     };
-                    failure = Some(format!(":1.{id} {how} {came}, but expected was {expected}"));
+                    failure =
+                        Some(format!(":1.{id} {outcome} {came}, but {expected} was expected"));
                     break;
                 }
             }
@@ -175,7 +176,7 @@ impl SimulatedWorld {
         }
     }
 
-    /// Fails the run with a report that tells how to repeat it.
+    /// Fails the run with a report that tells outcome to repeat it.
     pub(super) fn fail(&self, reason: &str) -> ! {
         let WorldPlan { seed, steps, peers } = self.plan;
         let done = self.tally.borrow().steps;
