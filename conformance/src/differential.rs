@@ -5,6 +5,7 @@ use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher as _, Hasher as _};
 
 use crate::bus::{BusUnderTest, TestConfig};
+use crate::harness::note;
 use crate::message::{PlainMessage, field};
 use crate::peer::TestPeer;
 use crate::program::{ExternalProgram, installed};
@@ -48,7 +49,7 @@ pub fn seeds(rounds: u64) -> impl Iterator<Item = u64> {
         number("DILIGENCE_SEED").unwrap_or_else(|| RandomState::new().build_hasher().finish());
     (0..rounds).map(move |round| {
         let seed = first.wrapping_add(round);
-        println!("DILIGENCE_SEED={seed}");
+        note(&format!("DILIGENCE_SEED={seed}"));
         seed
     })
 }

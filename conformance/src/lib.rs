@@ -41,8 +41,9 @@
 //! | `statistics` | counters of the bus; Diligence only |
 //! | `cost` | the cost of a small call; Diligence only |
 //!
-//! If a program is missing, the test fails and names the Debian package to install. Cases that need
-//! root, because they act as several users, print a line on standard error when they are skipped.
+//! If a program is missing, the test fails and names the Debian package to install. A test that
+//! needs root, because it acts as several users, is reported as ignored if another user runs it
+//! (see [`run_tests`]), and so is a test for Diligence if the bus under test is dbus-daemon.
 //!
 //! The parts: [`ScratchFolder`] is a folder, [`ExternalProgram`] runs a program, [`BusUnderTest`]
 //! is the bus under test, [`TestPeer`] is a raw client that sends any bytes and [`PlainMessage`]
@@ -52,6 +53,7 @@
 
 mod bus;
 pub mod differential;
+mod harness;
 mod message;
 mod peer;
 pub mod process;
@@ -68,6 +70,7 @@ pub use bus::{
     BusUnderTest, Daemon, Flavour, TestConfig, bus_binary, bus_program, bus_program_as, copy_bus,
     first_line, instruments_binary, link_bus, socket_path,
 };
+pub use harness::{TestCase, diligence, mounts, note, root, run_tests};
 pub use message::{BUS_NAME, BUS_PATH, PlainMessage, field, flag, kind};
 pub use peer::{PeerStream, ReceivedDescriptors, TestPeer, hex, key};
 pub use program::{
@@ -76,6 +79,7 @@ pub use program::{
 };
 pub use rustix::process::Signal;
 pub use scratch::{ScratchFolder, set_mode};
+use table::text_of_panic;
 pub use table::{check_all, fail_with};
 pub use wire::{PlainValue, ValueReader, ValueWriter, WireByteOrder, signature_of};
 
@@ -83,14 +87,4 @@ pub use wire::{PlainValue, ValueReader, ValueWriter, WireByteOrder, signature_of
 pub fn announce(line: &str) {
     // A closed standard error is not a failure of the bus.
     let _ = writeln!(std::io::stderr(), "{line}");
-}
-
-/// Returns true if the tests run as root; otherwise prints the skipped cases.
-#[must_use]
-pub fn root_for(cases: &str) -> bool {
-    let root = RunAs::is_root();
-    if !root {
-        announce(&format!("left out, because only root can act as several users: {cases}"));
-    }
-    root
 }

@@ -24,7 +24,7 @@ pub fn check_all<R>(rows: &[R], name: impl Fn(&R) -> String, check: impl Fn(&R))
         let started = Instant::now();
         let outcome = catch_unwind(AssertUnwindSafe(|| check(row)));
         let Err(panic) = outcome else { continue };
-        failed.push(format!("{}: {}", name(row), text_of(&*panic)));
+        failed.push(format!("{}: {}", name(row), text_of_panic(&*panic)));
         slow += usize::from(started.elapsed() > SLOW);
         if slow == MOST_SLOW {
             failed.push("and the rows after this one were not tried".to_owned());
@@ -44,7 +44,8 @@ pub fn fail_with(what: &str, failed: &[impl Display]) {
     assert!(failed.is_empty(), "{} {what} failed:\n{lines}", failed.len());
 }
 
-fn text_of(panic: &(dyn Any + Send)) -> String {
+/// The message of a panic.
+pub(crate) fn text_of_panic(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().cloned();
     let text = text.or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned()));
     text.unwrap_or_else(|| "a panic without a text".to_owned())

@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_list_says() {
+    fn listed_cases_expect_their_listed_outcome() {
         let list = Expectations::parse(
             "# comment\np/a\tfail: not yet\np/b\tskip: never\np/c\tskip-as-root: immune\n\
              plain:p/d\tfail: there only\np/f\tnot-yet: to do\n",

@@ -5,16 +5,33 @@ use std::fs;
 use std::io::Read as _;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::{UnixDatagram, UnixListener};
+use std::process::ExitCode;
 use std::time::Duration;
 
 use conformance::{
     BusUnderTest, Daemon, ExternalProgram, FinishedProgram, PlainValue, RunAs, ScratchFolder,
-    Signal, TestConfig, TestPeer, eventually, first_line, installed, link_bus, root_for, set_mode,
-    socket_path,
+    Signal, TestConfig, TestPeer, eventually, first_line, installed, link_bus, root, run_tests,
+    set_mode, socket_path, test_case,
 };
 
+fn main() -> ExitCode {
+    run_tests([
+        test_case!(dbus_run_session_gets_a_bus_and_passes_the_exit_status_on),
+        test_case!(gtest_dbus_starts_and_ends_the_bus),
+        test_case!(dbusmock_starts_the_bus_in_the_background),
+        test_case!(at_spi_bus_launcher_reads_the_address_from_descriptor_3),
+        test_case!(dbus_launch_starts_the_bus),
+        test_case!(sockets_from_systemd_stay_when_the_bus_ends),
+        test_case!(systemd_is_notified_of_readiness_and_reloads),
+        test_case!(readiness_after_a_reload_means_that_the_new_configuration_applies),
+        test_case!(another_user_is_rejected_by_a_session_bus).requires(root()),
+        test_case!(privileged_methods_are_allowed_for_root_and_the_user_of_the_bus)
+            .requires(root()),
+        test_case!(credentials_of_another_user).requires(root()),
+    ])
+}
+
 /// dbus-run-session: the command gets the bus, its exit status is passed on, and the bus ends.
-#[test]
 fn dbus_run_session_gets_a_bus_and_passes_the_exit_status_on() {
     let rows = [("exit 0", 0), ("exit 42", 42), ("kill -9 $$", 137)];
     let forms: [&[&str]; 2] = [&[], &["--config-file", "{conf}"]];
@@ -41,7 +58,6 @@ const CALL: &str = "dbus-send --session --print-reply --dest=org.freedesktop.DBu
                     org.freedesktop.DBus.NameHasOwner string:org.freedesktop.DBus";
 
 /// GTestDBus of GLib reads one line and then removes the configuration file.
-#[test]
 fn gtest_dbus_starts_and_ends_the_bus() {
     let scratch = ScratchFolder::new();
     let ran = ExternalProgram::python(
@@ -68,7 +84,6 @@ fn gtest_dbus_starts_and_ends_the_bus() {
 }
 
 /// python-dbusmock reads two lines and then closes the pipe, while the bus continues to run.
-#[test]
 fn dbusmock_starts_the_bus_in_the_background() {
     for form in ["--session", "--config-file={conf}"] {
         let scratch = with_configuration();
@@ -90,7 +105,6 @@ fn dbusmock_starts_the_bus_in_the_background() {
 }
 
 /// at-spi-bus-launcher reads descriptor 3 to its end, while the bus stays in the foreground.
-#[test]
 fn at_spi_bus_launcher_reads_the_address_from_descriptor_3() {
     let scratch = with_configuration();
     let (mut output, child_side) = std::io::pipe().expect("a pipe");
@@ -107,7 +121,6 @@ fn at_spi_bus_launcher_reads_the_address_from_descriptor_3() {
 }
 
 /// dbus-launch passes descriptors of its own choice, as separate arguments.
-#[test]
 fn dbus_launch_starts_the_bus() {
     let scratch = with_configuration();
     let ran = ExternalProgram::shell("exec \"$@\" 7>\"$OUT/pid\" 8>\"$OUT/address\"")
@@ -124,7 +137,6 @@ fn dbus_launch_starts_the_bus() {
 }
 
 /// systemd creates the sockets before the bus starts, and keeps them when the bus ends.
-#[test]
 fn sockets_from_systemd_stay_when_the_bus_ends() {
     let scratch = with_configuration();
     let place = scratch.join("socket");
@@ -152,7 +164,6 @@ fn sockets_from_systemd_stay_when_the_bus_ends() {
 
 /// The bus notifies systemd (sd_notify) when it accepts connections, and when it starts and
 /// finishes reloading.
-#[test]
 fn systemd_is_notified_of_readiness_and_reloads() {
     let scratch = ScratchFolder::new();
     let notifications = Notifications::new(&scratch);
@@ -170,7 +181,6 @@ fn systemd_is_notified_of_readiness_and_reloads() {
 
 /// When the bus reports that it is ready again, the new configuration is in force. dbus-daemon
 /// reports it earlier.
-#[test]
 fn readiness_after_a_reload_means_that_the_new_configuration_applies() {
     let scratch = ScratchFolder::new();
     let notifications = Notifications::new(&scratch);
@@ -220,11 +230,7 @@ impl Notifications {
 
 /// A client of another user is rejected at the end of the handshake, and the session bus continues
 /// to work.
-#[test]
 fn another_user_is_rejected_by_a_session_bus() {
-    if !root_for("another user on a session bus") {
-        return;
-    }
     let own = BusUnderTest::session();
     assert!(!comes_in(own.address(), RunAs::NOBODY), "nobody on the bus of root");
     assert!(own.peer().is_alive());
@@ -257,11 +263,7 @@ fn dbus_send(address: &str, user: RunAs, method: &str, args: &[&str]) -> Finishe
 }
 
 /// Privileged methods are allowed for root and for the user of the bus.
-#[test]
 fn privileged_methods_are_allowed_for_root_and_the_user_of_the_bus() {
-    if !root_for("privileged methods for several users") {
-        return;
-    }
     let config = TestConfig::session().policy("context='default'", "<allow user='*'/>");
     let bus = BusUnderTest::start_as(RunAs::NOBODY, &config);
     let rows: [(&str, &[&str]); 3] = [
@@ -280,11 +282,7 @@ fn privileged_methods_are_allowed_for_root_and_the_user_of_the_bus() {
 }
 
 /// The credentials that the bus returns for a client of another user.
-#[test]
 fn credentials_of_another_user() {
-    if !root_for("credentials of another user") {
-        return;
-    }
     let config = TestConfig::session().policy("context='default'", "<allow user='*'/>");
     let bus = BusUnderTest::start(&config);
     let script = "import dbus.bus, sys\n\

@@ -5,13 +5,31 @@
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
+use std::process::ExitCode;
 
 use conformance::process::open_files;
 use conformance::{
     BusUnderTest, ExternalProgram, PeerStream, PlainMessage, ReceivedDescriptors, RunAs,
     ScratchFolder, TestConfig, TestPeer, bus_program, bus_program_as, check_all, eventually,
-    fail_with, first_line, key, link_bus, root_for, set_mode, socket_path,
+    fail_with, first_line, key, link_bus, root, run_tests, set_mode, socket_path, test_case,
 };
+
+fn main() -> ExitCode {
+    run_tests([
+        test_case!(invalid_command_lines_are_refused),
+        test_case!(version_and_introspection_are_printed),
+        test_case!(introspect_option_and_method_give_the_same_xml),
+        test_case!(valid_command_lines_start_the_bus_and_print_what_was_asked),
+        test_case!(addresses_are_printed_as_the_bus_listens_at_them),
+        test_case!(network_addresses_are_printed_as_the_bus_listens_at_them),
+        test_case!(several_addresses_are_all_served_and_printed),
+        test_case!(stale_sockets_are_replaced_and_sockets_in_use_are_kept),
+        test_case!(a_port_that_is_taken),
+        test_case!(files_without_permission_make_the_bus_refuse_to_start).requires(root()),
+        test_case!(printing_to_a_descriptor_of_the_caller_closes_it),
+        test_case!(the_bus_starts_without_standard_descriptors),
+    ])
+}
 
 /// The text that an output stream must contain.
 #[derive(Clone, Copy)]
@@ -190,7 +208,6 @@ const REFUSED: &[RefusedOption] = &[
     refused("an unknown user", &["--config-file={dir}/user.conf"], "username \"no-such-user\""),
 ];
 
-#[test]
 fn invalid_command_lines_are_refused() {
     check_all(
         REFUSED,
@@ -237,7 +254,6 @@ const SHOWN: &[HelpOutput] = &[
     },
 ];
 
-#[test]
 fn version_and_introspection_are_printed() {
     check_all(
         SHOWN,
@@ -252,7 +268,6 @@ fn version_and_introspection_are_printed() {
 }
 
 /// `--introspect` prints the same well-formed XML as the method Introspect, with all interfaces.
-#[test]
 fn introspect_option_and_method_give_the_same_xml() {
     let printed = bus_program().arg("--introspect").run().success().stdout;
     let bus = BusUnderTest::session();
@@ -332,7 +347,6 @@ const SERVED: &[ServedCommand] = &[
     served("the system log only", &["--syslog-only", "--config-file={conf}"], StartOutput::Nothing, StartOutput::Nothing),
 ];
 
-#[test]
 fn valid_command_lines_start_the_bus_and_print_what_was_asked() {
     check_all(
         SERVED,
@@ -388,12 +402,10 @@ const LISTENING_ON_TCP: &[ListeningBus] = &[
     },
 ];
 
-#[test]
 fn addresses_are_printed_as_the_bus_listens_at_them() {
     check_all(LISTENING, |row| row.name.to_owned(), listens);
 }
 
-#[test]
 fn network_addresses_are_printed_as_the_bus_listens_at_them() {
     check_all(LISTENING_ON_TCP, |row| row.name.to_owned(), listens);
 }
@@ -433,7 +445,6 @@ fn over_tcp(address: &str) -> PeerStream {
     stream
 }
 
-#[test]
 fn several_addresses_are_all_served_and_printed() {
     let scratch = ScratchFolder::new();
     let [first, second] = ["one", "two"].map(|name| scratch.join(name).display().to_string());
@@ -457,7 +468,6 @@ fn several_addresses_are_all_served_and_printed() {
 }
 
 /// An address that another process uses stays untouched, and a stale socket is replaced.
-#[test]
 fn stale_sockets_are_replaced_and_sockets_in_use_are_kept() {
     let abstract_name = format!("unix:abstract=diligence-{}", std::process::id());
     refuses_a_place_that_is_taken(&abstract_name);
@@ -469,7 +479,6 @@ fn stale_sockets_are_replaced_and_sockets_in_use_are_kept() {
     let _ = running.terminate().success();
 }
 
-#[test]
 fn a_port_that_is_taken() {
     refuses_a_place_that_is_taken("tcp:host=127.0.0.1,port=0");
 }
@@ -489,11 +498,7 @@ fn refuses_a_place_that_is_taken(address: &str) {
 }
 
 /// Files and folders that an ordinary user may not use.
-#[test]
 fn files_without_permission_make_the_bus_refuse_to_start() {
-    if !root_for("an unreadable configuration, an unwritable folder") {
-        return;
-    }
     let scratch = with_configuration();
     let secret = scratch.file("secret.conf", "");
     set_mode(&secret, 0o600);
@@ -511,7 +516,6 @@ fn files_without_permission_make_the_bus_refuse_to_start() {
 }
 
 /// Output goes to a descriptor of the caller, which the bus closes afterwards.
-#[test]
 fn printing_to_a_descriptor_of_the_caller_closes_it() {
     let scratch = with_configuration();
     let script = "exec \"$@\" --print-address=8 --print-pid 9 8>\"$OUT/address\" 9>\"$OUT/pid\"";
@@ -532,7 +536,6 @@ fn printing_to_a_descriptor_of_the_caller_closes_it() {
 }
 
 /// The bus starts without standard descriptors, and with many inherited ones.
-#[test]
 fn the_bus_starts_without_standard_descriptors() {
     let scratch = with_configuration();
     let script = "exec \"$@\" 8>\"$OUT\" <&- >&- 2>&-";

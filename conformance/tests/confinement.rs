@@ -3,23 +3,48 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use conformance::process::status;
 use conformance::statistics::scrape;
 use conformance::{
-    BusUnderTest, ExternalProgram, Flavour, PlainMessage, PlainValue, RunAs, ScratchFolder, Signal,
-    TestConfig, eventually, installed, link_bus, root_for, set_mode,
+    BusUnderTest, ExternalProgram, PlainMessage, PlainValue, RunAs, ScratchFolder, Signal,
+    TestConfig, diligence, eventually, installed, link_bus, root, run_tests, set_mode, test_case,
 };
+
+fn main() -> ExitCode {
+    run_tests([
+        test_case!(the_bus_needs_no_more_than_its_unit_allows)
+            .requires(root())
+            .requires(diligence()),
+        test_case!(the_bus_needs_no_more_than_its_unit_allows_without_root)
+            .requires(another_user())
+            .requires(diligence()),
+        test_case!(a_call_that_the_unit_does_not_allow_ends_the_process),
+        test_case!(systemd_starts_all_services).requires(diligence()),
+    ])
+}
 
 /// The capabilities that the unit grants: CAP_CHOWN, CAP_SETGID, CAP_SETUID and CAP_SYS_RESOURCE.
 /// The bus drops them when it stops being root.
 const LEFT: u64 = 1 | 1 << 6 | 1 << 7 | 1 << 24;
 
-#[test]
+/// The system bus starts as root and becomes another user.
 fn the_bus_needs_no_more_than_its_unit_allows() {
-    if Flavour::under_test() == Flavour::Reference {
-        return;
-    }
+    run_confined("<user>nobody</user>");
+}
+
+/// Without root, the bus runs behind the same filters, but cannot change its user.
+fn the_bus_needs_no_more_than_its_unit_allows_without_root() {
+    run_confined("");
+}
+
+/// The requirement that a user other than root runs the tests.
+fn another_user() -> Result<(), String> {
+    (!RunAs::is_root()).then_some(()).ok_or_else(|| "needs a user other than root".to_owned())
+}
+
+fn run_confined(user: &str) {
     let scratch = ScratchFolder::new();
     let [metrics, flights] = ["metrics", "flights"].map(|name| scratch.join(name));
     fs::create_dir(&flights).expect("a fresh place");
@@ -34,9 +59,7 @@ fn the_bus_needs_no_more_than_its_unit_allows() {
         metrics.display(),
         flights.display(),
     ));
-    if root_for("a bus that becomes another user behind the filter of its unit") {
-        config = config.element("<user>nobody</user>");
-    }
+    config = config.element(user);
     let mut bus = BusUnderTest::start_with(
         &config.policy("context='default'", "<allow user='*'/>"),
         confined,
@@ -70,7 +93,6 @@ fn the_bus_needs_no_more_than_its_unit_allows() {
 }
 
 /// The kernel logs the forbidden call, and systemd reports the signal that ended the bus.
-#[test]
 fn a_call_that_the_unit_does_not_allow_ends_the_process() {
     let chroot = installed("chroot", "coreutils");
     let ran = ExternalProgram::at(runner()).arg("--run").arg(chroot).args(["/", "/bin/true"]).run();
@@ -79,11 +101,7 @@ fn a_call_that_the_unit_does_not_allow_ends_the_process() {
 
 /// Services without a unit run as instances of a template unit, because the bus may not execute
 /// programs.
-#[test]
 fn systemd_starts_all_services() {
-    if Flavour::under_test() == Flavour::Reference {
-        return;
-    }
     let folder = ScratchFolder::new();
     for (name, unit) in
         [("com.example.Plain", ""), ("com.example.Unit", "SystemdService=u.service")]

@@ -5,12 +5,21 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use conformance::process::status_number;
 use conformance::{
-    BusUnderTest, ExternalProgram, Flavour, PlainMessage, PlainValue, ScratchFolder, Signal,
-    TestConfig, TestPeer, announce, check_all, link_bus,
+    BusUnderTest, ExternalProgram, PlainMessage, PlainValue, ScratchFolder, Signal, TestConfig,
+    TestPeer, check_all, diligence, link_bus, note, run_tests, test_case,
 };
+
+fn main() -> ExitCode {
+    run_tests([
+        test_case!(a_round_trip_costs_the_bus_three_system_calls_each_way).requires(diligence()),
+        test_case!(a_round_trip_wakes_the_bus_twice).requires(diligence()),
+        test_case!(instructions_per_message_stay_below_the_limits).requires(numbers_apply()),
+    ])
+}
 
 /// Enough that the cost of attaching the tracer is negligible.
 const ROUND_TRIPS: u32 = 500;
@@ -79,11 +88,7 @@ const RECIPIENTS: u32 = 10;
 const RULE_OWNERS: u32 = 10;
 const RULES_EACH: u32 = 100;
 
-#[test]
 fn a_round_trip_costs_the_bus_three_system_calls_each_way() {
-    if Flavour::under_test() == Flavour::Reference {
-        return;
-    }
     // Tracing must not add a system call.
     let options: [&[&str]; 2] = [&[], TRACED];
     check_all(&options, |options| options.join(" "), |options| count_system_calls(options));
@@ -109,11 +114,7 @@ fn count_system_calls(options: &[&str]) {
     );
 }
 
-#[test]
 fn a_round_trip_wakes_the_bus_twice() {
-    if Flavour::under_test() == Flavour::Reference {
-        return;
-    }
     let mut bus = BusUnderTest::session();
     let (mut caller, mut callee) = (bus.peer(), bus.peer());
     let process = bus.process().id();
@@ -127,22 +128,18 @@ fn a_round_trip_wakes_the_bus_twice() {
     assert!(woken <= expected + 4, "{woken} wake-ups for {ROUND_TRIPS} round trips");
 }
 
-#[test]
 fn instructions_per_message_stay_below_the_limits() {
-    if let Err(reason) = numbers_apply() {
-        return announce(&format!("left out, instructions for a message: {reason}"));
-    }
     check_all(&COSTS, |cost| cost.name.to_owned(), InstructionCost::check);
 }
 
-/// Fails with a reason if the table does not apply to the bus under test.
-fn numbers_apply() -> Result<(), &'static str> {
+/// The requirement that the table applies to the bus under test.
+fn numbers_apply() -> Result<(), String> {
     if std::env::var_os("DILIGENCE_BUS").is_some() {
-        return Err("DILIGENCE_BUS may be of any profile");
+        return Err("only without DILIGENCE_BUS, which may have any profile".to_owned());
     }
     // The program and the tests are in the same folder, so they have the same profile.
     let usual = cfg!(all(debug_assertions, target_arch = "x86_64"));
-    usual.then_some(()).ok_or("the numbers apply to the dev profile on x86-64")
+    usual.then_some(()).ok_or_else(|| "only for the dev profile on x86-64".to_owned())
 }
 
 /// A kind of message, and the number of instructions that the bus needs for one.
@@ -166,7 +163,7 @@ impl InstructionCost {
         // The longer run is second, so its profile remains.
         let with = self.instructions(WARM_UP + COUNTED, &profile);
         let measured = with.saturating_sub(without) / u64::from(COUNTED * self.shares);
-        println!("{}: {measured} instructions", self.name);
+        note(&format!("{}: {measured} instructions", self.name));
         let ceiling = self.usual * (100 + SLACK) / 100;
         assert!(
             measured <= ceiling,

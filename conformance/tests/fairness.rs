@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::os::fd::AsFd as _;
+use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -10,8 +11,30 @@ use conformance::process::{open_files, processor_time};
 use conformance::{
     BusUnderTest, ExternalProgram, Flavour, PeerStream, PlainMessage, PlainValue,
     ReceivedDescriptors, RunAs, ScratchFolder, TestConfig, TestPeer, bus_binary, copy_bus,
-    eventually, field, flag, kind, root_for,
+    diligence, eventually, field, flag, kind, root, run_tests, test_case,
 };
+
+fn main() -> ExitCode {
+    run_tests([
+        test_case!(a_flood_of_one_user_does_not_delay_others).requires(root()),
+        test_case!(signals_reach_others_if_one_user_does_not_read).requires(root()),
+        test_case!(others_can_connect_if_one_user_has_all_its_connections).requires(root()),
+        test_case!(connected_clients_work_when_descriptors_run_out),
+        test_case!(a_message_whose_descriptors_cannot_be_received_is_refused).requires(diligence()),
+        test_case!(others_pass_descriptors_if_the_bus_holds_many_for_one_user)
+            .requires(root())
+            .requires(diligence()),
+        test_case!(a_user_that_connects_too_often_is_throttled).requires(diligence()),
+        test_case!(others_connect_while_one_user_is_throttled)
+            .requires(root())
+            .requires(diligence()),
+        test_case!(a_limit_can_be_higher_for_one_user).requires(root()).requires(diligence()),
+        test_case!(other_buses_ignore_settings_of_this_one),
+        test_case!(others_can_connect_if_one_user_never_sends_hello)
+            .requires(root())
+            .requires(diligence()),
+    ])
+}
 
 /// Longer than any reply takes, and shorter than any wait for another user.
 const AT_ONCE: Duration = Duration::from_millis(500);
@@ -43,11 +66,7 @@ const FLOODS: [FairnessFlood; 4] = [
 
 /// One user floods the bus from several connections with signals that another connection of the
 /// same user never reads. Two clients of another user exchange calls and descriptors.
-#[test]
 fn a_flood_of_one_user_does_not_delay_others() {
-    if !root_for("a flood of another user") {
-        return;
-    }
     let is_diligence = Flavour::under_test() == Flavour::Diligence;
     for flood in FLOODS.into_iter().filter(|flood| is_diligence || flood.open_files.is_none()) {
         let longest = longest_call_during(flood);
@@ -108,11 +127,7 @@ const FLOODER: RunAs = RunAs { uid: 65533, gid: 65533 };
 
 /// One user does not read the signals of its rules. Clients of another user lose no signals and do
 /// not wait.
-#[test]
 fn signals_reach_others_if_one_user_does_not_read() {
-    if !root_for("a client of another user that does not read") {
-        return;
-    }
     let bus = BusUnderTest::start(&open_to_all().limit("max_outgoing_bytes", 100_000));
     let [mut sender, mut reader] = [bus.peer(), bus.peer()];
     reader.add_match("member='Signal'");
@@ -133,11 +148,7 @@ fn signals_reach_others_if_one_user_does_not_read() {
 }
 
 /// One user has as many connections as a user may have. Other users can connect.
-#[test]
 fn others_can_connect_if_one_user_has_all_its_connections() {
-    if !root_for("many connections of another user") {
-        return;
-    }
     let bus = BusUnderTest::start(&open_to_all().limit("max_connections_per_user", 5));
     let _hoard = RunAs::NOBODY.act(|| [(); 5].map(|()| bus.peer()));
     let refused = RunAs::NOBODY.act(|| {
@@ -174,7 +185,6 @@ fn link(scratch: &ScratchFolder) -> std::path::PathBuf {
 /// No descriptor is left for another connection. Connected clients continue to work, and pass
 /// descriptors; a new client waits until another one disconnects. dbus-daemon disconnects clients
 /// whose descriptors it cannot receive.
-#[test]
 fn connected_clients_work_when_descriptors_run_out() {
     let scratch = ScratchFolder::new();
     let mut bus = bus_with_descriptors(64, &scratch);
@@ -190,6 +200,7 @@ fn connected_clients_work_when_descriptors_run_out() {
         let log = bus.process().stderr();
         assert_eq!(log.matches("Cannot accept connections").count(), 1, "{log}");
         let before = processor_time(bus.process().id());
+        // The time of the measurement, in which the bus can do nothing.
         std::thread::sleep(Duration::from_millis(500));
         let used = processor_time(bus.process().id()) - before;
         assert!(used <= IDLE_MOST, "it waits without turning round: {used:?}");
@@ -205,11 +216,7 @@ fn connected_clients_work_when_descriptors_run_out() {
 
 /// The bus has no free descriptor. A message whose descriptors it cannot receive is refused, and
 /// its sender stays connected.
-#[test]
 fn a_message_whose_descriptors_cannot_be_received_is_refused() {
-    if Flavour::under_test() == Flavour::Reference {
-        return;
-    }
     const MAX: u32 = 64;
     let scratch = ScratchFolder::new();
     conformance::set_mode(scratch.path(), 0o755);
@@ -262,11 +269,7 @@ fn a_message_whose_descriptors_cannot_be_received_is_refused() {
 
 /// A user makes the bus hold descriptors for recipients that do not read, over many connections.
 /// Other users still connect and pass descriptors.
-#[test]
 fn others_pass_descriptors_if_the_bus_holds_many_for_one_user() {
-    if !root_for("descriptors of another user") || Flavour::under_test() == Flavour::Reference {
-        return;
-    }
     const MAX: u32 = 128;
     let scratch = ScratchFolder::new();
     conformance::set_mode(scratch.path(), 0o755);
@@ -312,22 +315,11 @@ fn instructed(config: TestConfig, settings: &str) -> TestConfig {
     config.element(&format!("<?diligence {settings}?>"))
 }
 
-/// A user that reconnects continuously is throttled to the configured rate, and rejected if many of
-/// its connections wait. Other users connect without delay.
-#[test]
+/// A user that reconnects continuously is throttled to the configured rate.
 fn a_user_that_connects_too_often_is_throttled() {
-    if Flavour::under_test() == Flavour::Reference {
-        return;
-    }
-    let rate = "<limit name='max_connections_per_second_per_user'>50</limit>\
-                <limit name='max_connection_burst_per_user'>5</limit>";
-    let mut bus = BusUnderTest::start(&instructed(open_to_all(), rate));
-    let address = bus.address().to_owned();
-    std::thread::sleep(Duration::from_millis(200));
-    let started = Instant::now();
-    (0..30).for_each(|_| assert!(TestPeer::connect(&address).is_alive()));
+    let (mut bus, took) = throttled_bus();
     // Five connections at once and 25 at 50 per second, minus the time that the first ones took.
-    assert!(started.elapsed() > Duration::from_millis(400), "{:?}", started.elapsed());
+    assert!(took > Duration::from_millis(400), "{took:?}");
     let log = bus.process().stderr();
     assert_eq!(
         log.matches("connects too often: new connections are served later").count(),
@@ -335,27 +327,45 @@ fn a_user_that_connects_too_often_is_throttled() {
         "{log}"
     );
 
-    if root_for("connections of two users") {
-        let storm: Vec<_> = (0..60).map(|_| PeerStream::connect(&address)).collect();
-        let started = Instant::now();
-        RunAs::NOBODY.act(|| (0..5).for_each(|_| assert!(TestPeer::connect(&address).is_alive())));
-        assert!(started.elapsed() < AT_ONCE, "{:?}", started.elapsed());
-        let mut latest = storm.into_iter().rev().take(20);
-        assert!(latest.all(|mut stream| stream.is_closed()), "a storm is not let in");
-        let log = bus.process().stderr();
-        assert!(log.contains("connects too often: new connections are refused"), "{log}");
-    }
+    assert!(bus.peer().is_alive());
+    bus.stop();
+}
+
+/// If very many connections of a throttled user wait, further ones are closed. Other users connect
+/// without delay.
+fn others_connect_while_one_user_is_throttled() {
+    let (mut bus, _) = throttled_bus();
+    let address = bus.address().to_owned();
+    let storm: Vec<_> = (0..60).map(|_| PeerStream::connect(&address)).collect();
+    let started = Instant::now();
+    RunAs::NOBODY.act(|| (0..5).for_each(|_| assert!(TestPeer::connect(&address).is_alive())));
+    assert!(started.elapsed() < AT_ONCE, "{:?}", started.elapsed());
+    let mut latest = storm.into_iter().rev().take(20);
+    assert!(latest.all(|mut stream| stream.is_closed()), "the latest connections are closed");
+    let log = bus.process().stderr();
+    assert!(log.contains("connects too often: new connections are refused"), "{log}");
+    // The bus must serve the waiting connections before it accepts this one, at a limited rate.
     std::thread::sleep(Duration::from_millis(500));
     assert!(bus.peer().is_alive(), "waiting clients are served again");
     bus.stop();
 }
 
+/// Starts a bus and connects until the connections of this user are throttled. Also returns the
+/// time that this took.
+fn throttled_bus() -> (BusUnderTest, Duration) {
+    let rate = "<limit name='max_connections_per_second_per_user'>50</limit>\
+                <limit name='max_connection_burst_per_user'>5</limit>";
+    let bus = BusUnderTest::start(&instructed(open_to_all(), rate));
+    // The start used a part of the burst, which is restored after some time.
+    std::thread::sleep(Duration::from_millis(200));
+    let started = Instant::now();
+    (0..30).for_each(|_| assert!(TestPeer::connect(bus.address()).is_alive()));
+    let took = started.elapsed();
+    (bus, took)
+}
+
 /// The limit for one user can be higher than the limit for others.
-#[test]
-fn one_user_can_have_a_higher_limit() {
-    if Flavour::under_test() == Flavour::Reference || !root_for("limits of two users") {
-        return;
-    }
+fn a_limit_can_be_higher_for_one_user() {
     let more = "<limit name='max_match_rules_per_connection' user='nobody'>5</limit>\
                 <limit name='max_connections_per_user' user='65534'>4</limit>";
     let config = open_to_all().limit("max_match_rules_per_connection", 2);
@@ -378,7 +388,6 @@ fn one_user_can_have_a_higher_limit() {
 }
 
 /// Other buses read the same file and ignore settings that are not for them.
-#[test]
 fn other_buses_ignore_settings_of_this_one() {
     let settings = "<limit name='max_connections_per_second_per_user'>1000</limit>";
     let bus = BusUnderTest::start(&instructed(TestConfig::session(), settings));
@@ -388,11 +397,7 @@ fn other_buses_ignore_settings_of_this_one() {
 
 /// One user holds all places of connections that have not sent Hello. Its next connections wait,
 /// and other users connect. With dbus-daemon, all users wait until auth_timeout.
-#[test]
 fn others_can_connect_if_one_user_never_sends_hello() {
-    if Flavour::under_test() == Flavour::Reference || !root_for("silent clients of another user") {
-        return;
-    }
     let mut bus = BusUnderTest::start(&open_to_all().limit("max_incomplete_connections", 4));
     let address = bus.address().to_owned();
     let mut silent: Vec<_> =

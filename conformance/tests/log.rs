@@ -6,21 +6,31 @@ use std::io::{Read as _, Write as _};
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::os::unix::net::UnixDatagram;
+use std::path::Path;
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use conformance::{
-    BUS_NAME, BUS_PATH, BusUnderTest, ExternalProgram, Flavour, PeerStream, PlainMessage,
-    PlainValue, ReceivedDescriptors, RunAs, ScratchFolder, Signal, TestConfig, TestPeer, announce,
-    check_all, first_line, flag, link_bus,
+    BUS_NAME, BUS_PATH, BusUnderTest, ExternalProgram, PeerStream, PlainMessage, PlainValue,
+    ReceivedDescriptors, RunAs, ScratchFolder, Signal, TestConfig, TestPeer, check_all, diligence,
+    first_line, flag, link_bus, mounts, run_tests, test_case,
 };
+
+fn main() -> ExitCode {
+    run_tests([
+        test_case!(a_full_standard_error_does_not_stop_the_bus).requires(diligence()),
+        test_case!(log_lines_name_the_peer_the_reason_and_the_limit).requires(diligence()),
+        test_case!(repeated_log_lines_are_counted).requires(diligence()),
+        test_case!(the_journal_gets_fields)
+            .requires(diligence())
+            .requires(mounts())
+            .requires(journal_folder()),
+    ])
+}
 
 /// Standard error is a full pipe that no process reads. The bus continues to work, and later logs
 /// how many lines it could not write.
-#[test]
 fn a_full_standard_error_does_not_stop_the_bus() {
-    if Flavour::under_test() == Flavour::Reference {
-        return;
-    }
     let (mut reader, writer) = std::io::pipe().expect("a pipe");
     let path = format!("/proc/self/fd/{}", writer.as_raw_fd());
     // A separate open file description, so that the flags of the bus's one stay unchanged.
@@ -39,6 +49,7 @@ fn a_full_standard_error_does_not_stop_the_bus() {
     while other.write(&[b'x'; 4096]).is_ok() {}
     for _ in 0..5 {
         running.signal(Signal::HUP);
+        // Time for one reload per signal. The bus cannot report a reload, because its log is full.
         std::thread::sleep(Duration::from_millis(20));
     }
     let started = Instant::now();
@@ -89,11 +100,7 @@ const CAUSES: &[Cause] = &[
     Cause { name: "lost and caught up", limit: Some(("max_outgoing_bytes", 50_000)), provoke: caught_up, line: &["Connection :1.1 ", SELF, "keeps up again; it has lost ", " signals."] },
 ];
 
-#[test]
 fn log_lines_name_the_peer_the_reason_and_the_limit() {
-    if Flavour::under_test() == Flavour::Reference {
-        return;
-    }
     check_all(CAUSES, |cause| cause.name.to_owned(), Cause::check);
 }
 
@@ -248,11 +255,7 @@ fn caught_up(bus: &BusUnderTest) {
 
 /// Repeated refusals of the same kind and peer give two lines, and one with the number of the
 /// others.
-#[test]
 fn repeated_log_lines_are_counted() {
-    if Flavour::under_test() == Flavour::Reference {
-        return;
-    }
     let mut bus = BusUnderTest::start(&TestConfig::session().limit("max_names_per_connection", 1));
     let mut peer = bus.peer();
     let started = Instant::now();
@@ -283,15 +286,9 @@ fn eventually_for<T>(time: Duration, mut look: impl FnMut() -> Option<T>) -> Opt
 
 /// The journal gets each fact as a field. A socket of this test takes the place of the journal's,
 /// in the mount namespace of the bus only.
-#[test]
 fn the_journal_gets_fields() {
-    if Flavour::under_test() == Flavour::Reference {
-        return;
-    }
     let (folder, links) = (ScratchFolder::new(), ScratchFolder::new());
-    let Some(unshare) = own_mounts(&folder) else {
-        return announce("left out, the journal: the kernel gives no mounts of our own");
-    };
+    let unshare = with_journal_folder(&folder);
     let journal = UnixDatagram::bind(folder.join("socket")).expect("a scratch folder is writable");
     journal.set_read_timeout(Some(WINDOW)).expect("the time is not zero");
     let config = TestConfig::session().limit("max_names_per_connection", 2);
@@ -321,15 +318,20 @@ fn the_journal_gets_fields() {
     assert!(!ran.stderr.contains("was refused"), "it is in the journal: {}", ran.stderr);
 }
 
+/// The requirement that the folder of the journal's socket exists, so that another can be mounted
+/// there.
+fn journal_folder() -> Result<(), String> {
+    let exists = Path::new(JOURNAL).is_dir();
+    exists.then_some(()).ok_or_else(|| format!("needs the folder {JOURNAL}"))
+}
+
+const JOURNAL: &str = "/run/systemd/journal";
+
 /// A program that runs another one with `folder` mounted at the folder of the journal's socket.
-fn own_mounts(folder: &ScratchFolder) -> Option<ExternalProgram> {
-    let script = "mount --bind \"$0\" /run/systemd/journal && exec \"$@\"";
-    let prepare = |last: &str| {
-        let unshare =
-            ExternalProgram::named("unshare", "util-linux").args(["--mount", "sh", "-c", script]);
-        unshare.arg(folder.path()).args(last.split_whitespace())
-    };
-    prepare("true").run().succeeded().then(|| prepare(""))
+fn with_journal_folder(folder: &ScratchFolder) -> ExternalProgram {
+    let script = format!("mount --bind \"$0\" {JOURNAL} && exec \"$@\"");
+    let unshare = ExternalProgram::named("unshare", "util-linux");
+    unshare.args(["--mount", "sh", "-c", &script]).arg(folder.path())
 }
 
 /// The first entry that contains `field`.

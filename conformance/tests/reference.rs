@@ -337,7 +337,7 @@ impl SuiteVerdict {
                     skipped += 1;
                     // Cases that cannot run on any machine are not printed each time.
                     if self.expected.way(build, &case) != Some(Listed::Skip) {
-                        announce(&format!("left out: {build}:{case}: {reason}"));
+                        announce(&format!("skipped: {build}:{case}: {reason}"));
                     }
                 }
                 TapOutcome::Failed(_) => failed += 1,

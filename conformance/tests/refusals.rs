@@ -3,12 +3,24 @@
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use conformance::statistics::{cause_count, dicts, scrape, totals};
 use conformance::{
-    BusUnderTest, Flavour, PeerStream, PlainMessage, PlainValue, ReceivedDescriptors, RunAs,
-    ScratchFolder, TestConfig, TestPeer, check_all, eventually, root_for,
+    BusUnderTest, PeerStream, PlainMessage, PlainValue, ReceivedDescriptors, RunAs, ScratchFolder,
+    TestConfig, TestPeer, check_all, diligence, eventually, root, run_tests, test_case,
 };
+
+fn main() -> ExitCode {
+    run_tests([
+        test_case!(refusals_are_counted_by_cause).requires(diligence()),
+        test_case!(a_reload_can_move_the_metrics_socket).requires(diligence()),
+        test_case!(the_metrics_socket_is_for_its_owner_only).requires(root()).requires(diligence()),
+        test_case!(files_that_root_created_are_removed_with_the_bus)
+            .requires(root())
+            .requires(diligence()),
+    ])
+}
 
 /// A refusal, and its counters.
 struct RefusalCase {
@@ -53,11 +65,7 @@ const REFUSED: &[RefusalCase] = &[
     refused("a broadcast that one may not send", mute, three_signals, WITHHELD, (3, "send-policy"), "withheld"),
 ];
 
-#[test]
 fn refusals_are_counted_by_cause() {
-    if Flavour::under_test() == Flavour::Reference {
-        return;
-    }
     check_all(REFUSED, |refused| refused.name.to_owned(), RefusalCase::check);
 }
 
@@ -174,11 +182,7 @@ fn reconfigure(bus: &BusUnderTest, config: &TestConfig) {
 }
 
 /// A reload can change the path of the metrics socket.
-#[test]
 fn a_reload_can_move_the_metrics_socket() {
-    if Flavour::under_test() == Flavour::Reference {
-        return;
-    }
     let scratch = ScratchFolder::new();
     let [first, second, third] = ["first", "second", "third"].map(|name| scratch.join(name));
     let mut bus = BusUnderTest::start(&telling_at(&first));
@@ -204,11 +208,7 @@ fn a_reload_can_move_the_metrics_socket() {
 }
 
 /// Only the owner of the metrics socket can connect to it.
-#[test]
 fn the_metrics_socket_is_for_its_owner_only() {
-    if Flavour::under_test() == Flavour::Reference || !root_for("a client of another user") {
-        return;
-    }
     let scratch = ScratchFolder::new();
     conformance::set_mode(scratch.path(), 0o755);
     let path = scratch.join("metrics");
@@ -224,11 +224,7 @@ fn the_metrics_socket_is_for_its_owner_only() {
 
 /// If root started the bus and it changed its user, the bus still removes the files that root
 /// created, where it can.
-#[test]
 fn files_that_root_created_are_removed_with_the_bus() {
-    if Flavour::under_test() == Flavour::Reference || !root_for("a bus that becomes another user") {
-        return;
-    }
     let scratch = ScratchFolder::new();
     let folder = std::env::temp_dir();
     for (metrics, is_kept) in [

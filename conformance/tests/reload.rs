@@ -3,13 +3,24 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use conformance::{
     BusUnderTest, Flavour, PlainMessage, RunAs, ScratchFolder, Signal, TestConfig, TestPeer,
-    announce, eventually, root_for,
+    diligence, eventually, root, run_tests, test_case,
 };
 use rustix::fs::inotify;
+
+fn main() -> ExitCode {
+    run_tests([
+        test_case!(a_folder_of_files_that_come_and_go),
+        test_case!(many_changes_cause_one_reload),
+        test_case!(folders_that_are_created_later_are_watched),
+        test_case!(the_bus_works_without_inotify).requires(root()).requires(few_instances()),
+        test_case!(repeated_reloads_are_throttled).requires(root()).requires(diligence()),
+    ])
+}
 
 /// A configuration file with this limit of match rules per connection.
 fn rules(count: u32) -> String {
@@ -32,7 +43,6 @@ fn wait_for_rules(bus: &BusUnderTest, what: &str, count: u32) {
     eventually(what, || (rules_allowed(bus) == count).then_some(()));
 }
 
-#[test]
 fn a_folder_of_files_that_come_and_go() {
     let folder = ScratchFolder::new();
     let bus = BusUnderTest::start(&with_folder(folder.path()));
@@ -50,7 +60,6 @@ fn a_folder_of_files_that_come_and_go() {
 }
 
 /// Many changes, as during the installation of packages, cause one reload.
-#[test]
 fn many_changes_cause_one_reload() {
     let folder = ScratchFolder::new();
     let mut bus = BusUnderTest::start(&with_folder(folder.path()));
@@ -68,7 +77,6 @@ fn many_changes_cause_one_reload() {
 }
 
 /// A folder may be created later. dbus-daemon sees it after a reload on request.
-#[test]
 fn folders_that_are_created_later_are_watched() {
     let parent = ScratchFolder::new();
     let folder = parent.join("some/where");
@@ -87,18 +95,7 @@ fn folders_that_are_created_later_are_watched() {
 
 /// A user may have a limited number of inotify instances. If none is left, the bus works, and
 /// reloads on request. dbus-daemon works too.
-#[test]
 fn the_bus_works_without_inotify() {
-    if !root_for("a user who has used up all inotify instances") {
-        return;
-    }
-    let limit = fs::read_to_string("/proc/sys/fs/inotify/max_user_instances").expect("Linux");
-    if limit.trim().parse::<u32>().is_ok_and(|limit| limit > INSTANCES_MAX) {
-        announce(
-            "left out, because too many inotify instances are allowed: the_bus_works_without_inotify",
-        );
-        return;
-    }
     let new = || inotify::init(inotify::CreateFlags::CLOEXEC).ok();
     let hoard: Vec<_> = LONELY.act(move || std::iter::from_fn(new).collect());
     assert!(!hoard.is_empty());
@@ -112,6 +109,7 @@ fn the_bus_works_without_inotify() {
     let log = bus.process().stderr();
     assert!(log.to_lowercase().contains("watch") || log.contains("inotify"), "it says so: {log}");
     folder.file("a.conf", &rules(1));
+    // Enough time for a reload, which does not happen without a watch.
     std::thread::sleep(Duration::from_millis(100));
     assert_eq!(rules_allowed(&bus), 10, "without a request");
     bus.process().signal(Signal::HUP);
@@ -126,11 +124,7 @@ fn the_bus_works_without_inotify() {
 
 /// Every user may call ReloadConfig. Callers without privileges together cause one reload per
 /// second; a reply still means that the configuration was read after the call.
-#[test]
 fn repeated_reloads_are_throttled() {
-    if Flavour::under_test() == Flavour::Reference || !root_for("a client of another user") {
-        return;
-    }
     let config = |rules| {
         let open = TestConfig::session().policy("context='default'", "<allow user='*'/>");
         open.limit("max_match_rules_per_connection", rules)
@@ -173,6 +167,15 @@ fn repeated_reloads_are_throttled() {
 
 /// Debian's user `games`, which runs no other processes here.
 const LONELY: RunAs = RunAs { uid: 5, gid: 60 };
+
+/// The requirement that a user may have at most [`INSTANCES_MAX`] inotify instances.
+fn few_instances() -> Result<(), String> {
+    let limit = fs::read_to_string("/proc/sys/fs/inotify/max_user_instances").expect("Linux");
+    let is_low = limit.trim().parse::<u32>().is_ok_and(|limit| limit <= INSTANCES_MAX);
+    is_low
+        .then_some(())
+        .ok_or_else(|| format!("needs fs.inotify.max_user_instances of at most {INSTANCES_MAX}"))
+}
 
 /// A higher limit would take too many descriptors of this test.
 const INSTANCES_MAX: u32 = 1000;

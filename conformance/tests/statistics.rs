@@ -3,12 +3,28 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
+use std::process::ExitCode;
 
 use conformance::statistics::{STATISTICS, StatisticsDict, dicts, number, scrape, scraper, totals};
 use conformance::{
-    BUS_NAME, BUS_PATH, BusUnderTest, ExternalProgram, Flavour, PlainMessage, PlainValue, RunAs,
-    ScratchFolder, TestConfig, root_for,
+    BUS_NAME, BUS_PATH, BusUnderTest, ExternalProgram, PlainMessage, PlainValue, RunAs,
+    ScratchFolder, TestConfig, diligence, root, run_tests, test_case,
 };
+
+fn main() -> ExitCode {
+    run_tests([
+        test_case!(connections_and_members_are_counted).requires(diligence()),
+        test_case!(copies_and_validations_are_counted).requires(diligence()),
+        test_case!(queued_and_dropped_messages_are_reported).requires(diligence()),
+        test_case!(the_history_lists_refused_and_disconnected_peers).requires(diligence()),
+        test_case!(statistics_are_refused_to_unprivileged_callers)
+            .requires(root())
+            .requires(diligence()),
+        test_case!(scrapers_get_open_metrics).requires(diligence()),
+        test_case!(idle_clients_of_the_metrics_socket_are_disconnected).requires(diligence()),
+        test_case!(services_that_do_not_start_are_in_the_history).requires(diligence()),
+    ])
+}
 
 fn find<'d>(dicts: &'d [StatisticsDict], key: &str, value: &str) -> &'d StatisticsDict {
     let found = dicts.iter().find(|dict| dict.get(key) == Some(&PlainValue::text(value)));
@@ -31,11 +47,7 @@ fn len(message: &PlainMessage) -> u64 {
     message.encode().len() as u64
 }
 
-#[test]
 fn connections_and_members_are_counted() {
-    if Flavour::under_test() == Flavour::Reference {
-        return;
-    }
     let bus = BusUnderTest::session();
     let [mut watcher, mut caller, mut callee] = [(); 3].map(|()| bus.peer());
     // The bus counts members from the first call of GetMembers on.
@@ -103,11 +115,7 @@ fn connections_and_members_are_counted() {
 }
 
 /// The bytes that the bus copies in memory: all of a small message, and the header of a large one.
-#[test]
 fn copies_and_validations_are_counted() {
-    if Flavour::under_test() == Flavour::Reference {
-        return;
-    }
     let bus = BusUnderTest::session();
     let [mut watcher, mut sender] = [(); 2].map(|()| bus.peer());
     let mut listeners = [(); 3].map(|()| bus.peer());
@@ -141,11 +149,7 @@ fn copies_and_validations_are_counted() {
     bus.stop();
 }
 
-#[test]
 fn queued_and_dropped_messages_are_reported() {
-    if Flavour::under_test() == Flavour::Reference {
-        return;
-    }
     let bus = BusUnderTest::start(&TestConfig::session().limit("max_outgoing_bytes", 50_000));
     let [mut watcher, mut sender, mut sleeper] = [(); 3].map(|()| bus.peer());
     sleeper.add_match("member='Signal'");
@@ -174,11 +178,7 @@ fn queued_and_dropped_messages_are_reported() {
     bus.stop();
 }
 
-#[test]
 fn the_history_lists_refused_and_disconnected_peers() {
-    if Flavour::under_test() == Flavour::Reference {
-        return;
-    }
     let bus =
         BusUnderTest::start(&TestConfig::session().limit("max_match_rules_per_connection", 1));
     let [mut watcher, mut greedy, mut broken] = [(); 3].map(|()| bus.peer());
@@ -216,11 +216,7 @@ fn the_history_lists_refused_and_disconnected_peers() {
 }
 
 /// The statistics describe the traffic of other peers, so only privileged callers get them.
-#[test]
 fn statistics_are_refused_to_unprivileged_callers() {
-    if Flavour::under_test() == Flavour::Reference || !root_for("statistics for another user") {
-        return;
-    }
     let bus = BusUnderTest::start(
         &TestConfig::session().policy("context='default'", "<allow user='*'/>"),
     );
@@ -251,11 +247,7 @@ fn bus_with_metrics() -> (BusUnderTest, std::path::PathBuf, ScratchFolder) {
     (bus, path, scratch)
 }
 
-#[test]
 fn scrapers_get_open_metrics() {
-    if Flavour::under_test() == Flavour::Reference {
-        return;
-    }
     let (bus, path, _scratch) = bus_with_metrics();
     let [mut sender, mut listener] = [bus.peer(), bus.peer()];
     listener.add_match("member='Sent'");
@@ -335,11 +327,7 @@ fn words(line: &str) -> [&str; 3] {
 
 /// A client of the metrics socket that sends nothing, or does not read, blocks neither others nor
 /// the bus.
-#[test]
 fn idle_clients_of_the_metrics_socket_are_disconnected() {
-    if Flavour::under_test() == Flavour::Reference {
-        return;
-    }
     let (bus, path, _scratch) = bus_with_metrics();
     let mut idle: Vec<_> = (0..20).map(|_| scraper(&path)).collect();
     assert!(bus.peer().is_alive());
@@ -351,11 +339,7 @@ fn idle_clients_of_the_metrics_socket_are_disconnected() {
     bus.stop();
 }
 
-#[test]
 fn services_that_do_not_start_are_in_the_history() {
-    if Flavour::under_test() == Flavour::Reference {
-        return;
-    }
     let folder = ScratchFolder::new();
     let service = "[D-BUS Service]\nName=com.example.Fails\nExec=/bin/false\n";
     folder.file("com.example.Fails.service", service);

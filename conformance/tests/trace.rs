@@ -4,12 +4,25 @@
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt;
+use std::process::ExitCode;
 
 use conformance::{
-    BUS_NAME, BUS_PATH, BusUnderTest, Flavour, PlainMessage, PlainValue, RunAs, ScratchFolder,
-    Signal, TestConfig, TestPeer, eventually, root_for,
+    BUS_NAME, BUS_PATH, BusUnderTest, PlainMessage, PlainValue, RunAs, ScratchFolder, Signal,
+    TestConfig, TestPeer, diligence, eventually, root, run_tests, test_case,
 };
 use rustix::fs::{SealFlags, fcntl_get_seals, ftruncate};
+
+fn main() -> ExitCode {
+    run_tests([
+        test_case!(the_flight_recorder_writes_a_file_on_request).requires(diligence()),
+        test_case!(the_flight_recorder_writes_a_file_when_the_bus_ends).requires(diligence()),
+        test_case!(a_flight_recorder_that_is_too_large_is_reported).requires(diligence()),
+        test_case!(traces_are_for_root_and_the_user_of_the_bus)
+            .requires(root())
+            .requires(diligence()),
+        test_case!(a_reader_of_a_trace_cannot_change_it).requires(diligence()),
+    ])
+}
 
 /// A bus with a flight recorder for a folder that does not exist yet, and a peer that has emitted a
 /// signal.
@@ -27,11 +40,7 @@ fn bus_that_records(folder: &ScratchFolder) -> (BusUnderTest, TestPeer) {
     (bus, peer)
 }
 
-#[test]
 fn the_flight_recorder_writes_a_file_on_request() {
-    if Flavour::under_test() == Flavour::Reference {
-        return;
-    }
     let folder = ScratchFolder::new();
     let (mut bus, _peer) = bus_that_records(&folder);
     bus.process().signal(Signal::USR2);
@@ -62,11 +71,7 @@ fn left_by(signal: Signal) -> (String, Vec<u8>) {
     (name, fs::read(file.path()).expect("it is ours"))
 }
 
-#[test]
 fn the_flight_recorder_writes_a_file_when_the_bus_ends() {
-    if Flavour::under_test() == Flavour::Reference {
-        return;
-    }
     for (signal, begins) in
         [(Signal::TERM, "flight-"), (Signal::ABORT, "crash-"), (Signal::SEGV, "crash-")]
     {
@@ -77,11 +82,7 @@ fn the_flight_recorder_writes_a_file_when_the_bus_ends() {
     }
 }
 
-#[test]
 fn a_flight_recorder_that_is_too_large_is_reported() {
-    if Flavour::under_test() == Flavour::Reference {
-        return;
-    }
     let config = TestConfig::session()
         .element("<?diligence <flight_recorder>3221225472</flight_recorder> ?>");
     let mut bus = BusUnderTest::start(&config);
@@ -95,11 +96,7 @@ fn start_trace(peer: &mut TestPeer) -> PlainMessage {
     peer.call(call.arg(PlainValue::Array("{sv}".into(), Vec::new())))
 }
 
-#[test]
 fn traces_are_for_root_and_the_user_of_the_bus() {
-    if Flavour::under_test() == Flavour::Reference || !root_for("traces of several users") {
-        return;
-    }
     let config = TestConfig::session().policy("context='default'", "<allow user='*'/>");
     let bus = BusUnderTest::start_as(RunAs::NOBODY, &config);
     let daemon = RunAs { uid: 1, gid: 1 };
@@ -117,11 +114,7 @@ fn traces_are_for_root_and_the_user_of_the_bus() {
     bus.stop();
 }
 
-#[test]
 fn a_reader_of_a_trace_cannot_change_it() {
-    if Flavour::under_test() == Flavour::Reference {
-        return;
-    }
     let bus = BusUnderTest::session();
     let mut peer = bus.peer();
     let answer = start_trace(&mut peer);

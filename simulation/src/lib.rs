@@ -1,20 +1,20 @@
-//! The daemon in a world that is simulated.
+//! The daemon in a simulated world.
 //!
 //! ```text
-//!  run ─▶ the event loop of the daemon ─▶ the simulated kernel ─▶ World: peers that do anything
-//!                                                                  └─▶ Oracle: what they must get
+//!  run ─▶ the event loop of the daemon ─▶ the simulated kernel ─▶ world: peers with random behavior
+//!                                                                 └─▶ oracle: expected messages
 //! ```
 //!
-//! The sources of the daemon are those that are shipped; what they run on is `simulation/kernel`. A
-//! [`SimulatedWorld`](world::SimulatedWorld) of peers connects, talks, vanishes and misbehaves in any order, from a
-//! seed. One of them is a monitor: it is told of every message in the order in which they are routed.
-//! From that order alone the [`Oracle`](oracle::Oracle), which is written plainly from the
-//! specification, says what each of the others must get, and in which order; any difference ends the
-//! run.
+//! The daemon is compiled from the same sources as the shipped one; only the kernel interface is
+//! replaced, by `simulation/kernel`. The peers of a [`SimulatedWorld`](world::SimulatedWorld)
+//! connect, send, disconnect and misbehave at random, reproducible from a seed. One peer is a
+//! monitor, which receives every message in the order of routing. From that order alone, the
+//! [`Oracle`](oracle::Oracle), a simple implementation of the specification, computes the messages
+//! that each peer must receive, and their order. Any difference fails the run.
 
 pub mod oracle;
 pub mod peer;
 pub mod run;
 pub mod setting;
-pub mod who;
+pub mod user;
 pub mod world;

@@ -1,4 +1,4 @@
-//! One who talks to the daemon: bytes that are to leave, bytes that have come.
+//! A simulated peer: its outgoing queue, its incoming data and its state.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -9,44 +9,44 @@ use kernel::machine::{self, FailedWrite, SocketId};
 use wire::Message;
 
 use crate::oracle::{is_retried, whole_message};
-use crate::who::SimulatedUser;
+use crate::user::SimulatedUser;
 
-/// How far somebody has come.
+/// The progress of a connection.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Stage {
-    /// These lines of the handshake are to come.
-    Greeting {
-        /// How they begin.
+    /// The handshake is running.
+    Handshake {
+        /// The prefixes of the lines that the bus still has to send.
         lines: &'static [&'static str],
     },
-    /// It waits for its name.
-    Nameless,
-    /// It has a name: that with this number.
+    /// The peer has called Hello and has no unique name yet.
+    Unnamed,
+    /// The peer has the unique name with this number.
     Named(u64),
-    /// There was no place for it.
-    TurnedAway,
+    /// The bus refused the connection for a limit.
+    Refused,
 }
 
-/// Whether somebody reads what comes.
+/// Whether a peer reads its connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Mood {
-    /// Whatever comes.
-    Reads,
-    /// Nothing.
-    Deaf,
+pub enum ReadMode {
+    /// The peer reads everything.
+    Reading,
+    /// The peer reads nothing.
+    Stalled,
 }
 
-/// What happened to a message that the bus wrote.
+/// The outcome of a message that the bus wrote.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ArrivedMessage {
-    /// It came.
+    /// The message arrived at the peer.
     Received(Vec<u8>),
-    /// The kernel did not take it, so the bus must have dropped it.
+    /// The kernel rejected the write, so the bus must have dropped the message.
     Dropped(Vec<u8>),
 }
 
 impl ArrivedMessage {
-    /// The message.
+    /// Returns the serialized message.
     pub fn bytes(&self) -> &[u8] {
         match self {
             Self::Received(bytes) | Self::Dropped(bytes) => bytes,
@@ -54,91 +54,97 @@ impl ArrivedMessage {
     }
 }
 
-/// Somebody.
+/// A client of the daemon, simulated.
 #[derive(Debug)]
 pub struct SimulatedPeer {
-    /// Its connection.
+    /// The connection to the daemon.
     pub socket: SocketId,
-    /// Who it is.
-    pub who: SimulatedUser,
-    /// How far it has come.
+    /// The user that runs the peer.
+    pub user: SimulatedUser,
+    /// The progress of the connection.
     pub stage: Stage,
-    /// Whether it reads.
-    pub mood: Mood,
-    /// Messages that were written whole and not seen by the oracle yet.
+    /// Whether the peer reads its connection.
+    pub read_mode: ReadMode,
+    /// Messages that were written completely, until they are compared with the routed ones.
     pub sent: VecDeque<Vec<u8>>,
-    /// Messages that came, or that the kernel did not take, and were not compared yet.
+    /// Messages that arrived or that the kernel rejected, until they are compared with the expected
+    /// ones.
     pub received: VecDeque<ArrivedMessage>,
-    /// Calls that came and were not answered: who called, and the serial.
+    /// Unanswered calls: the number of the caller and the serial.
     pub calls: Vec<(u64, u32)>,
-    /// Messages that it could have got and did not.
+    /// Messages that the peer did not receive.
     pub lost: Vec<Vec<u8>>,
-    /// Whether it has closed its connection.
+    /// True if the peer has closed the connection.
     pub has_left: bool,
-    /// Whether it has sent what ends a connection.
-    pub is_rude: bool,
-    /// Whether the daemon has closed the connection.
+    /// True if the peer has sent something for which the bus closes the connection.
+    pub is_misbehaving: bool,
+    /// True if the daemon has closed the connection.
     pub is_closed: bool,
-    /// Those of them that nobody has looked at.
-    unseen: Vec<Vec<u8>>,
+    /// Received messages that the world has not handled yet.
+    unhandled: Vec<Vec<u8>>,
     serial: u32,
     outbox: VecDeque<Chunk>,
     inbox: Vec<u8>,
-    /// Bytes that came since it connected.
+    /// The number of bytes received since the peer connected.
     read: u64,
-    /// Writes that failed, behind what was read so far.
+    /// Failed writes at positions that the peer has not reached yet.
     failed: VecDeque<FailedWrite>,
     descriptors: u64,
     awaited_descriptors: u64,
 }
 
-/// Bytes to be sent, descriptors with one of them.
+/// Bytes to send, with descriptors attached to one of them.
 #[derive(Debug)]
 struct Chunk {
     bytes: Vec<u8>,
     start: usize,
     descriptors: usize,
-    /// With which byte the descriptors go.
+    /// The index of the byte that carries the descriptors.
     descriptors_at: usize,
     is_message: bool,
 }
 
 impl Chunk {
-    /// What can be sent at once of what is left.
+    /// Returns the bytes that one write can send, at most `most`.
     fn next_piece(&self, most: usize) -> &[u8] {
         let is_before = self.descriptors > 0 && self.start < self.descriptors_at;
         let end = if is_before { self.descriptors_at } else { self.bytes.len() };
         &self.bytes[self.start..end.min(self.start.saturating_add(most))]
     }
 
-    /// How many descriptors go with the next byte.
+    /// Returns how many descriptors go with the next byte.
     fn next_descriptors(&self) -> usize {
         if self.start == self.descriptors_at { self.descriptors } else { 0 }
     }
 }
 
 impl SimulatedPeer {
-    /// One who connects, and says who it is. So many bytes may be under way in each direction.
-    pub fn connect(pid: u32, who: SimulatedUser, capacity: usize) -> Self {
-        let SimulatedUser { uid, passes_descriptors } = who;
+    /// Connects a peer and queues its handshake. At most `capacity` bytes are in transit in each
+    /// direction.
+    pub fn connect(pid: u32, user: SimulatedUser, capacity: usize) -> Self {
+        let SimulatedUser { uid, passes_descriptors } = user;
         let owner = Ids { pid: Some(pid), uid, gid: uid };
         let socket = machine::with(|machine| machine.connect(owner, capacity));
         let mut peer = Self {
             socket,
-            who,
-            stage: Stage::Greeting {
-                lines: if passes_descriptors { &ANSWERS } else { &ANSWERS[..1] },
+            user,
+            stage: Stage::Handshake {
+                lines: if passes_descriptors {
+                    &HANDSHAKE_REPLIES
+                } else {
+                    &HANDSHAKE_REPLIES[..1]
+                },
             },
-            mood: Mood::Reads,
+            read_mode: ReadMode::Reading,
             sent: VecDeque::new(),
             received: VecDeque::new(),
             calls: Vec::new(),
             lost: Vec::new(),
             has_left: false,
-            is_rude: false,
+            is_misbehaving: false,
             is_closed: false,
-            unseen: Vec::new(),
-            serial: who.serials(),
+            unhandled: Vec::new(),
+            serial: user.serials(),
             outbox: VecDeque::new(),
             inbox: Vec::new(),
             read: 0,
@@ -147,58 +153,58 @@ impl SimulatedPeer {
             awaited_descriptors: 0,
         };
         let uid: String = uid.to_string().bytes().map(|byte| format!("{byte:02x}")).collect();
-        let wish = if passes_descriptors { "NEGOTIATE_UNIX_FD\r\n" } else { "" };
-        let lines = format!("\0AUTH EXTERNAL {uid}\r\n{wish}BEGIN\r\n");
-        peer.say(lines.into_bytes());
+        let negotiation = if passes_descriptors { "NEGOTIATE_UNIX_FD\r\n" } else { "" };
+        let lines = format!("\0AUTH EXTERNAL {uid}\r\n{negotiation}BEGIN\r\n");
+        peer.send_raw(lines.into_bytes());
         peer
     }
 
-    /// The next serial.
+    /// Returns a new serial.
     pub fn next_serial(&mut self) -> u32 {
         self.serial += 1;
         self.serial
     }
 
-    /// The last serial, for one who does not count.
+    /// Returns the latest serial again, for a peer that reuses serials.
     pub fn last_serial(&self) -> u32 {
         self.serial
     }
 
-    /// Has bytes sent of which nobody must hear.
-    pub fn say(&mut self, bytes: Vec<u8>) {
-        self.say_with(bytes, 0, 0);
+    /// Queues bytes that are not a message for the monitor to see.
+    pub fn send_raw(&mut self, bytes: Vec<u8>) {
+        self.send_raw_with_fds(bytes, 0, 0);
     }
 
-    /// The same, with so many descriptors, which go with this byte.
-    pub fn say_with(&mut self, bytes: Vec<u8>, descriptors: usize, at: usize) {
+    /// Like [`Self::send_raw`], with descriptors attached to the byte at `at`.
+    pub fn send_raw_with_fds(&mut self, bytes: Vec<u8>, descriptors: usize, at: usize) {
         let (start, descriptors_at, is_message) = (0, at, false);
         self.outbox.push_back(Chunk { bytes, start, descriptors, descriptors_at, is_message });
     }
 
-    /// Has a message sent.
+    /// Queues a message to be sent.
     pub fn send(&mut self, message: Vec<u8>) {
-        self.send_with(message, 0, 0);
+        self.send_with_fds(message, 0, 0);
     }
 
-    /// The same, with so many descriptors, which go with this byte.
-    pub fn send_with(&mut self, bytes: Vec<u8>, descriptors: usize, at: usize) {
+    /// Like [`Self::send`], with descriptors attached to the byte at `at`.
+    pub fn send_with_fds(&mut self, bytes: Vec<u8>, descriptors: usize, at: usize) {
         let (start, descriptors_at, is_message) = (0, at, true);
         self.outbox.push_back(Chunk { bytes, start, descriptors, descriptors_at, is_message });
     }
 
-    /// How many chunks are to be sent.
+    /// Returns the number of queued messages and other chunks.
     pub fn backlog(&self) -> usize {
         self.outbox.len()
     }
 
-    /// Sends up to so many bytes; tells whether any left.
+    /// Sends up to `most` bytes and returns true if any were sent.
     pub fn flush(&mut self, most: usize) -> bool {
         let mut left = most;
         while left > 0
             && let Some(chunk) = self.outbox.front_mut()
         {
             let piece = chunk.next_piece(left);
-            let open = || OwnedFd::from(File::open("/dev/null").expect("it is always there"));
+            let open = || OwnedFd::from(File::open("/dev/null").expect("/dev/null exists"));
             let descriptors = (0..chunk.next_descriptors()).map(|_| open()).collect();
             let sent = machine::with(|machine| machine.send(self.socket, piece, descriptors));
             if sent == 0 {
@@ -215,7 +221,7 @@ impl SimulatedPeer {
         left < most
     }
 
-    /// Reads up to so many bytes; tells whether any came.
+    /// Reads up to `most` bytes and returns true if any arrived.
     pub fn read(&mut self, most: usize) -> bool {
         let arrived = machine::with(|machine| machine.receive(self.socket, most));
         self.descriptors += arrived.descriptors.len() as u64;
@@ -229,21 +235,21 @@ impl SimulatedPeer {
     }
 
     fn take_lines(&mut self) {
-        while let Stage::Greeting { lines } = &mut self.stage
+        while let Stage::Handshake { lines } = &mut self.stage
             && let Some(end) = self.inbox.windows(2).position(|two| two == b"\r\n")
         {
             let line: Vec<u8> = self.inbox.drain(..end + 2).collect();
-            let (expected, rest) = lines.split_first().expect("one is to come");
+            let (expected, rest) = lines.split_first().expect("a handshake line is expected");
             assert!(line.starts_with(expected.as_bytes()), "{}", String::from_utf8_lossy(&line));
             *lines = rest;
             if rest.is_empty() {
-                self.stage = Stage::Nameless;
+                self.stage = Stage::Unnamed;
             }
         }
     }
 
     fn take_messages(&mut self) {
-        if matches!(self.stage, Stage::Greeting { .. }) {
+        if matches!(self.stage, Stage::Handshake { .. }) {
             return;
         }
         let mut start = 0;
@@ -253,22 +259,23 @@ impl SimulatedPeer {
         {
             let bytes = self.inbox[start..start + len].to_vec();
             start += len;
-            let message = Message::parse(&bytes).expect("the daemon sends what is valid");
-            message.validate_body().expect("the daemon sends what is valid");
+            let message = Message::parse(&bytes).expect("the daemon sends valid messages");
+            message.validate_body().expect("the daemon sends valid messages");
             self.awaited_descriptors += u64::from(message.unix_fds());
             assert!(
                 self.awaited_descriptors <= self.descriptors,
-                "descriptors come with a message"
+                "a message arrives with all its descriptors"
             );
-            self.unseen.push(bytes.clone());
+            self.unhandled.push(bytes.clone());
             self.received.push_back(ArrivedMessage::Received(bytes));
             self.take_failed(start);
         }
         self.inbox.drain(..start);
     }
 
-    /// A message ends at this place of the inbox: a write that failed there was to begin the next.
-    /// A write that failed in the middle of a message is made again, and nothing is missing.
+    /// Takes the failed writes at this position of the inbox, where a message ends. Such a write
+    /// contained the next message. A write that failed in the middle of a message is retried, so no
+    /// message is lost.
     fn take_failed(&mut self, start: usize) {
         let position = self.read - (self.inbox.len() - start) as u64;
         while self.failed.front().is_some_and(|write| write.position <= position)
@@ -278,47 +285,48 @@ impl SimulatedPeer {
                 continue;
             }
             let bytes = whole_message(&write.bytes).expect("the bus writes whole messages");
-            if !is_retried(&Message::parse(bytes).expect("it is whole")) {
+            if !is_retried(&Message::parse(bytes).expect("a whole message is valid")) {
                 self.received.push_back(ArrivedMessage::Dropped(bytes.to_vec()));
             }
         }
     }
 
-    /// Reads from now on, and has room for much.
-    pub fn hurry(&mut self) {
-        self.mood = Mood::Reads;
-        machine::with(|machine| machine.set_capacity(self.socket, HURRY_CAPACITY));
+    /// Makes the peer read from now on, with a large capacity.
+    pub fn read_fast(&mut self) {
+        self.read_mode = ReadMode::Reading;
+        machine::with(|machine| machine.set_capacity(self.socket, FAST_CAPACITY));
     }
 
-    /// Messages that came since this was asked last.
-    pub fn take_unseen(&mut self) -> Vec<Vec<u8>> {
-        std::mem::take(&mut self.unseen)
+    /// Returns the messages that arrived since the previous call.
+    pub fn take_unhandled(&mut self) -> Vec<Vec<u8>> {
+        std::mem::take(&mut self.unhandled)
     }
 
-    /// Closes the connection.
+    /// Closes the connection to the daemon.
     pub fn leave(&mut self) {
         self.has_left = true;
-        machine::with(|machine| machine.leave(self.socket));
+        machine::with(|machine| machine.close(self.socket));
     }
 
-    /// Whether it is there, and the bus has a place for it.
-    pub fn is_welcome(&self) -> bool {
-        self.is_there() && self.stage != Stage::TurnedAway
+    /// True if the peer is connected and the bus has not refused it.
+    pub fn is_admitted(&self) -> bool {
+        self.is_connected() && self.stage != Stage::Refused
     }
 
-    /// Whether it is there, as far as it knows.
-    pub fn is_there(&self) -> bool {
+    /// True if neither side has closed the connection.
+    pub fn is_connected(&self) -> bool {
         !self.has_left && !self.is_closed
     }
 }
 
-/// What the bus says while somebody comes, if it agrees to everything.
-const ANSWERS: [&str; 2] = ["OK ", "AGREE_UNIX_FD"];
+/// The lines of the bus during the handshake.
+const HANDSHAKE_REPLIES: [&str; 2] = ["OK ", "AGREE_UNIX_FD"];
 
-/// Bytes that may be under way to one who is in a hurry.
-const HURRY_CAPACITY: usize = 1 << 20;
+/// The capacity, in bytes, of a peer that reads fast.
+const FAST_CAPACITY: usize = 1 << 20;
 
-/// How long a message is of which this is the begin.
+/// Returns the length of the message that starts with `bytes`, in bytes; `None` if the fixed header
+/// is incomplete.
 pub fn message_len(bytes: &[u8]) -> Option<usize> {
     let number = |at: usize| {
         let four = bytes.get(at..at + 4)?.try_into().ok()?;

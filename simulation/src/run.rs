@@ -1,4 +1,4 @@
-//! One run: a daemon, from its start until all have left it.
+//! One run: a daemon from its start until all peers have disconnected.
 
 use std::fs;
 
@@ -14,46 +14,46 @@ use wire::guid::Guid;
 use crate::setting::{OWNER, SimulatedPolicy, SimulationSetting};
 use crate::world::{SimulatedWorld, WorldPlan, WorldTally};
 
-/// Runs the daemon in a world of this plan, and checks that nothing of anybody is left.
+/// Runs the daemon in a world of this plan and checks that it leaves nothing behind.
 ///
 /// # Panics
 ///
-/// If anybody gets what he should not, or does not get what he should; the message tells how to see
-/// it again.
+/// Panics if a peer receives a message that the oracle does not expect, or misses an expected one.
+/// The message contains the variable that repeats the run.
 pub fn run(plan: WorldPlan) -> WorldTally {
-    // One that was broken off may have left a machine.
+    // An earlier run that panicked may have left its machine.
     drop(machine::stop());
     let before = descriptors();
-    let (world, tally) = SimulatedWorld::later(plan);
+    let (world, tally) = SimulatedWorld::lazy(plan);
     machine::start(plan.seed, Box::new(world)).expect("descriptors");
     let setting = SimulationSetting::of(plan.seed);
     if let Some(max) = setting.open_files_max() {
         machine::with(|machine| machine.limit_open_files(max));
     }
     let mut event_loop = EventLoop::new(parts(setting)).expect("an event loop");
-    event_loop.run().expect("it runs until it is told to end");
+    event_loop.run().expect("the event loop runs until SIGTERM");
     drop(event_loop);
     let open = machine::with(machine::SimulatedMachine::open_count);
-    assert_eq!(open, 0, "the daemon leaves descriptors open");
+    assert_eq!(open, 0, "the daemon left descriptors open");
     drop(machine::stop());
     let tally = *tally.borrow();
-    assert!(tally.is_done, "the daemon has ended before all was done");
-    assert_eq!(descriptors(), before, "descriptors are left");
+    assert!(tally.is_done, "the daemon exited before the end of the run");
+    assert_eq!(descriptors(), before, "the run left descriptors open");
     tally
 }
 
-/// How many descriptors this process has. Tests that run beside each other have their own.
+/// Returns how many descriptors this process has. No other test runs in this process.
 fn descriptors() -> usize {
     fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
 }
 
-/// The configurations of a setting, one after the other.
-struct Again {
+/// Provides the successive configurations of a setting.
+struct SuccessivePolicies {
     setting: SimulationSetting,
     policy: SimulatedPolicy,
 }
 
-impl Reload for Again {
+impl Reload for SuccessivePolicies {
     fn read(&mut self) -> Result<Loaded, ConfigError> {
         self.policy = self.policy.next(self.setting);
         Ok(self.setting.load(self.policy))
@@ -76,7 +76,7 @@ fn parts(setting: SimulationSetting) -> LoopParts {
         loaded: setting.load(SimulatedPolicy::default()),
         mediator: None,
         open_files: OpenFiles::current(),
-        reload: Box::new(Again { setting, policy: SimulatedPolicy::default() }),
+        reload: Box::new(SuccessivePolicies { setting, policy: SimulatedPolicy::default() }),
         log: Log::new("simulation", LogTarget::Syslog),
         metrics: None,
         signals: SignalSource::block(&[ProcessSignal::Terminate]).expect("signals"),

@@ -1,7 +1,7 @@
-//! Worlds from fresh seeds.
+//! Runs of simulated worlds with fresh seeds.
 //!
-//! `DILIGENCE_STEPS` says how many steps are taken in all, `DILIGENCE_SEED` from which seed the worlds
-//! are made, and `DILIGENCE_WORLD` names one world that is to be seen again, as a failure prints it.
+//! `DILIGENCE_STEPS` sets the total number of steps. `DILIGENCE_SEED` sets the seed of the seeds of
+//! all worlds. `DILIGENCE_WORLD` repeats one world, as a failure prints it.
 
 use std::env;
 use std::panic::{self, AssertUnwindSafe};
@@ -12,14 +12,14 @@ use simulation::world::{WorldPlan, WorldTally};
 use testkit::random::Random;
 
 #[test]
-fn everybody_gets_what_he_must_get_and_nothing_else() {
+fn peers_receive_exactly_the_expected_messages() {
     if let Ok(world) = env::var("DILIGENCE_WORLD") {
         println!("{:?}", run(plan(&world).expect("SEED:STEPS:PEERS")));
         return;
     }
     let mut random = Random::from_env();
     let steps = env::var("DILIGENCE_STEPS").map_or(STEPS, |text| text.parse().expect("a number"));
-    // Else nothing could be seen again.
+    // Without this, a failed run could not be repeated.
     let plan = WorldPlan { seed: random.number(), steps: STEPS_OF_WORLD, peers: 12 };
     assert_eq!(run(plan), run(plan), "the same seed makes the same world");
     let mut all = WorldTally::default();
@@ -38,7 +38,7 @@ fn everybody_gets_what_he_must_get_and_nothing_else() {
     assert!(all.delivered > all.steps / 20, "{all:?}");
 }
 
-/// Runs a world. If it fails, smaller ones are tried, and the smallest that fails is shown.
+/// Runs a world. If it fails, tries smaller worlds and reports the smallest that fails.
 fn run_or_shrink(plan: WorldPlan) -> WorldTally {
     let failed = match panic::catch_unwind(AssertUnwindSafe(|| run(plan))) {
         Ok(tally) => return tally,
@@ -49,7 +49,7 @@ fn run_or_shrink(plan: WorldPlan) -> WorldTally {
     let mut smallest = None;
     panic::set_hook(Box::new(|_| {}));
     let begun = Instant::now();
-    while begun.elapsed() < SHRINKING {
+    while begun.elapsed() < SHRINK_TIME {
         let fewer = WorldPlan {
             seed: random.number(),
             steps: 1 + random.below(steps),
@@ -78,9 +78,9 @@ const STEPS: usize = 10_000_000;
 const STEPS_OF_WORLD: usize = 20_000;
 const PEERS: [usize; 6] = [2, 5, 12, 40, 200, 1000];
 
-/// Now and then there are thousands: that takes long.
+/// The number of peers in a crowded world. Such a world is rare, because it takes long.
 const CROWD: usize = 4000;
 const CROWD_ONCE_IN: usize = 150;
 
-/// How long smaller worlds are tried.
-const SHRINKING: Duration = Duration::from_secs(20);
+/// The time for trying smaller worlds after a failure.
+const SHRINK_TIME: Duration = Duration::from_secs(20);

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use conformance::{
     BusUnderTest, ExternalProgram, PeerStream, PlainMessage, PlainValue, ScratchFolder, Signal,
-    TestConfig, TestPeer, announce, eventually, instruments_binary,
+    TestConfig, TestPeer, eventually, instruments_binary,
 };
 
 use crate::form::TestDuration;
@@ -23,6 +23,11 @@ const LATE: Duration = Duration::from_millis(900);
 /// The steps of the clock, in seconds.
 const STEPS: [i64; 4] = [3600, -3600, 86_400, 0];
 
+/// The requirement that `step.c` supports this architecture.
+pub(crate) fn x86_64() -> Result<(), String> {
+    cfg!(target_arch = "x86_64").then_some(()).ok_or_else(|| "only for x86-64".to_owned())
+}
+
 /// A wall clock for processes of this test.
 struct FakeClock {
     folder: ScratchFolder,
@@ -30,12 +35,7 @@ struct FakeClock {
 }
 
 impl FakeClock {
-    /// `None` if the architecture has no way to change the clock of one process.
-    fn new() -> Option<Self> {
-        if !cfg!(target_arch = "x86_64") {
-            announce("left out, steps of the clock: step.c is for x86_64");
-            return None;
-        }
+    fn new() -> Self {
         let folder = ScratchFolder::new();
         let library = folder.join("step.so");
         let source = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/faults/step.c");
@@ -44,7 +44,7 @@ impl FakeClock {
         let _ = compiler.arg(&library).arg(source).run().success();
         let clock = Self { folder, library };
         clock.set(0);
-        Some(clock)
+        clock
     }
 
     /// Makes a program use this clock.
@@ -69,10 +69,9 @@ impl FakeClock {
     }
 }
 
-#[test]
-fn timers_and_recordings_are_right_when_the_clock_jumps() {
-    let Some(form) = TestDuration::asked() else { return };
-    let Some(clock) = FakeClock::new() else { return };
+pub(crate) fn timers_and_recordings_are_right_when_the_clock_jumps() {
+    let form = TestDuration::requested();
+    let clock = FakeClock::new();
     let folder = ScratchFolder::new();
     let mut bus = BusUnderTest::start_with(&config(&folder), |bus| clock.of(bus));
     let program = ExternalProgram::at(instruments_binary()).args([
@@ -91,6 +90,7 @@ fn timers_and_recordings_are_right_when_the_clock_jumps() {
     let mut times = Vec::new();
     for step in STEPS {
         let waiting = WaitingCall::begin(&bus);
+        // The clock jumps while the timers run.
         std::thread::sleep(TIME / 3);
         clock.set(step);
         for _ in 0..100 {
@@ -109,7 +109,7 @@ fn timers_and_recordings_are_right_when_the_clock_jumps() {
     for file in &files {
         in_order(file, sent / STEPS.len() as u32);
     }
-    form.tell(&format!(
+    form.report(&format!(
         "clock: steps to {STEPS:?} s ahead while timers of {TIME:?} ran: they rang after {times:?}; {} \
          files of the flight recorder and a recording of {sent} signals in order, within {span:?}",
         files.len()

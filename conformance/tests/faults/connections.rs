@@ -27,9 +27,8 @@ const NOISE: Duration = Duration::from_micros(50);
 /// The number of calls in a measurement.
 const CALLS: u32 = 1000;
 
-#[test]
-fn thousands_of_connections_cost_little() {
-    let Some(form) = TestDuration::asked() else { return };
+pub(crate) fn thousands_of_connections_cost_little() {
+    let form = TestDuration::requested();
     let most = raise_descriptors().saturating_sub(OTHER_DESCRIPTORS);
     let wanted = form.pick(2000, 20_000);
     let count = wanted.min(usize::try_from(most).expect("as much memory as before"));
@@ -50,7 +49,7 @@ fn thousands_of_connections_cost_little() {
     assert!(among.processor < alone.processor * SLOWER + NOISE, "{alone} alone, {among} among all");
     let memory = rest.is_back(&mut asker);
     assert_eq!(bus.process().stderr(), "", "nobody has done anything wrong");
-    form.tell(&format!(
+    form.report(&format!(
         "connections: {count} in {came_in:?}, {each} bytes each; calls {alone} alone, {among} among \
          them; one more in {login}; all disconnected, with their signals, in {left_in:?}; memory {} to {memory} KiB",
         rest.memory
@@ -66,7 +65,7 @@ fn thousands_of_connections_cost_little() {
     let SeenConnections { came_in, login, alone, among, left_in } =
         crowd.see_and_leave(&mut reference, &mut quiet);
     quiet.stop();
-    form.tell(&format!(
+    form.report(&format!(
         "connections, dbus-daemon: {count} in {came_in:?}, {each} bytes each; calls {alone} alone, \
          {among} among them; one more in {login}; all disconnected, with their signals, in {left_in:?}"
     ));

@@ -24,9 +24,8 @@ const COMERS: usize = 600;
 /// nothing.
 const IDLE_PERCENT: u128 = 3;
 
-#[test]
-fn connections_wait_when_descriptors_run_out() {
-    let Some(form) = TestDuration::asked() else { return };
+pub(crate) fn connections_wait_when_descriptors_run_out() {
+    let form = TestDuration::requested();
     // Longer than a pause between two shortages that the bus counts together.
     let time = form.pick(Duration::from_millis(5500), Duration::from_secs(30));
     let scratch = ScratchFolder::new();
@@ -46,6 +45,7 @@ fn connections_wait_when_descriptors_run_out() {
     let waiting = COMERS - (held - others);
 
     let used = gauge.processor_time();
+    // The time of the measurement, in which the bus can do nothing.
     std::thread::sleep(time);
     let idle = gauge.processor_time() - used;
     let share = idle.as_millis() * 100 / time.as_millis();
@@ -63,7 +63,7 @@ fn connections_wait_when_descriptors_run_out() {
     let lines = log.matches("Cannot accept connections").count();
     assert_eq!(lines, 1, "{log}");
     assert!(log.lines().count() < 20, "{log}");
-    form.tell(&format!(
+    form.report(&format!(
         "descriptors: {DESCRIPTORS} for {COMERS}, {held} in use; {idle:?} of a processor in {time:?} \
          while {waiting} waited; calls {before} before, {during} meanwhile; all served in {served:?}; \
          {lines} line in the log"

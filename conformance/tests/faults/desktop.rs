@@ -14,9 +14,8 @@ use crate::recording::{Got, Replay, desktop_start};
 /// The allowed increase of memory from the second to the last quarter, in KiB.
 const ALLOWANCE: u64 = 256;
 
-#[test]
-fn repeated_starts_of_a_desktop_get_the_same_messages() {
-    let Some(form) = TestDuration::asked() else { return };
+pub(crate) fn repeated_starts_of_a_desktop_get_the_same_messages() {
+    let form = TestDuration::requested();
     let rounds = form.pick(10, 1000);
     let messages = desktop_start();
     let reference = start_reference(&conformance::TestConfig::session());
@@ -52,7 +51,7 @@ fn repeated_starts_of_a_desktop_get_the_same_messages() {
     // round.
     let most = (sent * rounds) as u64 + 100 * asked;
     assert!((sent * rounds) as u64 + asked <= handled && handled < most, "{handled}");
-    form.tell(&format!(
+    form.report(&format!(
         "desktop start: {rounds} times {} messages of {} programs, {came} got by them each time, as with \
          dbus-daemon; a start takes {}; memory {second} KiB in the second quarter, {last} in the last",
         messages.len(),

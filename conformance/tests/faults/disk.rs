@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use conformance::{
     BusUnderTest, ExternalProgram, PlainMessage, PlainValue, ScratchFolder, Signal, StartedProgram,
-    TestConfig, announce, eventually, instruments_binary, link_bus,
+    TestConfig, eventually, instruments_binary, link_bus,
 };
 
 use crate::form::TestDuration;
@@ -21,8 +21,8 @@ struct SmallDisk {
 }
 
 impl SmallDisk {
-    /// A disk of this many KiB. `None` if the kernel does not allow mounting.
-    fn new(size: u32) -> Option<Self> {
+    /// A disk of this many KiB.
+    fn new(size: u32) -> Self {
         let mounted = ScratchFolder::new();
         let script =
             "mount -t tmpfs -o size=$1k,mode=777 tmpfs \"$2\" && echo there && exec sleep 600";
@@ -31,14 +31,8 @@ impl SmallDisk {
             .arg(mounted.path())
             .limit(Duration::from_secs(600))
             .start();
-        let outcome = eventually("the mount", || {
-            let there = keeper.stdout().contains("there").then_some(true);
-            there.or_else(|| keeper.ended().map(|_| false))
-        });
-        if !outcome {
-            announce(&format!("left out, small disks: {}", keeper.stderr().trim()));
-        }
-        outcome.then_some(Self { keeper, mounted })
+        keeper.wait_for_stdout("there");
+        Self { keeper, mounted }
     }
 
     /// A command that runs a program which sees the disk.
@@ -85,10 +79,9 @@ impl SmallDisk {
 
 /// Lines of the log find no space. The bus continues to run, and the log continues when there is
 /// space.
-#[test]
-fn a_full_disk_does_not_stop_the_bus() {
-    let Some(form) = TestDuration::asked() else { return };
-    let Some(disk) = SmallDisk::new(256) else { return };
+pub(crate) fn a_full_disk_does_not_stop_the_bus() {
+    let form = TestDuration::requested();
+    let disk = SmallDisk::new(256);
     let links = ScratchFolder::new();
     let config = TestConfig::session().limit("max_names_per_connection", 1);
     let log = disk.inside("log");
@@ -116,7 +109,7 @@ fn a_full_disk_does_not_stop_the_bus() {
     broken.send_bytes(b"these bytes are not a message");
     broken.until_closed();
     eventually("lines again", || (lines() > before).then_some(()));
-    form.tell(&format!(
+    form.report(&format!(
         "no room for the log: 8 refusals answered meanwhile, {grown} bytes written; lines again after that"
     ));
     bus.stop();
@@ -124,10 +117,9 @@ fn a_full_disk_does_not_stop_the_bus() {
 
 /// A pid file that cannot be written is removed, because it would prevent the next bus from
 /// starting.
-#[test]
-fn a_full_disk_leaves_no_pid_file() {
-    let Some(form) = TestDuration::asked() else { return };
-    let Some(disk) = SmallDisk::new(64) else { return };
+pub(crate) fn a_full_disk_leaves_no_pid_file() {
+    let form = TestDuration::requested();
+    let disk = SmallDisk::new(64);
     let links = ScratchFolder::new();
     let pid = disk.inside("pid");
     let config = TestConfig::session().element(&format!("<pidfile>{}</pidfile>", pid.display()));
@@ -146,15 +138,14 @@ fn a_full_disk_leaves_no_pid_file() {
     let written = fs::read_to_string(disk.outside("pid")).expect("it is there");
     assert!(written.trim().parse::<u32>().is_ok(), "{written}");
     bus.stop();
-    form.tell(&format!("no room for the pid file: {}", ran.stderr.trim()));
+    form.report(&format!("no room for the pid file: {}", ran.stderr.trim()));
 }
 
 /// The recorder reports the full disk once, and ends with 1. The file contains all messages up to
 /// then, and the report has the number of lost messages.
-#[test]
-fn a_full_disk_ends_a_recording_with_a_report() {
-    let Some(form) = TestDuration::asked() else { return };
-    let Some(disk) = SmallDisk::new(1024) else { return };
+pub(crate) fn a_full_disk_ends_a_recording_with_a_report() {
+    let form = TestDuration::requested();
+    let disk = SmallDisk::new(1024);
     let mut bus = BusUnderTest::session();
     let mut recorder = disk
         .entering()
@@ -174,6 +165,7 @@ fn a_full_disk_ends_a_recording_with_a_report() {
         sent += 1;
         if sent % 20 == 0 {
             assert!(sender.is_alive());
+            // Slow enough for the recorder to write everything until the disk is full.
             std::thread::sleep(Duration::from_millis(2));
         }
     }
@@ -189,7 +181,7 @@ fn a_full_disk_ends_a_recording_with_a_report() {
     let lost = sent - kept;
     assert!((lost..lost + sent / 5).contains(&missing), "{lost} are missing: {ran}");
     assert!(bus.peer().is_alive());
-    form.tell(&format!(
+    form.report(&format!(
         "no room for a recording: of {sent} signals the first {kept} are in the file; it ends with {}: {}",
         ran.code(),
         ran.stderr.trim().replace('\n', "; ")
@@ -215,10 +207,9 @@ fn recorded(file: &Path) -> u32 {
 
 /// The flight recorder finds too little space. The bus reports it and continues to run, no file
 /// remains, and the next file is complete.
-#[test]
-fn a_full_disk_leaves_no_flight_recording() {
-    let Some(form) = TestDuration::asked() else { return };
-    let Some(disk) = SmallDisk::new(2048) else { return };
+pub(crate) fn a_full_disk_leaves_no_flight_recording() {
+    let form = TestDuration::requested();
+    let disk = SmallDisk::new(2048);
     let links = ScratchFolder::new();
     let config = TestConfig::session().element(&format!(
         "<?diligence <flight_recorder>1048576</flight_recorder>\
@@ -249,7 +240,7 @@ fn a_full_disk_leaves_no_flight_recording() {
     let whole = eventually("a file", || disk.flight());
     assert!(fs::metadata(&whole).expect("it is there").len() > 1 << 20);
     assert_eq!(recorded(&whole), count + 1);
-    form.tell(&format!(
+    form.report(&format!(
         "no room for the flight recorder: {count} signals kept for the next file; {}",
         log.trim()
     ));

@@ -1,6 +1,6 @@
 //! The short form of a test, and the long one.
 
-use conformance::{Flavour, announce};
+use conformance::{announce, note};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// The length of a test.
@@ -13,15 +13,12 @@ pub(crate) enum TestDuration {
 }
 
 impl TestDuration {
-    /// The requested form; `None` if the bus under test is not Diligence.
-    pub(crate) fn asked() -> Option<Self> {
-        if Flavour::under_test() == Flavour::Reference {
-            return None;
-        }
+    /// Returns the requested form.
+    pub(crate) fn requested() -> Self {
         raise_descriptors();
         match std::env::var("DILIGENCE_FAULTS").as_deref() {
-            Err(_) | Ok("short") => Some(Self::Short),
-            Ok("long") => Some(Self::Long),
+            Err(_) | Ok("short") => Self::Short,
+            Ok("long") => Self::Long,
             Ok(other) => panic!("DILIGENCE_FAULTS is short or long, not {other}"),
         }
     }
@@ -34,10 +31,10 @@ impl TestDuration {
         }
     }
 
-    /// Prints an observation; in the long form also if the test passes.
-    pub(crate) fn tell(self, line: &str) {
+    /// Prints an observation; in the short form only if the test fails.
+    pub(crate) fn report(self, line: &str) {
         match self {
-            Self::Short => println!("{line}"),
+            Self::Short => note(line),
             Self::Long => announce(line),
         }
     }

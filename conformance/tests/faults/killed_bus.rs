@@ -14,7 +14,7 @@ use conformance::{
 
 use crate::form::TestDuration;
 use crate::numbered::{self, Sequence};
-use crate::over::Over;
+use crate::stop_flag::StopFlag;
 
 const CLIENTS: usize = 8;
 
@@ -30,24 +30,24 @@ struct Life {
     cut_off: u32,
 }
 
-#[test]
-fn clients_reconnect_after_the_bus_is_killed() {
-    let Some(form) = TestDuration::asked() else { return };
+pub(crate) fn clients_reconnect_after_the_bus_is_killed() {
+    let form = TestDuration::requested();
     let rounds = form.pick(5, 100);
     let seed = seeds(1).next().expect("one seed");
     let mut random = SeededRandom::from_seed(seed);
     let folder = ScratchFolder::new();
     let address = format!("unix:path={}/bus", folder.path().display());
     let config = TestConfig::session().listen(&address);
-    let (over, busy) = (Over::default(), AtomicU32::new(0));
+    let (stop, busy) = (StopFlag::default(), AtomicU32::new(0));
     let (lives, slowest) = std::thread::scope(|scope| {
-        let ends = over.when_dropped();
+        let ends = stop.when_dropped();
         let mut bus = BusUnderTest::start(&config);
         let clients: Vec<_> =
-            (0..CLIENTS).map(|_| scope.spawn(|| live(&address, &busy, &over))).collect();
+            (0..CLIENTS).map(|_| scope.spawn(|| live(&address, &busy, &stop))).collect();
         let mut slowest = Duration::ZERO;
         for _ in 0..rounds {
             wait_for(&busy, CLIENTS);
+            // The bus is killed at a random moment of the traffic.
             std::thread::sleep(Duration::from_millis(random.below(100) as u64));
             let mut half_in = PeerStream::connect(&address);
             half_in.write(b"\0AUTH\r\n");
@@ -67,7 +67,7 @@ fn clients_reconnect_after_the_bus_is_killed() {
     });
     let sum = |of: fn(&Life) -> u32| lives.iter().map(of).sum::<u32>();
     assert!(lives.iter().all(|life| life.connections == rounds + 1), "{lives:?}");
-    form.tell(&format!(
+    form.report(&format!(
         "killed bus: {rounds} times under {CLIENTS} clients; {} connections; {} signals, each once \
          and in order; {} were on their way to a bus that was killed; a new bus there within \
          {slowest:?}",
@@ -84,10 +84,11 @@ fn wait_for(busy: &AtomicU32, count: usize) {
 }
 
 /// Connects, sends and receives until the bus has ended, and connects again.
-fn live(address: &str, busy: &AtomicU32, over: &Over) -> Life {
+fn live(address: &str, busy: &AtomicU32, stop: &StopFlag) -> Life {
     let mut life = Life::default();
-    while !over.is_set() {
+    while !stop.is_set() {
         let Some(mut peer) = PeerStream::dial(address).ok().and_then(log_in) else {
+            // There is no bus to connect to until the next one has started.
             std::thread::sleep(Duration::from_millis(1));
             continue;
         };
@@ -95,7 +96,7 @@ fn live(address: &str, busy: &AtomicU32, over: &Over) -> Life {
         peer.add_match(&numbered::rule(&member));
         life.connections += 1;
         busy.fetch_add(1, Ordering::Relaxed);
-        let sent = echo(&mut peer, &member, over, &mut life.signals);
+        let sent = echo(&mut peer, &member, stop, &mut life.signals);
         life.cut_off += sent;
         busy.fetch_sub(1, Ordering::Relaxed);
     }
@@ -115,9 +116,9 @@ fn log_in(mut stream: PeerStream) -> Option<TestPeer> {
 
 /// Sends signals to itself, and checks that each arrives once and in order, until the bus or the
 /// test ends. Returns the number of signals that did not arrive.
-fn echo(peer: &mut TestPeer, member: &str, over: &Over, came: &mut u32) -> u32 {
+fn echo(peer: &mut TestPeer, member: &str, stop: &StopFlag, came: &mut u32) -> u32 {
     let mut sequence = Sequence::default();
-    while !over.is_set() {
+    while !stop.is_set() {
         for ahead in 0..10 {
             peer.send(numbered::signal(member, sequence.count() + ahead, 100));
         }
@@ -135,9 +136,8 @@ fn echo(peer: &mut TestPeer, member: &str, over: &Over, came: &mut u32) -> u32 {
 }
 
 /// The remains of a killed bus: the pid file, and the processes of its services.
-#[test]
-fn a_killed_bus_leaves_its_services_and_pid_file() {
-    let Some(form) = TestDuration::asked() else { return };
+pub(crate) fn a_killed_bus_leaves_its_services_and_pid_file() {
+    let form = TestDuration::requested();
     let mut left = Vec::new();
     for (name, start) in [
         ("ours", BusUnderTest::start as fn(&TestConfig) -> BusUnderTest),
@@ -151,7 +151,8 @@ fn a_killed_bus_leaves_its_services_and_pid_file() {
         let service = start_service(&mut peer, &folder);
         kill(bus.process());
         assert_eq!(peer.until_closed().len(), 0);
-        // A service notices the end of the bus only by its closed connection.
+        // A service notices the end of the bus only by its closed connection. This is enough time
+        // for it to exit, which the test shows that it does not.
         std::thread::sleep(Duration::from_millis(200));
         left.push((name, runs(service), folder.join("pid").exists()));
         end(service);
@@ -159,16 +160,12 @@ fn a_killed_bus_leaves_its_services_and_pid_file() {
     }
     let [ours, theirs] = &left[..] else { unreachable!("two buses") };
     assert_eq!((ours.1, ours.2), (theirs.1, theirs.2), "{left:?}");
-    form.tell(&format!("killed bus: service left running, pid file left: {left:?}"));
+    form.report(&format!("killed bus: service left running, pid file left: {left:?}"));
 }
 
 /// The pid file of a killed bus does not prevent the next bus from starting. With dbus-daemon it
 /// does.
-#[test]
-fn a_stale_pid_file_does_not_prevent_a_start() {
-    if TestDuration::asked().is_none() {
-        return;
-    }
+pub(crate) fn a_stale_pid_file_does_not_prevent_a_start() {
     let folder = ScratchFolder::new();
     let config = config_with_services(&folder);
     let mut bus = BusUnderTest::start(&config);

@@ -11,7 +11,7 @@ use conformance::{BusUnderTest, PlainMessage, PlainValue, Signal, StartedProgram
 use crate::form::TestDuration;
 use crate::gauge::{Gauge, GaugeTotals, Rest};
 use crate::numbered::{self, Sequence};
-use crate::over::Over;
+use crate::stop_flag::StopFlag;
 use crate::worker::{self, WorkerRole};
 
 /// The number of simultaneous talkers.
@@ -20,7 +20,7 @@ const TALKERS: usize = 6;
 /// State that the threads share.
 #[derive(Default)]
 struct KilledPeersScene {
-    over: Over,
+    stop: StopFlag,
     /// The names of the running talkers.
     names: Mutex<Vec<String>>,
 }
@@ -31,9 +31,8 @@ impl KilledPeersScene {
     }
 }
 
-#[test]
-fn killed_peers_are_reported_once_and_no_message_is_lost() {
-    let Some(form) = TestDuration::asked() else { return };
+pub(crate) fn killed_peers_are_reported_once_and_no_message_is_lost() {
+    let form = TestDuration::requested();
     let seed = seeds(1).next().expect("one seed");
     let time = form.pick(Duration::from_secs(3), Duration::from_secs(120));
     let mut bus = BusUnderTest::session();
@@ -47,7 +46,7 @@ fn killed_peers_are_reported_once_and_no_message_is_lost() {
     listener.add_match(&numbered::rule("FromWorker"));
     let scene = KilledPeersScene::default();
     let (killed, asked, departures, exchanged) = std::thread::scope(|scope| {
-        let ends = scene.over.when_dropped();
+        let ends = scene.stop.when_dropped();
         let calls = scope.spawn(|| call_any(caller, &scene, seed));
         let departures = scope.spawn(|| listen(listener, &scene));
         let exchanged = scope.spawn(|| talk(pair, &scene));
@@ -75,7 +74,7 @@ fn killed_peers_are_reported_once_and_no_message_is_lost() {
     let log = bus.process().stderr();
     assert_eq!(log.lines().count(), 0, "a disconnect must not be logged: {log}");
     let ReceivedAnswers { replies, no_reply, unknown } = asked;
-    form.tell(&format!(
+    form.report(&format!(
         "killed peers: {} killed in {time:?}; {} calls: {replies} answered, {no_reply} NoReply, \
          {unknown} to disconnected peers; {} signals from killed peers and {exchanged} between survivors, each \
          once and in order; memory {} to {memory} KiB",
@@ -106,6 +105,7 @@ fn kill_and_start(
             scene.names().push(name.clone());
             talkers.push((name, talker));
         }
+        // Peers are killed at random moments of the traffic.
         std::thread::sleep(Duration::from_millis(10 + random.below(90) as u64));
         let (name, talker) = talkers.swap_remove(random.below(TALKERS));
         talker.signal(Signal::KILL);
@@ -136,7 +136,7 @@ fn call_any(mut caller: TestPeer, scene: &KilledPeersScene, seed: u64) -> Receiv
     let mut random = SeededRandom::from_seed(!seed);
     let mut answers = ReceivedAnswers::default();
     let mut number = 0;
-    while !scene.over.is_set() {
+    while !scene.stop.is_set() {
         let names = scene.names().clone();
         if names.is_empty() {
             std::thread::yield_now();
@@ -180,7 +180,7 @@ fn listen(mut listener: TestPeer, scene: &KilledPeersScene) -> PeerDepartures {
     let mut talking: BTreeMap<String, Sequence> = BTreeMap::new();
     let mut quiet = 0;
     // Runs until the test is over and all messages in flight have arrived.
-    while !scene.over.is_set() || quiet < 5 {
+    while !scene.stop.is_set() || quiet < 5 {
         let Some(message) = listener.receive_within(Duration::from_millis(100)) else {
             quiet += 1;
             continue;
@@ -208,7 +208,7 @@ fn listen(mut listener: TestPeer, scene: &KilledPeersScene) -> PeerDepartures {
 fn talk([mut one, mut other]: [TestPeer; 2], scene: &KilledPeersScene) -> u32 {
     other.add_match(&numbered::rule("Survivor"));
     let mut sequence = Sequence::default();
-    while !scene.over.is_set() {
+    while !scene.stop.is_set() {
         for ahead in 0..10 {
             one.send(numbered::signal("Survivor", sequence.count() + ahead, 200));
         }

@@ -33,9 +33,8 @@ const OTHER: u64 = 8 << 20;
 /// memory consists of the bus's records.
 const LENGTHS: [usize; 3] = [10, 1000, 10_000];
 
-#[test]
-fn limits_bound_the_memory_of_queues() {
-    let Some(form) = TestDuration::asked() else { return };
+pub(crate) fn limits_bound_the_memory_of_queues() {
+    let form = TestDuration::requested();
     let sleepers = form.pick(30, 300);
     let config = TestConfig::session().limit("max_outgoing_bytes", QUEUE);
     let mut bus = BusUnderTest::start(&config.limit("max_connections_per_user", 10_000));
@@ -71,7 +70,7 @@ fn limits_bound_the_memory_of_queues() {
     let memory = rest.is_back(&mut asker);
     let lines = bus.process().stderr().lines().count();
     assert!((1..40).contains(&lines), "{}", bus.process().stderr());
-    form.tell(&format!(
+    form.report(&format!(
         "memory: {sleepers} that do not read, {} MiB queued, {} MiB of {} MiB allowed by what the limits \
          come to; calls of others {before} before, {during} then; {} to {memory} KiB when they left; \
          {lines} lines in the log",
@@ -102,9 +101,8 @@ fn fill(sender: &mut TestPeer, to: &str, len: usize) -> u64 {
 }
 
 /// The configuration allows more memory than there is. Checks the log, and the effects on peers.
-#[test]
-fn a_bus_without_memory_logs_and_ends() {
-    let Some(form) = TestDuration::asked() else { return };
+pub(crate) fn a_bus_without_memory_logs_and_ends() {
+    let form = TestDuration::requested();
     let folder = ScratchFolder::new();
     let address = format!("unix:path={}/bus", folder.path().display());
     let config = TestConfig::session().listen(&address);
@@ -128,7 +126,7 @@ fn a_bus_without_memory_logs_and_ends() {
     assert!(next.peer().is_alive());
     next.stop();
     let reference = starve_reference();
-    form.tell(&format!("no memory: {status}; the log: {}; dbus-daemon {reference}", log.trim()));
+    form.report(&format!("no memory: {status}; the log: {}; dbus-daemon {reference}", log.trim()));
 }
 
 /// The same with dbus-daemon: returns a description of its end and of the effect on senders.

@@ -26,9 +26,8 @@ const KINDS: [(&str, &str); 2] = [
     ("arguments", "type='signal',interface='com.example.Rules',member='Changed',arg0='M{}'"),
 ];
 
-#[test]
-fn many_rules_cost_little_per_signal() {
-    let Some(form) = TestDuration::asked() else { return };
+pub(crate) fn many_rules_cost_little_per_signal() {
+    let form = TestDuration::requested();
     let count = form.pick(50_000, 1_000_000);
     let config = TestConfig::session().limit("max_match_rules_per_connection", 2_000_000);
     for (kind, rule) in KINDS {
@@ -53,7 +52,7 @@ fn many_rules_cost_little_per_signal() {
         assert_eq!(GaugeTotals::ask(&mut asker).get("MatchRules"), 0);
         drop((few, many));
         let memory = rest.is_back(&mut asker);
-        form.tell(&format!(
+        form.report(&format!(
             "rules for {kind}: {count} added in {added_in:?}, {each} bytes each; a signal that matches \
              one {matched}, without the rules {alone}; one that matches none {unmatched}, without \
              {unmatched_alone}; removed in {removed_in:?}; memory {} to {memory} KiB",
@@ -73,7 +72,7 @@ fn compare(form: TestDuration, config: &TestConfig) {
         let mut many = RulePair::of(&reference, rule);
         let added_in = many.change("AddMatch", 0..count);
         let [matched, unmatched] = many.signals(gauge, count / 2);
-        form.tell(&format!(
+        form.report(&format!(
             "rules for {kind}, dbus-daemon: {count} added in {added_in:?}; a signal that matches one \
              {matched}, one that matches none {unmatched}"
         ));

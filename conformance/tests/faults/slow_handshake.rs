@@ -18,9 +18,8 @@ const LATE: Duration = Duration::from_secs(1);
 /// Lines in the log for one user and one cause in ten seconds, with the summary line.
 const LINES_IN_TEN_SECONDS: u64 = 11;
 
-#[test]
-fn slow_handshakes_do_not_delay_other_clients() {
-    let Some(form) = TestDuration::asked() else { return };
+pub(crate) fn slow_handshakes_do_not_delay_other_clients() {
+    let form = TestDuration::requested();
     let (count, time, pause) = form.pick(
         (300, Duration::from_millis(1500), Duration::from_millis(100)),
         (2000, Duration::from_secs(30), Duration::from_secs(1)),
@@ -64,7 +63,7 @@ fn slow_handshakes_do_not_delay_other_clients() {
     assert_eq!(totals.cause("RejectedCauses", "auth-timeout"), count);
     let lines = bus.process().stderr().lines().count() as u64;
     assert!((1..=2 * LINES_IN_TEN_SECONDS).contains(&lines), "{}", bus.process().stderr());
-    form.tell(&format!(
+    form.report(&format!(
         "slow handshakes: {count}, a byte each every {pause:?}; logins of others {before} before, \
          {meanwhile} meanwhile ({time:?}); all {count} ended in their time, and counted; {lines} lines \
          in the log; memory {} to {memory} KiB",

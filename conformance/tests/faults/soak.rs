@@ -17,7 +17,7 @@ use crate::form::TestDuration;
 use crate::gauge::{Gauge, GaugeTotals};
 use crate::latency::Latency;
 use crate::numbered::{self, Sequence};
-use crate::over::Over;
+use crate::stop_flag::StopFlag;
 
 /// The queue limit of the slow reader.
 const QUEUE: u64 = 1_000_000;
@@ -57,9 +57,8 @@ impl fmt::Display for SoakSample {
     }
 }
 
-#[test]
-fn memory_and_latency_stay_constant_in_a_soak() {
-    let Some(form) = TestDuration::asked() else { return };
+pub(crate) fn memory_and_latency_stay_constant_in_a_soak() {
+    let form = TestDuration::requested();
     let seconds = differential::number("DILIGENCE_SOAK").unwrap_or(form.pick(6, 3600));
     let mut bus = BusUnderTest::start(&TestConfig::session().limit("max_outgoing_bytes", QUEUE));
     let gauge = Gauge::of(&mut bus);
@@ -68,11 +67,11 @@ fn memory_and_latency_stay_constant_in_a_soak() {
     dozer.add_match(&numbered::rule("Heavy"));
     let cast = start_cast(&bus);
     let mut traffic = SoakTraffic::new(&bus);
-    let over = Over::default();
+    let stop = StopFlag::default();
     let mut samples = Vec::new();
     let dozed = std::thread::scope(|scope| {
-        let ends = over.when_dropped();
-        let dozing = scope.spawn(|| doze(&mut dozer, &over));
+        let ends = stop.when_dropped();
+        let dozing = scope.spawn(|| doze(&mut dozer, &stop));
         let started = Instant::now();
         let every = Duration::from_secs((seconds / SAMPLES).max(1));
         while started.elapsed().as_secs() < seconds {
@@ -80,7 +79,7 @@ fn memory_and_latency_stay_constant_in_a_soak() {
             let (memory, descriptors) = (gauge.memory(), gauge.descriptors());
             let (at, used) = (started.elapsed(), gauge.processor_time());
             samples.push(SoakSample { at, memory, descriptors, used, calls });
-            form.tell(&samples[samples.len() - 1].to_string());
+            form.report(&samples[samples.len() - 1].to_string());
         }
         drop(ends);
         dozing.join().expect("it ends well")
@@ -91,7 +90,7 @@ fn memory_and_latency_stay_constant_in_a_soak() {
     let SoakTraffic { light, heavy, gone, .. } = &traffic;
     let lost = totals.get("LostMessages");
     assert_eq!(u64::from(dozed) + lost, u64::from(heavy.count()), "read or counted as lost");
-    form.tell(&format!(
+    form.report(&format!(
         "soak: {seconds} s; {} messages, {} deliveries, all accounted for; {} and {} signals of this test, \
          each once and in order; of the latter the slow reader got {dozed} and lost {lost}; {} connections \
          came and went",
@@ -120,7 +119,7 @@ fn start_cast(bus: &BusUnderTest) -> Vec<StartedProgram> {
 }
 
 /// Reads for a while, from time to time: returns the number of messages, which arrive in order.
-fn doze(dozer: &mut TestPeer, over: &Over) -> u32 {
+fn doze(dozer: &mut TestPeer, stop: &StopFlag) -> u32 {
     let (mut came, mut last) = (0, None);
     let mut take = |message: PlainMessage| {
         let number = message.first_u32();
@@ -128,7 +127,8 @@ fn doze(dozer: &mut TestPeer, over: &Over) -> u32 {
         last = number;
         came += 1;
     };
-    while !over.is_set() {
+    while !stop.is_set() {
+        // This peer is a slow reader, so it reads nothing for a while.
         std::thread::sleep(DOZE);
         let ends = Instant::now() + AWAKE;
         while Instant::now() < ends {
@@ -182,6 +182,7 @@ impl SoakTraffic {
             if self.heavy.count().is_multiple_of(16) {
                 self.gone.come_and_go(bus);
             }
+            // The load is moderate, so that latency measures the bus and not a queue.
             std::thread::sleep(Duration::from_millis(3));
         }
         Latency::of(times)

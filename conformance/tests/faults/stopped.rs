@@ -45,9 +45,8 @@ impl StoppedPeerOutcome {
     }
 }
 
-#[test]
-fn a_stopped_reader_does_not_delay_others() {
-    let Some(form) = TestDuration::asked() else { return };
+pub(crate) fn a_stopped_reader_does_not_delay_others() {
+    let form = TestDuration::requested();
     let time = form.pick(Duration::from_secs(3), Duration::from_secs(60));
     let config = TestConfig::session().limit("max_outgoing_bytes", QUEUE);
     let mut bus = BusUnderTest::start(&config);
@@ -70,7 +69,7 @@ fn a_stopped_reader_does_not_delay_others() {
     let log = bus.process().stderr();
     assert_eq!(log.matches("does not keep up: ").count(), 1, "{log}");
     assert!(log.contains(&format!("keeps up again; it has lost {lost} signals.")), "{log}");
-    form.tell(&format!(
+    form.report(&format!(
         "stopped reader: {time:?}; {sent} signals of {LEN} bytes; of the reader {} came in {} runs, \
          {lost} lost and counted; another got all, the slowest in {slowest:?}; calls of others {before} before, \
          {while_stopped} while it was stopped",
@@ -82,7 +81,7 @@ fn a_stopped_reader_does_not_delay_others() {
     let reference = start_reference(&config);
     let outcome = stop_a_reader(&reference, time, |_, _| {});
     let StoppedPeerOutcome { before, while_stopped, slowest, sent, .. } = &outcome;
-    form.tell(&format!(
+    form.report(&format!(
         "stopped reader, dbus-daemon: {sent} signals, {} came; the slowest to another in {slowest:?}; calls {before} before, \
          {while_stopped} while it was stopped",
         outcome.received()

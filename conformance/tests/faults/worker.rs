@@ -38,7 +38,6 @@ pub(crate) fn start_at(address: &str, role: WorkerRole) -> StartedProgram {
         WorkerRole::Crowd { connections } => ("crowd", connections),
     };
     ExternalProgram::at(program)
-        .args(["--exact", "worker::process", "--ignored", "--nocapture"])
         .env(ROLE, format!("{word} {number} {address}"))
         .limit(Duration::from_secs(7200))
         .start()
@@ -63,11 +62,8 @@ pub(crate) fn wait_until_there(worker: &mut StartedProgram) -> String {
     })
 }
 
-/// The entry point of the worker process.
-#[test]
-#[ignore = "a process of other tests"]
-fn process() {
-    let Ok(role) = std::env::var(ROLE) else { return };
+/// Runs a worker process, whose role is the value of [`ROLE`].
+pub(crate) fn run(role: &str) {
     let mut words = role.splitn(3, ' ');
     let [word, number, address] = [(); 3].map(|()| words.next().expect("three words"));
     match word {
@@ -79,7 +75,7 @@ fn process() {
 }
 
 fn talk(mut peer: TestPeer) {
-    println!("\n{HERE}{}", peer.name());
+    println!("{HERE}{}", peer.name());
     for number in 0.. {
         peer.send(numbered::signal("FromWorker", number, 100));
         // Between two signals, the calls that have arrived get their replies.
@@ -93,7 +89,7 @@ fn talk(mut peer: TestPeer) {
 
 fn read(mut peer: TestPeer) {
     peer.add_match(&numbered::rule("ToReader"));
-    println!("\n{HERE}{}", peer.name());
+    println!("{HERE}{}", peer.name());
     let mut runs: Vec<(u32, u32)> = Vec::new();
     loop {
         // It may be stopped for longer than a peer usually waits.
@@ -121,12 +117,13 @@ fn crowd(address: &str, count: usize) {
     let _peers: Vec<_> = (0..count)
         .map(|_| TestPeer::connect_with(address, ReceivedDescriptors::Unwanted))
         .collect();
-    println!("\n{HERE}{count}");
+    println!("{HERE}{count}");
     loop {
         std::thread::park();
     }
 }
 
-const ROLE: &str = "DILIGENCE_FAULTS_ROLE";
+/// The variable that turns this program into a worker.
+pub(crate) const ROLE: &str = "DILIGENCE_FAULTS_ROLE";
 const HERE: &str = "here: ";
 const GOT: &str = "got: ";

@@ -280,15 +280,15 @@ impl ReceivedMessages {
     /// The messages as text, without the messages of the clerk.
     fn lines(self, name: &str, clerk: &str) -> Vec<String> {
         let clerk = PlainValue::text(clerk);
-        let is_his = |message: &PlainMessage| {
+        let is_of_clerk = |message: &PlainMessage| {
             let ends = [field::SENDER, field::DESTINATION];
             ends.iter().any(|end| message.get(*end) == Some(&clerk))
         };
-        let messages = self.messages.into_iter().filter(|message| !is_his(message));
+        let messages = self.messages.into_iter().filter(|message| !is_of_clerk(message));
         let messages = deviations::normalised(messages.collect(), name);
-        let mut told: Vec<_> = messages.iter().map(line).collect();
-        told.extend(self.end.map(|SideEnd| "closed".to_owned()));
-        told
+        let mut lines: Vec<_> = messages.iter().map(line).collect();
+        lines.extend(self.end.map(|SideEnd| "closed".to_owned()));
+        lines
     }
 }
 

@@ -8,11 +8,21 @@ mod both;
 mod cases;
 mod random;
 
+use std::process::ExitCode;
+
 use conformance::differential::{SeededRandom, number, seeds};
-use conformance::root_for;
+use conformance::{root, run_tests, test_case};
 
 use both::{CLIENTS, PolicySide};
 use random::Maker;
+
+fn main() -> ExitCode {
+    run_tests([
+        test_case!(random_policies_give_the_decisions_of_dbus_daemon).requires(root()),
+        test_case!(cases::the_last_matching_rule_decides_whether_a_user_connects).requires(root()),
+        test_case!(cases::the_stock_policy_of_the_system_bus_applies).requires(root()),
+    ])
+}
 
 /// The default number of policies, which takes a few seconds.
 const POLICIES: u64 = 24;
@@ -20,11 +30,7 @@ const POLICIES: u64 = 24;
 /// The number of messages under each policy, half of them after the policy was replaced.
 const STEPS: usize = 120;
 
-#[test]
 fn random_policies_give_the_decisions_of_dbus_daemon() {
-    if !root_for("policies for several users") {
-        return;
-    }
     let policies = number("DILIGENCE_POLICIES").unwrap_or(POLICIES);
     let mut received = 0;
     for seed in seeds(policies) {

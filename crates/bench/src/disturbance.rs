@@ -153,6 +153,7 @@ mod tests {
 
         let as_stranger = Disturbance::begin(processor, &[]).unwrap();
         let as_ours = Disturbance::begin(processor, &[child.id()]).unwrap();
+        // The time of the measurement.
         std::thread::sleep(Duration::from_millis(400));
         let (as_stranger, as_ours) = (as_stranger.end().unwrap(), as_ours.end().unwrap());
         child.kill().unwrap();

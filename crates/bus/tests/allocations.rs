@@ -1,6 +1,6 @@
-//! Handling a small message allocates nothing, once the bus has seen its like.
+//! Handling a small message allocates nothing, once the bus has handled a similar one.
 //!
-//! An allocator that counts needs unsafe code, so this test has a program of its own.
+//! A counting allocator needs unsafe code, so this test is a separate program.
 
 #![expect(unsafe_code, reason = "a global allocator is unsafe by its nature")]
 
@@ -16,27 +16,27 @@ use wire::Message;
 use wire::body::Value;
 use wire::message::Builder;
 
-/// Counts what it is asked for.
+/// An allocator that counts its calls.
 struct CountingAllocator;
 
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: everything is left to the system's allocator; only a counter is changed besides.
+// SAFETY: the system's allocator does everything; this code only increments a counter.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract, which is the same.
+        // SAFETY: the caller fulfills the same contract.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract, which is the same.
+        // SAFETY: the caller fulfills the same contract.
         unsafe { System.dealloc(place, layout) }
     }
 
     unsafe fn realloc(&self, place: *mut u8, layout: Layout, len: usize) -> *mut u8 {
         ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract, which is the same.
+        // SAFETY: the caller fulfills the same contract.
         unsafe { System.realloc(place, layout, len) }
     }
 }
@@ -47,7 +47,7 @@ static COUNTING: CountingAllocator = CountingAllocator;
 const A: PeerId = PeerId::new(0, 0);
 const B: PeerId = PeerId::new(1, 0);
 
-/// Messages, and who sends each.
+/// Messages with the sender of each.
 type AllocationScene = Vec<(PeerId, Vec<u8>)>;
 
 #[test]
@@ -78,19 +78,19 @@ fn small_messages_allocate_nothing() {
     let mut bus = bus();
     assert!(ALLOCATIONS.load(Ordering::Relaxed) > 0, "the counter counts");
     let mut effects = Effects::new();
-    for (what, scene) in scenes {
+    for (case, scene) in scenes {
         let mut counts = [0; 4];
         for count in &mut counts {
             let before = ALLOCATIONS.load(Ordering::Relaxed);
             let sent = play(&mut bus, &mut effects, &scene);
             *count = ALLOCATIONS.load(Ordering::Relaxed) - before;
-            assert_eq!(sent, scene.len(), "{what}: each message reaches one connection");
+            assert_eq!(sent, scene.len(), "{case}: each message reaches one connection");
         }
-        assert_eq!(counts[1..], [0; 3], "{what}: {counts:?}");
+        assert_eq!(counts[1..], [0; 3], "{case}: {counts:?}");
     }
 }
 
-/// A bus with two connections, of which B has a name and rules.
+/// Creates a bus with two connections; B owns a name and has match rules.
 fn bus() -> Bus {
     let mut bus = Bus::new(identity(), Configuration::default(), 7);
     let mut effects = Effects::new();
@@ -111,14 +111,14 @@ fn bus() -> Bus {
 }
 
 fn call(bus: &mut Bus, from: PeerId, method: &str, args: &[Value]) {
-    let (of, what) = driver_method(method);
-    let builder = Builder::method_call(path("/org/freedesktop/DBus"), member(what))
-        .interface(interface(&of))
+    let (interface_name, method) = driver_method(method);
+    let builder = Builder::method_call(path("/org/freedesktop/DBus"), member(method))
+        .interface(interface(&interface_name))
         .destination(name("org.freedesktop.DBus"));
     play(bus, &mut Effects::new(), &vec![(from, build(builder, 1, args))]);
 }
 
-/// Sends messages and lets what comes of them be read; says how many messages that was.
+/// Sends messages, lets the recipients read them, and returns how many were delivered.
 fn play(bus: &mut Bus, effects: &mut Effects, scene: &AllocationScene) -> usize {
     let mut sent = 0;
     for (from, bytes) in scene {

@@ -1,4 +1,4 @@
-//! Messages, texts and lists at the edge of what a message can hold.
+//! Messages, strings and arrays at the limits of a message's size.
 
 use bus::{BusLimits, Configuration, PeerId};
 use testkit::world::{BusWorld, SeenEffect, build, interface, member, messages_to, name, path};
@@ -9,7 +9,7 @@ use wire::message::Builder;
 use wire::names::ObjectPath;
 use wire::signature::Signature;
 
-/// A bus that allows everything, with two connections, the second of which wants all signals.
+/// Creates a bus without limits and two connections; the second subscribes to all signals.
 fn world() -> (BusWorld, [PeerId; 2]) {
     let mut limits = BusLimits::session();
     limits.max_names_per_connection = 1_000_000;
@@ -20,14 +20,14 @@ fn world() -> (BusWorld, [PeerId; 2]) {
     (world, peers)
 }
 
-/// The error that a connection got last, without the common prefix, or what else it got.
+/// Returns the last message of a connection if it is an error: its name without the common prefix.
 fn last_error(seen: &[SeenEffect], peer: PeerId) -> Option<String> {
     let bytes = *messages_to(seen, peer).last()?;
     let error = Message::parse(bytes).expect("a message").error_name()?;
     error.as_str().strip_prefix("org.freedesktop.DBus.Error.").map(str::to_owned)
 }
 
-/// A message whose length is exactly `len`.
+/// Builds a message of exactly `len` bytes.
 fn message_of_length(builder: Builder<'_>, len: usize) -> Vec<u8> {
     let empty = build(builder, 9, &["".into()]).len();
     let bytes = build(builder, 9, &["x".repeat(len - empty).as_str().into()]);
@@ -36,32 +36,32 @@ fn message_of_length(builder: Builder<'_>, len: usize) -> Vec<u8> {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "too many bytes to be interpreted")]
-fn a_message_that_the_senders_name_makes_too_long_is_refused() {
+#[cfg_attr(miri, ignore = "too many bytes for an interpreter")]
+fn messages_too_long_with_the_sender_field_are_refused() {
     let (mut world, [a, b]) = world();
     let monitor = world.join(0);
     let element = Signature::new("s").expect("valid").into();
     let rules = Value::Array { element, items: vec!["interface='a.b'".into()] };
     world.call_bus(monitor, "Monitoring.BecomeMonitor", &[rules, 0_u32.into()]);
     let signal = Builder::signal(path("/x"), interface("a.b"), member("S"));
-    let stamp = 24;
-    for (builder, what) in [(signal, "broadcast"), (signal.destination(name(":1.1")), "unicast")] {
-        let fits = message_of_length(builder, MESSAGE_LEN_MAX - stamp);
+    let sender_field_len = 24;
+    for (builder, case) in [(signal, "broadcast"), (signal.destination(name(":1.1")), "unicast")] {
+        let fits = message_of_length(builder, MESSAGE_LEN_MAX - sender_field_len);
         let seen = world.send_bytes(a, &fits);
-        assert_eq!(messages_to(&seen, b).len(), 1, "{what} that fits");
-        assert_eq!(messages_to(&seen, monitor).len(), 1, "{what} that fits");
+        assert_eq!(messages_to(&seen, b).len(), 1, "{case} that fits");
+        assert_eq!(messages_to(&seen, monitor).len(), 1, "{case} that fits");
         let too_long = message_of_length(builder, MESSAGE_LEN_MAX);
         let seen = world.send_bytes(a, &too_long);
-        assert_eq!(messages_to(&seen, b).len(), 0, "{what} that does not fit");
-        assert_eq!(messages_to(&seen, monitor).len(), 0, "{what} that does not fit");
-        assert_eq!(last_error(&seen, a).as_deref(), Some("LimitsExceeded"), "{what}");
+        assert_eq!(messages_to(&seen, b).len(), 0, "{case} that does not fit");
+        assert_eq!(messages_to(&seen, monitor).len(), 0, "{case} that does not fit");
+        assert_eq!(last_error(&seen, a).as_deref(), Some("LimitsExceeded"), "{case}");
     }
     world.end();
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "too many bytes to be interpreted")]
-fn a_header_that_the_senders_name_makes_too_long_is_refused() {
+#[cfg_attr(miri, ignore = "too many bytes for an interpreter")]
+fn headers_too_long_with_the_sender_field_are_refused() {
     let (mut world, [a, b]) = world();
     world.call_bus(b, "AddMatch", &["path_namespace='/a'".into()]);
     let longest = {
@@ -80,8 +80,8 @@ fn a_header_that_the_senders_name_makes_too_long_is_refused() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "too many bytes to be interpreted")]
-fn a_path_of_very_many_elements_costs_no_more_than_its_length() {
+#[cfg_attr(miri, ignore = "too many bytes for an interpreter")]
+fn paths_with_millions_of_elements_are_matched() {
     let (mut world, [a, b]) = world();
     world.call_bus(b, "AddMatch", &["path_namespace='/a/a'".into()]);
     world.call_bus(b, "AddMatch", &["arg0namespace='a.a'".into()]);
@@ -95,8 +95,8 @@ fn a_path_of_very_many_elements_costs_no_more_than_its_length() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "too many bytes to be interpreted")]
-fn an_error_that_quotes_a_huge_text_fits() {
+#[cfg_attr(miri, ignore = "too many bytes for an interpreter")]
+fn errors_truncate_huge_quoted_texts() {
     let (mut world, [a, _]) = world();
     let text = Value::from("ä".repeat(MESSAGE_LEN_MAX / 2 - 200));
     for (method, error) in [
@@ -116,10 +116,10 @@ fn an_error_that_quotes_a_huge_text_fits() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "too many bytes to be interpreted")]
-fn a_list_that_does_not_fit_in_a_message_is_an_error() {
+#[cfg_attr(miri, ignore = "too many bytes for an interpreter")]
+fn lists_too_long_for_a_message_return_limits_exceeded() {
     let (mut world, [a, _]) = world();
-    // Each name takes 260 bytes in the list.
+    // Each name occupies 260 bytes in the array.
     let count = ARRAY_LEN_MAX / 260 + 1;
     for number in 0..count {
         let text = format!("com.{}{number:08}", "x".repeat(243));
@@ -129,13 +129,13 @@ fn a_list_that_does_not_fit_in_a_message_is_an_error() {
     let seen = world.call_bus(a, "ListNames", &[]);
     assert_eq!(last_error(&seen, a).as_deref(), Some("LimitsExceeded"));
     let seen = world.call_bus(a, "GetId", &[]);
-    assert_eq!(last_error(&seen, a), None, "and the bus lives on");
+    assert_eq!(last_error(&seen, a), None, "the bus still replies");
     world.end();
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "too many bytes to be interpreted")]
-fn rules_that_do_not_fit_in_a_message_are_an_error() {
+#[cfg_attr(miri, ignore = "too many bytes for an interpreter")]
+fn match_rules_too_long_for_a_message_return_limits_exceeded() {
     let (mut world, [a, _]) = world();
     let rule = format!("arg0='{}'", "x".repeat(1000));
     for _ in 0..ARRAY_LEN_MAX / 1000 {

@@ -1,5 +1,5 @@
-//! Who gets a message: the index of rules and the cache of routes against a search through all
-//! rules of all connections.
+//! The recipients of messages: compares the rule index and the route cache with a linear search
+//! through all rules of all connections.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,28 +36,31 @@ struct MatchingPeer {
     is_monitor: bool,
 }
 
-/// Path, interface and member.
+/// The path, interface and member of a message.
 type Source = (&'static str, &'static str, &'static str);
 
-/// Who got a message, each once.
+/// The recipients of a message. Each receives it once.
 type ExpectedRecipients = BTreeSet<PeerId>;
 
-/// Who got NameOwnerChanged with these arguments.
+/// The recipients of NameOwnerChanged by its arguments.
 type Announcements = BTreeMap<[String; 3], ExpectedRecipients>;
 
 #[test]
-fn messages_go_where_a_plain_search_says() {
+fn recipients_match_a_linear_search_of_rules() {
     let mut test = MatchingTest::new();
     for _ in 0..STEPS {
         test.step();
     }
     let deliveries = test.deliveries;
-    // So few rounds as Miri takes end before there are many rules.
-    assert!(cfg!(miri) || deliveries > STEPS / 2, "too few to mean something: {deliveries}");
+    // Under Miri, there are too few rounds to add many rules.
+    assert!(
+        cfg!(miri) || deliveries > STEPS / 2,
+        "too few deliveries for a meaningful test: {deliveries}"
+    );
     test.world.end();
 }
 
-/// More senders of the same signal than there are places for routes.
+/// There are more senders of the same signal than the route cache has entries.
 #[test]
 fn routes_of_many_senders_do_not_mix() {
     let mut world =
@@ -70,7 +73,9 @@ fn routes_of_many_senders_do_not_mix() {
     for &peer in peers.iter().chain(&peers) {
         let builder = Builder::signal(path("/x"), interface("a.b"), member("S"));
         let seen = world.send(peer, builder, &[]);
-        let [SeenEffect::Sent { to, .. }] = &seen[..] else { panic!("one gets it: {seen:?}") };
+        let [SeenEffect::Sent { to, .. }] = &seen[..] else {
+            panic!("exactly one recipient expected: {seen:?}")
+        };
         assert_eq!(*to, peer);
     }
     world.end();
@@ -109,7 +114,7 @@ impl MatchingTest {
     }
 
     fn add_rule(&mut self, place: usize) {
-        // Few rules for each, so that most messages are not for everybody.
+        // Few rules per peer, so that most messages have few recipients.
         if self.peers[place].rules.len() >= 4 {
             return self.remove_rule(place);
         }
@@ -145,7 +150,7 @@ impl MatchingTest {
         self.check_announced(change.as_slice(), &seen);
     }
 
-    /// A connection goes, and another comes.
+    /// Replaces a connection by a new one.
     fn replace(&mut self, place: usize) {
         let MatchingPeer { id: gone, is_monitor, .. } = self.peers[place];
         self.peers[place].rules.clear();
@@ -180,7 +185,7 @@ impl MatchingTest {
         self.peers[place] = MatchingPeer { id, rules, is_monitor: true };
     }
 
-    /// Sends a signal, and the same again with other arguments: its route was kept.
+    /// Sends a signal twice with different arguments. The second one uses the cached route.
     fn broadcast(&mut self, place: usize) {
         let from = self.peers[place].id;
         let source = self.source();
@@ -189,47 +194,55 @@ impl MatchingTest {
         }
     }
 
-    fn broadcast_one(&mut self, from: PeerId, (at, of, what): Source) {
+    fn broadcast_one(&mut self, from: PeerId, (object_path, interface_name, member_name): Source) {
         let args = self.args();
-        let builder = Builder::signal(path(at), interface(of), member(what));
+        let builder =
+            Builder::signal(path(object_path), interface(interface_name), member(member_name));
         let seen = self.world.send(from, builder, &args);
         let subject = ModelSubject {
             kind: "signal",
             senders: self.names_of(from),
             destinations: Vec::new(),
-            interface: Some(of),
-            member: Some(what),
-            path: Some(at),
+            interface: Some(interface_name),
+            member: Some(member_name),
+            path: Some(object_path),
             args: &args,
         };
         let expected = self.matching(&subject, |_| true);
         self.compare(from, &seen, &expected);
     }
 
-    /// Sends a call or a signal to one, who may not be there.
+    /// Sends a call or a signal to a destination that may not exist.
     fn unicast(&mut self, place: usize) {
         let from = self.peers[place].id;
-        let (at, of, what) = self.source();
+        let (object_path, interface_name, member_name) = self.source();
         let args = self.args();
         let destination = self.destination();
         let to = self.resolve(&destination);
         let is_call = self.random.once_in(2);
         let (kind, builder) = if is_call {
-            ("method_call", Builder::method_call(path(at), member(what)).interface(interface(of)))
+            (
+                "method_call",
+                Builder::method_call(path(object_path), member(member_name))
+                    .interface(interface(interface_name)),
+            )
         } else {
-            ("signal", Builder::signal(path(at), interface(of), member(what)))
+            (
+                "signal",
+                Builder::signal(path(object_path), interface(interface_name), member(member_name)),
+            )
         };
         let seen = self.world.send(from, builder.destination(name(&destination)), &args);
         let subject = ModelSubject {
             kind,
             senders: self.names_of(from),
             destinations: to.map_or_else(|| vec![destination.clone()], |to| self.names_of(to)),
-            interface: Some(of),
-            member: Some(what),
-            path: Some(at),
+            interface: Some(interface_name),
+            member: Some(member_name),
+            path: Some(object_path),
             args: &args,
         };
-        // What nobody is there for is seen by monitors only.
+        // Only monitors receive a message to a destination that does not exist.
         let eavesdrops = |rule: &ModelRule| rule.eavesdrops && to.is_some();
         let mut expected = self.matching(&subject, eavesdrops);
         expected.extend(to);
@@ -249,15 +262,14 @@ impl MatchingTest {
             let SeenEffect::Sent { to, bytes, .. } = seen else { continue };
             let message = Message::parse(bytes).expect("a message");
             if message.sender().is_some_and(|name| name.as_str() == sender) {
-                assert!(found.insert(*to), "{to} got it twice");
+                assert!(found.insert(*to), "{to} received the message twice");
             }
         }
         assert_eq!(found, *expected);
         self.deliveries += found.len();
     }
 
-    /// Those who have a rule that selects a message: monitors, and others if the rule is one that
-    /// `applies` to it.
+    /// Returns the peers with a matching rule: monitors, and other peers if the rule `applies`.
     fn matching(
         &self,
         subject: &ModelSubject<'_>,
@@ -276,7 +288,8 @@ impl MatchingTest {
         assert_eq!(announcements(seen), expected);
     }
 
-    /// What NameOwnerChanged says about a change, and who gets it, if anybody does.
+    /// Returns the arguments of NameOwnerChanged for a change of ownership, and its recipients;
+    /// `None` if it has no recipients.
     fn announcement(&self, change: &OwnershipChange) -> Option<([String; 3], ExpectedRecipients)> {
         let (text, old, new) = change;
         let unique =
@@ -379,17 +392,17 @@ impl MatchingTest {
         if rule.args.iter().any(|(other, ..)| *other == index) {
             return;
         }
-        let how = self.random.pick(&["", "", "path", "namespace"]);
-        let value = match how {
+        let kind = self.random.pick(&["", "", "path", "namespace"]);
+        let value = match kind {
             "namespace" if index > 0 => return,
             "namespace" => self.random.pick(&["com", "com.a", "com.a.b"]),
             _ => self.random.pick(&TEXTS),
         };
-        rule.args.push((index, how, value));
+        rule.args.push((index, kind, value));
     }
 }
 
-/// NameOwnerChanged as it was seen: what it says, and who got it.
+/// Returns the recipients of each NameOwnerChanged signal.
 fn announcements(seen: &[SeenEffect]) -> Announcements {
     let mut found = Announcements::new();
     for seen in seen {
@@ -398,7 +411,7 @@ fn announcements(seen: &[SeenEffect]) -> Announcements {
         if message.member().is_some_and(|member| member == "NameOwnerChanged") {
             let (name, old, new) = message.read().expect("three texts");
             let recipients = found.entry([name, old, new]).or_default();
-            assert!(recipients.insert(*to), "{to} got it twice");
+            assert!(recipients.insert(*to), "{to} received the message twice");
         }
     }
     found

@@ -1,4 +1,4 @@
-//! What security modules are asked, when, and what becomes of their answers.
+//! Security modules: which questions the bus asks them, when, and how it applies the answers.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -17,23 +17,23 @@ use wire::body::Value;
 use wire::message::Builder;
 use wire::signature::{Signature, Type};
 
-/// Writes down what it is asked, and says of each what it is told to say.
+/// A mediator that records the questions and allows everything except the listed exceptions.
 #[derive(Debug)]
-struct Script {
-    asked: Rc<RefCell<Vec<String>>>,
-    /// What a question has in it that is not just allowed, and what is said then.
+struct ScriptedMediator {
+    questions: Rc<RefCell<Vec<String>>>,
+    /// A part of a question, and the answer to questions that contain it.
     exceptions: Vec<(&'static str, Opinion)>,
 }
 
-impl Script {
+impl ScriptedMediator {
     fn judge(&self, question: String) -> Opinion {
         let found = self.exceptions.iter().find(|(part, _)| question.contains(part));
-        self.asked.borrow_mut().push(question);
+        self.questions.borrow_mut().push(question);
         found.map_or(Opinion::Allows, |(_, opinion)| opinion.clone())
     }
 }
 
-impl Mediator for Script {
+impl Mediator for ScriptedMediator {
     fn modules(&self) -> &[MediatorKind] {
         &[MediatorKind::Selinux, MediatorKind::AppArmor]
     }
@@ -53,9 +53,9 @@ impl Mediator for Script {
             MediatedRecipient::Peer(label) => text(label),
             MediatedRecipient::Service(label) => format!("service {}", label.unwrap_or("-")),
         };
-        let what = transit.message.member().map_or("reply", |member| member.as_str());
+        let member_name = transit.message.member().map_or("reply", |member| member.as_str());
         let from = text(transit.label);
-        self.judge(format!("{from} ({}) {what} to {to}", transit.sender.unwrap_or("-")))
+        self.judge(format!("{from} ({}) {member_name} to {to}", transit.sender.unwrap_or("-")))
     }
 }
 
@@ -63,10 +63,10 @@ fn text(label: Option<&[u8]>) -> String {
     label.map_or_else(|| "?".to_owned(), |label| String::from_utf8_lossy(label).into_owned())
 }
 
-/// A mediated bus, and what the modules were asked since somebody last looked.
+/// A mediated bus, and the questions since the test last took them.
 struct Mediated {
     world: BusWorld,
-    asked: Rc<RefCell<Vec<String>>>,
+    questions: Rc<RefCell<Vec<String>>>,
 }
 
 impl Mediated {
@@ -76,15 +76,16 @@ impl Mediated {
         services.add("com.absent", Service { label, ..Service::default() });
         let security_contexts = [("com.guarded".into(), "context".into())].into();
         let config = Configuration { services, security_contexts, ..Configuration::default() };
-        let asked = Rc::default();
-        let script = Script { asked: Rc::clone(&asked), exceptions: exceptions.to_vec() };
+        let questions = Rc::default();
+        let script =
+            ScriptedMediator { questions: Rc::clone(&questions), exceptions: exceptions.to_vec() };
         let mut world = BusWorld::new(config.clone());
         world.bus = Bus::new(identity(), config, 7).mediated_by(Box::new(script));
-        Self { world, asked }
+        Self { world, questions }
     }
 
-    /// A connection with a label that says Hello, and what it is answered.
-    fn greet(&mut self, label: Option<&str>) -> (PeerId, Vec<SeenEffect>) {
+    /// Connects a peer with a label, says Hello, and returns the effects of the latter.
+    fn join_with_reply(&mut self, label: Option<&str>) -> (PeerId, Vec<SeenEffect>) {
         let credentials = ConnectionCredentials { uid: Some(0), pid: Some(1) };
         let (peer, _) = self.world.connect(credentials, Details::default());
         let label = label.map(|label| label.as_bytes().into());
@@ -96,17 +97,17 @@ impl Mediated {
     }
 
     fn join(&mut self, label: &str) -> PeerId {
-        let peer = self.greet(Some(label)).0;
-        self.asked();
+        let peer = self.join_with_reply(Some(label)).0;
+        self.take_questions();
         peer
     }
 
-    fn asked(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.asked.borrow_mut())
+    fn take_questions(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.questions.borrow_mut())
     }
 }
 
-/// The text of the error that a connection got last.
+/// Returns the text of the last message of a connection, if it is an error.
 fn error(seen: &[SeenEffect], peer: PeerId) -> Option<String> {
     let message = Message::parse(messages_to(seen, peer).last()?).expect("a message");
     message.error_name()?;
@@ -114,21 +115,21 @@ fn error(seen: &[SeenEffect], peer: PeerId) -> Option<String> {
 }
 
 #[test]
-fn a_greeting_is_mediated() {
+fn hello_is_mediated() {
     let mut bus = Mediated::new(&[("bad", Opinion::Denies(MediatorKind::AppArmor))]);
-    let (good, seen) = bus.greet(Some("good"));
+    let (good, seen) = bus.join_with_reply(Some("good"));
     assert_eq!(error(&seen, good), None);
-    assert_eq!(bus.asked(), ["good (-) Hello to the bus"]);
-    let (bad, seen) = bus.greet(Some("bad"));
+    assert_eq!(bus.take_questions(), ["good (-) Hello to the bus"]);
+    let (bad, seen) = bus.join_with_reply(Some("bad"));
     let text = error(&seen, bad).expect("an error");
     assert!(text.starts_with("An AppArmor policy prevents this sender from sending"), "{text}");
     assert!(text.contains("sender=\"(null)\" (inactive)"), "{text}");
-    bus.greet(None);
-    assert_eq!(bus.asked().last().map(String::as_str), Some("? (-) Hello to the bus"));
+    bus.join_with_reply(None);
+    assert_eq!(bus.take_questions().last().map(String::as_str), Some("? (-) Hello to the bus"));
 }
 
 #[test]
-fn names_are_mediated_with_the_context_that_they_have() {
+fn names_are_mediated_with_their_context() {
     let mut bus = Mediated::new(&[
         ("own com.guarded", Opinion::Denies(MediatorKind::Selinux)),
         ("own com.audited", Opinion::AllowsAudited(MediatorKind::AppArmor)),
@@ -147,22 +148,23 @@ fn names_are_mediated_with_the_context_that_they_have() {
         ("com.audited", "-", None),
         ("com.silent", "-", Some("since AppArmor could not be asked: why")),
     ];
-    for (name, context, why) in cases {
+    for (name, context, reason) in cases {
         let seen = own(&mut bus, name);
-        let expected = why.map(|why| {
-            format!("Connection \":1.0\" is not allowed to own the service \"{name}\" {why}")
+        let expected = reason.map(|reason| {
+            format!("Connection \":1.0\" is not allowed to own the service \"{name}\" {reason}")
         });
         assert_eq!(error(&seen, peer), expected, "{name}");
-        let asked = bus.asked();
-        assert_eq!(asked[0], "label (:1.0) RequestName to the bus");
-        assert_eq!(asked[1], format!("label own {name} as {context}"));
-        let is_told = |seen: &SeenEffect| matches!(seen, SeenEffect::Log(LogEvent::Allowed { .. }));
-        assert_eq!(seen.iter().any(is_told), name == "com.audited", "{name}");
+        let questions = bus.take_questions();
+        assert_eq!(questions[0], "label (:1.0) RequestName to the bus");
+        assert_eq!(questions[1], format!("label own {name} as {context}"));
+        let is_logged =
+            |seen: &SeenEffect| matches!(seen, SeenEffect::Log(LogEvent::Allowed { .. }));
+        assert_eq!(seen.iter().any(is_logged), name == "com.audited", "{name}");
     }
 }
 
 #[test]
-fn messages_are_mediated_for_each_who_gets_them() {
+fn messages_are_mediated_for_each_recipient() {
     let mut bus = Mediated::new(&[
         ("Secret to b", Opinion::Denies(MediatorKind::Selinux)),
         ("Sign to b", Opinion::Denies(MediatorKind::AppArmor)),
@@ -173,16 +175,18 @@ fn messages_are_mediated_for_each_who_gets_them() {
     for listener in [b, c] {
         bus.world.call_bus(listener, "AddMatch", &["type='signal'".into()]);
     }
-    bus.asked();
-    let call = |what| Builder::method_call(path("/x"), member(what)).destination(name(":1.1"));
+    bus.take_questions();
+    let call = |member_name| {
+        Builder::method_call(path("/x"), member(member_name)).destination(name(":1.1"))
+    };
     let seen = bus.world.send(a, call("Open"), &[]);
     assert_eq!(messages_to(&seen, b).len(), 1);
-    assert_eq!(bus.asked(), ["a (:1.0) Open to b"]);
+    assert_eq!(bus.take_questions(), ["a (:1.0) Open to b"]);
     let seen = bus.world.send(a, call("Secret"), &[]);
     assert_eq!(messages_to(&seen, b).len(), 0);
     let text = error(&seen, a).expect("an error");
     assert!(text.starts_with("An SELinux policy prevents this sender"), "{text}");
-    bus.asked();
+    bus.take_questions();
 
     let signal = Builder::signal(path("/x"), interface("a.b"), member("Sign"));
     let seen = bus.world.send(a, signal, &[]);
@@ -193,25 +197,25 @@ fn messages_are_mediated_for_each_who_gets_them() {
     });
     let expected = [(b, WithheldBy::AppArmor), (c, WithheldBy::Selinux)];
     assert_eq!(withheld.collect::<Vec<_>>(), expected);
-    assert_eq!(bus.asked(), ["a (:1.0) Sign to b", "a (:1.0) Sign to c"]);
+    assert_eq!(bus.take_questions(), ["a (:1.0) Sign to b", "a (:1.0) Sign to c"]);
 
     let wake = Builder::method_call(path("/x"), member("Wake")).destination(name("com.absent"));
     let seen = bus.world.send(a, wake, &[]);
     assert!(error(&seen, a).is_some());
-    assert!(!seen.iter().any(|it| matches!(it, SeenEffect::Start(..))), "nothing is started");
-    assert_eq!(bus.asked(), ["a (:1.0) Wake to service assumed"]);
+    assert!(!seen.iter().any(|it| matches!(it, SeenEffect::Start(..))), "the service was started");
+    assert_eq!(bus.take_questions(), ["a (:1.0) Wake to service assumed"]);
 }
 
 #[test]
-fn a_module_that_cannot_be_asked_forbids() {
+fn unavailable_module_denies_messages() {
     let silent = |module| Opinion::Silent { module, error: foreign_error("why") };
     let mut bus = Mediated::new(&[
         ("Secret to b", silent(MediatorKind::Selinux)),
         ("Private to b", silent(MediatorKind::AppArmor)),
     ]);
     let [a, b] = ["a", "b"].map(|label| bus.join(label));
-    for (what, module) in [("Secret", "SELinux"), ("Private", "AppArmor")] {
-        let call = Builder::method_call(path("/x"), member(what)).destination(name(":1.1"));
+    for (member_name, module) in [("Secret", "SELinux"), ("Private", "AppArmor")] {
+        let call = Builder::method_call(path("/x"), member(member_name)).destination(name(":1.1"));
         let seen = bus.world.send(a, call, &[]);
         assert_eq!(messages_to(&seen, b).len(), 0);
         let text = error(&seen, a).expect("an error");
@@ -220,12 +224,12 @@ fn a_module_that_cannot_be_asked_forbids() {
     }
 }
 
-/// As SELinux knows them, so only a bus that it mediates tells contexts.
+/// Only a bus that SELinux mediates reports contexts.
 #[test]
-fn contexts_are_told() {
+fn selinux_contexts_are_reported() {
     let mut bus = Mediated::new(&[]);
     let peer = bus.join("user_u:user_r:user_t");
-    let nameless = bus.greet(None).0;
+    let nameless = bus.join_with_reply(None).0;
     let ask = |bus: &mut Mediated, about: &str| {
         let seen = bus.world.call_bus(peer, "GetConnectionSELinuxSecurityContext", &[about.into()]);
         let answer = Message::parse(messages_to(&seen, peer).last()?).expect("a message");
@@ -239,20 +243,20 @@ fn contexts_are_told() {
 
 #[test]
 fn eavesdropping_is_mediated() {
-    let mut bus = Mediated::new(&[("deaf eavesdrop", Opinion::Denies(MediatorKind::AppArmor))]);
-    let deaf = bus.join("deaf");
-    let seen = bus.world.call_bus(deaf, "AddMatch", &["eavesdrop=true".into()]);
+    let mut bus = Mediated::new(&[("denied eavesdrop", Opinion::Denies(MediatorKind::AppArmor))]);
+    let denied = bus.join("denied");
+    let seen = bus.world.call_bus(denied, "AddMatch", &["eavesdrop=true".into()]);
     let expected = "Connection \":1.0\" is not allowed to eavesdrop due to AppArmor policy";
-    assert_eq!(error(&seen, deaf).as_deref(), Some(expected));
-    let keen = bus.join("keen");
-    let seen = bus.world.call_bus(keen, "AddMatch", &["eavesdrop=true".into()]);
-    assert_eq!(error(&seen, keen), None);
+    assert_eq!(error(&seen, denied).as_deref(), Some(expected));
+    let allowed = bus.join("allowed");
+    let seen = bus.world.call_bus(allowed, "AddMatch", &["eavesdrop=true".into()]);
+    assert_eq!(error(&seen, allowed), None);
 }
 
 #[test]
-fn who_may_not_eavesdrop_gets_no_trace() {
-    let mut bus = Mediated::new(&[("deaf eavesdrop", Opinion::Denies(MediatorKind::Selinux))]);
-    let [deaf, keen] = ["deaf", "keen"].map(|label| bus.join(label));
+fn peers_denied_eavesdropping_get_no_trace() {
+    let mut bus = Mediated::new(&[("denied eavesdrop", Opinion::Denies(MediatorKind::Selinux))]);
+    let [denied, allowed] = ["denied", "allowed"].map(|label| bus.join(label));
     let methods = [
         ("org.freedesktop.DBus.Monitoring.BecomeMonitor", vec![empty("as"), 0_u32.into()]),
         ("org.diligence.Trace1.Start", vec![empty("a{sv}")]),
@@ -262,16 +266,16 @@ fn who_may_not_eavesdrop_gets_no_trace() {
         let (of, method) = method.rsplit_once('.').expect("its interface");
         let call = Builder::method_call(path("/org/freedesktop/DBus"), member(method));
         let call = call.interface(interface(of)).destination(name("org.freedesktop.DBus"));
-        let seen = bus.world.send(deaf, call, &args);
+        let seen = bus.world.send(denied, call, &args);
         let expected = "Connection \":1.0\" is not allowed to eavesdrop due to SELinux policy";
-        assert_eq!(error(&seen, deaf).as_deref(), Some(expected), "{method}");
-        assert!(bus.asked().contains(&"deaf eavesdrop".to_owned()), "{method}");
+        assert_eq!(error(&seen, denied).as_deref(), Some(expected), "{method}");
+        assert!(bus.take_questions().contains(&"denied eavesdrop".to_owned()), "{method}");
     }
-    let seen = bus.world.call_bus(keen, "GetId", &[]);
-    assert!(!seen.iter().any(|it| matches!(it, SeenEffect::Traced { .. })), "nobody has a trace");
+    let seen = bus.world.call_bus(allowed, "GetId", &[]);
+    assert!(!seen.iter().any(|it| matches!(it, SeenEffect::Traced { .. })), "a trace was started");
 }
 
-/// An array of this type with nothing in it.
+/// Returns an empty array of this type.
 fn empty(array: &str) -> Value {
     let array = Signature::new(array).expect("a type");
     let Some(Type::Array(element)) = array.single() else { panic!("{array} is an array") };
@@ -279,9 +283,9 @@ fn empty(array: &str) -> Value {
 }
 
 #[test]
-fn what_the_bus_says_is_not_mediated() {
+fn messages_of_the_bus_are_not_mediated() {
     let mut bus = Mediated::new(&[("to mute", Opinion::Denies(MediatorKind::AppArmor))]);
-    let (mute, seen) = bus.greet(Some("mute"));
+    let (mute, seen) = bus.join_with_reply(Some("mute"));
     assert_eq!(messages_to(&seen, mute).len(), 2, "the reply to Hello and NameAcquired");
-    assert_eq!(bus.asked(), ["mute (-) Hello to the bus"]);
+    assert_eq!(bus.take_questions(), ["mute (-) Hello to the bus"]);
 }

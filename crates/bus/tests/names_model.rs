@@ -1,4 +1,4 @@
-//! Names change hands as the specification says, whoever asks in whatever order.
+//! The ownership of names after random calls, compared with a model of the specification.
 
 use bus::{Configuration, PeerId};
 use testkit::model::ModelNames;
@@ -11,7 +11,7 @@ const STEPS: usize = rounds(20_000);
 const NAMES: [&str; 5] = ["com.a", "com.a.b", "com.c", "org.x", "org.y"];
 
 #[test]
-fn names_change_hands_as_in_the_model() {
+fn name_ownership_matches_the_model() {
     let mut random = Random::from_env();
     let mut world = BusWorld::new(Configuration::default());
     let mut model = ModelNames::default();
@@ -44,7 +44,7 @@ fn names_change_hands_as_in_the_model() {
     world.end();
 }
 
-/// Compares what the bus says of a name and of a connection with the model.
+/// Compares the queue of a name and the names of a connection with the model.
 fn check(world: &mut BusWorld, model: &ModelNames, name: &str, peer: PeerId) {
     let asker = world.join(1000);
     let seen = world.call_bus(asker, "ListQueuedOwners", &[name.into()]);
@@ -61,7 +61,7 @@ fn check(world: &mut BusWorld, model: &ModelNames, name: &str, peer: PeerId) {
     assert_eq!(owned, of_model.collect::<Vec<_>>(), "the names of {peer}");
 }
 
-/// Calls a method that answers with a number.
+/// Calls a method that returns a number.
 fn number(world: &mut BusWorld, peer: PeerId, method: &str, args: &[Value]) -> u32 {
     let seen = world.call_bus(peer, method, args);
     let messages = messages_to(&seen, peer);

@@ -1,4 +1,4 @@
-//! Every call gets one answer: that of the callee, or that none comes.
+//! Every call gets exactly one reply: from the callee, or a NoReply error from the bus.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use wire::message::Builder;
 const STEPS: usize = rounds(20_000);
 const SERIALS: usize = 12;
 
-/// A call that waits.
+/// A call that awaits its reply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Pending {
     caller: PeerId,
@@ -26,13 +26,13 @@ struct RepliesTest {
     random: Random,
     config: Configuration,
     peers: Vec<PeerId>,
-    /// Oldest first.
+    /// The pending calls, oldest first.
     pending: Vec<Pending>,
     counts: [usize; 4],
 }
 
 #[test]
-fn every_call_is_answered_once() {
+fn calls_get_exactly_one_reply() {
     let mut config = Configuration { policy: Policy::default(), ..Configuration::default() };
     config.limits.auth_timeout = None;
     config.limits.max_replies_per_connection = 10;
@@ -50,7 +50,7 @@ fn every_call_is_answered_once() {
     let [answered, refused, late, abandoned] = test.counts;
     let all = [answered, refused, late, abandoned];
     let happens = |count: &usize| *count > STEPS / 1000;
-    assert!(cfg!(miri) || all.iter().all(happens), "all things happen: {all:?}");
+    assert!(cfg!(miri) || all.iter().all(happens), "every outcome occurs: {all:?}");
     test.world.end();
 }
 
@@ -59,7 +59,7 @@ impl RepliesTest {
         match self.random.below(100) {
             0..45 => self.call(),
             45..85 => self.reply(),
-            85..93 => self.time_passes(),
+            85..93 => self.advance_time(),
             93..96 => self.disconnect(),
             _ => self.reconfigure(),
         }
@@ -89,7 +89,7 @@ impl RepliesTest {
         self.pending.push(Pending { caller, serial, callee, deadline });
     }
 
-    /// Answers a call that waits, or one that was never made.
+    /// Replies to a pending call, or to one that was never made.
     fn reply(&mut self) {
         let known = (!self.pending.is_empty() && !self.random.once_in(4))
             .then(|| self.random.pick(&self.pending));
@@ -119,7 +119,7 @@ impl RepliesTest {
         }
     }
 
-    fn time_passes(&mut self) {
+    fn advance_time(&mut self) {
         let step = Duration::from_millis(self.random.below(9000) as u64);
         self.world.now = self.world.now.after(step);
         let now = self.world.now;
@@ -137,15 +137,15 @@ impl RepliesTest {
         let gone = self.peers[place];
         let seen = self.world.disconnect(gone);
         self.pending.retain(|pending| pending.caller != gone);
-        let (owed, rest): (Vec<_>, Vec<_>) =
+        let (orphaned, rest): (Vec<_>, Vec<_>) =
             self.pending.iter().partition(|pending| pending.callee == gone);
         self.pending = rest;
-        self.counts[3] += owed.len();
-        assert_eq!(errors(&seen), no_replies(&owed));
+        self.counts[3] += orphaned.len();
+        assert_eq!(errors(&seen), no_replies(&orphaned));
         self.peers[place] = self.world.join(1000);
     }
 
-    /// Another time for replies: none, or one that may be shorter or longer than before.
+    /// Changes the reply timeout: to none, or to a shorter or longer one.
     fn reconfigure(&mut self) {
         let seconds = 1 + self.random.below(40) as u64;
         let timeout = (!self.random.once_in(5)).then(|| Duration::from_secs(seconds));
@@ -170,7 +170,7 @@ fn no_replies(pending: &[Pending]) -> Vec<(PeerId, u32, String)> {
     pending.iter().map(|p| (p.caller, p.serial, "NoReply".to_owned())).collect()
 }
 
-/// The errors of the bus: to whom, for which serial, which.
+/// Returns the errors of the bus: recipient, reply serial and name.
 fn errors(seen: &[SeenEffect]) -> Vec<(PeerId, u32, String)> {
     let sent = seen.iter().filter_map(|seen| match seen {
         SeenEffect::Sent { to, bytes, .. } => {

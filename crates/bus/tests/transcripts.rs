@@ -1,10 +1,10 @@
-//! What the bus does, as text: each file in `transcripts/` tells a story of inputs and, indented
-//! below each, what came of it.
+//! Transcripts of the bus: each file in `transcripts/` lists inputs and, indented below each, the
+//! resulting effects. Each file is a test.
 //!
 //! ```text
 //! # Lines with a hash are comments.
 //! limit max_names_per_connection=4     settings: also helper, identity,
-//! policy open                          unrestricted, closed; or of rules, see
+//! policy open                          unrestricted, closed; or rules, see
 //! rule user=7 deny own a.b             `testkit::rules`
 //! join a uid=1000 pid=42 fds           connect, authenticate and say Hello
 //! connect b uid=0 pid=7 groups=0,4     the same in steps; also console, comm=x
@@ -15,28 +15,30 @@
 //! a: return re=3 to=:1.1 "text"
 //! a: error re=3 to=:1.1 a.b.Error "text"
 //! a: type9 /x a.b.M to=:1.1
-//! stall b                              it reads no more, until
-//! read b 2                             it reads two messages, or
-//! read b                               all, and goes on reading
-//! at 25s                               the time; handles what is due
-//! deadline                             asks when the next thing is due
-//! accepting                            asks whether more may connect
-//! reloaded                             the settings above hold now; answers who asked for it
-//! not reloaded "text"                  they could not be read
+//! stall b                              b stops reading until the next read
+//! read b 2                             b reads two messages
+//! read b                               b reads all messages, and keeps reading
+//! at 25s                               set the time and handle what is due
+//! deadline                             print the next deadline
+//! accepting                            print whether the bus accepts connections
+//! reloaded                             apply the settings above and answer pending reloads
+//! not reloaded "text"                  the reload failed with this error
 //! disconnect a
-//! service com.example.A unit=a.service settings too, as is
-//! systemd                              that the service manager starts units
-//! failed com.example.A exited=7        a start went wrong: exited, signaled, exec, fork,
+//! service com.example.A unit=a.service an activatable service, also a setting
+//! systemd                              systemd starts the units
+//! failed com.example.A exited=7        a start failed: exited, signaled, exec, fork,
 //!                                      command, helper
 //! ```
 //!
-//! The runner checks every message that is sent (see `testkit::world`), and at the end of each file
-//! lets everybody go and checks that nothing is left. With `DILIGENCE_BLESS=1` it rewrites what
-//! stands below the inputs.
+//! The runner checks every message that is sent (see `testkit::world`). At the end of each file it
+//! disconnects all peers and checks that the bus has freed everything. With `DILIGENCE_BLESS=1` it
+//! rewrites the lines below the inputs.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::time::Duration;
 
 use bus::policy::{Console, PeerAttributes, PolicyRule};
@@ -46,6 +48,7 @@ use bus::{
     Service, ServiceHelper, ServiceManager, StartFailure, StartId, StartProblem, Time,
     TraceAudience, Urgency,
 };
+use libtest_mimic::{Arguments, Trial};
 use testkit::golden::{self, GoldenMode};
 use testkit::rules;
 use testkit::text::{self, ValueCursor};
@@ -55,52 +58,71 @@ use wire::message::{Builder, Flags, MessageType};
 use wire::names::ErrorName;
 use wire::{Endian, Message};
 
-#[test]
-fn transcripts_are_as_they_were() {
+fn main() -> ExitCode {
     let mode = match std::env::var("DILIGENCE_BLESS").as_deref() {
         Ok("1") => GoldenMode::Bless,
         _ => GoldenMode::Compare,
     };
-    let mut failures = Vec::new();
-    for path in files() {
-        let text = std::fs::read_to_string(&path).expect("a transcript");
+    let trials = files().into_iter().map(|path| trial(path, mode)).collect();
+    // Miri runs a test in the main thread, which is the simplest to interpret.
+    let threads = cfg!(miri).then_some(1);
+    let arguments = Arguments::from_args();
+    let arguments = Arguments { test_threads: arguments.test_threads.or(threads), ..arguments };
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// Creates the test of one file, which has the name of the file.
+fn trial(path: PathBuf, mode: GoldenMode) -> Trial {
+    let name = format!("transcripts/{}", path.file_name().unwrap_or_default().display());
+    // Miri takes up to half an hour for each of the long ones.
+    let is_long = path.metadata().is_ok_and(|data| data.len() >= 1200);
+    let trial = Trial::test(name, move || {
+        let text = fs::read_to_string(&path)?;
         let actual = Runner::run(&path, &text);
-        if let Err(error) = golden::settle(&path, &actual, mode) {
-            failures.push(error.to_string());
-        }
+        Ok(golden::settle(&path, &actual, mode)?)
+    });
+    match cfg!(miri) && is_long {
+        true => trial.with_kind("too long for Miri").with_ignored_flag(true),
+        false => trial,
     }
-    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
 fn files() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/transcripts");
-    let entries = std::fs::read_dir(folder).expect("the folder of transcripts");
+    let entries = fs::read_dir(folder).expect("the folder of transcripts");
     let mut files: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
-    // Of long ones some take Miri half an hour.
-    files.retain(|file| !cfg!(miri) || file.metadata().is_ok_and(|data| data.len() < 1200));
     files.sort();
-    assert!(!files.is_empty(), "there are transcripts");
+    assert!(!files.is_empty(), "the folder contains transcripts");
     files
 }
 
-/// Runs one file.
+/// The execution of one transcript.
 struct Runner {
     settings: Configuration,
     identity: BusIdentity,
     rules: Vec<PolicyRule>,
-    /// Made when the first connection comes, so that settings can stand before.
+    /// Created at the first connection, so that settings can come before it.
     world: Option<BusWorld>,
     peers: BTreeMap<String, PeerId>,
     names: BTreeMap<PeerId, String>,
     /// The latest start of each service.
     starts: BTreeMap<String, StartId>,
     output: String,
+    /// The file, number and text of the current line.
+    location: String,
+}
+
+impl Drop for Runner {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("{}", self.location);
+        }
+    }
 }
 
 impl Runner {
     fn run(path: &Path, text: &str) -> String {
         let file = path.file_name().unwrap_or_default().display();
-        println!("{file}");
         let mut runner = Self {
             settings: Configuration::default(),
             identity: world::identity(),
@@ -110,20 +132,22 @@ impl Runner {
             names: BTreeMap::new(),
             starts: BTreeMap::new(),
             output: String::new(),
+            location: String::new(),
         };
         for (number, line) in text.lines().enumerate() {
             if line.starts_with(' ') {
                 continue;
             }
-            println!("{file}:{}: {line}", number + 1);
+            runner.location = format!("{file}:{}: {line}", number + 1);
             runner.output.push_str(line);
             runner.output.push('\n');
             if !line.is_empty() && !line.starts_with('#') {
                 runner.line(line);
             }
         }
+        runner.location = format!("{file}: after the last line");
         runner.world().end();
-        runner.output
+        std::mem::take(&mut runner.output)
     }
 
     fn world(&mut self) -> &mut BusWorld {
@@ -159,12 +183,12 @@ impl Runner {
             "deadline" => self.deadline(),
             "accepting" => {
                 let accepting = self.world().bus.is_accepting();
-                self.say(&format!("= {accepting}"));
+                self.push_line(&format!("= {accepting}"));
             }
             "crowding" => {
                 let uid = Some(rest.parse().expect("a number"));
                 let crowding = self.world().bus.is_crowding(uid);
-                self.say(&format!("= {crowding}"));
+                self.push_line(&format!("= {crowding}"));
             }
             "reloaded" => {
                 let settings = self.settings.clone();
@@ -177,9 +201,9 @@ impl Runner {
             "disconnect" => {
                 let peer = self.peers.remove(rest).expect("a connection");
                 let seen = self.world().disconnect(peer);
-                self.show(&seen);
+                self.record(&seen);
             }
-            _ => panic!("{word} is no command"),
+            _ => panic!("{word} is not a command"),
         }
     }
 
@@ -196,11 +220,11 @@ impl Runner {
             "open" => Policy::open(),
             "unrestricted" => Policy::unrestricted(),
             "closed" => Policy::new(Vec::new()),
-            _ => panic!("{name} is no policy"),
+            _ => panic!("{name} is not a policy"),
         };
     }
 
-    /// Adds a rule to those since the last policy.
+    /// Adds a rule to the rules since the last `policy` line.
     fn rule(&mut self, line: &str) {
         self.rules.push(rules::rule(line));
         self.settings.policy = Policy::new(self.rules.clone());
@@ -214,11 +238,11 @@ impl Runner {
     }
 
     fn failed(&mut self, rest: &str) {
-        let (name, how) = rest.split_once(' ').expect("failed NAME HOW");
-        let (how, value) = how.split_once('=').unwrap_or((how, ""));
+        let (name, kind) = rest.split_once(' ').expect("failed NAME KIND");
+        let (kind, value) = kind.split_once('=').unwrap_or((kind, ""));
         let number = || value.parse().expect("a number");
         let error = || foreign_error(value);
-        let failure = match how {
+        let failure = match kind {
             "exited" => StartFailure::Exited { status: number() },
             "signaled" => StartFailure::Signaled { signal: number() },
             "exec" => StartFailure::Exec(error()),
@@ -228,11 +252,11 @@ impl Runner {
                 let failure = HelperFailure::from_status(number());
                 StartFailure::Helper(failure.expect("a failure"))
             }
-            _ => panic!("{how} is no failure"),
+            _ => panic!("{kind} is not a kind of failure"),
         };
         let start = *self.starts.get(name).unwrap_or_else(|| panic!("{name} was never started"));
         let seen = self.world().input(Input::StartFailed { start, failure });
-        self.show(&seen);
+        self.record(&seen);
     }
 
     fn identity(&mut self, rest: &str) {
@@ -240,7 +264,7 @@ impl Runner {
             match name {
                 "machine_id" => self.identity.machine_id = None,
                 "label" => self.identity.security_label = Some(value.as_bytes().into()),
-                _ => panic!("{name} is nothing of the bus"),
+                _ => panic!("{name} is not an attribute of the bus"),
             }
         }
     }
@@ -248,7 +272,7 @@ impl Runner {
     fn connect(&mut self, rest: &str) {
         let (alias, options) = rest.split_once(' ').unwrap_or((rest, ""));
         let seen = self.connected(alias, options);
-        self.show(&seen);
+        self.record(&seen);
     }
 
     fn connected(&mut self, alias: &str, options: &str) -> Vec<SeenEffect> {
@@ -263,10 +287,10 @@ impl Runner {
     fn authenticate(&mut self, rest: &str) {
         let (alias, options) = rest.split_once(' ').unwrap_or((rest, ""));
         let seen = self.authenticated(alias, options);
-        self.show(&seen);
+        self.record(&seen);
     }
 
-    /// As the user whom the kernel names, if no other is given.
+    /// Authenticates a connection as its real user, unless the options name another.
     fn authenticated(&mut self, alias: &str, options: &str) -> Vec<SeenEffect> {
         let peer = self.peer(alias);
         let words: Vec<_> = options.split_whitespace().collect();
@@ -288,7 +312,7 @@ impl Runner {
         seen.extend(self.authenticated(alias, options));
         let peer = self.peer(alias);
         seen.extend(self.world().call_bus(peer, "Hello", &[]));
-        self.show(&seen);
+        self.record(&seen);
     }
 
     fn read(&mut self, rest: &str) {
@@ -299,7 +323,7 @@ impl Runner {
             usize::MAX
         });
         let seen = self.world().write(peer, count);
-        self.show(&seen);
+        self.record(&seen);
     }
 
     fn at(&mut self, rest: &str) {
@@ -307,7 +331,7 @@ impl Runner {
         world.now = Time::default().after(duration(rest));
         if world.bus.next_deadline().is_some_and(|deadline| deadline <= world.now) {
             let seen = world.input(Input::DeadlinePassed);
-            self.show(&seen);
+            self.record(&seen);
         }
     }
 
@@ -316,38 +340,38 @@ impl Runner {
             Some(time) => format!("= {time}"),
             None => "= never".to_owned(),
         };
-        self.say(&text);
+        self.push_line(&text);
     }
 
     fn reloaded(&mut self, outcome: Result<Box<Configuration>, ForeignError>) {
         let seen = self.world().input(Input::Reconfigured { outcome });
-        self.show(&seen);
+        self.record(&seen);
     }
 
     fn message(&mut self, alias: &str, rest: &str) {
         let peer = self.peer(alias);
-        let words = Words::read(rest);
+        let words = MessageLine::parse(rest);
         let serial = match words.serial {
             Some(serial) => serial,
             None => self.world().next_serial(peer),
         };
         let bytes = words.build(serial);
         let seen = self.world().send_bytes(peer, &bytes);
-        self.show(&seen);
+        self.record(&seen);
     }
 
     fn peer(&self, alias: &str) -> PeerId {
         *self.peers.get(alias).unwrap_or_else(|| panic!("{alias} is not connected"))
     }
 
-    fn say(&mut self, line: &str) {
+    fn push_line(&mut self, line: &str) {
         let _ = writeln!(self.output, "  {line}");
     }
 
-    fn show(&mut self, seen: &[SeenEffect]) {
+    fn record(&mut self, seen: &[SeenEffect]) {
         for seen in seen {
             let line = self.describe(seen);
-            self.say(&line);
+            self.push_line(&line);
             if let SeenEffect::Start(start, name) = seen {
                 self.starts.insert(name.clone(), *start);
             }
@@ -357,7 +381,7 @@ impl Runner {
     fn describe(&self, seen: &SeenEffect) -> String {
         match seen {
             SeenEffect::Sent { to, bytes, fds, urgency } => {
-                let message = Message::parse(bytes).expect("was checked before");
+                let message = Message::parse(bytes).expect("sent messages are valid");
                 let arrow = match urgency {
                     Urgency::Awaited => "->",
                     Urgency::Passing => "~>",
@@ -375,26 +399,26 @@ impl Runner {
                 line
             }
             SeenEffect::Disconnect(peer, reason) => {
-                let why = match reason {
+                let reason = match reason {
                     DisconnectReason::InvalidMessage(error) => format!("{error}"),
                     other => format!("{other:?}"),
                 };
-                format!("!! disconnect {}: {why}", self.names[peer])
+                format!("!! disconnect {}: {reason}", self.names[peer])
             }
             SeenEffect::Reload(caller) => format!("reload for {}", self.names[caller]),
             SeenEffect::Start(start, name) => format!("{start}: {name}"),
             SeenEffect::Abandon(start) => format!("abandon {start}"),
             SeenEffect::Traced { bytes, audience } => {
-                let message = Message::parse(bytes).expect("it was sent");
-                let who = match audience {
+                let message = Message::parse(bytes).expect("sent messages are valid");
+                let audience = match audience {
                     TraceAudience::All => "all",
                     TraceAudience::One(peer) => &self.names[peer],
                 };
-                format!("written for {who}: {}", describe(&message))
+                format!("traced for {audience}: {}", describe(&message))
             }
-            SeenEffect::Owner(owner) => format!("written for the recorder: {owner:?}"),
-            SeenEffect::Joined(peer) => format!("written for all: {} is there", self.names[peer]),
-            SeenEffect::CloseRing(peer) => format!("{} has no trace any more", self.names[peer]),
+            SeenEffect::Owner(owner) => format!("traced for the recorder: {owner:?}"),
+            SeenEffect::Joined(peer) => format!("traced for all: {} joined", self.names[peer]),
+            SeenEffect::CloseRing(peer) => format!("the ring of {} is closed", self.names[peer]),
             SeenEffect::Log(event) => self.describe_event(event),
         }
     }
@@ -402,8 +426,8 @@ impl Runner {
     fn describe_event(&self, event: &LogEvent) -> String {
         let name = |peer: &PeerId| &*self.names[peer];
         match event {
-            LogEvent::BecameMonitor { peer } => format!("log: {} is a monitor", name(peer)),
-            LogEvent::Traces { peer } => format!("log: {} reads a trace", name(peer)),
+            LogEvent::BecameMonitor { peer } => format!("log: {} became a monitor", name(peer)),
+            LogEvent::Traces { peer } => format!("log: {} started a trace", name(peer)),
             LogEvent::LosingSignals { peer, sender, reached } => {
                 let sender = sender.as_ref().map_or("the bus", name);
                 format!("log: {} loses messages, {reached}, first of {sender}", name(peer))
@@ -413,20 +437,20 @@ impl Runner {
                 format!("log: not delivered to {}, from {sender}: {}", name(peer), shortage.word())
             }
             LogEvent::CaughtUp { peer, lost } => {
-                format!("log: {} has caught up, {lost} lost", name(peer))
+                format!("log: {} caught up, {lost} lost", name(peer))
             }
             LogEvent::Starting { name, method, asker } => {
                 format!("log: starting {name} as {method:?} for {}", self.names[asker])
             }
             LogEvent::Started { name } => format!("log: started {name}"),
             LogEvent::StartFailed { name, problem, .. } => {
-                let what = match problem {
+                let kind = match problem {
                     StartProblem::Process(_) => "Process".to_owned(),
                     StartProblem::Unit { unit, .. } => format!("Unit({unit:?})"),
                     StartProblem::Timeout { .. } => "Timeout".to_owned(),
                 };
-                let why = problem.describe(name).to_string();
-                format!("log: failed {name} by {what}: {}", quoted(&why))
+                let text = problem.describe(name).to_string();
+                format!("log: failed {name} by {kind}: {}", quoted(&text))
             }
             LogEvent::Refused { peer, reason } => {
                 let usage = reason.limit_hit().map(|hit| format!(" ({hit})")).unwrap_or_default();
@@ -474,12 +498,12 @@ fn set_limit(limits: &mut BusLimits, rest: &str) {
         "max_pending_service_starts" => &mut limits.max_pending_service_starts,
         "max_incoming_bytes" => &mut limits.max_incoming_bytes,
         "max_incoming_unix_fds" => &mut limits.max_incoming_unix_fds,
-        _ => panic!("{name} is no limit of the core"),
+        _ => panic!("{name} is not a limit of the core"),
     };
     *place = value.parse().expect("a number");
 }
 
-/// A message on one line.
+/// Describes a message in one line.
 fn describe(message: &Message<'_>) -> String {
     let is_own = is_own(message);
     let serial = (!is_own).then(|| format!("#{}", message.serial()));
@@ -492,14 +516,14 @@ fn describe(message: &Message<'_>) -> String {
         let name = name.as_str();
         name.strip_prefix("org.freedesktop.DBus.Error.").unwrap_or(name).to_owned()
     });
-    let args = Value::read_args(message).expect("was checked before");
+    let args = Value::read_args(message).expect("sent messages are valid");
     let args = format!("({})", text::show_all(&args));
     let words = [reply, serial, sender, destination, path, member_of(message), error, Some(args)];
     let words = words.into_iter().flatten().chain(marks_of(message));
     words.fold(kind_of(message), |line, word| line + " " + &word)
 }
 
-/// Whether a message is one of the bus itself.
+/// True if the message is from the bus itself.
 fn is_own(message: &Message<'_>) -> bool {
     message.sender().is_none_or(|sender| sender == DRIVER)
 }
@@ -514,7 +538,7 @@ fn kind_of(message: &Message<'_>) -> String {
     }
 }
 
-/// Interface and member, without the interface that is the bus's name.
+/// The interface and the member. An interface that equals the bus's name is omitted.
 fn member_of(message: &Message<'_>) -> Option<String> {
     let member = message.member()?;
     match message.interface().filter(|name| *name != DRIVER) {
@@ -523,7 +547,7 @@ fn member_of(message: &Message<'_>) -> Option<String> {
     }
 }
 
-/// Flags, byte order and descriptors, where they are not what is usual.
+/// The flags, a byte order other than this machine's, and the number of descriptors.
 fn marks_of(message: &Message<'_>) -> Vec<String> {
     let flags = FLAGS.iter().filter(|(flag, _)| message.flags().contains(*flag));
     let flags = flags.filter(|_| !is_own(message)).map(|(_, word)| (*word).to_owned());
@@ -532,13 +556,13 @@ fn marks_of(message: &Message<'_>) -> Vec<String> {
     flags.chain(order).chain(fds).collect()
 }
 
-/// A message as a line says it.
+/// A message as described by a line of a transcript.
 #[derive(Default)]
-struct Words {
+struct MessageLine {
     kind: String,
     destination: Option<String>,
     path: Option<String>,
-    /// Interface and member, or the name of an error.
+    /// The interface and the member, or the name of an error.
     name: Option<String>,
     reply_serial: Option<u32>,
     serial: Option<u32>,
@@ -551,8 +575,8 @@ struct Words {
     args: Vec<Value>,
 }
 
-impl Words {
-    fn read(line: &str) -> Self {
+impl MessageLine {
+    fn parse(line: &str) -> Self {
         let mut cursor = ValueCursor::new(line);
         let mut words = Self { kind: cursor.word().to_owned(), ..Self::default() };
         match words.kind.as_str() {
@@ -644,7 +668,7 @@ impl Words {
     }
 }
 
-/// A message with one more header field, a string.
+/// Adds a header field with this code and a string to a message.
 fn with_field(bytes: &[u8], code: u8) -> Vec<u8> {
     let message = Message::parse(bytes).expect("a message");
     let endian = message.endian();
@@ -666,7 +690,7 @@ fn credentials(options: &str) -> ConnectionCredentials {
             "uid" => credentials.uid = value.parse().ok(),
             "pid" => credentials.pid = value.parse().ok(),
             "groups" | "label" | "comm" => {}
-            _ => panic!("{name} is nothing of a connection"),
+            _ => panic!("{name} is not an attribute of a connection"),
         }
     }
     credentials
@@ -694,7 +718,7 @@ fn attributes(options: &str) -> PeerAttributes {
     }
 }
 
-/// The words of the form `name=value`.
+/// Returns the words of the form `name=value`.
 fn pairs(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.split_whitespace().filter_map(|word| word.split_once('='))
 }
@@ -702,14 +726,14 @@ fn pairs(text: &str) -> impl Iterator<Item = (&str, &str)> {
 fn string(text: &str) -> String {
     match ValueCursor::new(text).value() {
         Value::String(text) => text,
-        other => panic!("{other:?} is no string"),
+        other => panic!("{other:?} is not a string"),
     }
 }
 
-/// Reads `25s`, `1.5s`.
+/// Parses a time such as `25s` or `1.5s`.
 fn duration(text: &str) -> Duration {
     let seconds = text.strip_suffix('s').and_then(|number| number.parse().ok());
-    Duration::from_secs_f64(seconds.unwrap_or_else(|| panic!("{text} is no time")))
+    Duration::from_secs_f64(seconds.unwrap_or_else(|| panic!("{text} is not a time")))
 }
 
 const DRIVER: &str = "org.freedesktop.DBus";

@@ -1,10 +1,10 @@
-//! The words for ends of connections and kinds of incidents, and their texts. The words are in
-//! docs/statistics.md and docs/log.md, so they stay.
+//! The words and texts for disconnect reasons and incident kinds. They are documented in
+//! docs/statistics.md and docs/log.md, so they must not change.
 
 use bus::{End, IncidentKind};
 
 #[test]
-fn ends_of_connections() {
+fn disconnect_reasons_have_stable_words() {
     let rows: [(End, &str, &str); 9] = [
         (End::Closed, "closed", "it has closed the connection"),
         (
@@ -47,7 +47,7 @@ fn ends_of_connections() {
 }
 
 #[test]
-fn kinds_of_incidents() {
+fn incident_kinds_have_stable_words() {
     let words = IncidentKind::ALL.map(IncidentKind::as_str);
     let expected = [
         "disconnected",

@@ -38,12 +38,15 @@ unsafe impl GlobalAlloc for CountingAllocator {
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 fn main() {
-    runner::run(&[
-        ("the_counter_counts", the_counter_counts),
-        ("a_turn_allocates_nothing", a_turn_allocates_nothing),
-        ("descriptors_allocate_nothing", descriptors_allocate_nothing),
-        ("refusals_allocate_nothing", refusals_allocate_nothing),
-    ]);
+    runner::run(
+        &[
+            ("the_counter_counts", the_counter_counts),
+            ("a_turn_allocates_nothing", a_turn_allocates_nothing),
+            ("descriptors_allocate_nothing", descriptors_allocate_nothing),
+            ("refusals_allocate_nothing", refusals_allocate_nothing),
+        ],
+        &[],
+    );
 }
 
 /// Runs `work` once to warm up, and then counts the allocations of a hundred times.

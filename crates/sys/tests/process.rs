@@ -3,7 +3,7 @@
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use std::io::Read;
 use std::process::{Command, Stdio, id};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use std::{env, thread};
 use sys::process::{
     comm, command_line, executable, processor_time, processor_time_of_ended_children, unit, usage,
@@ -58,7 +58,9 @@ const GROWTH: usize = 32 << 20;
 fn the_time_of_children_is_exact_and_outlives_them() {
     let mut child = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
     let enough = Duration::from_millis(50);
+    let deadline = Instant::now() + Duration::from_secs(30);
     while processor_time(child.id()).unwrap() < enough {
+        assert!(Instant::now() < deadline, "the child did not run");
         thread::sleep(Duration::from_millis(5));
     }
     let before = processor_time_of_ended_children();

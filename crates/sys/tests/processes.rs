@@ -6,6 +6,7 @@ mod runner;
 #[path = "support/temp.rs"]
 mod temp;
 
+use runner::RunnerTest;
 use rustix::process::{
     Pid, Resource, Rlimit, Signal as Number, WaitOptions, WaitStatus, geteuid, getpid, getsid,
     kill_process, setrlimit, waitpid,
@@ -49,25 +50,32 @@ fn main() {
         Ok("close-on-exec") => be_close_on_exec(),
         Ok("crash") => be_a_program_that_crashes(),
         Ok(role) => panic!("no such role: {role}"),
-        Err(_) => runner::run(&[
-            ("a_peer_of_another_user_is_recognised", a_peer_of_another_user_is_recognised),
-            ("the_numbers_that_mean_unchanged_are_refused", unchanged_numbers_are_refused),
-            ("a_wait_that_is_interrupted_has_no_events", an_interrupted_wait_has_no_events),
-            ("a_receive_that_is_interrupted_goes_on", an_interrupted_receive_goes_on),
-            ("a_daemon_is_detached", a_daemon_is_detached),
-            ("sockets_of_a_service_are_taken_once", sockets_of_a_service_are_taken_once),
-            ("inherited_descriptors_are_not_passed_on", inherited_descriptors_are_not_passed_on),
-            ("children_get_the_limit_of_before", children_get_the_limit_of_before),
-            ("a_child_ends_with_its_parent", a_child_ends_with_its_parent),
-            ("a_child_is_confined_to_processors", a_child_is_confined_to_processors),
-            ("a_program_is_started_and_not_waited_for", a_program_is_started_and_not_waited_for),
-            ("a_started_program_has_what_it_was_given", a_started_program_has_what_it_was_given),
-            ("settings_reach_all_threads", settings_reach_all_threads),
-            ("the_switches_of_all_threads_count", the_switches_of_all_threads_count),
-            ("a_crash_saves_memories_that_were_closed", a_crash_saves_memories_that_were_closed),
-        ]),
+        Err(_) => {
+            let is_root = geteuid().is_root();
+            let needs_root = [("a_peer_of_another_user_is_recognised", "needs root")];
+            runner::run(&TESTS, if is_root { &[] } else { &needs_root });
+        }
     }
 }
+
+/// The tests of this program.
+const TESTS: [RunnerTest; 15] = [
+    ("a_peer_of_another_user_is_recognised", a_peer_of_another_user_is_recognised),
+    ("the_numbers_that_mean_unchanged_are_refused", unchanged_numbers_are_refused),
+    ("a_wait_that_is_interrupted_has_no_events", an_interrupted_wait_has_no_events),
+    ("a_receive_that_is_interrupted_goes_on", an_interrupted_receive_goes_on),
+    ("a_daemon_is_detached", a_daemon_is_detached),
+    ("sockets_of_a_service_are_taken_once", sockets_of_a_service_are_taken_once),
+    ("inherited_descriptors_are_not_passed_on", inherited_descriptors_are_not_passed_on),
+    ("children_get_the_limit_of_before", children_get_the_limit_of_before),
+    ("a_child_ends_with_its_parent", a_child_ends_with_its_parent),
+    ("a_child_is_confined_to_processors", a_child_is_confined_to_processors),
+    ("a_program_is_started_and_not_waited_for", a_program_is_started_and_not_waited_for),
+    ("a_started_program_has_what_it_was_given", a_started_program_has_what_it_was_given),
+    ("settings_reach_all_threads", settings_reach_all_threads),
+    ("the_switches_of_all_threads_count", the_switches_of_all_threads_count),
+    ("a_crash_saves_memories_that_were_closed", a_crash_saves_memories_that_were_closed),
+];
 
 /// The environment variable with the role of a copy of this program.
 const ROLE: &str = "DILIGENCE_SYS_ROLE";
@@ -106,6 +114,18 @@ fn in_child(work: impl FnOnce()) -> Pid {
     }
 }
 
+/// Waits until `found` returns a value.
+fn eventually<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    loop {
+        if let Some(found) = found() {
+            return found;
+        }
+        assert!(Instant::now() < deadline, "no {what} in time");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
 /// Waits for a forked child and checks that its work succeeded.
 fn join(child: Pid) {
     let (_, status) = waitpid(Some(child), WaitOptions::empty()).expect("ours").expect("ended");
@@ -120,15 +140,12 @@ fn interrupt(child: Pid) -> WaitStatus {
     if status.stopped() {
         kill_process(child, Number::CONT).expect("ours");
     }
+    // Time in which the child blocks again: that it does is not observable.
     thread::sleep(Duration::from_millis(2));
     status
 }
 
 fn a_peer_of_another_user_is_recognised() {
-    if !geteuid().is_root() {
-        println!("skipped: only root can become another user");
-        return;
-    }
     let name = format!("diligence-sys-processes-{}", id());
     let address = UnixAddress::Abstract(name.as_bytes());
     let listener = listen_unix(address).expect("the name is free");
@@ -144,13 +161,11 @@ fn a_peer_of_another_user_is_recognised() {
         // The connection stays open until the parent has finished its checks.
         let _ = receive(&there, &mut [0], &mut Vec::new(), TransferWait::Block);
     });
-    let connection = loop {
-        match accept(&listener).expect("it listens") {
-            Accepted::Connection(connection) => break connection,
-            Accepted::NoneWaiting => thread::sleep(Duration::from_millis(1)),
-            Accepted::OutOfRoom(error) => panic!("{error}"),
-        }
-    };
+    let connection = eventually("a connection", || match accept(&listener).expect("it listens") {
+        Accepted::Connection(connection) => Some(connection),
+        Accepted::NoneWaiting => None,
+        Accepted::OutOfRoom(error) => panic!("{error}"),
+    });
     let peer = peer_credentials(&connection).expect("a Unix socket");
     assert_eq!(peer.pid, Some(child.as_raw_nonzero().get().cast_unsigned()));
     assert_eq!((peer.uid, peer.gid), (1234, 777));
@@ -207,12 +222,9 @@ fn a_daemon_is_detached() {
     command.env("REPORT", &report);
     // The output ends only when the daemon has closed it, too.
     assert_eq!(output(command), "parent leaves\n");
-    let text = loop {
-        match fs::read_to_string(&report) {
-            Ok(text) if text.ends_with("done\n") => break text,
-            _ => thread::sleep(Duration::from_millis(1)),
-        }
-    };
+    let text = eventually("the report of the daemon", || {
+        fs::read_to_string(&report).ok().filter(|text| text.ends_with("done\n"))
+    });
     assert_eq!(text, "own session\n/dev/null\n/dev/null\n/dev/null\ndone\n");
     let mode = fs::metadata(&report).expect("it was made").permissions().mode();
     assert_eq!(mode & 0o777, 0o640);
@@ -317,9 +329,10 @@ fn a_child_ends_with_its_parent() {
     let pid = output(role("parent"));
     let state = Path::new("/proc").join(pid.trim()).join("stat");
     // Until it has ended, or is a zombie that was not waited for.
-    while fs::read_to_string(&state).is_ok_and(|text| !text.contains(") Z ")) {
-        thread::sleep(Duration::from_millis(1));
-    }
+    eventually("the end of the child", || {
+        let runs = fs::read_to_string(&state).is_ok_and(|text| !text.contains(") Z "));
+        (!runs).then_some(())
+    });
 }
 
 fn be_a_parent_that_dies() {

@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::process::{Child, Command, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use sys::load;
 use sys::scheduling::{
     Nice, ProcessorSet, Slice, nice, own_processors, processors, reset_slice, set_nice,
@@ -120,11 +120,16 @@ fn scheduling_a_missing_process_is_not_found() {
 fn the_load_of_every_processor_grows() {
     let before = load::processors().unwrap();
     assert!(own_processors().unwrap().iter().all(|number| before.contains_key(&number)));
-    thread::sleep(Duration::from_millis(100));
-    let after = load::processors().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(30);
     for (number, before) in before {
-        let after = after[&number];
-        let spent = [before, after].map(|load| load.busy + load.idle + load.stolen);
-        assert!(spent[1] > spent[0], "processor {number}: {before:?} {after:?}");
+        loop {
+            let after = load::processors().unwrap()[&number];
+            let spent = [before, after].map(|load| load.busy + load.idle + load.stolen);
+            if spent[1] > spent[0] {
+                break;
+            }
+            assert!(Instant::now() < deadline, "processor {number}: {before:?} {after:?}");
+            thread::sleep(Duration::from_millis(5));
+        }
     }
 }

@@ -12,13 +12,16 @@ use sys::signals::{ProcessSignal, SignalSource};
 use sys::spawn::ChildSetup;
 
 fn main() {
-    runner::run(&[
-        ("each_signal_is_read_once", each_signal_is_read_once),
-        ("several_signals_wait_for_each_other", several_signals_wait_for_each_other),
-        ("only_the_signals_asked_for_are_read", only_the_signals_asked_for_are_read),
-        ("children_let_the_signals_through", children_let_the_signals_through),
-        ("an_ended_child_is_announced", an_ended_child_is_announced),
-    ]);
+    runner::run(
+        &[
+            ("each_signal_is_read_once", each_signal_is_read_once),
+            ("several_signals_wait_for_each_other", several_signals_wait_for_each_other),
+            ("only_the_signals_asked_for_are_read", only_the_signals_asked_for_are_read),
+            ("children_let_the_signals_through", children_let_the_signals_through),
+            ("an_ended_child_is_announced", an_ended_child_is_announced),
+        ],
+        &[],
+    );
 }
 
 fn source() -> SignalSource {

@@ -1,10 +1,11 @@
 //! Context switches of real processes, recorded by the kernel.
 
+use std::collections::BTreeSet;
 use std::io::{ErrorKind, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio, id};
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use sys::clock;
 use sys::process::processor_time;
 use sys::scheduling::{ProcessorSet, own_processors, set_own_processors, set_processors};
@@ -115,6 +116,7 @@ fn spans_add_up_to_the_time_that_the_process_ran() {
     let start = clock::monotonic();
     trace.take().unwrap();
     let before = processor_time(child.id()).unwrap();
+    // The time of the measurement.
     thread::sleep(Duration::from_millis(300));
     let used = processor_time(child.id()).unwrap() - before;
     let switches = trace.take().unwrap();
@@ -177,13 +179,16 @@ fn all_threads_are_recorded() {
     let sleeper =
         thread::spawn(move || while is_done.recv_timeout(Duration::from_millis(1)).is_err() {});
     if let Some(mut trace) = record(id(), 1000) {
-        thread::sleep(Duration::from_millis(50));
-        let switches = trace.take().unwrap();
-        assert_is_ordered(&switches);
-        let mut threads: Vec<u32> = switches.switches.iter().map(|switch| switch.thread).collect();
-        threads.sort_unstable();
-        threads.dedup();
-        assert!(threads.len() >= 2, "{threads:?}");
+        let mut threads = BTreeSet::new();
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while threads.len() < 2 {
+            assert!(Instant::now() < deadline, "{threads:?}");
+            // This thread has switches too, because it sleeps.
+            thread::sleep(Duration::from_millis(1));
+            let switches = trace.take().unwrap();
+            assert_is_ordered(&switches);
+            threads.extend(switches.switches.iter().map(|switch| switch.thread));
+        }
     }
     done.send(()).unwrap();
     sleeper.join().unwrap();
@@ -215,9 +220,11 @@ fn threads_that_begin_later_are_followed_or_counted() {
     let sleeper =
         thread::spawn(move || while is_done.recv_timeout(Duration::from_millis(1)).is_err() {});
     trace.take().unwrap();
-    thread::sleep(Duration::from_millis(50));
-    let switches = trace.take().unwrap();
-    assert!(switches.switches.iter().any(|switch| switch.thread > number), "{switches:?}");
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !trace.take().unwrap().switches.iter().any(|switch| switch.thread > number) {
+        assert!(Instant::now() < deadline, "the thread after {number} is not followed");
+        thread::sleep(Duration::from_millis(1));
+    }
     done.send(()).unwrap();
     sleeper.join().unwrap();
 }

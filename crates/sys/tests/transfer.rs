@@ -161,6 +161,7 @@ fn a_blocking_receive_waits_for_data_or_its_timeout() {
         set_receive_timeout(&there, Some(Duration::from_millis(20))).unwrap();
         receive(&there, &mut buffer, &mut Vec::new(), TransferWait::Block).unwrap_err().kind()
     });
+    // Time for the receiver to block, which is not observable.
     thread::sleep(Duration::from_millis(20));
     assert_eq!(send(&here, &[IoSlice::new(b"late")], &[], TransferWait::Block).unwrap(), 4);
     assert_eq!(receiver.join().unwrap(), ErrorKind::WouldBlock);

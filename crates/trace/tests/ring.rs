@@ -118,6 +118,7 @@ fn concurrent_readers_get_every_record_or_the_number_of_missed_ones() {
         let head = number.to_ne_bytes();
         writer.write(Duration::from_nanos(number), message(number, &head, &body[..len], &[]));
         if random.once_in(3000) {
+            // A pause in which the reader may catch up.
             thread::sleep(Duration::from_micros(random.below(300) as u64));
         }
     }

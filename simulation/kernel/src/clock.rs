@@ -1,26 +1,27 @@
-//! The clock of the machine, which only stands still while nobody looks.
+//! The simulated clock. It advances a little at each reading, and otherwise only when the world
+//! lets time pass.
 
 use std::time::Duration;
 
 use crate::machine;
 
-/// The time since the start of the machine.
+/// Returns the time since the simulated machine started.
 #[must_use]
 pub fn monotonic() -> Duration {
     machine::with(machine::SimulatedMachine::tick)
 }
 
-/// The same: this machine does not sleep.
+/// Returns the same as [`monotonic`], because a simulated machine is never suspended.
 #[must_use]
 pub fn boottime() -> Duration {
     monotonic()
 }
 
-/// The time since 1970-01-01 00:00 UTC.
+/// Returns the time since 1970-01-01 00:00 UTC.
 #[must_use]
 pub fn realtime() -> Duration {
     STARTED + monotonic()
 }
 
-/// When the machine was started: some day in 2026.
+/// The wall-clock time at which the machine starts, an arbitrary day in 2026.
 const STARTED: Duration = Duration::from_secs(1_780_000_000);

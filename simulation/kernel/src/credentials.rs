@@ -1,4 +1,4 @@
-//! Who is at the other end of a socket.
+//! The credentials of the peer at the other end of a socket.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -7,21 +7,21 @@ pub use real::credentials::{Ids, PeerCredentials, PeerProcess, own_credentials};
 
 use crate::machine;
 
-/// The numbers of who connected.
+/// Returns the process, user and group of the peer.
 ///
 /// # Errors
 ///
-/// [`io::ErrorKind::Unsupported`] if it is no connection.
+/// [`io::ErrorKind::Unsupported`] if `socket` is not a connection.
 pub fn peer_ids(socket: impl AsFd) -> io::Result<Ids> {
     let ids = machine::with(|machine| Some(machine.socket_of(socket.as_fd())?.owner));
     ids.ok_or_else(|| io::ErrorKind::Unsupported.into())
 }
 
-/// All about who connected.
+/// Returns all credentials of the peer.
 ///
 /// # Errors
 ///
-/// As [`peer_ids`].
+/// Fails like [`peer_ids`].
 pub fn peer_credentials(socket: impl AsFd) -> io::Result<PeerCredentials> {
     let socket = socket.as_fd();
     let Ids { pid, uid, gid } = peer_ids(socket)?;
@@ -29,29 +29,29 @@ pub fn peer_credentials(socket: impl AsFd) -> io::Result<PeerCredentials> {
     Ok(PeerCredentials { pid, uid, gid, groups, security_label: None, pidfd: None })
 }
 
-/// The process that connected: its number is no real one.
+/// Returns [`PeerProcess::Gone`], because the process IDs of simulated peers do not exist.
 ///
 /// # Errors
 ///
-/// None.
+/// Never fails.
 pub fn peer_process(_: impl AsFd) -> io::Result<PeerProcess> {
     Ok(PeerProcess::Gone)
 }
 
-/// The groups of who connected.
+/// Returns the groups of the peer, which are its primary group only.
 ///
 /// # Errors
 ///
-/// As [`peer_ids`].
+/// Fails like [`peer_ids`].
 pub fn peer_groups(socket: impl AsFd) -> io::Result<Option<Vec<u32>>> {
     Ok(Some(vec![peer_ids(socket)?.gid]))
 }
 
-/// The label of who connected: there is no security module.
+/// Returns `None`, because the simulated machine has no security module.
 ///
 /// # Errors
 ///
-/// None.
+/// Never fails.
 pub fn peer_label(_: impl AsFd) -> io::Result<Option<Vec<u8>>> {
     Ok(None)
 }

@@ -1,12 +1,12 @@
-//! A cycle counter that runs with the clock of the machine.
+//! A simulated cycle counter, derived from the simulated clock.
 
-/// Always, so that the daemon uses it.
+/// Returns true, so that the daemon uses the cycle counter.
 #[must_use]
 pub fn are_trusted() -> bool {
     true
 }
 
-/// Three cycles for a nanosecond.
+/// Returns the counter, which advances by three cycles per nanosecond.
 #[must_use]
 pub fn read() -> u64 {
     3 * crate::clock::monotonic().as_nanos() as u64

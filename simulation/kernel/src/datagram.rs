@@ -1,4 +1,4 @@
-//! Datagrams: what the daemon writes to the journal is kept for who looks.
+//! Datagrams to the journal. The machine keeps the last entries for failure reports.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -8,21 +8,22 @@ pub use real::datagram::Sent;
 
 use crate::machine;
 
-/// Sends `bytes` to the journal, whatever the path.
+/// Appends `bytes` to the simulated journal, whatever the path.
 ///
 /// # Errors
 ///
-/// None.
+/// Never fails.
 pub fn send_to(_: impl AsFd, _: &Path, bytes: &[u8]) -> io::Result<Sent> {
     machine::with(|machine| machine.log(bytes));
     Ok(Sent::Whole)
 }
 
-/// Nothing is too long, so nothing is passed in this way.
+/// Always fails. The daemon passes a descriptor only when an entry is too long for a datagram, and
+/// [`send_to`] accepts entries of any length.
 ///
 /// # Errors
 ///
-/// Always.
+/// Always fails with [`io::ErrorKind::Unsupported`].
 pub fn pass_descriptor(_: impl AsFd, _: &Path, _: BorrowedFd<'_>) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }

@@ -1,4 +1,4 @@
-//! Processes that the daemon starts: the world decides what becomes of them.
+//! Processes that the daemon starts. The world decides how they end.
 
 use std::ffi::OsString;
 use std::io::{self, PipeReader};
@@ -9,18 +9,19 @@ pub use real::launch::ChildEnding;
 use crate::machine::{self, SimulatedFile};
 use crate::spawn::ChildSetup;
 
-/// A program to start.
+/// A program to start, with its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaunchedProgram {
     words: Vec<OsString>,
 }
 
 impl LaunchedProgram {
-    /// A program by its path and arguments.
+    /// Creates a program from its path, which comes first, and its arguments. The environment is
+    /// ignored.
     ///
     /// # Errors
     ///
-    /// None.
+    /// Never fails.
     pub fn new(
         words: impl IntoIterator<Item = OsString>,
         _: impl IntoIterator<Item = (OsString, OsString)>,
@@ -28,11 +29,11 @@ impl LaunchedProgram {
         Ok(Self { words: words.into_iter().collect() })
     }
 
-    /// Starts it. It writes nothing.
+    /// Starts the program in the simulated machine. The returned pipe stays empty.
     ///
     /// # Errors
     ///
-    /// When this process has no descriptors left.
+    /// Fails if this process has no descriptors left.
     pub fn start(&self, _: &ChildSetup) -> io::Result<(ChildProcess, PipeReader)> {
         let (output, _) = io::pipe()?;
         machine::with(|machine| {
@@ -43,7 +44,7 @@ impl LaunchedProgram {
     }
 }
 
-/// A process that was started.
+/// A simulated child process that was launched.
 #[derive(Debug)]
 pub struct ChildProcess {
     pid: u32,
@@ -57,20 +58,20 @@ impl AsFd for ChildProcess {
 }
 
 impl ChildProcess {
-    /// How it has ended, and `None` while it runs.
+    /// Returns how the process has ended, or `None` while it runs.
     ///
     /// # Errors
     ///
-    /// None.
+    /// Never fails.
     pub fn ending(&self) -> io::Result<Option<ChildEnding>> {
         Ok(machine::with(|machine| machine.ending(self.pid)))
     }
 
-    /// Kills it.
+    /// Kills the process, unless it has ended.
     ///
     /// # Errors
     ///
-    /// None.
+    /// Never fails.
     pub fn kill(&self) -> io::Result<()> {
         machine::with(|machine| machine.end(self.pid, machine::ProcessEnd::Killed));
         Ok(())

@@ -1,15 +1,15 @@
-//! The interface of `sys` over a machine that is simulated, so that the daemon runs unchanged where
-//! everything that can happen to it happens, and the same from the same seed.
+//! The interface of `sys` over a simulated machine. The unmodified daemon runs on it, faces every
+//! fault that the simulation can produce, and behaves the same for the same seed.
 //!
 //! ```text
-//!  the daemon ─▶ poll, transfer, socket, ... ─▶ machine ◀─ the World: everybody else
+//!  the daemon ─▶ poll, transfer, socket, ... ─▶ machine ◀─ the world: all peers and services
 //! ```
 //!
-//! The daemon is compiled against this crate in place of `sys` (see `simulation/broker`). When it
-//! waits, the [`KernelWorld`](machine::KernelWorld) acts: that is when others connect, send, read, vanish, and
-//! when the clock goes on. Everything is one thread.
+//! The daemon is compiled against this crate in place of `sys` (see `simulation/broker`). Whenever
+//! the daemon waits, the [`KernelWorld`](machine::KernelWorld) acts: peers connect, send, read and
+//! disconnect, and the clock advances. Everything runs in one thread.
 //!
-//! What has no part in this (files, users) is the real thing.
+//! Modules that need no simulation (files, users) are re-exported from the real crate.
 
 pub use real::{
     control_group, crash, daemonize, filesystem, identity, inherited, notify, private_directory,

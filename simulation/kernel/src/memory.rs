@@ -1,13 +1,13 @@
-//! Memory that is handed out is real. What the process occupies is that of the whole simulation, so the
-//! daemon is not told.
+//! Memory of the daemon. Allocations are real, but the memory of this process includes the whole
+//! simulation, so its size is hidden from the daemon.
 
 pub use real::memory::sealed;
 
-/// Not known.
+/// Returns `None`: the memory use of the daemon alone is unknown.
 #[must_use]
 pub const fn resident() -> Option<u64> {
     None
 }
 
-/// Nothing is given back.
+/// Does nothing, because the process shares its memory with the simulation.
 pub const fn give_back() {}

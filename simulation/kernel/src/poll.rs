@@ -1,4 +1,4 @@
-//! Waiting: that is when the world acts.
+//! Waiting for ready descriptors. The world acts while the daemon waits.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -8,27 +8,28 @@ pub use real::poll::{Interest, has_room};
 
 use crate::machine::{self, SimulatedFile};
 
-/// A set of watched descriptors. All pollers of a machine are one: the daemon has one.
+/// A set of watched descriptors. All pollers of a machine share one set, since the daemon has only
+/// one poller.
 #[derive(Debug)]
 pub struct Poller {
     descriptor: OwnedFd,
 }
 
 impl Poller {
-    /// A poller.
+    /// Creates a poller.
     ///
     /// # Errors
     ///
-    /// When this process has no descriptors left.
+    /// Fails if this process has no descriptors left.
     pub fn new() -> io::Result<Self> {
         Ok(Self { descriptor: machine::with(|machine| machine.open(SimulatedFile::Poller))? })
     }
 
-    /// Starts to watch `source`.
+    /// Starts to watch `source`; its events will carry `token`.
     ///
     /// # Errors
     ///
-    /// [`io::ErrorKind::AlreadyExists`] when it is watched.
+    /// [`io::ErrorKind::AlreadyExists`] if `source` is watched already.
     pub fn add(&self, source: impl AsFd, token: u64, interest: Interest) -> io::Result<()> {
         machine::with(|machine| machine.watch(source.as_fd(), token, interest, false))
     }
@@ -37,7 +38,7 @@ impl Poller {
     ///
     /// # Errors
     ///
-    /// [`io::ErrorKind::NotFound`] when it is not watched.
+    /// [`io::ErrorKind::NotFound`] if `source` is not watched.
     pub fn modify(&self, source: impl AsFd, token: u64, interest: Interest) -> io::Result<()> {
         machine::with(|machine| machine.watch(source.as_fd(), token, interest, true))
     }
@@ -46,16 +47,16 @@ impl Poller {
     ///
     /// # Errors
     ///
-    /// [`io::ErrorKind::NotFound`] when it is not watched.
+    /// [`io::ErrorKind::NotFound`] if `source` is not watched.
     pub fn remove(&self, source: impl AsFd) -> io::Result<()> {
         machine::with(|machine| machine.unwatch(source.as_fd()))
     }
 
-    /// Lets the world act until something is ready.
+    /// Lets the world act until a descriptor is ready or `timeout` has passed.
     ///
     /// # Errors
     ///
-    /// None.
+    /// Never fails.
     pub fn wait(&self, events: &mut Events, timeout: Option<Duration>) -> io::Result<()> {
         events.ready.clear();
         machine::wait(&mut events.ready, events.capacity, timeout);
@@ -69,7 +70,7 @@ impl AsFd for Poller {
     }
 }
 
-/// The events of one wait.
+/// A buffer for the events of one wait.
 #[derive(Debug)]
 pub struct Events {
     ready: Vec<PollEvent>,
@@ -77,32 +78,32 @@ pub struct Events {
 }
 
 impl Events {
-    /// Room for so many events.
+    /// Creates a buffer for `capacity` events.
     #[must_use]
     pub fn with_capacity(capacity: usize) -> Self {
         Self { ready: Vec::with_capacity(capacity), capacity }
     }
 
-    /// The events of the latest wait.
+    /// Returns the events of the latest wait.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = PollEvent> {
         self.ready.iter().copied()
     }
 
-    /// Whether there is none.
+    /// True if the latest wait ended without an event.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ready.is_empty()
     }
 }
 
-/// One ready descriptor.
+/// An event of one ready descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PollEvent {
     pub(crate) token: u64,
     pub(crate) ready: Ready,
 }
 
-/// What it is ready for.
+/// The conditions of a descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "they are the bits of epoll(7)")]
 pub(crate) struct Ready {
@@ -113,31 +114,31 @@ pub(crate) struct Ready {
 }
 
 impl PollEvent {
-    /// The token of the descriptor.
+    /// Returns the token of the descriptor.
     #[must_use]
     pub const fn token(self) -> u64 {
         self.token
     }
 
-    /// A read will not block.
+    /// True if a read will not block.
     #[must_use]
     pub const fn is_readable(self) -> bool {
         self.ready.read
     }
 
-    /// A write will not block.
+    /// True if a write will not block.
     #[must_use]
     pub const fn is_writable(self) -> bool {
         self.ready.write
     }
 
-    /// The peer has closed.
+    /// True if the peer has closed the connection.
     #[must_use]
     pub const fn is_hangup(self) -> bool {
         self.ready.hangup
     }
 
-    /// The socket is in error.
+    /// True if the socket has an error.
     #[must_use]
     pub const fn is_error(self) -> bool {
         self.ready.error

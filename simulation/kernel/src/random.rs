@@ -1,14 +1,14 @@
-//! Numbers that look random, the same from the same seed.
+//! Random bytes, reproducible from the seed of the machine.
 
 use std::io;
 
 use crate::machine;
 
-/// Fills `bytes`.
+/// Fills `bytes` from the generator of the machine.
 ///
 /// # Errors
 ///
-/// None.
+/// Never fails.
 pub fn fill(bytes: &mut [u8]) -> io::Result<()> {
     machine::with(|machine| {
         bytes.chunks_mut(8).for_each(|chunk| {

@@ -7,28 +7,28 @@ pub use real::signals::ProcessSignal;
 
 use crate::machine::{self, SimulatedFile};
 
-/// Where signals arrive.
+/// A descriptor from which the daemon takes its signals.
 #[derive(Debug)]
 pub struct SignalSource {
     descriptor: OwnedFd,
 }
 
 impl SignalSource {
-    /// A source of all signals.
+    /// Creates a source of all signals.
     ///
     /// # Errors
     ///
-    /// When this process has no descriptors left.
+    /// Fails if this process has no descriptors left.
     pub fn block(_: &[ProcessSignal]) -> io::Result<Self> {
         let descriptor = machine::with(|machine| machine.open(SimulatedFile::Signals))?;
         Ok(Self { descriptor })
     }
 
-    /// Takes the next signal; `None` when there is none.
+    /// Takes the next signal; `None` if no signal is pending.
     ///
     /// # Errors
     ///
-    /// None.
+    /// Never fails.
     pub fn take(&self) -> io::Result<Option<ProcessSignal>> {
         Ok(machine::with(machine::SimulatedMachine::take_signal))
     }

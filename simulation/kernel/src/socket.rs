@@ -1,4 +1,4 @@
-//! Sockets: only those are simulated that a path or an abstract name leads to.
+//! Sockets. Only Unix sockets with a path or an abstract name are simulated; the rest is real.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -10,20 +10,20 @@ pub use real::socket::{
 
 use crate::machine::{self, SimulatedFile};
 
-/// Listens: whoever connects comes there, whatever the address.
+/// Opens a listener. All peers connect to it, whatever its address.
 ///
 /// # Errors
 ///
-/// When this process has no descriptors left.
+/// Fails if this process has no descriptors left.
 pub fn listen_unix(_: UnixAddress<'_>) -> io::Result<OwnedFd> {
     machine::with(|machine| machine.open(SimulatedFile::Listener))
 }
 
-/// Takes one who waits.
+/// Accepts the oldest waiting connection.
 ///
 /// # Errors
 ///
-/// None: where descriptors are short, [`Accepted`] says so.
+/// Never fails: a lack of descriptors is reported by [`Accepted::OutOfRoom`].
 pub fn accept(_: impl AsFd) -> io::Result<Accepted> {
     Ok(machine::with(|machine| match machine.waiting.pop_front() {
         None => Accepted::NoneWaiting,

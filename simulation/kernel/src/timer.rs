@@ -1,4 +1,4 @@
-//! Timers on the clock of the machine.
+//! Timers on the simulated clock.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -6,28 +6,28 @@ use std::time::Duration;
 
 use crate::machine::{self, SimulatedFile};
 
-/// A timer, readable from the moment that it was set to.
+/// A timer, which is readable from the time it was set to.
 #[derive(Debug)]
 pub struct Timer {
     descriptor: OwnedFd,
 }
 
 impl Timer {
-    /// A timer that is not set.
+    /// Creates a timer that is not set.
     ///
     /// # Errors
     ///
-    /// When this process has no descriptors left.
+    /// Fails if this process has no descriptors left.
     pub fn new() -> io::Result<Self> {
         let descriptor = machine::with(|machine| machine.open(SimulatedFile::Timer { at: None }))?;
         Ok(Self { descriptor })
     }
 
-    /// Sets it to a moment; `None` stops it.
+    /// Sets the timer to a time; `None` stops it.
     ///
     /// # Errors
     ///
-    /// None.
+    /// Never fails.
     pub fn set(&self, at: Option<Duration>) -> io::Result<()> {
         machine::with(|machine| machine.set_timer(&self.descriptor, at));
         Ok(())

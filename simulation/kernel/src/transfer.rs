@@ -1,4 +1,4 @@
-//! Bytes and descriptors over sockets of the machine: never more at once than chance has it.
+//! Bytes and descriptors over simulated sockets. How much one call transfers is random.
 
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -13,8 +13,8 @@ use crate::machine;
 ///
 /// # Errors
 ///
-/// [`io::ErrorKind::WouldBlock`] when there is nothing, [`io::ErrorKind::ConnectionReset`] when who
-/// left had not read all.
+/// [`io::ErrorKind::WouldBlock`] if nothing can be read, [`io::ErrorKind::ConnectionReset`] if the
+/// peer closed the connection with unread data in it.
 pub fn receive(
     socket: impl AsFd,
     buffer: &mut [u8],
@@ -23,14 +23,14 @@ pub fn receive(
 ) -> io::Result<ReceiveOutcome> {
     let room = buffer.len();
     let put = |at: usize, bytes: &[u8]| buffer[at..at + bytes.len()].copy_from_slice(bytes);
-    machine::with(|machine| machine.take(socket.as_fd(), room, put, descriptors))
+    machine::with(|machine| machine.daemon_receive(socket.as_fd(), room, put, descriptors))
 }
 
-/// As [`receive`], but appends up to `room` bytes to `buffer`.
+/// Like [`receive`], but appends up to `room` bytes to `buffer`.
 ///
 /// # Errors
 ///
-/// As [`receive`].
+/// Fails like [`receive`].
 pub fn receive_more(
     socket: impl AsFd,
     buffer: &mut Vec<u8>,
@@ -39,31 +39,32 @@ pub fn receive_more(
     _: TransferWait,
 ) -> io::Result<ReceiveOutcome> {
     let put = |_: usize, bytes: &[u8]| buffer.extend_from_slice(bytes);
-    machine::with(|machine| machine.take(socket.as_fd(), room, put, descriptors))
+    machine::with(|machine| machine.daemon_receive(socket.as_fd(), room, put, descriptors))
 }
 
-/// Writes `slices` once, with `descriptors`.
+/// Writes `slices` to `socket` once, with `descriptors` attached to the first byte, and returns how
+/// many bytes were sent.
 ///
 /// # Errors
 ///
-/// [`io::ErrorKind::WouldBlock`] when the socket is full, [`io::ErrorKind::BrokenPipe`] when nobody is
-/// at its other end; an error for which [`TransferShortage::of`] returns a reason when the world made the
-/// machine short of something.
+/// [`io::ErrorKind::WouldBlock`] if the socket is full, [`io::ErrorKind::BrokenPipe`] if the peer
+/// has closed the connection; an error for which [`TransferShortage::of`] returns a reason if the
+/// world has made the machine lack a resource.
 pub fn send(
     socket: impl AsFd,
     slices: &[IoSlice<'_>],
     descriptors: &[BorrowedFd<'_>],
     _: TransferWait,
 ) -> io::Result<usize> {
-    assert!(descriptors.len() <= MAX_DESCRIPTORS, "the kernel takes no more");
-    machine::with(|machine| machine.give(socket.as_fd(), slices, descriptors))
+    assert!(descriptors.len() <= MAX_DESCRIPTORS, "the kernel accepts at most MAX_DESCRIPTORS");
+    machine::with(|machine| machine.daemon_send(socket.as_fd(), slices, descriptors))
 }
 
-/// How many bytes of `socket` wait to be received.
+/// Returns how many bytes in `socket` the peer has not received yet.
 ///
 /// # Errors
 ///
-/// None.
+/// Never fails.
 pub fn unreceived(socket: impl AsFd) -> io::Result<u64> {
     Ok(machine::with(|machine| machine.unreceived(socket.as_fd())))
 }
@@ -72,7 +73,7 @@ pub fn unreceived(socket: impl AsFd) -> io::Result<u64> {
 ///
 /// # Errors
 ///
-/// None.
+/// Never fails.
 pub fn shut_down(socket: impl AsFd) -> io::Result<()> {
     machine::with(|machine| machine.shut_down(socket.as_fd()));
     Ok(())

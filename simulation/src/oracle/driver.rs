@@ -1,27 +1,29 @@
-//! What the bus itself is asked.
+//! Calls of the bus's own methods.
 
 use testkit::model::ModelRule;
 use wire::Message;
 use wire::body::Value;
 
-use super::listening::To;
-use super::owed::{ACCESS_DENIED, LIMITS_EXCEEDED, NAME_HAS_NO_OWNER, Owed, RULE_NOT_FOUND};
-use super::starting::ExpectedStart;
-use super::{Oracle, Wrong, arguments, peer_id, unique};
+use super::activation::StartOutcome;
+use super::bus_messages::{
+    ACCESS_DENIED, BusMessage, LIMITS_EXCEEDED, NAME_HAS_NO_OWNER, RULE_NOT_FOUND,
+};
+use super::subscribers::Destination;
+use super::{Deviation, Oracle, arguments, peer_id, unique};
 use crate::setting::{Feature, NAMES_MAX, OWNER, RULES_MAX};
 
-/// A call of the bus that is shown when all this was said.
+/// A call of the bus whose copies for eavesdroppers come after the messages that the call causes.
 #[derive(Debug)]
-pub(super) struct ShownLater {
+pub(super) struct DeferredCopy {
     call: Vec<u8>,
-    pub(super) behind: Vec<Owed>,
+    pub(super) awaited: Vec<BusMessage>,
 }
 
-/// What is answered: values, if they are known, or an error.
+/// The values of the reply, if they are known, or the name of the error.
 type DriverAnswer = Result<Option<Vec<Value>>, &'static str>;
 
 impl Oracle {
-    pub(super) fn driver_called(&mut self, from: u64, message: &Message<'_>) -> Result<(), Wrong> {
+    pub(super) fn bus_called(&mut self, from: u64, message: &Message<'_>) -> Result<(), Deviation> {
         let args = arguments(message);
         let text = |place: usize| match args.get(place) {
             Some(Value::String(text)) => text.as_str(),
@@ -32,31 +34,31 @@ impl Oracle {
             _ => 0,
         };
         let member = message.member().map(|name| name.as_str().to_owned()).unwrap_or_default();
-        let before = self.owed.len();
+        let before = self.due.len();
         let answer = match member.as_str() {
             "Hello" => {
                 let name = unique(from);
                 let (old, new) = (String::new(), name.clone());
-                self.owed.push(Owed::OwnerChanged { name: name.clone(), old, new });
-                self.owed.push(Owed::Acquired { by: from, name: name.clone() });
+                self.due.push(BusMessage::OwnerChanged { name: name.clone(), old, new });
+                self.due.push(BusMessage::Acquired { by: from, name: name.clone() });
                 Ok(Some(vec![Value::from(name.as_str())]))
             }
             "ReloadConfig" => {
                 self.policy = self.policy.next(self.setting);
                 Ok(Some(Vec::new()))
             }
-            "StartServiceByName" => match self.start(from, message, text(0)) {
-                ExpectedStart::Done(values) => Ok(Some(values)),
-                ExpectedStart::Refused(name) => Err(name),
-                ExpectedStart::Waits => {
-                    self.show(message, Vec::new());
+            "StartServiceByName" => match self.start_service(from, message, text(0)) {
+                StartOutcome::Done(values) => Ok(Some(values)),
+                StartOutcome::Refused(name) => Err(name),
+                StartOutcome::Waits => {
+                    self.defer_copy(message, Vec::new());
                     return Ok(());
                 }
             },
             "RequestName" => self.request_name(from, text(0), number),
             "ReleaseName" => {
                 let (result, change) = self.names.release(text(0), peer_id(from));
-                self.owe_change(change);
+                self.expect_owner_change(change);
                 Ok(Some(vec![Value::Uint32(result)]))
             }
             "AddMatch" => self.add_rule(from, text(0))?,
@@ -71,38 +73,41 @@ impl Oracle {
         let is_done = answer.is_ok();
         let (to, serial) = (from, message.serial().get());
         let answer = match answer {
-            Ok(values) => Owed::Reply { to, serial, body: values.map(|one| format!("{one:?}")) },
-            Err(name) => Owed::Error { to, serial, name },
+            Ok(values) => {
+                BusMessage::Reply { to, serial, body: values.map(|one| format!("{one:?}")) }
+            }
+            Err(name) => BusMessage::Error { to, serial, name },
         };
         if message.expects_reply() {
-            self.owed.push(answer);
+            self.due.push(answer);
         }
         if is_done {
-            self.show(message, self.owed[before..].to_vec());
+            self.defer_copy(message, self.due[before..].to_vec());
         }
         Ok(())
     }
 
-    /// A call of the bus is shown to those who ask for that, behind what the bus says to it.
-    fn show(&mut self, call: &Message<'_>, behind: Vec<Owed>) {
-        self.shown_later = Some(ShownLater { call: call.bytes().to_vec(), behind });
-        self.show_if_all_is_said();
+    /// Defers the copies of a call for eavesdroppers until the bus has sent all messages of
+    /// `awaited`.
+    fn defer_copy(&mut self, call: &Message<'_>, awaited: Vec<BusMessage>) {
+        self.deferred_copy = Some(DeferredCopy { call: call.bytes().to_vec(), awaited });
+        self.pass_deferred_copy();
     }
 
-    /// The bus has said something.
-    pub(super) fn show_behind(&mut self, said: &Owed) {
-        if let Some(ShownLater { behind, .. }) = &mut self.shown_later
-            && let Some(place) = behind.iter().position(|one| one == said)
+    /// Notes that the bus has sent a message that a deferred copy may wait for.
+    pub(super) fn note_bus_message(&mut self, sent: &BusMessage) {
+        if let Some(DeferredCopy { awaited, .. }) = &mut self.deferred_copy
+            && let Some(place) = awaited.iter().position(|one| one == sent)
         {
-            behind.remove(place);
-            self.show_if_all_is_said();
+            awaited.remove(place);
+            self.pass_deferred_copy();
         }
     }
 
-    fn show_if_all_is_said(&mut self) {
-        if let Some(shown) = self.shown_later.take_if(|shown| shown.behind.is_empty()) {
-            let call = Message::parse(&shown.call).expect("it was read before");
-            self.pass_to_observers(&call, To::Bus);
+    fn pass_deferred_copy(&mut self) {
+        if let Some(deferred) = self.deferred_copy.take_if(|deferred| deferred.awaited.is_empty()) {
+            let call = Message::parse(&deferred.call).expect("the oracle has parsed it before");
+            self.copy_to_subscribers(&call, Destination::Bus);
         }
     }
 
@@ -110,31 +115,31 @@ impl Oracle {
         if !self.may_own(by, name) {
             return Err(ACCESS_DENIED);
         }
-        let waits = |name: &str| self.names.queue(name).contains(&peer_id(by));
-        let count = 1 + self.names.all().into_iter().filter(|name| waits(name)).count();
-        if self.setting.has(Feature::FewPlaces) && count >= NAMES_MAX && !waits(name) {
+        let is_queued = |name: &str| self.names.queue(name).contains(&peer_id(by));
+        let count = 1 + self.names.all().into_iter().filter(|name| is_queued(name)).count();
+        if self.setting.has(Feature::LowLimits) && count >= NAMES_MAX && !is_queued(name) {
             return Err(LIMITS_EXCEEDED);
         }
         let (result, change) = self.names.request(name, peer_id(by), flags);
-        self.owe_change(change);
+        self.expect_owner_change(change);
         Ok(Some(vec![Value::Uint32(result)]))
     }
 
-    fn add_rule(&mut self, by: u64, text: &str) -> Result<DriverAnswer, Wrong> {
+    fn add_rule(&mut self, by: u64, text: &str) -> Result<DriverAnswer, Deviation> {
         let rule = rule_by_text(text)?;
-        let has_few = self.setting.has(Feature::FewPlaces);
-        if has_few && self.account(by).rules.len() >= RULES_MAX {
+        let has_low_limits = self.setting.has(Feature::LowLimits);
+        if has_low_limits && self.account(by).rules.len() >= RULES_MAX {
             return Ok(Err(LIMITS_EXCEEDED));
         }
-        // To hear what others are told is for the user of the bus.
-        if rule.eavesdrops && self.who(by).uid != OWNER {
+        // Only the owner of the bus may eavesdrop.
+        if rule.eavesdrops && self.user(by).uid != OWNER {
             return Ok(Err(ACCESS_DENIED));
         }
         self.account(by).rules.push(rule);
         Ok(Ok(Some(Vec::new())))
     }
 
-    fn remove_rule(&mut self, by: u64, text: &str) -> Result<DriverAnswer, Wrong> {
+    fn remove_rule(&mut self, by: u64, text: &str) -> Result<DriverAnswer, Deviation> {
         let rule = rule_by_text(text)?;
         let rules = &mut self.account(by).rules;
         let Some(place) = rules.iter().position(|known| *known == rule) else {
@@ -145,10 +150,10 @@ impl Oracle {
     }
 }
 
-/// What a rule asks for: those that are added are known by their texts.
-fn rule_by_text(text: &str) -> Result<ModelRule, Wrong> {
+/// Returns the rule with this text. Peers add only rules from a fixed list.
+fn rule_by_text(text: &str) -> Result<ModelRule, Deviation> {
     crate::world::rules()
         .into_iter()
         .find(|rule| rule.text() == text)
-        .ok_or_else(|| format!("nobody has such a rule: {text}"))
+        .ok_or_else(|| format!("unknown match rule: {text}"))
 }

@@ -1,14 +1,14 @@
-//! What everybody must get, said from the order in which messages are routed alone.
+//! Computes what each peer must receive from the order of routed messages alone.
 //!
-//! It is slow and plain: lists that are searched from end to end.
+//! The code favors simplicity over speed: for example, it searches all lists linearly.
 
+mod activation;
+mod bus_messages;
 mod driver;
-mod listening;
-mod owed;
-mod passing;
 mod policy;
-mod starting;
+mod subscribers;
 mod undelivered;
+mod unicast;
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -18,89 +18,90 @@ use wire::Message;
 use wire::body::Value;
 
 use crate::setting::{CONNECTIONS_MAX, Feature, SimulatedPolicy, SimulationSetting};
-use crate::who::SimulatedUser;
-use driver::ShownLater;
-use listening::To;
-use owed::Owed;
-use passing::Addressed;
-use starting::ExpectedHold;
+use crate::user::SimulatedUser;
+use activation::HeldRequest;
+use bus_messages::BusMessage;
+use driver::DeferredCopy;
+use subscribers::Destination;
 pub use undelivered::{is_retried, whole_message};
+use unicast::UnicastDelivery;
 
-/// The name of the bus itself.
+/// The well-known name of the bus itself.
 pub const DRIVER: &str = "org.freedesktop.DBus";
 
-/// All that is known of what was said.
+/// A model of the bus: connected peers, names, rules, pending replies and expected messages.
 #[derive(Debug)]
 pub struct Oracle {
     setting: SimulationSetting,
     policy: SimulatedPolicy,
     accounts: BTreeMap<u64, OracleAccount>,
     names: ModelNames,
-    /// What waits for services.
-    held: Vec<ExpectedHold>,
-    /// Calls that wait for an answer: who called, the serial, who was called.
+    /// Messages and calls of StartServiceByName that are held for activation.
+    held: Vec<HeldRequest>,
+    /// Calls that await a reply: caller, serial and callee.
     pending: Vec<(u64, u32, u64)>,
-    /// What the bus has to say now, or soon: each once, in any order.
-    owed: Vec<Owed>,
-    /// What was addressed last: the bus may say that there is no room for it.
-    latest: Vec<Addressed>,
-    /// Answers that come in the midst of what is given at once: to whom, the serial, and the number
-    /// of the message behind which it comes.
+    /// Messages that the bus must send, now or after a timeout: each once, in any order.
+    due: Vec<BusMessage>,
+    /// The deliveries of the latest unicast messages. The bus may still refuse them for a full
+    /// queue.
+    latest: Vec<UnicastDelivery>,
+    /// Replies whose position is fixed: recipient, serial, and the number of the message that the
+    /// reply follows.
     placed: Vec<(u64, u32, u64)>,
-    /// What the bus has said so far.
-    told: NotificationCounts,
-    undelivered: undelivered::ExpectedUndelivered,
-    /// How many messages were routed.
+    /// The notifications that the bus has sent so far.
+    notifications: NotificationCounts,
+    undelivered: undelivered::UndeliveredMessages,
+    /// The number of messages that were routed.
     routed: u64,
-    /// A call of the bus itself that is shown when it has said what it has to say to that.
-    shown_later: Option<ShownLater>,
-    /// The number of the last that the bus itself has not said: what it has to say to that may not
-    /// have been heard yet.
+    /// A call of the bus whose copies wait for the messages that the call causes.
+    deferred_copy: Option<DeferredCopy>,
+    /// The number of the latest message that a peer sent. The bus may not have sent all messages
+    /// that it causes.
     unsettled: u64,
 }
 
-/// One who has, or had, a unique name.
+/// A peer that has, or had, a unique name.
 #[derive(Debug, Default)]
 pub struct OracleAccount {
-    /// What it said, as it was routed.
-    pub heard: VecDeque<Vec<u8>>,
-    /// What it must get, in this order.
+    /// The messages that it sent, in the order of routing.
+    pub sent: VecDeque<Vec<u8>>,
+    /// The messages that it must receive, in this order.
     pub expected: VecDeque<Expected>,
-    /// The serials of messages that it sent and the bus did not route, because the bus held too many
-    /// descriptors of its user.
+    /// Serials of its messages that the bus refused because it held too many descriptors of the
+    /// user.
     refused_fds: Vec<u32>,
-    /// Whether the bus said that it has gone.
+    /// True once the bus has announced that it disconnected.
     pub is_gone: bool,
-    who: SimulatedUser,
+    user: SimulatedUser,
     rules: Vec<ModelRule>,
 }
 
-/// What somebody must get.
+/// A message that a peer must receive.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Expected {
-    /// The message.
+    /// The serialized bytes of the message.
     pub bytes: Vec<u8>,
-    /// Whether nobody is told when it does not come: signals to all who want them, what was addressed
-    /// to others, and what the bus itself says.
+    /// True if its loss is not reported to the sender: broadcasts, copies for eavesdroppers, and
+    /// messages of the bus.
     pub may_be_lost: bool,
-    /// The number of the message among all.
+    /// The number of the message in the order of routing.
     pub number: u64,
 }
 
-/// How often the bus has said what it should count.
+/// How many notifications the bus has sent that its own counters must match.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct NotificationCounts {
-    /// That a message was refused, to who sent it.
+    /// Errors to senders whose message was refused.
     pub refused: u64,
-    /// That somebody does not get what he listens for, to monitors.
+    /// Errors to monitors about a copy that the policy withheld.
     pub withheld: u64,
 }
 
-/// What is wrong.
-pub type Wrong = String;
+/// A description of how the bus deviates from the specification.
+pub type Deviation = String;
 
 impl Oracle {
-    /// Of a bus that is set up so, and on which nothing was said.
+    /// Creates the oracle for a bus with these settings and no peers.
     pub fn new(setting: SimulationSetting) -> Self {
         Self {
             setting,
@@ -109,28 +110,28 @@ impl Oracle {
             names: ModelNames::default(),
             held: Vec::new(),
             pending: Vec::new(),
-            owed: Vec::new(),
+            due: Vec::new(),
             latest: Vec::new(),
             placed: Vec::new(),
-            told: NotificationCounts::default(),
-            undelivered: undelivered::ExpectedUndelivered::default(),
-            shown_later: None,
+            notifications: NotificationCounts::default(),
+            undelivered: undelivered::UndeliveredMessages::default(),
+            deferred_copy: None,
             routed: 0,
             unsettled: 0,
         }
     }
 
-    /// The number of the first message of which it is not clear yet who gets it.
+    /// Returns the number of the first message whose recipients are not final yet.
     pub const fn unsettled(&self) -> u64 {
         self.unsettled
     }
 
-    /// What the bus has said so far.
-    pub const fn told(&self) -> NotificationCounts {
-        self.told
+    /// Returns the numbers of notifications that the bus has sent so far.
+    pub const fn notifications(&self) -> NotificationCounts {
+        self.notifications
     }
 
-    /// The account of a name, if it was heard of.
+    /// Returns the account with a unique name, if the oracle knows it.
     pub fn known(&mut self, id: u64) -> Option<&mut OracleAccount> {
         self.accounts.get_mut(&id)
     }
@@ -139,77 +140,78 @@ impl Oracle {
         self.accounts.entry(id).or_default()
     }
 
-    /// A message was routed.
+    /// Takes the next message in the order of routing.
     ///
     /// # Errors
     ///
-    /// If it should not have been.
-    pub fn routed(&mut self, bytes: &[u8]) -> Result<(), Wrong> {
+    /// Fails if the bus should not have routed this message.
+    pub fn routed(&mut self, bytes: &[u8]) -> Result<(), Deviation> {
         let message = Message::parse(bytes).map_err(|error| error.to_string())?;
         self.routed += 1;
         match message.sender().map(|name| name.as_str().to_owned()) {
-            Some(sender) if sender == DRIVER => self.driver_said(&message),
+            Some(sender) if sender == DRIVER => self.bus_sent(&message),
             Some(sender) => match id_of(&sender) {
-                Some(id) => self.said(id, &message),
-                None => self.nobody_said(&message),
+                Some(id) => self.peer_sent(id, &message),
+                None => self.unnamed_peer_sent(&message),
             },
-            None => Err("a message without a sender".to_owned()),
+            None => Err("the bus routed a message without a sender".to_owned()),
         }
     }
 
-    /// Who has no name asks for one and does not get it, or may say nothing yet.
-    fn nobody_said(&mut self, message: &Message<'_>) -> Result<(), Wrong> {
+    /// Checks a message of a peer without a unique name: Hello that the bus refuses, or a message
+    /// before Hello.
+    fn unnamed_peer_sent(&mut self, message: &Message<'_>) -> Result<(), Deviation> {
         let is_hello = message.member().is_some_and(|name| name.as_str() == "Hello");
         let SimulatedUser { uid, .. } = SimulatedUser::of_serial(message.serial().get());
-        match is_hello && self.has_place(uid) {
-            true => Err(format!("there is a place for user {uid}, and it is not given")),
+        match is_hello && self.may_connect(uid) {
+            true => Err(format!("Hello of user {uid} was refused below the limit of connections")),
             false => Ok(()),
         }
     }
 
-    /// Whether one more of a user may come.
-    fn has_place(&self, uid: u32) -> bool {
-        let is_one = |account: &&OracleAccount| !account.is_gone && account.who.uid == uid;
+    /// True if the user is below its limit of connections.
+    fn may_connect(&self, uid: u32) -> bool {
+        let is_one = |account: &&OracleAccount| !account.is_gone && account.user.uid == uid;
         let count = self.accounts.values().filter(is_one).count();
-        !self.setting.has(Feature::FewPlaces) || count < CONNECTIONS_MAX
+        !self.setting.has(Feature::LowLimits) || count < CONNECTIONS_MAX
     }
 
-    fn said(&mut self, from: u64, message: &Message<'_>) -> Result<(), Wrong> {
+    fn peer_sent(&mut self, from: u64, message: &Message<'_>) -> Result<(), Deviation> {
         let is_hello = message.member().is_some_and(|name| name.as_str() == "Hello");
         let is_new = is_hello && !self.accounts.contains_key(&from);
         if !is_new && self.accounts.get(&from).is_none_or(|account| account.is_gone) {
-            return Err(format!(":1.{from} is not there, and says something"));
+            return Err(format!("a message of :1.{from} was routed, but it is not connected"));
         }
         if is_new {
-            let who = SimulatedUser::of_serial(message.serial().get());
-            if !self.has_place(who.uid) {
-                return Err(format!("there is no place for one more of user {}", who.uid));
+            let user = SimulatedUser::of_serial(message.serial().get());
+            if !self.may_connect(user.uid) {
+                return Err(format!("user {} has more connections than its limit", user.uid));
             }
-            self.account(from).who = who;
+            self.account(from).user = user;
         }
-        if let Some(call) = &self.shown_later {
-            return Err(format!("the bus has not said yet {:?}", call.behind));
+        if let Some(call) = &self.deferred_copy {
+            return Err(format!("the bus has not sent yet: {:?}", call.awaited));
         }
         self.latest.clear();
         self.placed.clear();
         self.unsettled = self.routed;
-        self.account(from).heard.push_back(message.bytes().to_vec());
+        self.account(from).sent.push_back(message.bytes().to_vec());
         match message.destination().map(|name| name.as_str().to_owned()) {
             None => {
-                self.pass_to_observers(message, To::All);
+                self.copy_to_subscribers(message, Destination::Broadcast);
             }
-            Some(name) if name == DRIVER => self.driver_called(from, message)?,
-            Some(name) => self.addressed(from, &name, message),
+            Some(name) if name == DRIVER => self.bus_called(from, message)?,
+            Some(name) => self.send_unicast(from, &name, message),
         }
         Ok(())
     }
 
     fn expect(&mut self, to: u64, message: &Message<'_>, may_be_lost: bool) {
-        self.expect_behind(self.routed, to, message, may_be_lost);
+        self.expect_after(self.routed, to, message, may_be_lost);
     }
 
-    /// Somebody must get a message, behind what he gets of that with this number.
-    fn expect_behind(&mut self, number: u64, to: u64, message: &Message<'_>, may_be_lost: bool) {
+    /// Adds an expected message after all expected messages with a number up to `number`.
+    fn expect_after(&mut self, number: u64, to: u64, message: &Message<'_>, may_be_lost: bool) {
         let bytes = message.bytes().to_vec();
         let expected = &mut self.account(to).expected;
         let place = expected.iter().rposition(|before| before.number <= number);
@@ -217,18 +219,18 @@ impl Oracle {
             .insert(place.map_or(0, |place| place + 1), Expected { bytes, may_be_lost, number });
     }
 
-    /// All the names of somebody.
+    /// Returns the unique name and all well-known names of a peer.
     fn names_of(&self, id: u64) -> Vec<String> {
         let all = self.names.all().into_iter();
         let own = all.filter(|name| self.names.owner(name) == Some(peer_id(id)));
         std::iter::once(unique(id)).chain(own.map(str::to_owned)).collect()
     }
 
-    fn who(&self, id: u64) -> SimulatedUser {
-        self.accounts.get(&id).map_or_else(SimulatedUser::default, |account| account.who)
+    fn user(&self, id: u64) -> SimulatedUser {
+        self.accounts.get(&id).map_or_else(SimulatedUser::default, |account| account.user)
     }
 
-    /// Who has a name.
+    /// Returns the owner of a name.
     fn find(&self, name: &str) -> Option<u64> {
         let id = match id_of(name) {
             Some(id) => id,
@@ -237,7 +239,7 @@ impl Oracle {
         self.accounts.get(&id).filter(|account| !account.is_gone).map(|_| id)
     }
 
-    /// Somebody has left: all that follows from it is owed.
+    /// Removes a peer that has disconnected, and expects the messages that result.
     fn depart(&mut self, id: u64) {
         let account = self.account(id);
         account.is_gone = true;
@@ -246,11 +248,11 @@ impl Oracle {
         let owned: Vec<_> = self.names.all().into_iter().map(str::to_owned).collect();
         for name in owned {
             let (_, change) = self.names.release(&name, peer_id(id));
-            self.owe_change(change);
+            self.expect_owner_change(change);
         }
         let unique = unique(id);
-        self.owed.push(Owed::Lost { by: id, name: unique.clone() });
-        self.owed.push(Owed::OwnerChanged {
+        self.due.push(BusMessage::Lost { by: id, name: unique.clone() });
+        self.due.push(BusMessage::OwnerChanged {
             name: unique.clone(),
             old: unique,
             new: String::new(),
@@ -259,31 +261,36 @@ impl Oracle {
             std::mem::take(&mut self.pending).into_iter().partition(|(_, _, callee)| *callee == id);
         self.pending = rest.into_iter().filter(|(caller, ..)| *caller != id).collect();
         for (to, serial, _) in orphans.into_iter().filter(|(caller, ..)| *caller != id) {
-            self.owed.push(Owed::Error { to, serial, name: owed::NO_REPLY });
+            self.due.push(BusMessage::Error { to, serial, name: bus_messages::NO_REPLY });
         }
     }
 
-    /// What the bus says when a name has gone from one owner to another.
-    fn owe_change(&mut self, change: Option<OwnershipChange>) {
+    /// Expects the signals for a change of a name's owner.
+    fn expect_owner_change(&mut self, change: Option<OwnershipChange>) {
         let Some((name, old, new)) = change else { return };
         let id = |peer: Option<PeerId>| peer.map(|peer| u64::from(peer.index() as u32));
         let text = |peer| id(peer).map(unique).unwrap_or_default();
-        self.owed.push(Owed::OwnerChanged { name: name.clone(), old: text(old), new: text(new) });
+        self.due.push(BusMessage::OwnerChanged {
+            name: name.clone(),
+            old: text(old),
+            new: text(new),
+        });
         if let Some(by) = id(old) {
-            self.owed.push(Owed::Lost { by, name: name.clone() });
+            self.due.push(BusMessage::Lost { by, name: name.clone() });
         }
         if let Some(by) = id(new) {
-            self.owed.push(Owed::Acquired { by, name });
+            self.due.push(BusMessage::Acquired { by, name });
         }
     }
 }
 
 impl OracleAccount {
-    /// Whether the bus said that it did not route a message for its descriptors. Each is asked for once.
+    /// True if the bus refused this message for its descriptors. Returns true only once per
+    /// message.
     pub fn take_refused(&mut self, bytes: &[u8]) -> bool {
-        let message = Message::parse(bytes).expect("it is whole");
-        let is_meant = |serial: &u32| *serial == message.serial().get() && message.unix_fds() > 0;
-        let place = self.refused_fds.iter().position(is_meant);
+        let message = Message::parse(bytes).expect("the message was sent whole");
+        let is_refused = |serial: &u32| *serial == message.serial().get() && message.unix_fds() > 0;
+        let place = self.refused_fds.iter().position(is_refused);
         place.map(|place| self.refused_fds.remove(place)).is_some()
     }
 }
@@ -294,7 +301,7 @@ fn arguments(message: &Message<'_>) -> Vec<Value> {
     types.map_while(|kind| Value::read(kind, &mut reader).ok()).collect()
 }
 
-/// The number in a unique name.
+/// Returns the number in a unique name.
 pub fn id_of(name: &str) -> Option<u64> {
     name.strip_prefix(":1.")?.parse().ok()
 }

@@ -1,47 +1,49 @@
-//! What is allowed to whom.
+//! Decisions of the policy.
 
 use wire::Message;
 use wire::message::MessageType;
 
 use super::Oracle;
 use crate::setting::{
-    DEAFENED, MUTED, SimulatedPolicy, UNCALLED, UNHEARD, UNOVERHEARD, UNOWNED, UNRECEIVED, UNSENT,
+    CALL_DENIED_TO_MUTED, DEAFENED, EAVESDROP_DENIED, MUTED, OWN_DENIED, RECEIVE_DENIED,
+    SEND_DENIED, SIGNAL_DENIED_TO_DEAFENED, SimulatedPolicy,
 };
 
 impl Oracle {
-    /// Whether a message may go from one to another.
-    pub(super) fn may_pass(&self, from: Option<u64>, to: u64, message: &Message<'_>) -> bool {
+    /// True if the policy allows the sender to send and the recipient to receive a message.
+    pub(super) fn may_deliver(&self, from: Option<u64>, to: u64, message: &Message<'_>) -> bool {
         from.is_none_or(|from| self.may_send(from, message)) && self.may_receive(to, message)
     }
 
-    /// Whether somebody may send a message to anybody.
+    /// True if the policy allows the sender to send a message to any peer.
     pub(super) fn may_send(&self, from: u64, message: &Message<'_>) -> bool {
-        let is_muted = self.who(from).uid == MUTED;
+        let is_muted = self.user(from).uid == MUTED;
         match (message.message_type(), interface(message)) {
-            (MessageType::Signal, UNSENT) => self.policy == SimulatedPolicy::Open,
-            (MessageType::MethodCall, UNCALLED) => !is_muted,
+            (MessageType::Signal, SEND_DENIED) => self.policy == SimulatedPolicy::Open,
+            (MessageType::MethodCall, CALL_DENIED_TO_MUTED) => !is_muted,
             _ => true,
         }
     }
 
     fn may_receive(&self, to: u64, message: &Message<'_>) -> bool {
-        let is_deafened = self.who(to).uid == DEAFENED;
+        let is_deafened = self.user(to).uid == DEAFENED;
         match (message.message_type(), interface(message)) {
-            (MessageType::MethodCall, UNRECEIVED) => self.policy == SimulatedPolicy::Open,
-            (MessageType::Signal, UNHEARD) => !is_deafened,
+            (MessageType::MethodCall, RECEIVE_DENIED) => self.policy == SimulatedPolicy::Open,
+            (MessageType::Signal, SIGNAL_DENIED_TO_DEAFENED) => !is_deafened,
             _ => true,
         }
     }
 
-    /// Whether who is not addressed may see a message.
-    pub(super) fn may_overhear(message: &Message<'_>) -> bool {
+    /// True if the policy allows eavesdropping on a message.
+    pub(super) fn may_eavesdrop(message: &Message<'_>) -> bool {
         let kind = message.message_type();
-        (kind, interface(message)) != (MessageType::MethodCall, UNOVERHEARD)
+        (kind, interface(message)) != (MessageType::MethodCall, EAVESDROP_DENIED)
     }
 
-    /// Whether somebody may have a name.
+    /// True if the policy allows a peer to own a name.
     pub(super) fn may_own(&self, by: u64, name: &str) -> bool {
-        name != UNOWNED || (self.policy == SimulatedPolicy::Open && self.who(by).uid != DEAFENED)
+        name != OWN_DENIED
+            || (self.policy == SimulatedPolicy::Open && self.user(by).uid != DEAFENED)
     }
 }
 

@@ -1,4 +1,4 @@
-//! How a bus is set up.
+//! The settings of a simulated bus: its limits, policy, users and services.
 
 mod config;
 
@@ -6,31 +6,31 @@ use std::fmt;
 
 use kernel::machine::Chance;
 
-/// What makes a bus another one than that of a session on which nobody reaches a limit.
+/// A deviation from a session bus on which no limit is ever reached.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Feature {
-    /// Little may wait for those who do not read.
+    /// The queue of a peer that does not read holds little.
     TightQueues,
-    /// The policy is [`SimulatedPolicy::Open`] at first, and another one each time that the configuration is
-    /// read again.
+    /// The policy is [`SimulatedPolicy::Open`] at first, and changes with each reload.
     ChangingPolicy,
-    /// There are services that can be started: see [`SERVICES`].
+    /// Some services are activatable: see [`SERVICES`].
     Services,
-    /// Nobody may have many names, rules or calls: see [`NAMES_MAX`] and its like.
-    FewPlaces,
-    /// Who was called has so much time to answer: [`REPLY_TIMEOUT_MS`].
+    /// A connection may have few names, rules and calls: see [`NAMES_MAX`] and the constants after
+    /// it.
+    LowLimits,
+    /// A callee must reply within [`REPLY_TIMEOUT_MS`].
     Deadlines,
-    /// There are several users, and not all may do the same.
+    /// There are several users, with different policies.
     Users,
-    /// Some ask for what is addressed to others, the bus among them.
+    /// Some peers eavesdrop, also on messages to and from the bus.
     Eavesdroppers,
-    /// Some do not agree to pass descriptors.
+    /// Some peers do not negotiate passing descriptors.
     WithoutDescriptors,
-    /// No message may be long or have many descriptors: see [`MESSAGE_LEN_MAX`] and
+    /// Messages must be short and have few descriptors: see [`MESSAGE_LEN_MAX`] and
     /// [`MESSAGE_FDS_MAX`].
     SmallMessages,
-    /// The kernel does not take every write ([`Shortage`](kernel::transfer::TransferShortage)), and the bus
-    /// may have only [`OPEN_FILES_MAX`].
+    /// The kernel rejects some writes ([`Shortage`](kernel::transfer::TransferShortage)), and the
+    /// bus may open only [`OPEN_FILES_MAX`] files.
     KernelShortages,
 }
 
@@ -38,7 +38,7 @@ const FEATURES: [Feature; 10] = [
     Feature::TightQueues,
     Feature::ChangingPolicy,
     Feature::Services,
-    Feature::FewPlaces,
+    Feature::LowLimits,
     Feature::Deadlines,
     Feature::Users,
     Feature::Eavesdroppers,
@@ -47,87 +47,87 @@ const FEATURES: [Feature; 10] = [
     Feature::KernelShortages,
 ];
 
-/// How a bus is set up: any of the features.
+/// The settings of a bus: a subset of the features.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct SimulationSetting {
     has: [bool; FEATURES.len()],
 }
 
 impl SimulationSetting {
-    /// That of a seed.
+    /// Selects random features by a seed.
     pub fn of(seed: u64) -> Self {
         let mut chance = Chance::new(seed ^ 0xfea7);
         Self { has: FEATURES.map(|_| chance.once_in(4)) }
     }
 
-    /// Whether a feature is among those.
+    /// True if this feature is selected.
     pub const fn has(self, feature: Feature) -> bool {
         self.has[feature as usize]
     }
 
-    /// How much somebody says at most before any of it is sent. What is lost must not be lost in
-    /// the queue of the monitor.
+    /// Returns how many messages a peer may queue before it sends them. With tight queues this must
+    /// be small, so that the monitor's own queue never overflows.
     pub const fn backlog_max(self) -> usize {
         if self.has(Feature::TightQueues) { 6 } else { 200 }
     }
 
-    /// How many are there at the same time at most.
+    /// Returns how many peers may be connected at the same time.
     pub const fn peers_max(self) -> usize {
         if self.has(Feature::TightQueues) {
             12
         } else if self.has(Feature::KernelShortages) {
-            // They must fit into the descriptors of the bus.
+            // Each peer needs a descriptor of the bus.
             40
         } else {
             usize::MAX
         }
     }
 
-    /// Once in how many times that it could somebody begins to read nothing, or ends that.
-    pub const fn deaf_once_in(self) -> usize {
+    /// Returns the inverse of the probability that a peer stops or resumes reading when it could.
+    pub const fn stall_once_in(self) -> usize {
         if self.has(Feature::TightQueues) { 4 } else { 20 }
     }
 
-    /// The limit of open files, if there is one.
+    /// Returns the limit of open files, if there is one.
     pub fn open_files_max(self) -> Option<u64> {
         self.has(Feature::KernelShortages).then_some(OPEN_FILES_MAX)
     }
 
-    /// Bytes of a large body.
+    /// Returns the largest size of an argument, in bytes.
     pub const fn body_max(self) -> usize {
         if self.has(Feature::TightQueues) { 1_000 } else { 300_000 }
     }
 
-    /// What is allowed at most where a feature limits it, and so much that nobody reaches it where not.
-    const fn most(self, feature: Feature, max: u64) -> u64 {
-        if self.has(feature) { max } else { ANY }
+    /// Returns `max` if the feature is selected, or a value that is never reached.
+    const fn limit(self, feature: Feature, max: u64) -> u64 {
+        if self.has(feature) { max } else { UNREACHABLE }
     }
 
-    /// What one connection may have had at most, by the keys of its statistics.
+    /// Returns the highest values that one connection may have, by the keys of its statistics.
     pub const fn peaks(self) -> [(&'static str, u64); 3] {
-        // One message may go beyond the limit.
-        let queue = self.most(Feature::TightQueues, QUEUE_MAX + ROOM_FOR_ONE);
+        // One message may exceed the limit of the queue.
+        let queue = self.limit(Feature::TightQueues, QUEUE_MAX + ROOM_FOR_ONE);
         [
             ("PeakOutgoingBytes", queue),
-            ("PeakMatchRules", self.most(Feature::FewPlaces, RULES_MAX as u64)),
-            ("PeakBusNames", self.most(Feature::FewPlaces, NAMES_MAX as u64)),
+            ("PeakMatchRules", self.limit(Feature::LowLimits, RULES_MAX as u64)),
+            ("PeakBusNames", self.limit(Feature::LowLimits, NAMES_MAX as u64)),
         ]
     }
 
-    /// What can be started.
-    pub fn services(self) -> &'static [(&'static str, Fate)] {
+    /// Returns the activatable services.
+    pub fn services(self) -> &'static [(&'static str, ServiceBehavior)] {
         if self.has(Feature::Services) { &SERVICES } else { &[] }
     }
 
-    /// Who there is.
+    /// Returns the users that run peers.
     pub const fn users(self) -> &'static [u32] {
         if self.has(Feature::Users) { &[OWNER, MUTED, DEAFENED] } else { &[OWNER] }
     }
 
-    /// Whether a message may be so long, with so many descriptors.
+    /// True if a message may have this length in bytes and this many descriptors.
     pub const fn allows(self, len: usize, descriptors: usize) -> bool {
-        len as u64 <= self.most(Feature::SmallMessages, MESSAGE_LEN_MAX)
-            && descriptors as u64 <= self.most(Feature::SmallMessages, MESSAGE_FDS_MAX)
+        len as u64 <= self.limit(Feature::SmallMessages, MESSAGE_LEN_MAX)
+            && descriptors as u64 <= self.limit(Feature::SmallMessages, MESSAGE_FDS_MAX)
     }
 }
 
@@ -137,78 +137,81 @@ impl fmt::Debug for SimulationSetting {
     }
 }
 
-/// The user of the bus.
+/// The user that owns the bus.
 pub const OWNER: u32 = 500;
 
-/// One who may not send calls of [`UNCALLED`]. Policies are for accounts that a system has: every one
-/// has those with these numbers.
+/// A user that may not send calls of [`CALL_DENIED_TO_MUTED`]. Policies need accounts that exist on
+/// the system, and these IDs exist everywhere.
 pub const MUTED: u32 = 1;
 
-/// One who may not receive signals of [`UNHEARD`], nor own [`UNOWNED`].
+/// A user that may not receive signals of [`SIGNAL_DENIED_TO_DEAFENED`] or own [`OWN_DENIED`].
 pub const DEAFENED: u32 = 2;
 
-/// So much that nobody reaches it.
-const ANY: u64 = 1_000_000_000;
+/// A limit that is never reached.
+const UNREACHABLE: u64 = 1_000_000_000;
 
-/// Bytes that may wait for somebody where little may.
+/// The limit of queued bytes per connection with [`Feature::TightQueues`].
 pub const QUEUE_MAX: u64 = 60_000;
-/// More than the longest message has there, see [`SimulationSetting::body_max`].
+/// More bytes than the longest message with tight queues, see [`SimulationSetting::body_max`].
 const ROOM_FOR_ONE: u64 = 2000;
-/// Names that somebody may have where there are few places: its own, and those that it waits for,
-/// count.
+/// The limit of names per connection with [`Feature::LowLimits`]. It includes the unique name and
+/// the names that the connection is queued for.
 pub const NAMES_MAX: usize = 3;
-/// Rules that somebody may have there.
+/// The limit of match rules per connection with [`Feature::LowLimits`].
 pub const RULES_MAX: usize = 4;
-/// Calls of somebody that may wait for an answer there.
+/// The limit of pending calls per connection with [`Feature::LowLimits`].
 pub const REPLIES_MAX: usize = 5;
-/// Connections of one user there.
+/// The limit of connections per user with [`Feature::LowLimits`].
 pub const CONNECTIONS_MAX: usize = 8;
-/// Bytes of a message where none may be long. Anything that the bus must be asked is shorter.
+/// The limit of bytes per message with [`Feature::SmallMessages`]. All calls of the bus that the
+/// world needs are shorter.
 pub const MESSAGE_LEN_MAX: u64 = 600;
-/// Descriptors of a message there.
+/// The limit of descriptors per message with [`Feature::SmallMessages`].
 pub const MESSAGE_FDS_MAX: u64 = 2;
-/// Descriptors that the bus may have open where the kernel does not take every write.
+/// The limit of open files of the bus with [`Feature::KernelShortages`].
 pub const OPEN_FILES_MAX: u64 = 256;
-/// Descriptors in sockets that the peers of one user may leave unread there.
+/// The limit of unread descriptors in the sockets of one user's peers, with
+/// [`Feature::KernelShortages`].
 pub const UNREAD_DESCRIPTORS_MAX: usize = OPEN_FILES_MAX as usize / 4;
-/// How much may wait for services where there are few places.
+/// The limit of messages held for activation with [`Feature::LowLimits`].
 pub const STARTS_MAX: usize = 6;
 
-/// How long a service may take to come.
+/// The time limit for the start of a service, in milliseconds.
 pub const START_TIMEOUT_MS: u64 = 5000;
-/// How long an answer may take, where that is limited.
+/// The time limit for a reply with [`Feature::Deadlines`], in milliseconds.
 pub const REPLY_TIMEOUT_MS: u64 = 4000;
 
-/// What becomes of a service that is started.
+/// The behavior of a service after it is started.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Fate {
-    /// It comes, and takes its name.
-    Comes,
-    /// It ends at once.
-    Ends,
-    /// It does nothing, until it is killed.
+pub enum ServiceBehavior {
+    /// The service connects and requests its name.
+    Connects,
+    /// The service exits immediately.
+    Exits,
+    /// The service does nothing until it is killed.
     Hangs,
 }
 
-/// Names for which something can be started, and what becomes of it.
-pub const SERVICES: [(&str, Fate); 3] = [
-    ("com.service.comes", Fate::Comes),
-    ("com.service.ends", Fate::Ends),
-    ("com.service.hangs", Fate::Hangs),
+/// The activatable names and the behavior of their services.
+pub const SERVICES: [(&str, ServiceBehavior); 3] = [
+    ("com.service.comes", ServiceBehavior::Connects),
+    ("com.service.ends", ServiceBehavior::Exits),
+    ("com.service.hangs", ServiceBehavior::Hangs),
 ];
 
-/// What is allowed to everybody.
+/// The policy that applies to all users.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum SimulatedPolicy {
-    /// Everything.
+    /// The policy allows everything.
     #[default]
     Open,
-    /// Not to send signals of [`UNSENT`], to receive calls of [`UNRECEIVED`], to own [`UNOWNED`].
+    /// Denies sending signals of [`SEND_DENIED`], receiving calls of [`RECEIVE_DENIED`] and owning
+    /// [`OWN_DENIED`].
     Strict,
 }
 
 impl SimulatedPolicy {
-    /// The one that comes behind it.
+    /// Returns the policy after the next reload.
     pub const fn next(self, setting: SimulationSetting) -> Self {
         match self {
             Self::Open if setting.has(Feature::ChangingPolicy) => Self::Strict,
@@ -217,15 +220,15 @@ impl SimulatedPolicy {
     }
 }
 
-/// What the strict policy forbids.
-pub const UNSENT: &str = "com.example.Three";
-/// The same.
-pub const UNRECEIVED: &str = "com.example.Two";
-/// The same.
-pub const UNOWNED: &str = "com.c";
-/// Calls that nobody may see that are addressed to others.
-pub const UNOVERHEARD: &str = "com.example.Three";
-/// What [`MUTED`] may not call.
-pub const UNCALLED: &str = "com.example.One";
-/// What [`DEAFENED`] may not hear.
-pub const UNHEARD: &str = "com.example.One";
+/// The interface whose signals the strict policy forbids to send.
+pub const SEND_DENIED: &str = "com.example.Three";
+/// The interface whose calls the strict policy forbids to receive.
+pub const RECEIVE_DENIED: &str = "com.example.Two";
+/// The name that the strict policy forbids to own.
+pub const OWN_DENIED: &str = "com.c";
+/// The interface whose calls to other peers may not be received by eavesdropping.
+pub const EAVESDROP_DENIED: &str = "com.example.Three";
+/// The interface whose calls [`MUTED`] may not send.
+pub const CALL_DENIED_TO_MUTED: &str = "com.example.One";
+/// The interface whose signals [`DEAFENED`] may not receive.
+pub const SIGNAL_DENIED_TO_DEAFENED: &str = "com.example.One";

@@ -1,4 +1,4 @@
-//! What is checked, and how a failure is shown.
+//! Comparison with the oracle, and the report of a failure.
 
 use kernel::machine;
 use wire::Message;
@@ -11,25 +11,28 @@ use crate::peer::{ArrivedMessage, SimulatedPeer, Stage};
 use crate::setting::{Feature, UNREAD_DESCRIPTORS_MAX};
 
 impl SimulatedWorld {
-    /// Compares what was said with what was routed, and what came with what had to come, up to the
-    /// message with this number.
+    /// Compares the messages that peers sent with the routed ones, and the messages that arrived
+    /// with the expected ones, up to the message with number `end`.
     pub(super) fn compare(&mut self, end: u64) {
-        let mut wrong = None;
+        let mut failure = None;
         let has_shortages = self.setting.has(Feature::KernelShortages);
-        for peer in self.peers.iter_mut().chain(&mut self.former) {
+        for peer in self.peers.iter_mut().chain(&mut self.departed) {
             learn_name(peer);
             let Stage::Named(id) = peer.stage else { continue };
             let mut missing = Vec::new();
             let Some(account) = self.oracle.known(id) else { continue };
-            while let Some(heard) = account.heard.pop_front() {
+            while let Some(routed) = account.sent.pop_front() {
                 while peer.sent.front().is_some_and(|sent| account.take_refused(sent)) {
                     peer.sent.pop_front();
                 }
                 match peer.sent.pop_front() {
-                    Some(sent) if is_forwarded(&sent, &heard, id) => {}
+                    Some(sent) if is_forwarded(&sent, &routed, id) => {}
                     sent => {
                         let sent = sent.map(|sent| shown(&sent));
-                        wrong = Some(format!(":1.{id} said {sent:?}, and not {}", shown(&heard)));
+                        failure = Some(format!(
+                            ":1.{id} sent {sent:?}, but the bus routed {}",
+                            shown(&routed)
+                        ));
                     }
                 }
             }
@@ -50,18 +53,19 @@ impl SimulatedWorld {
                         }
                     }
                 } else if self.setting.has(Feature::TightQueues) && expected.may_be_lost {
-                    // It is asked later whether the bus says so, too.
+                    // Later checked against the number of lost messages that the bus reports.
                     peer.lost.push(expected.bytes);
                     self.tally.borrow_mut().lost += 1;
                 } else if has_shortages && has_descriptors(&expected.bytes) {
                     missing.push(expected.bytes);
                 } else {
                     let (came, expected) = (&peer.received[0], shown(&expected.bytes));
-                    let (came, how) = match came {
-                        ArrivedMessage::Received(bytes) => (shown(bytes), "got"),
-                        ArrivedMessage::Dropped(bytes) => (shown(bytes), "was to get"),
+                    let (came, outcome) = match came {
+                        ArrivedMessage::Received(bytes) => (shown(bytes), "received"),
+                        ArrivedMessage::Dropped(bytes) => (shown(bytes), "should have received"),
                     };
-                    wrong = Some(format!(":1.{id} {how} {came}, and not {expected}"));
+                    failure =
+                        Some(format!(":1.{id} {outcome} {came}, but {expected} was expected"));
                     break;
                 }
             }
@@ -71,39 +75,41 @@ impl SimulatedWorld {
                 peer.lost.push(bytes);
             }
         }
-        if let Some(wrong) = wrong {
-            self.fail(&wrong);
+        if let Some(failure) = failure {
+            self.fail(&failure);
         }
         if has_shortages {
             self.check_unread_descriptors();
         }
         let oracle = &mut self.oracle;
-        self.former.retain(|peer| match peer.stage {
+        self.departed.retain(|peer| match peer.stage {
             Stage::Named(id) => oracle.known(id).is_none_or(|account| !account.is_gone),
-            // Nobody knows how the bus called it.
-            Stage::Greeting { .. } | Stage::Nameless | Stage::TurnedAway => false,
+            // Its unique name is unknown, so there is nothing to compare.
+            Stage::Handshake { .. } | Stage::Unnamed | Stage::Refused => false,
         });
     }
 
-    /// Nobody has to get anything more.
+    /// Checks that each peer has received everything, once all queues are empty.
     pub(super) fn check_all(&mut self) {
         self.compare(u64::MAX);
-        let mut wrong = None;
+        let mut failure = None;
         let has_shortages = self.setting.has(Feature::KernelShortages);
-        for peer in self.peers.iter_mut().filter(|peer| peer.is_welcome()) {
+        for peer in self.peers.iter_mut().filter(|peer| peer.is_admitted()) {
             let Stage::Named(id) = peer.stage else {
-                wrong = Some(format!("one has no name: {:?}", peer.stage));
+                failure = Some(format!("a peer has no unique name: {:?}", peer.stage));
                 continue;
             };
             let left = (peer.backlog(), peer.sent.len(), peer.received.len());
             if left != (0, 0, 0) {
-                wrong = Some(format!(":1.{id} is not heard, or hears too much: {left:?}"));
+                failure = Some(format!(
+                    ":1.{id} has messages left (unsent, not routed, unexpected): {left:?}"
+                ));
             }
             let Some(account) = self.oracle.known(id) else {
-                wrong = Some(format!(":1.{id} was never heard of"));
+                failure = Some(format!("the oracle does not know :1.{id}"));
                 continue;
             };
-            // Behind the last that came some may be missing, too.
+            // Messages after the last one that arrived may be lost, too.
             if self.setting.has(Feature::TightQueues) {
                 let all = std::mem::take(&mut account.expected).into_iter();
                 let (lost, rest): (Vec<_>, Vec<_>) = all.partition(|expected| expected.may_be_lost);
@@ -117,10 +123,11 @@ impl SimulatedWorld {
             let (missing, rest): (Vec<_>, Vec<_>) = all.partition(is_missing);
             account.expected = rest.into();
             if let Some(missing) = account.expected.front() {
-                wrong = Some(format!(":1.{id} did not get {}", shown(&missing.bytes)));
+                failure = Some(format!(":1.{id} did not receive {}", shown(&missing.bytes)));
             }
             if account.is_gone {
-                wrong = Some(format!(":1.{id} is there, and was said to be gone"));
+                failure =
+                    Some(format!(":1.{id} is connected, but the bus announced its disconnect"));
             }
             for Expected { bytes, .. } in missing {
                 self.oracle.missing(id, &bytes);
@@ -128,22 +135,24 @@ impl SimulatedWorld {
                 peer.lost.push(bytes);
             }
         }
-        wrong = wrong.or(self.oracle.settled().err());
-        let has_few = self.setting.has(Feature::FewPlaces);
-        let polite = self.peers.iter().find(|peer| {
-            // For whom there is no place may not have been told before it said more.
-            let may_be_full = has_few && !matches!(peer.stage, Stage::Named(_));
-            peer.is_closed && !peer.is_rude && !may_be_full
+        failure = failure.or(self.oracle.settled().err());
+        let has_low_limits = self.setting.has(Feature::LowLimits);
+        let well_behaved = self.peers.iter().find(|peer| {
+            // A peer that is over a limit may have sent more messages before it received the error, for which
+            // the bus closes the connection.
+            let may_be_full = has_low_limits && !matches!(peer.stage, Stage::Named(_));
+            peer.is_closed && !peer.is_misbehaving && !may_be_full
         });
-        if let Some(peer) = polite {
-            wrong = Some(format!("one was sent away for nothing: {:?}", peer.stage));
+        if let Some(peer) = well_behaved {
+            failure =
+                Some(format!("the bus closed a connection without a reason: {:?}", peer.stage));
         }
-        if let Some(wrong) = wrong {
-            self.fail(&wrong);
+        if let Some(failure) = failure {
+            self.fail(&failure);
         }
     }
 
-    /// From when somebody has a name, the kernel does not take everything that is written to it.
+    /// Lets some writes to a peer fail, once it has a unique name.
     pub(super) fn begin_shortages(&mut self, place: usize) {
         let peer = &mut self.peers[place];
         learn_name(peer);
@@ -156,19 +165,19 @@ impl SimulatedWorld {
         }
     }
 
-    /// No user has more than its share of unread descriptors.
+    /// Checks that no user exceeds its limit of unread descriptors.
     fn check_unread_descriptors(&self) {
         let users = machine::with(|machine| machine.unreceived_descriptors());
         if let Some((uid, count)) = users.iter().find(|(_, count)| **count > UNREAD_DESCRIPTORS_MAX)
         {
             self.fail(&format!(
-                "user {uid} has {count} unread descriptors, {UNREAD_DESCRIPTORS_MAX} at most"
+                "user {uid} has {count} unread descriptors, limit {UNREAD_DESCRIPTORS_MAX}"
             ));
         }
     }
 
-    /// Ends the run.
-    pub(super) fn fail(&self, why: &str) -> ! {
+    /// Fails the run with a report that tells outcome to repeat it.
+    pub(super) fn fail(&self, reason: &str) -> ! {
         let WorldPlan { seed, steps, peers } = self.plan;
         let done = self.tally.borrow().steps;
         let journal = machine::with(|machine| {
@@ -177,41 +186,43 @@ impl SimulatedWorld {
         });
         let latest: String = self.latest.iter().map(|one| format!("\n  {}", shown(one))).collect();
         panic!(
-            "{why}\n\non a bus with {:?}\n\nrouted last:{latest}\n\nlogged last:{journal}\n\nat step {done}; to see it again: \
+            "{reason}\n\nfeatures of the bus: {:?}\n\nlast routed messages:{latest}\n\nlast log entries:{journal}\n\nfailed at step {done}; to repeat: \
              DILIGENCE_WORLD={seed}:{steps}:{peers}",
             self.setting
         );
     }
 }
 
-/// The name that the first answer tells.
+/// Learns the unique name of a peer from the reply to Hello.
 fn learn_name(peer: &mut SimulatedPeer) {
-    if peer.stage != Stage::Nameless {
+    if peer.stage != Stage::Unnamed {
         return;
     }
     let Some(first) = peer.received.front() else { return };
-    let message = Message::parse(first.bytes()).expect("it was checked");
+    let message = Message::parse(first.bytes()).expect("received messages are valid");
     if message.message_type() == MessageType::Error {
-        // What it has said already is not for the bus, which may end the connection.
-        peer.is_rude = true;
-        peer.stage = Stage::TurnedAway;
+        // The bus may close the connection because of messages that the peer has already sent.
+        peer.is_misbehaving = true;
+        peer.stage = Stage::Refused;
         return;
     }
     let id = message.destination().and_then(|name| id_of(name.as_str()));
-    peer.stage = Stage::Named(id.expect("the first that comes is the answer to Hello"));
+    peer.stage = Stage::Named(id.expect("the first message is the reply to Hello"));
 }
 
-/// One in so many writes to a connection fails: each connection has one of these.
+/// 1 in this many writes to a connection fails. Each connection has one of these rates.
 const FAILS_ONCE_IN: [usize; 4] = [3, 30, 300, 3000];
 
 fn has_descriptors(message: &[u8]) -> bool {
     Message::parse(message).is_ok_and(|message| message.unix_fds() > 0)
 }
 
-/// Whether a message is what was sent, with the name of who sent it.
-fn is_forwarded(sent: &[u8], heard: &[u8], id: u64) -> bool {
-    let (Ok(sent), Ok(heard)) = (Message::parse(sent), Message::parse(heard)) else { return false };
-    let what = |one: &Message<'_>| {
+/// True if the routed message equals the sent one, with the sender's unique name added.
+fn is_forwarded(sent: &[u8], routed: &[u8], id: u64) -> bool {
+    let (Ok(sent), Ok(routed)) = (Message::parse(sent), Message::parse(routed)) else {
+        return false;
+    };
+    let fields = |one: &Message<'_>| {
         let text = |text: Option<&str>| text.map(str::to_owned);
         (
             (one.message_type(), one.serial(), one.flags().bits(), one.reply_serial()),
@@ -223,6 +234,8 @@ fn is_forwarded(sent: &[u8], heard: &[u8], id: u64) -> bool {
             (one.unix_fds(), one.signature().as_str().to_owned()),
         )
     };
-    let sender = heard.sender().map(|name| name.as_str().to_owned());
-    what(&sent) == what(&heard) && sent.body() == heard.body() && sender == Some(format!(":1.{id}"))
+    let sender = routed.sender().map(|name| name.as_str().to_owned());
+    fields(&sent) == fields(&routed)
+        && sent.body() == routed.body()
+        && sender == Some(format!(":1.{id}"))
 }

@@ -1,4 +1,4 @@
-//! Messages: those that are asked of the bus, and any as people see them.
+//! Calls of the bus, and the readable form of messages.
 
 use testkit::world::{build, driver_method, interface, member, name, path};
 use wire::Message;
@@ -7,7 +7,7 @@ use wire::message::Builder;
 
 use crate::oracle::DRIVER;
 
-/// A message, for people.
+/// Describes a message in one line.
 pub(super) fn shown(bytes: &[u8]) -> String {
     let Ok(one) = Message::parse(bytes) else { return format!("{bytes:?}") };
     let text = |text: Option<&str>| text.unwrap_or("-").to_owned();
@@ -29,15 +29,15 @@ pub(super) fn hello(serial: u32) -> Vec<u8> {
     call_bus("Hello", serial, &[])
 }
 
-/// A call of a method of the bus.
+/// Builds a call of a method of the bus.
 pub(super) fn call_bus(method: &str, serial: u32, args: &[Value]) -> Vec<u8> {
-    let (of, method) = driver_method(method);
+    let (interface_name, method) = driver_method(method);
     let call = Builder::method_call(path("/org/freedesktop/DBus"), member(method));
-    build(call.interface(interface(&of)).destination(name(DRIVER)), serial, args)
+    build(call.interface(interface(&interface_name)).destination(name(DRIVER)), serial, args)
 }
 
 pub(super) fn strings(texts: &[&str]) -> Value {
     let items = texts.iter().map(|text| Value::from(*text)).collect();
-    let element = wire::signature::Signature::new("s").expect("it is one");
+    let element = wire::signature::Signature::new("s").expect("`s` is a valid signature");
     Value::Array { element: element.into(), items }
 }

@@ -1,11 +1,11 @@
-//! Everybody: who connects, what they do, and what the oracle says to that.
+//! The world: all peers, their actions, and the comparison with the oracle.
 
-mod act;
+mod actions;
 mod check;
-mod choice;
 mod message;
-mod speak;
+mod send;
 mod totals;
+mod vocabulary;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -18,64 +18,64 @@ use wire::Message;
 use wire::body::Value;
 use wire::message::MessageType;
 
-pub use choice::rules;
+pub use vocabulary::rules;
 
 use crate::oracle::Oracle;
 use crate::peer::SimulatedPeer;
 use crate::setting::{Feature, SimulationSetting};
-use crate::who::SimulatedUser;
+use crate::user::SimulatedUser;
 use message::{call_bus, hello, shown, strings};
 
-/// What a run is made of.
+/// The parameters of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WorldPlan {
-    /// From which everything follows.
+    /// The seed that determines all random decisions.
     pub seed: u64,
-    /// How many steps are taken until all read what is left, and leave.
+    /// The number of random steps until all peers read the rest and disconnect.
     pub steps: usize,
-    /// How many are there at the same time.
+    /// The most peers that are connected at the same time.
     pub peers: usize,
 }
 
-/// What happened.
+/// The statistics of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct WorldTally {
-    /// Steps that were taken.
+    /// The number of random steps.
     pub steps: usize,
-    /// How many have connected.
+    /// The number of connections that were made.
     pub connections: usize,
-    /// Messages that were routed.
+    /// The number of messages that were routed.
     pub routed: usize,
-    /// Messages that came to somebody, and were those that had to come.
+    /// The number of messages that arrived as expected.
     pub delivered: usize,
-    /// Messages that somebody did not get, and the bus said so.
+    /// The number of messages that were lost, as the bus reported.
     pub lost: usize,
-    /// Whether everything was done and checked.
+    /// True if the run reached its end and all checks passed.
     pub is_done: bool,
 }
 
-/// How far a run has come.
+/// The phase of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum WorldPhase {
-    /// The monitor connects, and nobody else is there.
-    Opening,
-    /// Everybody does anything.
-    Busy,
-    /// Nothing more is said; everybody reads.
-    Quiet,
-    /// As long has passed as anything may take.
-    Patient,
-    /// The bus is asked what each has lost.
-    Asking,
-    /// All but the monitor leave.
-    Leaving,
-    /// The bus is asked what is left of them.
-    Counting,
-    /// All is done.
-    Over,
+    /// Only the monitor is connected, and becomes a monitor.
+    Setup,
+    /// All peers perform random actions.
+    Active,
+    /// Peers send what is queued and read everything, but do nothing new.
+    Draining,
+    /// The time for all timeouts has passed.
+    TimedOut,
+    /// Each peer asks the bus how many messages it lost.
+    PeerStatistics,
+    /// All peers except the monitor disconnect.
+    Disconnecting,
+    /// A new peer asks the bus for the remaining totals.
+    Totals,
+    /// The run is complete.
+    Done,
 }
 
-/// Everybody but the daemon.
+/// All peers and services of the daemon.
 #[derive(Debug)]
 pub struct SimulatedWorld {
     plan: WorldPlan,
@@ -84,37 +84,37 @@ pub struct SimulatedWorld {
     phase: WorldPhase,
     monitor: SimulatedPeer,
     peers: Vec<SimulatedPeer>,
-    /// Those who have left and of whom not all was compared yet.
-    former: Vec<SimulatedPeer>,
+    /// Peers that have disconnected, while their messages are not all compared.
+    departed: Vec<SimulatedPeer>,
     oracle: Oracle,
     rules: Vec<ModelRule>,
     tally: Rc<RefCell<WorldTally>>,
-    /// The processes of services that have come.
-    arrived: BTreeSet<u32>,
-    /// Services that have connected and take their name when they have read something.
-    late: Vec<(SocketId, &'static str)>,
-    /// What the daemon had open when only the monitor was there.
+    /// The processes of services that have connected.
+    connected_services: BTreeSet<u32>,
+    /// Services that have connected and request their name after they have a unique name.
+    unnamed_services: Vec<(SocketId, &'static str)>,
+    /// The number of descriptors that the daemon had open with only the monitor connected.
     open_before: usize,
-    /// Connections to which the kernel does not take every write, and their numbers.
+    /// Connections with failing writes enabled, with the numbers in their unique names.
     failing: BTreeMap<SocketId, u64>,
-    /// What was routed last.
+    /// The messages that were routed last, for a failure report.
     latest: VecDeque<Vec<u8>>,
-    /// Whose turn it is where one comes after the other.
+    /// The index of the peer whose turn it is.
     turn: usize,
-    /// Turns in which nothing happened.
+    /// The number of steps in a row without any action.
     idle: usize,
 }
 
 impl SimulatedWorld {
-    /// A world of this plan, and where it writes what happens.
-    pub fn later(plan: WorldPlan) -> (Lazy, Rc<RefCell<WorldTally>>) {
+    /// Creates a world of this plan and the statistics that it updates.
+    pub fn lazy(plan: WorldPlan) -> (LazyWorld, Rc<RefCell<WorldTally>>) {
         let tally = Rc::new(RefCell::new(WorldTally::default()));
-        (Lazy { plan, world: None, tally: Rc::clone(&tally) }, tally)
+        (LazyWorld { plan, world: None, tally: Rc::clone(&tally) }, tally)
     }
 
     fn begin(plan: WorldPlan, tally: Rc<RefCell<WorldTally>>) -> Self {
         let setting = SimulationSetting::of(plan.seed);
-        let mut monitor = SimulatedPeer::connect(2, SUPERVISOR, MONITOR_CAPACITY);
+        let mut monitor = SimulatedPeer::connect(2, ROOT_PEER, MONITOR_CAPACITY);
         machine::with(|machine| machine.receive_at_once(monitor.socket));
         let serial = monitor.next_serial();
         monitor.send(hello(serial));
@@ -125,15 +125,15 @@ impl SimulatedWorld {
             plan,
             setting,
             chance: Chance::new(plan.seed ^ 0x5eed),
-            phase: WorldPhase::Opening,
+            phase: WorldPhase::Setup,
             monitor,
             peers: Vec::new(),
-            former: Vec::new(),
+            departed: Vec::new(),
             oracle: Oracle::new(setting),
             rules: rules_of(setting),
             tally,
-            arrived: BTreeSet::new(),
-            late: Vec::new(),
+            connected_services: BTreeSet::new(),
+            unnamed_services: Vec::new(),
             open_before: 0,
             failing: BTreeMap::new(),
             latest: VecDeque::new(),
@@ -144,10 +144,10 @@ impl SimulatedWorld {
 
     fn step(&mut self) -> MachineActivity {
         let acted = match self.phase {
-            WorldPhase::Opening => self.open(),
-            WorldPhase::Busy => self.be_busy(),
-            WorldPhase::Over => return MachineActivity::Ended,
-            _ => self.be_quiet(),
+            WorldPhase::Setup => self.set_up(),
+            WorldPhase::Active => self.act_randomly(),
+            WorldPhase::Done => return MachineActivity::Ended,
+            _ => self.drain(),
         };
         if acted {
             self.idle = 0;
@@ -161,86 +161,87 @@ impl SimulatedWorld {
         MachineActivity::Idle
     }
 
-    fn open(&mut self) -> bool {
+    fn set_up(&mut self) -> bool {
         self.monitor.flush(usize::MAX) | self.monitor.read(usize::MAX)
     }
 
-    /// What became of the monitor's own name comes behind the answers to it.
-    fn begin_busily(&mut self) -> WorldPhase {
+    /// Ends the setup, after both replies have arrived. Signals about the monitor's own names come
+    /// after them.
+    fn end_setup(&mut self) -> WorldPhase {
         let answers = self.monitor.received.iter().filter(|arrival| {
             Message::parse(arrival.bytes())
                 .is_ok_and(|one| one.message_type() == MessageType::MethodReturn)
         });
         if answers.count() < 2 {
-            self.fail("the monitor is not served");
+            self.fail("the monitor did not receive the replies to Hello and BecomeMonitor");
         }
         self.monitor.received.clear();
         self.open_before = machine::with(machine::SimulatedMachine::open_count);
-        WorldPhase::Busy
+        WorldPhase::Active
     }
 
-    /// One after the other sends what is to be sent, and reads. Nothing happens when nothing has
-    /// happened for a whole round.
-    fn be_quiet(&mut self) -> bool {
+    /// Lets one peer send and read what it can. Returns false if no peer has done anything for a
+    /// whole round.
+    fn drain(&mut self) -> bool {
         for _ in 0..=self.peers.len() {
             self.turn = (self.turn + 1) % (self.peers.len() + 1);
             let acted = match self.peers.get_mut(self.turn) {
                 Some(peer) if peer.has_left => false,
                 Some(peer) => peer.flush(usize::MAX) | peer.read(usize::MAX),
-                None => self.listen(),
+                None => self.read_monitor(),
             };
             if acted {
                 return true;
             }
         }
-        self.phase == WorldPhase::Quiet && self.attend_services()
+        self.phase == WorldPhase::Draining && self.run_services()
     }
 
     fn next_phase(&mut self) {
         self.phase = match self.phase {
-            WorldPhase::Opening => self.begin_busily(),
-            WorldPhase::Busy => WorldPhase::Busy,
-            WorldPhase::Quiet => {
-                machine::with(|machine| machine.pass(PATIENCE));
-                WorldPhase::Patient
+            WorldPhase::Setup => self.end_setup(),
+            WorldPhase::Active => WorldPhase::Active,
+            WorldPhase::Draining => {
+                machine::with(|machine| machine.pass(LONGER_THAN_TIMEOUTS));
+                WorldPhase::TimedOut
             }
-            WorldPhase::Patient => {
+            WorldPhase::TimedOut => {
                 self.check_all();
                 machine::with(machine::SimulatedMachine::end_shortages);
-                self.ask_for_accounts();
-                WorldPhase::Asking
+                self.request_statistics();
+                WorldPhase::PeerStatistics
             }
-            WorldPhase::Asking => {
+            WorldPhase::PeerStatistics => {
                 self.check_all();
-                self.check_accounts();
+                self.check_statistics();
                 for peer in &mut self.peers {
                     peer.leave();
                 }
                 machine::with(machine::SimulatedMachine::end_all);
-                WorldPhase::Leaving
+                WorldPhase::Disconnecting
             }
-            WorldPhase::Leaving => {
+            WorldPhase::Disconnecting => {
                 self.check_gone();
-                self.ask_for_totals();
-                WorldPhase::Counting
+                self.request_totals();
+                WorldPhase::Totals
             }
-            WorldPhase::Counting => {
+            WorldPhase::Totals => {
                 self.check_totals();
                 self.tally.borrow_mut().is_done = true;
-                WorldPhase::Over
+                WorldPhase::Done
             }
-            WorldPhase::Over => WorldPhase::Over,
+            WorldPhase::Done => WorldPhase::Done,
         };
     }
 
-    /// The monitor reads, and what it reads is told to the oracle.
-    fn listen(&mut self) -> bool {
+    /// Lets the monitor read, and passes the messages to the oracle.
+    fn read_monitor(&mut self) -> bool {
         for write in machine::with(machine::SimulatedMachine::take_failed_writes) {
             self.oracle.failed_write(self.failing[&write.socket], &write.bytes);
         }
         let acted = self.monitor.read(usize::MAX);
         if self.monitor.is_closed {
-            self.fail("the monitor is not wanted any longer");
+            self.fail("the bus closed the connection of the monitor");
         }
         for arrival in std::mem::take(&mut self.monitor.received) {
             let bytes = arrival.bytes();
@@ -249,8 +250,8 @@ impl SimulatedWorld {
                 self.latest.pop_front();
             }
             self.latest.push_back(bytes.to_vec());
-            if let Err(wrong) = self.oracle.routed(bytes) {
-                self.fail(&format!("{wrong}: {}", shown(bytes)));
+            if let Err(deviation) = self.oracle.routed(bytes) {
+                self.fail(&format!("{deviation}: {}", shown(bytes)));
             }
         }
         if self.chance.once_in(COMPARE_ONCE_IN) {
@@ -260,41 +261,41 @@ impl SimulatedWorld {
     }
 }
 
-/// A world that begins when it acts first: when the machine is there.
+/// A world that is created with its first step, because it needs the running machine.
 #[derive(Debug)]
-pub struct Lazy {
+pub struct LazyWorld {
     plan: WorldPlan,
     world: Option<SimulatedWorld>,
     tally: Rc<RefCell<WorldTally>>,
 }
 
-impl machine::KernelWorld for Lazy {
+impl machine::KernelWorld for LazyWorld {
     fn act(&mut self) -> MachineActivity {
         let begin = || SimulatedWorld::begin(self.plan, Rc::clone(&self.tally));
         self.world.get_or_insert_with(begin).step()
     }
 }
 
-/// Longer than the bus waits for anything.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Longer than all timeouts of the bus.
+const LONGER_THAN_TIMEOUTS: Duration = Duration::from_secs(60);
 
-/// Who looks at the bus in the beginning and in the end: root, who shares no limit with others.
-const SUPERVISOR: SimulatedUser = SimulatedUser { uid: 0, passes_descriptors: true };
+/// The user of the monitor and of the peer that asks for totals: root, whose limits are its own.
+const ROOT_PEER: SimulatedUser = SimulatedUser { uid: 0, passes_descriptors: true };
 
-/// Bytes that may be under way to the monitor.
+/// The capacity of the monitor's connection, in bytes.
 const MONITOR_CAPACITY: usize = 1 << 20;
 
-/// How often the monitor reads until it is compared.
+/// 1 in this many reads of the monitor is followed by a comparison.
 const COMPARE_ONCE_IN: usize = 16;
 
-/// The rules that anybody asks for on a bus that is set up so.
+/// Returns the rules that peers may add on a bus with these settings.
 fn rules_of(setting: SimulationSetting) -> Vec<ModelRule> {
     let is_asked_for = |rule: &ModelRule| !rule.eavesdrops || setting.has(Feature::Eavesdroppers);
     rules().into_iter().filter(is_asked_for).collect()
 }
 
-/// Messages that are shown if something is wrong.
+/// The most messages that a failure report shows.
 const LATEST_MAX: usize = 20;
 
-/// Turns without anything that are the end of a phase: so often time passes.
+/// The number of idle steps that end a phase. Time passes in each of them.
 const IDLE_MAX: usize = 20;

@@ -1,4 +1,4 @@
-//! What the bus says of itself, in the end.
+//! Checks of the statistics that the bus reports.
 
 use std::collections::HashMap;
 
@@ -9,76 +9,84 @@ use wire::body::Value;
 use wire::message::Builder;
 
 use super::message::{call_bus, hello, shown};
-use super::{SUPERVISOR, SimulatedWorld};
+use super::{ROOT_PEER, SimulatedWorld};
 use crate::oracle::{DRIVER, NotificationCounts};
 use crate::peer::{SimulatedPeer, Stage};
 
 impl SimulatedWorld {
-    /// Everybody who is there asks what the bus knows of it.
-    pub(super) fn ask_for_accounts(&mut self) {
-        for peer in self.peers.iter_mut().filter(|peer| peer.is_there()) {
+    /// Lets each connected peer ask for the statistics of its own connection.
+    pub(super) fn request_statistics(&mut self) {
+        for peer in self.peers.iter_mut().filter(|peer| peer.is_connected()) {
             if let Stage::Named(id) = peer.stage {
                 let serial = peer.next_serial();
                 let args = [Value::from(format!(":1.{id}").as_str())];
-                peer.take_unseen();
+                peer.take_unhandled();
                 peer.send(call_bus("Debug.Stats.GetConnectionStats", serial, &args));
             }
         }
     }
 
-    /// What the bus says that somebody has lost is what did not come, and nobody ever had more than
-    /// he may.
-    pub(super) fn check_accounts(&mut self) {
-        let mut wrong = None;
-        for peer in self.peers.iter_mut().filter(|peer| peer.is_welcome()) {
-            let answers = peer.take_unseen();
-            let said = |key| answers.iter().find_map(|one| number(&Message::parse(one).ok()?, key));
-            let lost = said("org.diligence.LostMessages");
+    /// Checks that the bus reports exactly the lost messages of each peer, and no peak above a
+    /// limit.
+    pub(super) fn check_statistics(&mut self) {
+        let mut failure = None;
+        for peer in self.peers.iter_mut().filter(|peer| peer.is_admitted()) {
+            let replies = peer.take_unhandled();
+            let reported =
+                |key| replies.iter().find_map(|one| number(&Message::parse(one).ok()?, key));
+            let lost = reported("org.diligence.LostMessages");
             if lost != Some(peer.lost.len() as u64) {
                 let all: String =
                     peer.lost.iter().map(|one| format!("\n  {}", shown(one))).collect();
-                wrong = Some(format!("the bus says that {:?} lost {lost:?}, of:{all}", peer.stage));
+                failure = Some(format!(
+                    "the bus reports {lost:?} lost messages of {:?}, which lost:{all}",
+                    peer.stage
+                ));
             }
             for (key, most) in self.setting.peaks() {
-                let peak = said(key);
+                let peak = reported(key);
                 if peak.is_none_or(|peak| peak > most) {
-                    wrong = Some(format!("{:?} had {peak:?} of {key}, {most} at most", peer.stage));
+                    failure = Some(format!("{:?} has {key} {peak:?}, limit {most}", peer.stage));
                 }
             }
         }
-        if let Some(wrong) = wrong {
-            self.fail(&wrong);
+        if let Some(failure) = failure {
+            self.fail(&failure);
         }
     }
 
-    /// All have left, and it was told of all.
+    /// Checks that the bus has announced the disconnect of every peer and closed all its
+    /// descriptors.
     pub(super) fn check_gone(&mut self) {
         self.compare(u64::MAX);
-        if let Err(wrong) = self.oracle.settled() {
-            self.fail(&wrong);
+        if let Err(failure) = self.oracle.settled() {
+            self.fail(&failure);
         }
-        let named = self.peers.iter().chain(&self.former).filter_map(|peer| match peer.stage {
+        let named = self.peers.iter().chain(&self.departed).filter_map(|peer| match peer.stage {
             Stage::Named(id) => Some(id),
             _ => None,
         });
         for id in named.collect::<Vec<_>>() {
             if self.oracle.known(id).is_some_and(|account| !account.is_gone) {
-                self.fail(&format!(":1.{id} has left, and nobody was told"));
+                self.fail(&format!(":1.{id} disconnected, but the bus did not announce it"));
             }
         }
         let connections = machine::with(|machine| machine.connection_count());
         if connections > 1 {
-            self.fail(&format!("{connections} connections are left"));
+            self.fail(&format!("{connections} connections are still open"));
         }
         let open = machine::with(machine::SimulatedMachine::open_count);
         if open != self.open_before {
-            self.fail(&format!("{} descriptors were open, and now {open}", self.open_before));
+            self.fail(&format!(
+                "the daemon had {} descriptors open at first, and now {open}",
+                self.open_before
+            ));
         }
     }
 
-    /// One comes who asks what is left of the others.
-    pub(super) fn ask_for_totals(&mut self) {
-        let mut peer = SimulatedPeer::connect(3, SUPERVISOR, TOTALS_CAPACITY);
+    /// Connects a new peer, which asks the bus for its totals.
+    pub(super) fn request_totals(&mut self) {
+        let mut peer = SimulatedPeer::connect(3, ROOT_PEER, TOTALS_CAPACITY);
         let serial = peer.next_serial();
         peer.send(hello(serial));
         let call = Builder::method_call(path("/org/freedesktop/DBus"), member("GetTotals"));
@@ -88,16 +96,17 @@ impl SimulatedWorld {
         self.peers.push(peer);
     }
 
-    /// There is nothing but the monitor, and who asks; and as much was refused as was said.
+    /// Checks that only the monitor and the new peer are left, and that the counters match the
+    /// notifications.
     pub(super) fn check_totals(&mut self) {
-        let asker = self.peers.last_mut().expect("it was there last");
-        let answers = asker.take_unseen();
-        let NotificationCounts { refused, withheld } = self.oracle.told();
+        let asker = self.peers.last_mut().expect("a peer was added for the totals");
+        let replies = asker.take_unhandled();
+        let NotificationCounts { refused, withheld } = self.oracle.notifications();
         let expected = [
             ("Connections", 2),
             ("IncompleteConnections", 0),
             ("Monitors", 1),
-            // That of the monitor.
+            // The rule of the monitor.
             ("MatchRules", 1),
             ("PendingReplies", 0),
             ("LosingConnections", 0),
@@ -105,15 +114,16 @@ impl SimulatedWorld {
             ("WithheldMessages", withheld),
         ];
         for (key, expected) in expected {
-            let told = answers.iter().find_map(|bytes| number(&Message::parse(bytes).ok()?, key));
-            if told != Some(expected) {
-                self.fail(&format!("of {key} there are {expected}, and the bus says {told:?}"));
+            let reported =
+                replies.iter().find_map(|bytes| number(&Message::parse(bytes).ok()?, key));
+            if reported != Some(expected) {
+                self.fail(&format!("{key} is {expected}, but the bus reports {reported:?}"));
             }
         }
     }
 }
 
-/// A number in the answer to a question for many.
+/// Returns a number from a reply that is a dictionary.
 fn number(message: &Message<'_>, key: &str) -> Option<u64> {
     let (all,): (HashMap<&str, Value>,) = message.read().ok()?;
     match all.get(key)? {
@@ -123,5 +133,5 @@ fn number(message: &Message<'_>, key: &str) -> Option<u64> {
     }
 }
 
-/// Bytes that may be under way to who asks in the end.
+/// The capacity of the new peer's connection, in bytes.
 const TOTALS_CAPACITY: usize = 1 << 20;

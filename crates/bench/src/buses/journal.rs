@@ -204,7 +204,7 @@ const DATAGRAM_LEN_MAX: usize = 64 << 10;
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use std::time::{Duration, Instant};
 
     use super::super::directory::private_directory;
     use super::*;
@@ -234,7 +234,9 @@ mod tests {
             let sender = UnixDatagram::unbound().unwrap();
             sender.send_to(b"", &path).unwrap();
             sender.send_to(b"SYSLOG_IDENTIFIER=a\nMESSAGE=b\n", &path).unwrap();
+            let deadline = Instant::now() + Duration::from_secs(30);
             while *stand_in.inbox.words() != "a: b\n" {
+                assert!(Instant::now() < deadline, "the entry does not arrive");
                 thread::sleep(Duration::from_millis(1));
             }
             drop(stand_in);

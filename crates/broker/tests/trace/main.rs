@@ -10,7 +10,7 @@ mod stage;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::os::fd::AsFd;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use capture::Capture;
 use capture::record::Fact;
@@ -66,6 +66,7 @@ fn the_stages_of_routing_follow_each_other() {
     let (mut tracer, mut sender) = (bus.connect(), bus.connect());
     let mut reader = TraceReader::new(&tracer.start_trace(&[]));
     // The bus measures the rate of the cycle counter for some time before it uses the counter.
+    // How far it has come is not observable.
     std::thread::sleep(Duration::from_millis(50));
     sender.call(DRIVER, "GetId");
     std::thread::sleep(Duration::from_millis(50));
@@ -268,7 +269,9 @@ fn memory_for_traces_is_limited() {
     assert_eq!(c.try_trace(size(0)).expect_err("too many"), limit);
     drop(a);
     // The bus has processed the disconnect when the name is gone.
+    let deadline = Instant::now() + Duration::from_secs(30);
     while c.try_trace(size(0)).is_err() {
+        assert!(Instant::now() < deadline, "a disconnect does not make room for a trace");
         std::thread::sleep(Duration::from_millis(5));
     }
     let wrong = vec![("Colour", Value::Uint32(7))];
@@ -285,6 +288,7 @@ fn messages_held_for_activation_are_traced_when_delivered() {
     sender.call(LATE, "Waiting");
     let starting = Fact::Starting { name: LATE.to_owned(), by: Some(sender.name.clone()) };
     reader.wait_until(|facts| facts.contains(&starting));
+    // The trace must show at least this time as the time that the message was held.
     let while_it_starts = Duration::from_millis(30);
     std::thread::sleep(while_it_starts);
     let is_there = |seen: &SeenRecord| seen.member == "Waiting";

@@ -1,17 +1,17 @@
-//! Numbers that look random, the same from the same seed (splitmix64).
+//! Pseudo-random numbers, reproducible from a seed (splitmix64).
 
-/// A generator.
+/// A generator of pseudo-random numbers.
 #[derive(Clone, Debug)]
 pub struct Chance(u64);
 
 impl Chance {
-    /// Starts at a seed.
+    /// Creates a generator from a seed.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// Any number.
+    /// Returns a number of 64 random bits.
     pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -20,17 +20,18 @@ impl Chance {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `end`.
+    /// Returns a number from 0 up to, but not including, `end`.
     pub fn below(&mut self, end: usize) -> usize {
         (self.number() % end as u64) as usize
     }
 
-    /// True once in `times`.
+    /// Returns true with a probability of 1 in `times`.
     pub fn once_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }
 
-    /// How many of `most` things are taken at once: often all, sometimes one, else some.
+    /// Returns how many of `most` bytes one call transfers: usually all, sometimes one, sometimes a
+    /// part.
     pub(crate) fn portion(&mut self, most: usize) -> usize {
         match self.below(8) {
             0 => 1.min(most),
@@ -40,7 +41,7 @@ impl Chance {
         }
     }
 
-    /// Puts things into any order.
+    /// Shuffles the items into a random order.
     pub(crate) fn shuffle<T>(&mut self, things: &mut [T]) {
         for end in (1..things.len()).rev() {
             things.swap(end, self.below(end + 1));

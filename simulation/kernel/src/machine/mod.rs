@@ -1,4 +1,4 @@
-//! The machine: who has opened what, what is under way, and what time it is.
+//! The simulated machine: open descriptors, data in transit, processes, signals and the clock.
 
 mod chance;
 mod process;
@@ -14,54 +14,54 @@ use std::time::Duration;
 pub use chance::Chance;
 pub use process::{ProcessEnd, SimulatedProcess};
 pub use shortage::FailedWrite;
-pub use socket::{Arrived, SimulatedSocket, SocketId};
+pub use socket::{ReceivedData, SimulatedSocket, SocketId};
 
 use crate::poll::{Interest, PollEvent, Ready};
 use crate::signals::ProcessSignal;
 
-/// Everybody but the daemon.
+/// Everything outside the daemon: its peers, its services and the passing of time.
 pub trait KernelWorld {
-    /// Does the next thing, by [`with`].
+    /// Performs one step. Inside, use [`with`] to access the machine.
     fn act(&mut self) -> MachineActivity;
 }
 
-/// What came of it when the world acted.
+/// The outcome of one step of the world.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MachineActivity {
-    /// Something was done, and more may be.
+    /// The world did something, and may have more to do now.
     Acted,
-    /// Nothing is to be done before the daemon does something, or time passes.
+    /// The world has nothing to do until the daemon acts or time passes.
     Idle,
-    /// All is done: the daemon is told to end.
+    /// The world has finished. The machine sends the daemon SIGTERM.
     Ended,
 }
 
-/// The state of a machine.
+/// The complete state of one simulated machine.
 #[derive(Debug)]
 pub struct SimulatedMachine {
-    /// What decides where nothing else does.
+    /// The source of randomness for all decisions of the machine.
     pub chance: Chance,
     now: Duration,
     sockets: HashMap<SocketId, SimulatedSocket>,
     next_socket: u64,
-    /// Those who have connected and were not accepted.
+    /// Connections that the daemon has not accepted yet, oldest first.
     pub(crate) waiting: VecDeque<SocketId>,
-    // Those are never gone through in their order, which is any.
+    // Never iterate over these maps where order matters: their order is not reproducible.
     files: HashMap<RawFd, OpenDescriptor>,
     watches: HashMap<RawFd, SimulatedWatch>,
     timers: Vec<RawFd>,
-    /// Of what is watched, what may be ready.
+    /// Watched descriptors that may be ready. Others are certainly not ready.
     candidates: BTreeSet<RawFd>,
     signals: VecDeque<ProcessSignal>,
     processes: BTreeMap<u32, SimulatedProcess>,
-    /// What was written to the journal last.
+    /// The last entries of the journal, at most [`ENTRIES_MAX`].
     journal: VecDeque<String>,
     shortages: shortage::Shortages,
-    /// Reports when the daemon has closed something.
-    closings: real::poll::Poller,
+    /// Reports the descriptors that the daemon has closed.
+    close_events: real::poll::Poller,
 }
 
-/// What a descriptor of the daemon is.
+/// The object behind a descriptor of the daemon.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SimulatedFile {
     Listener,
@@ -72,12 +72,12 @@ pub(crate) enum SimulatedFile {
     Poller,
 }
 
-/// The number that the daemon has is that of the end of a pipe, of which the other end tells when it
-/// is closed.
+/// An open descriptor of the daemon. It is really the write end of a pipe, so that the read end,
+/// which is kept here, reports a hang-up when the daemon closes it.
 #[derive(Debug)]
 struct OpenDescriptor {
     file: SimulatedFile,
-    _closing: PipeReader,
+    _close_event: PipeReader,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -91,16 +91,16 @@ thread_local! {
     static WORLD: RefCell<Option<Box<dyn KernelWorld>>> = const { RefCell::new(None) };
 }
 
-/// Starts a machine in this thread, in place of any before, with this seed and everybody but the
-/// daemon.
+/// Starts a machine in this thread and replaces an earlier one. The seed determines all its random
+/// decisions; `world` acts whenever the daemon waits.
 ///
 /// # Errors
 ///
-/// When this process has no descriptors left.
+/// Fails if this process has no descriptors left.
 pub fn start(seed: u64, world: Box<dyn KernelWorld>) -> io::Result<()> {
     let machine = SimulatedMachine {
         chance: Chance::new(seed),
-        // So that what is a while ago is no time before the start.
+        // Not zero, so that times in the recent past are not before the start of the machine.
         now: Duration::from_secs(1000),
         sockets: HashMap::new(),
         next_socket: 0,
@@ -113,39 +113,39 @@ pub fn start(seed: u64, world: Box<dyn KernelWorld>) -> io::Result<()> {
         processes: BTreeMap::new(),
         journal: VecDeque::new(),
         shortages: shortage::Shortages::default(),
-        closings: real::poll::Poller::new()?,
+        close_events: real::poll::Poller::new()?,
     };
     MACHINE.set(Some(machine));
     WORLD.set(Some(world));
     Ok(())
 }
 
-/// Ends the machine of this thread; gives back its world.
+/// Stops the machine of this thread and returns its world.
 pub fn stop() -> Option<Box<dyn KernelWorld>> {
     MACHINE.set(None);
     WORLD.take()
 }
 
-/// Does something to the machine of this thread.
+/// Calls `act` with the machine of this thread.
 ///
 /// # Panics
 ///
-/// If there is none.
+/// Panics if no machine was started in this thread.
 pub fn with<T>(act: impl FnOnce(&mut SimulatedMachine) -> T) -> T {
     MACHINE.with_borrow_mut(|machine| act(machine.as_mut().expect("the machine was started")))
 }
 
-/// Lets the world act until something is ready or `timeout` is over.
+/// Lets the world act until a descriptor is ready or `timeout` has passed.
 pub(crate) fn wait(ready: &mut Vec<PollEvent>, capacity: usize, timeout: Option<Duration>) {
     let end = with(|machine| {
         machine.begin_turn();
         timeout.map(|timeout| machine.now + timeout)
     });
     loop {
-        let times = with(|machine| machine.chance.below(ACTS_MAX) + 1);
+        let times = with(|machine| machine.chance.below(STEPS_MAX) + 1);
         let mut activity = MachineActivity::Acted;
         for _ in 0..times {
-            // The world looks at the machine while it acts.
+            // Taken out of the cell, because the world accesses the machine while it acts.
             let mut world = WORLD.take().expect("the world was started");
             activity = world.act();
             WORLD.set(Some(world));
@@ -157,7 +157,7 @@ pub(crate) fn wait(ready: &mut Vec<PollEvent>, capacity: usize, timeout: Option<
             if activity == MachineActivity::Ended && machine.signals.is_empty() {
                 machine.send_signal(ProcessSignal::Terminate);
             }
-            machine.note_closed();
+            machine.collect_closed();
             machine.collect(ready, capacity);
             if ready.is_empty() && activity == MachineActivity::Idle {
                 machine.sleep(end);
@@ -170,20 +170,20 @@ pub(crate) fn wait(ready: &mut Vec<PollEvent>, capacity: usize, timeout: Option<
     }
 }
 
-/// Time.
+/// The clock and the timers.
 impl SimulatedMachine {
-    /// What time it is. The next one who looks sees a little more.
+    /// Returns the current time, after a small random advance, so that successive readings differ.
     pub fn tick(&mut self) -> Duration {
         self.now += Duration::from_nanos(self.chance.below(TICK_NS_MAX) as u64);
         self.now
     }
 
-    /// Lets time pass.
+    /// Advances the clock by `time`.
     pub fn pass(&mut self, time: Duration) {
         self.now += time;
     }
 
-    /// Lets time pass until a timer rings, or until `end`.
+    /// Advances the clock to the next timer, or to `end` if that is earlier.
     fn sleep(&mut self, end: Option<Duration>) {
         let timers = self.timers.iter().filter_map(|timer| match self.files.get(timer)?.file {
             SimulatedFile::Timer { at } => at,
@@ -202,12 +202,12 @@ impl SimulatedMachine {
     }
 }
 
-/// Signals.
+/// Signals to the daemon.
 impl SimulatedMachine {
     /// Sends a signal to the daemon.
     pub fn send_signal(&mut self, signal: ProcessSignal) {
         self.signals.push_back(signal);
-        self.note_all(|file| file == SimulatedFile::Signals);
+        self.mark_candidates(|file| file == SimulatedFile::Signals);
     }
 
     pub(crate) fn take_signal(&mut self) -> Option<ProcessSignal> {
@@ -215,7 +215,7 @@ impl SimulatedMachine {
     }
 }
 
-/// What is logged.
+/// The journal of the daemon.
 impl SimulatedMachine {
     pub(crate) fn log(&mut self, entry: &[u8]) {
         if self.journal.len() >= ENTRIES_MAX {
@@ -224,7 +224,7 @@ impl SimulatedMachine {
         self.journal.push_back(String::from_utf8_lossy(entry).into_owned());
     }
 
-    /// The last entries of the journal.
+    /// Returns the last entries of the journal, oldest first.
     pub fn journal(&self) -> impl Iterator<Item = &str> {
         self.journal.iter().map(String::as_str)
     }
@@ -233,13 +233,13 @@ impl SimulatedMachine {
 /// Descriptors of the daemon.
 impl SimulatedMachine {
     pub(crate) fn open(&mut self, file: SimulatedFile) -> io::Result<OwnedFd> {
-        let (closing, descriptor) = io::pipe()?;
+        let (close_event, descriptor) = io::pipe()?;
         let descriptor = OwnedFd::from(descriptor);
         let number = descriptor.as_raw_fd();
-        // A number that is given again was given back.
+        // A number that is reused was closed before.
         self.closed(number);
-        self.closings.add(&closing, number as u64, Interest::Hangup)?;
-        self.files.insert(number, OpenDescriptor { file, _closing: closing });
+        self.close_events.add(&close_event, number as u64, Interest::Hangup)?;
+        self.files.insert(number, OpenDescriptor { file, _close_event: close_event });
         match file {
             SimulatedFile::Socket(id) => {
                 if let Some(socket) = self.sockets.get_mut(&id) {
@@ -252,11 +252,11 @@ impl SimulatedMachine {
         Ok(descriptor)
     }
 
-    fn note_closed(&mut self) {
+    fn collect_closed(&mut self) {
         let mut events = real::poll::Events::with_capacity(64);
         loop {
-            // It does not wait, so it cannot be interrupted.
-            let _ = self.closings.wait(&mut events, Some(Duration::ZERO));
+            // The wait has a timeout of zero, so a signal cannot interrupt it.
+            let _ = self.close_events.wait(&mut events, Some(Duration::ZERO));
             if events.is_empty() {
                 return;
             }
@@ -275,19 +275,19 @@ impl SimulatedMachine {
         }
     }
 
-    fn note_all(&mut self, is_meant: impl Fn(SimulatedFile) -> bool) {
-        let numbers = self.files.iter().filter(|(_, opened)| is_meant(opened.file));
+    fn mark_candidates(&mut self, matches: impl Fn(SimulatedFile) -> bool) {
+        let numbers = self.files.iter().filter(|(_, opened)| matches(opened.file));
         self.candidates.extend(numbers.map(|(number, _)| *number));
     }
 
-    /// How many descriptors of the machine the daemon has open.
+    /// Returns how many simulated descriptors the daemon has open.
     pub fn open_count(&mut self) -> usize {
-        self.note_closed();
+        self.collect_closed();
         self.files.len()
     }
 }
 
-/// What is watched.
+/// Descriptors that the daemon watches.
 impl SimulatedMachine {
     pub(crate) fn watch(
         &mut self,
@@ -298,9 +298,9 @@ impl SimulatedMachine {
     ) -> io::Result<()> {
         let number = source.as_raw_fd();
         if !is_watched && self.watches.contains_key(&number) {
-            self.note_closed();
+            self.collect_closed();
         }
-        // The output of services is no file of the machine: nothing is in it.
+        // Pipes with the output of services are real and always empty, so they never become ready.
         if !self.files.contains_key(&number) {
             return Ok(());
         }
@@ -320,7 +320,7 @@ impl SimulatedMachine {
         self.watches.remove(&number).map(drop).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    /// What is ready, in any order; some of it if there is much.
+    /// Collects the events of ready descriptors in a random order, at most `capacity`.
     fn collect(&mut self, ready: &mut Vec<PollEvent>, capacity: usize) {
         self.candidates.extend(&self.timers);
         let candidates: Vec<_> = self.candidates.iter().copied().collect();
@@ -359,14 +359,14 @@ impl SimulatedMachine {
     }
 }
 
-/// How often the world acts at most before it is looked at what is ready.
-const ACTS_MAX: usize = 40;
+/// The most steps of the world between two checks for ready descriptors.
+const STEPS_MAX: usize = 40;
 
-/// How long nothing happens where no timer is set. The world knows when it has waited enough.
+/// The time that passes while the world is idle and no timer is set.
 const SLEEP: Duration = Duration::from_secs(1);
 
-/// Entries of the journal that are kept.
+/// The most journal entries that the machine keeps.
 const ENTRIES_MAX: usize = 50;
 
-/// Between two looks at the clock.
+/// The most nanoseconds that pass between two readings of the clock.
 const TICK_NS_MAX: usize = 3000;

@@ -6,23 +6,23 @@ use std::io;
 use super::{SimulatedFile, SimulatedMachine};
 use crate::launch::ChildEnding;
 
-/// A process.
+/// A process that the daemon has started.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SimulatedProcess {
-    /// Its program, and the arguments of that.
+    /// The path of the program, followed by its arguments.
     pub words: Vec<OsString>,
-    /// How it has ended, if it has.
+    /// The way the process has ended, or `None` while it runs.
     pub end: Option<ProcessEnd>,
 }
 
-/// How a process has ended.
+/// The way a simulated process has ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ProcessEnd {
-    /// With this status.
+    /// The process exited with this status.
     Exited(i32),
-    /// It was killed.
+    /// The process was killed.
     Killed,
-    /// There was no such program.
+    /// The program does not exist.
     NotExecuted,
 }
 
@@ -33,20 +33,20 @@ impl SimulatedMachine {
         pid
     }
 
-    /// The processes that run or have run, by number.
+    /// Returns all processes that run or have run, ordered by process ID.
     pub fn processes(&self) -> impl Iterator<Item = (u32, &SimulatedProcess)> {
         self.processes.iter().map(|(pid, process)| (*pid, process))
     }
 
-    /// Ends a process, if it has not ended before.
+    /// Ends a process, unless it has ended before.
     pub fn end(&mut self, pid: u32, end: ProcessEnd) {
         if let Some(process) = self.processes.get_mut(&pid) {
             process.end.get_or_insert(end);
         }
-        self.note_all(|file| file == SimulatedFile::Process(pid));
+        self.mark_candidates(|file| file == SimulatedFile::Process(pid));
     }
 
-    /// Ends all that run.
+    /// Ends all running processes with status 0.
     pub fn end_all(&mut self) {
         let all: Vec<_> = self.processes.keys().copied().collect();
         all.into_iter().for_each(|pid| self.end(pid, ProcessEnd::Exited(0)));

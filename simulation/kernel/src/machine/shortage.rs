@@ -1,64 +1,64 @@
-//! Writes that the machine does not take, although the peer is there.
+//! Writes that the kernel rejects for lack of a resource, although the peer is connected.
 
 use std::io;
 use std::time::Duration;
 
 use super::{SimulatedMachine, SocketId};
 
-/// A write that failed because the machine was short of something.
+/// A write that failed because the machine lacked a resource.
 #[derive(Clone, Debug)]
 pub struct FailedWrite {
-    /// The connection that was written to.
+    /// The connection that the daemon wrote to.
     pub socket: SocketId,
     /// How many bytes the daemon had written to this connection before.
     pub position: u64,
-    /// What the daemon tried to write.
+    /// The bytes that the daemon tried to write.
     pub bytes: Vec<u8>,
 }
 
-/// What the machine is short of.
+/// The resources that the machine lacks, and the writes that failed for it.
 #[derive(Debug, Default)]
 pub(super) struct Shortages {
     /// The limit of open files of the daemon, if it has one.
     open_files: Option<u64>,
-    /// Until when the machine has no memory for connections that may fail.
+    /// The time until which writes to all connections with failures enabled fail with `ENOMEM`.
     no_memory_until: Duration,
-    /// Writes that failed and that the world has not asked for yet.
+    /// Failed writes that the world has not taken yet.
     failed: Vec<FailedWrite>,
-    /// Writes that failed since the daemon waited last.
+    /// The number of failed writes since the daemon last waited.
     failed_in_turn: usize,
 }
 
 impl SimulatedMachine {
-    /// How many descriptors the daemon may have open.
+    /// Returns how many descriptors the daemon may have open.
     pub(crate) fn open_files(&self) -> u64 {
         self.shortages.open_files.unwrap_or(u64::MAX)
     }
 
-    /// Sets the limit of open files, which a daemon reads when it starts.
+    /// Sets the limit of open files, which the daemon reads when it starts.
     pub fn limit_open_files(&mut self, max: u64) {
         self.shortages.open_files = Some(max);
     }
 
-    /// From now on, one in so many writes to a connection fails.
+    /// Enables failures for a connection: from now on, 1 in `once_in` writes to it fails.
     pub fn fail_writes(&mut self, id: SocketId, once_in: usize) {
         if let Some(socket) = self.sockets.get_mut(&id) {
             socket.fails_once_in = Some(once_in);
         }
     }
 
-    /// From now on, no write fails.
+    /// Disables all failures of writes.
     pub fn end_shortages(&mut self) {
         self.shortages.no_memory_until = Duration::ZERO;
         self.sockets.values_mut().for_each(|socket| socket.fails_once_in = None);
     }
 
-    /// For so long, every write to a connection that may fail does.
+    /// Lets every write to a connection with failures enabled fail for `time`.
     pub fn run_out_of_memory(&mut self, time: Duration) {
         self.shortages.no_memory_until = self.now + time;
     }
 
-    /// The writes that failed since this was called last.
+    /// Returns the writes that failed since the previous call.
     pub fn take_failed_writes(&mut self) -> Vec<FailedWrite> {
         std::mem::take(&mut self.shortages.failed)
     }
@@ -67,7 +67,8 @@ impl SimulatedMachine {
         self.shortages.failed_in_turn = 0;
     }
 
-    /// The error of the next write to a connection, if it fails.
+    /// Returns the error of the next write to a connection, or `None` if it succeeds. `descriptors`
+    /// is how many the write carries.
     pub(super) fn next_shortage(&mut self, id: SocketId, descriptors: usize) -> Option<io::Error> {
         let once_in = self.sockets.get(&id)?.fails_once_in?;
         let code = if self.now < self.shortages.no_memory_until {
@@ -82,12 +83,16 @@ impl SimulatedMachine {
         Some(io::Error::from_raw_os_error(code))
     }
 
-    /// A write has failed.
-    pub(super) fn note_failed(&mut self, write: FailedWrite) {
+    /// Records a failed write.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the daemon retries in a loop without waiting.
+    pub(super) fn record_failed(&mut self, write: FailedWrite) {
         self.shortages.failed_in_turn += 1;
         assert!(
             self.shortages.failed_in_turn < FAILURES_MAX,
-            "the daemon writes again and again while the machine takes nothing"
+            "the daemon retries in a loop while the kernel rejects its writes"
         );
         if let Some(socket) = self.sockets.get_mut(&write.socket) {
             socket.failed.push(write.clone());
@@ -96,11 +101,11 @@ impl SimulatedMachine {
     }
 }
 
-// As in the kernel's include/uapi/asm-generic/errno.h.
+// The codes of include/uapi/asm-generic/errno.h in the kernel.
 const ENOMEM: i32 = 12;
 const EMSGSIZE: i32 = 90;
 const ENOBUFS: i32 = 105;
 const ETOOMANYREFS: i32 = 109;
 
-/// More writes than a daemon has to do between two waits.
+/// A number of failed writes between two waits that only a busy loop can reach.
 const FAILURES_MAX: usize = 50_000;

@@ -1,4 +1,4 @@
-//! Connections, and what is under way on them.
+//! Connections between peers and the daemon, and the data in transit on them.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, IoSlice};
@@ -9,41 +9,42 @@ use crate::credentials::Ids;
 use crate::poll::Ready;
 use crate::transfer::{DescriptorDelivery, ReceiveOutcome};
 
-/// The number of a connection, which no other gets.
+/// The identifier of a connection, which is never reused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct SocketId(u64);
 
-/// A connection between somebody and the daemon.
+/// A connection between a peer and the daemon.
 #[derive(Debug)]
 pub struct SimulatedSocket {
     pub(crate) owner: Ids,
-    /// The number that the daemon has for it, from when it was accepted.
+    /// The descriptor of the daemon for this connection, once it is accepted.
     pub(super) number: Option<RawFd>,
     to_daemon: SimulatedStream,
     to_peer: SimulatedStream,
-    is_left_by_peer: bool,
-    is_left_by_daemon: bool,
-    /// Who left had not read all: that is an error, once.
+    is_closed_by_peer: bool,
+    is_closed_by_daemon: bool,
+    /// True if the peer closed the connection with unread data in it, until the daemon has received
+    /// the resulting error.
     is_reset: bool,
-    /// Bytes that the daemon has written.
+    /// The number of bytes that the daemon has written.
     written: u64,
-    /// One in so many writes of the daemon fails; `None` for no write.
+    /// 1 in this many writes of the daemon fails; `None` if writes never fail.
     pub(super) fails_once_in: Option<usize>,
-    /// Writes that failed and that the peer has not been shown yet.
+    /// Failed writes that were not reported to the peer yet.
     pub(super) failed: Vec<FailedWrite>,
     reception: Reception,
 }
 
-/// When the daemon sees what it has written as received.
+/// The moment at which data counts as received for the daemon.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Reception {
-    /// When the peer reads it.
+    /// Data is received when the peer reads it.
     ByPeer,
-    /// As soon as it is written.
+    /// Data is received as soon as the daemon writes it.
     AtOnce,
 }
 
-/// Bytes in one direction.
+/// The bytes in transit in one direction.
 #[derive(Debug, Default)]
 struct SimulatedStream {
     pieces: VecDeque<StreamPiece>,
@@ -51,26 +52,26 @@ struct SimulatedStream {
     capacity: usize,
 }
 
-/// Bytes that were written at once, as far as they were not read.
+/// The unread rest of the bytes of one write.
 #[derive(Debug)]
 struct StreamPiece {
     bytes: Vec<u8>,
-    /// How many of them were read.
+    /// How many of the bytes were already read.
     start: usize,
-    /// They come with the first byte.
+    /// Descriptors attached to the first byte.
     descriptors: Vec<OwnedFd>,
 }
 
-/// What was read.
+/// The outcome of one read of a peer.
 #[derive(Debug, Default)]
-pub struct Arrived {
-    /// The bytes.
+pub struct ReceivedData {
+    /// The bytes that were read.
     pub bytes: Vec<u8>,
-    /// The descriptors.
+    /// The descriptors that came with the bytes.
     pub descriptors: Vec<OwnedFd>,
-    /// Writes of the daemon that failed, which the peer itself would not see.
+    /// Writes of the daemon that failed since the last read, which a real peer could not see.
     pub failed: Vec<FailedWrite>,
-    /// Whether no more will come.
+    /// True if the daemon has closed the connection and all data was read.
     pub has_ended: bool,
 }
 
@@ -91,8 +92,8 @@ impl SimulatedStream {
         }
     }
 
-    /// Takes up to `most` bytes. What has descriptors is not taken together with what was before or
-    /// comes behind (unix(7)).
+    /// Takes up to `most` bytes. Bytes with descriptors are never returned together with bytes
+    /// before or after them (unix(7)).
     fn take(
         &mut self,
         most: usize,
@@ -128,15 +129,15 @@ impl SimulatedStream {
 impl SimulatedSocket {
     pub(crate) fn ready(&self) -> Ready {
         Ready {
-            read: self.to_daemon.len > 0 || self.is_left_by_peer,
-            write: self.to_peer.room() > 0 || self.is_left_by_peer,
-            hangup: self.is_left_by_peer,
+            read: self.to_daemon.len > 0 || self.is_closed_by_peer,
+            write: self.to_peer.room() > 0 || self.is_closed_by_peer,
+            hangup: self.is_closed_by_peer,
             error: self.is_reset,
         }
     }
 }
 
-/// What the daemon does.
+/// Operations of the daemon.
 impl SimulatedMachine {
     pub(crate) fn socket_of(&self, socket: BorrowedFd<'_>) -> Option<&SimulatedSocket> {
         match self.files.get(&socket.as_raw_fd())?.file {
@@ -147,7 +148,7 @@ impl SimulatedMachine {
 
     fn socket_of_mut(&mut self, socket: BorrowedFd<'_>) -> io::Result<&mut SimulatedSocket> {
         let id = self.socket_id(socket)?;
-        Ok(self.sockets.get_mut(&id).expect("the daemon has it"))
+        Ok(self.sockets.get_mut(&id).expect("the daemon has this socket open"))
     }
 
     fn socket_id(&self, socket: BorrowedFd<'_>) -> io::Result<SocketId> {
@@ -157,7 +158,7 @@ impl SimulatedMachine {
         }
     }
 
-    pub(crate) fn take(
+    pub(crate) fn daemon_receive(
         &mut self,
         socket: BorrowedFd<'_>,
         room: usize,
@@ -167,7 +168,7 @@ impl SimulatedMachine {
         let most = self.chance.portion(room);
         let socket = self.socket_of_mut(socket)?;
         if socket.to_daemon.len == 0 {
-            return match (std::mem::take(&mut socket.is_reset), socket.is_left_by_peer) {
+            return match (std::mem::take(&mut socket.is_reset), socket.is_closed_by_peer) {
                 (true, _) => Err(io::ErrorKind::ConnectionReset.into()),
                 (false, true) => {
                     Ok(ReceiveOutcome { bytes: 0, descriptors: DescriptorDelivery::Complete })
@@ -179,7 +180,7 @@ impl SimulatedMachine {
         Ok(ReceiveOutcome { bytes, descriptors: DescriptorDelivery::Complete })
     }
 
-    pub(crate) fn give(
+    pub(crate) fn daemon_send(
         &mut self,
         socket: BorrowedFd<'_>,
         slices: &[IoSlice<'_>],
@@ -189,8 +190,8 @@ impl SimulatedMachine {
         let portion = self.chance.portion(asked);
         let id = self.socket_id(socket)?;
         let shortage = self.next_shortage(id, descriptors.len());
-        let socket = self.sockets.get_mut(&id).expect("the daemon has it");
-        if socket.is_left_by_peer {
+        let socket = self.sockets.get_mut(&id).expect("the daemon has this socket open");
+        if socket.is_closed_by_peer {
             return Err(io::ErrorKind::BrokenPipe.into());
         }
         let count = portion.min(socket.to_peer.room());
@@ -200,7 +201,7 @@ impl SimulatedMachine {
         if let Some(error) = shortage {
             let bytes = slices.iter().flat_map(|slice| slice.iter().copied()).collect();
             let position = socket.written;
-            self.note_failed(FailedWrite { socket: id, position, bytes });
+            self.record_failed(FailedWrite { socket: id, position, bytes });
             return Err(error);
         }
         socket.written += count as u64;
@@ -217,7 +218,7 @@ impl SimulatedMachine {
         Ok(count)
     }
 
-    /// How many bytes the daemon has written to a socket that were not received.
+    /// Returns how many bytes of the daemon in a socket were not received yet.
     pub(crate) fn unreceived(&self, socket: BorrowedFd<'_>) -> u64 {
         match self.socket_of(socket) {
             Some(socket) if socket.reception == Reception::ByPeer => socket.to_peer.len as u64,
@@ -233,18 +234,18 @@ impl SimulatedMachine {
 
     pub(super) fn closed_by_daemon(&mut self, id: SocketId) {
         if let Some(socket) = self.sockets.get_mut(&id) {
-            socket.is_left_by_daemon = true;
+            socket.is_closed_by_daemon = true;
             socket.to_daemon = SimulatedStream::default();
-            if socket.is_left_by_peer {
+            if socket.is_closed_by_peer {
                 self.sockets.remove(&id);
             }
         }
     }
 }
 
-/// What others do.
+/// Operations of the world.
 impl SimulatedMachine {
-    /// Connects. So many bytes may be under way in each direction.
+    /// Connects a peer to the daemon. At most `capacity` bytes are in transit in each direction.
     pub fn connect(&mut self, owner: Ids, capacity: usize) -> SocketId {
         let id = SocketId(self.next_socket);
         self.next_socket += 1;
@@ -255,8 +256,8 @@ impl SimulatedMachine {
             number: None,
             to_daemon,
             to_peer,
-            is_left_by_peer: false,
-            is_left_by_daemon: false,
+            is_closed_by_peer: false,
+            is_closed_by_daemon: false,
             is_reset: false,
             written: 0,
             fails_once_in: None,
@@ -265,67 +266,69 @@ impl SimulatedMachine {
         };
         self.sockets.insert(id, socket);
         self.waiting.push_back(id);
-        self.note_all(|file| file == SimulatedFile::Listener);
+        self.mark_candidates(|file| file == SimulatedFile::Listener);
         id
     }
 
-    /// Sends bytes, descriptors with the first of them; tells how many were taken. None are if the
-    /// daemon has closed the connection.
+    /// Sends bytes, with the descriptors attached to the first, and returns how many bytes were
+    /// accepted: none if the daemon has closed the connection.
     pub fn send(&mut self, id: SocketId, bytes: &[u8], descriptors: Vec<OwnedFd>) -> usize {
         let Some(socket) = self.sockets.get_mut(&id) else { return 0 };
         let count = bytes.len().min(socket.to_daemon.room());
-        if count > 0 && !socket.is_left_by_daemon {
+        if count > 0 && !socket.is_closed_by_daemon {
             socket.to_daemon.push(&bytes[..count], descriptors);
-            self.note_socket(id);
+            self.mark_socket(id);
             return count;
         }
         0
     }
 
     /// Reads up to `most` bytes.
-    pub fn receive(&mut self, id: SocketId, most: usize) -> Arrived {
-        let mut arrived = Arrived::default();
+    pub fn receive(&mut self, id: SocketId, most: usize) -> ReceivedData {
+        let mut arrived = ReceivedData::default();
         let Some(socket) = self.sockets.get_mut(&id) else {
-            return Arrived { has_ended: true, ..arrived };
+            return ReceivedData { has_ended: true, ..arrived };
         };
         let bytes = &mut arrived.bytes;
         let put = |_: usize, piece: &[u8]| bytes.extend_from_slice(piece);
         socket.to_peer.take(most, put, &mut arrived.descriptors);
         arrived.failed = std::mem::take(&mut socket.failed);
-        arrived.has_ended = socket.is_left_by_daemon && socket.to_peer.len == 0;
-        self.note_socket(id);
+        arrived.has_ended = socket.is_closed_by_daemon && socket.to_peer.len == 0;
+        self.mark_socket(id);
         arrived
     }
 
-    /// Closes the connection. What was sent is still there for the daemon.
-    pub fn leave(&mut self, id: SocketId) {
+    /// Closes the peer's end. The daemon can still read what the peer sent.
+    pub fn close(&mut self, id: SocketId) {
         let Some(socket) = self.sockets.get_mut(&id) else { return };
-        socket.is_left_by_peer = true;
+        socket.is_closed_by_peer = true;
         socket.is_reset = socket.to_peer.len > 0;
         socket.to_peer = SimulatedStream::default();
-        if socket.is_left_by_daemon {
+        if socket.is_closed_by_daemon {
             self.sockets.remove(&id);
         }
-        self.note_socket(id);
+        self.mark_socket(id);
     }
 
-    /// From now on so many bytes may be under way in each direction.
+    /// Changes the capacity of a connection, in bytes per direction.
     pub fn set_capacity(&mut self, id: SocketId, capacity: usize) {
         if let Some(socket) = self.sockets.get_mut(&id) {
             (socket.to_daemon.capacity, socket.to_peer.capacity) = (capacity, capacity);
-            self.note_socket(id);
+            self.mark_socket(id);
         }
     }
 
-    /// From now on the daemon sees what it writes to a connection as received.
+    /// Counts everything that the daemon writes to this connection as received immediately, from
+    /// now on.
     pub fn receive_at_once(&mut self, id: SocketId) {
         if let Some(socket) = self.sockets.get_mut(&id) {
             socket.reception = Reception::AtOnce;
         }
     }
 
-    /// How many descriptors the daemon has sent that were not received, by the user of the peer. The
-    /// kernel counts them until the peer has left, also if the daemon has closed the connection.
+    /// Returns, for each user, how many descriptors sent by the daemon its peers have not received.
+    /// The kernel counts them until the peer closes its end, even if the daemon has closed the
+    /// connection.
     pub fn unreceived_descriptors(&self) -> BTreeMap<u32, usize> {
         let mut users = BTreeMap::new();
         let is_counted = |socket: &&SimulatedSocket| socket.reception == Reception::ByPeer;
@@ -336,12 +339,12 @@ impl SimulatedMachine {
         users
     }
 
-    /// How many connections there are of which one end is not closed, at least.
+    /// Returns the number of connections with at least one open end.
     pub fn connection_count(&self) -> usize {
         self.sockets.len()
     }
 
-    fn note_socket(&mut self, id: SocketId) {
+    fn mark_socket(&mut self, id: SocketId) {
         self.candidates.extend(self.sockets.get(&id).and_then(|socket| socket.number));
     }
 }

@@ -1,4 +1,4 @@
-//! What somebody may do.
+//! The random actions of peers.
 
 use std::time::Duration;
 
@@ -9,25 +9,25 @@ use wire::Message;
 use wire::body::Value;
 use wire::message::{Builder, MessageType};
 
-use super::choice::{INTERFACES, MEMBERS, PATHS};
 use super::message::{call_bus, hello};
+use super::vocabulary::{INTERFACES, MEMBERS, PATHS};
 use super::{SimulatedWorld, WorldPhase};
 use crate::oracle::id_of;
-use crate::peer::{Mood, SimulatedPeer, Stage};
-use crate::setting::{Fate, Feature, SERVICES};
+use crate::peer::{ReadMode, SimulatedPeer, Stage};
+use crate::setting::{Feature, SERVICES, ServiceBehavior};
 
 impl SimulatedWorld {
-    /// One step.
-    pub(super) fn be_busy(&mut self) -> bool {
+    /// Performs one random step.
+    pub(super) fn act_randomly(&mut self) -> bool {
         let step = {
             let mut tally = self.tally.borrow_mut();
             tally.steps += 1;
             tally.steps
         };
         if step >= self.plan.steps {
-            self.phase = WorldPhase::Quiet;
-            // What is left should not take for ever, byte by byte.
-            self.peers.iter_mut().for_each(SimulatedPeer::hurry);
+            self.phase = WorldPhase::Draining;
+            // Otherwise the rest of the data could take very long, byte by byte.
+            self.peers.iter_mut().for_each(SimulatedPeer::read_fast);
             return true;
         }
         let most = self.plan.peers.min(self.setting.peers_max());
@@ -39,7 +39,7 @@ impl SimulatedWorld {
             return true;
         }
         if self.setting.has(Feature::Services) && self.chance.once_in(50) {
-            self.attend_services();
+            self.run_services();
         }
         let place = self.chance.below(self.peers.len());
         match self.chance.below(100) {
@@ -49,44 +49,48 @@ impl SimulatedWorld {
             }
             30..60 => {
                 let most = self.amount();
-                if self.peers[place].mood == Mood::Reads {
+                if self.peers[place].read_mode == ReadMode::Reading {
                     self.peers[place].read(most);
                     self.begin_shortages(place);
                     self.note_calls(place);
                 }
             }
             60..70 => {
-                self.listen();
+                self.read_monitor();
             }
-            _ if self.peers[place].stage == Stage::TurnedAway => self.leave(place),
+            _ if self.peers[place].stage == Stage::Refused => self.leave(place),
             70 if self.chance.once_in(4) => self.leave(place),
-            71 if self.chance.once_in(self.setting.deaf_once_in()) => {
+            71 if self.chance.once_in(self.setting.stall_once_in()) => {
                 let peer = &mut self.peers[place];
-                peer.mood = if peer.mood == Mood::Reads { Mood::Deaf } else { Mood::Reads };
+                peer.read_mode = if peer.read_mode == ReadMode::Reading {
+                    ReadMode::Stalled
+                } else {
+                    ReadMode::Reading
+                };
             }
             73 if self.chance.once_in(50) => {
                 let time = Duration::from_millis(self.chance.below(3000) as u64);
                 machine::with(|machine| machine.pass(time));
             }
-            72 if self.chance.once_in(40) => self.be_rude(place),
+            72 if self.chance.once_in(40) => self.misbehave(place),
             73 if self.setting.has(Feature::KernelShortages) && self.chance.once_in(10) => {
                 let time = Duration::from_micros(self.chance.below(1000) as u64);
                 machine::with(|machine| machine.run_out_of_memory(time));
             }
-            // Longer than the bus waits until it writes again what the kernel did not take.
+            // Longer than the bus waits before it retries a write that the kernel rejected.
             75 if self.setting.has(Feature::KernelShortages) && self.chance.once_in(5) => {
                 machine::with(|machine| machine.pass(Duration::from_millis(20)));
             }
-            // Where it does not change, nobody sees that it is read again.
+            // The oracle does not see a reload by signal, so the policy must not change with it.
             74 if !self.setting.has(Feature::ChangingPolicy) && self.chance.once_in(100) => {
                 machine::with(|machine| machine.send_signal(ProcessSignal::HangUp));
             }
-            _ => self.speak(place),
+            _ => self.send_random(place),
         }
         true
     }
 
-    /// How many bytes somebody sends or reads at once: often all, sometimes one.
+    /// Returns how many bytes a peer sends or reads at once: often all, sometimes one.
     fn amount(&mut self) -> usize {
         match self.chance.below(4) {
             0 => 1 + self.chance.below(16),
@@ -106,98 +110,106 @@ impl SimulatedWorld {
             1 => 1 + self.chance.below(5000),
             _ => 200_000,
         };
-        let mut peer = SimulatedPeer::connect(100 + count as u32, self.anybody(), capacity);
+        let mut peer = SimulatedPeer::connect(100 + count as u32, self.random_user(), capacity);
         let serial = peer.next_serial();
         if self.chance.once_in(60) {
-            // To others nobody speaks before that.
-            peer.is_rude = true;
+            // The bus closes a connection that sends anything else before Hello.
+            peer.is_misbehaving = true;
             let signal =
                 Builder::signal(path(PATHS[1]), interface(INTERFACES[0]), member(MEMBERS[0]));
-            peer.say(build(signal, serial, &[]));
+            peer.send_raw(build(signal, serial, &[]));
         }
         peer.send(hello(serial));
         self.peers.push(peer);
     }
 
-    /// What was started comes, ends, or does nothing; tells whether anything was done.
-    pub(super) fn attend_services(&mut self) -> bool {
+    /// Lets started services connect, exit or hang, and returns true if any did something.
+    pub(super) fn run_services(&mut self) -> bool {
         let started: Vec<_> = machine::with(|machine| {
             let running = machine.processes().filter(|(_, process)| process.end.is_none());
             running.map(|(pid, process)| (pid, process.words.clone())).collect()
         });
-        let mut acted = self.name_late_services();
+        let mut acted = self.name_services();
         for (pid, words) in started {
             let named = words.last().and_then(|word| word.to_str()).unwrap_or_default();
             let service = SERVICES.into_iter().find(|(name, _)| *name == named);
-            let (named, fate) = service.expect("there are no others");
-            match fate {
-                Fate::Comes if self.arrived.insert(pid) => {
+            let (named, behavior) = service.expect("the daemon starts only these services");
+            match behavior {
+                ServiceBehavior::Connects if self.connected_services.insert(pid) => {
                     self.connect();
-                    let peer = self.peers.last_mut().expect("it has connected");
-                    peer.hurry();
+                    let peer = self.peers.last_mut().expect("a peer was just added");
+                    peer.read_fast();
                     if self.chance.once_in(2) {
-                        self.late.push((peer.socket, named));
+                        self.unnamed_services.push((peer.socket, named));
                     } else {
                         request_name(peer, named);
                     }
                 }
-                Fate::Ends => machine::with(|machine| machine.end(pid, ProcessEnd::Exited(1))),
-                Fate::Comes | Fate::Hangs => continue,
+                ServiceBehavior::Exits => {
+                    machine::with(|machine| machine.end(pid, ProcessEnd::Exited(1)))
+                }
+                ServiceBehavior::Connects | ServiceBehavior::Hangs => continue,
             }
             acted = true;
         }
         acted
     }
 
-    /// Services that have read their unique name take the other; tells whether any did.
-    fn name_late_services(&mut self) -> bool {
-        let before = self.late.len();
-        for (socket, named) in std::mem::take(&mut self.late) {
+    /// Lets connected services with a unique name request their well-known name, and returns true
+    /// if any did.
+    fn name_services(&mut self) -> bool {
+        let before = self.unnamed_services.len();
+        for (socket, named) in std::mem::take(&mut self.unnamed_services) {
             let place = self.peers.iter().position(|peer| peer.socket == socket);
-            // It may have left.
+            // The service may have disconnected.
             let Some(place) = place else { continue };
             self.begin_shortages(place);
             match self.peers[place].stage {
                 Stage::Named(_) => request_name(&mut self.peers[place], named),
-                Stage::TurnedAway => {}
-                Stage::Greeting { .. } | Stage::Nameless => self.late.push((socket, named)),
+                Stage::Refused => {}
+                Stage::Handshake { .. } | Stage::Unnamed => {
+                    self.unnamed_services.push((socket, named))
+                }
             }
         }
-        self.late.len() < before
+        self.unnamed_services.len() < before
     }
 
     fn leave(&mut self, place: usize) {
         let mut peer = self.peers.swap_remove(place);
         peer.leave();
-        self.former.push(peer);
+        self.departed.push(peer);
     }
 
-    /// Something that ends a connection, at once or when time has passed.
-    fn be_rude(&mut self, place: usize) {
+    /// Sends something for which the bus closes the connection, immediately or after a timeout.
+    fn misbehave(&mut self, place: usize) {
         let has_descriptors = self.chance.once_in(2);
         let peer = &mut self.peers[place];
-        peer.is_rude = true;
+        peer.is_misbehaving = true;
         match has_descriptors {
-            // Descriptors that belong to no message.
+            // The message declares none of these descriptors.
             true => {
                 let serial = peer.next_serial();
-                peer.send_with(call_bus("GetId", serial, &[]), 2, 0);
+                peer.send_with_fds(call_bus("GetId", serial, &[]), 2, 0);
             }
-            false => peer.say(b"l\x09\x00\x01 this is no message, and never will be".to_vec()),
+            false => {
+                peer.send_raw(b"l\x09\x00\x01 this is not a message, and never will be".to_vec())
+            }
         }
     }
 
-    /// Remembers calls that came, to answer them.
+    /// Remembers the calls that arrived, for a later reply.
     fn note_calls(&mut self, place: usize) {
-        // Where somebody is told that his call was lost, only who was called answers it.
+        // With kernel shortages, the oracle must know which calls were answered, so only the callee
+        // replies, not an eavesdropper.
         let is_strict = self.setting.has(Feature::KernelShortages);
         let peer = &mut self.peers[place];
         let own = match peer.stage {
             Stage::Named(id) => format!(":1.{id}"),
             _ => String::new(),
         };
-        for bytes in peer.take_unseen() {
-            let message = Message::parse(&bytes).expect("it was checked");
+        for bytes in peer.take_unhandled() {
+            let message = Message::parse(&bytes).expect("received messages are valid");
             let caller = message.sender().and_then(|name| id_of(name.as_str()));
             let is_own = message.destination().is_some_and(|name| name.as_str() == own);
             if is_strict && !is_own && self.setting.has(Feature::Eavesdroppers) {
@@ -218,5 +230,6 @@ fn request_name(peer: &mut SimulatedPeer, named: &str) {
     peer.send(call_bus("RequestName", serial, &args));
 }
 
-/// So seldom somebody connects, but where thousands are to be there.
+/// The inverse of the probability that a peer connects in a step, unless the plan has thousands of
+/// peers.
 const CONNECT_ONCE_IN: usize = 20;

@@ -1,4 +1,4 @@
-//! What somebody may say.
+//! The random messages of peers.
 
 use testkit::world::{build, interface, member, name, path};
 use wire::body::Value;
@@ -7,34 +7,36 @@ use wire::message::{Builder, Flags};
 use wire::names::ErrorName;
 
 use super::SimulatedWorld;
-use super::choice::{INTERFACES, MEMBERS, NAMES, PATHS, WORDS};
 use super::message::call_bus;
+use super::vocabulary::{INTERFACES, MEMBERS, NAMES, PATHS, WORDS};
 use crate::peer::Stage;
 use crate::setting::{Feature, OWNER, SERVICES};
-use crate::who::SimulatedUser;
+use crate::user::SimulatedUser;
 
 impl SimulatedWorld {
-    /// Says something, if it has a name; who has none yet says more behind the question for it.
-    pub(super) fn speak(&mut self, place: usize) {
-        if self.peers[place].backlog() > self.setting.backlog_max() || self.peers[place].is_rude {
+    /// Queues a random message. A peer without a unique name queues it after its Hello.
+    pub(super) fn send_random(&mut self, place: usize) {
+        if self.peers[place].backlog() > self.setting.backlog_max()
+            || self.peers[place].is_misbehaving
+        {
             return;
         }
         match self.chance.below(10) {
             0..3 => self.signal(place),
             3..6 => self.call(place),
-            6..8 => self.answer(place),
-            _ => self.ask_bus(place),
+            6..8 => self.reply(place),
+            _ => self.call_bus_method(place),
         }
     }
 
     fn signal(&mut self, place: usize) {
         let (path, of, named) = self.member();
         let mut signal = Builder::signal(path, of, named);
-        let to = self.somebody();
+        let to = self.random_destination();
         if self.chance.once_in(4) {
             signal = signal.destination(name(&to));
         }
-        // Whoever it says that it is, the bus knows better.
+        // The bus must replace a forged sender.
         if self.chance.once_in(10) {
             signal = signal.sender(name(":1.1"));
         }
@@ -44,7 +46,7 @@ impl SimulatedWorld {
 
     fn call(&mut self, place: usize) {
         let (path, of, named) = self.member();
-        let to = self.somebody();
+        let to = self.random_destination();
         let mut call = Builder::method_call(path, named).interface(of).destination(name(&to));
         if self.chance.once_in(4) {
             call = call.flags(Flags::NO_REPLY_EXPECTED);
@@ -56,9 +58,9 @@ impl SimulatedWorld {
         self.send(place, call, &args);
     }
 
-    /// Answers a call, or what nobody has asked.
-    fn answer(&mut self, place: usize) {
-        let serial = self.anybody().serials() + 2 + self.chance.below(50) as u32;
+    /// Replies to a call that arrived, or to one that was never made.
+    fn reply(&mut self, place: usize) {
+        let serial = self.random_user().serials() + 2 + self.chance.below(50) as u32;
         let made_up = (1 + self.chance.below(9) as u64, serial);
         let asked = self.peers[place].calls.pop();
         let (caller, call) = match asked {
@@ -69,22 +71,25 @@ impl SimulatedWorld {
         let call = call.try_into().expect("serials are not 0");
         let to = format!(":1.{caller}");
         let answer = match self.chance.once_in(3) {
-            true => Builder::error(ErrorName::new("com.example.Error").expect("it is one"), call),
+            true => Builder::error(
+                ErrorName::new("com.example.Error").expect("the error name is valid"),
+                call,
+            ),
             false => Builder::method_return(call),
         };
         let args = self.arguments();
         self.send(place, answer.destination(name(&to)), &args);
     }
 
-    fn ask_bus(&mut self, place: usize) {
+    fn call_bus_method(&mut self, place: usize) {
         let rule = self.chance.below(self.rules.len());
         let rule = Value::from(self.rules[rule].text().as_str());
-        let named = Value::from(self.somebody().as_str());
+        let named = Value::from(self.random_destination().as_str());
         let own = Value::from(self.pick(&NAMES));
         let flags = Value::Uint32(self.chance.below(8) as u32);
         let (method, args) = match self.chance.below(8) {
-            // Others may have to wait for a reload.
-            0 if self.peers[place].who.uid == OWNER && self.chance.once_in(20) => {
+            // The bus may delay reloads for other users.
+            0 if self.peers[place].user.uid == OWNER && self.chance.once_in(20) => {
                 ("ReloadConfig", Vec::new())
             }
             0 | 1 => ("AddMatch", vec![rule]),
@@ -108,34 +113,34 @@ impl SimulatedWorld {
         let bytes = build(message, serial, args);
         let at = if self.chance.once_in(2) { self.chance.below(bytes.len()) } else { 0 };
         let peer = &mut self.peers[place];
-        let may_have = descriptors == 0 || peer.who.passes_descriptors;
+        let may_have = descriptors == 0 || peer.user.passes_descriptors;
         if may_have && self.setting.allows(bytes.len(), descriptors) {
-            peer.send_with(bytes, descriptors, at);
-        } else if self.chance.once_in(RUDE_ONCE_IN) {
-            peer.is_rude = true;
-            peer.say_with(bytes, descriptors, at);
+            peer.send_with_fds(bytes, descriptors, at);
+        } else if self.chance.once_in(MISBEHAVE_ONCE_IN) {
+            peer.is_misbehaving = true;
+            peer.send_raw_with_fds(bytes, descriptors, at);
         }
     }
 
-    /// Any user, on any kind of connection.
-    pub(super) fn anybody(&mut self) -> SimulatedUser {
+    /// Returns a random user, with or without descriptor passing.
+    pub(super) fn random_user(&mut self) -> SimulatedUser {
         let users = self.setting.users();
         let uid = users[self.chance.below(users.len())];
         let is_limited = self.setting.has(Feature::WithoutDescriptors) && self.chance.once_in(2);
         SimulatedUser { uid, passes_descriptors: !is_limited }
     }
 
-    /// The next serial, or one that was there before.
+    /// Returns a new serial, or sometimes reuses one.
     fn serial(&mut self, place: usize) -> u32 {
-        // A call is known by its serial where the bus says that it was lost.
+        // The error for a lost message identifies it by its serial, so serials must be unique.
         if !self.setting.has(Feature::KernelShortages) && self.chance.once_in(30) {
             return self.peers[place].last_serial();
         }
         self.peers[place].next_serial()
     }
 
-    /// Somebody who has a name, or had one, or has none.
-    fn somebody(&mut self) -> String {
+    /// Returns a destination: a name that is owned, was owned, is activatable or does not exist.
+    fn random_destination(&mut self) -> String {
         match self.chance.below(5) {
             0 if self.setting.has(Feature::Services) => {
                 SERVICES[self.chance.below(SERVICES.len())].0.to_owned()
@@ -146,7 +151,7 @@ impl SimulatedWorld {
                 let place = self.chance.below(self.peers.len());
                 match self.peers[place].stage {
                     Stage::Named(id) => format!(":1.{id}"),
-                    _ => "com.nobody".to_owned(),
+                    _ => "com.unowned".to_owned(),
                 }
             }
         }
@@ -181,5 +186,5 @@ impl SimulatedWorld {
     }
 }
 
-/// So seldom somebody sends what would end the connection.
-const RUDE_ONCE_IN: usize = 10;
+/// The inverse of the probability that a peer sends a forbidden message instead of dropping it.
+const MISBEHAVE_ONCE_IN: usize = 10;

@@ -1,10 +1,11 @@
-//! What there is to choose from: few, so that many have to do with each other.
+//! The vocabulary of the peers. It is small, so that messages, names and rules often match.
 
 use testkit::model::ModelRule;
 
 use crate::oracle::DRIVER;
 
-/// The rules that anybody asks for, also those that only some buses know.
+/// Returns all rules that peers add, including rules that need
+/// [`Feature::Eavesdroppers`](crate::setting::Feature::Eavesdroppers).
 pub fn rules() -> Vec<ModelRule> {
     let any = ModelRule { kind: Some("signal"), ..ModelRule::default() };
     let eavesdropping = ModelRule { eavesdrops: true, ..ModelRule::default() };
@@ -28,7 +29,8 @@ pub fn rules() -> Vec<ModelRule> {
         member: Some("NameOwnerChanged"),
         ..any
     });
-    // What the bus is asked, and what it says: of that only what it says to all.
+    // Rules for calls of the bus and for its messages. Of the latter, eavesdroppers receive only
+    // broadcasts.
     let driver = || Some(DRIVER.to_owned());
     rules.push(ModelRule { destination: driver(), ..eavesdropping.clone() });
     rules.push(ModelRule { member: Some("RequestName"), ..eavesdropping.clone() });
