@@ -17,7 +17,7 @@ use wire::names::{
 /// let error = IntoName::<BusName<'_>>::into_name("org").unwrap_err();
 /// assert_eq!(
 ///     error.to_string(),
-///     "\"org\" is no bus name: the name has one element and needs two or more (at byte 3)",
+///     "\"org\" is not a valid bus name: the name has one element, but needs at least two (at byte 3)",
 /// );
 /// # Ok::<(), diligence_client::InvalidName>(())
 /// ```
@@ -28,7 +28,7 @@ pub trait IntoName<N> {
 
 /// A text that is not the name it should be.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{text:?} is no {kind}: {error}")]
+#[error("{text:?} is not a valid {kind}: {error}")]
 pub struct InvalidName {
     /// What it should be.
     pub kind: NameKind,

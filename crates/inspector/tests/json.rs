@@ -203,7 +203,7 @@ fn what_does_not_fit_is_told() {
             "argument 1, element 1 must be a pair of key and value ({us}), and is [\"x\"]: \
              1 instead of 2; an example is [7,\"text\"]",
         ),
-        ("z", "7", "\"z\" is not a valid signature: a byte is no type code (at byte 0)"),
+        ("z", "7", "\"z\" is not a valid signature: a byte is not a type code (at byte 0)"),
         ("ss", "7", "too few arguments for signature \"ss\": expected 2, got 1"),
     ] {
         assert_eq!(through(signature, given), error, "{signature}");

@@ -87,7 +87,9 @@ impl fmt::Display for GuidError {
             Self::WrongLength { len } => {
                 write!(f, "a GUID has {GUID_TEXT_LEN} hexadecimal digits, not {len}")
             }
-            Self::InvalidDigit { at } => write!(f, "byte {at} of the GUID is no hexadecimal digit"),
+            Self::InvalidDigit { at } => {
+                write!(f, "byte {at} of the GUID is not a hexadecimal digit")
+            }
         }
     }
 }

@@ -62,8 +62,10 @@ pub enum HexError {
 impl fmt::Display for HexError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::OddLength { len } => write!(f, "the {len} hexadecimal digits are not in pairs"),
-            Self::InvalidDigit { at } => write!(f, "byte {at} is no hexadecimal digit"),
+            Self::OddLength { len } => {
+                write!(f, "hexadecimal text has an even number of digits, not {len}")
+            }
+            Self::InvalidDigit { at } => write!(f, "byte {at} is not a hexadecimal digit"),
         }
     }
 }

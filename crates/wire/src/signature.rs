@@ -299,19 +299,19 @@ impl fmt::Display for SignatureErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::TooLong => "the signature is longer than 255 bytes",
-            Self::UnknownType => "a byte is no type code",
+            Self::UnknownType => "a byte is not a type code",
             Self::ArrayWithoutElement => "an array has no element type",
             Self::ArrayTooDeep => "more than 32 arrays are nested",
             Self::StructTooDeep => "more than 32 structs are nested",
             Self::StructEmpty => "a struct has no field",
             Self::StructNotClosed => "a struct is not closed",
-            Self::StructNotOpened => "a ')' closes no struct",
+            Self::StructNotOpened => "a ')' has no matching '('",
             Self::DictEntryOutsideArray => "a dict entry is not an array's element",
             Self::DictEntryKeyNotBasic => "the key of a dict entry is a container",
             Self::DictEntryTooShort => "a dict entry has fewer than two types",
             Self::DictEntryTooLong => "a dict entry has more than two types",
             Self::DictEntryNotClosed => "a dict entry is not closed",
-            Self::DictEntryNotOpened => "a '}' closes no dict entry",
+            Self::DictEntryNotOpened => "a '}' has no matching '{'",
         })
     }
 }

@@ -228,7 +228,10 @@ fn a_text_that_is_no_name_is_not_read_as_one() {
     let bytes = message(Endian::Little, &("1x",)).unwrap();
     let read = Message::parse(&bytes).unwrap().read::<(MemberName<'_>,)>();
     let Err(ReadError::Value(text)) = read else { panic!("{read:?}") };
-    assert_eq!(text, "\"1x\" is no MemberName: an element begins with a digit (at byte 0)");
+    assert_eq!(
+        text,
+        "\"1x\" is not a valid MemberName: an element begins with a digit (at byte 0)"
+    );
 }
 
 #[test]

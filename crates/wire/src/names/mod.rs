@@ -63,7 +63,7 @@ impl fmt::Display for NameErrorKind {
         f.write_str(match self {
             Self::Empty => "the name is empty",
             Self::TooLong => "the name is longer than 255 bytes",
-            Self::SingleElement => "the name has one element and needs two or more",
+            Self::SingleElement => "the name has one element, but needs at least two",
             Self::EmptyElement => "an element of the name is empty",
             Self::LeadingDigit => "an element begins with a digit",
             Self::InvalidByte => "a byte is not allowed in such a name",

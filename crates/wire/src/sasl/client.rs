@@ -177,7 +177,7 @@ impl fmt::Display for AuthenticationFailure {
             }
             Self::LineTooLong { at } => write!(f, "the server's line at byte {at} is too long"),
             Self::TooManyAnswers { at } => {
-                write!(f, "the server's line at byte {at} is one more than {ANSWERS_MAX}")
+                write!(f, "the server's line at byte {at} exceeds the limit of {ANSWERS_MAX} lines")
             }
         }
     }

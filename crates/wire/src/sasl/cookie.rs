@@ -314,7 +314,7 @@ impl fmt::Display for CookieError {
             Self::ContextByte { at } => {
                 write!(f, "byte {at} of the cookie context's name is not allowed there")
             }
-            Self::CookieId => f.write_str("the number of the cookie is missing or no number"),
+            Self::CookieId => f.write_str("the id of the cookie is missing or not a number"),
             Self::MissingField => f.write_str("a field is missing after the last space"),
         }
     }

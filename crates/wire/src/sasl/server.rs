@@ -159,7 +159,7 @@ impl fmt::Display for Violation {
                 )
             }
             Self::TooManyCommands { at } => {
-                write!(f, "the line at byte {at} is one more than {COMMANDS_MAX}")
+                write!(f, "the line at byte {at} exceeds the limit of {COMMANDS_MAX} lines")
             }
         }
     }
@@ -572,7 +572,7 @@ enum MechanismRefusal {
 impl MechanismRefusal {
     const fn explanation(self) -> &'static str {
         match self {
-            Self::UnknownCommand => "This command is not known here",
+            Self::UnknownCommand => "This command is unknown",
             Self::NotAscii => "Commands are ASCII without NUL",
             Self::NotHexadecimal => "The argument must be pairs of hexadecimal digits",
             Self::NoExchange => "AUTH must come first",

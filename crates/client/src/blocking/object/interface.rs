@@ -448,11 +448,13 @@ mod tests {
         );
         check(
             |a| a.property("a b", |()| 1_u32),
-            Err("\"a b\" is no member name: a byte is not allowed in such a name (at byte 1)"),
+            Err(
+                "\"a b\" is not a valid member name: a byte is not allowed in such a name (at byte 1)",
+            ),
         );
         check(
             |a| a.raw_method("Run", &[("x", "z")], &[], |(), _| {}),
-            Err("the types of \"Run\": a byte is no type code (at byte 0)"),
+            Err("the types of \"Run\": a byte is not a type code (at byte 0)"),
         );
         check(
             |a| a.emits_change(EmitsChange::No),
