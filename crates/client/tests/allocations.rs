@@ -8,7 +8,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use diligence_client::core::{Core, CoreConfig, Filed};
+use diligence_client::core::{Core, CoreConfig, MessageDisposition};
 use diligence_client::wire::message::Builder;
 use diligence_client::wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 use support::PrivateTestBus;
@@ -53,12 +53,12 @@ fn ping(caller: &mut Core<()>, callee: &mut Core<()>, number: u32) {
     let deadline = Some(Duration::from_secs(number.into()));
     let call = caller.call(&message, &(number, "text"), Vec::new(), deadline).expect("it fits");
     carry(caller, callee);
-    assert_eq!(callee.poll_message(), Some(Filed::Request));
+    assert_eq!(callee.poll_message(), Some(MessageDisposition::Request));
     let request = callee.poll_request().expect("it has come");
     let (number, text) = request.read::<(u32, &str)>().expect("its types");
     callee.send(&request.reply(), &(text, number), Vec::new()).expect("it fits");
     carry(callee, caller);
-    assert_eq!(caller.poll_message(), Some(Filed::Reply(call)));
+    assert_eq!(caller.poll_message(), Some(MessageDisposition::Reply(call)));
     let reply = caller.poll_reply(call).expect("it has come").expect("in time");
     assert_eq!(reply.read::<(&str, u32)>(), Ok(("text", number)));
 }

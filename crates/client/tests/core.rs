@@ -6,8 +6,8 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use diligence_client::core::{
-    CallHandle, ClientHandshake, Core, CoreConfig, Ended, Filed, HandshakeConfig, HandshakeError,
-    HandshakeStage, NoReply, SendError, SignalDelivery, SubscriptionId,
+    CallHandle, ClientHandshake, Core, CoreConfig, Ended, HandshakeConfig, HandshakeError,
+    HandshakeStage, MessageDisposition, NoReply, SendError, SignalDelivery, SubscriptionId,
 };
 use diligence_client::wire::body::{EncodeArgs, Value};
 use diligence_client::wire::framer::{Frame, Framer, FramerLimits};
@@ -58,7 +58,7 @@ impl CoreScript {
         message: &Builder<'_>,
         body: &impl EncodeArgs,
         descriptors: &[u32],
-    ) -> Vec<Filed> {
+    ) -> Vec<MessageDisposition> {
         let mut bytes = Vec::new();
         let message = message.unix_fds(descriptors.len() as u32);
         message.write(&mut bytes, self.serial, body).unwrap();
@@ -73,17 +73,17 @@ impl CoreScript {
         filed
     }
 
-    fn receive(&mut self, message: &Builder<'_>, body: &impl EncodeArgs) -> Filed {
+    fn receive(&mut self, message: &Builder<'_>, body: &impl EncodeArgs) -> MessageDisposition {
         let filed = self.receive_in(usize::MAX, message, body, &[]);
         let [filed] = filed[..] else { panic!("{filed:?}") };
         filed
     }
 
-    fn signal(&mut self, sender: &str, member: &str, number: u32) -> Filed {
+    fn signal(&mut self, sender: &str, member: &str, number: u32) -> MessageDisposition {
         self.receive(&signal(sender, member), &(number,))
     }
 
-    fn owner_changed(&mut self, name: &str, new: &str) -> Filed {
+    fn owner_changed(&mut self, name: &str, new: &str) -> MessageDisposition {
         let path = ObjectPath::new("/org/freedesktop/DBus").unwrap();
         let interface = InterfaceName::new("org.freedesktop.DBus").unwrap();
         let member = MemberName::new("NameOwnerChanged").unwrap();
@@ -167,12 +167,15 @@ fn replies_find_their_calls_in_any_order() {
     assert!(script.core.poll_reply(calls[0]).is_none());
 
     let reply = Builder::method_return(calls[2].serial());
-    assert_eq!(script.receive(&reply, &("c",)), Filed::Reply(calls[2]));
-    assert_eq!(script.receive(&reply, &("again",)), Filed::Ignored);
+    assert_eq!(script.receive(&reply, &("c",)), MessageDisposition::Reply(calls[2]));
+    assert_eq!(script.receive(&reply, &("again",)), MessageDisposition::Ignored);
     let error = Builder::error(ErrorName::new(FAILED).unwrap(), calls[0].serial());
-    assert_eq!(script.receive(&error, &("so",)), Filed::Reply(calls[0]));
+    assert_eq!(script.receive(&error, &("so",)), MessageDisposition::Reply(calls[0]));
     script.core.forget(calls[1]);
-    assert_eq!(script.receive(&Builder::method_return(calls[1].serial()), &()), Filed::Ignored);
+    assert_eq!(
+        script.receive(&Builder::method_return(calls[1].serial()), &()),
+        MessageDisposition::Ignored
+    );
 
     let reply = script.core.poll_reply(calls[2]).unwrap().unwrap();
     assert_eq!((reply.read(), reply.remote_error()), (Ok(("c",)), None));
@@ -192,7 +195,10 @@ fn calls_end_at_their_deadlines() {
     assert!(script.core.poll_reply(soon).is_none());
     script.core.handle_timeout(SECOND);
     assert_eq!(script.core.poll_reply(soon).unwrap().unwrap_err(), NoReply::TimedOut);
-    assert_eq!(script.receive(&Builder::method_return(soon.serial()), &()), Filed::Ignored);
+    assert_eq!(
+        script.receive(&Builder::method_return(soon.serial()), &()),
+        MessageDisposition::Ignored
+    );
     assert_eq!(script.core.next_timeout(), Some(3 * SECOND));
     script.receive(&Builder::method_return(late.serial()), &());
     assert_eq!(script.core.next_timeout(), None);
@@ -241,7 +247,7 @@ fn messages_come_in_any_pieces() {
         let reply = Builder::method_return(id.serial());
         let text = "x".repeat(300);
         let filed = script.receive_in(piece, &reply, &(&*text,), &[5]);
-        assert_eq!(filed, [Filed::Reply(id)], "{piece}");
+        assert_eq!(filed, [MessageDisposition::Reply(id)], "{piece}");
         let reply = script.core.poll_reply(id).unwrap().unwrap();
         assert_eq!(reply.read::<(&str,)>().unwrap().0, text);
         assert_eq!(reply.descriptors(), [5]);
@@ -250,7 +256,7 @@ fn messages_come_in_any_pieces() {
     let large = "x".repeat(1_000_000);
     let id = script.core.call(&call("A"), &(), Vec::new(), None).unwrap();
     let filed = script.receive_in(50_000, &Builder::method_return(id.serial()), &(&*large,), &[]);
-    assert_eq!(filed, [Filed::Reply(id)]);
+    assert_eq!(filed, [MessageDisposition::Reply(id)]);
 }
 
 #[test]
@@ -302,15 +308,15 @@ fn a_rule_is_added_once_and_removed_with_its_last_user() {
     let (two, confirmation) = script.subscribe("member=S,type=signal");
     assert_eq!((confirmation, script.sent()), (None, vec![]));
 
-    assert_eq!(script.signal(":1.7", "S", 1), Filed::Signal { subscriptions: 2 });
+    assert_eq!(script.signal(":1.7", "S", 1), MessageDisposition::Signal { subscriptions: 2 });
     script.core.unsubscribe(one);
-    assert_eq!(script.signal(":1.7", "S", 2), Filed::Signal { subscriptions: 1 });
+    assert_eq!(script.signal(":1.7", "S", 2), MessageDisposition::Signal { subscriptions: 1 });
     assert!(script.sent().is_empty());
     assert_eq!((script.numbers(one), script.numbers(two)), (vec![], vec![1, 2]));
     script.core.unsubscribe(two);
     script.core.unsubscribe(two);
     assert_eq!(script.sent(), [format!("#2 RemoveMatch({rule}) 0x1")]);
-    assert_eq!(script.signal(":1.7", "S", 3), Filed::Ignored);
+    assert_eq!(script.signal(":1.7", "S", 3), MessageDisposition::Ignored);
     script.subscribe(rule);
     assert_eq!(script.sent(), [format!("#3 AddMatch({rule})")]);
 }
@@ -331,7 +337,7 @@ fn each_rule_selects_what_it_says() {
     ];
     let ids = rules.map(|rule| script.subscribe(rule).0);
     let filed = script.receive(&signal(":1.7", "S"), &("x",));
-    assert_eq!(filed, Filed::Signal { subscriptions: 6 });
+    assert_eq!(filed, MessageDisposition::Signal { subscriptions: 6 });
     let found = ids.map(|id| script.core.poll_signal(id).is_some());
     assert_eq!(found, [true, true, true, true, false, false, false, true, true]);
 }
@@ -352,17 +358,20 @@ fn a_sender_with_a_well_known_name_is_followed() {
         ]
     );
     let asked = NonZeroU32::new(2).unwrap();
-    assert_eq!(script.signal(":1.7", "S", 1), Filed::Ignored);
-    assert_eq!(script.receive(&Builder::method_return(asked), &(":1.7",)), Filed::Ignored);
-    assert_eq!(script.signal(":1.7", "S", 2), Filed::Signal { subscriptions: 1 });
-    assert_eq!(script.signal(":1.8", "S", 3), Filed::Ignored);
+    assert_eq!(script.signal(":1.7", "S", 1), MessageDisposition::Ignored);
+    assert_eq!(
+        script.receive(&Builder::method_return(asked), &(":1.7",)),
+        MessageDisposition::Ignored
+    );
+    assert_eq!(script.signal(":1.7", "S", 2), MessageDisposition::Signal { subscriptions: 1 });
+    assert_eq!(script.signal(":1.8", "S", 3), MessageDisposition::Ignored);
     script.owner_changed("org.example.A", ":1.8");
-    assert_eq!(script.signal(":1.8", "S", 4), Filed::Signal { subscriptions: 1 });
-    assert_eq!(script.signal(":1.7", "S", 5), Filed::Ignored);
+    assert_eq!(script.signal(":1.8", "S", 4), MessageDisposition::Signal { subscriptions: 1 });
+    assert_eq!(script.signal(":1.7", "S", 5), MessageDisposition::Ignored);
     script.owner_changed("org.example.A", "");
-    assert_eq!(script.signal(":1.8", "S", 6), Filed::Ignored);
+    assert_eq!(script.signal(":1.8", "S", 6), MessageDisposition::Ignored);
     script.owner_changed("org.example.B", ":1.8");
-    assert_eq!(script.signal(":1.8", "S", 7), Filed::Ignored);
+    assert_eq!(script.signal(":1.8", "S", 7), MessageDisposition::Ignored);
     assert_eq!(script.numbers(id), [2, 4]);
 
     let (other, _) = script.subscribe("sender='org.example.A'");
@@ -379,7 +388,7 @@ fn a_name_without_an_owner_selects_nothing_until_it_has_one() {
     let (id, _) = script.subscribe("sender='org.example.A'");
     let error = ErrorName::new("org.freedesktop.DBus.Error.NameHasNoOwner").unwrap();
     script.receive(&Builder::error(error, NonZeroU32::new(2).unwrap()), &(":1.7",));
-    assert_eq!(script.signal(":1.7", "S", 1), Filed::Ignored);
+    assert_eq!(script.signal(":1.7", "S", 1), MessageDisposition::Ignored);
     script.owner_changed("org.example.A", ":1.7");
     script.signal(":1.7", "S", 2);
     assert_eq!(script.numbers(id), [2]);
@@ -399,10 +408,10 @@ fn what_is_not_taken_is_bounded() {
     assert_eq!(script.numbers(id), [5]);
 
     let caller = BusName::new(":1.7").unwrap();
-    assert_eq!(script.receive(&call("A").sender(caller), &()), Filed::Request);
-    assert_eq!(script.receive(&call("B").sender(caller), &()), Filed::Ignored);
+    assert_eq!(script.receive(&call("A").sender(caller), &()), MessageDisposition::Request);
+    assert_eq!(script.receive(&call("B").sender(caller), &()), MessageDisposition::Ignored);
     let silent = call("C").sender(caller).flags(Flags::NO_REPLY_EXPECTED);
-    assert_eq!(script.receive(&silent, &()), Filed::Ignored);
+    assert_eq!(script.receive(&silent, &()), MessageDisposition::Ignored);
     let refusal = "org.freedesktop.DBus.Error.LimitsExceeded(too many calls wait to be served)";
     assert_eq!(script.sent(), [format!("#2 {refusal}")]);
     let request = script.core.poll_request().expect("the first");

@@ -14,7 +14,7 @@ use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 use wire::sasl::FdPassing;
 
 use super::error::EmitError;
-use super::link::{ConnectionLink, Taking, deadline};
+use super::link::{ConnectionLink, ReadMode, deadline};
 use super::object::ServedObjects;
 use super::socket::BusSocket;
 use crate::core::{Core, Ended, Established, MessageBody, SendError};
@@ -148,7 +148,7 @@ impl Connection {
     ) -> Result<T, SendError> {
         let mut core = self.shared.link.core.borrow_mut();
         let queued = queue(&mut core)?;
-        if core.waiting_len() >= GATHERED_MAX {
+        if core.waiting_len() >= UNSENT_LEN_MAX {
             self.shared.link.flush_until(&mut core, deadline());
         }
         Ok(queued)
@@ -159,10 +159,10 @@ impl Connection {
         deadline(self.shared.call_timeout.get())
     }
 
-    pub(super) fn take(&self, more: Taking) {
-        let taking = &self.shared.link.taking;
-        if taking.get() != Taking::Messages {
-            taking.set(more);
+    pub(super) fn set_read_mode(&self, mode: ReadMode) {
+        let read_mode = &self.shared.link.read_mode;
+        if read_mode.get() != ReadMode::Messages {
+            read_mode.set(mode);
         }
     }
 
@@ -202,4 +202,4 @@ impl fmt::Debug for Connection {
 pub const CALL_TIMEOUT: Duration = Duration::from_secs(25);
 
 /// The number of queued bytes above which they are sent at once.
-const GATHERED_MAX: usize = 64 * 1024;
+const UNSENT_LEN_MAX: usize = 64 * 1024;

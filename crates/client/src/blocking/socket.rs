@@ -35,7 +35,7 @@ impl Drop for ConnectedProgram {
 
 /// What an attempt to receive brought.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum SocketArrival {
+pub(super) enum ReceiveOutcome {
     /// So many bytes.
     Bytes(usize),
     /// Nothing, in all the time that was given, or a little less.
@@ -44,7 +44,7 @@ pub(super) enum SocketArrival {
 
 /// What an attempt to send came to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Departure {
+pub(super) enum SendOutcome {
     /// So many bytes are gone.
     Bytes(usize),
     /// The other side has not read enough.
@@ -53,14 +53,14 @@ pub(super) enum Departure {
 
 /// What is waited for besides room to send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum SendRoom {
-    ToSend,
-    ToSendOrBytes,
+pub(super) enum WaitInterest {
+    Writable,
+    WritableOrReadable,
 }
 
 /// What ended waiting for room.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Woken {
+pub(super) enum WaitStatus {
     Ready,
     TimedOut,
 }
@@ -70,14 +70,14 @@ impl BusSocket {
         Self { descriptor, armed: Cell::new(None), _program: program }
     }
 
-    /// Receives once; waits for at most `patience`, or for ever, while there is nothing.
+    /// Receives once; waits for at most `timeout`, or for ever, while there is nothing.
     pub(super) fn receive(
         &self,
         space: Space<'_>,
         descriptors: &mut Vec<OwnedFd>,
-        patience: Option<Duration>,
-    ) -> Result<SocketArrival, Ended> {
-        let wait = self.arm(patience)?;
+        timeout: Option<Duration>,
+    ) -> Result<ReceiveOutcome, Ended> {
+        let wait = self.set_timeout(timeout)?;
         let received = match space {
             Space::Scratch(space) => transfer::receive(&self.descriptor, space, descriptors, wait),
             Space::Large { buffer, room } => {
@@ -89,20 +89,20 @@ impl BusSocket {
                 Err(Ended::DescriptorsLost)
             }
             Ok(received) if received.bytes == 0 => Err(Ended::Closed),
-            Ok(received) => Ok(SocketArrival::Bytes(received.bytes)),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(SocketArrival::Nothing),
+            Ok(received) => Ok(ReceiveOutcome::Bytes(received.bytes)),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(ReceiveOutcome::Nothing),
             Err(error) => Err(ended_by(error)),
         }
     }
 
     /// Sends once, without waiting.
-    pub(super) fn send(&self, transmit: &Transmit<'_, OwnedFd>) -> Result<Departure, Ended> {
+    pub(super) fn send(&self, transmit: &Transmit<'_, OwnedFd>) -> Result<SendOutcome, Ended> {
         let descriptors: Vec<BorrowedFd<'_>> =
             transmit.descriptors.iter().map(AsFd::as_fd).collect();
         let slices = [IoSlice::new(transmit.bytes)];
         match transfer::send(&self.descriptor, &slices, &descriptors, TransferWait::Never) {
-            Ok(count) => Ok(Departure::Bytes(count)),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(Departure::Full),
+            Ok(count) => Ok(SendOutcome::Bytes(count)),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(SendOutcome::Full),
             Err(error) => Err(ended_by(error)),
         }
     }
@@ -110,32 +110,32 @@ impl BusSocket {
     /// Waits until there is room to send again. Needed rarely, so it sets up what it needs anew.
     pub(super) fn wait_for(
         &self,
-        room: SendRoom,
-        patience: Option<Duration>,
-    ) -> Result<Woken, Ended> {
-        let interest = match room {
-            SendRoom::ToSend => Interest::Write,
-            SendRoom::ToSendOrBytes => Interest::ReadWrite,
+        interest: WaitInterest,
+        timeout: Option<Duration>,
+    ) -> Result<WaitStatus, Ended> {
+        let interest = match interest {
+            WaitInterest::Writable => Interest::Write,
+            WaitInterest::WritableOrReadable => Interest::ReadWrite,
         };
         let mut events = Events::with_capacity(1);
         let mut wait = || {
             let poller = Poller::new()?;
             poller.add(&self.descriptor, 0, interest)?;
-            poller.wait(&mut events, patience)
+            poller.wait(&mut events, timeout)
         };
         wait().map_err(ended_by)?;
-        Ok(if events.is_empty() { Woken::TimedOut } else { Woken::Ready })
+        Ok(if events.is_empty() { WaitStatus::TimedOut } else { WaitStatus::Ready })
     }
 
     /// Sets the timeout of the socket, unless the one that it has will do. So a program that makes
     /// one call after the other sets it once.
-    fn arm(&self, patience: Option<Duration>) -> Result<TransferWait, Ended> {
-        if patience == Some(Duration::ZERO) {
+    fn set_timeout(&self, timeout: Option<Duration>) -> Result<TransferWait, Ended> {
+        if timeout == Some(Duration::ZERO) {
             return Ok(TransferWait::Never);
         }
-        if !will_do(self.armed.get(), patience) {
-            set_receive_timeout(&self.descriptor, patience).map_err(ended_by)?;
-            self.armed.set(patience);
+        if !timeout_suffices(self.armed.get(), timeout) {
+            set_receive_timeout(&self.descriptor, timeout).map_err(ended_by)?;
+            self.armed.set(timeout);
         }
         Ok(TransferWait::Block)
     }
@@ -149,14 +149,14 @@ impl AsFd for BusSocket {
 
 /// Whether the timeout `armed` serves one who wants `wanted`: it may wake him a little late, or
 /// early, which only costs a turn, if it does not do so all the time.
-fn will_do(armed: Option<Duration>, wanted: Option<Duration>) -> bool {
+fn timeout_suffices(armed: Option<Duration>, wanted: Option<Duration>) -> bool {
     match (armed, wanted) {
         (None, None) => true,
         (None, Some(_)) => false,
-        (Some(armed), None) => armed >= OFTEN,
+        (Some(armed), None) => armed >= WAKEUP_INTERVAL_MIN,
         (Some(armed), Some(wanted)) => {
             let slack = wanted / 16;
-            armed <= wanted + slack && (armed >= OFTEN || armed >= wanted - slack)
+            armed <= wanted + slack && (armed >= WAKEUP_INTERVAL_MIN || armed >= wanted - slack)
         }
     }
 }
@@ -170,14 +170,14 @@ fn ended_by(error: io::Error) -> Ended {
 }
 
 /// Waking up for nothing at intervals shorter than this is too often.
-const OFTEN: Duration = Duration::from_secs(1);
+const WAKEUP_INTERVAL_MIN: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_timeout_is_set_only_when_it_is_far_off() {
+    fn socket_timeouts_are_set_only_if_they_differ_much() {
         let ms = |number| Some(Duration::from_millis(number));
         for (armed, wanted, expected) in [
             (None, None, true),
@@ -191,7 +191,7 @@ mod tests {
             (ms(100), ms(101), true),
             (ms(100), ms(90), false),
         ] {
-            assert_eq!(will_do(armed, wanted), expected, "{armed:?} for {wanted:?}");
+            assert_eq!(timeout_suffices(armed, wanted), expected, "{armed:?} for {wanted:?}");
         }
     }
 }

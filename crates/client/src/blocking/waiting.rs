@@ -6,10 +6,10 @@ use std::time::Duration;
 use sys::clock;
 
 use super::connection::Connection;
-use super::link::{LinkExchange, ReceivedMessage, Taking, deadline};
-use super::object::{announce_untold, serve};
+use super::link::{LinkExchange, ReadMode, ReceivedMessage, deadline};
+use super::object::{emit_pending_changes, serve};
 use super::request::IncomingCall;
-use crate::core::{CallHandle, Core, Ended, Filed, ReplyOutcome};
+use crate::core::{CallHandle, Core, Ended, MessageDisposition, ReplyOutcome};
 
 /// What [`Connection::process`] did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,7 +28,7 @@ pub enum Processed {
 }
 
 /// The result of waiting.
-enum Waited<T> {
+enum WaitOutcome<T> {
     Found(T),
     TimedOut,
     Ended(Ended),
@@ -46,26 +46,28 @@ impl Connection {
     ///
     /// If the connection ended and everything that came before its end was processed, the reason.
     pub fn process(&self, timeout: Option<Duration>) -> Result<Processed, Ended> {
-        self.take(Taking::Requests);
-        announce_untold(self);
+        self.set_read_mode(ReadMode::Requests);
+        emit_pending_changes(self);
         let deadline = deadline(timeout);
         loop {
             let step = |core: &mut Core<OwnedFd>| match core.poll_request() {
                 Some(request) => Some(ProcessStep::Serve(request)),
-                None => core.poll_message().map(ProcessStep::Filed),
+                None => core.poll_message().map(ProcessStep::Received),
             };
             match self.wait(deadline, step) {
-                Waited::Found(ProcessStep::Serve(request)) => {
+                WaitOutcome::Found(ProcessStep::Serve(request)) => {
                     self.serve_request(request);
                     return Ok(Processed::Request);
                 }
-                Waited::Found(ProcessStep::Filed(Filed::Request)) => {}
-                Waited::Found(ProcessStep::Filed(Filed::Signal { subscriptions })) => {
+                WaitOutcome::Found(ProcessStep::Received(MessageDisposition::Request)) => {}
+                WaitOutcome::Found(ProcessStep::Received(MessageDisposition::Signal {
+                    subscriptions,
+                })) => {
                     return Ok(Processed::Signal { subscriptions });
                 }
-                Waited::Found(ProcessStep::Filed(_)) => return Ok(Processed::Other),
-                Waited::TimedOut => return Ok(Processed::Nothing),
-                Waited::Ended(ended) => return Err(ended),
+                WaitOutcome::Found(ProcessStep::Received(_)) => return Ok(Processed::Other),
+                WaitOutcome::TimedOut => return Ok(Processed::Nothing),
+                WaitOutcome::Ended(ended) => return Err(ended),
             }
         }
     }
@@ -100,7 +102,7 @@ impl Connection {
     /// Waits for the next call, which the program answers itself; the call is not passed to
     /// objects. Returns `None` if no call arrived in time.
     pub fn next_request(&self, timeout: Option<Duration>) -> Result<Option<IncomingCall>, Ended> {
-        self.take(Taking::Requests);
+        self.set_read_mode(ReadMode::Requests);
         let found = self.wait_until(timeout, Core::poll_request)?;
         Ok(found.map(|message| IncomingCall::new(self.clone(), message)))
     }
@@ -111,7 +113,7 @@ impl Connection {
         &self,
         timeout: Option<Duration>,
     ) -> Result<Option<ReceivedMessage>, Ended> {
-        self.take(Taking::Messages);
+        self.set_read_mode(ReadMode::Messages);
         self.wait_until(timeout, Core::poll_raw)
     }
 
@@ -121,16 +123,16 @@ impl Connection {
         ready: impl FnMut(&mut Core<OwnedFd>) -> Option<T>,
     ) -> Result<Option<T>, Ended> {
         match self.wait(deadline(timeout), ready) {
-            Waited::Found(found) => Ok(Some(found)),
-            Waited::TimedOut => Ok(None),
-            Waited::Ended(ended) => Err(ended),
+            WaitOutcome::Found(found) => Ok(Some(found)),
+            WaitOutcome::TimedOut => Ok(None),
+            WaitOutcome::Ended(ended) => Err(ended),
         }
     }
 
     pub(super) fn wait_for_reply(&self, call: CallHandle) -> ReplyOutcome<OwnedFd> {
         match self.wait(None, |core| core.poll_reply(call)) {
-            Waited::Found(outcome) => outcome,
-            Waited::TimedOut | Waited::Ended(_) => {
+            WaitOutcome::Found(outcome) => outcome,
+            WaitOutcome::TimedOut | WaitOutcome::Ended(_) => {
                 unreachable!("the core ends the waiting of its calls itself")
             }
         }
@@ -141,15 +143,15 @@ impl Connection {
         &self,
         deadline: Option<Duration>,
         mut ready: impl FnMut(&mut Core<OwnedFd>) -> Option<T>,
-    ) -> Waited<T> {
+    ) -> WaitOutcome<T> {
         let link = &self.shared.link;
         loop {
             let mut core = link.core.borrow_mut();
             if let Some(found) = ready(&mut core) {
-                return Waited::Found(found);
+                return WaitOutcome::Found(found);
             }
             match core.poll_message() {
-                Some(Filed::Request) if link.taking.get() == Taking::Nothing => {
+                Some(MessageDisposition::Request) if link.read_mode.get() == ReadMode::Replies => {
                     let request = core.poll_request();
                     drop(core);
                     request.into_iter().for_each(|request| self.serve_request(request));
@@ -159,22 +161,22 @@ impl Connection {
                 None => {}
             }
             if let Some(ended) = core.ended() {
-                return ready(&mut core).map_or(Waited::Ended(ended), Waited::Found);
+                return ready(&mut core).map_or(WaitOutcome::Ended(ended), WaitOutcome::Found);
             }
             if let LinkExchange::TimedOut = link.exchange(&mut core, deadline) {
-                return Waited::TimedOut;
+                return WaitOutcome::TimedOut;
             }
         }
     }
 
     fn serve_request(&self, message: ReceivedMessage) {
         serve(IncomingCall::new(self.clone(), message));
-        announce_untold(self);
+        emit_pending_changes(self);
     }
 }
 
 /// What [`Connection::process`] found.
 enum ProcessStep {
     Serve(ReceivedMessage),
-    Filed(Filed),
+    Received(MessageDisposition),
 }

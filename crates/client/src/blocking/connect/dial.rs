@@ -18,7 +18,7 @@ use super::{AttemptError, standard};
 use crate::blocking::socket::{BusSocket, ConnectedProgram};
 
 /// A socket on which nothing was said.
-pub(super) struct Dialled {
+pub(super) struct DialedSocket {
     pub(super) socket: BusSocket,
     pub(super) carrier: ConnectionCarrier,
 }
@@ -35,7 +35,7 @@ pub(super) enum ConnectionCarrier {
 pub(super) fn dial(
     transport: &Transport,
     timeout: Option<Duration>,
-) -> Result<Dialled, AttemptError> {
+) -> Result<DialedSocket, AttemptError> {
     match transport {
         Transport::Unix(address) => dial_unix(address),
         Transport::Tcp(address) => Ok(network(dial_tcp(address, timeout)?)),
@@ -55,7 +55,7 @@ pub(super) fn dial(
     }
 }
 
-fn dial_unix(address: &UnixTransport) -> Result<Dialled, AttemptError> {
+fn dial_unix(address: &UnixTransport) -> Result<DialedSocket, AttemptError> {
     let connected = match address {
         UnixTransport::Path(file) => connect_unix(SocketAddress::Path(path(file))),
         UnixTransport::Abstract(name) => connect_unix(SocketAddress::Abstract(name)),
@@ -69,7 +69,7 @@ fn dial_unix(address: &UnixTransport) -> Result<Dialled, AttemptError> {
         }
     };
     let socket = BusSocket::new(connected.map_err(AttemptError::system)?, None);
-    Ok(Dialled { socket, carrier: ConnectionCarrier::Local })
+    Ok(DialedSocket { socket, carrier: ConnectionCarrier::Local })
 }
 
 /// Tries all addresses of a host, in the order in which the system lists them.
@@ -101,8 +101,8 @@ fn connect_tcp(address: &SocketAddr, timeout: Option<Duration>) -> io::Result<Tc
     Ok(stream)
 }
 
-fn network(stream: TcpStream) -> Dialled {
-    Dialled {
+fn network(stream: TcpStream) -> DialedSocket {
+    DialedSocket {
         socket: BusSocket::new(OwnedFd::from(stream), None),
         carrier: ConnectionCarrier::Network,
     }
@@ -115,7 +115,7 @@ fn read_nonce(file: &Path) -> Result<[u8; NONCE_LEN], AttemptError> {
 }
 
 /// Starts a program, and talks to its standard input and output.
-fn dial_program(program: &[u8], argv: &[Vec<u8>]) -> io::Result<Dialled> {
+fn dial_program(program: &[u8], argv: &[Vec<u8>]) -> io::Result<DialedSocket> {
     let (ours, theirs) = socket_pair()?;
     let mut command = Command::new(OsStr::from_bytes(program));
     if let [name, arguments @ ..] = argv {
@@ -124,7 +124,7 @@ fn dial_program(program: &[u8], argv: &[Vec<u8>]) -> io::Result<Dialled> {
     }
     let child = command.stdin(Stdio::from(theirs.try_clone()?)).stdout(theirs).spawn()?;
     let socket = BusSocket::new(ours, Some(ConnectedProgram(child)));
-    Ok(Dialled { socket, carrier: ConnectionCarrier::Local })
+    Ok(DialedSocket { socket, carrier: ConnectionCarrier::Local })
 }
 
 fn path(bytes: &[u8]) -> &Path {

@@ -9,7 +9,7 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use cookies::UserCookies;
-use dial::{ConnectionCarrier, Dialled};
+use dial::{ConnectionCarrier, DialedSocket};
 pub use error::{AttemptError, ConnectError, FailedAttempt};
 pub use standard::StandardBus;
 use sys::{clock, credentials};
@@ -21,7 +21,7 @@ use wire::sasl::client::{
 
 use super::connection::{CALL_TIMEOUT, Connection};
 use super::link::deadline;
-use super::socket::{BusSocket, Departure, SendRoom, SocketArrival};
+use super::socket::{BusSocket, ReceiveOutcome, SendOutcome, WaitInterest};
 use crate::core::{
     ClientHandshake, CoreConfig, Ended, Established, HandshakeConfig, HandshakeError,
     HandshakeStage, Transmit,
@@ -119,18 +119,18 @@ impl Connection {
 fn attempt(address: &Address, options: &ConnectOptions) -> Result<Connection, AttemptError> {
     let deadline = deadline(options.timeout);
     let dial = || dial::dial(&address.transport, options.timeout);
-    let ask = |dialled| log_in(dialled, in_turn(options)?, options, deadline);
-    let dialled = dial()?;
-    let connection = match dialled.carrier {
-        ConnectionCarrier::Network => ask(dialled)?,
+    let ask = |dialed| log_in(dialed, stepwise_plan(options)?, options, deadline);
+    let dialed = dial()?;
+    let connection = match dialed.carrier {
+        ConnectionCarrier::Network => ask(dialed)?,
         ConnectionCarrier::Local => {
             match log_in(
-                dialled,
+                dialed,
                 AuthenticationPlan::AtOnce(Direct::ExternalAsSeen),
                 options,
                 deadline,
             ) {
-                Err(error) if error.may_be_for_want_of_patience() => ask(dial()?)?,
+                Err(error) if error.suggests_stepwise_login() => ask(dial()?)?,
                 done => done?,
             }
         }
@@ -149,7 +149,7 @@ fn checked(connection: Connection, address: &Address) -> Result<Connection, Atte
 }
 
 /// All mechanisms, one after the other.
-fn in_turn(options: &ConnectOptions) -> Result<AuthenticationPlan, AttemptError> {
+fn stepwise_plan(options: &ConnectOptions) -> Result<AuthenticationPlan, AttemptError> {
     let uid = credentials::own_credentials().map_err(AttemptError::system)?.uid;
     let mut then = vec![AuthenticationAttempt::Cookie { user: uid.to_string() }];
     if options.anonymous == Anonymous::AsLastResort {
@@ -159,12 +159,12 @@ fn in_turn(options: &ConnectOptions) -> Result<AuthenticationPlan, AttemptError>
 }
 
 fn log_in(
-    dialled: Dialled,
+    dialed: DialedSocket,
     plan: AuthenticationPlan,
     options: &ConnectOptions,
     deadline: Option<Duration>,
 ) -> Result<Connection, AttemptError> {
-    let Dialled { socket, carrier } = dialled;
+    let DialedSocket { socket, carrier } = dialed;
     let fds = match carrier {
         ConnectionCarrier::Local => options.fds,
         ConnectionCarrier::Network => FdWish::NotWanted,
@@ -191,16 +191,15 @@ fn exchange(
     let mut space = [0; 4096];
     loop {
         send_all(&mut handshake, socket, deadline)?;
-        let patience = deadline.map(|deadline| deadline.saturating_sub(clock::monotonic()));
+        let timeout = deadline.map(|deadline| deadline.saturating_sub(clock::monotonic()));
         // Descriptors that come before they were agreed on are of no use to anybody.
-        let received =
-            match socket.receive(Space::Scratch(&mut space), &mut Vec::new(), patience)? {
-                SocketArrival::Bytes(count) => &space[..count],
-                SocketArrival::Nothing if patience == Some(Duration::ZERO) => {
-                    return Err(AttemptError::TimedOut);
-                }
-                SocketArrival::Nothing => continue,
-            };
+        let received = match socket.receive(Space::Scratch(&mut space), &mut Vec::new(), timeout)? {
+            ReceiveOutcome::Bytes(count) => &space[..count],
+            ReceiveOutcome::Nothing if timeout == Some(Duration::ZERO) => {
+                return Err(AttemptError::TimedOut);
+            }
+            ReceiveOutcome::Nothing => continue,
+        };
         match handshake.handle_received(received, cookies)? {
             HandshakeStage::Unfinished(next) => handshake = next,
             HandshakeStage::Established(established) => return Ok(established),
@@ -216,13 +215,13 @@ fn send_all(
     while !handshake.poll_transmit().is_empty() {
         let transmit = Transmit { bytes: handshake.poll_transmit(), descriptors: &[] };
         match socket.send(&transmit)? {
-            Departure::Bytes(count) => handshake.transmitted(count),
-            Departure::Full => {
-                let patience = deadline.map(|deadline| deadline.saturating_sub(clock::monotonic()));
-                if patience == Some(Duration::ZERO) {
+            SendOutcome::Bytes(count) => handshake.transmitted(count),
+            SendOutcome::Full => {
+                let timeout = deadline.map(|deadline| deadline.saturating_sub(clock::monotonic()));
+                if timeout == Some(Duration::ZERO) {
                     return Err(AttemptError::TimedOut);
                 }
-                socket.wait_for(SendRoom::ToSend, patience)?;
+                socket.wait_for(WaitInterest::Writable, timeout)?;
             }
         }
     }
@@ -231,7 +230,7 @@ fn send_all(
 
 impl AttemptError {
     /// Whether a server that wants to be asked first might still accept us.
-    fn may_be_for_want_of_patience(&self) -> bool {
+    fn suggests_stepwise_login(&self) -> bool {
         matches!(
             self,
             Self::Handshake(HandshakeError::Authentication(_)) | Self::Ended(Ended::Closed)

@@ -25,7 +25,7 @@ pub use interface::{InterfaceBuilder, InterfaceError, ServedInterface};
 pub use members::ArgTypes;
 use mounted::Mounted;
 use served::DynInterface;
-pub(super) use signals::announce_untold;
+pub(super) use signals::emit_pending_changes;
 use signals::{INTERFACES_ADDED, INTERFACES_REMOVED, announce, emit_standard, signature};
 use standard_methods::write_interfaces;
 pub(super) use tree::ServedObjects;
@@ -36,7 +36,7 @@ use wire::names::{MemberName, ObjectPath, ObjectPathBuf};
 
 use super::connection::Connection;
 use super::error::EmitError;
-use super::link::Taking;
+use super::link::ReadMode;
 use super::request::IncomingCall;
 use crate::core::{MessageBody, WrittenBody};
 use crate::name::{IntoName, InvalidName};
@@ -69,7 +69,7 @@ impl Connection {
         }
         node.interfaces.push(mounted.clone());
         drop(objects);
-        self.take(Taking::Requests);
+        self.set_read_mode(ReadMode::Requests);
         let object = Object { connection: self.clone(), path: path.into(), mounted };
         object.announce_added();
         Ok(object)
@@ -88,7 +88,7 @@ impl Connection {
         let path = path.into_name()?;
         let mut objects = self.objects_mut();
         objects.node_or_new(path.as_str()).manages = Manages::ObjectsBelow;
-        self.take(Taking::Requests);
+        self.set_read_mode(ReadMode::Requests);
         Ok(())
     }
 }

@@ -50,7 +50,7 @@ impl IncomingCall {
 }
 
 /// Sends the signals about changes that were put off while their objects were busy.
-pub(in crate::blocking) fn announce_untold(connection: &Connection) {
+pub(in crate::blocking) fn emit_pending_changes(connection: &Connection) {
     if connection.objects().untold.is_empty() {
         return;
     }
