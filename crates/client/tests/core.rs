@@ -17,7 +17,7 @@ use diligence_client::wire::message::{
 };
 use diligence_client::wire::names::{BusName, ErrorName, InterfaceName, MemberName, ObjectPath};
 use diligence_client::wire::sasl::client::{
-    AuthenticationAttempt, AuthenticationPlan, Direct, FdWish, NoCookies,
+    AuthenticationAttempt, AuthenticationPlan, DirectAttempt, FdNegotiation, NoCookies,
 };
 use diligence_client::wire::sasl::server::{
     FdSupport, NoAuthority, PeerIdentity, SaslServer, ServerConfig, ServerProgress,
@@ -450,7 +450,8 @@ fn shake_hands(
         fds: FdSupport::Available,
         cookie_context: Default::default(),
     });
-    let config = HandshakeConfig { plan, fds: FdWish::Wanted, core: CoreConfig::default() };
+    let config =
+        HandshakeConfig { plan, fds: FdNegotiation::Requested, core: CoreConfig::default() };
     let mut handshake = ClientHandshake::<u32>::start(config);
     let (mut rounds, mut messages) = (0, None);
     loop {
@@ -500,9 +501,9 @@ fn answer_hello(messages: &[u8]) -> Vec<u8> {
 
 #[test]
 fn a_handshake_at_once_takes_one_round() {
-    for direct in [Direct::ExternalAsSeen, Direct::External { uid: 1000 }] {
+    for direct in [DirectAttempt::ExternalWithoutUid, DirectAttempt::External { uid: 1000 }] {
         let (core, rounds) =
-            shake_hands(AuthenticationPlan::AtOnce(direct), Mechanisms::ALL).unwrap();
+            shake_hands(AuthenticationPlan::Pipelined(direct), Mechanisms::ALL).unwrap();
         assert_eq!((core.fds(), rounds), (FdPassing::Agreed, 1));
         assert_eq!(core.waiting_len(), 0);
     }
@@ -510,9 +511,9 @@ fn a_handshake_at_once_takes_one_round() {
 
 #[test]
 fn a_handshake_in_turn_tries_what_is_offered() {
-    let anonymous: AuthenticationAttempt = Direct::Anonymous { trace: String::new() }.into();
-    let plan = AuthenticationPlan::InTurn {
-        first: Direct::External { uid: 1000 }.into(),
+    let anonymous: AuthenticationAttempt = DirectAttempt::Anonymous { trace: String::new() }.into();
+    let plan = AuthenticationPlan::Sequential {
+        first: DirectAttempt::External { uid: 1000 }.into(),
         then: vec![anonymous],
     };
     let (_, rounds) = shake_hands(plan.clone(), Mechanisms::ALL).unwrap();

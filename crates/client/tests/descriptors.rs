@@ -12,7 +12,7 @@ use diligence_client::wire::body::UnixFd;
 use diligence_client::wire::message::Builder;
 use diligence_client::wire::names::{BusName, MemberName, ObjectPath};
 use diligence_client::wire::sasl::FdPassing;
-use diligence_client::wire::sasl::client::FdWish;
+use diligence_client::wire::sasl::client::FdNegotiation;
 use diligence_client::{
     CallError, CallOptions, ConnectOptions, Connection, IncomingCall, NameFlags, ReceivedMessage,
     SendError, ServedInterface,
@@ -114,7 +114,7 @@ print(os.read(back.take(), 100).decode())
 #[test]
 fn a_connection_without_descriptors_says_so() {
     let bus = PrivateTestBus::start();
-    let options = ConnectOptions { fds: FdWish::NotWanted, ..ConnectOptions::default() };
+    let options = ConnectOptions { fds: FdNegotiation::NotRequested, ..ConnectOptions::default() };
     let connection = Connection::open_with(&bus.address.parse().unwrap(), &options).unwrap();
     assert_eq!(connection.fds(), FdPassing::Off);
     let error = call(&connection, vec![pipe_with("x")]).unwrap_err();

@@ -2,7 +2,7 @@
 
 use wire::guid::Guid;
 use wire::sasl::client::{
-    AuthenticationAttempt, AuthenticationPlan, Cookies, Direct, FdWish, SaslClient,
+    AuthenticationAttempt, AuthenticationPlan, Cookies, DirectAttempt, FdNegotiation, SaslClient,
 };
 use wire::sasl::cookie::{Cookie, CookieContext};
 use wire::sasl::server::{
@@ -78,21 +78,21 @@ pub fn client(bytes: &[u8]) {
 type Connected = (Result<client::ClientProgress, client::AuthenticationFailure>, Vec<u8>, usize);
 
 fn connect(how: u8, piece: usize, input: &[u8]) -> Connected {
-    let external = Direct::External { uid: 1000 };
-    let anonymous = Direct::Anonymous { trace: "here".into() };
+    let external = DirectAttempt::External { uid: 1000 };
+    let anonymous = DirectAttempt::Anonymous { trace: "here".into() };
     let plan = match how & 3 {
-        0 => AuthenticationPlan::AtOnce(external),
-        1 => AuthenticationPlan::AtOnce(anonymous),
-        2 => AuthenticationPlan::InTurn {
+        0 => AuthenticationPlan::Pipelined(external),
+        1 => AuthenticationPlan::Pipelined(anonymous),
+        2 => AuthenticationPlan::Sequential {
             first: AuthenticationAttempt::Cookie { user: "user".into() },
             then: Vec::new(),
         },
-        _ => AuthenticationPlan::InTurn {
+        _ => AuthenticationPlan::Sequential {
             first: external.into(),
             then: vec![AuthenticationAttempt::Cookie { user: "user".into() }, anonymous.into()],
         },
     };
-    let fds = if how & 4 == 0 { FdWish::Wanted } else { FdWish::NotWanted };
+    let fds = if how & 4 == 0 { FdNegotiation::Requested } else { FdNegotiation::NotRequested };
     let mut out = Vec::new();
     let mut client = SaslClient::start(ClientConfig { plan, fds }, &mut out);
     let mut consumed = 0;

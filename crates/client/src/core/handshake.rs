@@ -4,8 +4,8 @@ use wire::body::ReadError;
 use wire::guid::Guid;
 use wire::names::BusName;
 use wire::sasl::client::{
-    AuthenticationFailure, AuthenticationPlan, ClientConfig, ClientProgress, Cookies, FdWish,
-    SaslClient,
+    AuthenticationFailure, AuthenticationPlan, ClientConfig, ClientProgress, Cookies,
+    FdNegotiation, SaslClient,
 };
 
 use super::{CallHandle, Core, CoreConfig, MessageDisposition, NoReply, RemoteError};
@@ -17,7 +17,7 @@ pub struct HandshakeConfig {
     /// The mechanisms to try.
     pub plan: AuthenticationPlan,
     /// The request for descriptor passing.
-    pub fds: FdWish,
+    pub fds: FdNegotiation,
     /// The settings of the connection after the handshake.
     pub core: CoreConfig,
 }
@@ -30,7 +30,7 @@ pub struct HandshakeConfig {
 ///   handle_received <── bytes that came          (lines)         (Hello)
 /// ```
 ///
-/// With [`AuthenticationPlan::AtOnce`] the first write contains everything, including `Hello`, and
+/// With [`AuthenticationPlan::Pipelined`] the first write contains everything, including `Hello`, and
 /// the handshake takes one round trip.
 pub struct ClientHandshake<D> {
     out: Vec<u8>,
@@ -67,7 +67,7 @@ impl<D> ClientHandshake<D> {
     /// Starts a handshake and produces the first bytes to send.
     pub fn start(config: HandshakeConfig) -> Self {
         let HandshakeConfig { plan, fds, core } = config;
-        let at_once = matches!(plan, AuthenticationPlan::AtOnce(_));
+        let pipelined = matches!(plan, AuthenticationPlan::Pipelined(_));
         let mut core = Core::new(core);
         let hello = core
             .call(&driver::method(driver::HELLO), &(), Vec::new(), None)
@@ -76,7 +76,7 @@ impl<D> ClientHandshake<D> {
         let client = SaslClient::start(ClientConfig { plan, fds }, &mut out);
         let mut handshake =
             Self { out, client, core, hello, state: HandshakeState::Authenticating };
-        if at_once {
+        if pipelined {
             handshake.send_hello();
         }
         handshake

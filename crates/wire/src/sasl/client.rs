@@ -16,23 +16,23 @@ pub struct ClientConfig {
     /// How to authenticate.
     pub plan: AuthenticationPlan,
     /// Whether to ask for file descriptors.
-    pub fds: FdWish,
+    pub fds: FdNegotiation,
 }
 
 /// Whether a client asks for its messages to carry file descriptors.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum FdWish {
+pub enum FdNegotiation {
     /// It asks, and goes on without if the server refuses.
-    Wanted,
+    Requested,
     /// It does not ask: its socket could not pass them, or its program does not need them.
-    NotWanted,
+    NotRequested,
 }
 
 /// How to authenticate.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum AuthenticationPlan {
     /// Makes an attempt, waits for the answer, and goes on to the next if it is rejected.
-    InTurn {
+    Sequential {
         /// The first attempt, made before it is known what the server offers.
         first: AuthenticationAttempt,
         /// The others; those that the server does not offer are passed over.
@@ -40,14 +40,14 @@ pub enum AuthenticationPlan {
     },
     /// Sends everything up to `BEGIN` at once, so that messages may follow without waiting. There
     /// is no second attempt: if the first is rejected, the server ends the connection.
-    AtOnce(Direct),
+    Pipelined(DirectAttempt),
 }
 
 /// One way to authenticate.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum AuthenticationAttempt {
     /// One that needs no challenge.
-    Direct(Direct),
+    Direct(DirectAttempt),
     /// `DBUS_COOKIE_SHA1`
     Cookie {
         /// The login name, or the user's number in digits.
@@ -55,15 +55,15 @@ pub enum AuthenticationAttempt {
     },
 }
 
-impl From<Direct> for AuthenticationAttempt {
-    fn from(direct: Direct) -> Self {
+impl From<DirectAttempt> for AuthenticationAttempt {
+    fn from(direct: DirectAttempt) -> Self {
         Self::Direct(direct)
     }
 }
 
 /// An attempt in which nothing depends on what the server says.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Direct {
+pub enum DirectAttempt {
     /// `EXTERNAL`, as this user.
     External {
         /// The user.
@@ -71,7 +71,7 @@ pub enum Direct {
     },
     /// `EXTERNAL`, as whichever user the server's system sees: for a client that cannot know how
     /// the server numbers users, as in a user namespace.
-    ExternalAsSeen,
+    ExternalWithoutUid,
     /// `ANONYMOUS`
     Anonymous {
         /// Something for the server's log. An empty one is replaced by [`TRACE_DEFAULT`], since an
@@ -201,15 +201,15 @@ pub const ANSWERS_MAX: u16 = 256;
 ///          ExpectRejected ---------------'
 /// ```
 ///
-/// `Asked` is `ExpectChallenge` or `ExpectOk`, as the mechanism has it. With [`AuthenticationPlan::AtOnce`] the
-/// states are the same, prefixed `Ahead`, and have no way back, since everything was sent. See the
+/// `Asked` is `ExpectChallenge` or `ExpectOk`, as the mechanism has it. With [`AuthenticationPlan::Pipelined`] the
+/// states are the same, prefixed `Pipelined`, and have no way back, since everything was sent. See the
 /// chapter "Client states".
 ///
 /// Call [`receive`](Self::receive) with every chunk until it says [`ClientProgress::Done`] or fails, and
 /// send what it wrote each time.
 #[derive(Debug)]
 pub struct SaslClient {
-    fds: FdWish,
+    fds: FdNegotiation,
     untried: vec::IntoIter<AuthenticationAttempt>,
     lines: LineBuffer,
     answers: u16,
@@ -222,8 +222,8 @@ impl SaslClient {
         let ClientConfig { plan, fds } = config;
         out.push(0);
         let (state, untried) = match plan {
-            AuthenticationPlan::InTurn { first, then } => (first.begin(out), then),
-            AuthenticationPlan::AtOnce(direct) => (direct.send_all(fds, out), Vec::new()),
+            AuthenticationPlan::Sequential { first, then } => (first.begin(out), then),
+            AuthenticationPlan::Pipelined(direct) => (direct.send_all(fds, out), Vec::new()),
         };
         Self { fds, untried: untried.into_iter(), lines: LineBuffer::default(), answers: 0, state }
     }
@@ -278,8 +278,10 @@ impl SaslClient {
 impl AuthenticationAttempt {
     const fn mechanism(&self) -> Mechanism {
         match self {
-            Self::Direct(Direct::External { .. } | Direct::ExternalAsSeen) => Mechanism::External,
-            Self::Direct(Direct::Anonymous { .. }) => Mechanism::Anonymous,
+            Self::Direct(DirectAttempt::External { .. } | DirectAttempt::ExternalWithoutUid) => {
+                Mechanism::External
+            }
+            Self::Direct(DirectAttempt::Anonymous { .. }) => Mechanism::Anonymous,
             Self::Cookie { .. } => Mechanism::DbusCookieSha1,
         }
     }
@@ -295,14 +297,14 @@ impl AuthenticationAttempt {
     }
 }
 
-impl Direct {
+impl DirectAttempt {
     fn begin(&self, out: &mut Vec<u8>) -> ClientState {
         match self {
             Self::External { uid } => {
                 write_auth(Mechanism::External, Some(uid.to_string().as_bytes()), out);
                 ClientState::ExpectOk
             }
-            Self::ExternalAsSeen => {
+            Self::ExternalWithoutUid => {
                 write_auth(Mechanism::External, None, out);
                 ClientState::ExpectChallenge(Mechanism::External)
             }
@@ -314,15 +316,15 @@ impl Direct {
         }
     }
 
-    fn send_all(&self, fds: FdWish, out: &mut Vec<u8>) -> ClientState {
+    fn send_all(&self, fds: FdNegotiation, out: &mut Vec<u8>) -> ClientState {
         let state = match self.begin(out) {
             ClientState::ExpectChallenge(_) => {
                 ClientLine::Data("").write(out);
-                ClientState::AheadExpectChallenge
+                ClientState::PipelinedExpectChallenge
             }
-            _ => ClientState::AheadExpectOk,
+            _ => ClientState::PipelinedExpectOk,
         };
-        if fds == FdWish::Wanted {
+        if fds == FdNegotiation::Requested {
             ClientLine::NegotiateUnixFd.write(out);
         }
         ClientLine::Begin.write(out);
@@ -342,11 +344,11 @@ enum ClientState {
     /// The client asked to pass file descriptors.
     ExpectAgreement(Option<Guid>),
     /// Everything was sent, the answer to an empty challenge among it.
-    AheadExpectChallenge,
+    PipelinedExpectChallenge,
     /// Everything was sent.
-    AheadExpectOk,
+    PipelinedExpectOk,
     /// Everything was sent, and the server has accepted the client.
-    AheadExpectAgreement(Option<Guid>),
+    PipelinedExpectAgreement(Option<Guid>),
     Finished(Result<ClientLogin, AuthenticationFailure>),
 }
 
@@ -391,14 +393,14 @@ impl ClientState {
             | (Self::ExpectOk, ServerLine::Data(_)) => turn.cancel(),
             (state @ (Self::ExpectChallenge(_) | Self::ExpectOk), _) => turn.refuse(state),
             (Self::ExpectAgreement(guid), line) => turn.agreed(guid, line),
-            (state, line) => turn.receive_ahead(state, line),
+            (state, line) => turn.receive_pipelined(state, line),
         }
     }
 }
 
 /// One line's worth of work: what the states need to answer it.
 struct ClientTurn<'t> {
-    fds: FdWish,
+    fds: FdNegotiation,
     untried: &'t mut vec::IntoIter<AuthenticationAttempt>,
     out: &'t mut Vec<u8>,
     /// Offset of the line in the stream.
@@ -409,11 +411,11 @@ impl ClientTurn<'_> {
     fn accepted(&mut self, guid: &str) -> ClientState {
         let guid = Guid::parse(guid).ok();
         match self.fds {
-            FdWish::Wanted => {
+            FdNegotiation::Requested => {
                 ClientLine::NegotiateUnixFd.write(self.out);
                 ClientState::ExpectAgreement(guid)
             }
-            FdWish::NotWanted => {
+            FdNegotiation::NotRequested => {
                 ClientLine::Begin.write(self.out);
                 ClientLogin { guid, fds: FdPassing::Off }.into()
             }
@@ -487,23 +489,25 @@ impl ClientTurn<'_> {
     }
 
     /// What the states do that can only go forward, or fail.
-    fn receive_ahead(&self, state: ClientState, line: ServerLine<'_>) -> ClientState {
+    fn receive_pipelined(&self, state: ClientState, line: ServerLine<'_>) -> ClientState {
         match (state, line) {
-            (ClientState::AheadExpectChallenge, ServerLine::Data(_)) => ClientState::AheadExpectOk,
+            (ClientState::PipelinedExpectChallenge, ServerLine::Data(_)) => {
+                ClientState::PipelinedExpectOk
+            }
             // An OK to what was to be challenged would leave the answer, sent already, without a
-            // place, and all lines after it would be misread: so only `AheadExpectOk` takes one.
-            (ClientState::AheadExpectOk, ServerLine::Ok(guid)) => {
+            // place, and all lines after it would be misread: so only `PipelinedExpectOk` takes one.
+            (ClientState::PipelinedExpectOk, ServerLine::Ok(guid)) => {
                 let guid = Guid::parse(guid).ok();
                 match self.fds {
-                    FdWish::Wanted => ClientState::AheadExpectAgreement(guid),
-                    FdWish::NotWanted => ClientLogin { guid, fds: FdPassing::Off }.into(),
+                    FdNegotiation::Requested => ClientState::PipelinedExpectAgreement(guid),
+                    FdNegotiation::NotRequested => ClientLogin { guid, fds: FdPassing::Off }.into(),
                 }
             }
             (
-                ClientState::AheadExpectChallenge | ClientState::AheadExpectOk,
+                ClientState::PipelinedExpectChallenge | ClientState::PipelinedExpectOk,
                 ServerLine::Rejected(offered),
             ) => AuthenticationFailure::Rejected { at: self.at, offered: offered.into() }.into(),
-            (ClientState::AheadExpectAgreement(guid), line) => {
+            (ClientState::PipelinedExpectAgreement(guid), line) => {
                 self.agreement(guid, line).map_or_else(ClientState::from, ClientState::from)
             }
             (_, line) => self.unexpected(line).into(),

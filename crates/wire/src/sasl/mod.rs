@@ -11,7 +11,7 @@
 //! ```
 //! use diligence_wire::guid::Guid;
 //! use diligence_wire::sasl::client::{
-//!     AuthenticationPlan, ClientConfig, ClientProgress, Direct, FdWish, NoCookies, SaslClient,
+//!     AuthenticationPlan, ClientConfig, ClientProgress, DirectAttempt, FdNegotiation, NoCookies, SaslClient,
 //! };
 //! use diligence_wire::sasl::server::{
 //!     AuthenticatedIdentity, FdSupport, NoAuthority, PeerIdentity, SaslServer, ServerConfig,
@@ -27,8 +27,8 @@
 //!     cookie_context: Default::default(),
 //! });
 //! let (mut to_server, mut to_client) = (Vec::new(), Vec::new());
-//! let plan = AuthenticationPlan::AtOnce(Direct::External { uid: 1000 });
-//! let mut client = SaslClient::start(ClientConfig { plan, fds: FdWish::Wanted }, &mut to_server);
+//! let plan = AuthenticationPlan::Pipelined(DirectAttempt::External { uid: 1000 });
+//! let mut client = SaslClient::start(ClientConfig { plan, fds: FdNegotiation::Requested }, &mut to_server);
 //!
 //! let served = server.receive(&to_server, 0, &mut NoAuthority, &mut to_client)?;
 //! let ServerProgress::Done { identity, fds, .. } = served else { panic!("BEGIN was sent") };

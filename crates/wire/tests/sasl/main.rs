@@ -6,7 +6,8 @@ mod server;
 
 use diligence_wire::guid::Guid;
 use diligence_wire::sasl::client::{
-    AuthenticationAttempt, AuthenticationPlan, ClientProgress, Cookies, Direct, FdWish, SaslClient,
+    AuthenticationAttempt, AuthenticationPlan, ClientProgress, Cookies, DirectAttempt,
+    FdNegotiation, SaslClient,
 };
 use diligence_wire::sasl::cookie::{Cookie, CookieContext};
 use diligence_wire::sasl::server::{
@@ -91,18 +92,18 @@ fn cuts(bytes: &[u8]) -> impl Iterator<Item = Vec<&[u8]>> {
     once.chain([bytes.chunks(1).collect()])
 }
 
-fn in_turn(attempts: impl Into<Vec<AuthenticationAttempt>>, fds: FdWish) -> ClientConfig {
+fn sequential(attempts: impl Into<Vec<AuthenticationAttempt>>, fds: FdNegotiation) -> ClientConfig {
     let mut then = attempts.into();
     let first = then.remove(0);
-    ClientConfig { plan: AuthenticationPlan::InTurn { first, then }, fds }
+    ClientConfig { plan: AuthenticationPlan::Sequential { first, then }, fds }
 }
 
-fn at_once(direct: Direct, fds: FdWish) -> ClientConfig {
-    ClientConfig { plan: AuthenticationPlan::AtOnce(direct), fds }
+fn pipelined(direct: DirectAttempt, fds: FdNegotiation) -> ClientConfig {
+    ClientConfig { plan: AuthenticationPlan::Pipelined(direct), fds }
 }
 
 fn external() -> AuthenticationAttempt {
-    Direct::External { uid: 1000 }.into()
+    DirectAttempt::External { uid: 1000 }.into()
 }
 
 fn cookie() -> AuthenticationAttempt {
@@ -110,7 +111,7 @@ fn cookie() -> AuthenticationAttempt {
 }
 
 fn anonymous() -> AuthenticationAttempt {
-    Direct::Anonymous { trace: String::new() }.into()
+    DirectAttempt::Anonymous { trace: String::new() }.into()
 }
 
 /// Lets a client and a server talk, `chunk` bytes at a time, until both have an end.
@@ -146,20 +147,30 @@ fn converse(
 
 #[test]
 fn both_sides_come_to_the_same_end() {
+    use FdNegotiation::{NotRequested, Requested};
     use FdPassing::{Agreed, Off};
-    use FdWish::{NotWanted, Wanted};
     let user = AuthenticatedIdentity::Uid(1000);
     for (client, server, identity, fds) in [
-        (in_turn([external()], Wanted), unix_server(), user, Agreed),
-        (in_turn([external()], NotWanted), unix_server(), user, Off),
-        (in_turn([Direct::ExternalAsSeen.into()], Wanted), unix_server(), user, Agreed),
-        (in_turn([external(), cookie()], Wanted), tcp_server(), user, Off),
-        (in_turn([cookie()], NotWanted), tcp_server(), user, Off),
-        (in_turn([anonymous()], Wanted), unix_server(), AuthenticatedIdentity::Anonymous, Agreed),
-        (at_once(Direct::External { uid: 1000 }, Wanted), unix_server(), user, Agreed),
-        (at_once(Direct::ExternalAsSeen, Wanted), unix_server(), user, Agreed),
+        (sequential([external()], Requested), unix_server(), user, Agreed),
+        (sequential([external()], NotRequested), unix_server(), user, Off),
         (
-            at_once(Direct::Anonymous { trace: "me".into() }, Wanted),
+            sequential([DirectAttempt::ExternalWithoutUid.into()], Requested),
+            unix_server(),
+            user,
+            Agreed,
+        ),
+        (sequential([external(), cookie()], Requested), tcp_server(), user, Off),
+        (sequential([cookie()], NotRequested), tcp_server(), user, Off),
+        (
+            sequential([anonymous()], Requested),
+            unix_server(),
+            AuthenticatedIdentity::Anonymous,
+            Agreed,
+        ),
+        (pipelined(DirectAttempt::External { uid: 1000 }, Requested), unix_server(), user, Agreed),
+        (pipelined(DirectAttempt::ExternalWithoutUid, Requested), unix_server(), user, Agreed),
+        (
+            pipelined(DirectAttempt::Anonymous { trace: "me".into() }, Requested),
             tcp_server(),
             AuthenticatedIdentity::Anonymous,
             Off,

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use diligence_wire::hex;
-use diligence_wire::sasl::client::{self, FdWish, SaslClient};
+use diligence_wire::sasl::client::{self, FdNegotiation, SaslClient};
 use diligence_wire::sasl::server::{self, AuthenticatedIdentity, PeerIdentity, SaslServer};
 
-use super::{NOW, TestSystem, anonymous, cookie, external, in_turn, unix_server};
+use super::{NOW, TestSystem, anonymous, cookie, external, sequential, unix_server};
 
 #[test]
 fn dialogues_of_the_reference_have_its_outcome() {
@@ -83,7 +83,7 @@ impl HandshakeScript {
     }
 
     fn start_client(&mut self) {
-        let config = in_turn([external(), cookie(), anonymous()], FdWish::NotWanted);
+        let config = sequential([external(), cookie(), anonymous()], FdNegotiation::NotRequested);
         let client = SaslClient::start(config, &mut self.said);
         assert_eq!(self.said.remove(0), 0, "the first byte is NUL");
         self.side = Some(ScriptSide::Client(client));

@@ -16,7 +16,8 @@ use sys::{clock, credentials};
 use wire::address::{Address, AddressList};
 use wire::framer::Space;
 use wire::sasl::client::{
-    AuthenticationAttempt, AuthenticationPlan, Direct, FdWish, NoCookies, TRACE_DEFAULT,
+    AuthenticationAttempt, AuthenticationPlan, DirectAttempt, FdNegotiation, NoCookies,
+    TRACE_DEFAULT,
 };
 
 use super::connection::{CALL_TIMEOUT, Connection};
@@ -33,7 +34,7 @@ pub struct ConnectOptions {
     /// Whether to connect without saying who one is, if nothing else works.
     pub anonymous: Anonymous,
     /// Whether to ask for file descriptors, where the transport can carry them.
-    pub fds: FdWish,
+    pub fds: FdNegotiation,
     /// How much the connection keeps.
     pub core: CoreConfig,
     /// How long one address may take.
@@ -46,7 +47,7 @@ impl Default for ConnectOptions {
     fn default() -> Self {
         Self {
             anonymous: Anonymous::AsLastResort,
-            fds: FdWish::Wanted,
+            fds: FdNegotiation::Requested,
             core: CoreConfig::default(),
             timeout: Some(CALL_TIMEOUT),
         }
@@ -119,18 +120,18 @@ impl Connection {
 fn attempt(address: &Address, options: &ConnectOptions) -> Result<Connection, AttemptError> {
     let deadline = deadline(options.timeout);
     let dial = || dial::dial(&address.transport, options.timeout);
-    let ask = |dialed| log_in(dialed, stepwise_plan(options)?, options, deadline);
+    let ask = |dialed| log_in(dialed, sequential_plan(options)?, options, deadline);
     let dialed = dial()?;
     let connection = match dialed.carrier {
         ConnectionCarrier::Network => ask(dialed)?,
         ConnectionCarrier::Local => {
             match log_in(
                 dialed,
-                AuthenticationPlan::AtOnce(Direct::ExternalAsSeen),
+                AuthenticationPlan::Pipelined(DirectAttempt::ExternalWithoutUid),
                 options,
                 deadline,
             ) {
-                Err(error) if error.suggests_stepwise_login() => ask(dial()?)?,
+                Err(error) if error.suggests_sequential_login() => ask(dial()?)?,
                 done => done?,
             }
         }
@@ -149,13 +150,13 @@ fn checked(connection: Connection, address: &Address) -> Result<Connection, Atte
 }
 
 /// All mechanisms, one after the other.
-fn stepwise_plan(options: &ConnectOptions) -> Result<AuthenticationPlan, AttemptError> {
+fn sequential_plan(options: &ConnectOptions) -> Result<AuthenticationPlan, AttemptError> {
     let uid = credentials::own_credentials().map_err(AttemptError::system)?.uid;
     let mut then = vec![AuthenticationAttempt::Cookie { user: uid.to_string() }];
     if options.anonymous == Anonymous::AsLastResort {
-        then.push(Direct::Anonymous { trace: TRACE_DEFAULT.into() }.into());
+        then.push(DirectAttempt::Anonymous { trace: TRACE_DEFAULT.into() }.into());
     }
-    Ok(AuthenticationPlan::InTurn { first: Direct::External { uid }.into(), then })
+    Ok(AuthenticationPlan::Sequential { first: DirectAttempt::External { uid }.into(), then })
 }
 
 fn log_in(
@@ -167,11 +168,11 @@ fn log_in(
     let DialedSocket { socket, carrier } = dialed;
     let fds = match carrier {
         ConnectionCarrier::Local => options.fds,
-        ConnectionCarrier::Network => FdWish::NotWanted,
+        ConnectionCarrier::Network => FdNegotiation::NotRequested,
     };
     let cookies = match plan {
-        AuthenticationPlan::AtOnce(_) => None,
-        AuthenticationPlan::InTurn { .. } => UserCookies::find(),
+        AuthenticationPlan::Pipelined(_) => None,
+        AuthenticationPlan::Sequential { .. } => UserCookies::find(),
     };
     let handshake = ClientHandshake::start(HandshakeConfig { plan, fds, core: options.core });
     let established = match cookies {
@@ -230,7 +231,7 @@ fn send_all(
 
 impl AttemptError {
     /// Whether a server that wants to be asked first might still accept us.
-    fn suggests_stepwise_login(&self) -> bool {
+    fn suggests_sequential_login(&self) -> bool {
         matches!(
             self,
             Self::Handshake(HandshakeError::Authentication(_)) | Self::Ended(Ended::Closed)
