@@ -1,4 +1,4 @@
-//! The link to the bus: the core, and the socket that its bytes pass through.
+//! The link to the bus: the core of a connection, and its socket.
 
 use std::cell::{Cell, RefCell};
 use std::os::fd::OwnedFd;
@@ -19,22 +19,22 @@ pub(super) struct ConnectionLink {
     pub(super) read_mode: Cell<ReadMode>,
 }
 
-/// What the program reads from the connection besides replies and signals.
+/// The incoming messages that the program reads, besides replies and signals.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ReadMode {
-    /// Nothing: incoming calls are answered at once, so that no caller waits in vain.
+    /// No calls: they are answered with errors at once, so that no caller waits in vain.
     Replies,
     /// Calls: the program has objects, or reads calls itself.
     Requests,
-    /// All messages as they are: none may be sorted out.
+    /// All messages, unprocessed: the link must not dispatch any itself.
     Messages,
 }
 
-/// The result of an exchange with the other side.
+/// The result of sending and waiting once.
 pub(super) enum LinkExchange {
-    /// There may be something new.
+    /// New bytes or a timeout may have changed the state.
     Moved,
-    /// The deadline passed.
+    /// The deadline passed without new bytes.
     TimedOut,
 }
 
@@ -94,7 +94,7 @@ impl ConnectionLink {
     /// Sends all queued bytes. Stops if the socket is full at the deadline.
     ///
     /// While the socket is full, incoming bytes are read, so that two sides that both send much do
-    /// not wait for each other.
+    /// not deadlock.
     pub(super) fn flush_until(&self, core: &mut Core<OwnedFd>, deadline: Option<Duration>) {
         while let Some(transmit) = core.poll_transmit() {
             match self.socket.send(&transmit) {
@@ -105,7 +105,8 @@ impl ConnectionLink {
                     Err(ended) => core.handle_ended(ended),
                 },
                 Err(ended) => {
-                    // What the other side said before it went may still be there to read.
+                    // Messages that the other side sent before it closed the socket may still be
+                    // unread.
                     self.read_remaining(core);
                     core.handle_ended(ended);
                 }
@@ -151,7 +152,7 @@ impl Drop for ConnectionLink {
 /// How long dropping a connection waits for the bus to read the queued bytes.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// The moment of the monotonic clock at which a timeout that starts now ends.
+/// The time on the monotonic clock at which a timeout that starts now expires.
 pub(super) fn deadline(timeout: Option<Duration>) -> Option<Duration> {
     timeout.map(|timeout| clock::monotonic().saturating_add(timeout))
 }

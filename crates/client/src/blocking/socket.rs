@@ -16,49 +16,50 @@ use crate::core::{Ended, SystemError, Transmit};
 /// A connected stream socket, in blocking mode.
 pub(super) struct BusSocket {
     descriptor: OwnedFd,
-    /// The receive timeout that the socket has now.
+    /// The receive timeout that is set on the socket (`SO_RCVTIMEO`).
     armed: Cell<Option<Duration>>,
-    /// The program at the other end, if this process started it. It goes after the descriptor.
+    /// The program at the other end, if this process started it. It is dropped after the
+    /// descriptor.
     _program: Option<ConnectedProgram>,
 }
 
-/// A program that lives as long as the connection to it.
+/// A program that is killed when the connection to it is dropped.
 pub(super) struct ConnectedProgram(pub(super) Child);
 
 impl Drop for ConnectedProgram {
     fn drop(&mut self) {
-        // It may be gone already, and if it is not there is nothing more to be done about it.
+        // It may have exited already; other errors cannot be handled here.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// What an attempt to receive brought.
+/// The result of one receive call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ReceiveOutcome {
-    /// So many bytes.
+    /// Number of received bytes, at least 1.
     Bytes(usize),
-    /// Nothing, in all the time that was given, or a little less.
+    /// No bytes arrived within the timeout, or slightly less.
     Nothing,
 }
 
-/// What an attempt to send came to.
+/// The result of one send call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum SendOutcome {
-    /// So many bytes are gone.
+    /// Number of bytes that the socket accepted.
     Bytes(usize),
-    /// The other side has not read enough.
+    /// The socket's buffer is full.
     Full,
 }
 
-/// What is waited for besides room to send.
+/// The events that a wait for room can end with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum WaitInterest {
     Writable,
     WritableOrReadable,
 }
 
-/// What ended waiting for room.
+/// The reason why a wait for room ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum WaitStatus {
     Ready,
@@ -70,7 +71,8 @@ impl BusSocket {
         Self { descriptor, armed: Cell::new(None), _program: program }
     }
 
-    /// Receives once; waits for at most `timeout`, or for ever, while there is nothing.
+    /// Receives once. While there are no bytes, waits for at most `timeout`, or forever if it is
+    /// `None`.
     pub(super) fn receive(
         &self,
         space: Space<'_>,
@@ -107,7 +109,7 @@ impl BusSocket {
         }
     }
 
-    /// Waits until there is room to send again. Needed rarely, so it sets up what it needs anew.
+    /// Waits until the socket is writable. This is rare, so a poller is created each time.
     pub(super) fn wait_for(
         &self,
         interest: WaitInterest,
@@ -127,8 +129,8 @@ impl BusSocket {
         Ok(if events.is_empty() { WaitStatus::TimedOut } else { WaitStatus::Ready })
     }
 
-    /// Sets the timeout of the socket, unless the one that it has will do. So a program that makes
-    /// one call after the other sets it once.
+    /// Sets the receive timeout of the socket, unless the current one suffices. A program that
+    /// makes one call after the other therefore sets it once.
     fn set_timeout(&self, timeout: Option<Duration>) -> Result<TransferWait, Ended> {
         if timeout == Some(Duration::ZERO) {
             return Ok(TransferWait::Never);
@@ -147,8 +149,8 @@ impl AsFd for BusSocket {
     }
 }
 
-/// Whether the timeout `armed` serves one who wants `wanted`: it may wake him a little late, or
-/// early, which only costs a turn, if it does not do so all the time.
+/// True if the current timeout `armed` suffices for `wanted`. A wake-up may be slightly late; an
+/// early one costs only another wait, unless that happens often.
 fn timeout_suffices(armed: Option<Duration>, wanted: Option<Duration>) -> bool {
     match (armed, wanted) {
         (None, None) => true,
@@ -161,7 +163,7 @@ fn timeout_suffices(armed: Option<Duration>, wanted: Option<Duration>) -> bool {
     }
 }
 
-/// A socket whose other end is gone says so in two ways; what matters is that it is gone.
+/// Maps the two errors of a closed socket to [`Ended::Closed`].
 fn ended_by(error: io::Error) -> Ended {
     match error.kind() {
         io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => Ended::Closed,
@@ -169,7 +171,7 @@ fn ended_by(error: io::Error) -> Ended {
     }
 }
 
-/// Waking up for nothing at intervals shorter than this is too often.
+/// The shortest timeout that is acceptable although it expires before the wanted one.
 const WAKEUP_INTERVAL_MIN: Duration = Duration::from_secs(1);
 
 #[cfg(test)]

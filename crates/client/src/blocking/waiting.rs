@@ -1,4 +1,4 @@
-//! Waiting for messages, and answering the calls that come meanwhile.
+//! Waiting for messages, and answering the calls that arrive meanwhile.
 
 use std::os::fd::OwnedFd;
 use std::time::Duration;
@@ -11,23 +11,23 @@ use super::object::{emit_pending_changes, serve};
 use super::request::IncomingCall;
 use crate::core::{CallHandle, Core, Ended, MessageDisposition, ReplyOutcome};
 
-/// What [`Connection::process`] did.
+/// What [`Connection::process`] did with a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Processed {
     /// It answered a call.
     Request,
-    /// It queued a signal for this many subscriptions.
+    /// It queued a signal for subscriptions.
     Signal {
-        /// The number of subscriptions, at least one.
+        /// Number of these subscriptions, at least 1.
         subscriptions: usize,
     },
-    /// It stored the reply to a call, or dropped a message that nothing waits for.
+    /// It stored the reply to a call, or dropped a message without a recipient in this program.
     Other,
     /// No message arrived in time.
     Nothing,
 }
 
-/// The result of waiting.
+/// The result of waiting for a condition.
 enum WaitOutcome<T> {
     Found(T),
     TimedOut,
@@ -36,15 +36,15 @@ enum WaitOutcome<T> {
 
 impl Connection {
     /// Waits for one message and processes it: answers a call to an [object](Self::add_object),
-    /// keeps a signal for its subscriptions, or drops a message that nothing waits for.
+    /// queues a signal for its subscriptions, or drops a message without a recipient in this
+    /// program.
     ///
-    /// Waits for at most `timeout`; with zero it does not wait, with `None` it waits forever. Answers
-    /// are sent when this or another method next waits. Before waiting in another way,
-    /// [flush](Self::flush).
+    /// Waits for at most `timeout`; zero does not wait, and `None` waits forever. Answers are sent
+    /// when this or another method next waits. Before waiting in another way, [flush](Self::flush).
     ///
     /// # Errors
     ///
-    /// If the connection ended and everything that came before its end was processed, the reason.
+    /// If the connection ended and all earlier messages were processed, the reason.
     pub fn process(&self, timeout: Option<Duration>) -> Result<Processed, Ended> {
         self.set_read_mode(ReadMode::Requests);
         emit_pending_changes(self);
@@ -72,9 +72,8 @@ impl Connection {
         }
     }
 
-    /// Answers calls to the [objects](Self::add_object) for this long, so that a program can do
-    /// something else at an interval. Signals that arrive meanwhile are kept for their
-    /// subscriptions.
+    /// Answers calls to the [objects](Self::add_object) for this long, so that a program can work
+    /// at intervals. Signals that arrive meanwhile are queued for their subscriptions.
     ///
     /// # Errors
     ///
@@ -90,7 +89,7 @@ impl Connection {
         }
     }
 
-    /// Serves the objects until the connection ends, and returns why it did.
+    /// Serves the objects until the connection ends, and returns the reason.
     pub fn serve(&self) -> Ended {
         loop {
             if let Err(ended) = self.process(None) {
@@ -99,16 +98,24 @@ impl Connection {
         }
     }
 
-    /// Waits for the next call, which the program answers itself; the call is not passed to
+    /// Waits for the next call, which the program answers itself; the call is not dispatched to
     /// objects. Returns `None` if no call arrived in time.
+    ///
+    /// # Errors
+    ///
+    /// If the connection ended and all earlier calls were taken, the reason.
     pub fn next_request(&self, timeout: Option<Duration>) -> Result<Option<IncomingCall>, Ended> {
         self.set_read_mode(ReadMode::Requests);
         let found = self.wait_until(timeout, Core::poll_request)?;
         Ok(found.map(|message| IncomingCall::new(self.clone(), message)))
     }
 
-    /// Waits for the next message of any type; nothing else processes it. Returns `None` if no
-    /// message arrived in time. This is for monitors and other tools.
+    /// Waits for the next message of any type, without processing it. Returns `None` if no message
+    /// arrived in time. This is for monitors and other tools.
+    ///
+    /// # Errors
+    ///
+    /// If the connection ended and all earlier messages were taken, the reason.
     pub fn next_message(
         &self,
         timeout: Option<Duration>,
@@ -133,12 +140,12 @@ impl Connection {
         match self.wait(None, |core| core.poll_reply(call)) {
             WaitOutcome::Found(outcome) => outcome,
             WaitOutcome::TimedOut | WaitOutcome::Ended(_) => {
-                unreachable!("the core ends the waiting of its calls itself")
+                unreachable!("the core times out calls and fails them when the connection ends")
             }
         }
     }
 
-    /// Exchanges and sorts messages until `ready` returns a value.
+    /// Exchanges bytes and processes messages until `ready` returns a value.
     fn wait<T>(
         &self,
         deadline: Option<Duration>,
@@ -175,7 +182,7 @@ impl Connection {
     }
 }
 
-/// What [`Connection::process`] found.
+/// The next step of [`Connection::process`].
 enum ProcessStep {
     Serve(ReceivedMessage),
     Received(MessageDisposition),

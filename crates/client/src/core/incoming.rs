@@ -60,7 +60,7 @@ impl<D> Incoming<D> {
     /// A view of the whole message. Each call parses the header again: keep the view for several
     /// reads.
     pub fn message(&self) -> Message<'_> {
-        Message::parse(self.bytes()).expect("it was parsed when it came")
+        Message::parse(self.bytes()).expect("the message was parsed when it was received")
     }
 
     /// The type of the message.
@@ -144,7 +144,7 @@ impl<D> Incoming<D> {
     /// The signature of the body.
     pub fn signature(&self) -> Signature<'_> {
         let text = self.header.signature.text(self.bytes()).unwrap_or_default();
-        Signature::new(text).expect("it was checked when the message came")
+        Signature::new(text).expect("the header was checked when the message was received")
     }
 
     /// A cursor at the first value of the body.
@@ -208,7 +208,7 @@ impl TextSpan {
             return None;
         }
         let text = &bytes[self.start as usize..self.end as usize];
-        Some(str::from_utf8(text).expect("it was checked when the message came"))
+        Some(str::from_utf8(text).expect("the header was checked when the message was received"))
     }
 }
 

@@ -1,4 +1,4 @@
-//! From a transport to a socket.
+//! Connecting a socket to the transport of an address.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -17,18 +17,18 @@ use wire::address::{HostFamily, TcpAddress, Transport, UnixTransport};
 use super::{AttemptError, standard};
 use crate::blocking::socket::{BusSocket, ConnectedProgram};
 
-/// A socket on which nothing was said.
+/// A connected socket on which nothing was sent.
 pub(super) struct DialedSocket {
     pub(super) socket: BusSocket,
     pub(super) carrier: ConnectionCarrier,
 }
 
-/// What carries the bytes.
+/// The kind of transport that carries the bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ConnectionCarrier {
-    /// A Unix socket: the system vouches for who we are, and passes descriptors.
+    /// A Unix socket: the kernel reports the user of the process, and descriptors can be passed.
     Local,
-    /// A network.
+    /// A TCP socket: neither credentials nor descriptors are available.
     Network,
 }
 
@@ -72,7 +72,7 @@ fn dial_unix(address: &UnixTransport) -> Result<DialedSocket, AttemptError> {
     Ok(DialedSocket { socket, carrier: ConnectionCarrier::Local })
 }
 
-/// Tries all addresses of a host, in the order in which the system lists them.
+/// Tries all addresses of a host, in the order in which the resolver lists them.
 fn dial_tcp(address: &TcpAddress, timeout: Option<Duration>) -> Result<TcpStream, AttemptError> {
     let port = address.port.ok_or(AttemptError::ForServersOnly)?.get();
     let found = (address.host_or_default(), port).to_socket_addrs();
@@ -96,7 +96,7 @@ fn connect_tcp(address: &SocketAddr, timeout: Option<Duration>) -> io::Result<Tc
         Some(timeout) => TcpStream::connect_timeout(address, timeout)?,
         None => TcpStream::connect(address)?,
     };
-    // Messages are gathered here already; waiting for more only delays them.
+    // Messages are already batched in the output queue; Nagle's algorithm would only delay them.
     stream.set_nodelay(true)?;
     Ok(stream)
 }
@@ -114,7 +114,7 @@ fn read_nonce(file: &Path) -> Result<[u8; NONCE_LEN], AttemptError> {
     bytes.try_into().map_err(|_| AttemptError::NonceLength { len })
 }
 
-/// Starts a program, and talks to its standard input and output.
+/// Starts a program and connects to its standard input and output.
 fn dial_program(program: &[u8], argv: &[Vec<u8>]) -> io::Result<DialedSocket> {
     let (ours, theirs) = socket_pair()?;
     let mut command = Command::new(OsStr::from_bytes(program));
@@ -131,5 +131,5 @@ fn path(bytes: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(bytes))
 }
 
-/// Bytes of a nonce ("Nonce-authenticated TCP Sockets").
+/// Length of a nonce in bytes ("Nonce-authenticated TCP Sockets").
 const NONCE_LEN: usize = 16;
