@@ -104,6 +104,6 @@ fn descriptors_go_both_ways() {
     // A second service does not take the name away.
     let output = example(&bus, "descriptors").output().unwrap();
     let complaint = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && complaint.contains("has an owner"), "{complaint}");
+    assert!(!output.status.success() && complaint.contains("is already owned"), "{complaint}");
     end(bus, [service]);
 }
