@@ -61,7 +61,7 @@ struct StoragePool<'b> {
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Volume {
     name: String,
-    /// Capacity in bytes.
+    /// Capacity of the volume in bytes.
     capacity: u64,
     /// Used bytes, at most the capacity.
     used: u64,

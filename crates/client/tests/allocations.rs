@@ -1,6 +1,6 @@
-//! A call and its reply in steady traffic allocate nothing, on neither side.
+//! Checks that calls and replies in steady traffic allocate no memory on either side.
 //!
-//! A program of its own, with a counting allocator and one thread, so that nothing else is counted.
+//! This test has no harness: with one thread and a counting allocator, no other test is counted.
 
 mod support;
 
@@ -17,17 +17,17 @@ struct CountingAllocator;
 
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
 
-#[expect(unsafe_code, reason = "an allocator cannot be written without")]
-// SAFETY: everything is done by the system's allocator; counting touches no memory of it.
+#[expect(unsafe_code, reason = "implementing an allocator requires unsafe code")]
+// SAFETY: all operations are forwarded to the system allocator; counting does not touch its memory.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promises are those that the system's allocator asks for.
+        // SAFETY: the caller upholds the contract of `alloc`, which is passed on unchanged.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: the memory came from the system's allocator, through `alloc`.
+        // SAFETY: the memory came from the system allocator, through `alloc`.
         unsafe { System.dealloc(memory, layout) }
     }
 }
@@ -35,7 +35,7 @@ unsafe impl GlobalAlloc for CountingAllocator {
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-/// Moves what one side wants to send to the other.
+/// Passes all queued bytes of one side to the other.
 fn carry(from: &mut Core<()>, to: &mut Core<()>) {
     while let Some(transmit) = from.poll_transmit() {
         let count = transmit.bytes.len();
@@ -54,23 +54,24 @@ fn ping(caller: &mut Core<()>, callee: &mut Core<()>, number: u32) {
     let call = caller.call(&message, &(number, "text"), Vec::new(), deadline).expect("it fits");
     carry(caller, callee);
     assert_eq!(callee.poll_message(), Some(MessageDisposition::Request));
-    let request = callee.poll_request().expect("it has come");
+    let request = callee.poll_request().expect("it was received");
     let (number, text) = request.read::<(u32, &str)>().expect("its types");
     callee.send(&request.reply(), &(text, number), Vec::new()).expect("it fits");
     carry(callee, caller);
     assert_eq!(caller.poll_message(), Some(MessageDisposition::Reply(call)));
-    let reply = caller.poll_reply(call).expect("it has come").expect("in time");
+    let reply = caller.poll_reply(call).expect("it was received").expect("in time");
     assert_eq!(reply.read::<(&str, u32)>(), Ok(("text", number)));
 }
 
-/// Runs `step` until memory is warm, and then counts what a thousand more allocate.
-fn check(what: &str, mut step: impl FnMut(u32)) {
+/// Runs `step` 100 times to fill buffers and pools, and then checks that 1000 more runs allocate
+/// nothing.
+fn check(label: &str, mut step: impl FnMut(u32)) {
     (0..100).for_each(&mut step);
     let before = ALLOCATIONS.load(Ordering::Relaxed);
     (100..1100).for_each(&mut step);
     let allocations = ALLOCATIONS.load(Ordering::Relaxed) - before;
-    assert_eq!(allocations, 0, "{what}, 1000 times");
-    println!("{what}: no allocation");
+    assert_eq!(allocations, 0, "{label}, 1000 times");
+    println!("{label}: no allocation");
 }
 
 fn main() {
@@ -90,7 +91,7 @@ fn main() {
     });
 
     let changes = connection.subscribe("member='Changed'").expect("a valid rule");
-    check("a signal to ourselves", |number| {
+    check("a signal to the own connection", |number| {
         connection.emit("/a", "org.example.A", "Changed", &(number,)).expect("valid names");
         let signal = changes.next(None).expect("the bus runs").expect("there is no time limit");
         assert_eq!(signal.read::<(u32,)>(), Ok((number,)));

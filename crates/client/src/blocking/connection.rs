@@ -79,7 +79,7 @@ impl Connection {
     }
 }
 
-/// Sending messages.
+/// Methods that send messages.
 impl Connection {
     /// Queues a signal.
     ///

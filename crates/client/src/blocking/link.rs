@@ -19,7 +19,7 @@ pub(super) struct ConnectionLink {
     pub(super) read_mode: Cell<ReadMode>,
 }
 
-/// The incoming messages that the program reads, besides replies and signals.
+/// The incoming messages that the program reads in addition to replies and signals.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ReadMode {
     /// No calls: they are answered with errors at once, so that no caller waits in vain.

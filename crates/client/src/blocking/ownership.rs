@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_result_that_is_not_known_is_an_error() {
+    fn unknown_reply_codes_are_errors() {
         let number = 9_u32.to_ne_bytes();
         let mut reader = wire::body::Reader::new(&number, wire::Endian::NATIVE, 0);
         let read: Result<RequestReply, _> = wire::body::Decode::decode(&mut reader);

@@ -13,7 +13,7 @@ use crate::core::MessageBody;
 use crate::name::{IntoName, InvalidName};
 
 impl Connection {
-    /// Creates a proxy for an interface of an object. Nothing is sent.
+    /// Creates a proxy for an interface of an object. This sends no message.
     ///
     /// # Errors
     ///

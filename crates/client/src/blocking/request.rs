@@ -1,4 +1,4 @@
-//! Calls by peers.
+//! Incoming calls and their replies.
 
 use std::os::fd::OwnedFd;
 

@@ -1,4 +1,4 @@
-//! Subscriptions to signals.
+//! Subscriptions to signals, and their errors.
 
 use std::time::Duration;
 

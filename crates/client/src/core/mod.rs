@@ -1,6 +1,6 @@
 //! The state of one connection, without input or output.
 //!
-//! [`Core`] neither moves bytes nor reads the clock. Its user does: a blocking front end, a front
+//! [`Core`] does not move bytes or read the clock. Its user does: a blocking front end, a front
 //! end for an async runtime, or a simulator. The user passes in received bytes and sends the queued
 //! ones:
 //!
@@ -213,7 +213,7 @@ impl<D> Core<D> {
     /// # Errors
     ///
     /// If the connection ended, the message cannot be encoded, or its descriptors cannot be passed.
-    /// Nothing is queued then.
+    /// In this case no message is queued.
     pub fn send(
         &mut self,
         message: &Builder<'_>,

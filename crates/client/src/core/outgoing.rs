@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_leave_together_up_to_the_next_descriptors() {
+    fn queued_messages_are_sent_together_up_to_the_next_descriptors() {
         check(&[], 9, &[]);
         check(&[("a", 0), ("b", 0)], 9, &[("ab", &[])]);
         check(&[("a", 0), ("b", 2), ("c", 0)], 9, &[("a", &[]), ("bc", &[1, 1])]);
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_partial_send_takes_the_descriptors_with_its_first_byte() {
+    fn partial_sends_take_the_descriptors_with_the_first_byte() {
         check(&[("abc", 1), ("d", 1)], 2, &[("ab", &[0]), ("c", &[]), ("d", &[1])]);
     }
 

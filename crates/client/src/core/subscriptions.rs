@@ -104,7 +104,7 @@ impl<D> SubscriptionIndex<D> {
 
     pub(super) fn push(&mut self, id: SubscriptionId, signal: Incoming<D>) {
         let Some(subscription) = self.subscriptions.get_mut(&id) else { return };
-        // After a loss nothing is queued until `take` reported it, so that its position is known.
+        // After a loss no signal is queued until `take` reported it, so that its position is known.
         if subscription.lost > 0 || subscription.queue.len() >= self.queue_max {
             subscription.lost += 1;
         } else {

@@ -28,7 +28,7 @@ pub(super) struct DialedSocket {
 pub(super) enum ConnectionCarrier {
     /// A Unix socket: the kernel reports the user of the process, and descriptors can be passed.
     Local,
-    /// A TCP socket: neither credentials nor descriptors are available.
+    /// A TCP socket, which passes no credentials or descriptors.
     Network,
 }
 

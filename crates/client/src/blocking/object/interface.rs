@@ -357,9 +357,9 @@ pub enum InterfaceError {
     ArgNames {
         /// The name of the member.
         member: Box<str>,
-        /// Number of types.
+        /// Number of argument types.
         types: usize,
-        /// Number of names.
+        /// Number of argument names.
         names: usize,
     },
     /// The Rust types of a member cannot be represented as D-Bus types.
