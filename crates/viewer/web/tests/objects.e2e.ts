@@ -109,7 +109,7 @@ test("arguments are typed as one text of GVariant, and what is wrong is shown in
   await text.fill("('saver', 7)");
   await objects.getByText(/expected 1, got 2/).waitFor();
   await text.fill("saver");
-  await objects.getByText("Expected a value (texts have quotes)").waitFor();
+  await objects.getByText("Expected a value (strings need quotes)").waitFor();
   expect(await objects.locator(".query-place mark").textContent()).toBe("s");
   expect(await text.getAttribute("aria-invalid")).toBe("true");
   expect(await objects.getByRole("button", { name: "Copy busctl" }).isDisabled()).toBe(true);
