@@ -118,7 +118,7 @@ fn the_handshake() {
         (&rejected("EXTERNAL"), "the server rejected the authentication; it offers EXTERNAL"),
         (
             &client::AuthenticationFailure::Unexpected { at: 9, found: "OK".to_owned() },
-            "the server's line \"OK\" at byte 9 is out of place",
+            "the server's line \"OK\" at byte 9 is not expected here",
         ),
         (
             &client::AuthenticationFailure::NotAscii { at: 9, error: not_ascii },
@@ -136,7 +136,7 @@ fn the_handshake() {
         (&CookieError::ContextEmpty, "the name of the cookie context is empty"),
         (
             &CookieError::ContextByte { at: 4 },
-            "byte 4 of the cookie context's name is not allowed there",
+            "byte 4 is not allowed in the name of a cookie context",
         ),
         (&CookieError::CookieId, "the id of the cookie is missing or not a number"),
         (&CookieError::MissingField, "a field is missing after the last space"),
