@@ -54,7 +54,7 @@ pub enum ArgumentError {
         /// The number of the argument, from 1.
         number: usize,
         /// The part that does not fit.
-        mismatch: Box<Mismatch>,
+        mismatch: Box<TypeMismatch>,
     },
 }
 
@@ -81,7 +81,7 @@ impl ArgumentError {
 
 /// A value, or a part of one, that does not match its type.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Mismatch {
+pub struct TypeMismatch {
     /// The path from the argument to the part, outermost step first.
     pub steps: Vec<MismatchStep>,
     /// The expected type, as a signature.
@@ -159,7 +159,7 @@ pub enum MismatchReason {
     TooDeep,
 }
 
-impl Mismatch {
+impl TypeMismatch {
     /// Creates the error that `given` is not a value of this type; `example` is one.
     pub(crate) fn new(
         kind: Type<'_>,
@@ -201,7 +201,7 @@ fn truncated(mut text: String) -> String {
     text
 }
 
-impl fmt::Display for Mismatch {
+impl fmt::Display for TypeMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.steps.iter().try_for_each(|step| write!(f, ", {step}"))?;
         write!(f, " must be {} ({}), but is {}", self.expected, self.types, self.given)?;

@@ -18,7 +18,9 @@ pub(crate) fn example(kind: Type<'_>) -> Value {
         Type::Double => Value::Double(1.5),
         Type::String => Value::from("text"),
         Type::ObjectPath => Value::ObjectPath(ObjectPath::literal("/org/example").into()),
-        Type::Signature => Value::Signature(Signature::new("as").expect("a valid signature").into()),
+        Type::Signature => {
+            Value::Signature(Signature::new("as").expect("a valid signature").into())
+        }
         Type::UnixFd => Value::UnixFd(0),
         Type::Variant => Value::Variant(Box::new(Value::from("text"))),
         Type::Array(element) => crate::array(element, element.types().map(example).collect()),

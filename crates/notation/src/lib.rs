@@ -27,7 +27,7 @@ pub mod json;
 mod number;
 mod scalar;
 
-pub use error::{ArgumentError, Mismatch, MismatchReason, MismatchStep};
+pub use error::{ArgumentError, MismatchReason, MismatchStep, TypeMismatch};
 pub use scalar::text;
 
 use wire::body::Value;

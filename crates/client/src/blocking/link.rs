@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sys::clock;
 
-use super::socket::{BusSocket, ReceiveOutcome, SendOutcome, WaitInterest, WaitStatus};
+use super::socket::{BusSocket, SendOutcome, SocketReadOutcome, WaitInterest, WaitStatus};
 use crate::core::{Core, Ended, Incoming};
 
 /// A received message with its file descriptors.
@@ -61,27 +61,27 @@ impl ConnectionLink {
         let timeout = wake.map(|wake| wake.saturating_sub(now));
         let outcome = self.receive(core, timeout);
         match outcome {
-            ReceiveOutcome::Nothing if deadline.is_some_and(|deadline| deadline <= now) => {
+            SocketReadOutcome::Nothing if deadline.is_some_and(|deadline| deadline <= now) => {
                 LinkExchange::TimedOut
             }
             _ => LinkExchange::Moved,
         }
     }
 
-    fn receive(&self, core: &mut Core<OwnedFd>, timeout: Option<Duration>) -> ReceiveOutcome {
+    fn receive(&self, core: &mut Core<OwnedFd>, timeout: Option<Duration>) -> SocketReadOutcome {
         if core.ended().is_some() {
-            return ReceiveOutcome::Bytes(0);
+            return SocketReadOutcome::Bytes(0);
         }
         let mut descriptors = Vec::new();
         match self.socket.receive(core.space(), &mut descriptors, timeout) {
-            Ok(ReceiveOutcome::Bytes(count)) => {
+            Ok(SocketReadOutcome::Bytes(count)) => {
                 core.handle_received(count, descriptors);
-                ReceiveOutcome::Bytes(count)
+                SocketReadOutcome::Bytes(count)
             }
-            Ok(ReceiveOutcome::Nothing) => ReceiveOutcome::Nothing,
+            Ok(SocketReadOutcome::Nothing) => SocketReadOutcome::Nothing,
             Err(ended) => {
                 core.handle_ended(ended);
-                ReceiveOutcome::Bytes(0)
+                SocketReadOutcome::Bytes(0)
             }
         }
     }
@@ -135,7 +135,7 @@ impl ConnectionLink {
         }
         while core.ended().is_none() {
             while core.poll_message().is_some() {}
-            if self.receive(core, Some(Duration::ZERO)) == ReceiveOutcome::Nothing {
+            if self.receive(core, Some(Duration::ZERO)) == SocketReadOutcome::Nothing {
                 break;
             }
         }

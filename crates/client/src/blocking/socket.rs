@@ -36,7 +36,7 @@ impl Drop for ConnectedProgram {
 
 /// The result of one receive call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum ReceiveOutcome {
+pub(super) enum SocketReadOutcome {
     /// Number of received bytes, at least 1.
     Bytes(usize),
     /// No bytes arrived within the timeout, or slightly less.
@@ -78,7 +78,7 @@ impl BusSocket {
         space: Space<'_>,
         descriptors: &mut Vec<OwnedFd>,
         timeout: Option<Duration>,
-    ) -> Result<ReceiveOutcome, Ended> {
+    ) -> Result<SocketReadOutcome, Ended> {
         let wait = self.set_timeout(timeout)?;
         let received = match space {
             Space::Scratch(space) => transfer::receive(&self.descriptor, space, descriptors, wait),
@@ -91,8 +91,10 @@ impl BusSocket {
                 Err(Ended::DescriptorsLost)
             }
             Ok(received) if received.bytes == 0 => Err(Ended::Closed),
-            Ok(received) => Ok(ReceiveOutcome::Bytes(received.bytes)),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(ReceiveOutcome::Nothing),
+            Ok(received) => Ok(SocketReadOutcome::Bytes(received.bytes)),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                Ok(SocketReadOutcome::Nothing)
+            }
             Err(error) => Err(ended_by(error)),
         }
     }

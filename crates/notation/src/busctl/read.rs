@@ -5,7 +5,7 @@ use wire::limits::VALUE_DEPTH_MAX;
 use wire::signature::{Signature, Type};
 
 use crate::{
-    ArgumentError, DescriptorOpener, Mismatch, MismatchReason, MismatchStep, busctl, example,
+    ArgumentError, DescriptorOpener, MismatchReason, MismatchStep, TypeMismatch, busctl, example,
     parse_signature, scalar,
 };
 
@@ -60,7 +60,7 @@ struct WordReader<'w, 'o> {
 
 impl<'w> WordReader<'w, '_> {
     /// Reads a value that is nested inside `depth` containers.
-    fn value(&mut self, kind: Type<'_>, depth: usize) -> Result<Value, Box<Mismatch>> {
+    fn value(&mut self, kind: Type<'_>, depth: usize) -> Result<Value, Box<TypeMismatch>> {
         match kind {
             Type::Variant | Type::Array(_) | Type::Struct(_) | Type::DictEntry(_)
                 if depth >= VALUE_DEPTH_MAX =>
@@ -89,11 +89,11 @@ impl<'w> WordReader<'w, '_> {
         }
     }
 
-    fn word(&mut self, kind: Type<'_>) -> Result<&'w str, Box<Mismatch>> {
+    fn word(&mut self, kind: Type<'_>) -> Result<&'w str, Box<TypeMismatch>> {
         self.words.next().copied().ok_or_else(|| mismatch(kind, "missing", MismatchReason::Missing))
     }
 
-    fn variant(&mut self, depth: usize) -> Result<Value, Box<Mismatch>> {
+    fn variant(&mut self, depth: usize) -> Result<Value, Box<TypeMismatch>> {
         let word = self.word(Type::Variant)?;
         let wrong = |reason| mismatch(Type::Variant, word, reason);
         let types =
@@ -105,7 +105,7 @@ impl<'w> WordReader<'w, '_> {
     }
 
     /// Reads the number of elements, and the elements.
-    fn array(&mut self, element: Signature<'_>, depth: usize) -> Result<Value, Box<Mismatch>> {
+    fn array(&mut self, element: Signature<'_>, depth: usize) -> Result<Value, Box<TypeMismatch>> {
         let array = Type::Array(element);
         let word = self.word(array)?;
         let count: u32 =
@@ -118,7 +118,11 @@ impl<'w> WordReader<'w, '_> {
         Ok(crate::array(element, items.collect::<Result<_, _>>()?))
     }
 
-    fn fields(&mut self, types: Signature<'_>, depth: usize) -> Result<Vec<Value>, Box<Mismatch>> {
+    fn fields(
+        &mut self,
+        types: Signature<'_>,
+        depth: usize,
+    ) -> Result<Vec<Value>, Box<TypeMismatch>> {
         let fields = types.types().enumerate().map(|(place, kind)| {
             self.value(kind, depth)
                 .map_err(|mismatch| mismatch.inside(MismatchStep::Field(place + 1)))
@@ -127,7 +131,7 @@ impl<'w> WordReader<'w, '_> {
     }
 }
 
-fn mismatch(kind: Type<'_>, given: &str, reason: MismatchReason) -> Box<Mismatch> {
+fn mismatch(kind: Type<'_>, given: &str, reason: MismatchReason) -> Box<TypeMismatch> {
     let example = busctl::words(&example::example(kind)).join(" ");
-    Mismatch::new(kind, given.to_owned(), example, reason)
+    TypeMismatch::new(kind, given.to_owned(), example, reason)
 }

@@ -4,8 +4,8 @@ use wire::body::Value;
 use wire::signature::{Signature, Type};
 
 use crate::{
-    ArgumentError, DescriptorOpener, Mismatch, MismatchReason, MismatchStep, dbus_send, example,
-    gvariant, scalar, signature,
+    ArgumentError, DescriptorOpener, MismatchReason, MismatchStep, TypeMismatch, dbus_send,
+    example, gvariant, scalar, signature,
 };
 
 /// True if the word begins with a type name of dbus-send and a colon.
@@ -46,9 +46,10 @@ pub fn read_arguments(
     values.collect()
 }
 
-fn read(word: &str, open: DescriptorOpener<'_>) -> Result<Value, Box<Mismatch>> {
-    let untyped =
-        || Mismatch::new(Type::Variant, word.into(), "string:text".into(), MismatchReason::Untyped);
+fn read(word: &str, open: DescriptorOpener<'_>) -> Result<Value, Box<TypeMismatch>> {
+    let untyped = || {
+        TypeMismatch::new(Type::Variant, word.into(), "string:text".into(), MismatchReason::Untyped)
+    };
     let (name, rest) = word.split_once(':').ok_or_else(untyped)?;
     match name {
         "array" => array(rest),
@@ -68,12 +69,12 @@ fn read(word: &str, open: DescriptorOpener<'_>) -> Result<Value, Box<Mismatch>> 
     }
 }
 
-fn basic(kind: Type<'_>, word: &str) -> Result<Value, Box<Mismatch>> {
+fn basic(kind: Type<'_>, word: &str) -> Result<Value, Box<TypeMismatch>> {
     scalar::read(kind, word).map_err(|reason| mismatch(kind, word, reason))
 }
 
 /// Reads `TYPE:VALUE,VALUE,…`; the list of values can be empty.
-fn array(rest: &str) -> Result<Value, Box<Mismatch>> {
+fn array(rest: &str) -> Result<Value, Box<TypeMismatch>> {
     let (name, rest) = rest.split_once(':').unwrap_or((rest, ""));
     let kind = element(name)?;
     let items = parts(rest).enumerate().map(|(place, word)| {
@@ -85,7 +86,7 @@ fn array(rest: &str) -> Result<Value, Box<Mismatch>> {
 }
 
 /// Reads a dictionary: `TYPE:TYPE:KEY,VALUE,…`
-fn dictionary(rest: &str) -> Result<Value, Box<Mismatch>> {
+fn dictionary(rest: &str) -> Result<Value, Box<TypeMismatch>> {
     let mut words = rest.splitn(3, ':');
     let (of_key, of_value) =
         (element(words.next().unwrap_or_default())?, element(words.next().unwrap_or_default())?);
@@ -110,9 +111,9 @@ fn parts(text: &str) -> impl Iterator<Item = &str> {
     text.split(',').filter(|part| !part.is_empty())
 }
 
-fn element(name: &str) -> Result<Type<'static>, Box<Mismatch>> {
+fn element(name: &str) -> Result<Type<'static>, Box<TypeMismatch>> {
     let unknown = || {
-        Mismatch::new(
+        TypeMismatch::new(
             Type::Variant,
             name.into(),
             "array:string:one,two".into(),
@@ -140,14 +141,14 @@ fn type_of(name: &str) -> Option<Type<'static>> {
     })
 }
 
-fn mismatch(kind: Type<'_>, given: &str, reason: MismatchReason) -> Box<Mismatch> {
+fn mismatch(kind: Type<'_>, given: &str, reason: MismatchReason) -> Box<TypeMismatch> {
     let value = example::example(kind);
     let example = dbus_send::word(&value)
         .unwrap_or_else(|| format!("{}:{}", signature(&value), gvariant::value(&value)));
-    Mismatch::new(kind, given.to_owned(), example, reason)
+    TypeMismatch::new(kind, given.to_owned(), example, reason)
 }
 
 /// The error that a word is annotated with another type than the expected one.
-pub(crate) fn type_mismatch(kind: Type<'_>, given: &str, actual: &str) -> Box<Mismatch> {
+pub(crate) fn type_mismatch(kind: Type<'_>, given: &str, actual: &str) -> Box<TypeMismatch> {
     mismatch(kind, given, MismatchReason::Typed(actual.into()))
 }

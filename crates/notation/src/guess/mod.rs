@@ -11,8 +11,8 @@ use wire::body::Value;
 use wire::signature::{Signature, Type};
 
 use crate::{
-    ArgumentError, DescriptorOpener, Mismatch, busctl, dbus_send, gvariant, json, parse_signature,
-    signature,
+    ArgumentError, DescriptorOpener, TypeMismatch, busctl, dbus_send, gvariant, json,
+    parse_signature, signature,
 };
 
 /// A notation for arguments.
@@ -327,7 +327,7 @@ fn read_as(
     kind: Type<'_>,
     word: &str,
     open: DescriptorOpener<'_>,
-) -> Result<Value, Box<Mismatch>> {
+) -> Result<Value, Box<TypeMismatch>> {
     if form != Syntax::Json {
         return gvariant::read_value(kind, word, open)
             .or_else(|mismatch| read_leniently(kind, word, mismatch, open));
@@ -344,9 +344,9 @@ fn read_as(
 fn read_leniently(
     kind: Type<'_>,
     word: &str,
-    mismatch: Box<Mismatch>,
+    mismatch: Box<TypeMismatch>,
     open: DescriptorOpener<'_>,
-) -> Result<Value, Box<Mismatch>> {
+) -> Result<Value, Box<TypeMismatch>> {
     match kind {
         Type::Variant => {
             let inside = gvariant::read_untyped(word, open).map_err(|_| mismatch)?;
@@ -367,7 +367,7 @@ fn types_of(signature: &str, given: usize) -> Result<Vec<Type<'_>>, ArgumentErro
     }
 }
 
-const fn at(place: usize, mismatch: Box<Mismatch>) -> ArgumentError {
+const fn at(place: usize, mismatch: Box<TypeMismatch>) -> ArgumentError {
     ArgumentError::Mismatch { number: place + 1, mismatch }
 }
 

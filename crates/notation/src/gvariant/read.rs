@@ -8,7 +8,7 @@ use super::infer::infer;
 use super::node::{GvariantContent, GvariantNode, GvariantSyntaxError};
 use super::parse::{parse, parse_list};
 use crate::{
-    ArgumentError, DescriptorOpener, Mismatch, MismatchReason, MismatchStep, example, gvariant,
+    ArgumentError, DescriptorOpener, MismatchReason, MismatchStep, TypeMismatch, example, gvariant,
     parse_signature, scalar,
 };
 
@@ -105,7 +105,7 @@ pub fn read_value(
     kind: Type<'_>,
     word: &str,
     open: DescriptorOpener<'_>,
-) -> Result<Value, Box<Mismatch>> {
+) -> Result<Value, Box<TypeMismatch>> {
     if kind == Type::UnixFd {
         let unopened = |why: String| mismatch(kind, word, MismatchReason::Unopened(why.into()));
         return open(word).map(Value::UnixFd).map_err(unopened);
@@ -131,7 +131,7 @@ pub fn read_value(
 /// # Errors
 ///
 /// If the text is not a value, or its type is unknown, such as the type of an empty array.
-pub fn read_untyped(word: &str, open: DescriptorOpener<'_>) -> Result<Value, Box<Mismatch>> {
+pub fn read_untyped(word: &str, open: DescriptorOpener<'_>) -> Result<Value, Box<TypeMismatch>> {
     let node = parse(word).map_err(|error| syntax_mismatch(Type::Variant, word, error))?;
     let types =
         infer(&node).ok_or_else(|| mismatch(Type::Variant, word, MismatchReason::Untyped))?;
@@ -172,7 +172,7 @@ impl Resolver<'_, '_> {
         kind: Type<'_>,
         node: &GvariantNode,
         depth: usize,
-    ) -> Result<Value, Box<Mismatch>> {
+    ) -> Result<Value, Box<TypeMismatch>> {
         let word = self.word;
         let wrong = |reason| mismatch(kind, word, reason).at(node.column);
         match (kind, &node.content) {
@@ -227,11 +227,11 @@ impl Resolver<'_, '_> {
         node: &GvariantNode,
         depth: usize,
         step: MismatchStep,
-    ) -> Result<Value, Box<Mismatch>> {
+    ) -> Result<Value, Box<TypeMismatch>> {
         self.value(kind, node, depth + 1).map_err(|mismatch| mismatch.inside(step))
     }
 
-    fn variant(&mut self, inside: &GvariantNode, depth: usize) -> Result<Value, Box<Mismatch>> {
+    fn variant(&mut self, inside: &GvariantNode, depth: usize) -> Result<Value, Box<TypeMismatch>> {
         let word = self.word;
         let untyped = || mismatch(Type::Variant, word, MismatchReason::Untyped).at(inside.column);
         let types = infer(inside).ok_or_else(untyped)?;
@@ -245,7 +245,7 @@ impl Resolver<'_, '_> {
         element: Signature<'_>,
         items: &[GvariantNode],
         depth: usize,
-    ) -> Result<Value, Box<Mismatch>> {
+    ) -> Result<Value, Box<TypeMismatch>> {
         let kind = element.single().expect("an array has one element type");
         let items = items
             .iter()
@@ -260,7 +260,7 @@ impl Resolver<'_, '_> {
         key: &GvariantNode,
         value: &GvariantNode,
         depth: usize,
-    ) -> Result<Value, Box<Mismatch>> {
+    ) -> Result<Value, Box<TypeMismatch>> {
         let mut kinds = types.types();
         let (of_key, of_value) =
             kinds.next().zip(kinds.next()).expect("a dict entry has a key and a value");
@@ -311,16 +311,16 @@ const fn words(kind: Type<'_>) -> &'static str {
 }
 
 /// The error for a text that violates the grammar.
-fn syntax_mismatch(kind: Type<'_>, given: &str, error: GvariantSyntaxError) -> Box<Mismatch> {
+fn syntax_mismatch(kind: Type<'_>, given: &str, error: GvariantSyntaxError) -> Box<TypeMismatch> {
     let column = error.column;
     mismatch(kind, given, error.into()).at(column)
 }
 
-fn mismatch(kind: Type<'_>, given: &str, reason: MismatchReason) -> Box<Mismatch> {
+fn mismatch(kind: Type<'_>, given: &str, reason: MismatchReason) -> Box<TypeMismatch> {
     let example = gvariant::value(&example::example(kind));
     let bare = example.split_once(' ').filter(|_| is_annotated(kind));
     let example = bare.map_or(example.as_str(), |(_, bare)| bare);
-    Mismatch::new(kind, given.to_owned(), example.to_owned(), reason)
+    TypeMismatch::new(kind, given.to_owned(), example.to_owned(), reason)
 }
 
 /// True if the notation of the type has a type annotation that can be omitted.

@@ -7,7 +7,7 @@ use wire::signature::{Signature, Type};
 
 use super::write::{INFINITY, NAN, NEGATIVE_INFINITY};
 use super::{Json, example};
-use crate::{ArgumentError, Mismatch, MismatchReason, MismatchStep, parse_signature};
+use crate::{ArgumentError, MismatchReason, MismatchStep, TypeMismatch, parse_signature};
 
 /// Reads the arguments of a message with the types `signature`.
 ///
@@ -52,7 +52,7 @@ fn argument(number: usize, kind: Type<'_>, given: &Json) -> Result<Value, Argume
 }
 
 /// Reads a value that is nested inside `depth` containers.
-fn value(kind: Type<'_>, given: &Json, depth: usize) -> Result<Value, Box<Mismatch>> {
+fn value(kind: Type<'_>, given: &Json, depth: usize) -> Result<Value, Box<TypeMismatch>> {
     let wrong = |reason| mismatch(kind, given, reason);
     let read = match kind {
         Type::Byte => integer(given).map(Value::Byte),
@@ -81,8 +81,8 @@ fn value(kind: Type<'_>, given: &Json, depth: usize) -> Result<Value, Box<Mismat
     read.map_err(wrong)
 }
 
-fn mismatch(kind: Type<'_>, given: &Json, reason: MismatchReason) -> Box<Mismatch> {
-    Mismatch::new(kind, given.to_string(), example(kind).to_string(), reason)
+fn mismatch(kind: Type<'_>, given: &Json, reason: MismatchReason) -> Box<TypeMismatch> {
+    TypeMismatch::new(kind, given.to_string(), example(kind).to_string(), reason)
 }
 
 fn integer<T: TryFrom<i128>>(given: &Json) -> Result<T, MismatchReason> {
@@ -127,7 +127,7 @@ fn signature(given: &Json) -> Result<Value, MismatchReason> {
 }
 
 /// Reads `{"type":…,"data":…}`, with no other keys.
-fn variant(given: &Json, depth: usize) -> Result<Value, Box<Mismatch>> {
+fn variant(given: &Json, depth: usize) -> Result<Value, Box<TypeMismatch>> {
     let wrong = |reason| mismatch(Type::Variant, given, reason);
     let members = given.as_object().filter(|members| members.len() == 2);
     let members = members.and_then(|members| Some((members.get("type")?, members.get("data")?)));
@@ -140,7 +140,7 @@ fn variant(given: &Json, depth: usize) -> Result<Value, Box<Mismatch>> {
     Ok(Value::Variant(Box::new(inside)))
 }
 
-fn array(element: Signature<'_>, given: &Json, depth: usize) -> Result<Value, Box<Mismatch>> {
+fn array(element: Signature<'_>, given: &Json, depth: usize) -> Result<Value, Box<TypeMismatch>> {
     let kind = element.single().expect("an array has one element type");
     let items = match (kind, given) {
         (Type::DictEntry(types), Json::Object(members)) => members
@@ -153,7 +153,7 @@ fn array(element: Signature<'_>, given: &Json, depth: usize) -> Result<Value, Bo
     Ok(crate::array(element, items))
 }
 
-fn elements(kind: Type<'_>, items: &[Json], depth: usize) -> Result<Vec<Value>, Box<Mismatch>> {
+fn elements(kind: Type<'_>, items: &[Json], depth: usize) -> Result<Vec<Value>, Box<TypeMismatch>> {
     let items = items.iter().enumerate();
     let read = items.map(|(place, item)| {
         value(kind, item, depth)
@@ -168,7 +168,7 @@ fn member(
     key: &str,
     given: &Json,
     depth: usize,
-) -> Result<Value, Box<Mismatch>> {
+) -> Result<Value, Box<TypeMismatch>> {
     let (key_kind, value_kind) = key_and_value(types);
     let key_value = value(key_kind, &key_as_json(key_kind, key), depth)
         .map_err(|mismatch| mismatch.inside(MismatchStep::Key))?;
@@ -183,7 +183,7 @@ fn entry(
     types: Signature<'_>,
     given: &Json,
     depth: usize,
-) -> Result<Value, Box<Mismatch>> {
+) -> Result<Value, Box<TypeMismatch>> {
     let pair = fields(kind, types, given, depth)?;
     let pair = <[Value; 2]>::try_from(pair).expect("a dict entry has a key and a value");
     Ok(Value::DictEntry(Box::new(pair.into())))
@@ -207,7 +207,7 @@ fn fields(
     types: Signature<'_>,
     given: &Json,
     depth: usize,
-) -> Result<Vec<Value>, Box<Mismatch>> {
+) -> Result<Vec<Value>, Box<TypeMismatch>> {
     let items = given.as_array().ok_or_else(|| mismatch(kind, given, MismatchReason::Kind))?;
     let expected = types.types().count();
     if items.len() != expected {

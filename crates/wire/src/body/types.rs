@@ -1,4 +1,4 @@
-//! Rust types and the D-Bus types that they are.
+//! Rust types and their D-Bus types.
 //!
 //! | Rust | D-Bus |
 //! | --- | --- |

@@ -73,7 +73,7 @@ impl MatchRule {
             && self.args.iter().all(|wanted| wanted.selects(message.arg(wanted.index)))
     }
 
-    /// `type`; never [`MessageType::Unknown`].
+    /// The value of `type`, which is never [`MessageType::Unknown`].
     pub fn message_type(&self) -> Option<MessageType> {
         self.message_type
     }

@@ -61,7 +61,7 @@ pub enum InvalidReason {
     FieldName(FieldCode, NameErrorKind),
     /// A required header field for this type of message is missing.
     FieldMissing(FieldCode),
-    /// REPLY_SERIAL is 0.
+    /// The serial in REPLY_SERIAL is 0.
     ReplySerialZero,
     /// The interface is `org.freedesktop.DBus.Local`, which must not be sent.
     LocalInterface,
@@ -159,7 +159,7 @@ impl fmt::Display for InvalidReason {
             Self::LocalPath => "the path is reserved for use inside a process",
             Self::ValueTruncated => "a value extends past the end of its container",
             Self::PaddingNotZero => "a padding byte is not 0",
-            Self::Boolean => "a boolean is neither 0 nor 1",
+            Self::Boolean => "a boolean is not 0 or 1",
             Self::StringNotTerminated => "a string is not terminated",
             Self::StringContainsNul => "a string contains a 0 byte",
             Self::StringNotUtf8 => "a string is not UTF-8",

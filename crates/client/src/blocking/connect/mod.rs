@@ -22,7 +22,7 @@ use wire::sasl::client::{
 
 use super::connection::{CALL_TIMEOUT, Connection};
 use super::link::deadline;
-use super::socket::{BusSocket, ReceiveOutcome, SendOutcome, WaitInterest};
+use super::socket::{BusSocket, SendOutcome, SocketReadOutcome, WaitInterest};
 use crate::core::{
     ClientHandshake, CoreConfig, Ended, Established, HandshakeConfig, HandshakeError,
     HandshakeStage, Transmit,
@@ -212,11 +212,11 @@ fn exchange(
         let timeout = deadline.map(|deadline| deadline.saturating_sub(clock::monotonic()));
         // Descriptors that arrive before they are negotiated are discarded.
         let received = match socket.receive(Space::Scratch(&mut space), &mut Vec::new(), timeout)? {
-            ReceiveOutcome::Bytes(count) => &space[..count],
-            ReceiveOutcome::Nothing if timeout == Some(Duration::ZERO) => {
+            SocketReadOutcome::Bytes(count) => &space[..count],
+            SocketReadOutcome::Nothing if timeout == Some(Duration::ZERO) => {
                 return Err(AttemptError::TimedOut);
             }
-            ReceiveOutcome::Nothing => continue,
+            SocketReadOutcome::Nothing => continue,
         };
         match handshake.handle_received(received, cookies)? {
             HandshakeStage::Unfinished(next) => handshake = next,

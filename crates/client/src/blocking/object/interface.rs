@@ -457,7 +457,7 @@ mod tests {
         check(
             |a| a.property("a b", |()| 1_u32),
             Err(
-                "\"a b\" is not a valid member name: a byte is not allowed in such a name (at byte 1)",
+                "\"a b\" is not a valid member name: a byte is not allowed in this kind of name (at byte 1)",
             ),
         );
         check(
