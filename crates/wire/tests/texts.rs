@@ -1,4 +1,4 @@
-//! What people are told of what is wrong: each way to fail in its words.
+//! The text of each error.
 
 use std::fmt::Display;
 
@@ -21,7 +21,7 @@ fn check(rows: &[(&dyn Display, &str)]) {
 }
 
 #[test]
-fn addresses() {
+fn address_error_texts() {
     use AddressErrorKind::*;
     check(&[
         (&Empty, "the address is empty"),
@@ -60,7 +60,7 @@ fn addresses() {
 }
 
 #[test]
-fn messages() {
+fn message_error_texts() {
     let surplus = InvalidReason::Surplus.at(7);
     check(&[
         (&InvalidReason::Truncated, "the message is shorter than its header says"),
@@ -86,7 +86,7 @@ fn messages() {
 }
 
 #[test]
-fn texts_in_other_texts() {
+fn nested_error_texts() {
     use MatchRuleErrorKind::*;
     check(&[
         (&GuidError::InvalidDigit { at: 3 }, "byte 3 of the GUID is not a hexadecimal digit"),
@@ -100,7 +100,7 @@ fn texts_in_other_texts() {
 }
 
 #[test]
-fn the_handshake() {
+fn handshake_error_texts() {
     let not_ascii = LineError::NotAscii { at: 2 };
     let rejected = |offered: &str| client::AuthenticationFailure::Rejected {
         at: 1,
@@ -143,9 +143,9 @@ fn the_handshake() {
     ]);
 }
 
-/// Whoever prints one by mistake does not give it away.
+/// Printing a cookie by mistake must not reveal its secret.
 #[test]
-fn a_cookie_keeps_its_secret() {
+fn cookies_do_not_print_their_secret() {
     let cookie = Cookie { id: 1, created_unix: 2, secret: "abcd".to_owned() };
     assert_eq!(format!("{cookie:?}"), "Cookie { id: 1, created_unix: 2, .. }");
 }

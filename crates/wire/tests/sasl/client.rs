@@ -1,4 +1,4 @@
-//! The client's side.
+//! Tests of the client side.
 
 use diligence_wire::guid::Guid;
 use diligence_wire::hex;
@@ -38,7 +38,7 @@ fn check_client(
 }
 
 #[test]
-fn a_client_that_is_believed() {
+fn clients_authenticate_with_external() {
     check_client(
         &sequential([external()], FdNegotiation::NotRequested),
         "C: AUTH EXTERNAL 31303030\nS: OK GUID\nC: BEGIN",
@@ -70,7 +70,7 @@ fn a_client_that_is_believed() {
 }
 
 #[test]
-fn a_client_goes_on_to_what_the_server_offers() {
+fn clients_continue_with_offered_mechanisms() {
     check_client(
         &sequential([external(), cookie(), anonymous()], FdNegotiation::NotRequested),
         "C: AUTH EXTERNAL 31303030
@@ -96,7 +96,7 @@ fn a_client_goes_on_to_what_the_server_offers() {
 }
 
 #[test]
-fn a_client_proves_that_it_can_read_a_cookie() {
+fn clients_prove_knowledge_of_a_cookie() {
     // "org_freedesktop_general 5 server"; "bb… " and SHA-1 of "server:bb…:c0ffee".
     let challenge = hex::encode(b"org_freedesktop_general 5 server");
     let text = "bb".repeat(16);
@@ -112,7 +112,7 @@ fn a_client_proves_that_it_can_read_a_cookie() {
         ),
         Ok(Some(FdPassing::Off)),
     );
-    // No such cookie, no such context, no challenge at all.
+    // An unknown cookie, an unknown context, an invalid context, and an empty challenge.
     for data in ["org_freedesktop_general 6 x", "other 5 x", "a/b 5 x", ""] {
         check_client(
             &sequential([cookie(), anonymous()], FdNegotiation::NotRequested),
@@ -132,7 +132,7 @@ fn a_client_proves_that_it_can_read_a_cookie() {
 }
 
 #[test]
-fn a_client_that_is_not_understood_gives_up_the_attempt() {
+fn clients_cancel_an_attempt_after_an_error() {
     check_client(
         &sequential([external(), anonymous()], FdNegotiation::NotRequested),
         "C: AUTH EXTERNAL 31303030
@@ -152,7 +152,7 @@ fn a_client_that_is_not_understood_gives_up_the_attempt() {
 }
 
 #[test]
-fn a_client_that_says_everything_at_once() {
+fn pipelined_clients_send_everything_at_once() {
     let all = "C: AUTH EXTERNAL 31303030\nC: NEGOTIATE_UNIX_FD\nC: BEGIN\n";
     let config = pipelined(DirectAttempt::External { uid: 1000 }, FdNegotiation::Requested);
     for (answers, end) in [
@@ -188,7 +188,7 @@ fn a_client_that_says_everything_at_once() {
 }
 
 #[test]
-fn a_client_takes_no_byte_of_the_messages() {
+fn clients_leave_message_bytes_unconsumed() {
     let answers = format!("OK {GUID_TEXT}\r\nAGREE_UNIX_FD\r\n").into_bytes();
     let stream = [answers.as_slice(), b"l\x02\r\nOK\r\n"].concat();
     let mut out = Vec::new();
@@ -203,7 +203,7 @@ fn a_client_takes_no_byte_of_the_messages() {
 }
 
 #[test]
-fn a_client_bounds_what_a_server_may_send() {
+fn clients_limit_the_lines_of_a_server() {
     let answers = |input: &[u8]| {
         let mut client = SaslClient::start(
             sequential([external()], FdNegotiation::NotRequested),

@@ -1,4 +1,4 @@
-//! Authentication: transcripts of each side, cut in every way, and the two sides together.
+//! Authentication: transcripts of each side in all chunkings, and both sides together.
 
 mod client;
 mod scripts;
@@ -19,7 +19,7 @@ use diligence_wire::sasl::{ClientConfig, FdPassing, Mechanisms, ServerConfig};
 const GUID_TEXT: &str = "07070707070707070707070707070707";
 const NOW: u64 = 1_000_000;
 
-/// A system with one user, `user` or 1000, and one cookie.
+/// Callbacks for one user, `user` or 1000, with one cookie.
 struct TestSystem;
 
 impl Authority for TestSystem {
@@ -62,7 +62,7 @@ fn tcp_server() -> ServerConfig {
     ServerConfig { peer: PeerIdentity { uid: None }, fds: FdSupport::Unavailable, ..unix_server() }
 }
 
-/// The lines of one side of a transcript. `GUID` stands for the server's.
+/// The lines of one side in a transcript. `GUID` is replaced by the server's GUID.
 fn side<'t>(transcript: &'t str, mark: &str) -> impl Iterator<Item = String> + use<'t> {
     let mark = format!("{mark}:");
     let lines = transcript.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -71,7 +71,7 @@ fn side<'t>(transcript: &'t str, mark: &str) -> impl Iterator<Item = String> + u
     })
 }
 
-/// Compares lines; an expected `ERROR` may have any explanation.
+/// Compares lines; an expected `ERROR` matches any explanation.
 #[track_caller]
 fn check_lines(expected: impl Iterator<Item = String>, found: &[u8], transcript: &str) {
     let found = String::from_utf8(found.to_vec()).expect("lines are ASCII");
@@ -85,7 +85,7 @@ fn check_lines(expected: impl Iterator<Item = String>, found: &[u8], transcript:
     assert!(same, "{transcript}\nexpected {expected:#?}\nfound {found:#?}");
 }
 
-/// Every way to cut `bytes` once, or some where Miri interprets it, and the way to cut it everywhere.
+/// All ways to split `bytes` once (some of them under Miri), and the split into single bytes.
 fn cuts(bytes: &[u8]) -> impl Iterator<Item = Vec<&[u8]>> {
     let places = (0..=bytes.len()).step_by(if cfg!(miri) { 41 } else { 1 });
     let once = places.map(|at| vec![&bytes[..at], &bytes[at..]]);
@@ -114,7 +114,7 @@ fn anonymous() -> AuthenticationAttempt {
     DirectAttempt::Anonymous { trace: String::new() }.into()
 }
 
-/// Lets a client and a server talk, `chunk` bytes at a time, until both have an end.
+/// Connects a client and a server, `chunk` bytes at a time, until both are finished.
 fn converse(
     client: &ClientConfig,
     server: &ServerConfig,
@@ -146,7 +146,7 @@ fn converse(
 }
 
 #[test]
-fn both_sides_come_to_the_same_end() {
+fn client_and_server_reach_the_same_outcome() {
     use FdNegotiation::{NotRequested, Requested};
     use FdPassing::{Agreed, Off};
     let user = AuthenticatedIdentity::Uid(1000);
