@@ -88,8 +88,8 @@ impl ChatMember<'_> {
 
     /// Answers a line that is addressed to this member.
     fn react(&mut self, speaker: &str, text: &str) -> Result<(), CallError> {
-        let asked = text.strip_prefix(self.name).is_some_and(|rest| rest.starts_with(','));
-        if asked && speaker != self.name {
+        let is_addressed = text.strip_prefix(self.name).is_some_and(|rest| rest.starts_with(','));
+        if is_addressed && speaker != self.name {
             self.say(&format!("{speaker}: I think so"))?;
         }
         Ok(())

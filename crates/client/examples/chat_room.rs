@@ -55,7 +55,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
 #[derive(Debug, Default)]
 struct ChatRoom {
     members: Vec<(String, String)>,
-    said: u64,
+    message_count: u64,
 }
 
 impl ChatRoom {
@@ -104,13 +104,13 @@ fn interface() -> Result<ServedInterface<ChatRoom>, InterfaceError> {
         .annotate(DOC, "Leaves the room. Members also leave when they disconnect.")
         .method("Say", &["text"], &["heard_by"], |room, request, (text,): (String,)| {
             request.emit("Said", &(room.name_of(sender(request))?, text))?;
-            room.said += 1;
+            room.message_count += 1;
             Ok((room.members.len() as u32 - 1,))
         })
         .annotate(DOC, "Sends a message to all members; returns the number of other members.")
         .property("Members", ChatRoom::names)
         .annotate(DOC, "The names of the members.")
-        .property("MessagesSaid", |room| room.said)
+        .property("MessagesSaid", |room| room.message_count)
         // It changes with every message, and clients that count messages can subscribe to Said.
         .emits_change(EmitsChange::No)
         .annotate(DOC, "The number of messages so far.")

@@ -51,15 +51,17 @@ fn ping(caller: &mut Core<()>, callee: &mut Core<()>, number: u32) {
         .destination(BusName::new("org.example.Ping").expect("a name"))
         .sender(BusName::new(":1.7").expect("a name"));
     let deadline = Some(Duration::from_secs(number.into()));
-    let call = caller.call(&message, &(number, "text"), Vec::new(), deadline).expect("it fits");
+    let call = caller
+        .call(&message, &(number, "text"), Vec::new(), deadline)
+        .expect("the message is small");
     carry(caller, callee);
     assert_eq!(callee.poll_message(), Some(MessageDisposition::Request));
-    let request = callee.poll_request().expect("it was received");
-    let (number, text) = request.read::<(u32, &str)>().expect("its types");
-    callee.send(&request.reply(), &(text, number), Vec::new()).expect("it fits");
+    let request = callee.poll_request().expect("the message was received");
+    let (number, text) = request.read::<(u32, &str)>().expect("the types match");
+    callee.send(&request.reply(), &(text, number), Vec::new()).expect("the message is small");
     carry(callee, caller);
     assert_eq!(caller.poll_message(), Some(MessageDisposition::Reply(call)));
-    let reply = caller.poll_reply(call).expect("it was received").expect("in time");
+    let reply = caller.poll_reply(call).expect("the message was received").expect("no timeout");
     assert_eq!(reply.read::<(&str, u32)>(), Ok(("text", number)));
 }
 
@@ -87,7 +89,7 @@ fn main() {
     let proxy = proxy.expect("valid names");
     check("a call over a bus", |_| {
         let reply = proxy.call("Ping", &()).expect("the bus answers");
-        reply.read::<()>().expect("it has no results");
+        reply.read::<()>().expect("Ping has no results");
     });
 
     let changes = connection.subscribe("member='Changed'").expect("a valid rule");

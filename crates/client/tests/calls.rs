@@ -117,10 +117,10 @@ fn calls_without_replies_time_out() {
         .destination(silent.unique_name());
     for limit in [1, 50, 300].map(Duration::from_millis) {
         let options = CallOptions { timeout: Timeout::After(limit), ..CallOptions::default() };
-        let begun = Instant::now();
+        let start = Instant::now();
         let call = connection.start_call(&message, &(), options).unwrap();
         assert_eq!(call.wait().unwrap_err(), CallError::TimedOut);
-        let taken = begun.elapsed();
+        let taken = start.elapsed();
         assert!(taken >= limit && taken < limit + Duration::from_millis(250), "{taken:?}");
     }
     connection.set_call_timeout(Some(Duration::from_millis(20)));
@@ -329,11 +329,11 @@ fn sends_to_a_stopped_bus_time_out() {
     let message = Builder::method_call(ObjectPath::ROOT, MemberName::new("Wait").unwrap());
     let timeout = Timeout::After(Duration::from_millis(200));
     let options = CallOptions { timeout, ..CallOptions::default() };
-    let begun = Instant::now();
+    let start = Instant::now();
     let call = connection.start_call(&message, &(text.as_str(),), options).unwrap();
     assert_eq!(call.wait().unwrap_err(), CallError::TimedOut);
     connection.set_call_timeout(Some(Duration::from_millis(200)));
     connection.emit("/a", "org.example.A", "Long", &(text.as_str(),)).unwrap();
     assert_eq!(connection.flush_within(Duration::from_millis(200)), Ok(Flushed::InPart));
-    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
 }

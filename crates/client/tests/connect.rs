@@ -106,7 +106,7 @@ fn run_helper(test: &str, variables: &[(&str, &str)]) {
     let program = env::current_exe().expect("this test");
     let mut command = Command::new(program);
     command.args(["--exact", "--ignored", test]).envs(variables.iter().copied());
-    let output = command.output().expect("it runs");
+    let output = command.output().expect("the test program can be executed");
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && text.contains("1 passed"), "{text}");
 }

@@ -358,10 +358,10 @@ fn subscriptions_by_well_known_sender_follow_the_owner() {
             format!("#3 AddMatch({rule})"),
         ]
     );
-    let asked = NonZeroU32::new(2).unwrap();
+    let query = NonZeroU32::new(2).unwrap();
     assert_eq!(script.signal(":1.7", "S", 1), MessageDisposition::Ignored);
     assert_eq!(
-        script.receive(&Builder::method_return(asked), &(":1.7",)),
+        script.receive(&Builder::method_return(query), &(":1.7",)),
         MessageDisposition::Ignored
     );
     assert_eq!(script.signal(":1.7", "S", 2), MessageDisposition::Signal { subscriptions: 1 });

@@ -42,7 +42,7 @@ fn upper(request: &IncomingCall) {
 
 fn pipe_with(text: &str) -> OwnedFd {
     let (reader, mut writer) = std::io::pipe().expect("descriptors are left");
-    writer.write_all(text.as_bytes()).expect("it fits");
+    writer.write_all(text.as_bytes()).expect("the text fits into the pipe");
     reader.into()
 }
 
@@ -51,7 +51,7 @@ fn text_behind(message: &ReceivedMessage) -> String {
     let descriptor = message.descriptor(place).expect("the descriptor was attached");
     let mut text = String::new();
     let copy = descriptor.try_clone().expect("descriptors are left");
-    File::from(copy).read_to_string(&mut text).expect("it can be read");
+    File::from(copy).read_to_string(&mut text).expect("UTF-8");
     text
 }
 

@@ -91,12 +91,12 @@ fn subscriptions_by_well_known_sender_follow_the_owner() {
     one.request_name(name, NameFlags::ALLOW_REPLACEMENT).unwrap();
     let proxy = receiver.proxy(name, "/a", "a.b").unwrap();
     let owned = proxy.signals("C").unwrap();
-    let anybody = receiver.subscribe("member='C'").unwrap();
+    let any_sender = receiver.subscribe("member='C'").unwrap();
     let emit = |sender: &Connection, number: u32| {
         sender.emit("/a", "a.b", "C", &(number,)).unwrap();
         sender.flush().unwrap();
         // Waits, so that signals of the other sender arrive later.
-        assert_eq!(next(&anybody).1, number);
+        assert_eq!(next(&any_sender).1, number);
     };
     emit(&one, 1);
     emit(&other, 2);

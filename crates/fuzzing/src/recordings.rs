@@ -193,6 +193,6 @@ const TABLE: &str = "#type\ttimestamp\tserial\tsender\tdestination\tpath\tinterf
     mr\t12.5\t3\t:1.2\t:1.1\t7\n\
     sig\t14\t5\t:1.2\t<none>\t/\torg.example.Mail\tNew\n";
 
-/// Output of `dbus-monitor`.
+/// Output of `dbus-monitor` for one signal.
 const TEXT: &str = "signal time=14.0 sender=:1.2 -> destination=(null destination) serial=5 \
     path=/; interface=org.example.Mail; member=New\n   string \"text\"\n   uint64 77\n";

@@ -22,7 +22,7 @@ pub(super) struct ConnectionLink {
 /// The incoming messages that the program reads in addition to replies and signals.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ReadMode {
-    /// No calls: they are answered with errors at once, so that no caller waits in vain.
+    /// No calls: they are answered with errors at once, so that no caller has to wait for its timeout.
     Replies,
     /// Calls: the program has objects, or reads calls itself.
     Requests,

@@ -151,16 +151,17 @@ impl AsFd for BusSocket {
     }
 }
 
-/// True if the current timeout `armed` suffices for `wanted`. A wake-up may be slightly late; an
+/// True if the current timeout `armed` suffices for `requested`. A wake-up may be slightly late; an
 /// early one costs only another wait, unless that happens often.
-fn timeout_suffices(armed: Option<Duration>, wanted: Option<Duration>) -> bool {
-    match (armed, wanted) {
+fn timeout_suffices(armed: Option<Duration>, requested: Option<Duration>) -> bool {
+    match (armed, requested) {
         (None, None) => true,
         (None, Some(_)) => false,
         (Some(armed), None) => armed >= WAKEUP_INTERVAL_MIN,
-        (Some(armed), Some(wanted)) => {
-            let slack = wanted / 16;
-            armed <= wanted + slack && (armed >= WAKEUP_INTERVAL_MIN || armed >= wanted - slack)
+        (Some(armed), Some(requested)) => {
+            let slack = requested / 16;
+            armed <= requested + slack
+                && (armed >= WAKEUP_INTERVAL_MIN || armed >= requested - slack)
         }
     }
 }
@@ -173,7 +174,7 @@ fn ended_by(error: io::Error) -> Ended {
     }
 }
 
-/// The shortest timeout that is acceptable although it expires before the wanted one.
+/// The shortest timeout that is acceptable although it expires before the requested one.
 const WAKEUP_INTERVAL_MIN: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
@@ -183,7 +184,7 @@ mod tests {
     #[test]
     fn socket_timeouts_are_set_only_if_they_differ_much() {
         let ms = |number| Some(Duration::from_millis(number));
-        for (armed, wanted, expected) in [
+        for (armed, requested, expected) in [
             (None, None, true),
             (None, ms(1), false),
             (ms(25_000), None, true),
@@ -195,7 +196,7 @@ mod tests {
             (ms(100), ms(101), true),
             (ms(100), ms(90), false),
         ] {
-            assert_eq!(timeout_suffices(armed, wanted), expected, "{armed:?} for {wanted:?}");
+            assert_eq!(timeout_suffices(armed, requested), expected, "{armed:?} for {requested:?}");
         }
     }
 }

@@ -27,7 +27,7 @@ pub struct HandshakeConfig {
 ///
 /// ```text
 ///   poll_transmit ──> bytes to send          Authenticating ──> Greeting ──> Established
-///   handle_received <── bytes that came          (lines)         (Hello)
+///   handle_received <── received bytes           (lines)         (Hello)
 /// ```
 ///
 /// With [`AuthenticationPlan::Pipelined`] the first write contains everything, including `Hello`, and

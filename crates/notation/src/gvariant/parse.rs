@@ -185,7 +185,7 @@ impl Parser {
                 return Err(self.error_at_cursor("a value (strings need quotes)"));
             }
         };
-        let types = Signature::new(code).expect("each is a type").into();
+        let types = Signature::new(code).expect("a valid type code").into();
         Ok(GvariantContent::Typed(types, Box::new(self.value()?)))
     }
 

@@ -1,5 +1,5 @@
 //! Known differences from libdbus, defined as narrowly as possible. Each is a row of
-//! docs/deviations.md, except those that only concern when a verdict is reached.
+//! docs/deviations.md, except rows that only concern the time of a verdict.
 
 use diligence_wire::message::{FixedHeader, HeaderScan, ScannedField};
 

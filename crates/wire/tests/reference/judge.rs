@@ -34,7 +34,7 @@ pub(crate) enum ReferenceVerdict {
     Invalid(String),
 }
 
-/// The running judge.
+/// A running judge process.
 pub(crate) struct Judge {
     process: Child,
     cases: Option<ChildStdin>,

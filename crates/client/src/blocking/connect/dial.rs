@@ -76,13 +76,13 @@ fn dial_unix(address: &UnixTransport) -> Result<DialedSocket, AttemptError> {
 fn dial_tcp(address: &TcpAddress, timeout: Option<Duration>) -> Result<TcpStream, AttemptError> {
     let port = address.port.ok_or(AttemptError::ForServersOnly)?.get();
     let found = (address.host_or_default(), port).to_socket_addrs();
-    let wanted = |found: &SocketAddr| match address.family {
+    let has_family = |found: &SocketAddr| match address.family {
         None => true,
         Some(HostFamily::V4) => found.is_ipv4(),
         Some(HostFamily::V6) => found.is_ipv6(),
     };
     let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
-    for address in found.map_err(AttemptError::system)?.filter(wanted) {
+    for address in found.map_err(AttemptError::system)?.filter(has_family) {
         match connect_tcp(&address, timeout) {
             Ok(stream) => return Ok(stream),
             Err(error) => last = error,
@@ -116,14 +116,14 @@ fn read_nonce(file: &Path) -> Result<[u8; NONCE_LEN], AttemptError> {
 
 /// Starts a program and connects to its standard input and output.
 fn dial_program(program: &[u8], argv: &[Vec<u8>]) -> io::Result<DialedSocket> {
-    let (ours, theirs) = socket_pair()?;
+    let (own_end, child_end) = socket_pair()?;
     let mut command = Command::new(OsStr::from_bytes(program));
     if let [name, arguments @ ..] = argv {
         command.arg0(OsStr::from_bytes(name));
         command.args(arguments.iter().map(|argument| OsStr::from_bytes(argument)));
     }
-    let child = command.stdin(Stdio::from(theirs.try_clone()?)).stdout(theirs).spawn()?;
-    let socket = BusSocket::new(ours, Some(ConnectedProgram(child)));
+    let child = command.stdin(Stdio::from(child_end.try_clone()?)).stdout(child_end).spawn()?;
+    let socket = BusSocket::new(own_end, Some(ConnectedProgram(child)));
     Ok(DialedSocket { socket, carrier: ConnectionCarrier::Local })
 }
 

@@ -85,7 +85,7 @@ impl MethodError {
 
     /// The name of the error, for programs.
     pub fn name(&self) -> ErrorName<'_> {
-        ErrorName::new(&self.name).expect("it was a name when the error was made")
+        ErrorName::new(&self.name).expect("the constructor takes a valid name")
     }
 
     /// The text of the error, for people.

@@ -29,7 +29,8 @@ impl<S> DynInterface for ExportedInterface<S> {
 
     fn invoke(&self, request: IncomingCall) {
         let member = request.message().member().unwrap_or_default();
-        let method = self.definition.methods.get(member).expect("asked for before");
+        let method =
+            self.definition.methods.get(member).expect("`find` checked that the method exists");
         match self.state.try_borrow_mut() {
             Ok(mut state) => (method.run)(&mut state, request),
             // If the reply cannot be sent, the connection ended.

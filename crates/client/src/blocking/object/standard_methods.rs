@@ -62,17 +62,17 @@ fn get(request: &IncomingCall) -> Result<(), MethodError> {
 fn get_all(request: &IncomingCall) -> Result<(), MethodError> {
     let (interface,) = request.read::<(&str,)>()?;
     let interfaces = interfaces(request.connection(), path(request));
-    let wanted: Vec<_> = match interface {
+    let selected: Vec<_> = match interface {
         "" => interfaces,
         name => interfaces.into_iter().filter(|served| served.name() == name).collect(),
     };
-    if wanted.is_empty() && !interface.is_empty() && !Standard::is_interface(interface) {
+    if selected.is_empty() && !interface.is_empty() && !Standard::is_interface(interface) {
         return Err(unknown_interface(interface, path(request)));
     }
-    wanted.iter().try_for_each(|served| served.check_free())?;
+    selected.iter().try_for_each(|served| served.check_free())?;
     let write = |writer: &mut Writer<'_>| {
         writer.array(8, |writer| {
-            wanted.iter().for_each(|served| served.write_properties(writer));
+            selected.iter().for_each(|served| served.write_properties(writer));
         });
     };
     answer_with(request, &WrittenBody { signature: signature("a{sv}"), write });
