@@ -267,7 +267,10 @@ fn monitors_receive_all_messages_unprocessed() {
 fn become_monitor(connection: &Connection) {
     let no_rules: [&str; 0] = [];
     let interface = "org.freedesktop.DBus.Monitoring";
-    connection.call(BUS, BUS_PATH, interface, "BecomeMonitor", &(no_rules, 0_u32)).unwrap();
+    let arguments = (no_rules, 0_u32);
+    connection
+        .call(BUS, BUS_PATH, interface, "BecomeMonitor", &arguments)
+        .expect("the bus supports monitors");
 }
 
 #[test]

@@ -106,11 +106,7 @@ fn what_people_write_is_read() {
 #[test]
 fn what_does_not_fit_is_told() {
     for (signature, given, error) in [
-        (
-            "y",
-            "256",
-            "argument 1 must be a whole number from 0 to 255 (y), but is 256; example: 7",
-        ),
+        ("y", "256", "argument 1 must be a whole number from 0 to 255 (y), but is 256; example: 7"),
         (
             "u",
             "-1",
