@@ -21,7 +21,7 @@ impl CallHandle {
     }
 }
 
-/// The reason why a call got no reply, that is, no method return and no error.
+/// The reason why a call got no reply (method return or error).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum NoReply {
     /// The deadline of the call passed.
