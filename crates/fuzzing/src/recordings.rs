@@ -13,8 +13,8 @@ use testkit::recording::TestRecording;
 
 use crate::seed::Seed;
 
-/// Reads a file to its end. The messages must come from the file, and a written copy must have the
-/// same number of messages.
+/// Reads a file to its end. The size of the file limits the size of its messages, and a written
+/// copy has the same number of messages.
 pub fn reader(file: &[u8]) {
     // Compressed files are skipped: they would only test zlib and zstd, and expand to large sizes.
     if COMPRESSED_MAGIC.iter().any(|magic| file.starts_with(magic)) {
@@ -121,8 +121,8 @@ fn follow(capture: &Capture) {
     }
 }
 
-/// Limits the quadratic cost of lint rules that compare messages; more messages of the same kind
-/// find no more errors.
+/// Limits the cost of lint rules that compare messages with each other. More messages of the same
+/// kind find no more errors.
 const MESSAGES_MAX: usize = 2_000;
 
 /// Seeds with a recording in each format.

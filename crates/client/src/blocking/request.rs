@@ -38,8 +38,7 @@ impl IncomingCall {
     ///
     /// # Errors
     ///
-    /// If the signature of the call differs from the types in `T`, or a value is outside the range
-    /// of its type.
+    /// If the signature of the call differs from the types in `T`, or a value is invalid.
     pub fn read<'a, T: DecodeArgs<'a>>(&'a self) -> Result<T, ReadError> {
         self.message.read()
     }

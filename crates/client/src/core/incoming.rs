@@ -135,8 +135,7 @@ impl<D> Incoming<D> {
     ///
     /// # Errors
     ///
-    /// If the signature of the message differs from the types in `T`, or a value is outside the
-    /// range of its type.
+    /// If the signature of the message differs from the types in `T`, or a value is invalid.
     pub fn read<'a, T: DecodeArgs<'a>>(&'a self) -> Result<T, ReadError> {
         T::decode_body(self.signature(), &mut self.reader())
     }

@@ -40,7 +40,7 @@ pub mod error_name {
         LIMITS_EXCEEDED = "LimitsExceeded";
         /// The method is not supported.
         NOT_SUPPORTED = "NotSupported";
-        /// The bus cannot start a service of this name.
+        /// The name has no owner, and no service can be started for it.
         SERVICE_UNKNOWN = "ServiceUnknown";
         /// The name has no owner.
         NAME_HAS_NO_OWNER = "NameHasNoOwner";

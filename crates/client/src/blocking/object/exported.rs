@@ -14,7 +14,7 @@ use crate::blocking::request::IncomingCall;
 /// An interface together with the state of one object.
 pub(super) struct ExportedInterface<S> {
     pub(super) definition: Rc<InterfaceDefinition<S>>,
-    /// Borrowed while a method runs. A nested call to the same object gets the error "busy".
+    /// Borrowed while a method runs. A nested call to the same object fails.
     pub(super) state: RefCell<S>,
 }
 
