@@ -85,7 +85,7 @@ const SELF: &str = "(uid=<uid> pid=<pid> comm=\"<comm>\"";
 
 #[rustfmt::skip]
 const CAUSES: &[Cause] = &[
-    Cause { name: "an invalid message", limit: None, provoke: invalid_message, line: &["Connection :1.0 ", SELF, ") com.example.Named was disconnected: it sent an invalid message: the first byte names no byte order (at byte 0)."] },
+    Cause { name: "an invalid message", limit: None, provoke: invalid_message, line: &["Connection :1.0 ", SELF, ") com.example.Named was disconnected: it sent an invalid message: the first byte is not 'l' or 'B' (at byte 0)."] },
     Cause { name: "a bad handshake", limit: None, provoke: bad_handshake, line: &["Connection (no name yet) ", SELF, "was disconnected: it violated the authentication protocol: "] },
     Cause { name: "a slow handshake", limit: Some(("auth_timeout", 200)), provoke: slow_handshake, line: &["Connection (no name yet) ", SELF, "was disconnected: it did not authenticate and call Hello in time (auth_timeout) [auth_timeout=200, 2", " in use]."] },
     Cause { name: "no Hello", limit: None, provoke: no_hello, line: &["Connection (no name yet) ", SELF, "was disconnected: it sent a message to another peer before it called Hello."] },

@@ -1,8 +1,8 @@
-//! A slow service: it searches while every other caller waits.
+//! A slow service: while it searches, all other callers wait.
 //!
-//! This is the smallest service of these examples. It shows how to connect, export an object with a
+//! This is the smallest service of the examples. It shows how to connect, export an object with a
 //! method and a property, own a name, and answer calls until the bus closes the connection. It also
-//! shows what not to do: a method that takes long delays all other callers of the connection.
+//! shows a mistake to avoid: a slow method delays all other callers of the connection.
 //!
 //! ```sh
 //! cargo run -p diligence-client --example archive
@@ -21,7 +21,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     // Export the object before taking the name: a caller that finds the name finds the object too.
     bus.add_object(PATH, &interface()?, Archive { searches: 0 })?;
     if !bus.request_name(NAME, NameFlags::DO_NOT_QUEUE)?.is_owner() {
-        return Err(format!("{NAME} has an owner: is this program running already?").into());
+        return Err(format!("{NAME} is already owned; another instance may be running").into());
     }
 
     // Answer calls. This returns when the bus closes the connection, which ends the program.
@@ -29,16 +29,16 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The state of the object. Methods get it as `&mut`, properties read it.
+/// The state of the object. Methods get it as `&mut`, and properties as `&`.
 struct Archive {
     searches: u64,
 }
 
-/// Describes the object to the library, which answers introspection from it. Argument and result
-/// types are those of the closure, as tuples.
+/// Defines the interface; the library also answers introspection from the definition. The closure's
+/// argument and result, which are tuples, determine the D-Bus types.
 fn interface() -> Result<ServedInterface<Archive>, InterfaceError> {
     ServedInterface::<Archive>::builder("com.example.Archive1")
-        .annotate(DOC, "An archive that answers no other caller while it searches.")
+        .annotate(DOC, "An archive that cannot answer other callers while it searches.")
         .method("Search", &["text"], &["found"], |archive, _request, (text,): (String,)| {
             thread::sleep(SEARCH_TIME);
             archive.searches += 1;
@@ -54,7 +54,7 @@ const NAME: &str = "com.example.Archive";
 const PATH: &str = "/com/example/Archive";
 const SEARCH_TIME: Duration = Duration::from_millis(250);
 
-/// The annotation in which tools look for documentation.
+/// The annotation that tools show as documentation.
 const DOC: &str = "org.gtk.GDBus.DocString";
 
 #[cfg(test)]
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_interface_is_valid() {
+    fn the_interface_definition_is_valid() {
         interface().unwrap();
     }
 }

@@ -1,4 +1,4 @@
-//! A battery: a service whose properties change all the time.
+//! A battery: a service whose properties change continuously.
 //!
 //! Shows how to export properties, some of them writable, and how to emit `PropertiesChanged` when
 //! their values change: from a method, from a setter, and at an interval.
@@ -19,7 +19,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let bus = Connection::session()?;
     let battery = bus.add_object(PATH, &interface()?, Battery::new())?;
     if !bus.request_name(NAME, NameFlags::DO_NOT_QUEUE)?.is_owner() {
-        return Err(format!("{NAME} has an owner: is this program running already?").into());
+        return Err(format!("{NAME} is already owned; another instance may be running").into());
     }
 
     // Answer calls for a second, then let the battery drain, until the bus closes the connection.
@@ -35,7 +35,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
 /// A battery that drains fast enough to watch.
 #[derive(Clone, PartialEq, Debug)]
 struct Battery {
-    /// From 0 to 100.
+    /// Charge in percent, from 0 to 100.
     percentage: f64,
     state: ChargeState,
     profile: BatteryProfile,
@@ -63,7 +63,7 @@ impl Battery {
         }
     }
 
-    /// Lets a second pass, and returns the names of the properties that changed.
+    /// Advances the state by one second, and returns the names of the properties that changed.
     fn pass_second(&mut self) -> &'static [&'static str] {
         let before = self.state;
         match self.state {
@@ -83,7 +83,7 @@ impl Battery {
         }
     }
 
-    /// In seconds; 0 while it is charging.
+    /// Seconds until the battery is empty; 0 while it is charging.
     fn time_to_empty(&self) -> i64 {
         match self.state {
             ChargeState::Discharging => (self.percentage / self.profile.drain()) as i64,
@@ -91,7 +91,8 @@ impl Battery {
         }
     }
 
-    /// Fails with an error that the caller receives as `org.freedesktop.DBus.Error.InvalidArgs`.
+    /// Sets the power profile. The caller gets the error
+    /// `org.freedesktop.DBus.Error.InvalidArgs` if the name is unknown.
     fn set_profile(&mut self, name: &str) -> Result<(), MethodError> {
         self.profile = BatteryProfile::parse(name).ok_or_else(|| {
             MethodError::invalid_args(format!(
@@ -124,7 +125,7 @@ impl BatteryProfile {
         }
     }
 
-    /// In percent per second.
+    /// Power drain in percent per second.
     const fn drain(self) -> f64 {
         match self {
             Self::Saver => 0.125,
@@ -143,25 +144,28 @@ fn interface() -> Result<ServedInterface<Battery>, InterfaceError> {
             &["time_to_empty"],
             |battery, request, (name,): (String,)| {
                 battery.set_profile(&name)?;
-                // The signal leaves after the method has returned, with the values of then.
+                // The signal is sent after the method returned, with the values at that time.
                 request.properties_changed(&["PowerProfile", "TimeToEmpty"]);
                 Ok((battery.time_to_empty(),))
             },
         )
-        .annotate(DOC, "Chooses saver, balanced or performance; returns the seconds that are left.")
+        .annotate(
+            DOC,
+            "Sets the profile to saver, balanced or performance; returns the new time to empty.",
+        )
         .property("Percentage", |battery| battery.percentage)
-        .annotate(DOC, "The charge, from 0 to 100.")
+        .annotate(DOC, "The charge in percent, from 0 to 100.")
         .property("State", |battery| battery.state.word())
-        .annotate(DOC, "discharging or charging.")
+        .annotate(DOC, "Either discharging or charging.")
         .property("TimeToEmpty", Battery::time_to_empty)
-        .annotate(DOC, "The seconds that are left; 0 while it is charging.")
+        .annotate(DOC, "Seconds until the battery is empty; 0 while it is charging.")
         // The library emits PropertiesChanged after a write by a client.
         .writable_property(
             "PowerProfile",
             |battery| battery.profile.word().to_owned(),
             |battery, name: String| battery.set_profile(&name),
         )
-        .annotate(DOC, "saver, balanced or performance.")
+        .annotate(DOC, "One of saver, balanced and performance.")
         .build()
 }
 
@@ -170,19 +174,19 @@ const PATH: &str = "/com/example/Battery";
 
 const CHARGE_PER_SECOND: f64 = 2.0;
 
-/// The percentage at which the battery begins to charge.
+/// The percentage at which the battery starts to charge.
 const LOW: f64 = 5.0;
 
-/// The annotation in which tools look for documentation.
+/// The annotation that tools show as documentation.
 const DOC: &str = "org.gtk.GDBus.DocString";
 
-// The state is plain Rust, so it is tested without a bus.
+// The state does not depend on the bus, so it is tested without one.
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn it_drains_and_is_charged_again() {
+    fn batteries_charge_when_low_and_discharge_when_full() {
         let mut battery = Battery { percentage: LOW + 0.3, ..Battery::new() };
         assert_eq!(battery.pass_second(), ["Percentage", "TimeToEmpty"]);
         assert_eq!(battery.pass_second(), ["Percentage", "State", "TimeToEmpty"]);
@@ -193,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn the_profile_decides_how_long_it_lasts() {
+    fn the_power_profile_determines_the_time_to_empty() {
         let mut battery = Battery::new();
         for (name, expected) in [("balanced", 348), ("performance", 116), ("saver", 696)] {
             battery.set_profile(name).unwrap();
@@ -204,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn the_interface_is_valid() {
+    fn the_interface_definition_is_valid() {
         interface().unwrap();
     }
 }

@@ -1,7 +1,7 @@
 //! A member of the chat room that the `chat_room` example serves.
 //!
 //! Shows a program that does several things at once on one connection and one thread: it exports an
-//! object, listens to signals, has several calls under way, and acts at an interval.
+//! object, receives signals, has several pending calls, and acts at intervals.
 //!
 //! ```sh
 //! cargo run -p diligence-client --example chat_member anna
@@ -16,7 +16,7 @@ use diligence_client::{
 };
 
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
-    // The last word of the command line is the name in the chat.
+    // The last argument is the name in the chat.
     let name = std::env::args().next_back().filter(|name| is_name(name));
     let name = name.ok_or("usage: chat_member NAME, up to 10 lowercase letters")?;
 
@@ -24,7 +24,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     bus.add_object(MEMBER_PATH, &interface()?, Whispers { count: 0 })?;
     let own_name = bus_name(&name);
     if !bus.request_name(own_name.as_str(), NameFlags::DO_NOT_QUEUE)?.is_owner() {
-        return Err(format!("{own_name} has an owner: is this program running already?").into());
+        return Err(format!("{own_name} is already owned; another instance may be running").into());
     }
 
     bus.wait_for_owner("com.example.Chat", None)?;
@@ -35,19 +35,19 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let mut member = ChatMember { bus: &bus, room, name: &name, lines: 0, calls: Vec::new() };
     let mut next_line = Instant::now() + pace(&name);
     loop {
-        // Wait for a message, at most until the next line is due. The library answers calls of
-        // Whisper here, and keeps signals and replies until they are asked for.
-        let patience = next_line.saturating_duration_since(Instant::now());
-        if bus.process(Some(patience)).is_err() {
+        // Wait for a message, at most until the next line is due. Here the library answers calls of
+        // Whisper, and queues signals and replies until the program takes them.
+        let timeout = next_line.saturating_duration_since(Instant::now());
+        if bus.process(Some(timeout)).is_err() {
             return Ok(());
         }
         member.take_replies();
         match said.poll() {
             Ok(Some(signal)) => {
                 let (speaker, text): (&str, &str) = signal.read()?;
-                member.hear(speaker, text)?;
+                member.react(speaker, text)?;
             }
-            // Signals that were dropped are lines that this member did not hear.
+            // If signals were dropped, this member missed some lines.
             Ok(None) | Err(SubscriptionError::Lost { .. }) => {}
             Err(SubscriptionError::Disconnected(_)) => return Ok(()),
         }
@@ -64,12 +64,12 @@ struct ChatMember<'a> {
     room: Proxy<'a>,
     name: &'a str,
     lines: usize,
-    /// Calls without a reply so far. A call that is dropped is given up.
+    /// Pending calls. Dropping a call abandons it.
     calls: Vec<StartedCall>,
 }
 
 impl ChatMember<'_> {
-    /// Says the next line, or now and then does something else.
+    /// Sends the next line; some lines are whispers or searches instead.
     fn speak(&mut self) -> Result<(), CallError> {
         self.lines += 1;
         let other = neighbor(self.name);
@@ -77,7 +77,7 @@ impl ChatMember<'_> {
             return self.search(other);
         }
         if self.lines.is_multiple_of(WHISPER_EVERY) {
-            return self.whisper(other, "did you hear that?");
+            return self.whisper(other, "did you see that?");
         }
         let line = LINES[self.lines % LINES.len()];
         match self.lines % QUESTION_EVERY {
@@ -86,10 +86,10 @@ impl ChatMember<'_> {
         }
     }
 
-    /// Answers a member that asks this one.
-    fn hear(&mut self, speaker: &str, text: &str) -> Result<(), CallError> {
-        let asked = text.strip_prefix(self.name).is_some_and(|rest| rest.starts_with(','));
-        if asked && speaker != self.name {
+    /// Answers a line that is addressed to this member.
+    fn react(&mut self, speaker: &str, text: &str) -> Result<(), CallError> {
+        let is_addressed = text.strip_prefix(self.name).is_some_and(|rest| rest.starts_with(','));
+        if is_addressed && speaker != self.name {
             self.say(&format!("{speaker}: I think so"))?;
         }
         Ok(())
@@ -100,14 +100,14 @@ impl ChatMember<'_> {
         self.call(&room, "Say", &(text,))
     }
 
-    /// Says something that only one member hears, by a call of its own object.
+    /// Sends a line to one member only, by calling the object of that member.
     fn whisper(&mut self, to: &str, text: &str) -> Result<(), CallError> {
         let destination = bus_name(to);
         let member = self.bus.proxy(destination.as_str(), MEMBER_PATH, MEMBER_INTERFACE)?;
         self.call(&member, "Whisper", &(self.name, text))
     }
 
-    /// Asks the `archive` example, which is slow.
+    /// Calls the `archive` example, which is slow.
     fn search(&mut self, text: &str) -> Result<(), CallError> {
         let archive = self.bus.proxy(
             "com.example.Archive",
@@ -117,8 +117,8 @@ impl ChatMember<'_> {
         self.call(&archive, "Search", &(text,))
     }
 
-    /// Calls without waiting for the reply: two members that whisper to each other at the same time
-    /// would wait for each other until the calls time out.
+    /// Calls without waiting for the reply. Otherwise two members that whisper to each other at the
+    /// same time would wait for each other until the calls time out.
     fn call(
         &mut self,
         object: &Proxy<'_>,
@@ -131,8 +131,8 @@ impl ChatMember<'_> {
         Ok(())
     }
 
-    /// Drops calls that have a reply, an error or a timeout. A program that needs the results
-    /// matches on the outcome here: `CallError::Remote` has the name of the error.
+    /// Drops calls with a reply, an error or a timeout. A program that needs the results
+    /// matches on the outcome here: `CallError::Remote` contains the name of the error.
     fn take_replies(&mut self) {
         self.calls.retain_mut(|call| call.poll().is_none());
     }
@@ -151,10 +151,10 @@ fn interface() -> Result<ServedInterface<Whispers>, InterfaceError> {
             whispers.count += 1;
             Ok((format!("Yes, {from}. This is question number {}.", whispers.count),))
         })
-        .annotate(DOC, "Says something that no other member hears; returns the answer.")
+        .annotate(DOC, "Sends a line to this member only; returns the answer.")
         .property("Whispers", |whispers| whispers.count)
         .emits_change(EmitsChange::No)
-        .annotate(DOC, "How often a member whispered to this one.")
+        .annotate(DOC, "The number of whispers to this member.")
         .build()
 }
 
@@ -168,13 +168,13 @@ fn is_name(text: &str) -> bool {
     (1..=10).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
-/// The member to which this one whispers.
+/// The member that this one whispers to.
 fn neighbor(name: &str) -> &'static str {
     let place = MEMBERS.iter().position(|member| *member == name).unwrap_or(0);
     MEMBERS[(place + 1) % MEMBERS.len()]
 }
 
-/// Some members talk more than others.
+/// Time between two lines; some members talk more than others.
 fn pace(name: &str) -> Duration {
     let place = MEMBERS.iter().position(|member| *member == name);
     Duration::from_millis(place.map_or(1300, |place| [300, 700, 1900][place]))
@@ -198,7 +198,7 @@ const LINES: [&str; 6] = [
     "somebody should answer",
 ];
 
-/// The annotation in which tools look for documentation.
+/// The annotation that tools show as documentation.
 const DOC: &str = "org.gtk.GDBus.DocString";
 
 #[cfg(test)]
@@ -206,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_have_up_to_ten_small_letters() {
+    fn names_have_up_to_ten_lowercase_letters() {
         assert!(is_name("anna"));
         for word in ["", "Anna", "a b", "abcdefghijk"] {
             assert!(!is_name(word), "{word:?}");
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn the_interface_is_valid() {
+    fn the_interface_definition_is_valid() {
         interface().unwrap();
     }
 }

@@ -1,7 +1,7 @@
 //! A chat room: the service that the `chat_member` example joins.
 //!
-//! Shows how to emit signals from methods and from elsewhere, how to know the caller of a method,
-//! and how to notice that a client has disconnected, with a subscription to a signal of the bus.
+//! Shows how to emit signals from methods and from other code, how to identify the caller of a
+//! method, and how to detect that a client disconnected, with a subscription to a signal of the bus.
 //!
 //! ```sh
 //! cargo run -p diligence-client --example chat_room
@@ -20,15 +20,15 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let room = bus.add_object("/com/example/Chat", &interface()?, ChatRoom::default())?;
 
     // The bus emits NameOwnerChanged(name, old owner, new owner) when a client disconnects; then
-    // the new owner is empty. Subscribe before anybody can join.
+    // the new owner is empty. Subscribe before clients can join.
     let departures = bus.subscribe(
         "type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg2=''",
     )?;
     if !bus.request_name(NAME, NameFlags::DO_NOT_QUEUE)?.is_owner() {
-        return Err(format!("{NAME} has an owner: is this program running already?").into());
+        return Err(format!("{NAME} is already owned; another instance may be running").into());
     }
 
-    // Process one message after the other: the library answers calls, and keeps signals for us.
+    // Process one message after the other: the library answers calls and queues signals.
     while bus.process(None).is_ok() {
         loop {
             match departures.poll() {
@@ -41,8 +41,8 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
                     }
                 }
                 Ok(None) => break,
-                // Signals were dropped, because this program did not read them in time. A member
-                // whose departure was missed stays in the list.
+                // Signals were dropped because this program did not read them in time. Members
+                // whose departure was missed stay in the list.
                 Err(SubscriptionError::Lost { .. }) => {}
                 Err(SubscriptionError::Disconnected(_)) => return Ok(()),
             }
@@ -51,11 +51,11 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The members of the room, each with its connection and its name.
+/// The members of the room, each with its unique name and its chat name.
 #[derive(Debug, Default)]
 struct ChatRoom {
     members: Vec<(String, String)>,
-    said: u64,
+    message_count: u64,
 }
 
 impl ChatRoom {
@@ -65,7 +65,7 @@ impl ChatRoom {
 
     fn join(&mut self, connection: &str, name: &str) -> Result<Vec<String>, MethodError> {
         if self.members.iter().any(|(_, taken)| taken == name) {
-            return Err(MethodError::failed(format!("a member is called {name} already")));
+            return Err(MethodError::failed(format!("the name {name} is already taken")));
         }
         self.members.retain(|(member, _)| member != connection);
         self.members.push((connection.to_owned(), name.to_owned()));
@@ -80,13 +80,13 @@ impl ChatRoom {
     fn name_of(&self, connection: &str) -> Result<&str, MethodError> {
         let found = self.members.iter().find(|(member, _)| member == connection);
         let found = found.map(|(_, name)| name.as_str());
-        found.ok_or_else(|| MethodError::failed("join the room before you say something"))
+        found.ok_or_else(|| MethodError::failed("call Join before Say"))
     }
 }
 
 fn interface() -> Result<ServedInterface<ChatRoom>, InterfaceError> {
     ServedInterface::<ChatRoom>::builder("com.example.Chat1")
-        .annotate(DOC, "A room in which all members hear what one of them says.")
+        .annotate(DOC, "A chat room: all members receive the messages of each member.")
         .method("Join", &["name"], &["members"], |room, request, (name,): (String,)| {
             let members = room.join(sender(request), &name)?;
             request.emit("Joined", &(name,))?;
@@ -101,36 +101,36 @@ fn interface() -> Result<ServedInterface<ChatRoom>, InterfaceError> {
             }
             Ok(())
         })
-        .annotate(DOC, "Leaves the room. Members that disconnect leave it too.")
+        .annotate(DOC, "Leaves the room. Members also leave when they disconnect.")
         .method("Say", &["text"], &["heard_by"], |room, request, (text,): (String,)| {
             request.emit("Said", &(room.name_of(sender(request))?, text))?;
-            room.said += 1;
+            room.message_count += 1;
             Ok((room.members.len() as u32 - 1,))
         })
-        .annotate(DOC, "Says something to all members; returns how many there are besides you.")
+        .annotate(DOC, "Sends a message to all members; returns the number of other members.")
         .property("Members", ChatRoom::names)
         .annotate(DOC, "The names of the members.")
-        .property("MessagesSaid", |room| room.said)
-        // It changes with every message, and clients that count listen to Said anyway.
+        .property("MessagesSaid", |room| room.message_count)
+        // It changes with every message, and clients that count messages can subscribe to Said.
         .emits_change(EmitsChange::No)
-        .annotate(DOC, "How often a member said something.")
+        .annotate(DOC, "The number of messages so far.")
         .signal::<(String,)>("Joined", &["name"])
-        .annotate(DOC, "A member has entered the room.")
+        .annotate(DOC, "A member entered the room.")
         .signal::<(String,)>("Left", &["name"])
-        .annotate(DOC, "A member has left the room.")
+        .annotate(DOC, "A member left the room.")
         .signal::<(String, String)>("Said", &["name", "text"])
-        .annotate(DOC, "A member has said something.")
+        .annotate(DOC, "A member sent a message.")
         .build()
 }
 
-/// The unique name of the caller, which the bus writes into each message.
+/// The unique name of the caller, which the bus sets in each message.
 fn sender(request: &IncomingCall) -> &str {
     request.message().sender().unwrap_or_default()
 }
 
 const NAME: &str = "com.example.Chat";
 
-/// The annotation in which tools look for documentation.
+/// The annotation that tools show as documentation.
 const DOC: &str = "org.gtk.GDBus.DocString";
 
 #[cfg(test)]
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_room_knows_its_members() {
+    fn members_that_join_and_leave_are_tracked() {
         let mut room = ChatRoom::default();
         assert_eq!(room.join(":1.1", "anna").unwrap(), ["anna"]);
         assert_eq!(room.join(":1.2", "ben").unwrap(), ["anna", "ben"]);
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn the_interface_is_valid() {
+    fn the_interface_definition_is_valid() {
         interface().unwrap();
     }
 }

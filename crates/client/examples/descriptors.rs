@@ -1,8 +1,8 @@
 //! A service that writes into a file descriptor of its caller, and returns one.
 //!
 //! Shows both directions: `Tail` takes the write end of a pipe, and `Open` returns a file that the
-//! caller may not be able to open by itself. Without arguments the program is the service; with the
-//! argument `read` it is a client of it.
+//! caller may not be able to open itself. Without arguments the program is the service; with the
+//! argument `read` it is the client.
 //!
 //! ```sh
 //! cargo run -p diligence-client --example descriptors &
@@ -33,14 +33,14 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn serve(bus: &Connection) -> Result<(), Box<dyn Error>> {
     bus.add_object(PATH, &interface()?, ())?;
     if !bus.request_name(NAME, NameFlags::DO_NOT_QUEUE)?.is_owner() {
-        return Err(format!("{NAME} has an owner: is this program running already?").into());
+        return Err(format!("{NAME} is already owned; another instance may be running").into());
     }
     bus.serve();
     Ok(())
 }
 
-/// In a body, a descriptor is an index into the descriptors that travel beside the message, of type
-/// `h`. So these methods take the message as it is, and reply to it themselves.
+/// In a body, a descriptor is an index, of type `h`, into the descriptors attached to the message.
+/// So these methods receive the whole message and reply to it themselves.
 fn interface() -> Result<ServedInterface<()>, InterfaceError> {
     ServedInterface::<()>::builder(INTERFACE)
         .raw_method("Open", &[], &[("file", "h")], |(), request| {
@@ -57,7 +57,7 @@ fn interface() -> Result<ServedInterface<()>, InterfaceError> {
 }
 
 fn reply(request: &IncomingCall, descriptors: Vec<OwnedFd>) {
-    // If the reply cannot be sent, the caller or the bus is gone.
+    // If the reply cannot be sent, the connection ended.
     let _ = request.reply_with_descriptors(&(UnixFd(0),), descriptors);
 }
 
@@ -68,9 +68,9 @@ fn fail(request: &IncomingCall, error: &io::Error) {
 fn write_tail(request: &IncomingCall) -> io::Result<()> {
     let message = request.message();
     let (index,): (UnixFd,) = message.read().map_err(io::Error::other)?;
-    // The index is the caller's, so it may point to nothing.
+    // The index comes from the caller and may be out of range.
     let pipe = message.descriptor(index).ok_or(io::ErrorKind::InvalidInput)?;
-    // The message owns its descriptors and closes them. A copy lives as long as this function.
+    // The message owns its descriptors and closes them, so write through a duplicate.
     let mut pipe = File::from(pipe.try_clone()?);
     pipe.write_all(b"The last line of the log.\n")
 }
@@ -86,7 +86,7 @@ fn read(bus: &Connection) -> Result<(), Box<dyn Error>> {
     File::from(file.try_clone()?).read_to_string(&mut text)?;
     println!("Open: {} bytes", text.len());
 
-    // Send a descriptor. The library closes it once the message has left, so the pipe ends when the
+    // Send a descriptor. The library closes it after sending the message, so the pipe ends when the
     // service closes its copy.
     let (mut reader, writer) = io::pipe()?;
     let options = CallOptions {

@@ -1,8 +1,8 @@
-//! A client that asks the `battery` and `volumes` examples for their properties all the time.
+//! A client that polls the properties of the `battery` and `volumes` examples.
 //!
-//! Shows how to wait for a service, call methods, read properties, and tell the errors of a service
-//! from those of the connection. It is also an example of polling, which the linter reports: a
-//! well-behaved client reads the properties once and then listens to `PropertiesChanged`.
+//! Shows how to wait for a service, call methods, read properties, and distinguish the errors of a
+//! service from the errors of the connection. It is also an example of polling, which the linter
+//! reports: a well-behaved client reads the properties once and then listens to `PropertiesChanged`.
 //!
 //! ```sh
 //! cargo run -p diligence-client --example poller
@@ -18,7 +18,7 @@ use diligence_client::{CallError, Connection};
 
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let bus = Connection::session()?;
-    // A call that is not answered within this time fails with `CallError::TimedOut`.
+    // A call without a reply within this time fails with `CallError::TimedOut`.
     bus.set_call_timeout(Some(Duration::from_secs(10)));
 
     for service in [BATTERY, VOLUMES] {
@@ -26,12 +26,12 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
         bus.wait_for_owner(service, None)?;
     }
     for round in 0_u64.. {
-        match ask(&bus, round) {
-            // The service replied with an error, has exited, or was too slow: ask again.
+        match poll(&bus, round) {
+            // The service replied with an error, has exited, or was too slow: continue polling.
             Ok(()) | Err(CallError::Remote { .. } | CallError::TimedOut) => {}
             // The bus closed the connection, which ends this program.
             Err(CallError::Disconnected(_)) => break,
-            // The message could not be sent or its reply not be read: a bug of this program.
+            // The call could not be sent, or its reply could not be decoded: a bug in this program.
             Err(error) => return Err(error.into()),
         }
         thread::sleep(INTERVAL);
@@ -39,7 +39,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn ask(bus: &Connection, round: u64) -> Result<(), CallError> {
+fn poll(bus: &Connection, round: u64) -> Result<(), CallError> {
     match round % ROUNDS {
         ABSENT => read_properties(bus, VOLUMES, "/com/example/Volumes/absent", VOLUME_INTERFACE),
         EVERYTHING => {
@@ -49,15 +49,15 @@ fn ask(bus: &Connection, round: u64) -> Result<(), CallError> {
         }
         even if even % 2 == 0 => read_properties(bus, BATTERY, BATTERY_PATH, BATTERY_INTERFACE),
         _ => {
-            // The oldest volumes are removed over time; these stay for most of an hour.
+            // Old volumes are replaced over time; these are replaced only after about half an hour.
             let path = format!("{VOLUMES_PATH}/v{:04}", 999 - round % 100);
             read_properties(bus, VOLUMES, &path, VOLUME_INTERFACE)
         }
     }
 }
 
-/// Reads all properties of an interface with one call of `GetAll`. Names are checked when the proxy
-/// is made; whether the object exists shows only in the reply.
+/// Reads all properties of an interface with one call of `GetAll`. The syntax of the names is
+/// checked when the proxy is created; a missing object is reported only in the reply.
 fn read_properties(
     bus: &Connection,
     service: &str,
@@ -76,11 +76,11 @@ const VOLUMES: &str = "com.example.Volumes";
 const VOLUMES_PATH: &str = "/com/example/Volumes";
 const VOLUME_INTERFACE: &str = "com.example.Volume1";
 
-/// Ten times per second.
+/// Time between two calls.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// After this many rounds it starts over. In one of them it asks for all volumes, and in one for an
-/// object that does not exist.
+/// The calls repeat after this many rounds. One round reads all volumes, and one reads an object
+/// that does not exist.
 const ROUNDS: u64 = 20;
 const EVERYTHING: u64 = 9;
 const ABSENT: u64 = 19;

@@ -1,4 +1,4 @@
-//! A volume manager: a thousand objects, some of which change all the time.
+//! A volume manager: a thousand objects, some of which change continuously.
 //!
 //! Shows how to export many objects of one interface, how to list them and announce new and removed
 //! ones with `org.freedesktop.DBus.ObjectManager`, and how to change objects later.
@@ -24,10 +24,10 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     for _ in 0..VOLUMES {
         pool.add()?;
     }
-    // Clients get all objects with one call, and signals about objects added or removed later.
+    // Clients get all objects with one call, and a signal for each object added or removed later.
     bus.add_object_manager(PATH)?;
     if !bus.request_name(NAME, NameFlags::DO_NOT_QUEUE)?.is_owner() {
-        return Err(format!("{NAME} has an owner: is this program running already?").into());
+        return Err(format!("{NAME} is already owned; another instance may be running").into());
     }
 
     let mut beat = 0_u64;
@@ -49,11 +49,11 @@ struct StoragePool<'b> {
     bus: &'b Connection,
     /// One definition serves all objects.
     interface: ServedInterface<Volume>,
-    /// Handles of the exported objects. To drop a handle does not remove the object.
+    /// Handles of the exported objects. Dropping a handle does not remove the object.
     volumes: VecDeque<Object<Volume>>,
-    /// How many were added since the start.
+    /// Number of volumes added since the start.
     added: u64,
-    /// Which volume changed last.
+    /// Index of the volume that changed last.
     turn: usize,
 }
 
@@ -61,15 +61,15 @@ struct StoragePool<'b> {
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Volume {
     name: String,
-    /// In bytes.
+    /// Capacity of the volume in bytes.
     capacity: u64,
-    /// In bytes, at most the capacity.
+    /// Used bytes, at most the capacity.
     used: u64,
 }
 
 impl StoragePool<'_> {
     fn add(&mut self) -> Result<(), ServeError> {
-        // The numbers of removed volumes are not used again.
+        // Numbers of removed volumes are not reused.
         let path = format!("{PATH}/v{:04}", self.added);
         let volume = Volume::new(self.added);
         self.volumes.push_back(self.bus.add_object(path.as_str(), &self.interface, volume)?);
@@ -78,7 +78,7 @@ impl StoragePool<'_> {
     }
 
     fn change_next(&mut self) {
-        // A stride, so that neighbors do not change one after the other.
+        // A stride, so that neighboring volumes do not change one after the other.
         self.turn = (self.turn + STRIDE) % self.volumes.len();
         let volume = &self.volumes[self.turn];
         volume.state().write(EXTENT);
@@ -121,11 +121,11 @@ fn interface() -> Result<ServedInterface<Volume>, InterfaceError> {
     ServedInterface::<Volume>::builder("com.example.Volume1")
         .annotate(DOC, "A volume; /com/example/Volumes lists all volumes.")
         .property("Name", |volume| volume.name.clone())
-        .annotate(DOC, "The name for people.")
+        .annotate(DOC, "The display name.")
         .writable_property("Capacity", |volume| volume.capacity, Volume::resize)
-        .annotate(DOC, "In bytes; at least the bytes in use.")
+        .annotate(DOC, "Capacity in bytes; at least the number of used bytes.")
         .property("Used", |volume| volume.used)
-        .annotate(DOC, "In bytes.")
+        .annotate(DOC, "Number of used bytes.")
         .build()
 }
 
@@ -135,7 +135,7 @@ const PATH: &str = "/com/example/Volumes";
 /// The number of objects at any time.
 const VOLUMES: u64 = 1000;
 
-/// Some volumes change in each beat: 50 per second.
+/// Each beat changes some volumes: 50 per second.
 const BEAT: Duration = Duration::from_millis(100);
 const CHANGES_PER_BEAT: usize = 5;
 
@@ -146,13 +146,13 @@ const BURST: usize = 500;
 /// Every 2 seconds, a new volume replaces the oldest one.
 const REPLACED_EVERY: u64 = 20;
 
-/// It has no divisor in common with the number of volumes, so each volume has its turn.
+/// Coprime to the number of volumes, so that all volumes change in turn.
 const STRIDE: usize = 377;
 
 const GIB: u64 = 1 << 30;
 const EXTENT: u64 = 4 << 20;
 
-/// The annotation in which tools look for documentation.
+/// The annotation that tools show as documentation.
 const DOC: &str = "org.gtk.GDBus.DocString";
 
 #[cfg(test)]
@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_volume_never_uses_more_than_its_capacity() {
+    fn writes_and_resizes_keep_used_bytes_within_the_capacity() {
         let mut volume = Volume { name: "x".into(), capacity: 10, used: 0 };
         let used: Vec<u64> = (0..4)
             .map(|_| {
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn every_volume_has_its_turn() {
+    fn the_stride_reaches_every_volume() {
         let mut turns: Vec<u64> = (0..VOLUMES).map(|n| n * STRIDE as u64 % VOLUMES).collect();
         turns.sort_unstable();
         turns.dedup();
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn the_interface_is_valid() {
+    fn the_interface_definition_is_valid() {
         interface().unwrap();
     }
 }

@@ -1,18 +1,19 @@
-//! The bus itself, as an object that can be called ("Message Bus Messages").
+//! Names of the bus driver, the object through which the bus itself is called ("Message Bus
+//! Messages").
 
 use wire::message::Builder;
 use wire::names::{InterfaceName, MemberName, ObjectPath, WellKnownName};
 
-/// A call of a method of the interface `org.freedesktop.DBus`.
+/// Starts a call of a method of the interface `org.freedesktop.DBus`.
 pub fn method(member: MemberName<'_>) -> Builder<'_> {
     Builder::method_call(PATH, member).interface(INTERFACE).destination(NAME.into())
 }
 
-/// The name of the bus.
+/// The bus name of the driver.
 pub const NAME: WellKnownName<'static> = WellKnownName::literal("org.freedesktop.DBus");
-/// The object of the bus.
+/// The object path of the driver.
 pub const PATH: ObjectPath<'static> = ObjectPath::literal("/org/freedesktop/DBus");
-/// The interface with the methods that every bus has.
+/// The interface that every bus implements.
 pub const INTERFACE: InterfaceName<'static> = InterfaceName::literal("org.freedesktop.DBus");
 
 pub(crate) const HELLO: MemberName<'static> = MemberName::literal("Hello");

@@ -1,14 +1,14 @@
-//! A program's connection to a D-Bus bus.
+//! A client connection to a D-Bus bus.
 //!
-//! Two layers: [`core`](mod@core) is the state of a connection and moves no byte; what this page
-//! shows is the blocking front end around it, for one thread. Nothing runs in the background, and
-//! a call costs two system calls on either side.
+//! The crate has two layers. [`core`](mod@core) is the state of a connection and does no input or
+//! output. The items on this page are the blocking front end around it, for one thread. Nothing
+//! runs in the background, and a call costs two system calls on each side.
 //!
 //! # Calling
 //!
 //! Arguments and results are tuples of Rust types ([`wire::body`] lists them); structs and enums
-//! become D-Bus types by [`derive`](derive@Encode). An error of the other side, of the connection
-//! or of the types is a [`CallError`].
+//! become D-Bus types with [`derive`](derive@Encode). Error replies, a lost connection and type
+//! mismatches are reported as a [`CallError`].
 //!
 //! ```no_run
 //! use diligence_client::{Connection, Encode, Typed};
@@ -33,14 +33,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`Connection::call`] does without a [`Proxy`]; [`Connection::start_call`] has several calls
-//! under way at once, passes descriptors, and sets a time limit of its own.
-//! [`driver`] has the names of the bus itself, which is an object that can be called.
+//! [`Connection::call`] needs no [`Proxy`]. [`Connection::start_call`] runs several calls at once,
+//! passes descriptors, and sets a timeout for one call. [`driver`] has the names of the bus itself,
+//! which is an object that can be called.
 //!
 //! # Subscribing
 //!
-//! A subscription keeps the signals that its match rule selects until they are asked for, and ends
-//! when it is dropped. The bus is given each rule once, however many subscriptions have it.
+//! A subscription queues the signals that its match rule selects until the program takes them, and
+//! ends when it is dropped. Subscriptions with the same rule share one rule at the bus.
 //!
 //! ```no_run
 //! use diligence_client::Connection;
@@ -64,9 +64,9 @@
 //!
 //! # Serving
 //!
-//! An [`ServedInterface`] says what objects can do, and [`Connection::add_object`] joins it with the
-//! state of one. Introspection, properties with their change signals, `Peer`, and the usual errors
-//! come with it.
+//! A [`ServedInterface`] defines the methods, properties and signals of a type of object, and
+//! [`Connection::add_object`] exports an object with its state. The library answers introspection,
+//! the standard properties interface (with change signals) and `Peer`, and sends the usual errors.
 //!
 //! ```no_run
 //! use diligence_client::{Connection, ServedInterface, MethodError, NameFlags};
@@ -77,7 +77,7 @@
 //!
 //! let interface = ServedInterface::<Player>::builder("org.example.Player")
 //!     .method("Play", &["song"], &["length"], |_player, request, (song,): (String,)| {
-//!         println!("{:?} wants to hear {song}", request.message().sender());
+//!         println!("{:?} asks for {song}", request.message().sender());
 //!         Ok((215_u32,))
 //!     })
 //!     .writable_property(
@@ -85,7 +85,7 @@
 //!         |player| player.volume,
 //!         |player, volume: f64| {
 //!             if !(0.0..=1.0).contains(&volume) {
-//!                 return Err(MethodError::invalid_args("the volume is from 0 to 1"));
+//!                 return Err(MethodError::invalid_args("the volume must be between 0 and 1"));
 //!             }
 //!             player.volume = volume;
 //!             Ok(())
@@ -97,20 +97,20 @@
 //! let bus = Connection::session()?;
 //! bus.add_object("/org/example/Player", &interface, Player { volume: 0.5 })?;
 //! bus.request_name("org.example.Player", NameFlags::NONE)?;
-//! let why = bus.serve();
-//! println!("{why}");
+//! let reason = bus.serve();
+//! println!("{reason}");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A program that does something else at an interval calls [`Connection::serve_for`] instead, and one
-//! that waits for several things calls [`Connection::process`]. A program that has an event loop
+//! A program that also works at intervals calls [`Connection::serve_for`] instead, and a program
+//! that waits for several things calls [`Connection::process`]. A program with an event loop
 //! watches the connection as a file descriptor. [`Connection::next_request`] and
-//! [`Connection::next_message`] are for programs that want the calls, or all messages, as they are.
+//! [`Connection::next_message`] return calls, or all messages, without dispatching them to objects.
 //!
 //! # Examples
 //!
-//! The folder `examples` has complete programs, in this order of reading. Most of them are also the
-//! programs of `diligence up --demo`.
+//! The folder `examples` has complete programs, listed here in reading order. Most of them are also
+//! the programs of `diligence up --demo`.
 //!
 //! | example | shows |
 //! | --- | --- |
@@ -124,7 +124,7 @@
 
 #![forbid(unsafe_code)]
 
-// So that what the derives write is right inside this crate, too.
+// The code that the derives generate refers to this crate by name, also inside the crate.
 extern crate self as diligence_client;
 
 mod blocking;

@@ -1,4 +1,4 @@
-//! Names from text, with errors that say which text is not which kind of name.
+//! Conversion of text to checked names, with errors that state the text and the kind of name.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use wire::names::{
     WellKnownName,
 };
 
-/// What can be given where the name `N` is asked for: text, which is checked, or the name itself.
+/// A value accepted where the name `N` is expected: text, which is checked, or the name itself.
 ///
 /// ```
 /// use diligence_client::IntoName;
@@ -17,33 +17,38 @@ use wire::names::{
 /// let error = IntoName::<BusName<'_>>::into_name("org").unwrap_err();
 /// assert_eq!(
 ///     error.to_string(),
-///     "\"org\" is no bus name: the name has one element and needs two or more (at byte 3)",
+///     "\"org\" is not a valid bus name: the name has one element, but needs at least two \
+///      (at byte 3)",
 /// );
 /// # Ok::<(), diligence_client::InvalidName>(())
 /// ```
 pub trait IntoName<N> {
-    /// Checks the text.
+    /// Checks the text and returns it as a name.
+    ///
+    /// # Errors
+    ///
+    /// If the text is not a valid name of this kind.
     fn into_name(self) -> Result<N, InvalidName>;
 }
 
-/// A text that is not the name it should be.
+/// The error for a text that is not a valid name of the expected kind.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{text:?} is no {kind}: {error}")]
+#[error("{text:?} is not a valid {kind}: {error}")]
 pub struct InvalidName {
-    /// What it should be.
+    /// The kind of name that was expected.
     pub kind: NameKind,
-    /// The text.
+    /// The text that is not a valid name.
     pub text: Box<str>,
-    /// Which rule it breaks, and where.
+    /// The rule that the text violates, and the position.
     pub error: NameError,
 }
 
-/// The kinds of names that there are.
+/// The kinds of names ("Valid Names", "Valid Object Paths").
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum NameKind {
-    /// A name that a message may be addressed to.
+    /// A bus name: a unique name or a well-known name.
     Bus,
-    /// A name that a connection may ask for.
+    /// A well-known bus name, which a connection can request.
     WellKnown,
     /// The path of an object.
     ObjectPath,
@@ -51,7 +56,7 @@ pub enum NameKind {
     Interface,
     /// The name of a method, signal or property.
     Member,
-    /// The name of an error.
+    /// The name of an error reply.
     Error,
 }
 

@@ -1,6 +1,6 @@
-//! A call and its reply in steady traffic allocate nothing, on neither side.
+//! Checks that calls and replies in steady traffic allocate no memory on either side.
 //!
-//! A program of its own, with a counting allocator and one thread, so that nothing else is counted.
+//! This test has no harness: with one thread and a counting allocator, no other test is counted.
 
 mod support;
 
@@ -8,7 +8,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use diligence_client::core::{Core, CoreConfig, Filed};
+use diligence_client::core::{Core, CoreConfig, MessageDisposition};
 use diligence_client::wire::message::Builder;
 use diligence_client::wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 use support::PrivateTestBus;
@@ -17,17 +17,17 @@ struct CountingAllocator;
 
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
 
-#[expect(unsafe_code, reason = "an allocator cannot be written without")]
-// SAFETY: everything is done by the system's allocator; counting touches no memory of it.
+#[expect(unsafe_code, reason = "implementing an allocator requires unsafe code")]
+// SAFETY: all operations are forwarded to the system allocator; counting does not touch its memory.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promises are those that the system's allocator asks for.
+        // SAFETY: the caller upholds the contract of `alloc`, which is passed on unchanged.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: the memory came from the system's allocator, through `alloc`.
+        // SAFETY: the memory came from the system allocator, through `alloc`.
         unsafe { System.dealloc(memory, layout) }
     }
 }
@@ -35,7 +35,7 @@ unsafe impl GlobalAlloc for CountingAllocator {
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-/// Moves what one side wants to send to the other.
+/// Passes all queued bytes of one side to the other.
 fn carry(from: &mut Core<()>, to: &mut Core<()>) {
     while let Some(transmit) = from.poll_transmit() {
         let count = transmit.bytes.len();
@@ -51,26 +51,29 @@ fn ping(caller: &mut Core<()>, callee: &mut Core<()>, number: u32) {
         .destination(BusName::new("org.example.Ping").expect("a name"))
         .sender(BusName::new(":1.7").expect("a name"));
     let deadline = Some(Duration::from_secs(number.into()));
-    let call = caller.call(&message, &(number, "text"), Vec::new(), deadline).expect("it fits");
+    let call = caller
+        .call(&message, &(number, "text"), Vec::new(), deadline)
+        .expect("the message is small");
     carry(caller, callee);
-    assert_eq!(callee.poll_message(), Some(Filed::Request));
-    let request = callee.poll_request().expect("it has come");
-    let (number, text) = request.read::<(u32, &str)>().expect("its types");
-    callee.send(&request.reply(), &(text, number), Vec::new()).expect("it fits");
+    assert_eq!(callee.poll_message(), Some(MessageDisposition::Request));
+    let request = callee.poll_request().expect("the message was received");
+    let (number, text) = request.read::<(u32, &str)>().expect("the types match");
+    callee.send(&request.reply(), &(text, number), Vec::new()).expect("the message is small");
     carry(callee, caller);
-    assert_eq!(caller.poll_message(), Some(Filed::Reply(call)));
-    let reply = caller.poll_reply(call).expect("it has come").expect("in time");
+    assert_eq!(caller.poll_message(), Some(MessageDisposition::Reply(call)));
+    let reply = caller.poll_reply(call).expect("the message was received").expect("no timeout");
     assert_eq!(reply.read::<(&str, u32)>(), Ok(("text", number)));
 }
 
-/// Runs `step` until memory is warm, and then counts what a thousand more allocate.
-fn check(what: &str, mut step: impl FnMut(u32)) {
+/// Runs `step` 100 times to fill buffers and pools, and then checks that 1000 more runs allocate
+/// nothing.
+fn check(label: &str, mut step: impl FnMut(u32)) {
     (0..100).for_each(&mut step);
     let before = ALLOCATIONS.load(Ordering::Relaxed);
     (100..1100).for_each(&mut step);
     let allocations = ALLOCATIONS.load(Ordering::Relaxed) - before;
-    assert_eq!(allocations, 0, "{what}, 1000 times");
-    println!("{what}: no allocation");
+    assert_eq!(allocations, 0, "{label}, 1000 times");
+    println!("{label}: no allocation");
 }
 
 fn main() {
@@ -86,11 +89,11 @@ fn main() {
     let proxy = proxy.expect("valid names");
     check("a call over a bus", |_| {
         let reply = proxy.call("Ping", &()).expect("the bus answers");
-        reply.read::<()>().expect("it has no results");
+        reply.read::<()>().expect("Ping has no results");
     });
 
     let changes = connection.subscribe("member='Changed'").expect("a valid rule");
-    check("a signal to ourselves", |number| {
+    check("a signal to the own connection", |number| {
         connection.emit("/a", "org.example.A", "Changed", &(number,)).expect("valid names");
         let signal = changes.next(None).expect("the bus runs").expect("there is no time limit");
         assert_eq!(signal.read::<(u32,)>(), Ok((number,)));

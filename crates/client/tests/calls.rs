@@ -3,6 +3,7 @@
 mod support;
 
 use std::collections::BTreeMap;
+use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -19,7 +20,7 @@ const BUS: &str = "org.freedesktop.DBus";
 const BUS_PATH: &str = "/org/freedesktop/DBus";
 
 #[test]
-fn the_connection_knows_who_it_is() {
+fn connections_know_their_unique_name_and_server_guid() {
     let bus = PrivateTestBus::start();
     let connection = bus.connect();
     let name = connection.unique_name();
@@ -27,13 +28,13 @@ fn the_connection_knows_who_it_is() {
     let (owner,): (String,) =
         connection.call(BUS, BUS_PATH, BUS, "GetNameOwner", &(name,)).unwrap().read().unwrap();
     assert_eq!(name, owner.as_str());
-    let guid = connection.server_guid().expect("it was told");
+    let guid = connection.server_guid().expect("the bus sends its GUID");
     assert!(bus.address.contains(&format!("guid={guid}")), "{}", bus.address);
     assert_eq!(connection.ended(), None);
 }
 
 #[test]
-fn errors_say_what_is_wrong() {
+fn call_errors_distinguish_remote_errors_names_and_types() {
     let bus = PrivateTestBus::start();
     let connection = bus.connect();
     let proxy = connection.proxy(BUS, BUS_PATH, BUS).unwrap();
@@ -52,7 +53,7 @@ fn errors_say_what_is_wrong() {
 }
 
 #[test]
-fn several_calls_are_under_way_at_once() {
+fn several_calls_can_be_pending_at_once() {
     let bus = PrivateTestBus::start();
     let connection = bus.connect();
     let proxy = connection.proxy(BUS, BUS_PATH, BUS).unwrap();
@@ -62,14 +63,14 @@ fn several_calls_are_under_way_at_once() {
         calls.push(proxy.start_call("GetNameOwner", &(own,), CallOptions::default()).unwrap());
     }
     calls.reverse();
-    calls.truncate(400); // the others are given up
+    calls.truncate(400); // dropping the others abandons them
     for call in calls {
         assert_eq!(call.wait().unwrap().read::<(BusName<'_>,)>().unwrap(), (own,));
     }
 }
 
 #[test]
-fn a_reply_can_be_polled_for() {
+fn replies_can_be_polled() {
     let bus = PrivateTestBus::start();
     let connection = bus.connect();
     let proxy = connection.proxy(BUS, BUS_PATH, BUS).unwrap();
@@ -85,7 +86,7 @@ fn a_reply_can_be_polled_for() {
 }
 
 #[test]
-fn large_messages_go_both_ways() {
+fn large_messages_pass_in_both_directions() {
     let bus = PrivateTestBus::start();
     let _service = bus.run_thread(|connection, ready, _| {
         connection.request_name("org.example.Large", NameFlags::NONE).unwrap();
@@ -106,20 +107,20 @@ fn large_messages_go_both_ways() {
 }
 
 #[test]
-fn a_call_ends_when_its_time_is_over() {
+fn calls_without_replies_time_out() {
     let bus = PrivateTestBus::start();
     let silent = bus.connect();
-    // It takes calls and answers none.
+    // Sets the mode in which `silent` queues calls; it never answers them.
     assert!(silent.next_request(Some(Duration::ZERO)).unwrap().is_none());
     let connection = bus.connect();
     let message = Builder::method_call(ObjectPath::ROOT, MemberName::new("Wait").unwrap())
         .destination(silent.unique_name());
     for limit in [1, 50, 300].map(Duration::from_millis) {
         let options = CallOptions { timeout: Timeout::After(limit), ..CallOptions::default() };
-        let begun = Instant::now();
+        let start = Instant::now();
         let call = connection.start_call(&message, &(), options).unwrap();
         assert_eq!(call.wait().unwrap_err(), CallError::TimedOut);
-        let taken = begun.elapsed();
+        let taken = start.elapsed();
         assert!(taken >= limit && taken < limit + Duration::from_millis(250), "{taken:?}");
     }
     connection.set_call_timeout(Some(Duration::from_millis(20)));
@@ -128,24 +129,30 @@ fn a_call_ends_when_its_time_is_over() {
 }
 
 #[test]
-fn the_end_of_the_bus_ends_everything() {
+fn pending_calls_and_subscriptions_fail_when_the_bus_exits() {
     let mut bus = PrivateTestBus::start();
-    let silent = bus.connect();
-    assert!(silent.next_request(Some(Duration::ZERO)).unwrap().is_none());
     let connection = bus.connect();
-    let changes = connection.subscribe("member='NameOwnerChanged'").unwrap();
-    let call = Builder::method_call(ObjectPath::ROOT, MemberName::new("Wait").unwrap())
-        .destination(silent.unique_name());
-    let pending = connection.start_call(&call, &(), CallOptions::default()).unwrap();
+    let address = bus.address.clone();
+    let (name_sender, silent) = mpsc::channel();
+    // Kills the bus once both calls arrived at a service that does not answer them.
     let killer = thread::spawn(move || {
-        thread::sleep(Duration::from_millis(50));
+        let service = Connection::open(&address).unwrap();
+        name_sender.send(service.unique_name().as_str().to_owned()).unwrap();
+        for _ in 0..2 {
+            service.next_request(None).unwrap().unwrap();
+        }
         bus.kill();
     });
-    let error = connection.call(silent.unique_name(), "/", "a.b", "Wait", &()).unwrap_err();
+    let silent = silent.recv().unwrap();
+    let changes = connection.subscribe("member='NameOwnerChanged'").unwrap();
+    let call = Builder::method_call(ObjectPath::ROOT, MemberName::new("Wait").unwrap())
+        .destination(BusName::new(&silent).unwrap());
+    let pending = connection.start_call(&call, &(), CallOptions::default()).unwrap();
+    let error = connection.call(silent.as_str(), "/", "a.b", "Wait", &()).unwrap_err();
     assert_eq!(error, CallError::Disconnected(Ended::Closed));
     assert_eq!(pending.wait().unwrap_err(), CallError::Disconnected(Ended::Closed));
     loop {
-        // What came before the end is still there.
+        // Signals that arrived before the end can still be taken.
         match changes.next(None) {
             Ok(signal) => assert!(signal.is_some()),
             Err(error) => break assert_eq!(error.to_string(), "the bus closed the connection"),
@@ -159,11 +166,11 @@ fn the_end_of_the_bus_ends_everything() {
 }
 
 #[test]
-fn names_queue_and_are_given_back() {
+fn names_can_be_requested_queued_and_released() {
     let bus = PrivateTestBus::start();
     let (one, other) = (bus.connect(), bus.connect());
     let name = "org.example.Name";
-    let ask = |who: &Connection, flags| who.request_name(name, flags).unwrap();
+    let ask = |connection: &Connection, flags| connection.request_name(name, flags).unwrap();
     assert_eq!(ask(&one, NameFlags::ALLOW_REPLACEMENT), RequestReply::PrimaryOwner);
     assert_eq!(ask(&one, NameFlags::ALLOW_REPLACEMENT), RequestReply::AlreadyOwner);
     assert_eq!(ask(&other, NameFlags::DO_NOT_QUEUE), RequestReply::Exists);
@@ -177,30 +184,36 @@ fn names_queue_and_are_given_back() {
 }
 
 #[test]
-fn a_wait_for_an_owner_ends_with_the_owner_or_the_timeout() {
+fn waits_for_an_owner_end_with_the_owner_or_the_timeout() {
     let bus = PrivateTestBus::start();
     let (waiting, owner) = (bus.connect(), bus.connect());
     let name = "org.example.Late";
     let soon = Some(Duration::from_millis(50));
     assert!(!waiting.wait_for_owner(name, soon).unwrap());
     let address = bus.address.clone();
-    let taking = thread::spawn(move || {
-        let late = Connection::open(&address).unwrap();
-        thread::sleep(Duration::from_millis(50));
+    let (ready, is_ready) = mpsc::channel();
+    let late_owner = thread::spawn(move || {
+        let (monitor, late) =
+            (Connection::open(&address).unwrap(), Connection::open(&address).unwrap());
+        become_monitor(&monitor);
+        ready.send(()).unwrap();
+        // Requests the name only after the waiting connection found that it has no owner.
+        while monitor.next_message(None).unwrap().unwrap().member() != Some("NameHasOwner") {}
         assert!(late.request_name(name, NameFlags::NONE).unwrap().is_owner());
         assert_eq!(late.serve_for(Duration::from_secs(60)), Err(Ended::Closed));
     });
+    is_ready.recv().unwrap();
     assert!(waiting.wait_for_owner(name, None).unwrap());
     assert!(owner.wait_for_owner(name, Some(Duration::ZERO)).unwrap());
     assert!(!owner.request_name(name, NameFlags::NONE).unwrap().is_owner());
     drop(bus);
-    taking.join().unwrap();
+    late_owner.join().unwrap();
     let error = waiting.wait_for_owner(name, None).unwrap_err();
     assert!(matches!(error, SubscribeError::Call(CallError::Disconnected(_))), "{error}");
 }
 
 #[test]
-fn properties_of_others_are_read() {
+fn remote_properties_are_read_and_checked() {
     let bus = PrivateTestBus::start();
     let connection = bus.connect();
     let proxy = connection.proxy(BUS, BUS_PATH, BUS).unwrap();
@@ -212,7 +225,7 @@ fn properties_of_others_are_read() {
 }
 
 #[test]
-fn who_serves_nothing_still_answers_at_once() {
+fn calls_to_connections_without_objects_get_errors_at_once() {
     let bus = PrivateTestBus::start();
     let idle = bus.connect();
     let name = idle.unique_name().as_str().to_owned();
@@ -226,7 +239,7 @@ fn who_serves_nothing_still_answers_at_once() {
         }
     });
     let gone = idle.subscribe("member='NameOwnerChanged',arg2=''").unwrap();
-    // It waits for something else: that the caller goes.
+    // Calls are answered during an unrelated wait, here for the end of the caller.
     assert!(gone.next(Some(Duration::from_secs(5))).unwrap().is_some());
     let (unknown, pinged) = caller.join().unwrap();
     assert_eq!(unknown.remote_name(), Some(error_name::UNKNOWN_OBJECT.as_str()));
@@ -234,12 +247,10 @@ fn who_serves_nothing_still_answers_at_once() {
 }
 
 #[test]
-fn a_monitor_sees_messages_as_they_are() {
+fn monitors_receive_all_messages_unprocessed() {
     let bus = PrivateTestBus::start();
     let monitor = bus.connect();
-    let none: [&str; 0] = [];
-    let interface = "org.freedesktop.DBus.Monitoring";
-    monitor.call(BUS, BUS_PATH, interface, "BecomeMonitor", &(none, 0_u32)).unwrap();
+    become_monitor(&monitor);
     let connection = bus.connect();
     connection.emit("/a", "org.example.A", "Changed", &(7_u32,)).unwrap();
     connection.flush().unwrap();
@@ -253,8 +264,17 @@ fn a_monitor_sees_messages_as_they_are() {
     assert_eq!(connection.unique_name(), signal.sender().unwrap());
 }
 
+fn become_monitor(connection: &Connection) {
+    let no_rules: [&str; 0] = [];
+    let interface = "org.freedesktop.DBus.Monitoring";
+    let arguments = (no_rules, 0_u32);
+    connection
+        .call(BUS, BUS_PATH, interface, "BecomeMonitor", &arguments)
+        .expect("the bus supports monitors");
+}
+
 #[test]
-fn what_is_queued_leaves_with_the_connection() {
+fn queued_messages_are_sent_when_the_connection_is_dropped() {
     let bus = PrivateTestBus::start();
     let receiver = bus.connect();
     let signals = receiver.subscribe("member='Farewell'").unwrap();
@@ -266,7 +286,7 @@ fn what_is_queued_leaves_with_the_connection() {
 }
 
 #[test]
-fn a_loop_of_ones_own_is_told_when_to_come_back() {
+fn event_loops_get_the_time_until_the_next_call_timeout() {
     let bus = PrivateTestBus::start();
     let silent = bus.connect();
     assert!(silent.next_request(Some(Duration::ZERO)).unwrap().is_none());
@@ -281,13 +301,14 @@ fn a_loop_of_ones_own_is_told_when_to_come_back() {
     assert!(wait <= Duration::from_millis(30));
     while connection.process(Some(Duration::ZERO)).unwrap() != Processed::Nothing {}
     assert!(call.poll().is_none());
+    // The subject of this test is that the advertised time suffices.
     thread::sleep(wait);
     connection.process(Some(Duration::ZERO)).unwrap();
-    assert_eq!(call.poll().expect("its time is over").unwrap_err(), CallError::TimedOut);
+    assert_eq!(call.poll().expect("the call timed out").unwrap_err(), CallError::TimedOut);
 }
 
 #[test]
-fn more_than_fits_the_socket_does_not_block_both_sides() {
+fn bursts_larger_than_the_socket_buffer_do_not_deadlock() {
     let bus = PrivateTestBus::start();
     let connection = bus.connect();
     connection.request_name("org.example.Self", NameFlags::NONE).unwrap();
@@ -297,13 +318,13 @@ fn more_than_fits_the_socket_does_not_block_both_sides() {
         connection.emit("/a", "org.example.A", "Burst", &(index, text.as_str())).unwrap();
     }
     for index in 0..10_000_u32 {
-        let signal = own.next(Some(Duration::from_secs(5))).unwrap().expect("all come back");
+        let signal = own.next(Some(Duration::from_secs(5))).unwrap().expect("no signal is lost");
         assert_eq!(signal.read::<(u32, &str)>().unwrap().0, index);
     }
 }
 
 #[test]
-fn a_bus_that_takes_nothing_does_not_hold_up_anybody_for_ever() {
+fn sends_to_a_stopped_bus_time_out() {
     let bus = PrivateTestBus::start();
     let connection = bus.connect();
     bus.stop();
@@ -311,11 +332,11 @@ fn a_bus_that_takes_nothing_does_not_hold_up_anybody_for_ever() {
     let message = Builder::method_call(ObjectPath::ROOT, MemberName::new("Wait").unwrap());
     let timeout = Timeout::After(Duration::from_millis(200));
     let options = CallOptions { timeout, ..CallOptions::default() };
-    let begun = Instant::now();
+    let start = Instant::now();
     let call = connection.start_call(&message, &(text.as_str(),), options).unwrap();
     assert_eq!(call.wait().unwrap_err(), CallError::TimedOut);
     connection.set_call_timeout(Some(Duration::from_millis(200)));
     connection.emit("/a", "org.example.A", "Long", &(text.as_str(),)).unwrap();
     assert_eq!(connection.flush_within(Duration::from_millis(200)), Ok(Flushed::InPart));
-    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
 }

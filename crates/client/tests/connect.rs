@@ -1,4 +1,4 @@
-//! Addresses of every kind.
+//! Connecting to addresses of every kind.
 
 mod support;
 
@@ -23,20 +23,20 @@ fn failed(address: &str) -> Vec<AttemptError> {
     }
 }
 
-fn works(connection: &Connection) -> bool {
+fn is_usable(connection: &Connection) -> bool {
     let bus = "org.freedesktop.DBus";
     connection.call(bus, "/org/freedesktop/DBus", bus, "GetId", &()).is_ok()
 }
 
 #[test]
-fn the_first_address_that_works_is_taken() {
+fn the_first_working_address_is_used() {
     let bus = PrivateTestBus::start();
     let list = format!("unix:path=/nonexistent/bus;bogus:;{};unix:path=/other", bus.address);
-    assert!(works(&Connection::open(&list).unwrap()));
+    assert!(is_usable(&Connection::open(&list).unwrap()));
 }
 
 #[test]
-fn addresses_that_do_not_work_say_why() {
+fn failed_addresses_report_reasons() {
     let found = failed("autolaunch:;bogus:a=b;unix:tmpdir=/tmp;tcp:host=localhost;systemd:");
     assert_eq!(
         found,
@@ -58,29 +58,29 @@ fn addresses_that_do_not_work_say_why() {
 }
 
 #[test]
-fn another_server_than_meant_is_refused() {
+fn servers_with_another_guid_are_rejected() {
     let bus = PrivateTestBus::start();
-    let (path, _) = bus.address.split_once(",guid=").expect("the bus tells its GUID");
+    let (path, _) = bus.address.split_once(",guid=").expect("the address has a GUID");
     let found = failed(&format!("{path},guid=00000000000000000000000000000007"));
     assert!(matches!(found[..], [AttemptError::OtherServer { .. }]), "{found:?}");
 }
 
 #[test]
-fn abstract_sockets_work() {
+fn abstract_sockets_can_be_connected_to() {
     let directory = TestDirectory::new("abstract");
     let name = format!("unix:abstract=/tmp/diligence-client-test-{}", std::process::id());
     let bus = PrivateTestBus::at(&directory, &name, "<auth>EXTERNAL</auth>");
     assert!(bus.address.starts_with("unix:abstract="), "{}", bus.address);
-    assert!(works(&bus.connect()));
+    assert!(is_usable(&bus.connect()));
 }
 
 #[test]
-fn a_server_that_refuses_what_is_sent_at_once_is_asked_again() {
+fn rejected_pipelined_logins_are_retried_sequentially() {
     let directory = TestDirectory::new("anonymous");
     let path = directory.file("socket");
     let bus =
         PrivateTestBus::at(&directory, &format!("unix:path={path}"), "<auth>ANONYMOUS</auth>");
-    assert!(works(&bus.connect()));
+    assert!(is_usable(&bus.connect()));
     let options = ConnectOptions { anonymous: Anonymous::Never, ..ConnectOptions::default() };
     let address = bus.address.parse().unwrap();
     match Connection::open_with(&address, &options) {
@@ -88,25 +88,25 @@ fn a_server_that_refuses_what_is_sent_at_once_is_asked_again() {
             matches!(attempts[0].error, AttemptError::Handshake(HandshakeError::Authentication(_))),
             "{attempts:?}"
         ),
-        other => panic!("it offers nothing else: {other:?}"),
+        other => panic!("the server offers only ANONYMOUS: {other:?}"),
     }
 }
 
 #[test]
-fn a_network_bus_for_anyone_is_connected_to_anonymously() {
+fn tcp_buses_are_joined_anonymously() {
     let directory = TestDirectory::new("anonymous-tcp");
     let address = "tcp:host=127.0.0.1,port=0,family=ipv4";
     let bus = PrivateTestBus::at(&directory, address, "<auth>ANONYMOUS</auth>");
     assert!(bus.address.starts_with("tcp:"), "{}", bus.address);
-    assert!(works(&bus.connect()));
+    assert!(is_usable(&bus.connect()));
 }
 
-/// Runs a test of this file again, in a process with another environment.
-fn again(test: &str, variables: &[(&str, &str)]) {
+/// Runs an ignored test of this file in a new process with these environment variables.
+fn run_helper(test: &str, variables: &[(&str, &str)]) {
     let program = env::current_exe().expect("this test");
     let mut command = Command::new(program);
-    command.args(["--exact", test]).envs(variables.iter().copied());
-    let output = command.output().expect("it runs");
+    command.args(["--exact", "--ignored", test]).envs(variables.iter().copied());
+    let output = command.output().expect("the test program can be executed");
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && text.contains("1 passed"), "{text}");
 }
@@ -121,26 +121,27 @@ fn cookies_are_read_from_the_home_directory() {
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o700);
     fs::set_permissions(&keyrings, mode).unwrap();
     let variables = [("HOME", home.as_str()), ("TEST_DIRECTORY", &directory.file(""))];
-    again("with_cookies", &variables);
+    run_helper("helper_connects_with_cookies", &variables);
 }
 
-/// Does nothing unless it is run by another test, with a home directory of its own.
+/// Connects with cookies from the home directory in the environment.
 #[test]
-fn with_cookies() {
+#[ignore = "cookies_are_read_from_the_home_directory runs it with another environment"]
+fn helper_connects_with_cookies() {
     let Ok(directory) = env::var("TEST_DIRECTORY") else { return };
     let directory = TestDirectory(directory.into());
     let auth = "<auth>DBUS_COOKIE_SHA1</auth>";
     let bus = PrivateTestBus::at(&directory, "tcp:host=127.0.0.1,port=0,family=ipv4", auth);
     assert!(bus.address.starts_with("tcp:"), "{}", bus.address);
-    assert!(works(&bus.connect()));
+    assert!(is_usable(&bus.connect()));
 
     let nonce = PrivateTestBus::at(&directory, "nonce-tcp:host=127.0.0.1,port=0,family=ipv4", auth);
     assert!(nonce.address.contains("noncefile="), "{}", nonce.address);
-    assert!(works(&nonce.connect()));
+    assert!(is_usable(&nonce.connect()));
 }
 
 #[test]
-fn the_environment_says_where_the_buses_are() {
+fn standard_buses_are_found_through_the_environment() {
     let bus = PrivateTestBus::start();
     let directory = TestDirectory::new("runtime");
     let (session, system) = ("DBUS_SESSION_BUS_ADDRESS", "DBUS_SYSTEM_BUS_ADDRESS");
@@ -153,7 +154,10 @@ fn the_environment_says_where_the_buses_are() {
         let none =
             [(session, ""), (system, ""), (starter, ""), (kind, ""), ("XDG_RUNTIME_DIR", "")];
         let expected = [("TEST_EXPECTED", expected)];
-        again("in_this_environment", &[&none[..], variables, &expected].concat());
+        run_helper(
+            "helper_connects_to_standard_buses",
+            &[&none[..], variables, &expected].concat(),
+        );
     };
     check("", &[]);
     check("session", &[(session, &bus.address)]);
@@ -164,9 +168,10 @@ fn the_environment_says_where_the_buses_are() {
     check("system starter", &[(system, &bus.address), (kind, "system")]);
 }
 
-/// Does nothing unless it is run by another test, in an environment of its own.
+/// Connects to the standard buses that `TEST_EXPECTED` lists.
 #[test]
-fn in_this_environment() {
+#[ignore = "standard_buses_are_found_through_the_environment runs it with other environments"]
+fn helper_connects_to_standard_buses() {
     let Ok(expected) = env::var("TEST_EXPECTED") else { return };
     for (name, bus) in [
         ("session", StandardBus::Session),
@@ -176,7 +181,7 @@ fn in_this_environment() {
         match Connection::standard(bus) {
             Ok(connection) => {
                 assert!(expected.contains(name) || bus == StandardBus::System, "{name}");
-                assert!(works(&connection));
+                assert!(is_usable(&connection));
             }
             Err(error) => {
                 assert!(!expected.contains(name), "{name}: {error}");
@@ -188,7 +193,7 @@ fn in_this_environment() {
 }
 
 #[test]
-fn a_program_can_carry_the_connection() {
+fn unixexec_addresses_connect_through_a_program() {
     let bus = PrivateTestBus::start();
     let path = bus.address.strip_prefix("unix:path=").and_then(|rest| rest.split(',').next());
     let script = r#"
@@ -209,11 +214,11 @@ copy(bus.recv, lambda piece: os.write(1, piece))
     fs::write(&file, script).unwrap();
     let path = path.expect("a socket file");
     let address = format!("unixexec:path=/usr/bin/python3,argv1={file},argv2={path}");
-    assert!(works(&Connection::open(&address).unwrap()));
+    assert!(is_usable(&Connection::open(&address).unwrap()));
 }
 
 #[test]
-fn a_server_that_does_not_answer_is_given_up() {
+fn connecting_to_silent_servers_times_out() {
     let directory = TestDirectory::new("silent");
     let path = directory.file("socket");
     let listener = UnixListener::bind(&path).unwrap();
@@ -227,7 +232,7 @@ fn a_server_that_does_not_answer_is_given_up() {
 }
 
 #[test]
-fn everything_leaves_in_one_write() {
+fn pipelined_handshakes_are_sent_in_one_write() {
     let directory = TestDirectory::new("once");
     let path = directory.file("socket");
     let listener = UnixListener::bind(&path).unwrap();
@@ -235,7 +240,7 @@ fn everything_leaves_in_one_write() {
         let (mut peer, _) = listener.accept().unwrap();
         let mut bytes = [0; 4096];
         let count = peer.read(&mut bytes).unwrap();
-        // Everything up to the first call came before a word was said.
+        // The client sent everything up to the first call before the server replied.
         let text = String::from_utf8_lossy(&bytes[..count]).into_owned();
         peer.write_all(b"NONSENSE\r\n").unwrap();
         text
@@ -248,8 +253,8 @@ fn everything_leaves_in_one_write() {
 }
 
 #[test]
-fn a_port_where_nobody_listens_is_refused() {
-    // The near end of a connection: nobody can listen there as long as it lasts.
+fn ports_without_listener_refuse_the_connection() {
+    // A port that an open connection uses: no other socket can listen there.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let port = taken.local_addr().unwrap().port();

@@ -1,4 +1,4 @@
-//! The pure core as transcripts: commands and bytes in, bytes and outcomes out; no socket, no clock.
+//! Tests of the core without socket or clock: commands and bytes in, bytes and outcomes out.
 
 #![expect(clippy::unwrap_used, reason = "a panic in a test is its report")]
 
@@ -6,8 +6,8 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use diligence_client::core::{
-    CallHandle, ClientHandshake, Core, CoreConfig, Ended, Filed, HandshakeConfig, HandshakeError,
-    HandshakeStage, NoReply, SendError, SignalDelivery, SubscriptionId,
+    CallHandle, ClientHandshake, Core, CoreConfig, Ended, HandshakeConfig, HandshakeError,
+    HandshakeStage, MessageDisposition, NoReply, SendError, SignalDelivery, SubscriptionId,
 };
 use diligence_client::wire::body::{EncodeArgs, Value};
 use diligence_client::wire::framer::{Frame, Framer, FramerLimits};
@@ -17,14 +17,14 @@ use diligence_client::wire::message::{
 };
 use diligence_client::wire::names::{BusName, ErrorName, InterfaceName, MemberName, ObjectPath};
 use diligence_client::wire::sasl::client::{
-    AuthenticationAttempt, AuthenticationPlan, Direct, FdWish, NoCookies,
+    AuthenticationAttempt, AuthenticationPlan, DirectAttempt, FdNegotiation, NoCookies,
 };
 use diligence_client::wire::sasl::server::{
     FdSupport, NoAuthority, PeerIdentity, SaslServer, ServerConfig, ServerProgress,
 };
 use diligence_client::wire::sasl::{FdPassing, Mechanism, Mechanisms};
 
-/// A core, and a bus that does what the test says.
+/// A core, and a scripted bus.
 struct CoreScript {
     core: Core<u32>,
     serial: NonZeroU32,
@@ -39,7 +39,7 @@ impl CoreScript {
         Self { core: Core::new(config), serial: NonZeroU32::MIN }
     }
 
-    /// Takes all that is to be sent; a line for each message.
+    /// Takes all queued messages; returns one line per message.
     fn sent(&mut self) -> Vec<String> {
         let (mut bytes, mut descriptors) = (Vec::new(), Vec::new());
         while let Some(transmit) = self.core.poll_transmit() {
@@ -51,39 +51,39 @@ impl CoreScript {
         lines(&bytes, &descriptors)
     }
 
-    /// Lets a message come in pieces of `piece` bytes.
+    /// Receives a message in pieces of `piece` bytes.
     fn receive_in(
         &mut self,
         piece: usize,
         message: &Builder<'_>,
         body: &impl EncodeArgs,
         descriptors: &[u32],
-    ) -> Vec<Filed> {
+    ) -> Vec<MessageDisposition> {
         let mut bytes = Vec::new();
         let message = message.unix_fds(descriptors.len() as u32);
         message.write(&mut bytes, self.serial, body).unwrap();
         self.serial = self.serial.checked_add(1).unwrap();
-        let mut filed = Vec::new();
+        let mut dispositions = Vec::new();
         let mut descriptors = descriptors.to_vec();
         for chunk in bytes.chunks(piece) {
             assert_eq!(self.core.space().put(chunk), chunk.len());
             self.core.handle_received(chunk.len(), descriptors.drain(..));
-            filed.extend(std::iter::from_fn(|| self.core.poll_message()));
+            dispositions.extend(std::iter::from_fn(|| self.core.poll_message()));
         }
-        filed
+        dispositions
     }
 
-    fn receive(&mut self, message: &Builder<'_>, body: &impl EncodeArgs) -> Filed {
-        let filed = self.receive_in(usize::MAX, message, body, &[]);
-        let [filed] = filed[..] else { panic!("{filed:?}") };
-        filed
+    fn receive(&mut self, message: &Builder<'_>, body: &impl EncodeArgs) -> MessageDisposition {
+        let dispositions = self.receive_in(usize::MAX, message, body, &[]);
+        let [disposition] = dispositions[..] else { panic!("{dispositions:?}") };
+        disposition
     }
 
-    fn signal(&mut self, sender: &str, member: &str, number: u32) -> Filed {
+    fn signal(&mut self, sender: &str, member: &str, number: u32) -> MessageDisposition {
         self.receive(&signal(sender, member), &(number,))
     }
 
-    fn owner_changed(&mut self, name: &str, new: &str) -> Filed {
+    fn owner_changed(&mut self, name: &str, new: &str) -> MessageDisposition {
         let path = ObjectPath::new("/org/freedesktop/DBus").unwrap();
         let interface = InterfaceName::new("org.freedesktop.DBus").unwrap();
         let member = MemberName::new("NameOwnerChanged").unwrap();
@@ -95,7 +95,7 @@ impl CoreScript {
         self.core.subscribe(rule.parse().unwrap(), None).unwrap()
     }
 
-    /// The numbers of the signals that wait for a subscription; losses are negative.
+    /// Takes the numbers in the queued signals of a subscription; a loss is its negative count.
     fn numbers(&mut self, id: SubscriptionId) -> Vec<i64> {
         let number = |delivery| match delivery {
             SignalDelivery::Signal(signal) => signal.read::<(u32,)>().unwrap().0.into(),
@@ -105,7 +105,7 @@ impl CoreScript {
     }
 }
 
-/// What a bus would see, a line for each message: `#serial member(arguments) flags {descriptors}`.
+/// Formats messages, one line each: `#serial member(arguments) flags {descriptors}`.
 fn lines(bytes: &[u8], descriptors: &[u32]) -> Vec<String> {
     let (mut rest, mut descriptors) = (bytes, descriptors.iter());
     let mut lines = Vec::new();
@@ -114,14 +114,14 @@ fn lines(bytes: &[u8], descriptors: &[u32]) -> Vec<String> {
         let message = Message::parse(&rest[..len]).unwrap();
         message.validate_body().unwrap();
         rest = &rest[len..];
-        let what = match (message.member(), message.error_name()) {
+        let subject = match (message.member(), message.error_name()) {
             (Some(member), _) => member.as_str(),
             (None, Some(error)) => error.as_str(),
             (None, None) => "return",
         };
         let arguments = Value::read_args(&message).unwrap();
         let arguments: Vec<String> = arguments.iter().map(text).collect();
-        let mut line = format!("#{} {what}({})", message.serial(), arguments.join(", "));
+        let mut line = format!("#{} {subject}({})", message.serial(), arguments.join(", "));
         if message.flags() != Flags::NONE {
             line += &format!(" {:#x}", message.flags().bits());
         }
@@ -158,7 +158,7 @@ const SECOND: Duration = Duration::from_secs(1);
 const FAILED: &str = "org.freedesktop.DBus.Error.Failed";
 
 #[test]
-fn replies_find_their_calls_in_any_order() {
+fn replies_are_matched_to_calls_in_any_order() {
     let mut script = CoreScript::new();
     let calls: Vec<CallHandle> = ["A", "B", "C"]
         .map(|member| script.core.call(&call(member), &(1_u32,), Vec::new(), None).unwrap())
@@ -167,12 +167,15 @@ fn replies_find_their_calls_in_any_order() {
     assert!(script.core.poll_reply(calls[0]).is_none());
 
     let reply = Builder::method_return(calls[2].serial());
-    assert_eq!(script.receive(&reply, &("c",)), Filed::Reply(calls[2]));
-    assert_eq!(script.receive(&reply, &("again",)), Filed::Ignored);
+    assert_eq!(script.receive(&reply, &("c",)), MessageDisposition::Reply(calls[2]));
+    assert_eq!(script.receive(&reply, &("again",)), MessageDisposition::Ignored);
     let error = Builder::error(ErrorName::new(FAILED).unwrap(), calls[0].serial());
-    assert_eq!(script.receive(&error, &("so",)), Filed::Reply(calls[0]));
+    assert_eq!(script.receive(&error, &("so",)), MessageDisposition::Reply(calls[0]));
     script.core.forget(calls[1]);
-    assert_eq!(script.receive(&Builder::method_return(calls[1].serial()), &()), Filed::Ignored);
+    assert_eq!(
+        script.receive(&Builder::method_return(calls[1].serial()), &()),
+        MessageDisposition::Ignored
+    );
 
     let reply = script.core.poll_reply(calls[2]).unwrap().unwrap();
     assert_eq!((reply.read(), reply.remote_error()), (Ok(("c",)), None));
@@ -181,7 +184,7 @@ fn replies_find_their_calls_in_any_order() {
 }
 
 #[test]
-fn calls_end_at_their_deadlines() {
+fn calls_time_out_at_their_deadlines() {
     let mut script = CoreScript::new();
     let mut start = |deadline| script.core.call(&call("A"), &(), Vec::new(), deadline).unwrap();
     let late = start(Some(3 * SECOND));
@@ -192,7 +195,10 @@ fn calls_end_at_their_deadlines() {
     assert!(script.core.poll_reply(soon).is_none());
     script.core.handle_timeout(SECOND);
     assert_eq!(script.core.poll_reply(soon).unwrap().unwrap_err(), NoReply::TimedOut);
-    assert_eq!(script.receive(&Builder::method_return(soon.serial()), &()), Filed::Ignored);
+    assert_eq!(
+        script.receive(&Builder::method_return(soon.serial()), &()),
+        MessageDisposition::Ignored
+    );
     assert_eq!(script.core.next_timeout(), Some(3 * SECOND));
     script.receive(&Builder::method_return(late.serial()), &());
     assert_eq!(script.core.next_timeout(), None);
@@ -202,7 +208,7 @@ fn calls_end_at_their_deadlines() {
 }
 
 #[test]
-fn the_end_reaches_everybody_and_what_came_stays() {
+fn the_end_fails_pending_calls_but_keeps_received_messages() {
     let mut script = CoreScript::new();
     let (id, _) = script.subscribe("member='S'");
     let answered = script.core.call(&call("A"), &(), Vec::new(), None).unwrap();
@@ -223,7 +229,7 @@ fn the_end_reaches_everybody_and_what_came_stays() {
 }
 
 #[test]
-fn bytes_that_are_no_message_end_the_connection() {
+fn invalid_messages_end_the_connection() {
     let mut script = CoreScript::new();
     script.core.space().put(b"x\x02\0\x01\0\0\0\0\0\0\0\0\0\0\0\0");
     script.core.handle_received(16, []);
@@ -234,23 +240,24 @@ fn bytes_that_are_no_message_end_the_connection() {
 }
 
 #[test]
-fn messages_come_in_any_pieces() {
+fn messages_are_parsed_from_pieces_of_any_size() {
     let mut script = CoreScript::new();
     for piece in [1, 2, 7, 16, 63, 64 * 1024] {
         let id = script.core.call(&call("A"), &(), Vec::new(), None).unwrap();
         let reply = Builder::method_return(id.serial());
         let text = "x".repeat(300);
-        let filed = script.receive_in(piece, &reply, &(&*text,), &[5]);
-        assert_eq!(filed, [Filed::Reply(id)], "{piece}");
+        let disposition = script.receive_in(piece, &reply, &(&*text,), &[5]);
+        assert_eq!(disposition, [MessageDisposition::Reply(id)], "{piece}");
         let reply = script.core.poll_reply(id).unwrap().unwrap();
         assert_eq!(reply.read::<(&str,)>().unwrap().0, text);
         assert_eq!(reply.descriptors(), [5]);
     }
-    // Larger than the buffer, so it is read into one of its own.
+    // Larger than the scratch buffer, so it is read into its own buffer.
     let large = "x".repeat(1_000_000);
     let id = script.core.call(&call("A"), &(), Vec::new(), None).unwrap();
-    let filed = script.receive_in(50_000, &Builder::method_return(id.serial()), &(&*large,), &[]);
-    assert_eq!(filed, [Filed::Reply(id)]);
+    let disposition =
+        script.receive_in(50_000, &Builder::method_return(id.serial()), &(&*large,), &[]);
+    assert_eq!(disposition, [MessageDisposition::Reply(id)]);
 }
 
 #[test]
@@ -282,7 +289,7 @@ fn descriptors_travel_with_their_messages() {
 }
 
 #[test]
-fn announced_descriptors_that_did_not_come_end_the_connection() {
+fn missing_descriptors_end_the_connection() {
     let mut script = CoreScript::new();
     let mut bytes = Vec::new();
     call("A").unix_fds(1).write(&mut bytes, NonZeroU32::MIN, &()).unwrap();
@@ -293,7 +300,7 @@ fn announced_descriptors_that_did_not_come_end_the_connection() {
 }
 
 #[test]
-fn a_rule_is_added_once_and_removed_with_its_last_user() {
+fn match_rules_are_added_once_and_removed_with_their_last_user() {
     let mut script = CoreScript::new();
     let rule = "type='signal',member='S'";
     let (one, confirmation) = script.subscribe(rule);
@@ -302,21 +309,21 @@ fn a_rule_is_added_once_and_removed_with_its_last_user() {
     let (two, confirmation) = script.subscribe("member=S,type=signal");
     assert_eq!((confirmation, script.sent()), (None, vec![]));
 
-    assert_eq!(script.signal(":1.7", "S", 1), Filed::Signal { subscriptions: 2 });
+    assert_eq!(script.signal(":1.7", "S", 1), MessageDisposition::Signal { subscriptions: 2 });
     script.core.unsubscribe(one);
-    assert_eq!(script.signal(":1.7", "S", 2), Filed::Signal { subscriptions: 1 });
+    assert_eq!(script.signal(":1.7", "S", 2), MessageDisposition::Signal { subscriptions: 1 });
     assert!(script.sent().is_empty());
     assert_eq!((script.numbers(one), script.numbers(two)), (vec![], vec![1, 2]));
     script.core.unsubscribe(two);
     script.core.unsubscribe(two);
     assert_eq!(script.sent(), [format!("#2 RemoveMatch({rule}) 0x1")]);
-    assert_eq!(script.signal(":1.7", "S", 3), Filed::Ignored);
+    assert_eq!(script.signal(":1.7", "S", 3), MessageDisposition::Ignored);
     script.subscribe(rule);
     assert_eq!(script.sent(), [format!("#3 AddMatch({rule})")]);
 }
 
 #[test]
-fn each_rule_selects_what_it_says() {
+fn match_rules_select_signals_by_each_key() {
     let mut script = CoreScript::new();
     let rules = [
         "interface='org.example.A',member='S'",
@@ -330,14 +337,14 @@ fn each_rule_selects_what_it_says() {
         "arg0='x'",
     ];
     let ids = rules.map(|rule| script.subscribe(rule).0);
-    let filed = script.receive(&signal(":1.7", "S"), &("x",));
-    assert_eq!(filed, Filed::Signal { subscriptions: 6 });
+    let disposition = script.receive(&signal(":1.7", "S"), &("x",));
+    assert_eq!(disposition, MessageDisposition::Signal { subscriptions: 6 });
     let found = ids.map(|id| script.core.poll_signal(id).is_some());
     assert_eq!(found, [true, true, true, true, false, false, false, true, true]);
 }
 
 #[test]
-fn a_sender_with_a_well_known_name_is_followed() {
+fn subscriptions_by_well_known_sender_follow_the_owner() {
     let mut script = CoreScript::new();
     let rule = "type='signal',member='S',sender='org.example.A'";
     let (id, _) = script.subscribe(rule);
@@ -351,22 +358,25 @@ fn a_sender_with_a_well_known_name_is_followed() {
             format!("#3 AddMatch({rule})"),
         ]
     );
-    let asked = NonZeroU32::new(2).unwrap();
-    assert_eq!(script.signal(":1.7", "S", 1), Filed::Ignored);
-    assert_eq!(script.receive(&Builder::method_return(asked), &(":1.7",)), Filed::Ignored);
-    assert_eq!(script.signal(":1.7", "S", 2), Filed::Signal { subscriptions: 1 });
-    assert_eq!(script.signal(":1.8", "S", 3), Filed::Ignored);
+    let query = NonZeroU32::new(2).unwrap();
+    assert_eq!(script.signal(":1.7", "S", 1), MessageDisposition::Ignored);
+    assert_eq!(
+        script.receive(&Builder::method_return(query), &(":1.7",)),
+        MessageDisposition::Ignored
+    );
+    assert_eq!(script.signal(":1.7", "S", 2), MessageDisposition::Signal { subscriptions: 1 });
+    assert_eq!(script.signal(":1.8", "S", 3), MessageDisposition::Ignored);
     script.owner_changed("org.example.A", ":1.8");
-    assert_eq!(script.signal(":1.8", "S", 4), Filed::Signal { subscriptions: 1 });
-    assert_eq!(script.signal(":1.7", "S", 5), Filed::Ignored);
+    assert_eq!(script.signal(":1.8", "S", 4), MessageDisposition::Signal { subscriptions: 1 });
+    assert_eq!(script.signal(":1.7", "S", 5), MessageDisposition::Ignored);
     script.owner_changed("org.example.A", "");
-    assert_eq!(script.signal(":1.8", "S", 6), Filed::Ignored);
+    assert_eq!(script.signal(":1.8", "S", 6), MessageDisposition::Ignored);
     script.owner_changed("org.example.B", ":1.8");
-    assert_eq!(script.signal(":1.8", "S", 7), Filed::Ignored);
+    assert_eq!(script.signal(":1.8", "S", 7), MessageDisposition::Ignored);
     assert_eq!(script.numbers(id), [2, 4]);
 
     let (other, _) = script.subscribe("sender='org.example.A'");
-    assert_eq!(script.sent().len(), 1, "the name is watched already");
+    assert_eq!(script.sent().len(), 1, "the name is already watched");
     script.core.unsubscribe(id);
     assert_eq!(script.sent(), [format!("#5 RemoveMatch({rule}) 0x1")]);
     script.core.unsubscribe(other);
@@ -374,19 +384,19 @@ fn a_sender_with_a_well_known_name_is_followed() {
 }
 
 #[test]
-fn a_name_without_an_owner_selects_nothing_until_it_has_one() {
+fn subscriptions_to_names_without_owner_select_nothing() {
     let mut script = CoreScript::new();
     let (id, _) = script.subscribe("sender='org.example.A'");
     let error = ErrorName::new("org.freedesktop.DBus.Error.NameHasNoOwner").unwrap();
     script.receive(&Builder::error(error, NonZeroU32::new(2).unwrap()), &(":1.7",));
-    assert_eq!(script.signal(":1.7", "S", 1), Filed::Ignored);
+    assert_eq!(script.signal(":1.7", "S", 1), MessageDisposition::Ignored);
     script.owner_changed("org.example.A", ":1.7");
     script.signal(":1.7", "S", 2);
     assert_eq!(script.numbers(id), [2]);
 }
 
 #[test]
-fn what_is_not_taken_is_bounded() {
+fn queues_of_signals_and_requests_are_bounded() {
     let mut script =
         CoreScript::with(CoreConfig { signals_max: 2, requests_max: 1, ..CoreConfig::default() });
     let (id, _) = script.subscribe("member='S'");
@@ -399,10 +409,10 @@ fn what_is_not_taken_is_bounded() {
     assert_eq!(script.numbers(id), [5]);
 
     let caller = BusName::new(":1.7").unwrap();
-    assert_eq!(script.receive(&call("A").sender(caller), &()), Filed::Request);
-    assert_eq!(script.receive(&call("B").sender(caller), &()), Filed::Ignored);
+    assert_eq!(script.receive(&call("A").sender(caller), &()), MessageDisposition::Request);
+    assert_eq!(script.receive(&call("B").sender(caller), &()), MessageDisposition::Ignored);
     let silent = call("C").sender(caller).flags(Flags::NO_REPLY_EXPECTED);
-    assert_eq!(script.receive(&silent, &()), Filed::Ignored);
+    assert_eq!(script.receive(&silent, &()), MessageDisposition::Ignored);
     let refusal = "org.freedesktop.DBus.Error.LimitsExceeded(too many calls wait to be served)";
     assert_eq!(script.sent(), [format!("#2 {refusal}")]);
     let request = script.core.poll_request().expect("the first");
@@ -410,7 +420,7 @@ fn what_is_not_taken_is_bounded() {
 }
 
 #[test]
-fn raw_messages_are_as_they_came() {
+fn raw_messages_keep_their_bytes() {
     let mut script = CoreScript::new();
     let mut bytes = Vec::new();
     call("A").write(&mut bytes, NonZeroU32::MIN, &(7_u32,)).unwrap();
@@ -427,8 +437,8 @@ fn raw_messages_are_as_they_came() {
     assert_eq!(script.sent(), ["#1 A(7)", "#1 S()"]);
 }
 
-/// Plays a handshake with a server that accepts `mechanisms`; returns the core, and how often the
-/// client had to wait for the server.
+/// Runs a handshake with a server that accepts `mechanisms`; returns the core, and the number of
+/// round trips.
 fn shake_hands(
     plan: AuthenticationPlan,
     mechanisms: Mechanisms,
@@ -441,7 +451,8 @@ fn shake_hands(
         fds: FdSupport::Available,
         cookie_context: Default::default(),
     });
-    let config = HandshakeConfig { plan, fds: FdWish::Wanted, core: CoreConfig::default() };
+    let config =
+        HandshakeConfig { plan, fds: FdNegotiation::Requested, core: CoreConfig::default() };
     let mut handshake = ClientHandshake::<u32>::start(config);
     let (mut rounds, mut messages) = (0, None);
     loop {
@@ -460,7 +471,7 @@ fn shake_hands(
         };
         to_client.extend(answer_hello(&rest));
         rounds += 1;
-        // However the bytes are cut.
+        // The pieces do not align with lines or messages.
         for piece in to_client.chunks(9) {
             match handshake.handle_received(piece, &mut NoCookies)? {
                 HandshakeStage::Unfinished(next) => handshake = next,
@@ -490,20 +501,20 @@ fn answer_hello(messages: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn a_handshake_at_once_takes_one_round() {
-    for direct in [Direct::ExternalAsSeen, Direct::External { uid: 1000 }] {
+fn pipelined_handshakes_take_one_round_trip() {
+    for direct in [DirectAttempt::ExternalWithoutUid, DirectAttempt::External { uid: 1000 }] {
         let (core, rounds) =
-            shake_hands(AuthenticationPlan::AtOnce(direct), Mechanisms::ALL).unwrap();
+            shake_hands(AuthenticationPlan::Pipelined(direct), Mechanisms::ALL).unwrap();
         assert_eq!((core.fds(), rounds), (FdPassing::Agreed, 1));
         assert_eq!(core.waiting_len(), 0);
     }
 }
 
 #[test]
-fn a_handshake_in_turn_tries_what_is_offered() {
-    let anonymous: AuthenticationAttempt = Direct::Anonymous { trace: String::new() }.into();
-    let plan = AuthenticationPlan::InTurn {
-        first: Direct::External { uid: 1000 }.into(),
+fn sequential_handshakes_try_the_offered_mechanisms() {
+    let anonymous: AuthenticationAttempt = DirectAttempt::Anonymous { trace: String::new() }.into();
+    let plan = AuthenticationPlan::Sequential {
+        first: DirectAttempt::External { uid: 1000 }.into(),
         then: vec![anonymous],
     };
     let (_, rounds) = shake_hands(plan.clone(), Mechanisms::ALL).unwrap();
@@ -512,6 +523,6 @@ fn a_handshake_in_turn_tries_what_is_offered() {
     let (_, rounds) = shake_hands(plan.clone(), only).unwrap();
     assert_eq!(rounds, 4);
     let none = Mechanisms::NONE.with(Mechanism::DbusCookieSha1);
-    let refused = shake_hands(plan, none).err().expect("nothing fits");
+    let refused = shake_hands(plan, none).err().expect("no mechanism is shared");
     assert!(matches!(refused, HandshakeError::Authentication(_)), "{refused}");
 }

@@ -1,4 +1,4 @@
-//! What the derives write, and what they read.
+//! Encoding and decoding with the derived traits.
 
 #![expect(clippy::unwrap_used, reason = "a panic in a test is its report")]
 
@@ -21,7 +21,7 @@ fn message<T: Encode>(value: &T) -> Vec<u8> {
     bytes
 }
 
-/// Writes `value` and reads it back; looks at its type, and at what it is to others.
+/// Encodes `value` and decodes it again; checks its signature, and its value for a dynamic reader.
 fn check<T>(value: &T, signature: &str, seen: Value)
 where
     T: Typed + Encode + for<'a> Decode<'a> + PartialEq + Debug,
@@ -52,7 +52,7 @@ struct DerivedPair<A, B>(A, B);
 struct Level(u32);
 
 #[test]
-fn structs_are_structs() {
+fn structs_encode_as_dbus_structs() {
     let seen = Value::Struct(vec![Value::Int32(1), Value::Int32(-2)]);
     check(&DerivedPoint { x: 1, y: -2 }, "(ii)", seen.clone());
     let pair = DerivedPair(DerivedPoint { x: 1, y: -2 }, "text".to_owned());
@@ -73,7 +73,7 @@ struct Borrowed<'a> {
 }
 
 #[test]
-fn what_is_read_may_borrow_from_the_message() {
+fn decoded_structs_can_borrow_from_the_message() {
     let bytes = message(&Borrowed { name: "n", bytes: vec!["b"] });
     let message = Message::parse(&bytes).unwrap();
     let (read,): (Borrowed<'_>,) = message.read().unwrap();
@@ -115,7 +115,7 @@ fn dict(entries: Vec<(&str, Value)>) -> Value {
 }
 
 #[test]
-fn dicts_leave_out_what_is_absent() {
+fn dicts_omit_absent_entries() {
     check(&song(), "a{sv}", dict(vec![("Title", "t".into())]));
     let full = Song {
         track_number: Some(3),
@@ -139,7 +139,7 @@ fn dicts_leave_out_what_is_absent() {
 }
 
 #[test]
-fn dicts_skip_what_they_do_not_know() {
+fn dicts_ignore_unknown_entries() {
     let others = BTreeMap::from([
         ("Title", Value::from("t")),
         ("Zzz", Value::Variant(Box::new(7_u8.into()))),
@@ -178,7 +178,7 @@ enum DerivedKind {
 }
 
 #[test]
-fn enums_are_numbers_or_words() {
+fn enums_encode_as_numbers_or_strings() {
     check(&Weekday::Tuesday, "n", Value::Int16(2));
     check(&Weekday::Sunday, "n", Value::Int16(-7));
     check(&Weekday::Monday, "n", Value::Int16(1));

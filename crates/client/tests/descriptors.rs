@@ -1,4 +1,4 @@
-//! File descriptors, both ways.
+//! Passing file descriptors in both directions.
 
 #![expect(clippy::unwrap_used, reason = "a panic in a test is its report")]
 
@@ -12,7 +12,7 @@ use diligence_client::wire::body::UnixFd;
 use diligence_client::wire::message::Builder;
 use diligence_client::wire::names::{BusName, MemberName, ObjectPath};
 use diligence_client::wire::sasl::FdPassing;
-use diligence_client::wire::sasl::client::FdWish;
+use diligence_client::wire::sasl::client::FdNegotiation;
 use diligence_client::{
     CallError, CallOptions, ConnectOptions, Connection, IncomingCall, NameFlags, ReceivedMessage,
     SendError, ServedInterface,
@@ -22,34 +22,36 @@ use support::PrivateTestBus;
 const NAME: &str = "org.example.Files";
 const PATH: &str = "/files";
 
-/// Serves a method that reads a descriptor to its end and returns the text in another.
+/// Serves a method that reads a descriptor to its end, and returns the text in uppercase in a new one.
 fn serve_files(connection: &Connection) {
     let interface = ServedInterface::<()>::builder(NAME)
         .raw_method("Upper", &[("in", "h")], &[("out", "h")], |(), request| upper(&request))
         .build()
         .expect("a valid interface");
-    connection.add_object(PATH, &interface, ()).expect("nothing is there");
-    connection.request_name(NAME, NameFlags::NONE).expect("nobody has the name");
+    connection.add_object(PATH, &interface, ()).expect("the path is free");
+    connection.request_name(NAME, NameFlags::NONE).expect("the name has no owner");
 }
 
 fn upper(request: &IncomingCall) {
     let text = text_behind(request.message()).to_uppercase();
     let reply = pipe_with(&text);
-    request.reply_with_descriptors(&(UnixFd(0),), vec![reply]).expect("descriptors were agreed on");
+    request
+        .reply_with_descriptors(&(UnixFd(0),), vec![reply])
+        .expect("descriptor passing was negotiated");
 }
 
 fn pipe_with(text: &str) -> OwnedFd {
     let (reader, mut writer) = std::io::pipe().expect("descriptors are left");
-    writer.write_all(text.as_bytes()).expect("it fits");
+    writer.write_all(text.as_bytes()).expect("the text fits into the pipe");
     reader.into()
 }
 
 fn text_behind(message: &ReceivedMessage) -> String {
     let (place,): (UnixFd,) = message.read().expect("one descriptor");
-    let descriptor = message.descriptor(place).expect("it came along");
+    let descriptor = message.descriptor(place).expect("the descriptor was attached");
     let mut text = String::new();
     let copy = descriptor.try_clone().expect("descriptors are left");
-    File::from(copy).read_to_string(&mut text).expect("it can be read");
+    File::from(copy).read_to_string(&mut text).expect("UTF-8");
     text
 }
 
@@ -62,7 +64,7 @@ fn call(connection: &Connection, descriptors: Vec<OwnedFd>) -> Result<ReceivedMe
 }
 
 #[test]
-fn descriptors_go_both_ways() {
+fn descriptors_pass_in_both_directions() {
     let bus = PrivateTestBus::start();
     let _service = bus.serve(serve_files);
     let connection = bus.connect();
@@ -76,7 +78,7 @@ fn descriptors_go_both_ways() {
 }
 
 #[test]
-fn many_messages_with_descriptors_keep_them_apart() {
+fn descriptors_of_many_messages_are_not_mixed_up() {
     let bus = PrivateTestBus::start();
     let _service = bus.serve(serve_files);
     let connection = bus.connect();
@@ -96,7 +98,7 @@ fn many_messages_with_descriptors_keep_them_apart() {
 }
 
 #[test]
-fn gdbus_gets_a_descriptor_of_ours() {
+fn python_clients_exchange_descriptors() {
     let bus = PrivateTestBus::start();
     let _service = bus.serve(serve_files);
     let script = r#"
@@ -112,9 +114,9 @@ print(os.read(back.take(), 100).decode())
 }
 
 #[test]
-fn a_connection_without_descriptors_says_so() {
+fn descriptors_that_cannot_be_passed_are_refused() {
     let bus = PrivateTestBus::start();
-    let options = ConnectOptions { fds: FdWish::NotWanted, ..ConnectOptions::default() };
+    let options = ConnectOptions { fds: FdNegotiation::NotRequested, ..ConnectOptions::default() };
     let connection = Connection::open_with(&bus.address.parse().unwrap(), &options).unwrap();
     assert_eq!(connection.fds(), FdPassing::Off);
     let error = call(&connection, vec![pipe_with("x")]).unwrap_err();

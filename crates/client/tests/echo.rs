@@ -1,4 +1,4 @@
-//! Every type, in both directions, with ourselves and with other bindings.
+//! Round trips of every type, with this library and with other bindings.
 
 mod support;
 
@@ -13,7 +13,7 @@ use support::PrivateTestBus;
 const NAME: &str = "org.example.Echo";
 const PATH: &str = "/org/example/Echo";
 
-/// Serves a method that gives back whatever it is given, and some with types of their own.
+/// Serves a method that returns its arguments, and methods that do so with fixed types.
 fn serve_echo(connection: &Connection) {
     let interface = ServedInterface::<()>::builder(NAME)
         .raw_method("Echo", &[], &[], |(), request| echo_values(&request))
@@ -22,13 +22,13 @@ fn serve_echo(connection: &Connection) {
         .method("EchoContainers", &CONTAINERS, &CONTAINERS, |(), _, all: Containers| Ok(all))
         .build()
         .expect("a valid interface");
-    connection.add_object(PATH, &interface, ()).expect("nothing is there");
-    connection.request_name(NAME, NameFlags::NONE).expect("nobody has the name");
+    connection.add_object(PATH, &interface, ()).expect("the path is free");
+    connection.request_name(NAME, NameFlags::NONE).expect("the name has no owner");
 }
 
 fn echo_values(request: &IncomingCall) {
     let values = Value::read_args(&request.message().message()).expect("the bus checked it");
-    request.reply(&Values(&values)).expect("it came as a message");
+    request.reply(&Values(&values)).expect("a received body can be encoded");
 }
 
 type EchoedNumbers = (u8, bool, i16, u16, i32, u32, i64, u64, f64);
@@ -63,7 +63,7 @@ fn containers() -> Containers {
 }
 
 #[test]
-fn types_survive_between_ourselves() {
+fn all_types_round_trip_within_this_library() {
     let bus = PrivateTestBus::start();
     let _service = bus.serve(serve_echo);
     let connection = bus.connect();
@@ -84,7 +84,7 @@ fn types_survive_between_ourselves() {
 }
 
 #[test]
-fn python_calls_us() {
+fn python_clients_call_with_every_type() {
     let bus = PrivateTestBus::start();
     let _service = bus.serve(serve_echo);
     let script = r#"
@@ -123,7 +123,7 @@ print('done')
 }
 
 #[test]
-fn we_call_python() {
+fn python_services_return_every_type() {
     let bus = PrivateTestBus::start();
     let script = r#"
 import dbus, dbus.service, dbus.mainloop.glib
@@ -151,7 +151,7 @@ GLib.MainLoop().run()
     let _service = bus.python_service(script);
     let connection = bus.connect();
 
-    /// Sends `value` through the method with this number, and compares what comes back.
+    /// Sends `value` through the method with this number, and compares the result.
     fn check<T>(connection: &Connection, number: u32, value: T)
     where
         T: Encode + for<'a> Decode<'a> + PartialEq + std::fmt::Debug,
@@ -189,7 +189,7 @@ GLib.MainLoop().run()
 }
 
 #[test]
-fn gdbus_and_dbus_send_call_us() {
+fn gdbus_and_dbus_send_clients_get_correct_types() {
     let bus = PrivateTestBus::start();
     let _service = bus.serve(serve_echo);
     let call = ["call", "--session", "--dest", NAME, "--object-path", PATH, "--method"];
@@ -217,7 +217,7 @@ fn gdbus_and_dbus_send_call_us() {
 }
 
 #[test]
-fn we_call_ourselves_through_busctl() {
+fn busctl_calls_round_trip_values() {
     let bus = PrivateTestBus::start();
     let _service = bus.serve(serve_echo);
     let arguments = ["call", NAME, PATH, NAME, "Echo", "a{sv}as", "1", "k", "(ub)", "7", "true"];

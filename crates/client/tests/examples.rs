@@ -1,4 +1,4 @@
-//! The examples, as programs that talk to each other.
+//! Runs the example programs together on one bus.
 
 #![expect(clippy::unwrap_used, reason = "a panic in a test is its report")]
 
@@ -12,7 +12,7 @@ use std::time::Duration;
 use diligence_client::wire::body::Value;
 use support::PrivateTestBus;
 
-/// The program of an example, which `cargo test -p diligence-client` builds beside the tests.
+/// The program of an example, which `cargo test -p diligence-client` builds along with the tests.
 fn example(bus: &PrivateTestBus, name: &str) -> Command {
     let tests = std::env::current_exe().unwrap();
     let program: PathBuf = tests.parent().unwrap().join("../examples").join(name);
@@ -27,7 +27,7 @@ fn start(bus: &PrivateTestBus, name: &str, words: &[&str]) -> Child {
     command.args(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Ends the bus, and checks that the programs then end without an error.
+/// Kills the bus, and checks that the programs then exit successfully.
 fn end(mut bus: PrivateTestBus, programs: impl IntoIterator<Item = Child>) {
     bus.kill();
     for program in programs {
@@ -37,7 +37,7 @@ fn end(mut bus: PrivateTestBus, programs: impl IntoIterator<Item = Child>) {
 }
 
 #[test]
-fn the_chat_talks_whispers_and_searches() {
+fn chat_examples_talk_whisper_and_search() {
     let bus = PrivateTestBus::start();
     let watcher = bus.connect();
     let said = watcher.subscribe_to("/com/example/Chat", "com.example.Chat1", "Said").unwrap();
@@ -60,7 +60,7 @@ fn the_chat_talks_whispers_and_searches() {
     let members: Vec<String> = room.get("Members").unwrap();
     assert_eq!(members.len(), 2);
 
-    // A member that is gone is no longer in the room.
+    // A member that disconnected is removed from the room.
     let mut ben = programs.pop().unwrap();
     ben.kill().unwrap();
     ben.wait().unwrap();
@@ -70,7 +70,7 @@ fn the_chat_talks_whispers_and_searches() {
 }
 
 #[test]
-fn the_poller_asks_the_battery_and_the_volumes() {
+fn poller_battery_and_volumes_examples_work_together() {
     let bus = PrivateTestBus::start();
     let watcher = bus.connect();
     let battery = ("com.example.Battery", "/com/example/Battery", "com.example.Battery1");
@@ -90,7 +90,7 @@ fn the_poller_asks_the_battery_and_the_volumes() {
 }
 
 #[test]
-fn descriptors_go_both_ways() {
+fn descriptors_example_passes_files_both_ways() {
     let bus = PrivateTestBus::start();
     let service = start(&bus, "descriptors", &[]);
     let watcher = bus.connect();
@@ -101,9 +101,9 @@ fn descriptors_go_both_ways() {
     let length = std::fs::metadata("/etc/os-release").unwrap().len();
     assert_eq!(printed, format!("Open: {length} bytes\nTail: The last line of the log.\n"));
 
-    // A second service does not take the name away.
+    // A second instance fails because the name is owned.
     let output = example(&bus, "descriptors").output().unwrap();
     let complaint = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && complaint.contains("has an owner"), "{complaint}");
+    assert!(!output.status.success() && complaint.contains("is already owned"), "{complaint}");
     end(bus, [service]);
 }

@@ -1,4 +1,4 @@
-//! Serving objects, as other programs see them.
+//! Serving objects to other programs.
 
 mod support;
 
@@ -9,7 +9,7 @@ use diligence_client::wire::body::Value;
 use diligence_client::wire::message::Builder;
 use diligence_client::wire::names::{BusName, MemberName, ObjectPath};
 use diligence_client::{
-    CallError, CallOptions, Connection, EmitsChange, MethodError, NameFlags, ServeError,
+    CallError, CallOptions, Connection, EmitsChange, MethodError, NameFlags, Processed, ServeError,
     ServedInterface, error_name,
 };
 use support::PrivateTestBus;
@@ -33,7 +33,9 @@ fn player() -> ServedInterface<TestPlayer> {
             player.song = song;
             Ok((215_u32,))
         })
-        .method("Fail", &[], &[], |_, _, ()| Err::<(), _>(MethodError::failed("as it should")))
+        .method("Fail", &[], &[], |_, _, ()| {
+            Err::<(), _>(MethodError::failed("the test expects this"))
+        })
         .property("Song", |player| player.song.clone())
         .emits_change(EmitsChange::Invalidates)
         .writable_property(
@@ -61,8 +63,8 @@ fn player() -> ServedInterface<TestPlayer> {
 
 fn serve_player(connection: &Connection) {
     let state = TestPlayer { song: "none".into(), volume: 0.5, secret: 0 };
-    connection.add_object(PATH, &player(), state).expect("nothing is there");
-    connection.request_name(NAME, NameFlags::NONE).expect("nobody has the name");
+    connection.add_object(PATH, &player(), state).expect("the path is free");
+    connection.request_name(NAME, NameFlags::NONE).expect("the name has no owner");
 }
 
 #[test]
@@ -122,7 +124,7 @@ fn busctl_reads_the_introspection() {
 }
 
 #[test]
-fn other_programs_use_the_properties() {
+fn properties_work_with_busctl_and_gdbus() {
     let bus = PrivateTestBus::start();
     let _service = bus.serve(serve_player);
     assert_eq!(bus.busctl(&["get-property", NAME, PATH, NAME, "Volume"]), "d 0.5\n");
@@ -140,7 +142,7 @@ fn other_programs_use_the_properties() {
 }
 
 #[test]
-fn changes_are_told_as_each_property_has_it() {
+fn property_changes_are_announced_as_configured() {
     let bus = PrivateTestBus::start();
     let connection = bus.connect();
     let changes = {
@@ -181,7 +183,7 @@ fn changes_are_told_as_each_property_has_it() {
 }
 
 #[test]
-fn errors_are_those_of_other_bindings() {
+fn errors_have_the_names_of_other_bindings() {
     let bus = PrivateTestBus::start();
     let _service = bus.serve(serve_player);
     let connection = bus.connect();
@@ -223,7 +225,7 @@ fn error_name_text(name: &str) -> String {
 }
 
 #[test]
-fn a_call_without_an_interface_finds_the_method() {
+fn calls_without_interface_find_the_method() {
     let bus = PrivateTestBus::start();
     let _service = bus.serve(serve_player);
     let connection = bus.connect();
@@ -240,7 +242,7 @@ fn a_call_without_an_interface_finds_the_method() {
 }
 
 #[test]
-fn a_method_emits_signals_of_its_own_interface() {
+fn methods_emit_signals_of_their_interface() {
     let bus = PrivateTestBus::start();
     let interface = ServedInterface::<()>::builder(NAME)
         .method("Stop", &[], &[], |(), request, ()| Ok(request.emit("Ended", &("a song",))?))
@@ -263,7 +265,13 @@ fn a_method_emits_signals_of_its_own_interface() {
     let bare = caller.start_call(&without_interface("Stop"), &(), CallOptions::default());
     let wrong = caller.start_call(&without_interface("Misspell"), &(), CallOptions::default());
     caller.flush().unwrap();
-    service.serve_for(Duration::from_millis(50)).unwrap();
+    let mut answered = 0;
+    while answered < 3 {
+        match service.process(Some(Duration::from_secs(5))).unwrap() {
+            Processed::Request => answered += 1,
+            other => assert_ne!(other, Processed::Nothing, "only {answered} calls arrived"),
+        }
+    }
     service.flush().unwrap();
     for _ in 0..2 {
         let signal = signals.next(None).unwrap().unwrap();
@@ -277,7 +285,7 @@ fn a_method_emits_signals_of_its_own_interface() {
 }
 
 #[test]
-fn an_object_manager_lists_what_comes_and_goes() {
+fn object_managers_list_and_announce_objects() {
     let bus = PrivateTestBus::start();
     let _service = bus.serve(|service| {
         service.add_object_manager("/org/example").unwrap();
@@ -307,7 +315,8 @@ fn an_object_manager_lists_what_comes_and_goes() {
     assert!(add("b").unwrap_err().to_string().contains(&ServeError::Taken.to_string()));
 
     type Interfaces = BTreeMap<String, BTreeMap<String, Value>>;
-    let signal = added.next(Some(Duration::from_secs(5))).unwrap().expect("it was added");
+    let signal =
+        added.next(Some(Duration::from_secs(5))).unwrap().expect("a signal for the added object");
     let (path, interfaces): (ObjectPath<'_>, Interfaces) = signal.read().unwrap();
     assert_eq!(path, "/org/example/b");
     assert_eq!(interfaces[NAME]["Song"], Value::from("b"));
@@ -326,14 +335,14 @@ fn an_object_manager_lists_what_comes_and_goes() {
 }
 
 #[test]
-fn an_object_serves_one_call_at_a_time() {
+fn objects_reject_nested_calls() {
     let bus = PrivateTestBus::start();
     let _service = bus.serve(|service| {
         let interface = ServedInterface::<u32>::builder("org.example.Nested")
             .method("Wait", &[], &["count"], |count, request, ()| {
                 *count += 1;
                 request.properties_changed(&["Count"]);
-                // Serves another call meanwhile, which is for the same object.
+                // Serves a nested call, which is for the same object.
                 request.connection().process(None).expect("the bus runs");
                 Ok((*count,))
             })
@@ -350,7 +359,7 @@ fn an_object_serves_one_call_at_a_time() {
     let error = nested.get::<u32>("Count").unwrap_err();
     assert_eq!(error.remote_name(), Some(error_name::FAILED.as_str()));
     assert_eq!(first.wait().unwrap().read::<(u32,)>(), Ok((1,)));
-    // What could not be told while the method ran was put off.
+    // The change signal was deferred while the method ran.
     let signal = changes.next(Some(Duration::from_secs(5))).unwrap().expect("a change");
     let (_, changed, _): ObservedChanges<'_> = signal.read().unwrap();
     assert_eq!(changed, BTreeMap::from([("Count", Value::from(1_u32))]));

@@ -1,4 +1,4 @@
-//! Signals over a real bus, and the match rules that it is given for them.
+//! Subscriptions over a real bus, and the match rules that they add.
 
 #![expect(clippy::unwrap_used, reason = "a panic in a test is its report")]
 
@@ -16,11 +16,11 @@ use diligence_client::{
 };
 use support::{PrivateTestBus, TestDirectory};
 
-const PATIENCE: Option<Duration> = Some(Duration::from_secs(5));
+const TIMEOUT: Option<Duration> = Some(Duration::from_secs(5));
 
-/// How many rules the bus has of `connection`, as `observer` is told.
+/// Number of match rules of `connection` at the bus; `observer` queries it.
 fn rules(observer: &Connection, connection: &Connection) -> u32 {
-    // Rules that are taken back are queued, and the answer to a call shows that they were taken.
+    // RemoveMatch calls are queued without a reply; the reply to Ping shows that they were processed.
     let bus = "org.freedesktop.DBus";
     connection.call(bus, "/", "org.freedesktop.DBus.Peer", "Ping", &()).unwrap();
     let stats = "org.freedesktop.DBus.Debug.Stats";
@@ -35,18 +35,18 @@ fn rules(observer: &Connection, connection: &Connection) -> u32 {
 }
 
 fn next(subscription: &Subscription) -> (String, u32) {
-    let signal = subscription.next(PATIENCE).unwrap().expect("a signal");
+    let signal = subscription.next(TIMEOUT).unwrap().expect("a signal");
     (signal.member().expect("signals have one").into(), signal.read::<(u32,)>().unwrap().0)
 }
 
 #[test]
-fn a_rule_is_given_once_and_taken_back_with_its_last_user() {
+fn match_rules_are_shared_and_removed_with_the_last_subscription() {
     let bus = PrivateTestBus::start();
     let (observer, connection) = (bus.connect(), bus.connect());
     assert_eq!(rules(&observer, &connection), 0);
     let one = connection.subscribe("type='signal',interface='a.b',member='C'").unwrap();
     assert_eq!(rules(&observer, &connection), 1);
-    // The same rule, spelled otherwise.
+    // The same rule in another spelling.
     let two = connection.subscribe("member=C,interface=a.b,type=signal").unwrap();
     assert_eq!(rules(&observer, &connection), 1);
     let other = connection.subscribe("interface='a.b'").unwrap();
@@ -60,7 +60,7 @@ fn a_rule_is_given_once_and_taken_back_with_its_last_user() {
 }
 
 #[test]
-fn each_subscription_gets_what_it_asked_for() {
+fn subscriptions_get_the_signals_their_rules_select() {
     let bus = PrivateTestBus::start();
     let (sender, receiver) = (bus.connect(), bus.connect());
     let all = receiver.subscribe("path_namespace='/org/example'").unwrap();
@@ -83,7 +83,7 @@ fn each_subscription_gets_what_it_asked_for() {
 }
 
 #[test]
-fn a_sender_with_a_well_known_name_is_followed() {
+fn subscriptions_by_well_known_sender_follow_the_owner() {
     let bus = PrivateTestBus::start();
     let (one, other, receiver) = (bus.connect(), bus.connect(), bus.connect());
     let observer = bus.connect();
@@ -91,12 +91,12 @@ fn a_sender_with_a_well_known_name_is_followed() {
     one.request_name(name, NameFlags::ALLOW_REPLACEMENT).unwrap();
     let proxy = receiver.proxy(name, "/a", "a.b").unwrap();
     let owned = proxy.signals("C").unwrap();
-    let anybody = receiver.subscribe("member='C'").unwrap();
-    let emit = |who: &Connection, number: u32| {
-        who.emit("/a", "a.b", "C", &(number,)).unwrap();
-        who.flush().unwrap();
-        // So that the next one comes after it, whoever sends it.
-        assert_eq!(next(&anybody).1, number);
+    let any_sender = receiver.subscribe("member='C'").unwrap();
+    let emit = |sender: &Connection, number: u32| {
+        sender.emit("/a", "a.b", "C", &(number,)).unwrap();
+        sender.flush().unwrap();
+        // Waits, so that signals of the other sender arrive later.
+        assert_eq!(next(&any_sender).1, number);
     };
     emit(&one, 1);
     emit(&other, 2);
@@ -109,7 +109,7 @@ fn a_sender_with_a_well_known_name_is_followed() {
     while let Some(signal) = owned.poll().unwrap() {
         found.push(signal.read::<(u32,)>().unwrap().0);
     }
-    // The first owner waits in the queue and has the name again in the end.
+    // The first owner waited in the queue and became the owner again.
     assert_eq!(found, [1, 4, 5]);
 
     assert_eq!(rules(&observer, &receiver), 3);
@@ -118,7 +118,7 @@ fn a_sender_with_a_well_known_name_is_followed() {
 }
 
 #[test]
-fn what_cannot_be_subscribed_to_says_why() {
+fn invalid_subscriptions_report_reasons() {
     let bus = PrivateTestBus::start();
     let connection = bus.connect();
     let malformed = connection.subscribe("member=").unwrap_err();
@@ -130,7 +130,7 @@ fn what_cannot_be_subscribed_to_says_why() {
 }
 
 #[test]
-fn a_rule_that_the_bus_refuses_leaves_nothing() {
+fn refused_match_rules_are_not_counted() {
     let directory = TestDirectory::new("limit");
     let limit = r#"<limit name="max_match_rules_per_connection">3</limit>"#;
     let bus =
@@ -146,7 +146,7 @@ fn a_rule_that_the_bus_refuses_leaves_nothing() {
 }
 
 #[test]
-fn signals_that_are_not_taken_are_lost_with_notice() {
+fn dropped_signals_are_reported() {
     let bus = PrivateTestBus::start();
     let address: AddressList = bus.address.parse().unwrap();
     let core = CoreConfig { signals_max: 3, ..CoreConfig::default() };
@@ -159,11 +159,11 @@ fn signals_that_are_not_taken_are_lost_with_notice() {
     }
     let name = sender.unique_name();
     sender.flush().unwrap();
-    // Takes all that came, signals first.
+    // The reply arrives after the signals, so all of them have been received.
     let peer = "org.freedesktop.DBus";
     receiver.call(peer, "/org/freedesktop/DBus", peer, "GetNameOwner", &(name,)).unwrap();
     assert_eq!([next(&few).1, next(&few).1, next(&few).1], [0, 1, 2]);
-    assert_eq!(few.next(PATIENCE).unwrap_err(), SubscriptionError::Lost { count: 7 });
+    assert_eq!(few.next(TIMEOUT).unwrap_err(), SubscriptionError::Lost { count: 7 });
     sender.emit("/a", "a.b", "C", &(10_u32,)).unwrap();
     sender.flush().unwrap();
     assert_eq!(next(&few).1, 10);

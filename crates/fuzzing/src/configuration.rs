@@ -1,4 +1,4 @@
-//! Configuration files of the bus.
+//! The fuzzing target for configuration files of the bus.
 
 use std::cell::RefCell;
 use std::fs;
@@ -8,9 +8,9 @@ use broker::busconfig::{self, Accounts, Environment, SecurityModule};
 
 use crate::seed::{Seed, numbered};
 
-/// A file: it is a configuration, or there is an error that can be told.
+/// Loads a configuration file: the result is a configuration, or an error with a text.
 pub fn file(bytes: &[u8]) {
-    // It may include others, of which only those beside it are there to be read.
+    // Skips inputs whose includes could reach outside the temporary folder.
     if FORBIDDEN.iter().any(|word| bytes.windows(word.len()).any(|window| window == *word)) {
         return;
     }
@@ -33,7 +33,7 @@ thread_local! {
     static FILE: RefCell<ConfigurationFile> = RefCell::new(ConfigurationFile::new());
 }
 
-/// A file in memory, if there is such a place; it goes with its thread.
+/// A configuration file on a memory file system if possible; removed when its thread ends.
 struct ConfigurationFile(PathBuf);
 
 impl ConfigurationFile {
@@ -52,7 +52,7 @@ impl Drop for ConfigurationFile {
     }
 }
 
-/// Two accounts.
+/// An environment with one user and one group.
 struct FixedEnvironment;
 
 impl Accounts for FixedEnvironment {
@@ -65,10 +65,10 @@ impl Accounts for FixedEnvironment {
     }
 }
 
-/// What has no end, or waits: files that are none, and the folder above.
+/// Paths to devices and special files, which could block or be endless, and the parent folder.
 const FORBIDDEN: [&[u8]; 4] = [b"/dev", b"/proc", b"/sys", b".."];
 
-/// Files with every element.
+/// Configuration files that together contain every element.
 pub fn files() -> Vec<Seed> {
     let wrapped = |elements: &str| format!("<busconfig>{elements}</busconfig>");
     numbered([

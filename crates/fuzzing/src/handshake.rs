@@ -1,8 +1,8 @@
-//! Both sides of the handshake. However the bytes are cut, the outcome is the same.
+//! Fuzzing targets for both sides of the handshake. The outcome must not depend on the chunking.
 
 use wire::guid::Guid;
 use wire::sasl::client::{
-    AuthenticationAttempt, AuthenticationPlan, Cookies, Direct, FdWish, SaslClient,
+    AuthenticationAttempt, AuthenticationPlan, Cookies, DirectAttempt, FdNegotiation, SaslClient,
 };
 use wire::sasl::cookie::{Cookie, CookieContext};
 use wire::sasl::server::{
@@ -12,17 +12,18 @@ use wire::sasl::{ClientConfig, Mechanisms, ServerConfig, client};
 
 use crate::seed::{Seed, numbered, split_first};
 
-/// What a client says: the first byte is for the transport and for the pieces.
+/// Feeds a server with the lines of a client. The first byte selects the transport and the size of
+/// the pieces.
 pub fn server(bytes: &[u8]) {
-    let (how, input) = split_first(bytes);
-    let whole = serve(how, input.len(), input);
-    let pieces = serve(how, 1 + usize::from(how >> 2) % 32, input);
+    let (options, input) = split_first(bytes);
+    let whole = serve(options, input.len(), input);
+    let pieces = serve(options, 1 + usize::from(options >> 2) % 32, input);
     assert_eq!(pieces, whole);
     let (outcome, out, _) = whole;
-    // A client that reads nothing cannot make the server hold much.
+    // A client that does not read must not make the server queue much.
     assert!(out.len() <= ANSWERS_LEN_MAX, "{} bytes are answered", out.len());
     if let Ok(server::ServerProgress::Done { identity, .. }) = outcome {
-        let expected = if how & 1 == 0 {
+        let expected = if options & 1 == 0 {
             AuthenticatedIdentity::Uid(1000)
         } else {
             AuthenticatedIdentity::Anonymous
@@ -30,21 +31,22 @@ pub fn server(bytes: &[u8]) {
         assert!(
             identity == expected
                 || identity == AuthenticatedIdentity::Anonymous
-                || says_cookie(input),
+                || mentions_cookies(input),
             "{identity:?}"
         );
     }
 }
 
-/// On a transport that does not say who is there, only a cookie makes somebody a user.
-fn says_cookie(input: &[u8]) -> bool {
+/// True if the input mentions the cookie mechanism: without credentials from the transport, only a
+/// cookie identifies a user.
+fn mentions_cookies(input: &[u8]) -> bool {
     input.windows(16).any(|word| word == b"DBUS_COOKIE_SHA1")
 }
 
 type FuzzedHandshake = (Result<server::ServerProgress, server::Violation>, Vec<u8>, usize);
 
-fn serve(how: u8, piece: usize, input: &[u8]) -> FuzzedHandshake {
-    let is_local = how & 1 == 0;
+fn serve(options: u8, piece: usize, input: &[u8]) -> FuzzedHandshake {
+    let is_local = options & 1 == 0;
     let mut server = SaslServer::new(ServerConfig {
         guid: Guid::from_bytes([7; 16]),
         mechanisms: Mechanisms::ALL,
@@ -67,32 +69,33 @@ fn serve(how: u8, piece: usize, input: &[u8]) -> FuzzedHandshake {
     (Ok(server::ServerProgress::NeedMore), out, consumed)
 }
 
-/// What a server says: the first byte is for the plan of the client and for the pieces.
+/// Feeds a client with the lines of a server. The first byte selects the client's plan and the size
+/// of the pieces.
 pub fn client(bytes: &[u8]) {
-    let (how, input) = split_first(bytes);
-    let whole = connect(how, input.len(), input);
-    let pieces = connect(how, 1 + usize::from(how >> 3) % 16, input);
+    let (options, input) = split_first(bytes);
+    let whole = connect(options, input.len(), input);
+    let pieces = connect(options, 1 + usize::from(options >> 3) % 16, input);
     assert_eq!(pieces, whole);
 }
 
-type Connected = (Result<client::ClientProgress, client::AuthenticationFailure>, Vec<u8>, usize);
+type FuzzedLogin = (Result<client::ClientProgress, client::AuthenticationFailure>, Vec<u8>, usize);
 
-fn connect(how: u8, piece: usize, input: &[u8]) -> Connected {
-    let external = Direct::External { uid: 1000 };
-    let anonymous = Direct::Anonymous { trace: "here".into() };
-    let plan = match how & 3 {
-        0 => AuthenticationPlan::AtOnce(external),
-        1 => AuthenticationPlan::AtOnce(anonymous),
-        2 => AuthenticationPlan::InTurn {
+fn connect(options: u8, piece: usize, input: &[u8]) -> FuzzedLogin {
+    let external = DirectAttempt::External { uid: 1000 };
+    let anonymous = DirectAttempt::Anonymous { trace: "here".into() };
+    let plan = match options & 3 {
+        0 => AuthenticationPlan::Pipelined(external),
+        1 => AuthenticationPlan::Pipelined(anonymous),
+        2 => AuthenticationPlan::Sequential {
             first: AuthenticationAttempt::Cookie { user: "user".into() },
             then: Vec::new(),
         },
-        _ => AuthenticationPlan::InTurn {
+        _ => AuthenticationPlan::Sequential {
             first: external.into(),
             then: vec![AuthenticationAttempt::Cookie { user: "user".into() }, anonymous.into()],
         },
     };
-    let fds = if how & 4 == 0 { FdWish::Wanted } else { FdWish::NotWanted };
+    let fds = if options & 4 == 0 { FdNegotiation::Requested } else { FdNegotiation::NotRequested };
     let mut out = Vec::new();
     let mut client = SaslClient::start(ClientConfig { plan, fds }, &mut out);
     let mut consumed = 0;
@@ -109,7 +112,7 @@ fn connect(how: u8, piece: usize, input: &[u8]) -> Connected {
     (Ok(client::ClientProgress::NeedMore), out, consumed)
 }
 
-/// A system with one user, `user` or 1000, and one cookie.
+/// Callbacks for one user, `user` or 1000, with one cookie.
 struct FixedAuthority;
 
 impl Authority for FixedAuthority {
@@ -136,11 +139,11 @@ impl Cookies for FixedAuthority {
     }
 }
 
-/// 256 commands, each answered with a line.
+/// Maximum output of a server: 256 commands, each answered with a line.
 const ANSWERS_LEN_MAX: usize = 256 * 256;
 
-/// What clients say.
-pub fn of_clients() -> Vec<Seed> {
+/// Seeds with the lines of clients.
+pub fn client_inputs() -> Vec<Seed> {
     numbered([
         "\0\0AUTH EXTERNAL 31303030\r\nNEGOTIATE_UNIX_FD\r\nBEGIN\r\nl\x01",
         "\x0c\0AUTH\r\nAUTH EXTERNAL\r\nDATA\r\nBEGIN\r\n",
@@ -150,8 +153,8 @@ pub fn of_clients() -> Vec<Seed> {
     ])
 }
 
-/// What servers say.
-pub fn of_servers() -> Vec<Seed> {
+/// Seeds with the lines of servers.
+pub fn server_inputs() -> Vec<Seed> {
     const GUID: &str = "07070707070707070707070707070707";
     numbered([
         format!("\x08OK {GUID}\r\nAGREE_UNIX_FD\r\nl\x02"),

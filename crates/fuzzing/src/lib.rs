@@ -1,22 +1,22 @@
-//! What holds for any bytes at all, wherever these come from: nothing panics, nothing grows beyond
-//! measure, and what was understood can be written and understood again.
+//! Fuzzing targets. For arbitrary bytes, no parser panics, memory use stays within its limits, and
+//! accepted input can be written and read again.
 //!
-//! Each [`FuzzTarget`] is a function that takes bytes and panics if that does not hold, with a few inputs
-//! to begin with. Two programs use them:
+//! Each [`FuzzTarget`] is a function that takes bytes and panics if a property does not hold, with
+//! seed inputs. Two programs use the targets:
 //!
-//! - the folder `fuzz`, with a nightly compiler: libFuzzer looks for bytes that reach new code
+//! - the folder `fuzz`, with a nightly compiler: libFuzzer searches for bytes that reach new code
 //!   (`make fuzz`);
-//! - the test `smoke` of this crate, with any compiler: the corpus and some thousand mutations of it,
-//!   in seconds, so that a target that breaks is known at once.
+//! - the test `smoke` of this crate, with any compiler: it runs the corpus and thousands of
+//!   mutations of it within seconds, so that a failing target is noticed early.
 //!
-//! The targets, by what they read:
+//! The targets, by their input:
 //!
 //! - [`messages`]: headers, bodies, streams.
-//! - [`handshake`]: both sides of it.
-//! - [`texts`]: match rules, addresses, files of services.
-//! - [`configuration`]: files of the bus itself.
-//! - [`operations`]: what connections do, chosen by the bytes.
-//! - [`recordings`]: files of ours and of others.
+//! - [`handshake`]: both sides of the handshake.
+//! - [`texts`]: match rules, addresses, service files.
+//! - [`configuration`]: configuration files of the bus.
+//! - [`operations`]: sequences of operations on a bus.
+//! - [`recordings`]: recordings in all supported formats.
 
 #![forbid(unsafe_code)]
 
@@ -30,24 +30,24 @@ pub mod texts;
 
 pub use seed::Seed;
 
-/// Something that takes bytes.
+/// A fuzzing target with its seeds.
 #[derive(Clone, Copy, Debug)]
 pub struct FuzzTarget {
-    /// The name of the program that libFuzzer runs, and of the folder with its corpus.
+    /// The name of the libFuzzer program, and of the folder with its corpus.
     pub name: &'static str,
-    /// Takes bytes, and panics where it finds a mistake of ours.
+    /// Runs the target on an input; panics if a property does not hold.
     pub run: fn(&[u8]),
-    /// Inputs behind whose first bytes the search can begin.
+    /// Generates the seed inputs.
     pub seeds: fn() -> Vec<Seed>,
 }
 
-/// All that there are.
+/// All targets, in the order of the smoke test.
 pub const TARGETS: &[FuzzTarget] = &[
     FuzzTarget { name: "header", run: messages::header, seeds: messages::whole_messages },
     FuzzTarget { name: "body", run: messages::body, seeds: messages::bodies },
     FuzzTarget { name: "framer", run: messages::framer, seeds: messages::streams },
-    FuzzTarget { name: "sasl_server", run: handshake::server, seeds: handshake::of_clients },
-    FuzzTarget { name: "sasl_client", run: handshake::client, seeds: handshake::of_servers },
+    FuzzTarget { name: "sasl_server", run: handshake::server, seeds: handshake::client_inputs },
+    FuzzTarget { name: "sasl_client", run: handshake::client, seeds: handshake::server_inputs },
     FuzzTarget { name: "match_rule", run: texts::match_rule, seeds: texts::match_rules },
     FuzzTarget { name: "address", run: texts::address, seeds: texts::addresses },
     FuzzTarget { name: "service_file", run: texts::service_file, seeds: texts::service_files },

@@ -1,12 +1,13 @@
-//! What connections do with a bus, chosen by the bytes: who comes and goes, which call with which
-//! arguments, any message to anybody, time, a configuration with small limits.
+//! The fuzzing target for sequences of operations on a bus. The bytes select which peers connect
+//! and disconnect, their calls and messages, the passage of time, and a configuration with small
+//! limits.
 
 use testkit::chaos::Chaos;
 use testkit::random::Random;
 
 use crate::seed::{Seed, numbered};
 
-/// A bus and all that happens to it. What it sends is checked, and that nothing is left in the end.
+/// Runs operations on a bus. All output is checked, and the bus must have no state left at the end.
 pub fn bus(bytes: &[u8]) {
     let mut chaos = Chaos::new(Random::from_bytes(bytes));
     while chaos.has_bytes() {
@@ -15,7 +16,7 @@ pub fn bus(bytes: &[u8]) {
     chaos.end();
 }
 
-/// Choices that nobody has made.
+/// Seeds with random choices.
 pub fn choices() -> Vec<Seed> {
     numbered((0..8_u64).map(|seed| {
         let mut random = Random::from_seed(seed);

@@ -1,4 +1,4 @@
-//! Files of ours and of others with messages in them.
+//! Fuzzing targets for recordings in all supported formats.
 
 use capture::file::{PcapngWriter, RecordingReader};
 use capture::lint::LintRule;
@@ -13,57 +13,60 @@ use testkit::recording::TestRecording;
 
 use crate::seed::Seed;
 
-/// Any bytes as a file: they are read to their end, nothing comes out that was not in them, and what was
-/// read can be written and read again.
+/// Reads a file to its end. The size of the file limits the size of its messages, and a written
+/// copy has the same number of messages.
 pub fn reader(file: &[u8]) {
-    // What is packed grows when it is read; that is zlib's and zstd's, and would only take time.
-    if PACKED.iter().any(|magic| file.starts_with(magic)) {
+    // Compressed files are skipped: they would only test zlib and zstd, and expand to large sizes.
+    if COMPRESSED_MAGIC.iter().any(|magic| file.starts_with(magic)) {
         return;
     }
-    let Some((written, counts)) = rewritten(file) else { return };
+    let Some((written, counts)) = rewrite(file) else { return };
     assert!(counts.bytes <= EXPANSION_MAX * file.len(), "{counts:?} of {}", file.len());
-    assert!(counts.others <= file.len(), "{counts:?} of {}", file.len());
-    let (_, again) = rewritten(&written).expect("what was written is a recording");
+    assert!(counts.other_records <= file.len(), "{counts:?} of {}", file.len());
+    let (_, again) = rewrite(&written).expect("the written file is a recording");
     assert_eq!(counts.messages, again.messages);
 }
 
-/// What was read of a file.
+/// Counts of the content of a file.
 #[derive(Default, Debug)]
 struct ParsedCounts {
     messages: usize,
-    /// Bytes kept of messages.
+    /// Number of message bytes that were kept.
     bytes: usize,
-    /// Records that are no messages.
-    others: usize,
+    /// Number of records other than messages.
+    other_records: usize,
 }
 
-/// Reads a file, if it is a recording, and writes what it says.
-fn rewritten(file: &[u8]) -> Option<(Vec<u8>, ParsedCounts)> {
+/// Reads a file; if it is a recording, writes its records to a new one.
+fn rewrite(file: &[u8]) -> Option<(Vec<u8>, ParsedCounts)> {
     let mut counts = ParsedCounts::default();
     let mut reader = RecordingReader::new(file).ok()??;
-    let mut writer =
-        PcapngWriter::new(Vec::new(), &RecordingOrigin::default()).expect("memory takes all");
+    let mut writer = PcapngWriter::new(Vec::new(), &RecordingOrigin::default())
+        .expect("writes to memory succeed");
     while let Ok(Some(record)) = reader.next_record() {
         match &record {
             RecordingRecord::Message(raw) => {
                 counts.messages += 1;
                 counts.bytes += raw.bytes.len();
-                assert!(raw.bytes.len() <= raw.len as usize, "more is kept than there was");
+                assert!(
+                    raw.bytes.len() <= raw.len as usize,
+                    "the kept part is not longer than the message"
+                );
             }
-            _ => counts.others += 1,
+            _ => counts.other_records += 1,
         }
-        writer.write(&record).expect("memory takes all");
+        writer.write(&record).expect("writes to memory succeed");
     }
-    Some((writer.finish().expect("memory takes all"), counts))
+    Some((writer.finish().expect("writes to memory succeed"), counts))
 }
 
-/// How files begin that are compressed: with gzip, with zstd.
-const PACKED: [&[u8]; 2] = [&[0x1F, 0x8B], &[0x28, 0xB5, 0x2F, 0xFD]];
+/// First bytes of files compressed with gzip and zstd.
+const COMPRESSED_MAGIC: [&[u8]; 2] = [&[0x1F, 0x8B], &[0x28, 0xB5, 0x2F, 0xFD]];
 
-/// Messages made from the shortest line of a table are so much longer than it.
+/// Maximum ratio of message bytes to file bytes; the shortest line of a table expands the most.
 const EXPANSION_MAX: usize = 8;
 
-/// Any bytes as a file, and everything that can be asked of a recording.
+/// Reads a file, and runs all analyses on it.
 pub fn analyses(file: &[u8]) {
     let Ok(Some(mut reader)) = RecordingReader::new(file) else { return };
     let mut capture = Capture::default();
@@ -73,7 +76,7 @@ pub fn analyses(file: &[u8]) {
         }
         capture.push(match record {
             RecordingRecord::Message(raw) => {
-                // The file is memory, where nothing can be found again.
+                // A file in memory has no position from which a message could be read again.
                 RecordingRecord::Message(RawMessage { place: None, ..raw })
             }
             other => other,
@@ -111,19 +114,20 @@ fn count(capture: &Capture) {
 }
 
 fn follow(capture: &Capture) {
-    timeline::chrome_trace(capture, |_| true, std::io::sink()).expect("it takes all");
+    timeline::chrome_trace(capture, |_| true, std::io::sink()).expect("writes to a sink succeed");
     drop(timeline::blocked_table(&timeline::blocked(capture, |_| true)));
     for start_up in timeline::start_ups(capture) {
         drop(start_up.table(capture, usize::MAX));
     }
 }
 
-/// Rules compare messages with each other, and what many of the same show a few do too.
+/// Limits the cost of lint rules that compare messages with each other. More messages of the same
+/// kind find no more errors.
 const MESSAGES_MAX: usize = 2_000;
 
-/// A recording in each format.
+/// Seeds with a recording in each format.
 pub fn files() -> Vec<Seed> {
-    let (talk, trace) = (talk(), trace());
+    let (talk, trace) = (message_recording(), trace_recording());
     let files = [
         ("talk.pcap", talk.pcap()),
         ("talk.pcapng", talk.pcapng()),
@@ -135,8 +139,8 @@ pub fn files() -> Vec<Seed> {
     files.map(|(name, bytes)| (name.to_owned(), bytes)).into()
 }
 
-/// Messages of every kind.
-fn talk() -> TestRecording {
+/// A recording with messages of every kind.
+fn message_recording() -> TestRecording {
     let mut recording = TestRecording::new();
     recording.ask_bus(":1.1", "AddMatch", &("type='signal',member='New'",), &());
     recording.owner_changed("org.example.Mail", "", ":1.2");
@@ -150,8 +154,8 @@ fn talk() -> TestRecording {
     recording
 }
 
-/// Everything that our recorder writes beside messages.
-fn trace() -> TestRecording {
+/// A recording with every kind of record that the recorder writes in addition to messages.
+fn trace_recording() -> TestRecording {
     let mut recording = TestRecording::new();
     recording.bus(RecordedBus {
         name: "session".to_owned(),
@@ -172,7 +176,7 @@ fn trace() -> TestRecording {
     recording
 }
 
-/// Messages one behind the other.
+/// The messages of a recording, concatenated.
 fn bytes(recording: &TestRecording) -> Vec<u8> {
     let mut bytes = Vec::new();
     recording.each(|record| {
@@ -183,12 +187,12 @@ fn bytes(recording: &TestRecording) -> Vec<u8> {
     bytes
 }
 
-/// As `dbus-monitor --profile` prints it.
+/// Output of `dbus-monitor --profile`.
 const TABLE: &str = "#type\ttimestamp\tserial\tsender\tdestination\tpath\tinterface\tmember\n\
     mc\t12.000001\t7\t:1.1\torg.example.Mail\t/a\torg.example.Mail\tCount\n\
     mr\t12.5\t3\t:1.2\t:1.1\t7\n\
     sig\t14\t5\t:1.2\t<none>\t/\torg.example.Mail\tNew\n";
 
-/// As `dbus-monitor` prints it.
+/// Output of `dbus-monitor` for one signal.
 const TEXT: &str = "signal time=14.0 sender=:1.2 -> destination=(null destination) serial=5 \
     path=/; interface=org.example.Mail; member=New\n   string \"text\"\n   uint64 77\n";

@@ -1,4 +1,4 @@
-//! Texts in a grammar of their own: match rules, addresses, files of services.
+//! Fuzzing targets for match rules, addresses and service files.
 
 use services::{DesktopFile, ServiceFile};
 use wire::address::AddressList;
@@ -8,7 +8,7 @@ use wire::names::WellKnownName;
 
 use crate::seed::{Seed, numbered};
 
-/// A match rule: what it says when it is written is the same rule, and it can be asked.
+/// Parses a match rule. Its canonical form must parse to the same rule.
 pub fn match_rule(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     match MatchRule::parse(text) {
@@ -16,7 +16,8 @@ pub fn match_rule(bytes: &[u8]) {
             assert!(text.len() <= MATCH_RULE_LEN_MAX);
             let _ = rule.matches(&FuzzedSignal);
             let written = rule.to_string();
-            // A text at the limit may have its apostrophes in fewer places than we put them.
+            // A rule near the length limit can have a longer canonical form, because that quotes
+            // all values.
             if written.len() <= MATCH_RULE_LEN_MAX {
                 assert_eq!(MatchRule::parse(&written).as_ref(), Ok(&rule), "{written:?}");
             }
@@ -25,7 +26,7 @@ pub fn match_rule(bytes: &[u8]) {
     }
 }
 
-/// A list of addresses: written and read again it is the same.
+/// Parses a list of addresses. Its formatted text must parse to the same list.
 pub fn address(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     match AddressList::parse(text) {
@@ -40,17 +41,17 @@ pub fn address(bytes: &[u8]) {
     }
 }
 
-/// An error tells of a place in the text.
+/// Checks that the position in an error is inside the text.
 fn check_place(text: &str, at: usize, error: &impl std::fmt::Display) {
     assert!(at <= text.len(), "{error}: {at} of {}", text.len());
 }
 
-/// The file of a service, as the bus and the helper that runs as root read it.
+/// Parses a service file, as the bus and the launch helper do.
 pub fn service_file(bytes: &[u8]) {
     let entry = DesktopFile::parse(bytes);
     match ServiceFile::parse(bytes) {
         Ok(service) => {
-            let entry = entry.expect("it is a desktop entry");
+            let entry = entry.expect("a service file is a desktop entry");
             assert_eq!(entry.get("D-BUS Service", "Name"), Some(service.name.as_str()));
             assert!(WellKnownName::new(&service.name).is_ok());
             if let Ok(command) = service.command {
@@ -63,7 +64,7 @@ pub fn service_file(bytes: &[u8]) {
     }
 }
 
-/// A signal with a few arguments.
+/// A signal with three arguments.
 struct FuzzedSignal;
 
 impl MatchSubject for FuzzedSignal {
@@ -98,7 +99,7 @@ impl MatchSubject for FuzzedSignal {
     }
 }
 
-/// Rules with every key.
+/// Seeds with match rules that contain every key.
 pub fn match_rules() -> Vec<Seed> {
     numbered([
         "type='signal',sender='org.freedesktop.DBus',interface='a.b',member='S',path='/a/b'",
@@ -110,7 +111,7 @@ pub fn match_rules() -> Vec<Seed> {
     ])
 }
 
-/// Addresses of every transport.
+/// Seeds with addresses of every transport.
 pub fn addresses() -> Vec<Seed> {
     numbered([
         "unix:path=/run/user/1000/bus,guid=0123456789abcdef0123456789abcdef",
@@ -122,7 +123,7 @@ pub fn addresses() -> Vec<Seed> {
     ])
 }
 
-/// Files with every key, and with what else such files have.
+/// Seeds with service files that contain every key, comments and other groups.
 pub fn service_files() -> Vec<Seed> {
     numbered([
         "[D-BUS Service]\nName=com.example.Clock\nExec=/usr/bin/clock --zone 'Mid Sea' \"a\\\"b\" c\\ d\n",

@@ -1,4 +1,4 @@
-//! Each target with its corpus, and with some thousand inputs that are nearly the same.
+//! Runs each target with its corpus, and with thousands of mutations of it.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,7 +10,7 @@ use testkit::mutated;
 use testkit::random::Random;
 
 #[test]
-fn targets_take_what_is_near_their_corpus() {
+fn targets_accept_mutations_of_their_corpus() {
     let mut random = Random::from_env();
     for target in TARGETS {
         let corpus = corpus(target);
@@ -29,10 +29,9 @@ fn targets_take_what_is_near_their_corpus() {
     }
 }
 
-/// The folders of the corpora are those of the targets, with their seeds in them, and there is a
-/// program for each.
+/// Checks that each target has a libFuzzer program, and that its seeds are in its corpus.
 #[test]
-fn every_target_has_its_program_and_corpus() {
+fn every_target_has_a_program_and_a_corpus() {
     let manifest = fs::read_to_string(fuzz().join("Cargo.toml")).expect("a manifest");
     for target in TARGETS {
         let name = target.name;
@@ -48,15 +47,15 @@ fn every_target_has_its_program_and_corpus() {
     }
 }
 
-/// Runs a target; what it does not take is shown so that it can be tried again.
+/// Runs a target; if it panics, prints the input as a literal.
 fn check(target: &FuzzTarget, input: &[u8]) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(|| (target.run)(input))) {
-        println!("{} does not take b\"{}\"", target.name, input.escape_ascii());
+        println!("{} fails with b\"{}\"", target.name, input.escape_ascii());
         std::panic::resume_unwind(panic);
     }
 }
 
-/// The seeds, and whatever else is in the folder.
+/// The seeds and the files in the corpus.
 fn corpus(target: &FuzzTarget) -> Vec<Vec<u8>> {
     let seeds = (target.seeds)().into_iter().map(|(_, bytes)| bytes);
     let folder = fs::read_dir(fuzz().join("corpus").join(target.name));
@@ -70,5 +69,5 @@ fn fuzz() -> PathBuf {
 
 const RUNS: usize = 4_000;
 
-/// For each target, on a machine that is slow or busy.
+/// Maximum time per target, for slow or busy machines.
 const TIME_MAX: Duration = Duration::from_secs(2);

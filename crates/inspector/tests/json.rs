@@ -106,104 +106,101 @@ fn what_people_write_is_read() {
 #[test]
 fn what_does_not_fit_is_told() {
     for (signature, given, error) in [
-        (
-            "y",
-            "256",
-            "argument 1 must be a whole number from 0 to 255 (y), and is 256; an example is 7",
-        ),
+        ("y", "256", "argument 1 must be a whole number from 0 to 255 (y), but is 256; example: 7"),
         (
             "u",
             "-1",
-            "argument 1 must be a whole number from 0 to 4294967295 (u), and is -1; an example is 7",
+            "argument 1 must be a whole number from 0 to 4294967295 (u), but is -1; example: 7",
         ),
         (
             "i",
             "1.0",
-            "argument 1 must be a whole number from -2147483648 to 2147483647 (i), and is 1.0; \
-             an example is 7",
+            "argument 1 must be a whole number from -2147483648 to 2147483647 (i), but is 1.0; \
+             example: 7",
         ),
         (
             "n",
             r#""7""#,
-            "argument 1 must be a whole number from -32768 to 32767 (n), and is \"7\"; \
-             an example is 7",
+            "argument 1 must be a whole number from -32768 to 32767 (n), but is \"7\"; \
+             example: 7",
         ),
         (
             "t",
             r#""18446744073709551616""#,
             "argument 1 must be a whole number from 0 to 18446744073709551615 (t), \
-             and is \"18446744073709551616\"; an example is \"7\"",
+             but is \"18446744073709551616\"; example: \"7\"",
         ),
         (
             "x",
             r#""+7""#,
             "argument 1 must be a whole number from -9223372036854775808 to 9223372036854775807 \
-             (x), and is \"+7\"; an example is \"7\"",
+             (x), but is \"+7\"; example: \"7\"",
         ),
-        ("b", "1", "argument 1 must be true or false (b), and is 1; an example is true"),
-        ("d", r#""nan""#, "argument 1 must be a number (d), and is \"nan\"; an example is 1.5"),
-        ("s", "7", "argument 1 must be a text (s), and is 7; an example is \"text\""),
+        ("b", "1", "argument 1 must be true or false (b), but is 1; example: true"),
+        ("d", r#""nan""#, "argument 1 must be a number (d), but is \"nan\"; example: 1.5"),
+        ("s", "7", "argument 1 must be a string (s), but is 7; example: \"text\""),
         (
             "s",
             r#""a\u0000""#,
-            "argument 1 must be a text (s), and is \"a\\u0000\", which has a 0 byte; \
-             an example is \"text\"",
+            "argument 1 must be a string (s), but is \"a\\u0000\", which contains a 0 byte; \
+             example: \"text\"",
         ),
         (
             "o",
             r#""a""#,
-            "argument 1 must be an object path (o), and is \"a\": \
-             the object path does not begin with '/' (at byte 0); an example is \"/org/example\"",
+            "argument 1 must be an object path (o), but is \"a\": \
+             the object path does not begin with '/' (at byte 0); example: \"/org/example\"",
         ),
         (
             "g",
             r#""a""#,
-            "argument 1 must be a signature (g), and is \"a\": \
-             an array has no element type (at byte 0); an example is \"a{sv}\"",
+            "argument 1 must be a signature (g), but is \"a\": \
+             an array has no element type (at byte 0); example: \"a{sv}\"",
         ),
         (
             "h",
             "0",
-            "argument 1 must be a file descriptor (h), and is 0; descriptors cannot be written so",
+            "argument 1 must be a file descriptor (h), but is 0; \
+             file descriptors cannot be given in this form",
         ),
         (
             "v",
             "7",
-            "argument 1 must be a value with its type (v), and is 7; \
-             an example is {\"data\":\"text\",\"type\":\"s\"}",
+            "argument 1 must be a variant (v), but is 7; \
+             example: {\"data\":\"text\",\"type\":\"s\"}",
         ),
         (
             "v",
             r#"{"type":"ss","data":7}"#,
-            "argument 1 must be a value with its type (v), and is {\"data\":7,\"type\":\"ss\"}: \
-             a variant has one type; an example is {\"data\":\"text\",\"type\":\"s\"}",
+            "argument 1 must be a variant (v), but is {\"data\":7,\"type\":\"ss\"}: \
+             a variant must have exactly one type; example: {\"data\":\"text\",\"type\":\"s\"}",
         ),
-        ("as", r#""a""#, "argument 1 must be a list (as), and is \"a\"; an example is [\"text\"]"),
+        ("as", r#""a""#, "argument 1 must be an array (as), but is \"a\"; example: [\"text\"]"),
         (
             "(su)",
             r#"["a"]"#,
-            "argument 1 must be a list of the fields ((su)), and is [\"a\"]: 1 instead of 2; \
-             an example is [\"text\",7]",
+            "argument 1 must be a struct ((su)), but is [\"a\"]: expected 2 items, got 1; \
+             example: [\"text\",7]",
         ),
         (
             "a{s(yav)}",
             r#"{"k":[1,[{"type":"u","data":1},{"type":"u","data":"x"}]]}"#,
-            "argument 1, the value of \"k\", field 2, element 2, inside must be a whole number from \
-             0 to 4294967295 (u), and is \"x\"; an example is 7",
+            "argument 1, the value of \"k\", field 2, element 2, the variant's value must be \
+             a whole number from 0 to 4294967295 (u), but is \"x\"; example: 7",
         ),
         (
             "a{us}",
             r#"{"x":"b"}"#,
-            "argument 1, a key must be a whole number from 0 to 4294967295 (u), and is \"x\"; \
-             an example is 7",
+            "argument 1, a key must be a whole number from 0 to 4294967295 (u), but is \"x\"; \
+             example: 7",
         ),
         (
             "a{us}",
             r#"[["x"]]"#,
-            "argument 1, element 1 must be a pair of key and value ({us}), and is [\"x\"]: \
-             1 instead of 2; an example is [7,\"text\"]",
+            "argument 1, element 1 must be a pair of key and value ({us}), but is [\"x\"]: \
+             expected 2 items, got 1; example: [7,\"text\"]",
         ),
-        ("z", "7", "\"z\" is not a valid signature: a byte is no type code (at byte 0)"),
+        ("z", "7", "\"z\" is not a valid signature: a byte is not a type code (at byte 0)"),
         ("ss", "7", "too few arguments for signature \"ss\": expected 2, got 1"),
     ] {
         assert_eq!(through(signature, given), error, "{signature}");

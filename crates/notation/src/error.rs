@@ -1,4 +1,4 @@
-//! Why what was written is not the values that it should be.
+//! Errors of reading arguments.
 
 use std::fmt;
 
@@ -7,16 +7,16 @@ use wire::signature::{SignatureBuf, SignatureError, Type};
 
 use crate::expected::expected;
 
-/// Why arguments do not fit. The text says which argument is wrong, its type, its value, and has an
-/// example.
+/// The reason why arguments do not match their types. The text states the wrong argument, its type,
+/// its value, and an example.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ArgumentError {
     /// The text for the types is not a signature.
     #[error("{text:?} is not a valid signature: {error}")]
     Signature {
-        /// The text.
+        /// The text that is not a signature.
         text: Box<str>,
-        /// The rule that it breaks.
+        /// The rule that it violates.
         error: SignatureError,
     },
     /// The number of arguments differs from the number of types.
@@ -25,173 +25,174 @@ pub enum ArgumentError {
         if given < expected { "few" } else { "many" }
     )]
     Count {
-        /// The types.
+        /// The signature of the expected arguments.
         signature: SignatureBuf,
         /// The number of types.
         expected: usize,
         /// The number of arguments.
         given: usize,
     },
-    /// The first word is read as a signature, and the words behind it are not its arguments.
+    /// The first word was read as a signature, and the words after it do not match it.
     #[error("{error}; if {word:?} is an argument, write it in quotes: '\"{word}\"'")]
     AsSignature {
-        /// The first word.
+        /// The first word, which was read as a signature.
         word: Box<str>,
-        /// What is wrong with it or with the other words.
+        /// The error in the signature or in the other words.
         error: Box<Self>,
     },
-    /// There are words behind the last argument.
+    /// There are words after the last argument.
     #[error("too many arguments for signature \"{signature}\": unexpected {given:?}")]
     Words {
-        /// The types.
+        /// The signature of the expected arguments.
         signature: SignatureBuf,
         /// The first superfluous word.
         given: String,
     },
     /// An argument is not of its type.
-    #[error("argument {number}{misfit}")]
-    Misfit {
+    #[error("argument {number}{mismatch}")]
+    Mismatch {
         /// The number of the argument, from 1.
         number: usize,
         /// The part that does not fit.
-        misfit: Box<Misfit>,
+        mismatch: Box<TypeMismatch>,
     },
 }
 
 impl ArgumentError {
-    /// At which character of the arguments that one text is the wrong one is, from 1; `None` if that is not known.
+    /// The position of the wrong character, from 1, if the arguments are one text; `None` if it is
+    /// unknown.
     pub fn column(&self) -> Option<usize> {
         match self {
-            Self::Misfit { misfit, .. } => misfit.column,
+            Self::Mismatch { mismatch, .. } => mismatch.column,
             Self::AsSignature { error, .. } => error.column(),
             Self::Signature { .. } | Self::Count { .. } | Self::Words { .. } => None,
         }
     }
 
-    /// Which argument is wrong, counted from 1; `None` if it is not one alone.
+    /// The number of the wrong argument, from 1; `None` if the error is not about one argument.
     pub fn argument(&self) -> Option<usize> {
         match self {
-            Self::Misfit { number, .. } => Some(*number),
+            Self::Mismatch { number, .. } => Some(*number),
             Self::AsSignature { error, .. } => error.argument(),
             Self::Signature { .. } | Self::Count { .. } | Self::Words { .. } => None,
         }
     }
 }
 
-/// A value, or a part of one, that is not of its type.
+/// A value, or a part of one, that does not match its type.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Misfit {
-    /// The way to the part, from the outside.
-    pub steps: Vec<MisfitStep>,
-    /// The type.
+pub struct TypeMismatch {
+    /// The path from the argument to the part, outermost step first.
+    pub steps: Vec<MismatchStep>,
+    /// The expected type, as a signature.
     pub types: String,
-    /// What it asks for, in words.
+    /// A description of the expected type.
     pub expected: &'static str,
-    /// What was given, cut if it is long.
+    /// The given text, truncated if it is long.
     pub given: String,
-    /// At which character of what was given the part begins that does not fit, from 1; `None` if the form has
-    /// no places.
+    /// The position of the wrong part in the given text, in characters from 1; `None` if the form
+    /// has no positions.
     pub column: Option<usize>,
-    /// What would do.
+    /// A valid value of the expected type.
     pub example: String,
-    /// What is wrong with it.
-    pub reason: MisfitReason,
+    /// The reason for the mismatch.
+    pub reason: MismatchReason,
 }
 
 /// A step into a container.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum MisfitStep {
-    /// To an element of an array, counted from 1.
+pub enum MismatchStep {
+    /// Into an element of an array, counted from 1.
     Element(usize),
-    /// To a field of a struct, or to the key (1) or value (2) of a pair.
+    /// Into a field of a struct, or the key (1) or value (2) of a dict entry.
     Field(usize),
-    /// To the key of a dictionary.
+    /// Into the key of a dictionary entry.
     Key,
-    /// To the value that a dictionary has for a key.
+    /// Into the value for this key of a dictionary.
     ValueOf(Box<str>),
-    /// Into a variant.
+    /// Into the value of a variant.
     Variant,
 }
 
-/// What is wrong with a value.
+/// The reason why a value does not match its type.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum MisfitReason {
-    /// It is something else.
+pub enum MismatchReason {
+    /// The value is of another kind.
     Kind,
-    /// There is none.
+    /// The value is missing.
     Missing,
-    /// It is a number that the type cannot hold.
+    /// The number is outside the range of the type.
     Range,
-    /// It has a 0 byte, which no text of D-Bus has.
+    /// The text contains a 0 byte, which D-Bus strings cannot contain.
     Nul,
-    /// It is no object path.
+    /// The text is not a valid object path.
     Path(NameError),
-    /// It is no signature.
+    /// The text is not a valid signature.
     Signature(SignatureError),
-    /// The type of a variant is not one type.
+    /// The type of a variant is not exactly one type.
     VariantNotSingle,
-    /// It has not as many fields as the type.
+    /// The number of items differs from the number of fields.
     Fields {
-        /// How many the type has.
+        /// Number of fields in the type.
         expected: usize,
-        /// How many were given.
+        /// Number of given items.
         given: usize,
     },
-    /// Descriptors cannot be written so.
+    /// The form has no notation for file descriptors.
     Descriptor,
-    /// What should be a descriptor cannot be opened.
+    /// The file descriptor cannot be opened; the reason.
     Unopened(Box<str>),
-    /// It says that it is of another type.
+    /// The value is annotated with this other type.
     Typed(Box<str>),
-    /// It breaks the rules of the form.
+    /// The text violates the grammar of the form.
     Syntax {
-        /// At which character, from 1.
+        /// Position of the wrong character, from 1.
         column: usize,
-        /// What should stand there.
+        /// The grammar element that is expected there.
         expected: &'static str,
     },
-    /// Nothing says of what type it is.
+    /// The type of the value cannot be determined.
     Untyped,
-    /// It does not say how many elements there are.
+    /// The word is not a number of elements.
     Count,
-    /// More containers are inside each other than a message may have.
+    /// The value has more nested containers than a message may have.
     TooDeep,
 }
 
-impl Misfit {
-    /// `given` is not a value of this type, for which `example` is one.
+impl TypeMismatch {
+    /// Creates the error that `given` is not a value of this type; `example` is one.
     pub(crate) fn new(
         kind: Type<'_>,
         given: String,
         example: String,
-        reason: MisfitReason,
+        reason: MismatchReason,
     ) -> Box<Self> {
         Box::new(Self {
             steps: Vec::new(),
             types: kind.to_string(),
             expected: expected(kind),
-            given: shortened(given),
+            given: truncated(given),
             column: None,
             example,
             reason,
         })
     }
 
-    /// The same, with the place of the part.
+    /// Sets the position of the part.
     pub(crate) fn at(mut self: Box<Self>, column: usize) -> Box<Self> {
         self.column = Some(column);
         self
     }
 
-    /// The same, seen from one container further out.
-    pub(crate) fn inside(mut self: Box<Self>, step: MisfitStep) -> Box<Self> {
+    /// Adds an outer step to the path.
+    pub(crate) fn inside(mut self: Box<Self>, step: MismatchStep) -> Box<Self> {
         self.steps.insert(0, step);
         self
     }
 }
 
-/// Cut where people stop reading.
-fn shortened(mut text: String) -> String {
+/// Truncates a long text for display.
+fn truncated(mut text: String) -> String {
     if text.len() > GIVEN_MAX {
         let end = (0..=GIVEN_MAX).rev().find(|&at| text.is_char_boundary(at));
         text.truncate(end.unwrap_or_default());
@@ -200,44 +201,48 @@ fn shortened(mut text: String) -> String {
     text
 }
 
-impl fmt::Display for Misfit {
+impl fmt::Display for TypeMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.steps.iter().try_for_each(|step| write!(f, ", {step}"))?;
-        write!(f, " must be {} ({}), and is {}", self.expected, self.types, self.given)?;
+        write!(f, " must be {} ({}), but is {}", self.expected, self.types, self.given)?;
         match &self.reason {
-            MisfitReason::Kind | MisfitReason::Missing | MisfitReason::Range => {}
-            MisfitReason::Nul => f.write_str(", which has a 0 byte")?,
-            MisfitReason::Path(error) => write!(f, ": {error}")?,
-            MisfitReason::Signature(error) => write!(f, ": {error}")?,
-            MisfitReason::Unopened(why) => write!(f, ": {why}")?,
-            MisfitReason::Typed(types) => write!(f, ", which is of type {types}")?,
-            MisfitReason::Syntax { column, expected } => {
-                write!(f, ": {expected} should stand at character {column}")?;
+            MismatchReason::Kind | MismatchReason::Missing | MismatchReason::Range => {}
+            MismatchReason::Nul => f.write_str(", which contains a 0 byte")?,
+            MismatchReason::Path(error) => write!(f, ": {error}")?,
+            MismatchReason::Signature(error) => write!(f, ": {error}")?,
+            MismatchReason::Unopened(why) => write!(f, ": {why}")?,
+            MismatchReason::Typed(types) => write!(f, ", which is of type {types}")?,
+            MismatchReason::Syntax { column, expected } => {
+                write!(f, ": expected {expected} at character {column}")?;
             }
-            MisfitReason::Count => f.write_str(", which is not their number")?,
-            MisfitReason::Untyped => f.write_str(", of which nothing says the type")?,
-            MisfitReason::VariantNotSingle => f.write_str(": a variant has one type")?,
-            MisfitReason::Fields { expected, given } => {
-                write!(f, ": {given} instead of {expected}")?
+            MismatchReason::Count => f.write_str(", which is not the number of elements")?,
+            MismatchReason::Untyped => f.write_str(", whose type is unknown")?,
+            MismatchReason::VariantNotSingle => {
+                f.write_str(": a variant must have exactly one type")?
             }
-            MisfitReason::Descriptor => return f.write_str("; descriptors cannot be written so"),
-            MisfitReason::TooDeep => return f.write_str("; more than 64 containers are nested"),
+            MismatchReason::Fields { expected, given } => {
+                write!(f, ": expected {expected} items, got {given}")?;
+            }
+            MismatchReason::Descriptor => {
+                return f.write_str("; file descriptors cannot be given in this form");
+            }
+            MismatchReason::TooDeep => return f.write_str("; more than 64 containers are nested"),
         }
-        write!(f, "; an example is {}", self.example)
+        write!(f, "; example: {}", self.example)
     }
 }
 
-impl fmt::Display for MisfitStep {
+impl fmt::Display for MismatchStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Element(number) => write!(f, "element {number}"),
             Self::Field(number) => write!(f, "field {number}"),
             Self::Key => f.write_str("a key"),
             Self::ValueOf(key) => write!(f, "the value of {key:?}"),
-            Self::Variant => f.write_str("inside"),
+            Self::Variant => f.write_str("the variant's value"),
         }
     }
 }
 
-/// Bytes of what was given that are shown.
+/// Maximum length of the displayed given text, in bytes.
 const GIVEN_MAX: usize = 60;

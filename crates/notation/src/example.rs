@@ -1,10 +1,10 @@
-//! Values of every type, for those who have to write one.
+//! Example values for error texts.
 
 use wire::body::Value;
 use wire::names::ObjectPath;
 use wire::signature::{Signature, Type};
 
-/// A value of this type as people would have it.
+/// A plausible value of the type.
 pub(crate) fn example(kind: Type<'_>) -> Value {
     match kind {
         Type::Byte => Value::Byte(7),
@@ -18,7 +18,9 @@ pub(crate) fn example(kind: Type<'_>) -> Value {
         Type::Double => Value::Double(1.5),
         Type::String => Value::from("text"),
         Type::ObjectPath => Value::ObjectPath(ObjectPath::literal("/org/example").into()),
-        Type::Signature => Value::Signature(Signature::new("as").expect("it is one").into()),
+        Type::Signature => {
+            Value::Signature(Signature::new("as").expect("a valid signature").into())
+        }
         Type::UnixFd => Value::UnixFd(0),
         Type::Variant => Value::Variant(Box::new(Value::from("text"))),
         Type::Array(element) => crate::array(element, element.types().map(example).collect()),

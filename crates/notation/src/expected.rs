@@ -1,8 +1,8 @@
-//! What a type asks for, in words.
+//! Descriptions of the D-Bus types for error texts.
 
 use wire::signature::Type;
 
-/// What a value of this type is.
+/// Describes the values of a type.
 pub(crate) const fn expected(kind: Type<'_>) -> &'static str {
     match kind {
         Type::Byte => "a whole number from 0 to 255",
@@ -14,17 +14,17 @@ pub(crate) const fn expected(kind: Type<'_>) -> &'static str {
         Type::Int64 => "a whole number from -9223372036854775808 to 9223372036854775807",
         Type::Uint64 => "a whole number from 0 to 18446744073709551615",
         Type::Double => "a number",
-        Type::String => "a text",
+        Type::String => "a string",
         Type::ObjectPath => "an object path",
         Type::Signature => "a signature",
         Type::UnixFd => "a file descriptor",
-        Type::Variant => "a value with its type",
+        Type::Variant => "a variant",
         Type::Array(element) => match element.as_bytes() {
             [b'{', ..] => "a dictionary",
-            [b'y'] => "a list of bytes",
-            _ => "a list",
+            [b'y'] => "an array of bytes",
+            _ => "an array",
         },
-        Type::Struct(_) => "a list of the fields",
+        Type::Struct(_) => "a struct",
         Type::DictEntry(_) => "a pair of key and value",
     }
 }

@@ -1,17 +1,18 @@
-//! Values of D-Bus as people and programs write them, and back.
+//! Text forms of D-Bus values: reading and writing them.
 //!
-//! Each form is that of a program that people know, to the byte where it prints the same:
+//! Each form follows a well-known program. Output is identical to the program's output, byte for
+//! byte:
 //!
-//! | form | a value | what is read |
+//! | form | a value | accepted input |
 //! | --- | --- | --- |
-//! | [`busctl`] | `as 2 "one" "two"` | the words behind the signature |
-//! | [`gvariant`] | `['one', 'two']` | as gdbus reads it, a word for each argument |
-//! | [`dbus_send`] | lines with the type in front | `array:string:one,two` |
+//! | [`busctl`] | `as 2 "one" "two"` | the words after the signature |
+//! | [`gvariant`] | `['one', 'two']` | one word per argument, as gdbus reads it |
+//! | [`dbus_send`] | lines that begin with the type | `array:string:one,two` |
 //! | [`json`] | `{"type":"as","data":["one","two"]}` | the data alone |
 //!
-//! Which of these somebody wrote, [`guess`] decides. What is read is checked against the type that it must have, and what does not fit is said so that
-//! one can mend it ([`ArgumentError`]). Nothing here opens or asks anything: descriptors come from
-//! whom they are asked of ([`DescriptorOpener`]).
+//! [`guess`] detects the form of given arguments. Input is checked against the expected types; an
+//! [`ArgumentError`] states the wrong argument, its type, its value and an example. This crate does
+//! no input or output: the caller passes in a [`DescriptorOpener`].
 
 #![forbid(unsafe_code)]
 
@@ -26,35 +27,35 @@ pub mod json;
 mod number;
 mod scalar;
 
-pub use error::{ArgumentError, Misfit, MisfitReason, MisfitStep};
+pub use error::{ArgumentError, MismatchReason, MismatchStep, TypeMismatch};
 pub use scalar::text;
 
 use wire::body::Value;
 use wire::signature::Signature;
 
-/// Opens what a word names, and gives its place among the descriptors of the message; or a sentence why
-/// not.
+/// Opens the file descriptor that a word names, and returns its index among the descriptors of the
+/// message; the error is a sentence with the reason.
 pub type DescriptorOpener<'o> = &'o mut dyn FnMut(&str) -> Result<u32, String>;
 
-/// The type of a value.
+/// The signature of a value.
 pub fn signature(value: &Value) -> String {
     let mut text = String::new();
     value.push_signature(&mut text);
     text
 }
 
-/// The signature that a text is.
+/// Parses a signature.
 ///
 /// # Errors
 ///
-/// If it is none.
-pub fn checked(signature: &str) -> Result<Signature<'_>, ArgumentError> {
+/// If the text is not a valid signature.
+pub fn parse_signature(signature: &str) -> Result<Signature<'_>, ArgumentError> {
     Signature::new(signature)
         .map_err(|error| ArgumentError::Signature { text: signature.into(), error })
 }
 
-/// The letter that C has behind a backslash for what cannot be printed.
-const fn letter(character: char) -> Option<char> {
+/// The letter of the C escape sequence for a control character, as in `\n`.
+const fn escape_letter(character: char) -> Option<char> {
     Some(match character {
         '\u{7}' => 'a',
         '\u{8}' => 'b',
@@ -67,7 +68,7 @@ const fn letter(character: char) -> Option<char> {
     })
 }
 
-/// Appends things with a separator between them.
+/// Appends items with a separator between them.
 fn push_separated<T>(
     text: &mut String,
     separator: &str,
@@ -80,12 +81,12 @@ fn push_separated<T>(
     }
 }
 
-/// The elements of an array of bytes, as others have theirs.
+/// The elements of a byte array as values.
 fn bytes(bytes: &[u8]) -> impl Iterator<Item = Value> {
     bytes.iter().map(|&byte| Value::Byte(byte))
 }
 
-/// An array of these elements.
+/// Makes an array of these elements; bytes become [`Value::Bytes`].
 fn array(element: Signature<'_>, items: Vec<Value>) -> Value {
     if element.as_bytes() != b"y" {
         return Value::Array { element: element.into(), items };
@@ -97,7 +98,7 @@ fn array(element: Signature<'_>, items: Vec<Value>) -> Value {
     Value::Bytes(items.iter().filter_map(byte).collect())
 }
 
-/// A text as JSON has it.
-fn quoted(text: &str) -> String {
+/// A text as a JSON string, with quotes.
+fn json_string(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

@@ -1,6 +1,6 @@
 //! Floating-point numbers as C programs print them.
 
-/// As `%.{digits}g`: so many significant digits, no trailing zeros.
+/// Formats like `%.{digits}g`: this many significant digits, no trailing zeros.
 pub(crate) fn general(value: f64, digits: usize) -> String {
     if !value.is_finite() {
         return not_finite(value);
@@ -14,7 +14,8 @@ pub(crate) fn general(value: f64, digits: usize) -> String {
     without_zeros(&format!("{value:.decimals$}")).to_owned()
 }
 
-/// With as few digits as tell it from all others, and an exponent where there would be many zeros.
+/// The shortest text that reads back as the same number; with an exponent if there would be many
+/// zeros.
 pub(crate) fn shortest(value: f64) -> String {
     let magnitude = value.abs();
     if magnitude == 0.0 || !value.is_finite() || (1e-5..1e17).contains(&magnitude) {
@@ -24,7 +25,7 @@ pub(crate) fn shortest(value: f64) -> String {
     }
 }
 
-/// As `%.{digits}e`.
+/// Formats like `%.{digits}e` of C.
 pub(crate) fn exponential(value: f64, digits: usize) -> String {
     if !value.is_finite() {
         return not_finite(value);
@@ -39,13 +40,13 @@ fn not_finite(value: f64) -> String {
     format!("{sign}{}", if value.is_nan() { "nan" } else { "inf" })
 }
 
-/// Mantissa and exponent of what `{:e}` writes.
+/// Splits the output of `{:e}` into mantissa and exponent.
 fn split(scientific: &str) -> (&str, i32) {
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((scientific, "0"));
     (mantissa, exponent.parse().unwrap_or_default())
 }
 
-/// An exponent has a sign and two digits or more.
+/// Formats an exponent as C does: a sign and at least two digits.
 fn c_exponent(exponent: i32) -> String {
     let sign = if exponent < 0 { '-' } else { '+' };
     format!("{sign}{:02}", exponent.abs())
@@ -63,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_as_c_prints_them() {
+    fn numbers_are_formatted_like_printf() {
         for (value, short, long) in [
             (1.5, "1.5", "1.5"),
             (0.0, "0", "0"),

@@ -1,12 +1,12 @@
-//! What basic values say.
+//! Reading and writing values of basic types.
 
 use wire::body::Value;
 use wire::names::ObjectPath;
 use wire::signature::{Signature, Type};
 
-use crate::{MisfitReason, number};
+use crate::{MismatchReason, number};
 
-/// A basic value as plain text, with all of its digits; a container is empty.
+/// A basic value as plain text, with all digits; a container gives an empty text.
 pub fn text(value: &Value) -> String {
     match value {
         Value::Byte(number) => number.to_string(),
@@ -29,37 +29,37 @@ pub fn text(value: &Value) -> String {
     }
 }
 
-/// The basic value of this type that a word is.
+/// Reads a word as a basic value of this type.
 ///
-/// Numbers may be decimal, hexadecimal behind `0x`, octal behind `0o` or `0`, and binary behind `0b`;
-/// truth is told by the words that busctl knows.
-pub(crate) fn read(kind: Type<'_>, word: &str) -> Result<Value, MisfitReason> {
+/// Numbers can be decimal, hexadecimal with `0x`, octal with `0o` or `0`, or binary with `0b`;
+/// booleans are the words that busctl accepts.
+pub(crate) fn read(kind: Type<'_>, word: &str) -> Result<Value, MismatchReason> {
     Ok(match kind {
-        Type::Byte => Value::Byte(whole(word)?),
-        Type::Boolean => Value::Boolean(truth(word).ok_or(MisfitReason::Kind)?),
-        Type::Int16 => Value::Int16(whole(word)?),
-        Type::Uint16 => Value::Uint16(whole(word)?),
-        Type::Int32 => Value::Int32(whole(word)?),
-        Type::Uint32 => Value::Uint32(whole(word)?),
-        Type::Int64 => Value::Int64(whole(word)?),
-        Type::Uint64 => Value::Uint64(whole(word)?),
-        Type::Double => Value::Double(double(word).ok_or(MisfitReason::Kind)?),
-        Type::String if word.contains('\0') => return Err(MisfitReason::Nul),
+        Type::Byte => Value::Byte(integer(word)?),
+        Type::Boolean => Value::Boolean(parse_bool(word).ok_or(MismatchReason::Kind)?),
+        Type::Int16 => Value::Int16(integer(word)?),
+        Type::Uint16 => Value::Uint16(integer(word)?),
+        Type::Int32 => Value::Int32(integer(word)?),
+        Type::Uint32 => Value::Uint32(integer(word)?),
+        Type::Int64 => Value::Int64(integer(word)?),
+        Type::Uint64 => Value::Uint64(integer(word)?),
+        Type::Double => Value::Double(double(word).ok_or(MismatchReason::Kind)?),
+        Type::String if word.contains('\0') => return Err(MismatchReason::Nul),
         Type::String => Value::from(word),
         Type::ObjectPath => {
-            Value::ObjectPath(ObjectPath::new(word).map_err(MisfitReason::Path)?.into())
+            Value::ObjectPath(ObjectPath::new(word).map_err(MismatchReason::Path)?.into())
         }
         Type::Signature => {
-            Value::Signature(Signature::new(word).map_err(MisfitReason::Signature)?.into())
+            Value::Signature(Signature::new(word).map_err(MismatchReason::Signature)?.into())
         }
         Type::UnixFd | Type::Variant | Type::Array(_) | Type::Struct(_) | Type::DictEntry(_) => {
-            return Err(MisfitReason::Kind);
+            return Err(MismatchReason::Kind);
         }
     })
 }
 
-/// A whole number that the type can hold.
-pub(crate) fn whole<T: TryFrom<i128>>(word: &str) -> Result<T, MisfitReason> {
+/// Reads an integer within the range of the type.
+pub(crate) fn integer<T: TryFrom<i128>>(word: &str) -> Result<T, MismatchReason> {
     let (sign, digits) = match word.as_bytes() {
         [b'-', ..] => (-1, &word[1..]),
         [b'+', ..] => (1, &word[1..]),
@@ -72,24 +72,24 @@ pub(crate) fn whole<T: TryFrom<i128>>(word: &str) -> Result<T, MisfitReason> {
         [b'0', _, ..] => (8, &digits[1..]),
         _ => (10, digits),
     };
-    // A second sign is none of the digits.
+    // `from_str_radix` would accept a second sign.
     if digits.is_empty() || !digits.chars().all(|digit| digit.is_digit(radix)) {
-        return Err(MisfitReason::Kind);
+        return Err(MismatchReason::Kind);
     }
-    let number = i128::from_str_radix(digits, radix).map_err(|_| MisfitReason::Range)?;
-    T::try_from(sign * number).map_err(|_| MisfitReason::Range)
+    let number = i128::from_str_radix(digits, radix).map_err(|_| MismatchReason::Range)?;
+    T::try_from(sign * number).map_err(|_| MismatchReason::Range)
 }
 
-/// A number, which may be `inf` or `nan`, or whole in another base.
+/// Reads a number; `inf`, `nan` and hexadecimal integers are accepted.
 pub(crate) fn double(word: &str) -> Option<f64> {
     let is_other_base = word.trim_start_matches(['-', '+']).starts_with("0x");
     if is_other_base {
-        return whole::<i64>(word).ok().map(|number| number as f64);
+        return integer::<i64>(word).ok().map(|number| number as f64);
     }
     word.parse().ok()
 }
 
-fn truth(word: &str) -> Option<bool> {
+fn parse_bool(word: &str) -> Option<bool> {
     let is_one_of = |words: &[&str]| words.iter().any(|one| one.eq_ignore_ascii_case(word));
     match word {
         _ if is_one_of(&["1", "yes", "y", "true", "t", "on"]) => Some(true),

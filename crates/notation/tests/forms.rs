@@ -1,4 +1,4 @@
-//! What is written in a form is read from it again, for any value.
+//! Round trips: each form can be read back for random values.
 
 use notation::{busctl, dbus_send, gvariant, json, signature};
 use serde_json::Value as Json;
@@ -7,20 +7,20 @@ use testkit::values::has_descriptor;
 use wire::body::Value;
 use wire::signature::Signature;
 
-/// Descriptors are opened by nobody here: a word is its place.
+/// Uses the number in the word as the descriptor index; no descriptors are opened.
 fn place(word: &str) -> Result<u32, String> {
-    word.parse().map_err(|_| format!("{word} is no place"))
+    word.parse().map_err(|_| format!("{word} is not a descriptor index"))
 }
 
-/// Arguments of a message, and their types.
+/// Random arguments with their signature.
 fn arguments(random: &mut Random) -> (String, Vec<Value>) {
     let text = random.signature();
-    let values = random.values(Signature::new(&text).expect("it is valid"));
+    let values = random.values(Signature::new(&text).expect("a valid signature"));
     (text, values)
 }
 
 #[test]
-fn words_of_busctl() {
+fn busctl_words_round_trip() {
     let mut random = Random::from_env();
     for _ in 0..rounds(2_000) {
         let (types, values) = arguments(&mut random);
@@ -31,11 +31,11 @@ fn words_of_busctl() {
 }
 
 #[test]
-fn text_of_gvariant() {
+fn gvariant_text_with_known_types_round_trips() {
     let mut random = Random::from_env();
     for _ in 0..rounds(2_000) {
         let (types, values) = arguments(&mut random);
-        // A descriptor in front of which its type stands is a place; as an argument it is to be opened.
+        // A whole argument is a descriptor to open, so it must be a bare number here.
         let words = values.iter().map(|value| match value {
             Value::UnixFd(place) => place.to_string(),
             value => gvariant::value(value),
@@ -47,7 +47,7 @@ fn text_of_gvariant() {
 }
 
 #[test]
-fn text_of_gvariant_says_its_type() {
+fn annotated_gvariant_text_round_trips() {
     let mut random = Random::from_env();
     for _ in 0..rounds(2_000) {
         let (_, values) = arguments(&mut random);
@@ -59,16 +59,16 @@ fn text_of_gvariant_says_its_type() {
 }
 
 #[test]
-fn words_of_dbus_send() {
+fn dbus_send_words_round_trip() {
     let mut random = Random::from_env();
-    let mut told = 0;
+    let mut written = 0;
     let rounds = rounds(5_000);
     for _ in 0..rounds {
         let (_, values) = arguments(&mut random);
         for value in values {
             let word = match dbus_send::word(&value) {
                 Some(word) => {
-                    told += 1;
+                    written += 1;
                     word
                 }
                 None if matches!(value, Value::UnixFd(_)) => continue,
@@ -78,15 +78,15 @@ fn words_of_dbus_send() {
             assert_eq!(read, Ok(vec![value]), "{word}");
         }
     }
-    assert!(told > rounds / 5, "dbus-send has words for {told} values");
+    assert!(written > rounds / 5, "dbus-send has words for {written} values");
 }
 
 #[test]
-fn json_with_types() {
+fn typed_json_round_trips() {
     let mut random = Random::from_env();
     for _ in 0..rounds(2_000) {
         let (types, values) = arguments(&mut random);
-        // Descriptors cannot be written in JSON.
+        // JSON has no notation for descriptors.
         if values.iter().any(has_descriptor) {
             continue;
         }
@@ -94,7 +94,7 @@ fn json_with_types() {
             .iter()
             .map(|value| {
                 let typed = json::TypedValue(value.clone());
-                serde_json::to_value(&typed).expect("it can be JSON")["data"].take()
+                serde_json::to_value(&typed).expect("a JSON value")["data"].take()
             })
             .collect();
         assert_eq!(json::read_arguments(&types, &data), Ok(values), "{data:?}");

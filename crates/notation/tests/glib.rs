@@ -1,4 +1,4 @@
-//! The text of GVariant as GLib itself reads and prints it.
+//! Comparison of the GVariant text format with GLib's own reader and printer.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -9,7 +9,7 @@ use testkit::random::Random;
 use testkit::values::has_descriptor;
 use wire::signature::Signature;
 
-/// Reads lines of `[type or null, text]`, and prints what GLib makes of each.
+/// Reads lines of `[type or null, text]`, and prints GLib's result for each.
 const ORACLE: &str = "
 import json, sys
 from gi.repository import GLib
@@ -22,49 +22,50 @@ for line in sys.stdin:
         print('null')
 ";
 
-/// What GLib makes of each text, whose type is told or not: its type and its text, or nothing.
-fn glib(asked: &[(Option<&str>, &str)]) -> Vec<Option<(String, String)>> {
+/// GLib's result for each text, with or without a given type: the type and the printed text, or
+/// `None` if it is invalid.
+fn glib(inputs: &[(Option<&str>, &str)]) -> Vec<Option<(String, String)>> {
     let mut python = Command::new("/usr/bin/python3")
         .args(["-c", ORACLE])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
         .unwrap_or_else(|error| panic!("python3: {error}; the Debian package is python3-gi"));
-    let mut input = python.stdin.take().expect("it is piped");
+    let mut input = python.stdin.take().expect("stdin is a pipe");
     let lines: String =
-        asked.iter().map(|(types, text)| format!("{}\n", json!([types, text]))).collect();
+        inputs.iter().map(|(types, text)| format!("{}\n", json!([types, text]))).collect();
     let writer = std::thread::spawn(move || input.write_all(lines.as_bytes()));
-    let output = python.wait_with_output().expect("it was started here");
-    writer.join().expect("it does not panic").expect("it reads all");
+    let output = python.wait_with_output().expect("the output of Python");
+    writer.join().expect("the thread does not panic").expect("Python reads all lines");
     assert!(output.status.success(), "the Debian package is python3-gi");
-    let text = String::from_utf8(output.stdout).expect("it prints text");
-    let told = text.lines().map(|line| serde_json::from_str::<Json>(line).expect("JSON"));
-    let told = told.map(|told| {
-        let text = |place: usize| told[place].as_str().map(str::to_owned);
+    let text = String::from_utf8(output.stdout).expect("UTF-8 output");
+    let results = text.lines().map(|line| {
+        let result = serde_json::from_str::<Json>(line).expect("JSON");
+        let text = |place: usize| result[place].as_str().map(str::to_owned);
         text(0).zip(text(1))
     });
-    told.collect()
+    results.collect()
 }
 
 #[test]
-fn what_is_printed_is_what_glib_prints_and_reads() {
+fn printed_values_equal_the_text_of_glib() {
     let mut random = Random::from_env();
     let mut values = Vec::new();
     while values.len() < 3_000 {
         let types = random.signature();
-        let told = random.values(Signature::new(&types).expect("it is valid"));
-        // The place of a descriptor has a sign there, and never so many.
-        values.extend(told.into_iter().filter(|value| !has_descriptor(value)));
+        let random_values = random.values(Signature::new(&types).expect("a valid signature"));
+        // GLib's descriptor index is signed, so not all values fit.
+        values.extend(random_values.into_iter().filter(|value| !has_descriptor(value)));
     }
     let ours: Vec<_> =
         values.iter().map(|value| (notation::signature(value), gvariant::value(value))).collect();
-    let asked: Vec<_> = ours.iter().map(|(_, text)| (None, text.as_str())).collect();
-    for (told, ours) in glib(&asked).into_iter().zip(&ours) {
-        assert_eq!(told.as_ref(), Some(ours));
+    let inputs: Vec<_> = ours.iter().map(|(_, text)| (None, text.as_str())).collect();
+    for (theirs, ours) in glib(&inputs).into_iter().zip(&ours) {
+        assert_eq!(theirs.as_ref(), Some(ours));
     }
 }
 
-/// Texts as people write them, some of which are none.
+/// Typical input texts, including invalid ones.
 const TEXTS: &[&str] = &[
     "1",
     "-1",
@@ -160,44 +161,47 @@ const TEXTS: &[&str] = &[
     "[{'a': 1}, {}]",
 ];
 
-/// Nobody opens a descriptor here: a word is its place, as with GLib.
+/// Uses the number in the word as the descriptor index, as GLib does; no descriptors are opened.
 fn place(word: &str) -> Result<u32, String> {
-    word.parse().map_err(|_| format!("{word} is no place"))
+    word.parse().map_err(|_| format!("{word} is not a descriptor index"))
 }
 
 #[test]
-fn what_people_write_is_what_glib_takes_it_for() {
-    let asked: Vec<_> = TEXTS.iter().map(|text| (None, *text)).collect();
-    for (told, text) in glib(&asked).into_iter().zip(TEXTS) {
+fn texts_without_type_are_read_as_glib_reads_them() {
+    let inputs: Vec<_> = TEXTS.iter().map(|text| (None, *text)).collect();
+    for (theirs, text) in glib(&inputs).into_iter().zip(TEXTS) {
         let ours = gvariant::read_untyped(text, &mut place).ok();
         let ours = ours.map(|value| (notation::signature(&value), gvariant::value(&value)));
-        // GLib takes the first value of a dictionary for the type of all, arrays it does look at.
-        if told.is_none() && *text == "{'a': 1, 'b': 2.5}" {
+        // GLib infers the type of a dictionary from its first value, but the type of an array from
+        // all of them.
+        if theirs.is_none() && *text == "{'a': 1, 'b': 2.5}" {
             assert_eq!(ours, Some(("a{sd}".into(), "{'a': 1.0, 'b': 2.5}".into())));
             continue;
         }
-        // What GLib has and D-Bus has not: a structure without fields, an entry outside of a dictionary.
-        let told = told.filter(|(types, _)| !types.contains("()") && !types.starts_with('{'));
-        assert_eq!(ours, told, "{text}");
+        // GLib has types that D-Bus lacks: a structure without fields, and an entry outside a
+        // dictionary.
+        let theirs = theirs.filter(|(types, _)| !types.contains("()") && !types.starts_with('{'));
+        assert_eq!(ours, theirs, "{text}");
     }
 }
 
 #[test]
-fn what_people_write_of_a_type_is_what_glib_takes_it_for() {
+fn texts_with_a_known_type_are_read_as_glib_reads_them() {
     let types =
         ["y", "n", "u", "x", "d", "s", "o", "v", "as", "ay", "ad", "a{sv}", "a{sd}", "(is)"];
-    let asked: Vec<_> =
+    let inputs: Vec<_> =
         TEXTS.iter().flat_map(|text| types.iter().map(|types| (Some(*types), *text))).collect();
-    for (told, (types, text)) in glib(&asked).into_iter().zip(&asked) {
-        let types = types.expect("each has one");
-        // Words without quotes are texts to gdbus, not to GLib.
-        let kind = Signature::new(types).expect("it is valid").single().expect("it is one");
-        let open = &mut |_: &str| Err(String::from("there is none"));
+    for (theirs, (types, text)) in glib(&inputs).into_iter().zip(&inputs) {
+        let types = types.expect("a type");
+        // gdbus, unlike GLib, accepts strings without quotes.
+        let kind =
+            Signature::new(types).expect("a valid signature").single().expect("a single type");
+        let open = &mut |_: &str| Err(String::from("there are no descriptors"));
         let ours = gvariant::read_value(kind, text, open).ok();
-        if told.is_none() && matches!(types, "s" | "o") {
+        if theirs.is_none() && matches!(types, "s" | "o") {
             continue;
         }
-        // GLib takes no notice of a type that is said and is not the one that is wanted.
+        // GLib ignores a type annotation that differs from the expected type.
         let is_typed = [
             "@",
             "byte",
@@ -215,6 +219,6 @@ fn what_people_write_of_a_type_is_what_glib_takes_it_for() {
             continue;
         }
         let ours = ours.map(|value| (notation::signature(&value), gvariant::value(&value)));
-        assert_eq!(ours, told, "{types} {text}");
+        assert_eq!(ours, theirs, "{types} {text}");
     }
 }

@@ -3,7 +3,7 @@
 
 use analyst::value_type::TypeTable;
 use inspector::json::{self, Json, TypedValue};
-use notation::{ArgumentError, MisfitReason, gvariant};
+use notation::{ArgumentError, MismatchReason, gvariant};
 use serde::Serialize;
 
 /// The result of parsing a text.
@@ -56,11 +56,14 @@ fn data(value: &TypedValue) -> Json {
 /// Describes the error. The page shows the text and the column itself, so the sentence repeats
 /// neither.
 fn problem_sentence(error: &ArgumentError) -> String {
-    let ArgumentError::Misfit { misfit, .. } = error else { return error.to_string() };
-    match &misfit.reason {
-        MisfitReason::Syntax { expected, .. } => format!("expected {expected}"),
-        MisfitReason::Unopened(why) => why.to_string(),
-        _ => format!("must be {} ({}), such as {}", misfit.expected, misfit.types, misfit.example),
+    let ArgumentError::Mismatch { mismatch, .. } = error else { return error.to_string() };
+    match &mismatch.reason {
+        MismatchReason::Syntax { expected, .. } => format!("expected {expected}"),
+        MismatchReason::Unopened(why) => why.to_string(),
+        _ => format!(
+            "must be {} ({}), such as {}",
+            mismatch.expected, mismatch.types, mismatch.example
+        ),
     }
 }
 
@@ -123,8 +126,8 @@ mod tests {
             ("su", "'one' 7", "expected a comma, or the end", Some(7)),
             ("su", "'one', ", "expected a value", Some(8)),
             ("su", "'one'", "too few arguments for signature \"su\": expected 2, got 1", None),
-            ("as", "['one', 2]", "expected a text in quotes", Some(9)),
-            ("s", "one", "expected a value (texts have quotes)", Some(1)),
+            ("as", "['one', 2]", "expected a string in quotes", Some(9)),
+            ("s", "one", "expected a value (strings need quotes)", Some(1)),
             ("y", "300", "must be a whole number from 0 to 255 (y), such as 0x07", Some(1)),
             ("so", "'a', 'b'", "must be an object path (o), such as '/org/example'", Some(6)),
             ("h", "0", NO_DESCRIPTOR, Some(1)),

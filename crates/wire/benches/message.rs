@@ -1,6 +1,6 @@
-//! What a message costs: parsing, checking, stamping, building.
+//! Costs of parsing, validating, stamping and building a message.
 //!
-//! `cargo bench -p diligence-wire`. Times are for one message.
+//! Run with `cargo bench -p diligence-wire`. Times are for one message.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -89,7 +89,7 @@ fn build_driver_reply(bencher: Bencher<'_, '_>) {
     });
 }
 
-/// Parses `bytes`, lets `check` look at the message and puts a sender in.
+/// Parses `bytes`, passes the message to `check`, and adds a sender.
 fn forward(bencher: Bencher<'_, '_>, bytes: &[u8], check: impl Fn(&Message<'_>)) {
     let sender = SenderField::new(bus_name(":1.42"));
     let mut out = Vec::with_capacity(4096);
@@ -110,7 +110,7 @@ fn validate(bencher: Bencher<'_, '_>, args: &impl EncodeArgs) {
         .bench_local(|| black_box(&message).validate_body());
 }
 
-/// About 200 bytes, as one that asks for the properties of an object.
+/// A call of about 200 bytes, which reads the properties of an object.
 fn call() -> Vec<u8> {
     message(destined(), &("org.freedesktop.NetworkManager.Device",))
 }

@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_orders_read_what_they_wrote() {
+    fn numbers_round_trip_in_both_byte_orders() {
         for endian in [Endian::Little, Endian::Big] {
             assert_eq!(Endian::from_mark(endian.mark()), Some(endian));
             assert_eq!(endian.u32(endian.u32_bytes(0x1234_5678)), 0x1234_5678);
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn alignment_rounds_up() {
+    fn align_rounds_up_to_a_multiple() {
         assert_eq!([align(0, 8), align(1, 8), align(8, 8), align(9, 4)], [0, 8, 8, 12]);
     }
 }

@@ -1,19 +1,19 @@
-//! Cutting a byte stream into messages.
+//! Splitting a byte stream into messages.
 //!
-//! A stream hands over bytes in pieces of any size. The framer says where the next piece shall go,
-//! and cuts what came into whole messages:
+//! A stream delivers bytes in pieces of any size. The framer provides the buffer for the next
+//! piece, and splits the received bytes into complete messages:
 //!
 //! ```text
-//!   space(scratch) -> where to read to        scratch: one buffer, shared by many connections
-//!   received(n)       n bytes came            ┌────────┬───────────────┬──────────┐
+//!   space(scratch) -> buffer to read into     scratch: one buffer, shared by many connections
+//!   received(n)       n bytes were read       ┌────────┬───────────────┬──────────┐
 //!   next(scratch)  -> a message               │ kept   │ received now  │ free     │
 //!   ...                                       └────────┴───────────────┴──────────┘
-//!   park(scratch)     keep what is left       start ≤                  end ≤ scratch.len()
+//!   park(scratch)     keep the rest           start ≤                  end ≤ scratch.len()
 //! ```
 //!
-//! Small messages are cut out of the scratch buffer in place and never copied; what is left when
-//! the buffer goes to the next connection is kept aside until then. A message that does not fit
-//! well is read straight into a buffer of exactly its size, which the receiver then owns.
+//! Small messages are used in place, inside the scratch buffer, and never copied. The remaining
+//! bytes are moved out before another connection uses the buffer. A large message is read directly
+//! into a buffer of exactly its size, which the receiver then owns.
 //!
 //! ```
 //! use diligence_wire::framer::{Frame, Framer, FramerLimits};
@@ -55,10 +55,10 @@ impl Default for FramerLimits {
     }
 }
 
-/// One complete message.
+/// A complete message, split off the stream.
 #[derive(PartialEq, Eq, Debug)]
 pub enum Frame<'s> {
-    /// The message is in the scratch buffer.
+    /// A message inside the scratch buffer.
     Scratch(&'s [u8]),
     /// A large message, which was read into its own buffer.
     Owned(Vec<u8>),
@@ -108,18 +108,18 @@ pub struct Framer {
     /// Descriptors that arrived and belong to no message yet.
     fds: u32,
     /// The number of bytes that arrived, and how many of them were split into messages.
-    came: u64,
+    received_len: u64,
     cut: u64,
     /// The offset in the stream at which the last message begins.
     message_start: u64,
-    gap: Option<MissingBytes>,
+    gap: Option<LostDescriptors>,
     /// Bytes that were moved in memory, because a message arrived in parts.
     moved: u64,
 }
 
-/// Descriptors of the stream that the receiver lost.
+/// A gap in the descriptors of the stream: descriptors that the receiver lost.
 #[derive(Clone, Copy, Debug)]
-struct MissingBytes {
+struct LostDescriptors {
     /// Descriptors that arrived before the lost ones and belong to no message yet.
     before: u32,
     /// The offset in the stream of the end of the bytes with which the lost descriptors arrived.
@@ -144,7 +144,7 @@ impl Framer {
             start: 0,
             end: 0,
             fds: 0,
-            came: 0,
+            received_len: 0,
             cut: 0,
             message_start: 0,
             gap: None,
@@ -194,10 +194,10 @@ impl Framer {
 
     /// Records that `count` bytes were read into, or appended to, [`space`](Self::space).
     pub const fn received(&mut self, count: usize) {
-        self.came += count as u64;
+        self.received_len += count as u64;
         match &mut self.kept {
             KeptBytes::Large { buffer, len } => {
-                debug_assert!(buffer.len() <= *len, "no more came than there was space for");
+                debug_assert!(buffer.len() <= *len, "more bytes were read than requested");
             }
             KeptBytes::Bytes(_) => self.end += count,
         }
@@ -208,7 +208,7 @@ impl Framer {
     pub fn keep(&mut self, bytes: &[u8]) {
         if let KeptBytes::Bytes(kept) = &mut self.kept {
             kept.extend_from_slice(bytes);
-            self.came += bytes.len() as u64;
+            self.received_len += bytes.len() as u64;
         }
     }
 
@@ -226,7 +226,7 @@ impl Framer {
             Some(gap) => gap.before,
             None => self.fds,
         };
-        self.gap = Some(MissingBytes { before, end: self.came });
+        self.gap = Some(LostDescriptors { before, end: self.received_len });
     }
 
     /// Returns `Some` if descriptors of a message were lost, so that it cannot be used. Then this
@@ -340,7 +340,8 @@ impl Framer {
         mem::replace(&mut self.moved, 0)
     }
 
-    /// Bytes that arrived and are not split into messages yet, without those in the scratch buffer.
+    /// Received bytes that are not split into messages yet, without the bytes in the scratch
+    /// buffer.
     pub const fn kept_len(&self) -> usize {
         match &self.kept {
             KeptBytes::Bytes(bytes) | KeptBytes::Large { buffer: bytes, .. } => bytes.len(),

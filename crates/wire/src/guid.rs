@@ -87,7 +87,9 @@ impl fmt::Display for GuidError {
             Self::WrongLength { len } => {
                 write!(f, "a GUID has {GUID_TEXT_LEN} hexadecimal digits, not {len}")
             }
-            Self::InvalidDigit { at } => write!(f, "byte {at} of the GUID is no hexadecimal digit"),
+            Self::InvalidDigit { at } => {
+                write!(f, "byte {at} of the GUID is not a hexadecimal digit")
+            }
         }
     }
 }
@@ -108,14 +110,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_time_takes_the_last_four_bytes() {
+    fn guids_end_with_the_time() {
         let guid = Guid::from_random([0xab; 16], 0x0102_0304);
         assert_eq!(guid.to_string(), "abababababababababababab01020304");
         assert_eq!(Guid::parse(guid.to_string()), Ok(guid));
     }
 
     #[test]
-    fn what_is_no_guid_says_why() {
+    fn malformed_guids_report_reasons() {
         for (text, expected) in [
             ("", GuidError::WrongLength { len: 0 }),
             ("1234deadbeef", GuidError::WrongLength { len: 12 }),

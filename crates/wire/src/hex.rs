@@ -39,7 +39,7 @@ pub fn digits(byte: u8) -> [char; 2] {
     [byte >> 4, byte & 0xf].map(|nibble| char::from(DIGITS[usize::from(nibble)]))
 }
 
-/// The byte for two digits in either case; `None` if one of them is not a digit.
+/// The byte for two digits in either case; `None` if a character is not a digit.
 pub fn byte(high: u8, low: u8) -> Option<u8> {
     Some(value(high)? << 4 | value(low)?)
 }
@@ -62,8 +62,10 @@ pub enum HexError {
 impl fmt::Display for HexError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::OddLength { len } => write!(f, "the {len} hexadecimal digits are not in pairs"),
-            Self::InvalidDigit { at } => write!(f, "byte {at} is no hexadecimal digit"),
+            Self::OddLength { len } => {
+                write!(f, "hexadecimal text has an even number of digits, not {len}")
+            }
+            Self::InvalidDigit { at } => write!(f, "byte {at} is not a hexadecimal digit"),
         }
     }
 }
@@ -86,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_byte_survives_the_round_trip() {
+    fn all_bytes_round_trip_as_hexadecimal_text() {
         let all: Vec<u8> = (0..=255).collect();
         let text = encode(&all);
         assert_eq!(decode(&text), Ok(all.clone()));
@@ -94,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_hexadecimal_says_where() {
+    fn malformed_hexadecimal_text_reports_the_position() {
         for (text, expected) in [
             ("", Ok(Vec::new())),
             ("0", Err(HexError::OddLength { len: 1 })),

@@ -287,7 +287,7 @@ impl XmlWriter {
         self.raw("  </interface>\n");
     }
 
-    /// The complete description.
+    /// Completes the description and returns it.
     pub fn finish(mut self) -> String {
         self.raw("</node>\n");
         self.text

@@ -1,7 +1,7 @@
-//! Signatures: the types of the values that follow.
+//! Signatures: the types of values ("Type System").
 //!
-//! [`Signature`] is a sequence of zero or more complete types ("Type System"), checked once; its
-//! iterator yields each as a [`Type`], whose containers hold signatures again.
+//! A [`Signature`] is a sequence of complete types, checked once; its iterator yields a [`Type`]
+//! for each. Container types hold the signatures of their contents.
 //!
 //! ```
 //! use diligence_wire::signature::{Signature, Type};
@@ -19,27 +19,35 @@ use core::fmt;
 
 use crate::limits::{ARRAY_DEPTH_MAX, SIGNATURE_LEN_MAX, STRUCT_DEPTH_MAX};
 
-/// Zero or more complete types, valid.
+/// A valid signature: zero or more complete types.
 ///
-/// The limits on nesting count all arrays around a type, and all structs. The reference counts
-/// only arrays that follow each other with no struct between, and so accepts signatures beyond the
-/// specification: an array in a struct in an array, and so on, with more than 32 arrays.
+/// The nesting limits count all arrays around a type, and all structs. dbus-daemon counts only
+/// directly nested arrays, without a struct between them. So it accepts signatures with more than
+/// 32 nested arrays, which the specification forbids.
 ///
-/// The element of an array, and it alone, may also be one dict entry: `{sv}`.
+/// Only the element of an array can also be a single dict entry, such as `{sv}`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Signature<'a>(&'a str);
 
 impl<'a> Signature<'a> {
-    /// No type at all: the signature of an empty body.
+    /// The signature of an empty body, without types.
     pub const EMPTY: Signature<'static> = Signature("");
 
-    /// Checks a text. Its length in bytes is at most [`SIGNATURE_LEN_MAX`].
+    /// Checks a text as a signature ("Valid Signatures").
+    ///
+    /// # Errors
+    ///
+    /// If the text violates one of the rules in [`SignatureErrorKind`].
     pub fn new(text: &'a str) -> Result<Self, SignatureError> {
         check(text.as_bytes())?;
         Ok(Self(text))
     }
 
-    /// As [`new`](Self::new), from bytes off the wire.
+    /// Like [`new`](Self::new), for bytes from the wire.
+    ///
+    /// # Errors
+    ///
+    /// If the bytes violate one of the rules in [`SignatureErrorKind`].
     #[inline]
     pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, SignatureError> {
         check(bytes)?;
@@ -49,7 +57,7 @@ impl<'a> Signature<'a> {
         }
     }
 
-    /// The signature that is one basic type; `None` if `code` stands for no such type.
+    /// The signature of a single basic type; `None` if `code` is not a basic type.
     #[inline]
     pub(crate) const fn basic(code: u8) -> Option<Self> {
         Some(Self(match code {
@@ -70,31 +78,31 @@ impl<'a> Signature<'a> {
         }))
     }
 
-    /// The text.
+    /// The signature as text.
     #[inline]
     pub const fn as_str(self) -> &'a str {
         self.0
     }
 
-    /// The text as bytes: one type code each.
+    /// The signature as bytes: one type code each.
     #[inline]
     pub const fn as_bytes(self) -> &'a [u8] {
         self.0.as_bytes()
     }
 
-    /// Whether there is no type.
+    /// True if the signature has no types.
     #[inline]
     pub const fn is_empty(self) -> bool {
         self.0.is_empty()
     }
 
-    /// The complete types in order.
+    /// The complete types, in order.
     #[inline]
     pub const fn types(self) -> CompleteTypes<'a> {
         CompleteTypes { rest: self.0 }
     }
 
-    /// The type, when there is exactly one: what a variant must hold.
+    /// The type, if there is exactly one, as in a variant.
     pub fn single(self) -> Option<Type<'a>> {
         let mut types = self.types();
         types.next().filter(|_| types.rest.is_empty())
@@ -107,17 +115,17 @@ impl fmt::Display for Signature<'_> {
     }
 }
 
-/// A signature that owns its text: for types that are known only at run time.
+/// A signature that owns its text.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct SignatureBuf(Box<str>);
 
 impl SignatureBuf {
-    /// The signature.
+    /// The signature as a borrowed [`Signature`].
     pub fn as_signature(&self) -> Signature<'_> {
         Signature(&self.0)
     }
 
-    /// The text.
+    /// The signature as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -135,47 +143,48 @@ impl fmt::Display for SignatureBuf {
     }
 }
 
-/// One complete type.
+/// A single complete type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Type<'a> {
-    /// `y`
+    /// An unsigned byte, `y`.
     Byte,
-    /// `b`
+    /// A boolean, type `b`.
     Boolean,
-    /// `n`
+    /// A signed 16-bit integer, `n`.
     Int16,
-    /// `q`
+    /// An unsigned 16-bit integer, `q`.
     Uint16,
-    /// `i`
+    /// A signed 32-bit integer, `i`.
     Int32,
-    /// `u`
+    /// An unsigned 32-bit integer, `u`.
     Uint32,
-    /// `x`
+    /// A signed 64-bit integer, `x`.
     Int64,
-    /// `t`
+    /// An unsigned 64-bit integer, `t`.
     Uint64,
-    /// `d`
+    /// A double-precision number, `d`.
     Double,
-    /// `s`
+    /// A string, type `s`.
     String,
-    /// `o`
+    /// An object path, `o`.
     ObjectPath,
-    /// `g`
+    /// A signature, type `g`.
     Signature,
-    /// `h`: an index into the descriptors that came with the message.
+    /// A file descriptor, `h`: an index into the descriptors of the message.
     UnixFd,
-    /// `v`
+    /// A variant, type `v`.
     Variant,
-    /// `a` and the one type of its elements.
+    /// An array, `a`, with the type of its elements.
     Array(Signature<'a>),
-    /// `(...)` with the types of its fields, one or more.
+    /// A struct, `(...)`, with the types of its fields, at least one.
     Struct(Signature<'a>),
-    /// `{..}` with the types of key and value. Stands only as an array's element.
+    /// A dict entry, `{..}`, with the types of key and value. It occurs only as the element of an
+    /// array.
     DictEntry(Signature<'a>),
 }
 
 impl Type<'_> {
-    /// Bytes to which a value of this type is aligned ("Marshaling (Wire Format)").
+    /// The alignment of values of this type, in bytes ("Marshaling (Wire Format)").
     pub const fn alignment(self) -> usize {
         match self {
             Self::Byte | Self::Signature | Self::Variant => 1,
@@ -193,7 +202,7 @@ impl Type<'_> {
 }
 
 impl fmt::Display for Type<'_> {
-    /// As a signature has it.
+    /// Writes the signature of the type.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Byte => f.write_str("y"),
@@ -224,7 +233,7 @@ pub struct CompleteTypes<'a> {
 }
 
 impl<'a> CompleteTypes<'a> {
-    /// What has not been yielded yet.
+    /// The types that were not yielded yet.
     pub const fn rest(&self) -> Signature<'a> {
         Signature(self.rest)
     }
@@ -246,46 +255,46 @@ impl<'a> Iterator for CompleteTypes<'a> {
     }
 }
 
-/// Why a text is not a signature, and at which byte.
+/// The reason why a text is not a valid signature, and the byte at which it fails.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SignatureError {
-    /// Which rule the text breaks.
+    /// The rule that the text violates.
     pub kind: SignatureErrorKind,
     /// Offset in bytes from the start of the signature.
     pub at: usize,
 }
 
-/// The rules that a signature can break ("Valid Signatures").
+/// The rules that a signature can violate ("Valid Signatures").
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum SignatureErrorKind {
     /// Longer than [`SIGNATURE_LEN_MAX`] bytes.
     TooLong,
-    /// A byte that is no type code.
+    /// A byte is not a type code.
     UnknownType,
-    /// An `a` without an element type behind it.
+    /// An `a` is not followed by an element type.
     ArrayWithoutElement,
-    /// More than [`ARRAY_DEPTH_MAX`] arrays inside each other.
+    /// More than [`ARRAY_DEPTH_MAX`] arrays are nested.
     ArrayTooDeep,
-    /// More than [`STRUCT_DEPTH_MAX`] structs inside each other.
+    /// More than [`STRUCT_DEPTH_MAX`] structs are nested.
     StructTooDeep,
-    /// A struct without a field.
+    /// A struct has no fields.
     StructEmpty,
-    /// A `(` that is never closed.
+    /// A `(` has no matching `)`.
     StructNotClosed,
-    /// A `)` that closes nothing.
+    /// A `)` has no matching `(`.
     StructNotOpened,
-    /// A `{` that is not the element of an array.
+    /// A `{` is not the element type of an array.
     DictEntryOutsideArray,
-    /// A dict entry whose key is a container.
+    /// The key of a dict entry is a container.
     DictEntryKeyNotBasic,
-    /// A dict entry with fewer than two types.
+    /// A dict entry has fewer than two types.
     DictEntryTooShort,
-    /// A dict entry with more than two types.
+    /// A dict entry has more than two types.
     DictEntryTooLong,
-    /// A `{` that is never closed.
+    /// A `{` has no matching `}`.
     DictEntryNotClosed,
-    /// A `}` that closes nothing.
+    /// A `}` has no matching `{`.
     DictEntryNotOpened,
 }
 
@@ -299,19 +308,19 @@ impl fmt::Display for SignatureErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::TooLong => "the signature is longer than 255 bytes",
-            Self::UnknownType => "a byte is no type code",
+            Self::UnknownType => "a byte is not a type code",
             Self::ArrayWithoutElement => "an array has no element type",
             Self::ArrayTooDeep => "more than 32 arrays are nested",
             Self::StructTooDeep => "more than 32 structs are nested",
             Self::StructEmpty => "a struct has no field",
             Self::StructNotClosed => "a struct is not closed",
-            Self::StructNotOpened => "a ')' closes no struct",
+            Self::StructNotOpened => "a ')' has no matching '('",
             Self::DictEntryOutsideArray => "a dict entry is not an array's element",
             Self::DictEntryKeyNotBasic => "the key of a dict entry is a container",
             Self::DictEntryTooShort => "a dict entry has fewer than two types",
             Self::DictEntryTooLong => "a dict entry has more than two types",
             Self::DictEntryNotClosed => "a dict entry is not closed",
-            Self::DictEntryNotOpened => "a '}' closes no dict entry",
+            Self::DictEntryNotOpened => "a '}' has no matching '{'",
         })
     }
 }
@@ -324,15 +333,15 @@ impl fmt::Display for SignatureError {
 
 impl core::error::Error for SignatureError {}
 
-/// Where the first complete type of a *valid* signature ends; `None` at its end.
+/// The end of the first complete type of a *valid* signature; `None` if there is none.
 ///
-/// Brackets are only counted: that each closes its own kind is known.
+/// Counting brackets is enough, because they are known to match.
 #[inline]
 pub(crate) fn complete_type_end(signature: &[u8]) -> Option<usize> {
     let mut open = 0_usize;
     for (at, code) in signature.iter().enumerate() {
         match code {
-            // All but brackets are letters, of which there can be many in a struct.
+            // All codes except brackets are letters, and a struct can have many of them.
             b'a'..=b'z' if open > 0 => continue,
             b'a' => continue,
             b'(' | b'{' => open += 1,
@@ -376,14 +385,14 @@ fn check(text: &[u8]) -> Result<(), SignatureError> {
     Ok(())
 }
 
-/// How deep a type stands. Bounded by the limits, so the recursion below is too.
+/// The nesting depth of a type. It is limited, so the recursion below is too.
 #[derive(Clone, Copy, Default)]
 struct Depth {
     arrays: usize,
     structs: usize,
 }
 
-/// Checks the complete type that begins at `at` and returns where it ends.
+/// Checks the complete type that begins at `at`, and returns its end.
 #[inline]
 fn check_complete_type(text: &[u8], at: usize, depth: Depth) -> Result<usize, SignatureError> {
     use SignatureErrorKind as Kind;
@@ -465,7 +474,7 @@ mod tests {
     }
 
     #[test]
-    fn grammar() {
+    fn signatures_are_checked_against_the_grammar() {
         for text in ["", "ybnqiuxtdsoghv", "a{sv}", "aa{y(ii)}", "(a(vs)a{t(as)})", "a{oa{sv}}"] {
             check(text, Ok(()));
         }
@@ -489,7 +498,7 @@ mod tests {
     }
 
     #[test]
-    fn depth_and_length_end_where_the_specification_says() {
+    fn signature_depth_and_length_limits_follow_the_specification() {
         let nested = |open: &str, n: usize, close: &str| {
             let text: String = [open.repeat(n), "y".into(), close.repeat(n)].concat();
             Signature::new(&text).map(|_| ()).map_err(|e| e.kind)
@@ -503,7 +512,7 @@ mod tests {
     }
 
     #[test]
-    fn types_come_in_order() {
+    fn complete_types_are_yielded_in_order() {
         let types: Vec<_> = Signature::new("ya{s(iv)}(g)v").unwrap().types().collect();
         let signature = |text| Signature::new(text).unwrap();
         let Type::Array(entry) = types[1] else { panic!("{types:?}") };

@@ -1,4 +1,4 @@
-//! Addresses: what is accepted, what it means, how it is written again.
+//! Addresses: parsing, formatting, and errors.
 
 use std::num::NonZeroU16;
 
@@ -22,7 +22,7 @@ fn check_transports(cases: &[(&str, Transport)]) {
 }
 
 #[test]
-fn unix_has_five_forms() {
+fn unix_addresses_have_five_forms() {
     let unix = Transport::Unix;
     check_transports(&[
         ("unix:path=/tmp/x", unix(UnixTransport::Path(b"/tmp/x".into()))),
@@ -35,7 +35,7 @@ fn unix_has_five_forms() {
 }
 
 #[test]
-fn tcp_fills_in_what_is_missing() {
+fn tcp_addresses_have_defaults() {
     let port = NonZeroU16::new(4242);
     let local = TcpAddress { host: Some("127.0.0.1".into()), ..TcpAddress::default() };
     let full =
@@ -54,7 +54,7 @@ fn tcp_fills_in_what_is_missing() {
 }
 
 #[test]
-fn the_other_transports() {
+fn other_transports_are_parsed() {
     let exec = |argv: &[&str]| Transport::Unixexec {
         path: b"ssh".into(),
         argv: argv.iter().map(|text| text.as_bytes().into()).collect(),
@@ -90,7 +90,7 @@ fn check_written(cases: &[(&str, &str)]) {
 }
 
 #[test]
-fn addresses_are_written_as_they_are_read() {
+fn addresses_round_trip() {
     check_written(&[
         ("unix:path=/tmp/x", "unix:path=/tmp/x"),
         ("unix:path=/tmp/x;", "unix:path=/tmp/x"),
@@ -117,7 +117,7 @@ fn addresses_are_written_as_they_are_read() {
 }
 
 #[test]
-fn every_transport_may_have_a_guid() {
+fn all_transports_accept_a_guid() {
     for text in ["unix:path=/a", "tcp:port=1", "vsock:cid=1"] {
         let address = parse(&format!("{text},guid={GUID}"));
         assert_eq!(address.guid.map(|guid| guid.to_string()).as_deref(), Some(GUID), "{text}");
@@ -156,7 +156,7 @@ fn check_invalid(cases: &[(&str, Kind, usize)]) {
 }
 
 #[test]
-fn broken_text_says_where() {
+fn malformed_addresses_report_the_position() {
     check_invalid(&[
         ("", Kind::Empty, 0),
         (";", Kind::EmptyEntry, 0),
@@ -179,7 +179,7 @@ fn broken_text_says_where() {
 }
 
 #[test]
-fn wrong_values_say_where() {
+fn invalid_address_values_report_the_position() {
     check_invalid(&[
         ("unix:", Kind::NoUnixKey, 5),
         ("unix:Path=/a", Kind::NoUnixKey, 12),

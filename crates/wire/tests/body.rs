@@ -1,4 +1,4 @@
-//! Values: Rust types to bytes and back, what cannot be read and what cannot be written.
+//! Bodies: encoding and decoding Rust types, and errors of both.
 
 #![expect(clippy::unwrap_used, reason = "a panic in a test is its report")]
 
@@ -24,14 +24,14 @@ use diligence_wire::names::{
 use diligence_wire::signature::{Signature, SignatureBuf, SignatureErrorKind};
 use notation::{ORDERS, bytes};
 
-/// A message with these arguments.
+/// Encodes a message with these arguments.
 fn message(endian: Endian, args: &impl EncodeArgs) -> Result<Vec<u8>, WriteError> {
     let mut out = Vec::new();
     let builder = Builder::method_return(NonZeroU32::MIN).endian(endian);
     builder.write(&mut out, NonZeroU32::MIN, args).map(|()| out)
 }
 
-/// Checks the type and the bytes of a value, and that it can be read from them.
+/// Checks the signature and the bytes of a value, and decodes it again.
 fn check<T>(value: T, signature: &str, words: &str)
 where
     T: Encode + for<'a> Decode<'a> + PartialEq + Debug,
@@ -44,7 +44,7 @@ where
     }
 }
 
-/// The same for types that cannot be read, or only while the message is there.
+/// Like `check`, for types that cannot be decoded, or that borrow from the message.
 fn check_borrowed<T: Encode + ?Sized>(value: &T, signature: &str, words: &str) {
     assert_eq!(signature_of::<T>().unwrap().as_str(), signature);
     for endian in ORDERS {
@@ -65,7 +65,7 @@ fn path(text: &str) -> ObjectPath<'_> {
 }
 
 #[test]
-fn basic_types() {
+fn basic_types_round_trip() {
     check(7_u8, "y", "07");
     check(true, "b", "u1");
     check(false, "b", "u0");
@@ -84,7 +84,7 @@ fn basic_types() {
 }
 
 #[test]
-fn numbers_are_written_in_the_order_of_the_message() {
+fn numbers_use_the_byte_order_of_the_message() {
     let args = (0x0102_u16, 0x0304_0506_u32, 0x0708_090a_0b0c_0d0e_u64, 1.5_f64);
     let little = "0201 0000 06050403 0e0d0c0b0a090807 000000000000f83f";
     let big = "0102 0000 03040506 0708090a0b0c0d0e 3ff8000000000000";
@@ -97,7 +97,7 @@ fn numbers_are_written_in_the_order_of_the_message() {
 }
 
 #[test]
-fn names_travel_as_strings() {
+fn names_are_encoded_as_strings() {
     check_borrowed("abc", "s", "u3 'abc' 00");
     check_borrowed(&BusName::new(":1.2").unwrap(), "s", "u4 ':1.2' 00");
     check_borrowed(&WellKnownName::new("a.b").unwrap(), "s", "u3 'a.b' 00");
@@ -117,7 +117,7 @@ fn values_can_be_read_without_copying() {
 }
 
 #[test]
-fn arrays() {
+fn arrays_round_trip() {
     check(vec![1_u8, 2], "ay", "u2 0102");
     check(Vec::<u8>::new(), "ay", "u0");
     check(vec![1_u32, 2], "au", "u8 u1 u2");
@@ -133,7 +133,7 @@ fn arrays() {
 }
 
 #[test]
-fn structs() {
+fn structs_round_trip() {
     check((1_u8,), "(y)", "01");
     check((1_u8, 2_u32), "(yu)", "01 000000 u2");
     check((1_u8, (2_u8, 3_u8)), "(y(yy))", "01 00000000000000 02 03");
@@ -145,7 +145,7 @@ fn structs() {
 }
 
 #[test]
-fn maps() {
+fn maps_round_trip() {
     let map = BTreeMap::from([(1_u8, String::from("a")), (2, String::from("b"))]);
     check(map, "a{ys}", "u26 00000000 01 000000 u1 'a' 00 000000000000 02 000000 u1 'b' 00");
     check(BTreeMap::<u8, u8>::new(), "a{yy}", "u0 00000000");
@@ -156,12 +156,12 @@ fn maps() {
 
 #[cfg(feature = "std")]
 #[test]
-fn hash_maps() {
+fn hash_maps_round_trip() {
     check(HashMap::from([(1_u8, true)]), "a{yb}", "u8 00000000 01 000000 u1");
 }
 
 #[test]
-fn a_later_entry_with_the_same_key_counts() {
+fn the_last_dict_entry_with_a_key_wins() {
     let entries = vec![(1_u8, 1_u8), (1, 2)];
     let mut bytes = message(Endian::Little, &(entries,)).unwrap();
     let at = bytes.windows(5).position(|window| window == b"a(yy)").unwrap();
@@ -171,7 +171,7 @@ fn a_later_entry_with_the_same_key_counts() {
 }
 
 #[test]
-fn variants() {
+fn variants_round_trip() {
     check(Variant(7_u8), "v", "01 'y' 00 07");
     check(Variant(7_u32), "v", "01 'u' 00 00 u7");
     check(Variant(vec![u64::MAX]), "v", "02 'at' 00 u8 ffffffffffffffff");
@@ -196,7 +196,7 @@ fn mismatch(expected: &str, found: &str) -> ReadError {
     ReadError::Signature { expected: signature(expected).into(), found: signature(found).into() }
 }
 
-/// Checks why `args` cannot be read as `T`.
+/// Checks the error of decoding `args` as `T`.
 fn check_error<T>(args: &impl EncodeArgs, expected: ReadError)
 where
     T: for<'a> DecodeArgs<'a> + PartialEq + Debug,
@@ -208,7 +208,7 @@ where
 }
 
 #[test]
-fn what_has_another_type_is_not_read() {
+fn values_of_another_type_are_not_read() {
     check_error::<(u32,)>(&("a",), mismatch("u", "s"));
     check_error::<(u32, u32)>(&(1_u32,), mismatch("uu", "u"));
     check_error::<(u32,)>(&(1_u32, 2_u32), mismatch("u", "uu"));
@@ -224,15 +224,18 @@ fn what_has_another_type_is_not_read() {
 }
 
 #[test]
-fn a_text_that_is_no_name_is_not_read_as_one() {
+fn malformed_names_are_not_read() {
     let bytes = message(Endian::Little, &("1x",)).unwrap();
     let read = Message::parse(&bytes).unwrap().read::<(MemberName<'_>,)>();
     let Err(ReadError::Value(text)) = read else { panic!("{read:?}") };
-    assert_eq!(text, "\"1x\" is no MemberName: an element begins with a digit (at byte 0)");
+    assert_eq!(
+        text,
+        "\"1x\" is not a valid MemberName: an element begins with a digit (at byte 0)"
+    );
 }
 
 #[test]
-fn what_is_invalid_is_not_read() {
+fn invalid_values_are_not_read() {
     let types = signature("ab");
     for (words, expected) in [
         ("u4 u2", InvalidReason::Boolean.at(4)),
@@ -253,7 +256,8 @@ fn value(kind: &str, items: Vec<Value>) -> Value {
     Value::Array { element: signature(kind).into(), items }
 }
 
-/// A dict entry, whose type stands only in that of an array.
+/// A dictionary. The type of a dict entry cannot be parsed on its own, only as the element of an
+/// array.
 fn dict_of(items: Vec<(Value, Value)>) -> Value {
     let bytes = message(Endian::Little, &(BTreeMap::<String, Value>::new(),)).unwrap();
     let message = Message::parse(&bytes).unwrap();
@@ -265,7 +269,7 @@ fn dict_of(items: Vec<(Value, Value)>) -> Value {
 }
 
 #[test]
-fn values_of_any_type_travel_as_variants() {
+fn values_of_any_type_are_encoded_as_variants() {
     let entry = ("k".into(), Value::Variant(Box::new(7_u8.into())));
     for (value, words) in [
         (Value::from(7_u8), "01 'y' 00 07"),
@@ -283,7 +287,7 @@ fn values_of_any_type_travel_as_variants() {
 }
 
 #[test]
-fn values_say_their_type() {
+fn values_have_a_signature() {
     let nested = Value::Struct(vec![value("(i)", vec![]), dict_of(vec![]), 1.5.into()]);
     let mut text = String::from("s");
     nested.push_signature(&mut text);
@@ -291,7 +295,7 @@ fn values_say_their_type() {
 }
 
 #[test]
-fn the_same_value_comes_from_rust_types_and_from_values() {
+fn rust_types_and_dynamic_values_are_encoded_alike() {
     let dict = BTreeMap::from([("k".to_owned(), Value::from(7_u8))]);
     let bytes = message(Endian::Big, &(&dict, "s")).unwrap();
     let message = Message::parse(&bytes).unwrap();
@@ -300,7 +304,7 @@ fn the_same_value_comes_from_rust_types_and_from_values() {
     assert_eq!(message.read::<(BTreeMap<String, Value>, String)>(), Ok((dict, "s".into())));
 }
 
-/// Checks why a message cannot be written, and that nothing is left of it.
+/// Checks the error of encoding `args`, and that the buffer is unchanged.
 fn check_unwritable(args: &impl EncodeArgs, expected: WriteError) {
     let mut out = b"before".to_vec();
     let written = Builder::method_return(NonZeroU32::MIN).write(&mut out, NonZeroU32::MIN, args);
@@ -309,7 +313,7 @@ fn check_unwritable(args: &impl EncodeArgs, expected: WriteError) {
 }
 
 #[test]
-fn what_cannot_be_valid_is_not_written() {
+fn invalid_values_are_not_written() {
     check_unwritable(&("a\0b",), WriteError::StringContainsNul);
     check_unwritable(&(Variant(vec!["a\0b"]),), WriteError::StringContainsNul);
     let key = BTreeMap::from([(vec![1_u8], 1_u8)]);
@@ -325,7 +329,7 @@ fn what_cannot_be_valid_is_not_written() {
 }
 
 #[test]
-fn values_that_contradict_themselves_are_not_written() {
+fn inconsistent_values_are_not_written() {
     for wrong in [
         value("i", vec![1_u32.into()]),
         value("i", vec![1_i32.into(), "a".into()]),
@@ -356,7 +360,7 @@ fn values_that_contradict_themselves_are_not_written() {
 
 #[test]
 fn sixty_four_containers_may_be_nested() {
-    // A value as an argument is in a variant, and so is each that is in another.
+    // A value as an argument is inside a variant, and each nested value is in another one.
     let nested = |count: usize| {
         (1..count).fold(Value::from(7_u8), |inner, _| Value::Variant(Box::new(inner)))
     };
@@ -380,7 +384,7 @@ fn arrays_end_at_64_mib_and_messages_at_128() {
             .write(&mut out, NonZeroU32::MIN, &(first, second))
             .map(|()| Message::parse(&out).unwrap().validate_body().map(|()| out.len()))
     };
-    // The header, the lengths of the arrays and the arrays.
+    // The header has 40 bytes, and each array a length of 4 bytes.
     let rest = MESSAGE_LEN_MAX - ARRAY_LEN_MAX - 40 - 4 - 4;
     let second = vec![0_u8; rest + 1];
     assert_eq!(write(&large, &second[..rest]), Ok(Ok(MESSAGE_LEN_MAX)));
@@ -392,7 +396,7 @@ fn arrays_end_at_64_mib_and_messages_at_128() {
 
 #[test]
 #[cfg_attr(miri, ignore = "too many bytes to be interpreted")]
-fn a_string_that_fits_no_message_is_not_even_copied() {
+fn oversized_strings_are_rejected_before_copying() {
     let text = "x".repeat(MESSAGE_LEN_MAX + 1);
     let mut out = Vec::new();
     let mut writer = Writer::new(&mut out, Endian::NATIVE);

@@ -1,4 +1,4 @@
-//! Streams cut into messages: any pieces give the same messages, and the limits hold.
+//! The framer: pieces of any size, limits, and descriptors.
 
 #![expect(clippy::unwrap_used, reason = "a panic in a test is its report")]
 
@@ -14,7 +14,7 @@ use diligence_wire::limits::{ARRAY_LEN_MAX, FORWARDED_LEN_MAX, STAMP_LEN_MAX};
 use diligence_wire::message::{Builder, FixedHeader, InvalidMessage, InvalidReason, Message};
 use random::{Messages as _, Random};
 
-/// A return of exactly `len` bytes, at least 36.
+/// A method return of exactly `len` bytes, at least 36.
 fn message(len: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     let args = (vec![7_u8; len - HEADER_LEN - 4],);
@@ -29,7 +29,7 @@ fn reply() -> Builder<'static> {
 
 const HEADER_LEN: usize = 32;
 
-/// One side of a stream: the framer, its scratch buffer, and what came out.
+/// The receiving side of a stream: the framer, its scratch buffer, and the messages.
 struct FramedStream {
     framer: Framer,
     scratch: Vec<u8>,
@@ -42,7 +42,7 @@ impl FramedStream {
         Self { framer: Framer::new(limits), scratch, messages: Vec::new() }
     }
 
-    /// Receives as much of `bytes` as there is space for, and returns how much that is.
+    /// Receives as many of `bytes` as there is space for, and returns their number.
     fn receive(&mut self, bytes: &[u8]) -> usize {
         let len = self.framer.space(&mut self.scratch).put(bytes);
         assert!(len > 0, "there is always space");
@@ -50,7 +50,7 @@ impl FramedStream {
         len
     }
 
-    fn cut(&mut self) -> Result<(), InvalidMessage> {
+    fn split(&mut self) -> Result<(), InvalidMessage> {
         while let Some(frame) = self.framer.next(&self.scratch)? {
             self.messages.push(match frame {
                 Frame::Scratch(bytes) => bytes.to_vec(),
@@ -60,21 +60,21 @@ impl FramedStream {
         Ok(())
     }
 
-    /// Gives the scratch buffer away, as if another stream used it then.
+    /// Parks the framer and overwrites the scratch buffer, as another stream would.
     fn park(&mut self) {
         self.framer.park(&self.scratch);
         self.scratch.fill(0xbb);
     }
 }
 
-/// What becomes of the scratch buffer after each piece.
+/// Whether another stream uses the scratch buffer after each piece.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum ScratchMode {
     Own,
     Shared,
 }
 
-/// Lets `messages` come in pieces whose lengths `piece` says.
+/// Receives `messages` in pieces with the lengths that `piece` returns.
 fn check(messages: &[Vec<u8>], scratch: ScratchMode, mut piece: impl FnMut() -> usize) {
     let bytes = messages.concat();
     let mut stream = FramedStream::new(FramerLimits::default(), SCRATCH_LEN_MIN);
@@ -82,7 +82,7 @@ fn check(messages: &[Vec<u8>], scratch: ScratchMode, mut piece: impl FnMut() -> 
     while at < bytes.len() {
         let end = bytes.len().min(at + piece().max(1));
         at += stream.receive(&bytes[at..end]);
-        stream.cut().unwrap();
+        stream.split().unwrap();
         if scratch == ScratchMode::Shared {
             stream.park();
         }
@@ -93,7 +93,7 @@ fn check(messages: &[Vec<u8>], scratch: ScratchMode, mut piece: impl FnMut() -> 
 
 #[test]
 #[cfg_attr(miri, ignore = "too many bytes to be interpreted")]
-fn any_pieces_give_the_same_messages() {
+fn messages_do_not_depend_on_the_pieces_of_the_stream() {
     let lens = [
         44,
         45,
@@ -119,7 +119,7 @@ fn any_pieces_give_the_same_messages() {
 
 #[test]
 #[cfg_attr(miri, ignore = "too many bytes to be interpreted")]
-fn random_messages_in_random_pieces_come_out_the_same() {
+fn random_messages_in_random_pieces_are_reassembled() {
     let mut random = Random::from_env();
     for _ in 0..300 {
         let messages: Vec<_> = (0..random.below(40))
@@ -135,7 +135,7 @@ fn random_messages_in_random_pieces_come_out_the_same() {
 }
 
 #[test]
-fn small_messages_are_cut_in_place_and_large_ones_get_a_buffer_of_their_own() {
+fn small_messages_stay_in_place_and_large_ones_get_their_own_buffer() {
     let cases = [
         (LARGE_MESSAGE - 1, 20, false),
         (LARGE_MESSAGE, LARGE_MESSAGE, false),
@@ -156,7 +156,7 @@ fn small_messages_are_cut_in_place_and_large_ones_get_a_buffer_of_their_own() {
 }
 
 #[test]
-fn what_followed_the_handshake_comes_first() {
+fn bytes_after_the_handshake_are_processed_first() {
     let (first, second) = (message(50), message(60));
     let bytes = [first.clone(), second.clone()].concat();
     for kept in [0, 10, 50, 70, 110] {
@@ -164,17 +164,17 @@ fn what_followed_the_handshake_comes_first() {
         stream.framer.keep(&bytes[..kept]);
         assert_eq!(stream.framer.has_message(&stream.scratch), kept >= 50, "{kept}");
         stream.framer.unpark(&mut stream.scratch);
-        stream.cut().unwrap();
+        stream.split().unwrap();
         if kept < bytes.len() {
             stream.receive(&bytes[kept..]);
-            stream.cut().unwrap();
+            stream.split().unwrap();
         }
         assert_eq!(stream.messages, [first.clone(), second.clone()], "{kept}");
     }
 }
 
 #[test]
-fn a_framer_tells_whether_it_has_more_to_say_parked_or_not() {
+fn has_message_reports_parked_and_unparked_messages() {
     let invalid = [b"x".to_vec(), message(50)].concat();
     let cases = [
         (message(50)[..15].to_vec(), false),
@@ -196,22 +196,23 @@ fn a_framer_tells_whether_it_has_more_to_say_parked_or_not() {
 }
 
 #[test]
-fn a_large_message_that_is_whole_is_something_to_say() {
+fn has_message_reports_complete_large_messages() {
     let bytes = message(LARGE_MESSAGE);
     let mut stream = FramedStream::new(FramerLimits::default(), SCRATCH_LEN_MIN);
     stream.receive(&bytes[..1000]);
-    stream.cut().unwrap();
+    stream.split().unwrap();
     stream.park();
     assert_eq!(stream.framer.kept_len(), 1000);
     stream.receive(&bytes[1000..]);
     assert!(stream.framer.has_message(&stream.scratch));
-    stream.cut().unwrap();
+    stream.split().unwrap();
     assert_eq!(stream.messages, [bytes]);
 }
 
 #[test]
-fn messages_may_be_left_for_later() {
-    // More messages than one turn routes, parked and gone on with while others come.
+fn messages_can_be_left_in_the_framer() {
+    // More messages than one turn routes; the framer is parked in between, and more messages
+    // arrive.
     let messages: Vec<_> = (0..100).map(|n| message(44 + n)).collect();
     let bytes = messages.concat();
     let mut stream = FramedStream::new(FramerLimits::default(), SCRATCH_LEN_MIN);
@@ -234,23 +235,26 @@ fn messages_may_be_left_for_later() {
 }
 
 #[test]
-fn limits_on_length_hold_as_soon_as_the_length_is_known() {
+fn length_limits_apply_as_soon_as_the_length_is_known() {
     let small = FramerLimits { message_len_max: 100, ..FramerLimits::default() };
-    assert_eq!(first(small, &message(100)), Ok(()));
+    assert_eq!(check_first_bytes(small, &message(100)), Ok(()));
     let over = |len, limit, at| Err(InvalidReason::OverConfiguredLimit { len, limit }.at(at));
-    assert_eq!(first(small, &message(101)[..16]), over(101, 100, 4));
+    assert_eq!(check_first_bytes(small, &message(101)[..16]), over(101, 100, 4));
     let fields = (ARRAY_LEN_MAX - STAMP_LEN_MAX) as u32;
-    assert_eq!(first(FramerLimits::default(), &header_with_fields(fields)), Ok(()));
+    assert_eq!(check_first_bytes(FramerLimits::default(), &header_with_fields(fields)), Ok(()));
     let too_long = Err(InvalidReason::NoRoomForSender { len: fields + 1, limit: fields }.at(12));
-    assert_eq!(first(FramerLimits::default(), &header_with_fields(fields + 1)), too_long);
+    assert_eq!(
+        check_first_bytes(FramerLimits::default(), &header_with_fields(fields + 1)),
+        too_long
+    );
     let most = FORWARDED_LEN_MAX as u32;
     let forwarded = FramerLimits { message_len_max: FORWARDED_LEN_MAX, ..FramerLimits::default() };
     let mut large = message(100);
     large[4..8].copy_from_slice(&(most - HEADER_LEN as u32 + 1).to_le_bytes());
     let too_long = Err(InvalidReason::NoRoomForSender { len: most + 1, limit: most }.at(4));
-    assert_eq!(first(forwarded, &large[..16]), too_long);
+    assert_eq!(check_first_bytes(forwarded, &large[..16]), too_long);
     assert_eq!(
-        first(FramerLimits::default(), b"x---------------"),
+        check_first_bytes(FramerLimits::default(), b"x---------------"),
         Err(InvalidReason::ByteOrder.at(0))
     );
 }
@@ -265,11 +269,11 @@ fn limits_can_be_changed_between_messages() {
     assert_eq!(stream.framer.next(&stream.scratch), Err(over.at(4)));
 }
 
-/// What is said of the first bytes of a stream.
-fn first(limits: FramerLimits, bytes: &[u8]) -> Result<(), InvalidMessage> {
+/// The result of framing the first bytes of a stream.
+fn check_first_bytes(limits: FramerLimits, bytes: &[u8]) -> Result<(), InvalidMessage> {
     let mut stream = FramedStream::new(limits, SCRATCH_LEN_MIN);
     stream.receive(bytes);
-    stream.cut()
+    stream.split()
 }
 
 fn header_with_fields(len: u32) -> [u8; FixedHeader::LEN] {
@@ -279,12 +283,12 @@ fn header_with_fields(len: u32) -> [u8; FixedHeader::LEN] {
 }
 
 #[test]
-fn descriptors_are_counted() {
+fn descriptors_are_assigned_by_count() {
     let limits = FramerLimits { message_fds_max: 3, ..FramerLimits::default() };
     let cases: &[(u32, u32, Result<u32, InvalidReason>)] = &[
         (0, 0, Ok(0)),
         (3, 3, Ok(3)),
-        // The rest belongs to what comes next.
+        // The remaining descriptors belong to the next message.
         (3, 1, Ok(1)),
         (1, 2, Err(InvalidReason::DescriptorsMissing { announced: 2, received: 1 })),
         (9, 4, Err(InvalidReason::DescriptorsOverLimit { received: 4, limit: 3 })),
@@ -309,7 +313,7 @@ fn with_descriptors(count: u32) -> Vec<u8> {
     bytes
 }
 
-/// What becomes of the next message: how many descriptors it gets, or that it is incomplete.
+/// The number of descriptors of the next message, or the error that it is incomplete.
 fn claim(stream: &mut FramedStream) -> Result<u32, &'static str> {
     let Ok(Some(Frame::Scratch(bytes))) = stream.framer.next(&stream.scratch) else {
         return Err("no message");
@@ -322,10 +326,10 @@ fn claim(stream: &mut FramedStream) -> Result<u32, &'static str> {
 }
 
 #[test]
-fn only_the_message_whose_descriptors_were_lost_is_incomplete() {
+fn lost_descriptors_make_only_their_message_incomplete() {
     let mut stream = FramedStream::new(FramerLimits::default(), SCRATCH_LEN_MIN);
     stream.framer.received_fds(2);
-    // The first message has its descriptors; those of the third were lost.
+    // The first message has all its descriptors; the descriptors of the third were lost.
     stream.receive(&[with_descriptors(2), with_descriptors(0), with_descriptors(3)].concat());
     stream.framer.lost_fds();
     assert_eq!(claim(&mut stream), Ok(2));
@@ -340,7 +344,7 @@ fn only_the_message_whose_descriptors_were_lost_is_incomplete() {
 }
 
 #[test]
-fn a_message_that_comes_in_parts_loses_all_its_descriptors() {
+fn messages_in_parts_lose_all_their_descriptors() {
     let mut stream = FramedStream::new(FramerLimits::default(), SCRATCH_LEN_MIN);
     let bytes = with_descriptors(3);
     stream.framer.received_fds(1);
@@ -350,19 +354,19 @@ fn a_message_that_comes_in_parts_loses_all_its_descriptors() {
     stream.receive(&bytes[20..]);
     stream.framer.received_fds(2);
     assert_eq!(claim(&mut stream), Err("incomplete"));
-    assert_eq!(stream.framer.pending_fds(), 2, "those that came later belong to later messages");
+    assert_eq!(stream.framer.pending_fds(), 2, "later descriptors belong to later messages");
     stream.receive(&with_descriptors(2));
     assert_eq!(claim(&mut stream), Ok(2));
 }
 
 #[test]
-fn a_peer_cannot_heap_up_descriptors() {
+fn pending_descriptors_are_limited() {
     let limits = FramerLimits { message_fds_max: 3, ..FramerLimits::default() };
     let mut stream = FramedStream::new(limits, SCRATCH_LEN_MIN);
     let bytes = [message(50), message(50)].concat();
     stream.framer.received_fds(4);
     stream.receive(&bytes[..60]);
-    // They may belong to the first message, of which we are not told yet.
+    // The descriptors may belong to the first message, which was not returned yet.
     assert!(matches!(stream.framer.next(&stream.scratch), Ok(Some(_))));
     let error = InvalidReason::DescriptorsOverLimit { received: 4, limit: 3 }.at(0);
     assert_eq!(stream.framer.next(&stream.scratch), Err(error));

@@ -1,4 +1,4 @@
-//! Match rules: what is accepted, how it is listed, what it selects.
+//! Match rules: parsing, canonical form, and matching.
 
 use diligence_wire::match_rule::MatchRuleErrorKind as Kind;
 use diligence_wire::match_rule::{ArgMatch, MatchArgument, MatchRule, MatchSubject, PathMatch};
@@ -19,7 +19,7 @@ fn check_listed(cases: &[(&str, &str)]) {
 }
 
 #[test]
-fn a_rule_is_listed_in_one_order_and_with_all_values_quoted() {
+fn match_rules_are_printed_in_canonical_form() {
     check_listed(&[
         ("", ""),
         ("type=signal", "type='signal'"),
@@ -41,8 +41,8 @@ fn a_rule_is_listed_in_one_order_and_with_all_values_quoted() {
 }
 
 #[test]
-fn quotation_is_that_of_the_specification() {
-    // Its own example: two spellings of one rule.
+fn quotes_in_match_rules_follow_the_specification() {
+    // The example of the specification: two spellings of one rule.
     let quoted = r"arg0=''\''',arg1='\',arg2=',',arg3='\\'";
     let bare = r"arg0=\',arg1=\,arg2=',',arg3=\\";
     assert_eq!(parse(quoted), parse(bare));
@@ -63,7 +63,7 @@ fn quotation_is_that_of_the_specification() {
 }
 
 #[test]
-fn blanks_count_in_values_only() {
+fn blanks_in_match_rules_are_significant_only_in_values() {
     check_listed(&[
         (" ", ""),
         ("\t\r\n type \t=signal", "type='signal'"),
@@ -84,7 +84,7 @@ fn check_invalid(cases: &[(&str, Kind, usize)]) {
 }
 
 #[test]
-fn broken_text_says_where() {
+fn malformed_match_rules_report_the_position() {
     check_invalid(&[
         ("type", Kind::MissingEquals, 4),
         (",", Kind::MissingEquals, 1),
@@ -105,7 +105,7 @@ fn broken_text_says_where() {
 }
 
 #[test]
-fn wrong_keys_and_values_say_where() {
+fn invalid_keys_and_values_of_match_rules_report_the_position() {
     let name = |kind, at| NameError { kind, at };
     check_invalid(&[
         ("type=''", Kind::InvalidType, 5),
@@ -132,7 +132,7 @@ fn wrong_keys_and_values_say_where() {
 }
 
 #[test]
-fn wrong_arguments_say_where() {
+fn wrong_argument_keys_report_the_position() {
     check_invalid(&[
         ("arg='a'", Kind::MissingArgNumber, 0),
         ("argpath='a'", Kind::MissingArgNumber, 0),
@@ -151,20 +151,20 @@ fn wrong_arguments_say_where() {
 }
 
 #[test]
-fn a_rule_may_have_1024_bytes() {
+fn match_rules_are_limited_to_1024_bytes() {
     let of_length = |len: usize| format!("arg0='{}'", "x".repeat(len - "arg0=''".len()));
     assert!(MatchRule::parse(&of_length(1024)).is_ok());
     check_invalid(&[(&of_length(1025), Kind::TooLong { len: 1025 }, 1024)]);
 }
 
 #[test]
-fn all_arguments_of_a_rule_count() {
+fn all_argument_keys_of_a_rule_are_matched() {
     let text = |n: usize| (0..n).map(|i| format!("arg{i}=''")).collect::<Vec<_>>().join(",");
     assert_eq!(parse(&text(64)).args().len(), 64);
 }
 
 #[test]
-fn rules_that_ask_for_the_same_are_equal() {
+fn equivalent_match_rules_are_equal() {
     for (left, right) in [
         ("type='signal',member='a'", "member='a',type='signal'"),
         ("arg0='a',arg1='b'", "arg1='b',arg0='a'"),
@@ -187,7 +187,7 @@ fn rules_that_ask_for_the_same_are_equal() {
 }
 
 #[test]
-fn the_parts_of_a_rule_can_be_asked_for() {
+fn parts_of_match_rules_can_be_read() {
     let rule = parse(
         "type=error,sender=a.b,interface=c.d,member=M,path=/p,destination=':1.2',arg2=x,arg1path=y",
     );
@@ -240,7 +240,7 @@ impl MatchSubject for SampleMessage {
 }
 
 #[test]
-fn a_rule_selects_what_agrees_with_every_key() {
+fn match_rules_select_messages_that_match_every_key() {
     for (text, selected) in [
         ("", true),
         ("type=signal", true),

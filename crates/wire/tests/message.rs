@@ -1,6 +1,6 @@
-//! Whole messages: what is refused and why, what is written, and what a bus makes of them.
+//! Whole messages: validation, building, and stamping.
 //!
-//! The reasons that concern descriptors and configured limits are in `framer.rs`.
+//! Errors about descriptors and configured limits are tested in `framer.rs`.
 
 #![expect(clippy::unwrap_used, reason = "a panic in a test is its report")]
 
@@ -23,7 +23,7 @@ use notation::{ORDERS, bytes};
 
 type HeaderVerdict = Result<(), InvalidMessage>;
 
-/// Checks what is said of a message, in either byte order.
+/// Checks the result of validating a message, in both byte orders.
 fn check(words: &str, expected: HeaderVerdict) {
     for endian in ORDERS {
         let message = bytes(endian, words);
@@ -32,7 +32,7 @@ fn check(words: &str, expected: HeaderVerdict) {
     }
 }
 
-/// The header of a message of this type that has these fields.
+/// The header of a message of this type with these fields.
 fn header(kind: &str, body_len: usize, fields: &[&str]) -> String {
     let mut words = String::new();
     let mut len: usize = 0;
@@ -45,13 +45,13 @@ fn header(kind: &str, body_len: usize, fields: &[&str]) -> String {
     format!("@ {kind} 00 01 u{body_len} u1 u{len} {words} {padding} ")
 }
 
-/// A return with one more header field, which begins at byte 24.
+/// A method return with one more header field, which begins at byte 24.
 fn with_field(field: &str) -> String {
     header("02", 0, &[SERIAL, field])
 }
 
-/// A return with this body, which begins at byte 32 behind a signature of one or two bytes, and at
-/// byte 40 behind a longer one.
+/// A method return with this body, which begins at byte 32 after a signature of one or two bytes,
+/// and at byte 40 after a longer one.
 fn with_body(signature: &str, body: &str) -> String {
     let field = format!("08 01 'g' 00 {:02x} '{signature}' 00", signature.len());
     header("02", bytes(Endian::Little, body).len(), &[SERIAL, &field]) + body
@@ -60,7 +60,7 @@ fn with_body(signature: &str, body: &str) -> String {
 const SERIAL: &str = "05 01 'u' 00 u7";
 
 #[test]
-fn the_fixed_part_is_checked() {
+fn fixed_headers_are_checked() {
     let rest = format!("u0 u1 u8 {SERIAL}");
     check(&format!("@ 02 00 01 {rest}"), Ok(()));
     check(&format!("@ 02 ff 01 {rest}"), Ok(()));
@@ -71,7 +71,7 @@ fn the_fixed_part_is_checked() {
 }
 
 #[test]
-fn lengths_are_checked() {
+fn message_lengths_are_checked() {
     check("", Err(InvalidReason::Truncated.at(0)));
     check("@ 02 00 01 u0 u1", Err(InvalidReason::Truncated.at(12)));
     check("@ 02 00 01 u0 u1 u8 05 01 'u' 00", Err(InvalidReason::Truncated.at(20)));
@@ -123,7 +123,7 @@ fn header_fields_are_checked() {
 }
 
 #[test]
-fn fields_of_another_message_type_and_unknown_ones_are_allowed() {
+fn unnecessary_and_unknown_header_fields_are_allowed() {
     for field in [
         "01 01 'o' 00 u1 '/' 00",
         "06 01 's' 00 u2 ':1' 00",
@@ -136,7 +136,7 @@ fn fields_of_another_message_type_and_unknown_ones_are_allowed() {
 }
 
 #[test]
-fn each_type_has_fields_that_it_needs() {
+fn required_header_fields_depend_on_the_message_type() {
     let path = "01 01 'o' 00 u1 '/' 00";
     let interface = "02 01 's' 00 u3 'a.b' 00";
     let member = "03 01 's' 00 u1 'M' 00";
@@ -155,7 +155,7 @@ fn each_type_has_fields_that_it_needs() {
         ("04", &[path, member], missing(FieldCode::Interface, 42)),
         ("04", &[interface, member], missing(FieldCode::Path, 42)),
         ("04", &[path, interface], missing(FieldCode::Member, 44)),
-        // A type from the future needs no field that we know.
+        // An unknown message type requires no fields.
         ("05", &[], Ok(())),
     ];
     for &(kind, fields, expected) in rows {
@@ -164,7 +164,7 @@ fn each_type_has_fields_that_it_needs() {
 }
 
 #[test]
-fn what_is_reserved_for_use_inside_a_process_is_refused() {
+fn reserved_local_names_are_rejected() {
     let local = "'org.freedesktop.DBus.Local'";
     check(
         &with_field(&format!("02 01 's' 00 u26 {local} 00")),
@@ -180,7 +180,7 @@ fn what_is_reserved_for_use_inside_a_process_is_refused() {
 }
 
 #[test]
-fn values_of_a_body_are_checked() {
+fn invalid_values_in_bodies_are_rejected() {
     use SignatureErrorKind as Kind;
     let rows = [
         ("y", "", InvalidReason::ValueTruncated.at(32)),
@@ -221,7 +221,7 @@ fn values_of_a_body_are_checked() {
     for (signature, body, expected) in rows {
         check(&with_body(signature, body), Err(expected));
     }
-    // Without a signature there is no body.
+    // Without a signature there must be no body.
     check(&(header("02", 1, &[SERIAL]) + "00"), Err(InvalidReason::BodyTooLong.at(24)));
 }
 
@@ -267,7 +267,7 @@ fn sixty_four_containers_may_be_nested() {
     ] {
         check(&nested(count, last), Err(InvalidReason::TooDeep.at(32 + at)));
     }
-    // In a header, the array of fields, the field and its variant count too.
+    // In a header, the array of fields, the field and its variant count as containers.
     let in_field = |variants: usize| "01 'v' 00 ".repeat(variants - 1) + "01 'y' 00 07";
     check(&with_field(&format!("64 {}", in_field(62))), Ok(()));
     let at = 24 + 1 + 62 * 3;
@@ -291,7 +291,7 @@ fn serial(number: u32) -> NonZeroU32 {
 }
 
 #[test]
-fn builders_write_exactly_these_bytes() {
+fn builders_write_the_expected_bytes() {
     let interface = InterfaceName::new("a.b").unwrap();
     let error = ErrorName::new("e.f").unwrap();
     let rows = [
@@ -331,7 +331,7 @@ fn builders_write_exactly_these_bytes() {
     ];
     for (builder, words) in rows {
         for endian in ORDERS {
-            // Offsets count from the message's start, wherever in the buffer that is.
+            // Offsets are relative to the start of the message, not of the buffer.
             let mut out = b"before".to_vec();
             builder.endian(endian).write(&mut out, serial(9), &("abc",)).unwrap();
             assert_eq!(out.split_off(6), bytes(endian, words), "{endian:?} {words}");
@@ -342,7 +342,7 @@ fn builders_write_exactly_these_bytes() {
 }
 
 #[test]
-fn accessors_say_what_the_header_says() {
+fn accessors_return_the_header_fields() {
     let error = ErrorName::new("e.f").unwrap();
     let builder = Builder::error(error, serial(7)).destination(bus("c.d")).unix_fds(2);
     let mut out = Vec::new();
@@ -362,7 +362,7 @@ fn accessors_say_what_the_header_says() {
 }
 
 #[test]
-fn only_calls_expect_a_reply_and_only_if_they_say_so() {
+fn only_calls_without_the_flag_expect_a_reply() {
     let call = Builder::method_call(path("/"), member("M"));
     for (builder, expected) in [
         (call, true),
@@ -376,7 +376,7 @@ fn only_calls_expect_a_reply_and_only_if_they_say_so() {
     }
 }
 
-/// Stamps a message and checks that nothing but the sender and unknown fields has changed.
+/// Stamps a message, and checks that only the sender and unknown fields changed.
 fn stamped(original: &[u8], name: &str) -> Vec<u8> {
     let before = Message::parse(original).unwrap();
     let mut out = b"before".to_vec();
@@ -392,7 +392,7 @@ fn stamped(original: &[u8], name: &str) -> Vec<u8> {
     out
 }
 
-/// All that a stamp leaves as it is.
+/// The properties that a stamp does not change.
 fn same_fields(message: &Message<'_>) -> impl PartialEq + std::fmt::Debug {
     let kind = (message.endian(), message.message_type(), message.flags(), message.serial());
     let names = (message.path(), message.interface(), message.member(), message.error_name());
@@ -401,7 +401,7 @@ fn same_fields(message: &Message<'_>) -> impl PartialEq + std::fmt::Debug {
 }
 
 #[test]
-fn a_stamp_is_the_only_sender_and_leaves_unknown_fields_out() {
+fn stamping_replaces_the_sender_and_removes_unknown_fields() {
     let sender = "07 01 's' 00 u4 ':1.2' 00";
     let forged = "07 01 's' 00 u22 'org.freedesktop.Forged' 00";
     let unknown = "64 05 'a{sv}' 00 u12 00000000 u1 'k' 00 01 'n' 00 00 ffff";
@@ -427,7 +427,7 @@ fn a_stamp_is_the_only_sender_and_leaves_unknown_fields_out() {
 }
 
 #[test]
-fn a_stamp_grows_a_header_by_no_more_than_its_limit() {
+fn stamping_grows_headers_at_most_by_the_limit() {
     let longest = format!(":1.{}", "9".repeat(252));
     for len in 1..=8 {
         let name = "M".repeat(len);
@@ -438,7 +438,7 @@ fn a_stamp_grows_a_header_by_no_more_than_its_limit() {
 }
 
 #[test]
-fn a_filtered_header_has_neither_sender_nor_unknown_fields() {
+fn filtered_headers_have_no_sender_or_unknown_fields() {
     let fields = [SERIAL, "07 01 's' 00 u4 ':1.2' 00", "64 01 'y' 00 07"];
     for endian in ORDERS {
         let original = bytes(endian, &header("02", 0, &fields));
@@ -449,12 +449,12 @@ fn a_filtered_header_has_neither_sender_nor_unknown_fields() {
 }
 
 #[test]
-fn a_sender_field_knows_its_name() {
+fn sender_fields_return_the_name() {
     assert_eq!(SenderField::new(bus(":1.42")).name(), ":1.42");
 }
 
 #[test]
-fn match_rules_see_strings_and_paths_and_where_the_others_stand() {
+fn match_arguments_are_strings_paths_or_others() {
     let rows: &[(&str, &str, &[MatchArgument<'_>])] = &[
         ("", "", &[]),
         (
@@ -475,7 +475,7 @@ fn match_rules_see_strings_and_paths_and_where_the_others_stand() {
             &[MatchArgument::Other, MatchArgument::String("b")],
         ),
         ("ayg", "u1 01 00 00", &[MatchArgument::Other, MatchArgument::Other]),
-        // The rest of a body that is not valid is not there.
+        // The arguments end at the first invalid value.
         ("ssb", "u1 'a' 00 0000 u9 'b' 00", &[MatchArgument::String("a")]),
         ("bs", "u2 u1 'a' 00", &[]),
     ];

@@ -1,6 +1,6 @@
-//! Rules that hold for any message, tried on random ones.
+//! Properties of all messages, tested on random ones.
 //!
-//! Others come every time, the same with the number that is printed in `DILIGENCE_SEED`.
+//! Each run uses new messages. `DILIGENCE_SEED` with the printed number repeats a run.
 
 #![expect(clippy::unwrap_used, reason = "a panic in a test is its report")]
 
@@ -19,7 +19,7 @@ use random::{Messages as _, Random};
 use testkit::random::rounds;
 
 #[test]
-fn what_was_written_is_valid_and_reads_the_same() {
+fn written_messages_are_valid_and_round_trip() {
     let mut random = Random::from_env();
     for _ in 0..rounds(20_000) {
         let text = random.signature();
@@ -33,7 +33,7 @@ fn what_was_written_is_valid_and_reads_the_same() {
 }
 
 #[test]
-fn what_is_accepted_can_be_read_and_written_again() {
+fn accepted_messages_can_be_read_and_written_again() {
     let mut random = Random::from_env();
     let mut accepted = 0;
     let rounds = rounds(200_000);
@@ -48,13 +48,13 @@ fn what_is_accepted_can_be_read_and_written_again() {
     assert!(accepted > rounds / 20, "most mutations break the message: {accepted}");
 }
 
-/// Checks that reading the body agrees with checking it; says whether it is valid.
+/// Checks that decoding the body agrees with validating it; returns whether it is valid.
 fn reads_as_it_validates(message: &Message<'_>) -> bool {
     let verdict = message.validate_body();
     let values = Value::read_args(message);
     let args = message.args().count();
     if let Err(error) = verdict {
-        // Reading fails too, or does not see what follows the last value.
+        // Decoding fails too, or does not reach the bytes after the last value.
         assert_eq!(values.is_ok(), error.reason == InvalidReason::BodyTooLong, "{message:?}");
         return false;
     }
@@ -69,7 +69,7 @@ fn reads_as_it_validates(message: &Message<'_>) -> bool {
 }
 
 #[test]
-fn a_stamped_message_is_valid_and_the_same_but_for_its_sender() {
+fn stamped_messages_differ_only_in_their_sender() {
     let mut random = Random::from_env();
     let sender = SenderField::new(BusName::new(":1.42").unwrap());
     for _ in 0..rounds(100_000) {
@@ -88,7 +88,7 @@ fn a_stamped_message_is_valid_and_the_same_but_for_its_sender() {
 }
 
 #[test]
-fn readers_do_no_harm_on_bytes_that_were_never_checked() {
+fn readers_do_not_panic_on_unchecked_bytes() {
     let mut random = Random::from_env();
     for _ in 0..rounds(50_000) {
         let text = random.signature();
@@ -103,9 +103,9 @@ fn readers_do_no_harm_on_bytes_that_were_never_checked() {
     }
 }
 
-/// The checks of names are made for speed; these are made to be read.
+/// Compares the optimized name checks with simple ones.
 #[test]
-fn names_are_what_their_grammar_says() {
+fn fast_name_checks_agree_with_the_grammar() {
     let mut random = Random::from_env();
     for _ in 0..rounds(300_000) {
         let text = name_like(&mut random);
@@ -160,7 +160,7 @@ fn is_element(text: &str, hyphen: Hyphen, digit: Digit) -> bool {
     text.chars().next().is_some_and(first) && text.chars().all(inside)
 }
 
-/// A text that is nearly a name: words with separators, and something odd here and there.
+/// A text that resembles a name: words with separators, and sometimes an invalid character.
 fn name_like(random: &mut Random) -> String {
     let mut text = String::from(random.pick(&["", "", ":", "/"]));
     let separator = random.pick(&['.', '.', '/']);

@@ -1,4 +1,4 @@
-//! What people are told of what is wrong: each way to fail in its words.
+//! The text of each error.
 
 use std::fmt::Display;
 
@@ -21,7 +21,7 @@ fn check(rows: &[(&dyn Display, &str)]) {
 }
 
 #[test]
-fn addresses() {
+fn address_error_texts() {
     use AddressErrorKind::*;
     check(&[
         (&Empty, "the address is empty"),
@@ -60,7 +60,7 @@ fn addresses() {
 }
 
 #[test]
-fn messages() {
+fn message_error_texts() {
     let surplus = InvalidReason::Surplus.at(7);
     check(&[
         (&InvalidReason::Truncated, "the message is shorter than its header says"),
@@ -71,11 +71,11 @@ fn messages() {
         ),
         (&ReadError::Value("no boolean".to_owned()), "no boolean"),
         (&ReadError::Invalid(surplus), &surplus.to_string()),
-        (&WriteError::StringContainsNul, "a string has a 0 byte inside"),
-        (&WriteError::ArrayTooLong { len: 5 }, "an array of 5 bytes is over 64 MiB"),
+        (&WriteError::StringContainsNul, "a string contains a 0 byte"),
+        (&WriteError::ArrayTooLong { len: 5 }, "an array of 5 bytes exceeds 64 MiB"),
         (&WriteError::TooDeep, "more than 64 containers are nested"),
         (&WriteError::ElementType, "an array has items that are not of its type"),
-        (&WriteError::TooLong { len: 5 }, "a message of 5 bytes is over 128 MiB"),
+        (&WriteError::TooLong { len: 5 }, "a message of 5 bytes exceeds 128 MiB"),
         (
             &WriteError::Signature(SignatureErrorKind::TooLong),
             "the signature is longer than 255 bytes",
@@ -86,12 +86,12 @@ fn messages() {
 }
 
 #[test]
-fn texts_in_other_texts() {
+fn nested_error_texts() {
     use MatchRuleErrorKind::*;
     check(&[
-        (&GuidError::InvalidDigit { at: 3 }, "byte 3 of the GUID is no hexadecimal digit"),
-        (&HexError::OddLength { len: 3 }, "the 3 hexadecimal digits are not in pairs"),
-        (&HexError::InvalidDigit { at: 3 }, "byte 3 is no hexadecimal digit"),
+        (&GuidError::InvalidDigit { at: 3 }, "byte 3 of the GUID is not a hexadecimal digit"),
+        (&HexError::OddLength { len: 3 }, "hexadecimal text has an even number of digits, not 3"),
+        (&HexError::InvalidDigit { at: 3 }, "byte 3 is not a hexadecimal digit"),
         (&TooLong { len: 1025 }, "the match rule has 1025 bytes, and 1024 are allowed"),
         (&ArgNumberLeadingZero, "the argument's number must not begin with a zero"),
     ]);
@@ -100,7 +100,7 @@ fn texts_in_other_texts() {
 }
 
 #[test]
-fn the_handshake() {
+fn handshake_error_texts() {
     let not_ascii = LineError::NotAscii { at: 2 };
     let rejected = |offered: &str| client::AuthenticationFailure::Rejected {
         at: 1,
@@ -110,12 +110,15 @@ fn the_handshake() {
         (&ClientLine::ListMechanisms, "AUTH"),
         (&ClientLine::Unknown("WHAT ever"), "WHAT ever"),
         (&not_ascii, "byte 2 of the line is NUL or not ASCII"),
-        (&Violation::TooManyCommands { at: 9 }, "the line at byte 9 is one more than 256"),
+        (
+            &Violation::TooManyCommands { at: 9 },
+            "the line at byte 9 exceeds the limit of 256 lines",
+        ),
         (&rejected(""), "the server rejected the authentication"),
         (&rejected("EXTERNAL"), "the server rejected the authentication; it offers EXTERNAL"),
         (
             &client::AuthenticationFailure::Unexpected { at: 9, found: "OK".to_owned() },
-            "the server's line \"OK\" at byte 9 is out of place",
+            "the server's line \"OK\" at byte 9 is not expected here",
         ),
         (
             &client::AuthenticationFailure::NotAscii { at: 9, error: not_ascii },
@@ -127,22 +130,22 @@ fn the_handshake() {
         ),
         (
             &client::AuthenticationFailure::TooManyAnswers { at: 9 },
-            "the server's line at byte 9 is one more than 256",
+            "the server's line at byte 9 exceeds the limit of 256 lines",
         ),
         (&CookieError::NotText, "the data is not UTF-8"),
         (&CookieError::ContextEmpty, "the name of the cookie context is empty"),
         (
             &CookieError::ContextByte { at: 4 },
-            "byte 4 of the cookie context's name is not allowed there",
+            "byte 4 is not allowed in the name of a cookie context",
         ),
-        (&CookieError::CookieId, "the number of the cookie is missing or no number"),
+        (&CookieError::CookieId, "the id of the cookie is missing or not a number"),
         (&CookieError::MissingField, "a field is missing after the last space"),
     ]);
 }
 
-/// Whoever prints one by mistake does not give it away.
+/// Printing a cookie by mistake must not reveal its secret.
 #[test]
-fn a_cookie_keeps_its_secret() {
+fn cookies_do_not_print_their_secret() {
     let cookie = Cookie { id: 1, created_unix: 2, secret: "abcd".to_owned() };
     assert_eq!(format!("{cookie:?}"), "Cookie { id: 1, created_unix: 2, .. }");
 }

@@ -3,7 +3,7 @@
 use clap::Args;
 use inspector::CallPayload;
 use notation::ArgumentError;
-use notation::guess::{self, ArgumentReading, FirstWord, Syntax, WantedTypes};
+use notation::guess::{self, ArgumentReading, ExpectedTypes, FirstWord, Syntax};
 
 use super::descriptors::PassedDescriptors;
 use crate::choices::{Choice, one_of};
@@ -44,7 +44,7 @@ impl ArgumentOptions {
             None => (known.iter().map(String::as_str).collect(), first),
         };
         let wanted =
-            if known.is_empty() { WantedTypes::Anything } else { WantedTypes::OneOf(&known) };
+            if known.is_empty() { ExpectedTypes::Anything } else { ExpectedTypes::OneOf(&known) };
         let reading = match self.syntax {
             Some(form) => guess::decide_forced(&words, wanted, form)?,
             None => guess::decide(&words, wanted, first)?,

@@ -232,7 +232,7 @@ fn what_goes_wrong_is_a_sentence() {
     for (words, parts) in [
         (
             &["call", NAME, PATH, "Echo5", "-1"][..],
-            &["argument 1 must be a whole number", "(u)", "is -1", "example is 7"][..],
+            &["argument 1 must be a whole number", "(u)", "is -1", "example: 7"][..],
         ),
         (
             &["call", NAME, PATH, "Echo05"],

@@ -1,4 +1,4 @@
-//! Calls: what they need, and what becomes of them.
+//! Calls of methods, their options and their outcomes.
 
 use std::num::NonZeroU32;
 use std::os::fd::OwnedFd;
@@ -51,7 +51,12 @@ impl Connection {
         self.start_call(&message, arguments, CallOptions::default())?.wait()
     }
 
-    /// Queues a call, and returns without waiting for the reply; so several can be under way.
+    /// Queues a call, and returns without waiting for the reply, so several calls can be pending.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::Send`] if the message cannot be encoded or its descriptors cannot be passed;
+    /// [`CallError::Disconnected`] if the connection ended.
     pub fn start_call(
         &self,
         message: &Builder<'_>,
@@ -71,29 +76,29 @@ impl Connection {
     }
 }
 
-/// What a call may have besides its message.
+/// The options of one call.
 #[derive(Debug, Default)]
 pub struct CallOptions {
-    /// How long to wait for the reply.
+    /// The time limit for the reply.
     pub timeout: Timeout,
-    /// The descriptors that go along. The body has their places, as
-    /// [`UnixFd`](wire::body::UnixFd), counted from 0.
+    /// The descriptors to pass. The body refers to them as [`UnixFd`](wire::body::UnixFd), by their
+    /// index from 0.
     pub descriptors: Vec<OwnedFd>,
 }
 
-/// How long to wait for a reply.
+/// The time limit for a reply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Timeout {
-    /// As long as the connection is [set to](Connection::set_call_timeout).
+    /// The default of the connection; see [`Connection::set_call_timeout`].
     #[default]
     OfConnection,
-    /// So long.
+    /// This long, from the moment the call is queued.
     After(Duration),
-    /// Until there is one.
+    /// No limit: the call waits until it is answered or the connection ends.
     Never,
 }
 
-/// A call whose reply is still to come. Dropped, it is given up, and the reply will be ignored.
+/// A call whose reply is pending. Dropping it abandons the call: the reply will be ignored.
 #[derive(Debug)]
 #[must_use = "a call that is dropped is given up"]
 pub struct StartedCall {
@@ -114,7 +119,7 @@ impl StartedCall {
         Self { connection, id, state: ReplyState::Waiting }
     }
 
-    /// The serial of the call, by which a record of the traffic names it.
+    /// The serial of the call, which identifies it in a recording.
     pub fn serial(&self) -> NonZeroU32 {
         self.id.serial()
     }
@@ -134,12 +139,12 @@ impl StartedCall {
         outcome(found)
     }
 
-    /// The outcome, if it is there already; the socket is not looked at. This is for programs that
-    /// wait in [`process`](Connection::process) or in a loop of their own.
+    /// The outcome, if it has been received; this does not read from the socket. For programs that
+    /// wait in [`process`](Connection::process) or in their own event loop.
     ///
     /// # Panics
     ///
-    /// When the outcome was taken before.
+    /// If the outcome was taken before.
     pub fn poll(&mut self) -> Option<Result<ReceivedMessage, CallError>> {
         let found = self.connection.core(|core| core.poll_reply(self.id))?;
         self.state = ReplyState::Over;
@@ -155,7 +160,7 @@ impl Drop for StartedCall {
     }
 }
 
-/// An error that came as a reply is an error here too.
+/// Turns an error reply into an error.
 pub(super) fn outcome(outcome: ReplyOutcome<OwnedFd>) -> Result<ReceivedMessage, CallError> {
     let reply = outcome?;
     match reply.remote_error() {

@@ -1,4 +1,4 @@
-//! A handle to a connection: what it is, and what it sends.
+//! The connection handle: its properties, and sending messages.
 
 use std::cell::{Cell, Ref, RefCell, RefMut};
 use std::fmt;
@@ -14,13 +14,13 @@ use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 use wire::sasl::FdPassing;
 
 use super::error::EmitError;
-use super::link::{ConnectionLink, Taking, deadline};
+use super::link::{ConnectionLink, ReadMode, deadline};
 use super::object::ServedObjects;
 use super::socket::BusSocket;
 use crate::core::{Core, Ended, Established, MessageBody, SendError};
 use crate::name::IntoName;
 
-/// A connection to a bus; a handle, whose clones are the same connection.
+/// A connection to a bus. This is a handle: clones refer to the same connection.
 #[derive(Clone)]
 pub struct Connection {
     pub(super) shared: Rc<Shared>,
@@ -34,23 +34,23 @@ pub(super) struct Shared {
     objects: RefCell<ServedObjects>,
 }
 
-/// How much [`Connection::flush_within`] sent.
+/// The result of [`Connection::flush_within`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Flushed {
-    /// All queued bytes.
+    /// All queued bytes were sent.
     Whole,
-    /// Not all: the bus did not read in time. The rest is sent when a method next waits.
+    /// The bus did not read everything in time. The rest is sent when a method next waits.
     InPart,
 }
 
-/// What the connection is.
+/// Properties of the connection.
 impl Connection {
-    /// The name that the bus gave to this connection.
+    /// The unique name of this connection.
     pub fn unique_name(&self) -> BusName<'_> {
-        BusName::new(&self.shared.unique_name).expect("it was checked when the bus gave it")
+        BusName::new(&self.shared.unique_name).expect("the handshake checked the name")
     }
 
-    /// The GUID of the address at which the bus listens; `None` if the bus sent no valid one.
+    /// The GUID of the bus's address; `None` if the bus sent no valid one.
     pub fn server_guid(&self) -> Option<Guid> {
         self.shared.guid
     }
@@ -60,12 +60,12 @@ impl Connection {
         self.core(|core| core.fds())
     }
 
-    /// Why the connection ended. An end is noticed when bytes are sent or received.
+    /// The reason why the connection ended. The end is detected when bytes are sent or received.
     pub fn ended(&self) -> Option<Ended> {
         self.core(|core| core.ended())
     }
 
-    /// The time until the next call times out, for programs with an event loop of their own: then
+    /// The time until the next call times out, for programs with their own event loop: then
     /// [`process`](Self::process) has work to do. `None` if no pending call has a time limit.
     pub fn next_timeout(&self) -> Option<Duration> {
         let next = self.core(|core| core.next_timeout())?;
@@ -79,9 +79,14 @@ impl Connection {
     }
 }
 
-/// Sending.
+/// Methods that send messages.
 impl Connection {
     /// Queues a signal.
+    ///
+    /// # Errors
+    ///
+    /// [`EmitError::Name`] if one of the names is malformed; [`EmitError::Send`] if the arguments
+    /// cannot be encoded, or the connection ended.
     pub fn emit<'a>(
         &self,
         path: impl IntoName<ObjectPath<'a>>,
@@ -96,6 +101,10 @@ impl Connection {
     }
 
     /// Queues a message of any type, and returns its serial. A reply to it is ignored.
+    ///
+    /// # Errors
+    ///
+    /// If the message cannot be encoded, its descriptors cannot be passed, or the connection ended.
     pub fn send(
         &self,
         message: &Builder<'_>,
@@ -105,7 +114,11 @@ impl Connection {
         self.queue(|core| core.send(message, body, descriptors), || self.send_deadline())
     }
 
-    /// Queues the bytes of whole messages, for programs that encode messages themselves.
+    /// Queues the bytes of complete messages, for programs that encode messages themselves.
+    ///
+    /// # Errors
+    ///
+    /// If the connection ended.
     pub fn send_bytes(&self, messages: &[u8]) -> Result<(), SendError> {
         self.queue(|core| core.send_bytes(messages), || self.send_deadline())
     }
@@ -122,6 +135,10 @@ impl Connection {
     }
 
     /// Sends all queued bytes, and waits for at most `timeout` while the bus does not read them.
+    ///
+    /// # Errors
+    ///
+    /// If the connection ended, the reason.
     pub fn flush_within(&self, timeout: Duration) -> Result<Flushed, Ended> {
         let mut core = self.shared.link.core.borrow_mut();
         self.shared.link.flush_until(&mut core, deadline(Some(timeout)));
@@ -133,13 +150,13 @@ impl Connection {
     }
 }
 
-/// Helpers of the modules of the front end.
+/// Helpers for the modules of the front end.
 impl Connection {
     pub(super) fn core<T>(&self, look: impl FnOnce(&mut Core<OwnedFd>) -> T) -> T {
         look(&mut self.shared.link.core.borrow_mut())
     }
 
-    /// Calls `queue`, and sends the queued bytes if they are many. If the bus does not read them
+    /// Calls `queue`, and sends the queued bytes if there are many. If the bus does not read them
     /// before the deadline, they stay queued.
     pub(super) fn queue<T>(
         &self,
@@ -148,21 +165,21 @@ impl Connection {
     ) -> Result<T, SendError> {
         let mut core = self.shared.link.core.borrow_mut();
         let queued = queue(&mut core)?;
-        if core.waiting_len() >= GATHERED_MAX {
+        if core.waiting_len() >= UNSENT_LEN_MAX {
             self.shared.link.flush_until(&mut core, deadline());
         }
         Ok(queued)
     }
 
-    /// How long sending a message without a reply waits for the bus to read: as long as a call would.
+    /// The deadline for sending a message without a reply: the default time limit of a call.
     fn send_deadline(&self) -> Option<Duration> {
         deadline(self.shared.call_timeout.get())
     }
 
-    pub(super) fn take(&self, more: Taking) {
-        let taking = &self.shared.link.taking;
-        if taking.get() != Taking::Messages {
-            taking.set(more);
+    pub(super) fn set_read_mode(&self, mode: ReadMode) {
+        let read_mode = &self.shared.link.read_mode;
+        if read_mode.get() != ReadMode::Messages {
+            read_mode.set(mode);
         }
     }
 
@@ -185,7 +202,7 @@ impl Connection {
 
 impl AsFd for Connection {
     /// The socket, for an event loop. It is readable when a message may have arrived; then call
-    /// [`process`](Connection::process) without waiting until no message is left. Call
+    /// [`process`](Connection::process) with a zero timeout until no message is left. Call
     /// [`flush`](Connection::flush) before each wait, and do not read from the socket.
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.shared.link.socket.as_fd()
@@ -201,5 +218,5 @@ impl fmt::Debug for Connection {
 /// The default time limit of a call, the same as in other bindings.
 pub const CALL_TIMEOUT: Duration = Duration::from_secs(25);
 
-/// The number of queued bytes above which they are sent at once.
-const GATHERED_MAX: usize = 64 * 1024;
+/// The number of queued bytes that triggers a send.
+const UNSENT_LEN_MAX: usize = 64 * 1024;

@@ -1,15 +1,15 @@
-//! Why calls and signals fail.
+//! Errors of calls and signals.
 
 use wire::body::ReadError;
 
 use crate::core::{Ended, NoReply, RemoteError, SendError, remote_text};
 use crate::name::InvalidName;
 
-/// Why a call has no results.
+/// The reason why a call returned no results.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
-    /// A text is not the name that it should be.
+    /// A text is not a valid name of its kind.
     #[error(transparent)]
     Name(#[from] InvalidName),
     /// The call was not sent.
@@ -23,13 +23,13 @@ pub enum CallError {
         /// The text for people; empty if the reply has none.
         message: String,
     },
-    /// No reply came in time.
+    /// No reply arrived before the deadline.
     #[error("{}", NoReply::TimedOut)]
     TimedOut,
-    /// The connection ended before the reply came, or before the call was sent.
+    /// The connection ended before the call was sent, or before the reply arrived.
     #[error(transparent)]
     Disconnected(Ended),
-    /// The results have other types than the caller reads.
+    /// The results have other types than the caller expects.
     #[error(transparent)]
     Read(#[from] ReadError),
 }
@@ -68,10 +68,10 @@ impl From<NoReply> for CallError {
     }
 }
 
-/// Why a signal was not queued.
+/// The reason why a signal was not queued.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum EmitError {
-    /// A text is not the name that it should be.
+    /// A text is not a valid name of its kind.
     #[error(transparent)]
     Name(#[from] InvalidName),
     /// The signal was not queued.

@@ -1,4 +1,4 @@
-//! The link to the bus: the core, and the socket that its bytes pass through.
+//! The link to the bus: the core of a connection, and its socket.
 
 use std::cell::{Cell, RefCell};
 use std::os::fd::OwnedFd;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sys::clock;
 
-use super::socket::{BusSocket, Departure, SendRoom, SocketArrival, Woken};
+use super::socket::{BusSocket, SendOutcome, SocketReadOutcome, WaitInterest, WaitStatus};
 use crate::core::{Core, Ended, Incoming};
 
 /// A received message with its file descriptors.
@@ -16,31 +16,31 @@ pub type ReceivedMessage = Incoming<OwnedFd>;
 pub(super) struct ConnectionLink {
     pub(super) core: RefCell<Core<OwnedFd>>,
     pub(super) socket: BusSocket,
-    pub(super) taking: Cell<Taking>,
+    pub(super) read_mode: Cell<ReadMode>,
 }
 
-/// What the program reads from the connection besides replies and signals.
+/// The incoming messages that the program reads in addition to replies and signals.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Taking {
-    /// Nothing: incoming calls are answered at once, so that no caller waits in vain.
-    Nothing,
+pub(super) enum ReadMode {
+    /// No calls: they are answered with errors at once, so that no caller has to wait for its timeout.
+    Replies,
     /// Calls: the program has objects, or reads calls itself.
     Requests,
-    /// All messages as they are: none may be sorted out.
+    /// All messages, unprocessed: the link must not dispatch any itself.
     Messages,
 }
 
-/// The result of an exchange with the other side.
+/// The result of sending and waiting once.
 pub(super) enum LinkExchange {
-    /// There may be something new.
+    /// New bytes or a timeout may have changed the state.
     Moved,
-    /// The deadline passed.
+    /// The deadline passed without new bytes.
     TimedOut,
 }
 
 impl ConnectionLink {
     pub(super) const fn new(core: Core<OwnedFd>, socket: BusSocket) -> Self {
-        Self { core: RefCell::new(core), socket, taking: Cell::new(Taking::Nothing) }
+        Self { core: RefCell::new(core), socket, read_mode: Cell::new(ReadMode::Replies) }
     }
 
     /// Sends all queued bytes, then waits for bytes, for a deadline of the core, or for `deadline`.
@@ -58,30 +58,30 @@ impl ConnectionLink {
             return LinkExchange::Moved;
         }
         let wake = [deadline, next].into_iter().flatten().min();
-        let patience = wake.map(|wake| wake.saturating_sub(now));
-        let arrival = self.receive(core, patience);
-        match arrival {
-            SocketArrival::Nothing if deadline.is_some_and(|deadline| deadline <= now) => {
+        let timeout = wake.map(|wake| wake.saturating_sub(now));
+        let outcome = self.receive(core, timeout);
+        match outcome {
+            SocketReadOutcome::Nothing if deadline.is_some_and(|deadline| deadline <= now) => {
                 LinkExchange::TimedOut
             }
             _ => LinkExchange::Moved,
         }
     }
 
-    fn receive(&self, core: &mut Core<OwnedFd>, patience: Option<Duration>) -> SocketArrival {
+    fn receive(&self, core: &mut Core<OwnedFd>, timeout: Option<Duration>) -> SocketReadOutcome {
         if core.ended().is_some() {
-            return SocketArrival::Bytes(0);
+            return SocketReadOutcome::Bytes(0);
         }
         let mut descriptors = Vec::new();
-        match self.socket.receive(core.space(), &mut descriptors, patience) {
-            Ok(SocketArrival::Bytes(count)) => {
+        match self.socket.receive(core.space(), &mut descriptors, timeout) {
+            Ok(SocketReadOutcome::Bytes(count)) => {
                 core.handle_received(count, descriptors);
-                SocketArrival::Bytes(count)
+                SocketReadOutcome::Bytes(count)
             }
-            Ok(SocketArrival::Nothing) => SocketArrival::Nothing,
+            Ok(SocketReadOutcome::Nothing) => SocketReadOutcome::Nothing,
             Err(ended) => {
                 core.handle_ended(ended);
-                SocketArrival::Bytes(0)
+                SocketReadOutcome::Bytes(0)
             }
         }
     }
@@ -94,47 +94,48 @@ impl ConnectionLink {
     /// Sends all queued bytes. Stops if the socket is full at the deadline.
     ///
     /// While the socket is full, incoming bytes are read, so that two sides that both send much do
-    /// not wait for each other.
+    /// not deadlock.
     pub(super) fn flush_until(&self, core: &mut Core<OwnedFd>, deadline: Option<Duration>) {
         while let Some(transmit) = core.poll_transmit() {
             match self.socket.send(&transmit) {
-                Ok(Departure::Bytes(count)) => core.transmitted(count),
-                Ok(Departure::Full) => match self.make_room(core, deadline) {
-                    Ok(Woken::Ready) => {}
-                    Ok(Woken::TimedOut) => return,
+                Ok(SendOutcome::Bytes(count)) => core.transmitted(count),
+                Ok(SendOutcome::Full) => match self.wait_for_room(core, deadline) {
+                    Ok(WaitStatus::Ready) => {}
+                    Ok(WaitStatus::TimedOut) => return,
                     Err(ended) => core.handle_ended(ended),
                 },
                 Err(ended) => {
-                    // What the other side said before it went may still be there to read.
-                    self.absorb_rest(core);
+                    // Messages that the other side sent before it closed the socket may still be
+                    // unread.
+                    self.read_remaining(core);
                     core.handle_ended(ended);
                 }
             }
         }
     }
 
-    fn make_room(
+    fn wait_for_room(
         &self,
         core: &mut Core<OwnedFd>,
         deadline: Option<Duration>,
-    ) -> Result<Woken, Ended> {
-        let patience = deadline.map(|deadline| deadline.saturating_sub(clock::monotonic()));
-        if self.taking.get() == Taking::Messages {
-            return self.socket.wait_for(SendRoom::ToSend, patience);
+    ) -> Result<WaitStatus, Ended> {
+        let timeout = deadline.map(|deadline| deadline.saturating_sub(clock::monotonic()));
+        if self.read_mode.get() == ReadMode::Messages {
+            return self.socket.wait_for(WaitInterest::Writable, timeout);
         }
-        let woken = self.socket.wait_for(SendRoom::ToSendOrBytes, patience)?;
+        let status = self.socket.wait_for(WaitInterest::WritableOrReadable, timeout)?;
         while core.poll_message().is_some() {}
         self.receive(core, Some(Duration::ZERO));
-        Ok(woken)
+        Ok(status)
     }
 
-    fn absorb_rest(&self, core: &mut Core<OwnedFd>) {
-        if self.taking.get() == Taking::Messages {
+    fn read_remaining(&self, core: &mut Core<OwnedFd>) {
+        if self.read_mode.get() == ReadMode::Messages {
             return;
         }
         while core.ended().is_none() {
             while core.poll_message().is_some() {}
-            if self.receive(core, Some(Duration::ZERO)) == SocketArrival::Nothing {
+            if self.receive(core, Some(Duration::ZERO)) == SocketReadOutcome::Nothing {
                 break;
             }
         }
@@ -151,7 +152,7 @@ impl Drop for ConnectionLink {
 /// How long dropping a connection waits for the bus to read the queued bytes.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// The moment of the monotonic clock at which a timeout that starts now ends.
+/// The time on the monotonic clock at which a timeout that starts now expires.
 pub(super) fn deadline(timeout: Option<Duration>) -> Option<Duration> {
     timeout.map(|timeout| clock::monotonic().saturating_add(timeout))
 }

@@ -1,12 +1,12 @@
 //! The blocking front end: a connection for one thread.
 //!
-//! A [`Connection`] is a handle; its clones are the same connection. Nothing runs in the
-//! background: bytes move when the program calls something that waits. What comes for others
-//! meanwhile, signals and calls, is kept until they are asked for.
+//! A [`Connection`] is a handle; its clones refer to the same connection. Nothing runs in the
+//! background: bytes move only while the program calls a method that waits. Signals and calls that
+//! arrive meanwhile are queued until the program takes them.
 //!
-//! A call takes two system calls, one to send and one to wait for the reply; so does serving one.
-//! What is sent without waiting for an answer is queued, and leaves when the program next waits,
-//! when 64 KiB have gathered, at [`flush`](Connection::flush), and at the end of the connection.
+//! A call takes two system calls: one to send, and one to wait for the reply. Serving a call takes
+//! two as well. Messages that expect no answer are queued, and sent when the program next waits,
+//! when 64 KiB are queued, at [`flush`](Connection::flush), and when the connection is dropped.
 
 mod call;
 mod connect;

@@ -1,4 +1,4 @@
-//! Well-known names: asking for them, giving them back, and waiting for their owners.
+//! Well-known names: requesting them, releasing them, and waiting for their owners.
 
 use std::time::Duration;
 
@@ -16,18 +16,18 @@ use crate::driver;
 use crate::name::IntoName;
 
 impl Connection {
-    /// Asks the bus for a name.
+    /// Requests a name from the bus (`RequestName`).
     ///
     /// ```no_run
     /// use diligence_client::{Connection, NameFlags, RequestReply};
     ///
     /// let bus = Connection::session()?;
     /// let reply = bus.request_name("org.example.Player", NameFlags::DO_NOT_QUEUE)?;
-    /// assert_eq!(reply, RequestReply::PrimaryOwner, "it is running already");
+    /// assert_eq!(reply, RequestReply::PrimaryOwner, "another instance is running");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// That another connection owns the name is a [`RequestReply`], not an error.
+    /// If another connection owns the name, this is a [`RequestReply`], not an error.
     ///
     /// # Errors
     ///
@@ -43,7 +43,7 @@ impl Connection {
         Ok(reply)
     }
 
-    /// Waits until a connection owns `name`, and returns true; returns false if none does after
+    /// Waits until a connection owns `name`, and returns true; returns false if none does within
     /// `timeout`. `None` waits forever. This does not start a service.
     ///
     /// Calls that arrive meanwhile are answered afterwards.
@@ -78,7 +78,11 @@ impl Connection {
         }
     }
 
-    /// Gives a name back, or leaves the queue for it.
+    /// Releases a name, or leaves its queue (`ReleaseName`).
+    ///
+    /// # Errors
+    ///
+    /// As for [`call`](Self::call).
     pub fn release_name<'a>(
         &self,
         name: impl IntoName<WellKnownName<'a>>,
@@ -96,62 +100,62 @@ impl Connection {
     }
 }
 
-/// How to ask for a name (`RequestName`). None is: wait in the queue, and keep the name.
+/// Flags of `RequestName`. Without flags, the connection waits in the queue and cannot be replaced.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct NameFlags(u32);
 
 impl NameFlags {
-    /// No flag.
+    /// No flags are set.
     pub const NONE: Self = Self(0);
-    /// Another connection may take the name over.
+    /// Other connections may replace this owner.
     pub const ALLOW_REPLACEMENT: Self = Self(1);
-    /// Take the name over, if its owner allows that.
+    /// Replace the current owner, if it allows replacement.
     pub const REPLACE_EXISTING: Self = Self(2);
-    /// Do not wait in the queue for the name.
+    /// Fail instead of waiting in the queue for the name.
     pub const DO_NOT_QUEUE: Self = Self(4);
 
-    /// The flags of both.
+    /// The union of both sets of flags.
     #[must_use]
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// The flags as they travel.
+    /// The flags as an argument of `RequestName`.
     pub const fn bits(self) -> u32 {
         self.0
     }
 }
 
-/// What came of asking for a name.
+/// The reply to `RequestName`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Typed, Decode)]
 #[repr(u32)]
 pub enum RequestReply {
-    /// The connection owns the name now.
+    /// The connection now owns the name.
     PrimaryOwner = 1,
-    /// Another owns it, and the connection waits in the queue.
+    /// Another connection owns the name, and this one waits in the queue.
     InQueue = 2,
-    /// Another owns it, and the connection does not wait.
+    /// Another connection owns the name, and this one does not wait.
     Exists = 3,
-    /// The connection owned it before.
+    /// The connection already owned the name.
     AlreadyOwner = 4,
 }
 
 impl RequestReply {
-    /// Whether the connection owns the name.
+    /// True if the connection owns the name.
     pub const fn is_owner(self) -> bool {
         matches!(self, Self::PrimaryOwner | Self::AlreadyOwner)
     }
 }
 
-/// What came of giving a name back.
+/// The reply to `ReleaseName`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Typed, Decode)]
 #[repr(u32)]
 pub enum ReleaseReply {
-    /// The connection neither owns it nor waits for it any more.
+    /// The connection released the name or left its queue.
     Released = 1,
-    /// Nobody owns it.
+    /// The name has no owner.
     NonExistent = 2,
-    /// Another owns it, and the connection did not wait for it.
+    /// Another connection owns the name, and this one was not in the queue.
     NotOwner = 3,
 }
 
@@ -162,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_result_that_is_not_known_is_an_error() {
+    fn unknown_reply_codes_are_errors() {
         let number = 9_u32.to_ne_bytes();
         let mut reader = wire::body::Reader::new(&number, wire::Endian::NATIVE, 0);
         let read: Result<RequestReply, _> = wire::body::Decode::decode(&mut reader);

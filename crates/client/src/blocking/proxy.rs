@@ -1,4 +1,4 @@
-//! An interface of somebody's object.
+//! Proxies for an interface of a remote object.
 
 use wire::body::{Decode, Encode, Shape, Variant};
 use wire::message::Builder;
@@ -13,11 +13,11 @@ use crate::core::MessageBody;
 use crate::name::{IntoName, InvalidName};
 
 impl Connection {
-    /// Names an interface of an object, to use it more than once. Nothing is sent.
+    /// Creates a proxy for an interface of an object. This sends no message.
     ///
     /// # Errors
     ///
-    /// If one of the names is malformed. Whether the object exists, a call shows.
+    /// If one of the names is malformed. The existence of the object is not checked.
     pub fn proxy<'n>(
         &self,
         destination: impl IntoName<BusName<'n>>,
@@ -33,7 +33,7 @@ impl Connection {
     }
 }
 
-/// An interface of somebody's object: its methods, properties and signals.
+/// An interface of a remote object: its methods, properties and signals.
 ///
 /// ```no_run
 /// use diligence_client::Connection;
@@ -87,12 +87,11 @@ impl<'n> Proxy<'n> {
         self.connection.start_call(&message, arguments, options)
     }
 
-    /// Reads a property. As a [`Value`](wire::body::Value) it can be of any type.
+    /// Reads a property. A [`Value`](wire::body::Value) accepts any type.
     ///
     /// # Errors
     ///
-    /// [`CallError::Read`] if the property is of another type; otherwise as for
-    /// [`Connection::call`].
+    /// [`CallError::Read`] if the property has another type; otherwise as for [`Connection::call`].
     pub fn get<'m, T: for<'a> Decode<'a>>(
         &self,
         property: impl IntoName<MemberName<'m>>,
@@ -100,13 +99,13 @@ impl<'n> Proxy<'n> {
         let arguments = (self.interface, property.into_name()?);
         let reply = self.properties().call(GET, &arguments)?;
         Ok(match T::SHAPE {
-            // What reads any variant reads this one.
+            // A type that decodes any variant also decodes the variant around the value.
             Shape::Variant => reply.read::<(T,)>()?.0,
             _ => reply.read::<(Variant<T>,)>()?.0.0,
         })
     }
 
-    /// Reads all properties, as a map or as a struct that is a dict.
+    /// Reads all properties, as a map or as a struct that derives a dict.
     ///
     /// # Errors
     ///
@@ -135,7 +134,7 @@ impl<'n> Proxy<'n> {
         Ok(())
     }
 
-    /// Subscribes to a signal of the object, sent by whoever owns the destination's name.
+    /// Subscribes to a signal of the object. The sender must own the destination's name.
     ///
     /// # Errors
     ///
@@ -148,7 +147,7 @@ impl<'n> Proxy<'n> {
         self.subscribe(&format!("interface='{}',member='{member}'", self.interface))
     }
 
-    /// Asks for the signals by which the object tells that properties of the interface changed:
+    /// Subscribes to the signal that announces changed properties of the interface:
     /// `PropertiesChanged`, whose arguments are `(&str, BTreeMap<&str, Value>, Vec<&str>)`.
     ///
     /// # Errors
@@ -166,7 +165,7 @@ impl<'n> Proxy<'n> {
         self.connection.subscribe(rule.as_str())
     }
 
-    /// The interface through which the properties of all others are reached.
+    /// A proxy for the interface that gives access to the properties of all interfaces.
     fn properties(&self) -> Self {
         Self { interface: PROPERTIES, ..self.clone() }
     }

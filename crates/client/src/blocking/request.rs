@@ -1,4 +1,4 @@
-//! Calls by others.
+//! Incoming calls and their replies.
 
 use std::os::fd::OwnedFd;
 
@@ -9,10 +9,10 @@ use super::connection::Connection;
 use super::link::ReceivedMessage;
 use crate::core::{MessageBody, SendError};
 
-/// A call by somebody, to be answered once.
+/// A call by a peer, to be answered once.
 ///
-/// An answer to a caller that wants none is not sent. A call that is never answered leaves its
-/// caller waiting until its patience ends.
+/// If the caller set `NO_REPLY_EXPECTED`, answers are not sent. If a call is never answered, its
+/// caller waits until its own timeout.
 #[derive(Debug)]
 pub struct IncomingCall {
     connection: Connection,
@@ -24,33 +24,42 @@ impl IncomingCall {
         Self { connection, message }
     }
 
-    /// The connection that it came over.
+    /// The connection that received the call.
     pub const fn connection(&self) -> &Connection {
         &self.connection
     }
 
-    /// The message.
+    /// The message of the call.
     pub const fn message(&self) -> &ReceivedMessage {
         &self.message
     }
 
-    /// Reads the arguments as the types of `T`, a tuple.
+    /// Decodes the arguments as a tuple `T`.
+    ///
+    /// # Errors
+    ///
+    /// If the signature of the call differs from the types in `T`, or a value is invalid.
     pub fn read<'a, T: DecodeArgs<'a>>(&'a self) -> Result<T, ReadError> {
         self.message.read()
     }
 
-    /// Answers with results.
+    /// Replies with results.
+    ///
+    /// # Errors
+    ///
+    /// If the results cannot be encoded, or the connection ended.
     pub fn reply(&self, results: &impl MessageBody) -> Result<(), SendError> {
         self.reply_with_descriptors(results, Vec::new())
     }
 
-    /// Answers with results and the descriptors to which they point: the first
-    /// [`UnixFd`](wire::body::UnixFd) of the results is `UnixFd(0)`.
+    /// Replies with results and their descriptors: `UnixFd(0)` in the results refers to the first
+    /// descriptor (see [`UnixFd`](wire::body::UnixFd)).
     ///
     /// # Errors
     ///
     /// [`SendError::DescriptorsRefused`] if the bus did not agree to pass descriptors;
-    /// [`SendError::Disconnected`] if the connection ended.
+    /// [`SendError::Disconnected`] if the connection ended; [`SendError::Write`] if the results
+    /// cannot be encoded.
     pub fn reply_with_descriptors(
         &self,
         results: &impl MessageBody,
@@ -62,7 +71,11 @@ impl IncomingCall {
         self.connection.send(&self.message.reply(), results, descriptors).map(|_| ())
     }
 
-    /// Answers with an error: its name, and a text for people.
+    /// Replies with an error: its name, and a text for people.
+    ///
+    /// # Errors
+    ///
+    /// If the connection ended, or the text contains a 0 byte.
     pub fn reply_error(&self, name: ErrorName<'_>, text: &str) -> Result<(), SendError> {
         if !self.message.expects_reply() {
             return Ok(());

@@ -16,51 +16,52 @@ use crate::core::{Ended, SystemError, Transmit};
 /// A connected stream socket, in blocking mode.
 pub(super) struct BusSocket {
     descriptor: OwnedFd,
-    /// The receive timeout that the socket has now.
+    /// The receive timeout that is set on the socket (`SO_RCVTIMEO`).
     armed: Cell<Option<Duration>>,
-    /// The program at the other end, if this process started it. It goes after the descriptor.
+    /// The program at the other end, if this process started it. It is dropped after the
+    /// descriptor.
     _program: Option<ConnectedProgram>,
 }
 
-/// A program that lives as long as the connection to it.
+/// A program that is killed when the connection to it is dropped.
 pub(super) struct ConnectedProgram(pub(super) Child);
 
 impl Drop for ConnectedProgram {
     fn drop(&mut self) {
-        // It may be gone already, and if it is not there is nothing more to be done about it.
+        // It may have exited already; other errors cannot be handled here.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// What an attempt to receive brought.
+/// The result of one receive call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum SocketArrival {
-    /// So many bytes.
+pub(super) enum SocketReadOutcome {
+    /// Number of received bytes, at least 1.
     Bytes(usize),
-    /// Nothing, in all the time that was given, or a little less.
+    /// No bytes arrived within the timeout, or slightly less.
     Nothing,
 }
 
-/// What an attempt to send came to.
+/// The result of one send call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Departure {
-    /// So many bytes are gone.
+pub(super) enum SendOutcome {
+    /// Number of bytes that the socket accepted.
     Bytes(usize),
-    /// The other side has not read enough.
+    /// The socket's buffer is full.
     Full,
 }
 
-/// What is waited for besides room to send.
+/// The events that a wait for room can end with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum SendRoom {
-    ToSend,
-    ToSendOrBytes,
+pub(super) enum WaitInterest {
+    Writable,
+    WritableOrReadable,
 }
 
-/// What ended waiting for room.
+/// The reason why a wait for room ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Woken {
+pub(super) enum WaitStatus {
     Ready,
     TimedOut,
 }
@@ -70,14 +71,15 @@ impl BusSocket {
         Self { descriptor, armed: Cell::new(None), _program: program }
     }
 
-    /// Receives once; waits for at most `patience`, or for ever, while there is nothing.
+    /// Receives once. While there are no bytes, waits for at most `timeout`, or forever if it is
+    /// `None`.
     pub(super) fn receive(
         &self,
         space: Space<'_>,
         descriptors: &mut Vec<OwnedFd>,
-        patience: Option<Duration>,
-    ) -> Result<SocketArrival, Ended> {
-        let wait = self.arm(patience)?;
+        timeout: Option<Duration>,
+    ) -> Result<SocketReadOutcome, Ended> {
+        let wait = self.set_timeout(timeout)?;
         let received = match space {
             Space::Scratch(space) => transfer::receive(&self.descriptor, space, descriptors, wait),
             Space::Large { buffer, room } => {
@@ -89,53 +91,55 @@ impl BusSocket {
                 Err(Ended::DescriptorsLost)
             }
             Ok(received) if received.bytes == 0 => Err(Ended::Closed),
-            Ok(received) => Ok(SocketArrival::Bytes(received.bytes)),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(SocketArrival::Nothing),
+            Ok(received) => Ok(SocketReadOutcome::Bytes(received.bytes)),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                Ok(SocketReadOutcome::Nothing)
+            }
             Err(error) => Err(ended_by(error)),
         }
     }
 
     /// Sends once, without waiting.
-    pub(super) fn send(&self, transmit: &Transmit<'_, OwnedFd>) -> Result<Departure, Ended> {
+    pub(super) fn send(&self, transmit: &Transmit<'_, OwnedFd>) -> Result<SendOutcome, Ended> {
         let descriptors: Vec<BorrowedFd<'_>> =
             transmit.descriptors.iter().map(AsFd::as_fd).collect();
         let slices = [IoSlice::new(transmit.bytes)];
         match transfer::send(&self.descriptor, &slices, &descriptors, TransferWait::Never) {
-            Ok(count) => Ok(Departure::Bytes(count)),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(Departure::Full),
+            Ok(count) => Ok(SendOutcome::Bytes(count)),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(SendOutcome::Full),
             Err(error) => Err(ended_by(error)),
         }
     }
 
-    /// Waits until there is room to send again. Needed rarely, so it sets up what it needs anew.
+    /// Waits until the socket is writable. This is rare, so a poller is created each time.
     pub(super) fn wait_for(
         &self,
-        room: SendRoom,
-        patience: Option<Duration>,
-    ) -> Result<Woken, Ended> {
-        let interest = match room {
-            SendRoom::ToSend => Interest::Write,
-            SendRoom::ToSendOrBytes => Interest::ReadWrite,
+        interest: WaitInterest,
+        timeout: Option<Duration>,
+    ) -> Result<WaitStatus, Ended> {
+        let interest = match interest {
+            WaitInterest::Writable => Interest::Write,
+            WaitInterest::WritableOrReadable => Interest::ReadWrite,
         };
         let mut events = Events::with_capacity(1);
         let mut wait = || {
             let poller = Poller::new()?;
             poller.add(&self.descriptor, 0, interest)?;
-            poller.wait(&mut events, patience)
+            poller.wait(&mut events, timeout)
         };
         wait().map_err(ended_by)?;
-        Ok(if events.is_empty() { Woken::TimedOut } else { Woken::Ready })
+        Ok(if events.is_empty() { WaitStatus::TimedOut } else { WaitStatus::Ready })
     }
 
-    /// Sets the timeout of the socket, unless the one that it has will do. So a program that makes
-    /// one call after the other sets it once.
-    fn arm(&self, patience: Option<Duration>) -> Result<TransferWait, Ended> {
-        if patience == Some(Duration::ZERO) {
+    /// Sets the receive timeout of the socket, unless the current one suffices. A program that
+    /// makes one call after the other therefore sets it once.
+    fn set_timeout(&self, timeout: Option<Duration>) -> Result<TransferWait, Ended> {
+        if timeout == Some(Duration::ZERO) {
             return Ok(TransferWait::Never);
         }
-        if !will_do(self.armed.get(), patience) {
-            set_receive_timeout(&self.descriptor, patience).map_err(ended_by)?;
-            self.armed.set(patience);
+        if !timeout_suffices(self.armed.get(), timeout) {
+            set_receive_timeout(&self.descriptor, timeout).map_err(ended_by)?;
+            self.armed.set(timeout);
         }
         Ok(TransferWait::Block)
     }
@@ -147,21 +151,22 @@ impl AsFd for BusSocket {
     }
 }
 
-/// Whether the timeout `armed` serves one who wants `wanted`: it may wake him a little late, or
-/// early, which only costs a turn, if it does not do so all the time.
-fn will_do(armed: Option<Duration>, wanted: Option<Duration>) -> bool {
-    match (armed, wanted) {
+/// True if the current timeout `armed` suffices for `requested`. A wake-up may be slightly late; an
+/// early one costs only another wait, unless that happens often.
+fn timeout_suffices(armed: Option<Duration>, requested: Option<Duration>) -> bool {
+    match (armed, requested) {
         (None, None) => true,
         (None, Some(_)) => false,
-        (Some(armed), None) => armed >= OFTEN,
-        (Some(armed), Some(wanted)) => {
-            let slack = wanted / 16;
-            armed <= wanted + slack && (armed >= OFTEN || armed >= wanted - slack)
+        (Some(armed), None) => armed >= WAKEUP_INTERVAL_MIN,
+        (Some(armed), Some(requested)) => {
+            let slack = requested / 16;
+            armed <= requested + slack
+                && (armed >= WAKEUP_INTERVAL_MIN || armed >= requested - slack)
         }
     }
 }
 
-/// A socket whose other end is gone says so in two ways; what matters is that it is gone.
+/// Maps the two errors of a closed socket to [`Ended::Closed`].
 fn ended_by(error: io::Error) -> Ended {
     match error.kind() {
         io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => Ended::Closed,
@@ -169,17 +174,17 @@ fn ended_by(error: io::Error) -> Ended {
     }
 }
 
-/// Waking up for nothing at intervals shorter than this is too often.
-const OFTEN: Duration = Duration::from_secs(1);
+/// The shortest timeout that is acceptable although it expires before the requested one.
+const WAKEUP_INTERVAL_MIN: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_timeout_is_set_only_when_it_is_far_off() {
+    fn socket_timeouts_are_set_only_if_they_differ_much() {
         let ms = |number| Some(Duration::from_millis(number));
-        for (armed, wanted, expected) in [
+        for (armed, requested, expected) in [
             (None, None, true),
             (None, ms(1), false),
             (ms(25_000), None, true),
@@ -191,7 +196,7 @@ mod tests {
             (ms(100), ms(101), true),
             (ms(100), ms(90), false),
         ] {
-            assert_eq!(will_do(armed, wanted), expected, "{armed:?} for {wanted:?}");
+            assert_eq!(timeout_suffices(armed, requested), expected, "{armed:?} for {requested:?}");
         }
     }
 }

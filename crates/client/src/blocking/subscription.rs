@@ -1,4 +1,4 @@
-//! Signals that the program asked for.
+//! Subscriptions to signals, and their errors.
 
 use std::time::Duration;
 
@@ -14,11 +14,11 @@ use crate::core::{Core, Ended, SignalDelivery, SubscriptionId};
 use crate::name::{IntoName, InvalidName};
 
 impl Connection {
-    /// Asks for the signals that a match rule selects.
+    /// Subscribes to the signals that a match rule selects.
     ///
-    /// The bus is given the rule if no other subscription has the same; it is taken back when the
-    /// last of them is dropped. A rule may name its sender by a well-known name: only signals of
-    /// the one who owns it then are selected.
+    /// The rule is added at the bus if no other subscription has the same one, and removed when the
+    /// last of them is dropped. If the rule selects its sender by a well-known name, only signals
+    /// of the current owner of that name are selected.
     ///
     /// ```no_run
     /// use diligence_client::Connection;
@@ -45,7 +45,7 @@ impl Connection {
         let deadline = deadline(self.shared.call_timeout.get());
         let subscribed = self.core(|core| core.subscribe(rule, deadline));
         let (id, confirmation) = subscribed.map_err(CallError::from)?;
-        // From here on the end of the subscription is its being dropped.
+        // From here on, dropping `subscription` unsubscribes.
         let subscription = Subscription { connection: self.clone(), id };
         if let Some(call) = confirmation {
             outcome(self.wait_for_reply(call))?;
@@ -53,7 +53,12 @@ impl Connection {
         Ok(subscription)
     }
 
-    /// Asks for one signal of one object, whoever sends it.
+    /// Subscribes to one signal of one object path, from any sender.
+    ///
+    /// # Errors
+    ///
+    /// [`SubscribeError::Name`] if one of the names is malformed; otherwise as for
+    /// [`subscribe`](Self::subscribe).
     pub fn subscribe_to<'a>(
         &self,
         path: impl IntoName<ObjectPath<'a>>,
@@ -67,7 +72,7 @@ impl Connection {
     }
 }
 
-/// Signals that a rule selects, kept until they are asked for; it ends when it is dropped.
+/// A subscription: a queue of the signals that a match rule selects. Dropping it unsubscribes.
 #[derive(Debug)]
 #[must_use = "a subscription that is dropped has ended"]
 pub struct Subscription {
@@ -76,7 +81,7 @@ pub struct Subscription {
 }
 
 impl Subscription {
-    /// Waits for the next signal, for at most `timeout`, or forever; `None` if there was none.
+    /// Waits for the next signal, for at most `timeout`, or forever; `None` if none arrived.
     ///
     /// # Errors
     ///
@@ -94,8 +99,8 @@ impl Subscription {
         }
     }
 
-    /// The next signal, if it is there already; the socket is not looked at. This is for programs
-    /// that wait in [`process`](Connection::process) or in a loop of their own.
+    /// The next signal, if it has been received; this does not read from the socket. For programs
+    /// that wait in [`process`](Connection::process) or in their own event loop.
     ///
     /// # Errors
     ///
@@ -116,24 +121,28 @@ impl Drop for Subscription {
     }
 }
 
-/// Why there is no next signal.
+/// The reason why a subscription has no next signal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SubscriptionError {
-    /// More signals came than are kept, and those that would come next were dropped. The
-    /// subscription goes on behind them.
-    #[error("{count} signals were dropped, since they were not taken fast enough")]
+    /// The queue was full, and the signals that would come next were dropped. The subscription
+    /// continues after them.
+    #[error("{count} signals were dropped because the subscription's queue was full")]
     Lost {
-        /// How many were dropped.
+        /// Number of dropped signals.
         count: u64,
     },
-    /// The connection ended, and all that came before was taken.
+    /// The connection ended, and all earlier signals were taken.
     #[error(transparent)]
     Disconnected(Ended),
 }
 
-/// What can be given where a match rule is asked for: its text, or the rule itself.
+/// A value accepted where a match rule is expected: its text, or the rule itself.
 pub trait IntoRule {
-    /// Checks the text.
+    /// Parses the text as a match rule.
+    ///
+    /// # Errors
+    ///
+    /// If the text is not a valid match rule.
     fn into_rule(self) -> Result<MatchRule, MatchRuleError>;
 }
 
@@ -155,21 +164,21 @@ impl IntoRule for &str {
     }
 }
 
-/// Why a subscription did not begin.
+/// The reason why a subscription could not be made.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SubscribeError {
-    /// The text is no match rule.
+    /// The text is not a valid match rule.
     #[error("the match rule is invalid: {0}")]
     Rule(MatchRuleError),
-    /// A text is not the name that it should be.
+    /// A text is not a valid name of its kind.
     #[error(transparent)]
     Name(#[from] InvalidName),
-    /// The rule is for messages that are no signals, which only monitors get.
+    /// The rule selects messages other than signals, which only monitors receive.
     #[error("only signals can be subscribed to")]
     NotSignals,
-    /// The bus did not take the rule.
-    #[error("the bus did not take the match rule: {0}")]
+    /// The call of `AddMatch` failed.
+    #[error("adding the match rule failed: {0}")]
     Call(CallError),
 }
 

@@ -1,4 +1,4 @@
-//! Waiting for messages, and answering the calls that come meanwhile.
+//! Waiting for messages, and answering the calls that arrive meanwhile.
 
 use std::os::fd::OwnedFd;
 use std::time::Duration;
@@ -6,29 +6,29 @@ use std::time::Duration;
 use sys::clock;
 
 use super::connection::Connection;
-use super::link::{LinkExchange, ReceivedMessage, Taking, deadline};
-use super::object::{announce_untold, serve};
+use super::link::{LinkExchange, ReadMode, ReceivedMessage, deadline};
+use super::object::{emit_pending_changes, serve};
 use super::request::IncomingCall;
-use crate::core::{CallHandle, Core, Ended, Filed, ReplyOutcome};
+use crate::core::{CallHandle, Core, Ended, MessageDisposition, ReplyOutcome};
 
-/// What [`Connection::process`] did.
+/// What [`Connection::process`] did with a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Processed {
     /// It answered a call.
     Request,
-    /// It queued a signal for this many subscriptions.
+    /// It queued a signal for subscriptions.
     Signal {
-        /// The number of subscriptions, at least one.
+        /// Number of these subscriptions, at least 1.
         subscriptions: usize,
     },
-    /// It stored the reply to a call, or dropped a message that nothing waits for.
+    /// It stored the reply to a call, or dropped a message without a recipient in this program.
     Other,
     /// No message arrived in time.
     Nothing,
 }
 
-/// The result of waiting.
-enum Waited<T> {
+/// The result of waiting for a condition.
+enum WaitOutcome<T> {
     Found(T),
     TimedOut,
     Ended(Ended),
@@ -36,43 +36,44 @@ enum Waited<T> {
 
 impl Connection {
     /// Waits for one message and processes it: answers a call to an [object](Self::add_object),
-    /// keeps a signal for its subscriptions, or drops a message that nothing waits for.
+    /// queues a signal for its subscriptions, or drops a message without a recipient in this
+    /// program.
     ///
-    /// Waits for at most `timeout`; with zero it does not wait, with `None` it waits forever. Answers
-    /// are sent when this or another method next waits. Before waiting in another way,
-    /// [flush](Self::flush).
+    /// Waits for at most `timeout`; zero does not wait, and `None` waits forever. Answers are sent
+    /// when this or another method next waits. Before waiting in another way, [flush](Self::flush).
     ///
     /// # Errors
     ///
-    /// If the connection ended and everything that came before its end was processed, the reason.
+    /// If the connection ended and all earlier messages were processed, the reason.
     pub fn process(&self, timeout: Option<Duration>) -> Result<Processed, Ended> {
-        self.take(Taking::Requests);
-        announce_untold(self);
+        self.set_read_mode(ReadMode::Requests);
+        emit_pending_changes(self);
         let deadline = deadline(timeout);
         loop {
             let step = |core: &mut Core<OwnedFd>| match core.poll_request() {
                 Some(request) => Some(ProcessStep::Serve(request)),
-                None => core.poll_message().map(ProcessStep::Filed),
+                None => core.poll_message().map(ProcessStep::Received),
             };
             match self.wait(deadline, step) {
-                Waited::Found(ProcessStep::Serve(request)) => {
+                WaitOutcome::Found(ProcessStep::Serve(request)) => {
                     self.serve_request(request);
                     return Ok(Processed::Request);
                 }
-                Waited::Found(ProcessStep::Filed(Filed::Request)) => {}
-                Waited::Found(ProcessStep::Filed(Filed::Signal { subscriptions })) => {
+                WaitOutcome::Found(ProcessStep::Received(MessageDisposition::Request)) => {}
+                WaitOutcome::Found(ProcessStep::Received(MessageDisposition::Signal {
+                    subscriptions,
+                })) => {
                     return Ok(Processed::Signal { subscriptions });
                 }
-                Waited::Found(ProcessStep::Filed(_)) => return Ok(Processed::Other),
-                Waited::TimedOut => return Ok(Processed::Nothing),
-                Waited::Ended(ended) => return Err(ended),
+                WaitOutcome::Found(ProcessStep::Received(_)) => return Ok(Processed::Other),
+                WaitOutcome::TimedOut => return Ok(Processed::Nothing),
+                WaitOutcome::Ended(ended) => return Err(ended),
             }
         }
     }
 
-    /// Answers calls to the [objects](Self::add_object) for this long, so that a program can do
-    /// something else at an interval. Signals that arrive meanwhile are kept for their
-    /// subscriptions.
+    /// Answers calls to the [objects](Self::add_object) for this long, so that a program can work
+    /// at intervals. Signals that arrive meanwhile are queued for their subscriptions.
     ///
     /// # Errors
     ///
@@ -88,7 +89,7 @@ impl Connection {
         }
     }
 
-    /// Serves the objects until the connection ends, and returns why it did.
+    /// Serves the objects until the connection ends, and returns the reason.
     pub fn serve(&self) -> Ended {
         loop {
             if let Err(ended) = self.process(None) {
@@ -97,21 +98,29 @@ impl Connection {
         }
     }
 
-    /// Waits for the next call, which the program answers itself; the call is not passed to
+    /// Waits for the next call, which the program answers itself; the call is not dispatched to
     /// objects. Returns `None` if no call arrived in time.
+    ///
+    /// # Errors
+    ///
+    /// If the connection ended and all earlier calls were taken, the reason.
     pub fn next_request(&self, timeout: Option<Duration>) -> Result<Option<IncomingCall>, Ended> {
-        self.take(Taking::Requests);
+        self.set_read_mode(ReadMode::Requests);
         let found = self.wait_until(timeout, Core::poll_request)?;
         Ok(found.map(|message| IncomingCall::new(self.clone(), message)))
     }
 
-    /// Waits for the next message of any type; nothing else processes it. Returns `None` if no
-    /// message arrived in time. This is for monitors and other tools.
+    /// Waits for the next message of any type, without processing it. Returns `None` if no message
+    /// arrived in time. This is for monitors and other tools.
+    ///
+    /// # Errors
+    ///
+    /// If the connection ended and all earlier messages were taken, the reason.
     pub fn next_message(
         &self,
         timeout: Option<Duration>,
     ) -> Result<Option<ReceivedMessage>, Ended> {
-        self.take(Taking::Messages);
+        self.set_read_mode(ReadMode::Messages);
         self.wait_until(timeout, Core::poll_raw)
     }
 
@@ -121,35 +130,35 @@ impl Connection {
         ready: impl FnMut(&mut Core<OwnedFd>) -> Option<T>,
     ) -> Result<Option<T>, Ended> {
         match self.wait(deadline(timeout), ready) {
-            Waited::Found(found) => Ok(Some(found)),
-            Waited::TimedOut => Ok(None),
-            Waited::Ended(ended) => Err(ended),
+            WaitOutcome::Found(found) => Ok(Some(found)),
+            WaitOutcome::TimedOut => Ok(None),
+            WaitOutcome::Ended(ended) => Err(ended),
         }
     }
 
     pub(super) fn wait_for_reply(&self, call: CallHandle) -> ReplyOutcome<OwnedFd> {
         match self.wait(None, |core| core.poll_reply(call)) {
-            Waited::Found(outcome) => outcome,
-            Waited::TimedOut | Waited::Ended(_) => {
-                unreachable!("the core ends the waiting of its calls itself")
+            WaitOutcome::Found(outcome) => outcome,
+            WaitOutcome::TimedOut | WaitOutcome::Ended(_) => {
+                unreachable!("the core times out calls and fails them when the connection ends")
             }
         }
     }
 
-    /// Exchanges and sorts messages until `ready` returns a value.
+    /// Exchanges bytes and processes messages until `ready` returns a value.
     fn wait<T>(
         &self,
         deadline: Option<Duration>,
         mut ready: impl FnMut(&mut Core<OwnedFd>) -> Option<T>,
-    ) -> Waited<T> {
+    ) -> WaitOutcome<T> {
         let link = &self.shared.link;
         loop {
             let mut core = link.core.borrow_mut();
             if let Some(found) = ready(&mut core) {
-                return Waited::Found(found);
+                return WaitOutcome::Found(found);
             }
             match core.poll_message() {
-                Some(Filed::Request) if link.taking.get() == Taking::Nothing => {
+                Some(MessageDisposition::Request) if link.read_mode.get() == ReadMode::Replies => {
                     let request = core.poll_request();
                     drop(core);
                     request.into_iter().for_each(|request| self.serve_request(request));
@@ -159,22 +168,22 @@ impl Connection {
                 None => {}
             }
             if let Some(ended) = core.ended() {
-                return ready(&mut core).map_or(Waited::Ended(ended), Waited::Found);
+                return ready(&mut core).map_or(WaitOutcome::Ended(ended), WaitOutcome::Found);
             }
             if let LinkExchange::TimedOut = link.exchange(&mut core, deadline) {
-                return Waited::TimedOut;
+                return WaitOutcome::TimedOut;
             }
         }
     }
 
     fn serve_request(&self, message: ReceivedMessage) {
         serve(IncomingCall::new(self.clone(), message));
-        announce_untold(self);
+        emit_pending_changes(self);
     }
 }
 
-/// What [`Connection::process`] found.
+/// The next step of [`Connection::process`].
 enum ProcessStep {
     Serve(ReceivedMessage),
-    Filed(Filed),
+    Received(MessageDisposition),
 }

@@ -1,4 +1,4 @@
-//! What can be written as the body of a message.
+//! Types that can be written as the body of a message.
 
 use std::num::NonZeroU32;
 
@@ -8,7 +8,12 @@ use wire::signature::Signature;
 
 /// The arguments of a message: a tuple of Rust types, or [`Values`].
 pub trait MessageBody {
-    /// Appends `message` with this as its body to `out`. On an error `out` is as it was.
+    /// Appends `message` with `self` as its body to `out`.
+    ///
+    /// # Errors
+    ///
+    /// If an argument cannot be represented in D-Bus, or the message would be too long. `out` is
+    /// unchanged then.
     fn write(
         &self,
         message: &Builder<'_>,
@@ -28,7 +33,7 @@ impl<A: EncodeArgs> MessageBody for A {
     }
 }
 
-/// Arguments whose types are known only at run time, one for each value.
+/// Arguments with types that are known only at run time; each value is one argument.
 ///
 /// ```
 /// use diligence_client::Values;
@@ -42,7 +47,12 @@ impl<A: EncodeArgs> MessageBody for A {
 pub struct Values<'a>(pub &'a [Value]);
 
 impl Values<'_> {
-    /// The types of the arguments.
+    /// The signature of the arguments.
+    ///
+    /// # Errors
+    ///
+    /// If the types together are not a valid signature, because it is too long or nested too
+    /// deeply.
     pub fn signature(&self) -> Result<wire::signature::SignatureBuf, WriteError> {
         let text = self.signature_text();
         match Signature::new(&text) {
@@ -71,7 +81,8 @@ impl MessageBody for Values<'_> {
     }
 }
 
-/// A body that a function writes, with the types that it says it writes.
+/// A body that a function writes, with its signature. The function must write values of these
+/// types.
 pub(crate) struct WrittenBody<'s, F> {
     pub(crate) signature: Signature<'s>,
     pub(crate) write: F,

@@ -7,52 +7,53 @@ use std::time::Duration;
 
 use super::{Ended, Incoming};
 
-/// A call that was made, to ask for its reply.
+/// The handle of a pending call, which selects its reply in
+/// [`poll_reply`](super::Core::poll_reply).
 ///
-/// It is the serial of the message, so that it can be found in a record of the traffic.
+/// It is the serial of the message, so a call can be found in a recording of the traffic.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct CallHandle(pub(super) NonZeroU32);
 
 impl CallHandle {
-    /// The serial of the call.
+    /// The serial of the call message.
     pub const fn serial(self) -> NonZeroU32 {
         self.0
     }
 }
 
-/// Why a call has no reply, neither results nor an error.
+/// The reason why a call got no reply (method return or error).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum NoReply {
-    /// Its deadline passed.
-    #[error("no reply came in time")]
+    /// The deadline of the call passed.
+    #[error("no reply arrived before the deadline")]
     TimedOut,
-    /// The connection ended.
+    /// The connection ended before the reply arrived.
     #[error(transparent)]
     Disconnected(Ended),
 }
 
-/// What a call brought: a message that is a return or an error, or neither.
+/// The outcome of a call: a reply (a method return or an error), or the reason why none arrived.
 pub type ReplyOutcome<D> = Result<Incoming<D>, NoReply>;
 
-/// Every call whose reply nobody has taken yet.
+/// All calls whose outcome has not been taken yet.
 pub(super) struct CallTable<D> {
-    /// Keyed by serials that we chose, so a cheap hash will do.
+    /// The keys are serials chosen by this connection, so a cheap hash is safe.
     calls: HashMap<NonZeroU32, CallProgress<D>, BuildHasherDefault<SerialHasher>>,
-    /// The deadlines of the calls that wait.
+    /// The deadlines of the waiting calls, with their serials.
     deadlines: BTreeSet<(Duration, NonZeroU32)>,
 }
 
 enum CallProgress<D> {
-    Waiting { deadline: Option<Duration>, asker: CallAsker },
+    Waiting { deadline: Option<Duration>, target: ReplyTarget },
     Done(ReplyOutcome<D>),
 }
 
-/// Who is interested in a reply.
+/// The consumer of a reply.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum CallAsker {
-    /// The user of the core.
+pub(super) enum ReplyTarget {
+    /// The user of the core takes the reply with `poll_reply`.
     User,
-    /// The table of owners, which asked for the owner of this name.
+    /// The reply is the owner of this name, for the table of owners.
     Owners(Box<str>),
 }
 
@@ -65,20 +66,25 @@ impl<D> CallTable<D> {
         self.calls.contains_key(&serial)
     }
 
-    pub(super) fn add(&mut self, serial: NonZeroU32, deadline: Option<Duration>, asker: CallAsker) {
-        self.calls.insert(serial, CallProgress::Waiting { deadline, asker });
+    pub(super) fn add(
+        &mut self,
+        serial: NonZeroU32,
+        deadline: Option<Duration>,
+        target: ReplyTarget,
+    ) {
+        self.calls.insert(serial, CallProgress::Waiting { deadline, target });
         self.deadlines.extend(deadline.map(|deadline| (deadline, serial)));
     }
 
-    /// Who waits for the reply to the call with this serial, if anybody does.
-    pub(super) fn asker(&self, serial: NonZeroU32) -> Option<&CallAsker> {
+    /// The consumer of the reply to this call; `None` if no call with this serial is waiting.
+    pub(super) fn target(&self, serial: NonZeroU32) -> Option<&ReplyTarget> {
         match self.calls.get(&serial)? {
-            CallProgress::Waiting { asker, .. } => Some(asker),
+            CallProgress::Waiting { target, .. } => Some(target),
             CallProgress::Done(_) => None,
         }
     }
 
-    /// Ends the waiting of a call that waits.
+    /// Stores the outcome of a waiting call.
     pub(super) fn finish(&mut self, serial: NonZeroU32, outcome: ReplyOutcome<D>) {
         let done = self.calls.insert(serial, CallProgress::Done(outcome));
         if let Some(CallProgress::Waiting { deadline: Some(deadline), .. }) = done {
@@ -86,9 +92,9 @@ impl<D> CallTable<D> {
         }
     }
 
-    /// Takes what a call brought, which ends it; `None` while it waits.
+    /// Takes the outcome of a call and removes the call; `None` while it waits.
     pub(super) fn take(&mut self, serial: NonZeroU32) -> Option<ReplyOutcome<D>> {
-        match self.calls.get(&serial).expect("a call is over once its outcome was taken") {
+        match self.calls.get(&serial).expect("the outcome of a call is taken once") {
             CallProgress::Waiting { .. } => None,
             CallProgress::Done(_) => match self.calls.remove(&serial) {
                 Some(CallProgress::Done(outcome)) => Some(outcome),
@@ -97,7 +103,7 @@ impl<D> CallTable<D> {
         }
     }
 
-    /// Forgets a call; its reply will be ignored.
+    /// Removes a call; its reply will be ignored.
     pub(super) fn forget(&mut self, serial: NonZeroU32) {
         if let Some(CallProgress::Waiting { deadline: Some(deadline), .. }) =
             self.calls.remove(&serial)
@@ -110,7 +116,7 @@ impl<D> CallTable<D> {
         self.deadlines.first().map(|(deadline, _)| *deadline)
     }
 
-    /// Ends the waiting of calls whose deadline is `now` or earlier.
+    /// Times out the calls whose deadline is `now` or earlier.
     pub(super) fn expire(&mut self, now: Duration) {
         while let Some(&(deadline, serial)) = self.deadlines.first()
             && deadline <= now
@@ -119,7 +125,7 @@ impl<D> CallTable<D> {
         }
     }
 
-    /// Ends the waiting of all calls.
+    /// Fails all waiting calls because the connection ended.
     pub(super) fn end(&mut self, reason: Ended) {
         self.deadlines.clear();
         for call in self.calls.values_mut() {

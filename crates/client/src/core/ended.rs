@@ -1,37 +1,37 @@
-//! Why a connection is over, and why a message was not sent.
+//! Reasons for the end of a connection, and errors of sending a message.
 
 use std::fmt;
 use std::io;
 
 use wire::message::{InvalidMessage, WriteError};
 
-/// Why a connection ended. It does not come back.
+/// The reason why a connection ended. An ended connection is not restored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Ended {
-    /// The other side closed it.
+    /// The other side closed the connection.
     #[error("the bus closed the connection")]
     Closed,
-    /// The system failed to move bytes.
+    /// Reading from or writing to the socket failed.
     #[error("the connection failed: {0}")]
     System(SystemError),
-    /// The other side sent what is no message.
+    /// The other side sent bytes that are not a valid message.
     #[error("the bus sent an invalid message: {0}")]
     Invalid(InvalidMessage),
-    /// The system lost descriptors on the way, so the message that they belong to is lost too.
+    /// The kernel dropped descriptors in transit, so the message that they belong to is incomplete.
     #[error(
-        "the system lost descriptors that came with a message; \
-         does this process have too many files open?"
+        "descriptors of a message were lost in transit; \
+         this process may have reached its limit of open files"
     )]
     DescriptorsLost,
 }
 
-/// An error of the operating system, as a value that can be compared and copied.
+/// An error of the operating system that can be compared and copied.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub struct SystemError {
-    /// What kind of error it is.
+    /// The category of the error.
     pub kind: io::ErrorKind,
-    /// Its number in the operating system, if it has one.
+    /// The `errno` value, if the error has one.
     pub code: Option<i32>,
 }
 
@@ -50,25 +50,25 @@ impl fmt::Display for SystemError {
     }
 }
 
-/// Why a message was not queued.
+/// The reason why a message was not queued.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SendError {
-    /// It cannot be written.
+    /// The message cannot be encoded.
     #[error("the message cannot be written: {0}")]
     Write(WriteError),
-    /// It has descriptors, and the two sides did not agree to pass any.
+    /// The message has descriptors, and the two sides did not negotiate descriptor passing.
     #[error("the bus did not agree to pass file descriptors")]
     DescriptorsRefused,
-    /// It has more descriptors than one message can carry.
-    #[error("the message has {count} descriptors, and {limit} are allowed")]
+    /// The message has more descriptors than one message can carry.
+    #[error("the message has {count} descriptors, but at most {limit} are allowed")]
     DescriptorsTooMany {
-        /// How many it has.
+        /// Number of descriptors in the message.
         count: usize,
-        /// How many it could.
+        /// Maximum number of descriptors in one message.
         limit: u32,
     },
-    /// The connection ended before.
+    /// The connection had already ended.
     #[error(transparent)]
     Disconnected(Ended),
 }

@@ -1,36 +1,37 @@
-//! From the first byte to a connection with a name.
+//! The handshake: authentication and `Hello`, up to a connection with a unique name.
 
 use wire::body::ReadError;
 use wire::guid::Guid;
 use wire::names::BusName;
 use wire::sasl::client::{
-    AuthenticationFailure, AuthenticationPlan, ClientConfig, ClientProgress, Cookies, FdWish,
-    SaslClient,
+    AuthenticationFailure, AuthenticationPlan, ClientConfig, ClientProgress, Cookies,
+    FdNegotiation, SaslClient,
 };
 
-use super::{CallHandle, Core, CoreConfig, Filed, NoReply, RemoteError};
+use super::{CallHandle, Core, CoreConfig, MessageDisposition, NoReply, RemoteError};
 use crate::driver;
 
-/// How a connection begins.
+/// The settings of a handshake.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HandshakeConfig {
-    /// How to authenticate.
+    /// The mechanisms to try.
     pub plan: AuthenticationPlan,
-    /// Whether to ask for descriptors.
-    pub fds: FdWish,
-    /// What the connection will keep.
+    /// The request for descriptor passing.
+    pub fds: FdNegotiation,
+    /// The settings of the connection after the handshake.
     pub core: CoreConfig,
 }
 
-/// Authentication and the first call, `Hello`.
+/// The handshake of a client: authentication and the first call, `Hello` ("Authentication
+/// Protocol").
 ///
 /// ```text
 ///   poll_transmit ──> bytes to send          Authenticating ──> Greeting ──> Established
-///   handle_received <── bytes that came          (lines)         (Hello)
+///   handle_received <── received bytes           (lines)         (Hello)
 /// ```
 ///
-/// With [`AuthenticationPlan::AtOnce`] everything leaves in the first write, `Hello` included, and the whole
-/// handshake takes one round trip.
+/// With [`AuthenticationPlan::Pipelined`] the first write contains everything, including `Hello`, and
+/// the handshake takes one round trip.
 pub struct ClientHandshake<D> {
     out: Vec<u8>,
     client: SaslClient,
@@ -44,29 +45,29 @@ enum HandshakeState {
     Greeting { guid: Option<Guid> },
 }
 
-/// Where a handshake stands.
+/// The stage of a handshake after receiving bytes.
 pub enum HandshakeStage<D> {
-    /// Send what there is to send, and wait for more bytes.
+    /// The handshake continues: send the output, if any, and wait for more bytes.
     Unfinished(ClientHandshake<D>),
-    /// Done.
+    /// The handshake is complete.
     Established(Established<D>),
 }
 
-/// A connection that has its name.
+/// A connection that completed the handshake.
 pub struct Established<D> {
-    /// The connection.
+    /// The state of the connection.
     pub core: Core<D>,
-    /// The unique name that the bus gave.
+    /// The unique name that the bus assigned.
     pub unique_name: Box<str>,
-    /// The GUID of the address that the server listens at.
+    /// The GUID of the server's address.
     pub guid: Option<Guid>,
 }
 
 impl<D> ClientHandshake<D> {
-    /// Writes the first bytes to send.
+    /// Starts a handshake and produces the first bytes to send.
     pub fn start(config: HandshakeConfig) -> Self {
         let HandshakeConfig { plan, fds, core } = config;
-        let at_once = matches!(plan, AuthenticationPlan::AtOnce(_));
+        let pipelined = matches!(plan, AuthenticationPlan::Pipelined(_));
         let mut core = Core::new(core);
         let hello = core
             .call(&driver::method(driver::HELLO), &(), Vec::new(), None)
@@ -75,23 +76,27 @@ impl<D> ClientHandshake<D> {
         let client = SaslClient::start(ClientConfig { plan, fds }, &mut out);
         let mut handshake =
             Self { out, client, core, hello, state: HandshakeState::Authenticating };
-        if at_once {
+        if pipelined {
             handshake.send_hello();
         }
         handshake
     }
 
-    /// Bytes to send; empty when there are none.
+    /// The bytes to send; empty if there are none.
     pub fn poll_transmit(&self) -> &[u8] {
         &self.out
     }
 
-    /// Takes note that so many of the bytes were sent.
+    /// Records that the first `count` bytes of the output were sent.
     pub fn transmitted(&mut self, count: usize) {
         self.out.drain(..count);
     }
 
-    /// Takes bytes that came, and gives back the connection once it has its name.
+    /// Processes received bytes, and returns the connection once it has its unique name.
+    ///
+    /// # Errors
+    ///
+    /// If authentication fails, or the bus does not answer `Hello` with a name.
     pub fn handle_received(
         mut self,
         bytes: &[u8],
@@ -112,7 +117,7 @@ impl<D> ClientHandshake<D> {
         self.receive_name()
     }
 
-    /// Moves the first call behind the lines, if it is not there yet.
+    /// Moves the queued call of `Hello` to the end of the output.
     fn send_hello(&mut self) {
         while let Some(transmit) = self.core.poll_transmit() {
             let count = transmit.bytes.len();
@@ -121,7 +126,7 @@ impl<D> ClientHandshake<D> {
         }
     }
 
-    /// Sorts messages up to the reply to `Hello`; those behind it are for later.
+    /// Processes messages up to the reply to `Hello`; later messages stay in the buffer.
     fn receive_name(mut self) -> Result<HandshakeStage<D>, HandshakeError> {
         let guid = match self.state {
             HandshakeState::Greeting { guid } => guid,
@@ -129,13 +134,14 @@ impl<D> ClientHandshake<D> {
         };
         loop {
             match self.core.poll_message() {
-                Some(Filed::Reply(call)) if call == self.hello => break,
+                Some(MessageDisposition::Reply(call)) if call == self.hello => break,
                 Some(_) => {}
                 None if self.core.ended().is_some() => break,
                 None => return Ok(HandshakeStage::Unfinished(self)),
             }
         }
-        let outcome = self.core.poll_reply(self.hello).expect("it has come, or cannot come");
+        let outcome =
+            self.core.poll_reply(self.hello).expect("the reply arrived, or the connection ended");
         let reply = outcome.map_err(HandshakeError::NoReply)?;
         if let Some(error) = reply.remote_error() {
             return Err(HandshakeError::Refused(error));
@@ -146,20 +152,20 @@ impl<D> ClientHandshake<D> {
     }
 }
 
-/// Why a connection did not get its name.
+/// The reason why a handshake failed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HandshakeError {
-    /// The two sides found no way to authenticate.
+    /// The server rejected all mechanisms of the plan, or violated the protocol.
     #[error(transparent)]
     Authentication(#[from] AuthenticationFailure),
-    /// The bus answered `Hello` with an error: it has too many connections, for example.
+    /// The bus answered `Hello` with an error, for example because it has too many connections.
     #[error("the bus refused the connection: {0}")]
     Refused(RemoteError),
-    /// There was no answer to `Hello`.
-    #[error("the bus did not answer: {0}")]
+    /// The call of `Hello` got no reply.
+    #[error("the bus did not answer Hello: {0}")]
     NoReply(NoReply),
-    /// The answer to `Hello` is no name.
-    #[error("the bus gave no name: {0}")]
+    /// The reply to `Hello` does not contain a bus name.
+    #[error("the reply to Hello contains no valid name: {0}")]
     Name(ReadError),
 }

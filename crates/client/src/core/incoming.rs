@@ -1,4 +1,4 @@
-//! Messages that came.
+//! Received messages, and the pool of their buffers.
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -11,18 +11,18 @@ use wire::message::{Builder, Flags, Message, MessageType};
 use wire::names::{BusName, ErrorName, InterfaceName, MemberName, ObjectPath};
 use wire::signature::Signature;
 
-/// A message that came, out of the connection's buffer, with its descriptors.
+/// A received message with its descriptors, independent of the connection's read buffer.
 ///
-/// Its memory goes back to the connection when it is dropped, and serves for a later message.
+/// When it is dropped, its buffer returns to the connection and is reused for a later message.
 pub struct Incoming<D> {
     bytes: PooledBytes,
-    facts: Facts,
+    header: ParsedHeader,
     descriptors: Option<Arc<[D]>>,
 }
 
-/// What is known of a message since its header was parsed, so that it need not be again.
+/// The parts of the header that are read often, kept so that the header is parsed only once.
 #[derive(Clone)]
-pub(super) struct Facts {
+pub(super) struct ParsedHeader {
     kind: MessageType,
     endian: Endian,
     flags: Flags,
@@ -35,7 +35,7 @@ pub(super) struct Facts {
     sender: TextSpan,
 }
 
-/// Where a text stands in the bytes of a message; nowhere, if it is absent.
+/// The position of a text in the bytes of a message; 0 to 0 if the text is absent.
 #[derive(Clone, Copy, Default)]
 struct TextSpan {
     start: u32,
@@ -43,67 +43,68 @@ struct TextSpan {
 }
 
 impl<D> Incoming<D> {
-    pub(super) fn new(bytes: PooledBytes, facts: Facts, descriptors: Vec<D>) -> Self {
+    pub(super) fn new(bytes: PooledBytes, header: ParsedHeader, descriptors: Vec<D>) -> Self {
         let descriptors = (!descriptors.is_empty()).then(|| descriptors.into());
-        Self { bytes, facts, descriptors }
+        Self { bytes, header, descriptors }
     }
 
-    /// The same message once more, in memory of its own.
+    /// Copies the message into another buffer; the descriptors are shared.
     pub(super) fn duplicate(&self, pool: &BufferPool) -> Self {
         Self {
             bytes: pool.copy_of(self.bytes.as_slice()),
-            facts: self.facts.clone(),
+            header: self.header.clone(),
             descriptors: self.descriptors.clone(),
         }
     }
 
-    /// The view of the whole message. It parses the header anew: keep it to ask it more than once.
+    /// A view of the whole message. Each call parses the header again: keep the view for several
+    /// reads.
     pub fn message(&self) -> Message<'_> {
-        Message::parse(self.bytes()).expect("it was parsed when it came")
+        Message::parse(self.bytes()).expect("the message was parsed when it was received")
     }
 
-    /// What the message is for.
+    /// The type of the message.
     pub const fn message_type(&self) -> MessageType {
-        self.facts.kind
+        self.header.kind
     }
 
-    /// The sender's number for the message.
+    /// The serial that the sender gave the message.
     pub const fn serial(&self) -> NonZeroU32 {
-        self.facts.serial
+        self.header.serial
     }
 
-    /// Whether it is a call that shall be answered.
+    /// True for a method call without the flag `NO_REPLY_EXPECTED`.
     pub const fn expects_reply(&self) -> bool {
-        matches!(self.facts.kind, MessageType::MethodCall)
-            && !self.facts.flags.contains(Flags::NO_REPLY_EXPECTED)
+        matches!(self.header.kind, MessageType::MethodCall)
+            && !self.header.flags.contains(Flags::NO_REPLY_EXPECTED)
     }
 
-    /// The object called, or that emits; a valid object path.
+    /// The path of the called or emitting object; a valid object path.
     pub fn path(&self) -> Option<&str> {
-        self.facts.path.text(self.bytes())
+        self.header.path.text(self.bytes())
     }
 
     /// The interface of the member; a valid interface name.
     pub fn interface(&self) -> Option<&str> {
-        self.facts.interface.text(self.bytes())
+        self.header.interface.text(self.bytes())
     }
 
-    /// The method or signal; a valid member name.
+    /// The name of the method or signal; a valid member name.
     pub fn member(&self) -> Option<&str> {
-        self.facts.member.text(self.bytes())
+        self.header.member.text(self.bytes())
     }
 
-    /// Who sent it; a valid bus name, behind a bus the unique one.
+    /// The sender; a valid bus name. A bus always sets the unique name.
     pub fn sender(&self) -> Option<&str> {
-        self.facts.sender.text(self.bytes())
+        self.header.sender.text(self.bytes())
     }
 
-    /// The reply to this call, to be sent with the results as its body.
+    /// Starts the method return for this call, to be sent with the results as its body.
     pub fn reply(&self) -> Builder<'_> {
         self.to_sender(Builder::method_return(self.serial()))
     }
 
-    /// The reply to this call that says what went wrong, to be sent with a text as its body.
+    /// Starts the error reply for this call, to be sent with an error text as its body.
     pub fn error_reply<'a>(&'a self, name: ErrorName<'a>) -> Builder<'a> {
         self.to_sender(Builder::error(name, self.serial()))
     }
@@ -115,9 +116,10 @@ impl<D> Incoming<D> {
         }
     }
 
-    /// The error that this message is, with the text that is its first argument by convention.
+    /// The name and text of an error reply; `None` for other messages. By convention the text is
+    /// the first argument.
     pub fn remote_error(&self) -> Option<RemoteError> {
-        if self.facts.kind != MessageType::Error {
+        if self.header.kind != MessageType::Error {
             return None;
         }
         let message = self.message();
@@ -129,33 +131,37 @@ impl<D> Incoming<D> {
         Some(RemoteError { name, message: text.unwrap_or_default() })
     }
 
-    /// Reads the body as the types of `T`, a tuple, which must be those of the signature.
+    /// Decodes the body as a tuple `T`.
+    ///
+    /// # Errors
+    ///
+    /// If the signature of the message differs from the types in `T`, or a value is invalid.
     pub fn read<'a, T: DecodeArgs<'a>>(&'a self) -> Result<T, ReadError> {
         T::decode_body(self.signature(), &mut self.reader())
     }
 
-    /// The types of the body.
+    /// The signature of the body.
     pub fn signature(&self) -> Signature<'_> {
-        let text = self.facts.signature.text(self.bytes()).unwrap_or_default();
-        Signature::new(text).expect("it was checked when the message came")
+        let text = self.header.signature.text(self.bytes()).unwrap_or_default();
+        Signature::new(text).expect("the header was checked when the message was received")
     }
 
     /// A cursor at the first value of the body.
     pub fn reader(&self) -> Reader<'_> {
-        Reader::new(self.bytes(), self.facts.endian, self.facts.body_start)
+        Reader::new(self.bytes(), self.header.endian, self.header.body_start)
     }
 
-    /// The whole message as it came.
+    /// The bytes of the message as received.
     pub fn bytes(&self) -> &[u8] {
         self.bytes.as_slice()
     }
 
-    /// The descriptor that an `h` of the body stands for; `None` if it stands for none.
+    /// The descriptor for an `h` value in the body; `None` if the index is out of range.
     pub fn descriptor(&self, place: UnixFd) -> Option<&D> {
         self.descriptors().get(place.0 as usize)
     }
 
-    /// All descriptors that came with the message, in the order in which `h` counts them.
+    /// All descriptors of the message, in the order of the `h` indexes.
     pub fn descriptors(&self) -> &[D] {
         self.descriptors.as_deref().unwrap_or_default()
     }
@@ -169,7 +175,7 @@ impl<D> fmt::Debug for Incoming<D> {
     }
 }
 
-impl Facts {
+impl ParsedHeader {
     pub(super) fn of(message: &Message<'_>) -> Self {
         let span =
             |text: Option<&str>| text.map_or_else(TextSpan::default, |t| TextSpan::of(t, message));
@@ -189,10 +195,10 @@ impl Facts {
 }
 
 impl TextSpan {
-    /// Where `text`, which is a part of `message`, stands in it.
+    /// The position in `message` of `text`, which must be a part of it.
     fn of(text: &str, message: &Message<'_>) -> Self {
         let start = text.as_ptr().addr() - message.bytes().as_ptr().addr();
-        // A message has less than 2^32 bytes.
+        // A message is shorter than 2^32 bytes.
         Self { start: start as u32, end: (start + text.len()) as u32 }
     }
 
@@ -201,30 +207,30 @@ impl TextSpan {
             return None;
         }
         let text = &bytes[self.start as usize..self.end as usize];
-        Some(str::from_utf8(text).expect("it was checked when the message came"))
+        Some(str::from_utf8(text).expect("the header was checked when the message was received"))
     }
 }
 
-/// An error that the other side answered a call with.
+/// An error reply from the other side.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{}", remote_text(.name, .message))]
 pub struct RemoteError {
-    /// Which error: `org.freedesktop.DBus.Error.UnknownMethod`.
+    /// The error name, such as `org.freedesktop.DBus.Error.UnknownMethod`.
     pub name: String,
-    /// The text for people; empty if there is none.
+    /// The error text for people; empty if the reply has none.
     pub message: String,
 }
 
-/// The name of an error and its text, if it has one.
+/// Formats the name of an error, and its text if it is not empty.
 pub(crate) fn remote_text(name: &str, message: &str) -> String {
     if message.is_empty() { name.to_owned() } else { format!("{name}: {message}") }
 }
 
-/// Memory for messages that comes back when it is done with, so that steady traffic allocates
+/// A pool of message buffers; messages return their buffers to it, so steady traffic allocates
 /// nothing.
 #[derive(Clone, Default)]
 pub(super) struct BufferPool {
-    /// Shared with every message that is alive; held for a push or a pop and no longer.
+    /// Shared with all live messages; locked only for one push or pop.
     free: Arc<Mutex<Vec<Vec<u8>>>>,
 }
 
@@ -235,7 +241,7 @@ impl BufferPool {
         self.own(copy)
     }
 
-    /// Takes memory that was allocated elsewhere.
+    /// Wraps a buffer that was allocated elsewhere.
     pub(super) fn own(&self, bytes: Vec<u8>) -> PooledBytes {
         PooledBytes { bytes, home: self.clone() }
     }
@@ -249,12 +255,12 @@ impl BufferPool {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Vec<u8>>> {
-        // A list of free memory is never half changed.
+        // A panic cannot leave the list inconsistent, so a poisoned lock is usable.
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The bytes of one message.
+/// The bytes of one message, in a buffer that returns to the pool.
 pub(super) struct PooledBytes {
     bytes: Vec<u8>,
     home: BufferPool,
@@ -272,8 +278,8 @@ impl Drop for PooledBytes {
     }
 }
 
-/// Buffers that wait to be used again, at most: a burst of messages may leave that many.
+/// Maximum number of unused buffers; a burst of messages may leave that many.
 const BUFFERS_MAX: usize = 64;
 
-/// The longest buffer that is worth keeping.
+/// Capacity in bytes above which a buffer is freed instead of kept.
 const BUFFER_LEN_MAX: usize = 16 * 1024;

@@ -1,25 +1,26 @@
-//! The pure core: the state of one connection, without the connection.
+//! The state of one connection, without input or output.
 //!
-//! [`Core`] moves no byte and reads no clock. Whoever does, a blocking front end, one for an async
-//! runtime, a simulator, hands in what came and sends what is to go:
+//! [`Core`] does not move bytes or read the clock. Its user does: a blocking front end, a front
+//! end for an async runtime, or a simulator. The user passes in received bytes and sends the queued
+//! ones:
 //!
 //! ```text
 //!            commands: send, call, subscribe, unsubscribe, forget
 //!                              │
 //!                              v
 //!   handle_received ──> ┌─────────────┐ ──> poll_transmit
-//!   handle_timeout  ──> │    Core     │ ──> poll_message: sorts the next message that came,
-//!   handle_ended    ──> └─────────────┘     and says what it was; then one of
+//!   handle_timeout  ──> │    Core     │ ──> poll_message: files the next received message,
+//!   handle_ended    ──> └─────────────┘     and returns its disposition; then one of
 //!                                             poll_reply     for a call
 //!                                             poll_signal    for a subscription
-//!                                             poll_request   calls by others
+//!                                             poll_request   for a call by a peer
 //! ```
 //!
-//! The descriptor type `D` is only carried along: file descriptors in a program, numbers in a
-//! test. Times are counted from any fixed moment, the same for all calls.
+//! The descriptor type `D` is only passed through: file descriptors in a program, numbers in a
+//! test. Times are durations since any fixed moment, the same for all methods.
 //!
 //! ```
-//! use diligence_client::core::{Core, CoreConfig, Filed};
+//! use diligence_client::core::{Core, CoreConfig, MessageDisposition};
 //! use diligence_client::wire::message::Builder;
 //! use diligence_client::wire::names::{MemberName, ObjectPath};
 //! use std::num::NonZeroU32;
@@ -34,8 +35,8 @@
 //! Builder::method_return(call.serial()).write(&mut reply, NonZeroU32::MIN, &("pong",))?;
 //! core.space().put(&reply);
 //! core.handle_received(reply.len(), []);
-//! assert_eq!(core.poll_message(), Some(Filed::Reply(call)));
-//! let reply = core.poll_reply(call).expect("it has come").expect("no time ran out");
+//! assert_eq!(core.poll_message(), Some(MessageDisposition::Reply(call)));
+//! let reply = core.poll_reply(call).expect("the reply arrived").expect("no timeout");
 //! assert_eq!(reply.read::<(&str,)>()?, ("pong",));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -56,14 +57,14 @@ use std::time::Duration;
 
 pub(crate) use body::WrittenBody;
 pub use body::{MessageBody, Values};
-use calls::{CallAsker, CallTable};
 pub use calls::{CallHandle, NoReply, ReplyOutcome};
+use calls::{CallTable, ReplyTarget};
 pub use ended::{Ended, SendError, SystemError};
 pub use handshake::{
     ClientHandshake, Established, HandshakeConfig, HandshakeError, HandshakeStage,
 };
 pub(crate) use incoming::remote_text;
-use incoming::{BufferPool, Facts};
+use incoming::{BufferPool, ParsedHeader};
 pub use incoming::{Incoming, RemoteError};
 use outgoing::OutgoingQueue;
 pub use outgoing::Transmit;
@@ -79,24 +80,23 @@ use wire::sasl::FdPassing;
 
 use crate::driver;
 
-/// How much a connection keeps.
+/// The limits of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CoreConfig {
-    /// What one message may have.
+    /// Limits of one message.
     pub messages: FramerLimits,
-    /// Signals that one subscription keeps until they are asked for. What is over is dropped, and
-    /// [`SignalDelivery::Lost`] says so.
+    /// Maximum number of queued signals per subscription. More signals are dropped, and
+    /// [`SignalDelivery::Lost`] reports their number.
     pub signals_max: usize,
-    /// Calls by others that are kept until they are asked for. What is over is answered with
-    /// `LimitsExceeded`.
+    /// Maximum number of queued calls by peers. More calls get the error `LimitsExceeded`.
     pub requests_max: usize,
-    /// Whether the two sides agreed to pass descriptors.
+    /// Whether the two sides negotiated descriptor passing.
     pub fds: FdPassing,
 }
 
 impl Default for CoreConfig {
-    /// What the protocol allows, room for 16384 signals in each subscription and as many requests,
-    /// and no descriptors.
+    /// The limits of the protocol, 16384 queued signals per subscription, 16384 queued calls, and
+    /// no descriptors.
     fn default() -> Self {
         Self {
             messages: FramerLimits::default(),
@@ -107,19 +107,19 @@ impl Default for CoreConfig {
     }
 }
 
-/// What became of a message that [`Core::poll_message`] looked at.
+/// What [`Core::poll_message`] did with a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Filed {
-    /// It answers this call: [`Core::poll_reply`] has it.
+pub enum MessageDisposition {
+    /// The message is the reply to this call; take it with [`Core::poll_reply`].
     Reply(CallHandle),
-    /// It is a signal that so many subscriptions selected: [`Core::poll_signal`] has it.
+    /// The message is a signal that subscriptions selected; take it with [`Core::poll_signal`].
     Signal {
-        /// How many, at least one.
+        /// Number of these subscriptions, at least 1.
         subscriptions: usize,
     },
-    /// It is a call by somebody: [`Core::poll_request`] has it.
+    /// The message is a call by a peer; take it with [`Core::poll_request`].
     Request,
-    /// Nobody waits for it, and it was dropped.
+    /// The message has no recipient in this program and was dropped.
     Ignored,
 }
 
@@ -127,17 +127,18 @@ pub enum Filed {
 ///
 /// The methods are in four groups:
 ///
-/// - A: what it knows: [`fds`](Self::fds), [`ended`](Self::ended),
-///   [`next_timeout`](Self::next_timeout), [`waiting_len`](Self::waiting_len);
-/// - B: commands, which may queue bytes to send: [`send`](Self::send), [`call`](Self::call),
+/// - queries: [`fds`](Self::fds), [`ended`](Self::ended), [`next_timeout`](Self::next_timeout),
+///   [`waiting_len`](Self::waiting_len);
+/// - commands, which can queue bytes to send: [`send`](Self::send), [`call`](Self::call),
 ///   [`forget`](Self::forget), [`subscribe`](Self::subscribe), [`unsubscribe`](Self::unsubscribe);
-/// - C: what happened outside: [`handle_received`](Self::handle_received) after reading into
-///   [`space`](Self::space), [`transmitted`](Self::transmitted),
-///   [`handle_timeout`](Self::handle_timeout), [`handle_ended`](Self::handle_ended);
-/// - D: what comes of it: [`poll_transmit`](Self::poll_transmit),
-///   [`poll_message`](Self::poll_message), and what that filed.
+/// - input: [`handle_received`](Self::handle_received) after reading into [`space`](Self::space),
+///   [`transmitted`](Self::transmitted), [`handle_timeout`](Self::handle_timeout),
+///   [`handle_ended`](Self::handle_ended);
+/// - output: [`poll_transmit`](Self::poll_transmit), [`poll_message`](Self::poll_message), and the
+///   `poll_` methods for the filed messages.
 ///
-/// Before reading again, poll messages until there is none. Times never go back.
+/// Before reading again, call `poll_message` until it returns `None`. The times passed in must not
+/// decrease.
 pub struct Core<D> {
     config: CoreConfig,
     ended: Option<Ended>,
@@ -145,7 +146,7 @@ pub struct Core<D> {
 
     framer: Framer,
     scratch: Vec<u8>,
-    /// Descriptors that came and belong to no message yet.
+    /// Received descriptors that are not assigned to a message yet.
     arrived: VecDeque<D>,
     pool: BufferPool,
     outgoing: OutgoingQueue<D>,
@@ -153,15 +154,15 @@ pub struct Core<D> {
     calls: CallTable<D>,
     requests: VecDeque<Incoming<D>>,
     subscriptions: SubscriptionIndex<D>,
-    /// Who is to get the signal at hand; kept for its memory.
+    /// The subscriptions for the current signal; a field so that its memory is reused.
     selected: Vec<SubscriptionId>,
     rules: RuleUsers,
     owners: WatchedOwners,
 }
 
-/// Getters.
+/// Queries of the connection's state.
 impl<D> Core<D> {
-    /// A connection on which nothing was sent.
+    /// Creates a connection on which nothing was sent.
     pub fn new(config: CoreConfig) -> Self {
         Self {
             ended: None,
@@ -186,27 +187,33 @@ impl<D> Core<D> {
         self.config.fds
     }
 
-    /// Why the connection is over, if it is.
+    /// The reason why the connection ended; `None` while it lives.
     pub const fn ended(&self) -> Option<Ended> {
         self.ended
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) has something to do.
+    /// The time of the next necessary call of [`handle_timeout`](Self::handle_timeout); `None` if
+    /// no call has a deadline.
     pub fn next_timeout(&self) -> Option<Duration> {
         self.calls.next_deadline()
     }
 
-    /// Bytes that wait to be sent.
+    /// Number of queued bytes that are not sent yet.
     pub const fn waiting_len(&self) -> usize {
         self.outgoing.len()
     }
 }
 
-/// Commands.
+/// Commands, which can queue bytes to send.
 impl<D> Core<D> {
     /// Queues a message, and returns its serial.
     ///
-    /// Whoever sends a call this way ignores the reply. On an error nothing was queued.
+    /// A reply to a call that is sent with this method is ignored.
+    ///
+    /// # Errors
+    ///
+    /// If the connection ended, the message cannot be encoded, or its descriptors cannot be passed.
+    /// In this case no message is queued.
     pub fn send(
         &mut self,
         message: &Builder<'_>,
@@ -225,8 +232,12 @@ impl<D> Core<D> {
         Ok(serial)
     }
 
-    /// Queues a call whose reply shall come before `deadline`; [`poll_reply`](Self::poll_reply)
-    /// has it then.
+    /// Queues a call; [`poll_reply`](Self::poll_reply) returns its reply, or an error if none
+    /// arrives before `deadline`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`send`](Self::send).
     pub fn call(
         &mut self,
         message: &Builder<'_>,
@@ -235,11 +246,15 @@ impl<D> Core<D> {
         deadline: Option<Duration>,
     ) -> Result<CallHandle, SendError> {
         let serial = self.send(message, body, descriptors)?;
-        self.calls.add(serial, deadline, CallAsker::User);
+        self.calls.add(serial, deadline, ReplyTarget::User);
         Ok(CallHandle(serial))
     }
 
-    /// Queues bytes that are whole messages already, their serials included.
+    /// Queues bytes that are complete messages, including their serials.
+    ///
+    /// # Errors
+    ///
+    /// If the connection ended.
     pub fn send_bytes(&mut self, messages: &[u8]) -> Result<(), SendError> {
         if let Some(ended) = self.ended {
             return Err(SendError::Disconnected(ended));
@@ -248,15 +263,19 @@ impl<D> Core<D> {
         Ok(())
     }
 
-    /// Gives a call up; its reply will be ignored.
+    /// Abandons a call; its reply will be ignored.
     pub fn forget(&mut self, call: CallHandle) {
         self.calls.forget(call.0);
     }
 
-    /// Starts to collect the signals that `rule` selects.
+    /// Starts a subscription: queues the signals that `rule` selects.
     ///
-    /// If the bus has the rule not yet, it is asked to take it; the call that is returned then
-    /// tells, before `deadline`, whether it did. If it did not, [unsubscribe](Self::unsubscribe).
+    /// If the bus does not have the rule yet, this queues the call `AddMatch` with `deadline` and
+    /// returns its handle. If that call fails, [unsubscribe](Self::unsubscribe).
+    ///
+    /// # Errors
+    ///
+    /// If the connection ended.
     pub fn subscribe(
         &mut self,
         rule: MatchRule,
@@ -280,7 +299,7 @@ impl<D> Core<D> {
         Ok((self.subscriptions.add(rule), confirmation))
     }
 
-    /// Ends a subscription. The rule is taken back from the bus with the last that uses it.
+    /// Ends a subscription. The bus removes the rule with the last subscription that uses it.
     pub fn unsubscribe(&mut self, id: SubscriptionId) {
         let Some(rule) = self.subscriptions.remove(id) else { return };
         self.release_rule(&rule.to_string());
@@ -292,36 +311,36 @@ impl<D> Core<D> {
     }
 }
 
-/// What happened outside.
+/// Input from outside: received bytes, sent bytes, time, and the end of the connection.
 impl<D> Core<D> {
-    /// Where to read the next bytes to. Never empty.
+    /// The buffer for the next received bytes. It is never empty.
     pub fn space(&mut self) -> Space<'_> {
         self.framer.park(&self.scratch);
         self.framer.space(&mut self.scratch)
     }
 
-    /// Takes note of `count` bytes that were read into [`space`](Self::space), and of the
-    /// descriptors that came with them.
+    /// Processes `count` bytes that were read into [`space`](Self::space), and the descriptors that
+    /// arrived with them.
     pub fn handle_received(&mut self, count: usize, descriptors: impl IntoIterator<Item = D>) {
         self.framer.received(count);
         let before = self.arrived.len();
         self.arrived.extend(descriptors);
-        // The kernel passes 253 at once, so the number is small.
+        // The kernel passes at most 253 at once, so the cast is lossless.
         self.framer.received_fds((self.arrived.len() - before) as u32);
     }
 
-    /// Takes note that so many of the bytes of [`poll_transmit`](Self::poll_transmit) were sent.
+    /// Records that the first `count` bytes of [`poll_transmit`](Self::poll_transmit) were sent.
     pub fn transmitted(&mut self, count: usize) {
         self.outgoing.transmitted(count);
     }
 
-    /// Ends the waiting for replies whose deadline is `now` or earlier.
+    /// Times out the calls whose deadline is `now` or earlier.
     pub fn handle_timeout(&mut self, now: Duration) {
         self.calls.expire(now);
     }
 
-    /// Ends everything: calls have no reply any more, and nothing can be sent. What came before
-    /// can still be polled. The first reason stays.
+    /// Ends the connection: pending calls fail, and nothing can be sent. Messages that arrived
+    /// before can still be polled. Only the first reason is kept.
     pub fn handle_ended(&mut self, reason: Ended) {
         if self.ended.is_none() {
             self.ended = Some(reason);
@@ -330,7 +349,7 @@ impl<D> Core<D> {
         }
     }
 
-    /// Takes bytes that were read elsewhere: behind the end of the handshake.
+    /// Processes bytes that were read behind the end of the handshake.
     fn handle_bytes(&mut self, bytes: &[u8]) {
         self.framer.park(&self.scratch);
         self.framer.keep(bytes);
@@ -338,48 +357,48 @@ impl<D> Core<D> {
     }
 }
 
-/// What comes of it.
+/// Output: bytes to send, and received messages.
 impl<D> Core<D> {
-    /// What to send next, if anything.
+    /// The next bytes to send, if any.
     pub fn poll_transmit(&self) -> Option<Transmit<'_, D>> {
         self.outgoing.transmit()
     }
 
-    /// Looks at the next message that has come whole, files it, and says as what.
+    /// Parses and files the next complete message, and returns what was done with it.
     ///
-    /// `None` when there is none; then is the time to read. A message that is invalid ends the
+    /// `None` means that there is none: read more bytes then. An invalid message ends the
     /// connection.
-    pub fn poll_message(&mut self) -> Option<Filed> {
+    pub fn poll_message(&mut self) -> Option<MessageDisposition> {
         let (sorted, incoming) = self.read_message(Self::sort)?;
         Some(self.file(sorted, incoming))
     }
 
-    /// Takes the next message that has come whole as it is, whatever it is, and files nothing.
+    /// Takes the next complete message, of any type, without filing it.
     pub fn poll_raw(&mut self) -> Option<Incoming<D>> {
         self.read_message(|_, _| ()).map(|((), incoming)| incoming)
     }
 
-    /// What a call has brought; `None` while it waits. Once it was told, the call is over.
+    /// Takes the outcome of a call and removes the call; `None` while the call waits.
     ///
     /// # Panics
     ///
-    /// When the call is over already, or was forgotten.
+    /// If the outcome was taken already, or the call was abandoned with [`forget`](Self::forget).
     pub fn poll_reply(&mut self, call: CallHandle) -> Option<ReplyOutcome<D>> {
         self.calls.take(call.0)
     }
 
-    /// The next signal of a subscription.
+    /// Takes the next signal of a subscription.
     pub fn poll_signal(&mut self, id: SubscriptionId) -> Option<SignalDelivery<D>> {
         self.subscriptions.take(id)
     }
 
-    /// The next call by somebody.
+    /// Takes the next call by a peer.
     pub fn poll_request(&mut self) -> Option<Incoming<D>> {
         self.requests.pop_front()
     }
 }
 
-/// What a message is to this connection.
+/// The role of a message for this connection.
 enum SortedMessage {
     Reply { to: NonZeroU32 },
     Signal,
@@ -388,7 +407,7 @@ enum SortedMessage {
 }
 
 impl<D> Core<D> {
-    /// Cuts the next message off what has come; `look` sees it while its header is parsed.
+    /// Cuts the next message from the received bytes; `look` sees it while its header is parsed.
     fn read_message<T>(
         &mut self,
         look: impl FnOnce(&mut Self, &Message<'_>) -> T,
@@ -418,8 +437,8 @@ impl<D> Core<D> {
         let descriptors = self.framer.claim_fds(&message)? as usize;
         let descriptors = self.arrived.drain(..descriptors).collect();
         let seen = look(self, &message);
-        let facts = Facts::of(&message);
-        Ok(Some((seen, Incoming::new(bytes, facts, descriptors))))
+        let header = ParsedHeader::of(&message);
+        Ok(Some((seen, Incoming::new(bytes, header, descriptors))))
     }
 
     fn sort(&mut self, message: &Message<'_>) -> SortedMessage {
@@ -437,53 +456,55 @@ impl<D> Core<D> {
         }
     }
 
-    fn file(&mut self, sorted: SortedMessage, message: Incoming<D>) -> Filed {
+    fn file(&mut self, sorted: SortedMessage, message: Incoming<D>) -> MessageDisposition {
         match sorted {
             SortedMessage::Reply { to } => self.file_reply(to, message),
             SortedMessage::Signal => self.file_signal(message),
             SortedMessage::Request => self.file_request(message),
-            SortedMessage::Other => Filed::Ignored,
+            SortedMessage::Other => MessageDisposition::Ignored,
         }
     }
 
-    fn file_reply(&mut self, to: NonZeroU32, reply: Incoming<D>) -> Filed {
-        match self.calls.asker(to) {
-            None => Filed::Ignored,
-            Some(CallAsker::User) => {
+    fn file_reply(&mut self, to: NonZeroU32, reply: Incoming<D>) -> MessageDisposition {
+        match self.calls.target(to) {
+            None => MessageDisposition::Ignored,
+            Some(ReplyTarget::User) => {
                 self.calls.finish(to, Ok(reply));
-                Filed::Reply(CallHandle(to))
+                MessageDisposition::Reply(CallHandle(to))
             }
-            Some(CallAsker::Owners(name)) => {
-                // An error says that the name has no owner.
+            Some(ReplyTarget::Owners(name)) => {
+                // An error means that the name has no owner.
                 let owner = reply.read::<(&str,)>().ok();
                 let owner = owner.filter(|_| reply.message_type() == MessageType::MethodReturn);
                 self.owners.set(name, owner.map(|(owner,)| owner));
                 self.calls.forget(to);
-                Filed::Ignored
+                MessageDisposition::Ignored
             }
         }
     }
 
-    fn file_signal(&mut self, signal: Incoming<D>) -> Filed {
-        let Some((last, others)) = self.selected.split_last() else { return Filed::Ignored };
+    fn file_signal(&mut self, signal: Incoming<D>) -> MessageDisposition {
+        let Some((last, others)) = self.selected.split_last() else {
+            return MessageDisposition::Ignored;
+        };
         for id in others {
             self.subscriptions.push(*id, signal.duplicate(&self.pool));
         }
         self.subscriptions.push(*last, signal);
-        Filed::Signal { subscriptions: self.selected.len() }
+        MessageDisposition::Signal { subscriptions: self.selected.len() }
     }
 
-    fn file_request(&mut self, request: Incoming<D>) -> Filed {
+    fn file_request(&mut self, request: Incoming<D>) -> MessageDisposition {
         if self.requests.len() < self.config.requests_max {
             self.requests.push_back(request);
-            return Filed::Request;
+            return MessageDisposition::Request;
         }
         if request.expects_reply() {
             let refusal = request.error_reply(LIMITS_EXCEEDED);
-            // If it cannot be sent, nobody waits for it any more.
+            // If it cannot be sent, the connection ended, and the caller gets no answer anyway.
             let _ = self.send(&refusal, &("too many calls wait to be served",), Vec::new());
         }
-        Filed::Ignored
+        MessageDisposition::Ignored
     }
 
     fn watch_owner(&mut self, name: &str) -> Result<(), SendError> {
@@ -493,25 +514,25 @@ impl<D> Core<D> {
         self.retain_rule(&owner_rule(name))?;
         let ask = driver::method(driver::GET_NAME_OWNER).flags(Flags::NO_AUTO_START);
         let serial = self.send(&ask, &(name,), Vec::new())?;
-        self.calls.add(serial, None, CallAsker::Owners(name.into()));
+        self.calls.add(serial, None, ReplyTarget::Owners(name.into()));
         Ok(())
     }
 
     fn retain_rule(&mut self, rule: &str) -> Result<(), SendError> {
         match self.rules.retain(rule) {
-            Users::None => self.tell_driver(&driver::method(driver::ADD_MATCH), rule),
+            Users::None => self.send_to_driver(&driver::method(driver::ADD_MATCH), rule),
             Users::Some => Ok(()),
         }
     }
 
     fn release_rule(&mut self, rule: &str) {
         if self.rules.release(rule) == Users::None {
-            // If it cannot be sent, the bus has no rules of ours any more.
-            let _ = self.tell_driver(&driver::method(driver::REMOVE_MATCH), rule);
+            // If it cannot be sent, the connection ended, and the bus removed its rules.
+            let _ = self.send_to_driver(&driver::method(driver::REMOVE_MATCH), rule);
         }
     }
 
-    fn tell_driver(&mut self, method: &Builder<'_>, argument: &str) -> Result<(), SendError> {
+    fn send_to_driver(&mut self, method: &Builder<'_>, argument: &str) -> Result<(), SendError> {
         self.send(&method.flags(Flags::NO_REPLY_EXPECTED), &(argument,), Vec::new()).map(|_| ())
     }
 
@@ -525,7 +546,7 @@ impl<D> Core<D> {
         }
     }
 
-    /// The next serial that is not that of a call which still waits: they come round after 2^32.
+    /// The next serial that no waiting call uses. Serials wrap around after 2^32.
     fn free_serial(&self) -> NonZeroU32 {
         let mut serial = self.next_serial;
         while self.calls.is_used(serial) {
@@ -535,7 +556,7 @@ impl<D> Core<D> {
     }
 }
 
-/// The rule for the signals that tell of owners of `name`.
+/// The match rule for changes of the owner of `name`.
 fn owner_rule(name: &str) -> String {
     let rule = format!(
         "type='signal',interface='{0}',member='{1}',path='{2}',sender='{0}',arg0='{name}'",
@@ -543,12 +564,12 @@ fn owner_rule(name: &str) -> String {
         driver::OWNER_CHANGED,
         driver::PATH,
     );
-    // In the one spelling that other rules have, so that equal ones are counted together.
+    // In canonical form, so that it is counted together with equal rules of subscriptions.
     rule.parse::<MatchRule>().map_or(rule, |rule| rule.to_string())
 }
 
 const LIMITS_EXCEEDED: ErrorName<'static> =
     ErrorName::literal("org.freedesktop.DBus.Error.LimitsExceeded");
 
-/// Bytes that one read can bring: a burst of small messages, or a part of a large one.
+/// Maximum number of bytes in one read: a burst of small messages, or a part of a large one.
 const SCRATCH_LEN: usize = 2 * SCRATCH_LEN_MIN;

@@ -1,29 +1,30 @@
-//! Bytes and descriptors that wait to be sent.
+//! Queued bytes and descriptors that are not sent yet.
 
 use std::collections::VecDeque;
 
-/// What one send takes: bytes, and descriptors that go with the first of them.
+/// The input of one send: bytes, and descriptors to send with the first byte.
 #[derive(PartialEq, Eq, Debug)]
 pub struct Transmit<'a, D> {
-    /// At least one byte. All of them may not fit; tell
-    /// [`transmitted`](super::Core::transmitted) how many did.
+    /// At least one byte. Report the number of bytes that the socket accepted with
+    /// [`transmitted`](super::Core::transmitted).
     pub bytes: &'a [u8],
-    /// The descriptors. They are sent when the first byte is, even if not all bytes are.
+    /// The descriptors. They are sent with the first byte, even if not all bytes are.
     pub descriptors: &'a [D],
 }
 
-/// Messages in one stretch of memory, so that many leave with one system call.
+/// Queued messages in one buffer, so that many leave with one system call.
 ///
 /// ```text
 ///   bytes   sent.......|waiting.........................|
 ///                      sent       ^ mark: 2 descriptors   ^ mark: 1 descriptor
 /// ```
 ///
-/// A send ends before the next mark, so that descriptors travel with the message that they are for.
+/// A send ends before the next mark, so that descriptors travel with the message that they belong
+/// to.
 #[derive(Debug)]
 pub(super) struct OutgoingQueue<D> {
     pub(super) bytes: Vec<u8>,
-    /// How many of the bytes are gone: `sent <= bytes.len()`, and no mark is before it.
+    /// Number of sent bytes: `sent <= bytes.len()`, and no mark is before it.
     sent: usize,
     marks: VecDeque<DescriptorMark>,
     /// The descriptors of all marks, in order.
@@ -33,7 +34,7 @@ pub(super) struct OutgoingQueue<D> {
 /// A message with descriptors.
 #[derive(Clone, Copy, Debug)]
 struct DescriptorMark {
-    /// Where the message begins.
+    /// Offset of the message in the bytes.
     at: usize,
     descriptors: usize,
 }
@@ -43,12 +44,12 @@ impl<D> OutgoingQueue<D> {
         Self { bytes: Vec::new(), sent: 0, marks: VecDeque::new(), descriptors: Vec::new() }
     }
 
-    /// Bytes that wait.
+    /// Number of bytes that are not sent yet.
     pub(super) const fn len(&self) -> usize {
         self.bytes.len() - self.sent
     }
 
-    /// Notes that `descriptors` go with the message that begins at byte `at`.
+    /// Attaches `descriptors` to the message that begins at byte `at`.
     pub(super) fn attach(&mut self, at: usize, descriptors: Vec<D>) {
         if !descriptors.is_empty() {
             self.marks.push_back(DescriptorMark { at, descriptors: descriptors.len() });
@@ -56,7 +57,7 @@ impl<D> OutgoingQueue<D> {
         }
     }
 
-    /// What to send next.
+    /// The next bytes and descriptors to send.
     pub(super) fn transmit(&self) -> Option<Transmit<'_, D>> {
         if self.len() == 0 {
             return None;
@@ -71,7 +72,7 @@ impl<D> OutgoingQueue<D> {
         })
     }
 
-    /// Notes that `count` of the bytes to send next are gone, and their descriptors with the first.
+    /// Records that `count` bytes were sent, and the descriptors with the first of them.
     pub(super) fn transmitted(&mut self, count: usize) {
         if count == 0 {
             return;
@@ -85,7 +86,7 @@ impl<D> OutgoingQueue<D> {
         self.reclaim();
     }
 
-    /// Gives up the memory of what was sent, when that costs little.
+    /// Frees the memory of sent bytes, if that is cheap.
     fn reclaim(&mut self) {
         if self.sent == self.bytes.len() {
             self.bytes.clear();
@@ -99,7 +100,7 @@ impl<D> OutgoingQueue<D> {
     }
 }
 
-/// How much memory stays allocated while nothing waits to be sent.
+/// Capacity in bytes that stays allocated while the queue is empty.
 const CAPACITY_KEPT: usize = 256 * 1024;
 
 #[cfg(test)]
@@ -130,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_leave_together_up_to_the_next_descriptors() {
+    fn queued_messages_are_sent_together_up_to_the_next_descriptors() {
         check(&[], 9, &[]);
         check(&[("a", 0), ("b", 0)], 9, &[("ab", &[])]);
         check(&[("a", 0), ("b", 2), ("c", 0)], 9, &[("a", &[]), ("bc", &[1, 1])]);
@@ -138,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_partial_send_takes_the_descriptors_with_its_first_byte() {
+    fn partial_sends_take_the_descriptors_with_the_first_byte() {
         check(&[("abc", 1), ("d", 1)], 2, &[("ab", &[0]), ("c", &[]), ("d", &[1])]);
     }
 

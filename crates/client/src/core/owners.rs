@@ -1,7 +1,8 @@
-//! Who owns the names that subscriptions ask for.
+//! Owners of the well-known names in the rules of subscriptions.
 //!
-//! A signal carries the unique name of its sender, and a rule may ask for a well-known one. The
-//! bus knows who that is; so that rules of the same connection are not confused, so must we.
+//! A signal carries the unique name of its sender, but a rule can select a well-known name. The bus
+//! applies each rule to the owner, but does not say which rule selected a signal. So the connection
+//! tracks the owners, too.
 
 use std::collections::HashMap;
 
@@ -11,7 +12,7 @@ use wire::names::BusName;
 use super::rules::Users;
 use crate::driver;
 
-/// The names that are watched, with their owners.
+/// The watched names with their owners.
 #[derive(Debug, Default)]
 pub(super) struct WatchedOwners {
     watched: HashMap<Box<str>, WatchedName>,
@@ -19,14 +20,14 @@ pub(super) struct WatchedOwners {
 
 #[derive(Debug, Default)]
 struct WatchedName {
-    /// How many subscriptions ask for the name.
+    /// Number of subscriptions that use the name.
     users: usize,
-    /// The unique name of the owner, once it is known, and if there is one.
+    /// The unique name of the owner; `None` if it is unknown or there is none.
     owner: Option<Box<str>>,
 }
 
 impl WatchedOwners {
-    /// The name in a rule that must be watched: a well-known one, and not the bus itself.
+    /// The sender of a rule if it must be watched: a well-known name other than the bus driver.
     pub(super) fn watchable(sender: Option<&str>) -> Option<&str> {
         sender.filter(|name| !name.starts_with(':') && *name != driver::NAME.as_str())
     }
@@ -35,14 +36,14 @@ impl WatchedOwners {
         self.watched.get(name)?.owner.as_deref()
     }
 
-    /// Counts one user more; says how many there were before.
+    /// Adds a user of the name; returns whether it had users before.
     pub(super) fn watch(&mut self, name: &str) -> Users {
         let watched = self.watched.entry(name.into()).or_default();
         watched.users += 1;
         Users::counted(watched.users - 1)
     }
 
-    /// Counts one user less; says how many are left.
+    /// Removes a user of the name; returns whether it has users left.
     pub(super) fn unwatch(&mut self, name: &str) -> Users {
         let Some(watched) = self.watched.get_mut(name) else { return Users::Some };
         watched.users -= 1;
@@ -59,7 +60,7 @@ impl WatchedOwners {
         }
     }
 
-    /// Takes note of a signal, if it is the one by which the bus tells that an owner changed.
+    /// Updates the owner if the signal is `NameOwnerChanged` from the bus.
     pub(super) fn observe(&mut self, signal: &Message<'_>) {
         let from_bus = signal.sender() == Some(driver::NAME.into());
         if self.watched.is_empty() || !from_bus || signal.member() != Some(driver::OWNER_CHANGED) {

@@ -1,19 +1,19 @@
-//! Match rules that the bus was given, each once, however many want it.
+//! Reference counts of match rules; the bus has each rule once.
 
 use std::collections::HashMap;
 
-/// How many use each rule, by its canonical text.
+/// Number of users of each rule, by its canonical text.
 #[derive(Debug, Default)]
 pub(super) struct RuleUsers {
     users: HashMap<Box<str>, usize>,
 }
 
-/// Whether others use something.
+/// Whether there are other users of a rule or name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Users {
-    /// Nobody else: it is to be set up, or taken down.
+    /// There is no other user: set it up, or take it down.
     None,
-    /// Somebody else does, so it stays as it is.
+    /// There are other users, so nothing changes at the bus.
     Some,
 }
 
@@ -24,7 +24,7 @@ impl Users {
 }
 
 impl RuleUsers {
-    /// Counts one user more; says how many there were before.
+    /// Adds a user of the rule; returns whether it had users before.
     pub(super) fn retain(&mut self, rule: &str) -> Users {
         if let Some(users) = self.users.get_mut(rule) {
             *users += 1;
@@ -34,7 +34,7 @@ impl RuleUsers {
         Users::None
     }
 
-    /// Counts one user less; says how many are left.
+    /// Removes a user of the rule; returns whether it has users left.
     pub(super) fn release(&mut self, rule: &str) -> Users {
         let Some(users) = self.users.get_mut(rule) else { return Users::Some };
         *users -= 1;

@@ -1,4 +1,4 @@
-//! Which signals go to whom.
+//! Subscriptions and their queues of signals.
 
 use std::collections::hash_map::RandomState;
 use std::collections::{HashMap, VecDeque};
@@ -10,33 +10,33 @@ use wire::message::{Message, MessageType};
 use super::Incoming;
 use super::owners::WatchedOwners;
 
-/// A subscription, to ask for its signals.
+/// The identifier of a subscription.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct SubscriptionId(u64);
 
-/// A signal that a subscription selected, or what came of those before it.
+/// An item of a subscription's queue: a signal, or a gap where signals were dropped.
 pub enum SignalDelivery<D> {
-    /// The next signal.
+    /// The next signal in the queue.
     Signal(Incoming<D>),
-    /// The queue was full, and signals that would stand here were dropped.
+    /// Signals were dropped at this position because the queue was full.
     Lost {
-        /// How many.
+        /// Number of dropped signals.
         count: u64,
     },
 }
 
-/// All subscriptions, found by what their rules ask of interface and member.
+/// All subscriptions, indexed by the interface and the member in their rules.
 ///
-/// A rule stands in one bucket, by the hash of the interface and the member that it names; a
-/// signal looks into the four buckets in which rules that select it can be. What is in a bucket by
-/// chance is sorted out by matching the whole rule.
+/// A rule is in one bucket, selected by the hash of its interface and member (each may be absent).
+/// The rules for a signal can be in four buckets. Each rule in these is matched completely, so hash
+/// collisions do no harm.
 pub(super) struct SubscriptionIndex<D> {
     subscriptions: HashMap<SubscriptionId, SubscriptionQueue<D>>,
     buckets: HashMap<u64, Vec<SubscriptionId>>,
-    /// Keyed at random, since the texts that are looked up come from peers.
+    /// Randomly keyed, because peers choose the texts that are looked up.
     hasher: RandomState,
     next: u64,
-    /// How many signals one subscription keeps.
+    /// Maximum number of queued signals per subscription.
     queue_max: usize,
 }
 
@@ -44,7 +44,7 @@ struct SubscriptionQueue<D> {
     rule: MatchRule,
     bucket: u64,
     queue: VecDeque<Incoming<D>>,
-    /// Signals that did not fit behind what the queue holds.
+    /// Number of signals dropped after the last one in the queue.
     lost: u64,
 }
 
@@ -81,7 +81,7 @@ impl<D> SubscriptionIndex<D> {
         Some(removed.rule)
     }
 
-    /// Puts into `found` who is to get a signal.
+    /// Sets `found` to the subscriptions that select the signal.
     pub(super) fn select(
         &self,
         signal: &Message<'_>,
@@ -104,7 +104,7 @@ impl<D> SubscriptionIndex<D> {
 
     pub(super) fn push(&mut self, id: SubscriptionId, signal: Incoming<D>) {
         let Some(subscription) = self.subscriptions.get_mut(&id) else { return };
-        // After a loss nothing is kept until it was told, so that its place is known.
+        // After a loss no signal is queued until `take` reported it, so that its position is known.
         if subscription.lost > 0 || subscription.queue.len() >= self.queue_max {
             subscription.lost += 1;
         } else {
@@ -129,7 +129,7 @@ impl<D> SubscriptionIndex<D> {
     }
 }
 
-/// A signal as a rule sees it here.
+/// A signal as the subject of a match rule.
 struct IncomingSubject<'s, 'm> {
     signal: &'s Message<'m>,
     owners: &'s WatchedOwners,

@@ -1,4 +1,4 @@
-//! A private bus for a test, services in threads, and programs of others.
+//! A private bus for a test, services in threads, and programs of other D-Bus implementations.
 
 #![expect(dead_code, reason = "each test program uses its own part of this")]
 
@@ -14,7 +14,8 @@ use std::time::Duration;
 
 use diligence_client::Connection;
 
-/// A bus of its own, which ends with the test. `DILIGENCE_BUS` says which program it is.
+/// A private bus, which is killed when dropped. `DILIGENCE_BUS` is the program; the default is
+/// dbus-daemon.
 pub(crate) struct PrivateTestBus {
     daemon: Child,
     pub(crate) address: String,
@@ -37,12 +38,12 @@ impl PrivateTestBus {
             .spawn()
             .unwrap_or_else(|e| panic!("{program}: {e}; the Debian package is dbus-daemon"));
         let mut address = String::new();
-        let output = daemon.stdout.take().expect("it is piped");
+        let output = daemon.stdout.take().expect("stdout is a pipe");
         BufReader::new(output).read_line(&mut address).expect("an address");
         Self { daemon, address: address.trim_end().into() }
     }
 
-    /// A bus that listens at `listen`, with more of a configuration.
+    /// Starts a bus that listens at `listen`; `more` is inserted into its configuration.
     pub(crate) fn at(directory: &TestDirectory, listen: &str, more: &str) -> Self {
         let config = directory.file("bus.conf");
         let text = format!(
@@ -59,7 +60,7 @@ impl PrivateTestBus {
               </policy>
             </busconfig>"#
         );
-        fs::write(&config, text).expect("the directory is ours");
+        fs::write(&config, text).expect("the directory is writable");
         Self::start_program(&program(), &["--config-file", &config])
     }
 
@@ -67,20 +68,20 @@ impl PrivateTestBus {
         Connection::open(&self.address).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Ends the bus while others still use it.
+    /// Kills the bus while clients are connected.
     pub(crate) fn kill(&mut self) {
-        self.daemon.kill().expect("it runs");
-        self.daemon.wait().expect("it was started here");
+        self.daemon.kill().expect("the bus is running");
+        self.daemon.wait().expect("the bus is a child process");
     }
 
-    /// Stops the bus, so that it takes nothing any more, until it is killed.
+    /// Suspends the bus with SIGSTOP, so that it reads no more messages.
     pub(crate) fn stop(&self) {
         let command = format!("kill -STOP {}", self.daemon.id());
         let done = Command::new("sh").args(["-c", &command]).status().expect("a shell");
         assert!(done.success());
     }
 
-    /// Runs a program of others on this bus, and returns what it printed.
+    /// Runs another D-Bus program on this bus, and returns its output.
     pub(crate) fn run(&self, program: &str, package: &str, arguments: &[&str]) -> Output {
         let mut command = Command::new(program);
         command.args(arguments).env("DBUS_SESSION_BUS_ADDRESS", &self.address);
@@ -106,7 +107,7 @@ impl PrivateTestBus {
         successful(&self.run("/usr/bin/python3", "python3-dbus", &["-c", script]))
     }
 
-    /// Starts a script that prints a line when it is ready.
+    /// Starts a script that prints `ready` once it serves.
     pub(crate) fn python_service(&self, script: &str) -> TestService {
         let mut command = Command::new("/usr/bin/python3");
         command.args(["-u", "-c", script]).env("DBUS_SESSION_BUS_ADDRESS", &self.address);
@@ -115,13 +116,13 @@ impl PrivateTestBus {
             .spawn()
             .unwrap_or_else(|e| panic!("python3: {e}; the Debian package is python3-dbus"));
         let mut line = String::new();
-        let output = child.stdout.take().expect("it is piped");
+        let output = child.stdout.take().expect("stdout is a pipe");
         BufReader::new(output).read_line(&mut line).expect("a line");
         assert_eq!(line, "ready\n");
         TestService::Program(child)
     }
 
-    /// Serves what `set_up` adds, in a thread, and returns when that is done.
+    /// Serves the objects that `set_up` adds, in a thread, and returns once they are added.
     pub(crate) fn serve(&self, set_up: impl FnOnce(&Connection) + Send + 'static) -> TestService {
         self.run_thread(move |connection, ready, stop| {
             set_up(&connection);
@@ -134,17 +135,18 @@ impl PrivateTestBus {
         })
     }
 
-    /// Runs a service of its own making, which says when it is ready and stops when told.
+    /// Runs a service in a thread. It sends a message when it is ready, and stops when the flag is
+    /// set.
     pub(crate) fn run_thread(
         &self,
         run: impl FnOnce(Connection, mpsc::Sender<()>, Arc<AtomicBool>) + Send + 'static,
     ) -> TestService {
         let (ready, is_ready) = mpsc::channel();
         let stop = Arc::new(AtomicBool::new(false));
-        let (address, told) = (self.address.clone(), stop.clone());
+        let (address, stop_flag) = (self.address.clone(), stop.clone());
         let thread = thread::spawn(move || {
             let connection = Connection::open(&address).expect("the bus runs");
-            run(connection, ready, told);
+            run(connection, ready, stop_flag);
         });
         is_ready.recv().expect("the service is ready");
         TestService::Thread { stop, thread: Some(thread) }
@@ -158,14 +160,14 @@ impl Drop for PrivateTestBus {
     }
 }
 
-/// A directory that is removed with its content.
+/// A temporary directory that is removed on drop.
 pub(crate) struct TestDirectory(pub(crate) PathBuf);
 
 impl TestDirectory {
     pub(crate) fn new(name: &str) -> Self {
         let path =
             std::env::temp_dir().join(format!("diligence-client-{}-{name}", std::process::id()));
-        fs::create_dir_all(&path).expect("a place for temporary files");
+        fs::create_dir_all(&path).expect("a temporary directory");
         Self(path)
     }
 
@@ -180,7 +182,7 @@ impl Drop for TestDirectory {
     }
 }
 
-/// Something that serves until it is dropped.
+/// A service that runs until it is dropped.
 pub(crate) enum TestService {
     Thread { stop: Arc<AtomicBool>, thread: Option<JoinHandle<()>> },
     Program(Child),
@@ -191,9 +193,9 @@ impl Drop for TestService {
         match self {
             Self::Thread { stop, thread } => {
                 stop.store(true, Ordering::Relaxed);
-                let ended = thread.take().map(JoinHandle::join);
+                let result = thread.take().map(JoinHandle::join);
                 assert!(
-                    thread::panicking() || matches!(ended, Some(Ok(()))),
+                    thread::panicking() || matches!(result, Some(Ok(()))),
                     "the service panicked"
                 );
             }

@@ -81,8 +81,8 @@ fn documents_that_are_none_are_told() {
     }
     let begin_with = |start: &str| told.iter().any(|one| one.starts_with(start));
     assert!(begin_with("/none: the answer cannot be read: "), "{told:#?}");
-    assert!(begin_with("/a b: \"/a b\" is no object path: "), "{told:#?}");
-    assert!(begin_with("/../up: \"/../up\" is no object path: "), "{told:#?}");
+    assert!(begin_with("/a b: \"/a b\" is not a valid object path: "), "{told:#?}");
+    assert!(begin_with("/../up: \"/../up\" is not a valid object path: "), "{told:#?}");
 }
 
 #[test]

@@ -229,7 +229,7 @@ fn properties_are_read_and_set() {
     assert!(failure.error_name().is_some_and(|name| name.ends_with("InvalidArgs")), "{failure}");
     let failure = inspector.set(&named("Volume"), None, &json!("loud"), &manner);
     let failure = failure.expect_err("it is no number").to_string();
-    assert_eq!(failure, "argument 1 must be a number (d), and is \"loud\"; an example is 1.5");
+    assert_eq!(failure, "argument 1 must be a number (d), but is \"loud\"; example: 1.5");
     let failure = inspector.set(&named("Loudness"), None, &json!(1), &manner);
     assert_eq!(failure.expect_err("there is none").kind(), "undescribed");
     let ObjectCallOutcome::Failed(failure) = get("Secret").expect("it is sent").outcome else {

@@ -1,28 +1,28 @@
-//! Values as `busctl --json` prints them. What is lost there, here is not: a dictionary is an object
-//! only if its keys are different texts.
+//! Values as `busctl --json` prints them. Unlike there, no entry is lost: a dictionary becomes an
+//! object only if its keys are distinct texts.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use wire::body::Value;
 
-use crate::{number, push_separated, quoted, signature};
+use crate::{json_string, number, push_separated, signature};
 
-/// Values as a list.
+/// Writes values as a JSON list.
 pub fn json_list(values: &[Value]) -> String {
     let mut text = String::new();
     push_json_list(&mut text, values);
     text
 }
 
-/// Appends values as a list.
+/// Appends values as a JSON list.
 pub fn push_json_list(text: &mut String, values: &[Value]) {
     text.push('[');
     push_separated(text, ",", values, push_json);
     text.push(']');
 }
 
-/// Appends a value without its type.
+/// Appends a value as JSON, without its type.
 pub fn push_json(text: &mut String, value: &Value) {
     let _ = match value {
         Value::Byte(number) => write!(text, "{number}"),
@@ -34,15 +34,15 @@ pub fn push_json(text: &mut String, value: &Value) {
         Value::Int64(number) => write!(text, "{number}"),
         Value::Uint64(number) => write!(text, "{number}"),
         Value::Double(number) if number.is_finite() => {
-            // The tool knows no negative zero: adding zero makes it a positive one.
+            // busctl prints no negative zero: adding zero makes it positive.
             write!(text, "{}", number::exponential(*number + 0.0, DOUBLE_DIGITS))
         }
         Value::Double(_) => write!(text, "null"),
-        Value::String(words) => write!(text, "{}", quoted(words)),
-        Value::ObjectPath(path) => write!(text, "{}", quoted(&path.to_string())),
-        Value::Signature(types) => write!(text, "{}", quoted(types.as_str())),
+        Value::String(words) => write!(text, "{}", json_string(words)),
+        Value::ObjectPath(path) => write!(text, "{}", json_string(&path.to_string())),
+        Value::Signature(types) => write!(text, "{}", json_string(types.as_str())),
         Value::Variant(inside) => {
-            let _ = write!(text, r#"{{"type":{},"data":"#, quoted(&signature(inside)));
+            let _ = write!(text, r#"{{"type":{},"data":"#, json_string(&signature(inside)));
             push_json(text, inside);
             return text.push('}');
         }
@@ -64,7 +64,8 @@ pub fn push_json(text: &mut String, value: &Value) {
     };
 }
 
-/// An object, if its keys are different texts; else a list of pairs, so that nothing is lost.
+/// Appends an object if the keys are distinct texts; otherwise a list of pairs, so that no entry is
+/// lost.
 fn push_dict(text: &mut String, items: &[Value]) {
     let entry = |item: &'_ Value| match item {
         Value::DictEntry(entry) => match &entry.0 {
@@ -84,12 +85,12 @@ fn push_dict(text: &mut String, items: &[Value]) {
     text.push('{');
     push_separated(text, ",", keys.iter().zip(items), |text, (key, item)| {
         if let Value::DictEntry(entry) = item {
-            let _ = write!(text, "{}:", quoted(key));
+            let _ = write!(text, "{}:", json_string(key));
             push_json(text, &entry.1);
         }
     });
     text.push('}');
 }
 
-/// Digits behind the point of the tool's doubles.
+/// Digits after the decimal point in busctl's doubles.
 const DOUBLE_DIGITS: usize = 21;

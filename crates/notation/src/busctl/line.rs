@@ -1,12 +1,13 @@
-//! Values as `busctl call` and `busctl get-property` print them: one line that can be given back.
+//! Values as `busctl call` and `busctl get-property` print them: one line, which busctl accepts as
+//! input.
 
 use std::fmt::Write as _;
 
 use wire::body::Value;
 
-use crate::{bytes, letter, number, scalar, signature};
+use crate::{bytes, escape_letter, number, scalar, signature};
 
-/// The signature of values and the words that they are; empty without values.
+/// The signature of the values, followed by their words; empty if there are no values.
 pub fn line(values: &[Value]) -> String {
     let mut text: String = values.iter().map(signature).collect();
     values.iter().for_each(|value| push(&mut text, value));
@@ -40,11 +41,11 @@ fn push(text: &mut String, value: &Value) {
     };
 }
 
-/// With all but printable ASCII as C has it.
+/// Escapes all characters except printable ASCII, as C does.
 fn escaped(words: &str) -> String {
     let mut text = String::new();
     for byte in words.bytes() {
-        let _ = match (char::from(byte), letter(char::from(byte))) {
+        let _ = match (char::from(byte), escape_letter(char::from(byte))) {
             (_, Some(letter)) => write!(text, "\\{letter}"),
             (mark @ ('\\' | '"' | '\''), None) => write!(text, "\\{mark}"),
             (seen @ ' '..='~', None) => write!(text, "{seen}"),

@@ -1,7 +1,7 @@
-//! As busctl has values: words behind their signature, lines, and JSON.
+//! The notation of busctl: words after a signature, lines, trees, and JSON.
 //!
-//! In words a container says first how many elements it has, a variant what it holds, and structs and
-//! entries of dictionaries say nothing: `a{sv} 1 "hint" u 7`.
+//! In words, an array begins with the number of its elements, and a variant with its signature.
+//! Structs and dictionary entries have no prefix: `a{sv} 1 "hint" u 7`.
 
 mod json;
 mod line;

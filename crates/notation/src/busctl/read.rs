@@ -1,47 +1,47 @@
-//! Words to values.
+//! Reading the words of busctl.
 
 use wire::body::Value;
 use wire::limits::VALUE_DEPTH_MAX;
 use wire::signature::{Signature, Type};
 
 use crate::{
-    ArgumentError, DescriptorOpener, Misfit, MisfitReason, MisfitStep, busctl, checked, example,
-    scalar,
+    ArgumentError, DescriptorOpener, MismatchReason, MismatchStep, TypeMismatch, busctl, example,
+    parse_signature, scalar,
 };
 
-/// Reads the arguments of a message, whose types are `signature`, from all of these words.
+/// Reads the arguments of a message with the types `signature`; all words must be used.
 ///
 /// ```
 /// use notation::busctl::read_arguments;
 ///
-/// let none = &mut |_: &str| Err("there is none".to_owned());
-/// assert!(read_arguments("a{sv}", &["1", "hint", "y", "7"], none).is_ok());
-/// let error = read_arguments("sy", &["text", "256"], none).unwrap_err();
+/// let no_descriptors = &mut |_: &str| Err("there are no descriptors".to_owned());
+/// assert!(read_arguments("a{sv}", &["1", "hint", "y", "7"], no_descriptors).is_ok());
+/// let error = read_arguments("sy", &["text", "256"], no_descriptors).unwrap_err();
 /// assert_eq!(
 ///     error.to_string(),
-///     "argument 2 must be a whole number from 0 to 255 (y), and is 256; an example is 7",
+///     "argument 2 must be a whole number from 0 to 255 (y), but is 256; example: 7",
 /// );
 /// ```
 ///
 /// # Errors
 ///
-/// If the signature is none, or the words are not as many as it asks for or not of its types.
+/// If the signature is invalid, or the number of words or their values do not match it.
 pub fn read_arguments(
     signature: &str,
     words: &[&str],
     open: DescriptorOpener<'_>,
 ) -> Result<Vec<Value>, ArgumentError> {
-    let signature = checked(signature)?;
+    let signature = parse_signature(signature)?;
     let mut reader = WordReader { words: words.iter(), open };
     let numbered = signature.types().enumerate();
     let values = numbered.map(|(place, kind)| {
-        reader.value(kind, 0).map_err(|misfit| match (&*misfit.steps, &misfit.reason) {
-            ([], MisfitReason::Missing) => ArgumentError::Count {
+        reader.value(kind, 0).map_err(|mismatch| match (&*mismatch.steps, &mismatch.reason) {
+            ([], MismatchReason::Missing) => ArgumentError::Count {
                 signature: signature.into(),
                 expected: signature.types().count(),
                 given: place,
             },
-            _ => ArgumentError::Misfit { number: place + 1, misfit },
+            _ => ArgumentError::Mismatch { number: place + 1, mismatch },
         })
     });
     let values = values.collect::<Result<_, _>>()?;
@@ -59,13 +59,13 @@ struct WordReader<'w, 'o> {
 }
 
 impl<'w> WordReader<'w, '_> {
-    /// A value that stands inside `depth` containers.
-    fn value(&mut self, kind: Type<'_>, depth: usize) -> Result<Value, Box<Misfit>> {
+    /// Reads a value that is nested inside `depth` containers.
+    fn value(&mut self, kind: Type<'_>, depth: usize) -> Result<Value, Box<TypeMismatch>> {
         match kind {
             Type::Variant | Type::Array(_) | Type::Struct(_) | Type::DictEntry(_)
                 if depth >= VALUE_DEPTH_MAX =>
             {
-                Err(misfit(kind, "deeper", MisfitReason::TooDeep))
+                Err(mismatch(kind, "deeper", MismatchReason::TooDeep))
             }
             Type::Variant => self.variant(depth + 1),
             Type::Array(element) => self.array(element, depth + 1),
@@ -80,52 +80,58 @@ impl<'w> WordReader<'w, '_> {
                 let opened = (self.open)(word);
                 opened
                     .map(Value::UnixFd)
-                    .map_err(|why| misfit(kind, word, MisfitReason::Unopened(why.into())))
+                    .map_err(|why| mismatch(kind, word, MismatchReason::Unopened(why.into())))
             }
             basic => {
                 let word = self.word(kind)?;
-                scalar::read(basic, word).map_err(|reason| misfit(kind, word, reason))
+                scalar::read(basic, word).map_err(|reason| mismatch(kind, word, reason))
             }
         }
     }
 
-    fn word(&mut self, kind: Type<'_>) -> Result<&'w str, Box<Misfit>> {
-        self.words.next().copied().ok_or_else(|| misfit(kind, "missing", MisfitReason::Missing))
+    fn word(&mut self, kind: Type<'_>) -> Result<&'w str, Box<TypeMismatch>> {
+        self.words.next().copied().ok_or_else(|| mismatch(kind, "missing", MismatchReason::Missing))
     }
 
-    fn variant(&mut self, depth: usize) -> Result<Value, Box<Misfit>> {
+    fn variant(&mut self, depth: usize) -> Result<Value, Box<TypeMismatch>> {
         let word = self.word(Type::Variant)?;
-        let wrong = |reason| misfit(Type::Variant, word, reason);
-        let types = Signature::new(word).map_err(|error| wrong(MisfitReason::Signature(error)))?;
-        let kind = types.single().ok_or_else(|| wrong(MisfitReason::VariantNotSingle))?;
+        let wrong = |reason| mismatch(Type::Variant, word, reason);
+        let types =
+            Signature::new(word).map_err(|error| wrong(MismatchReason::Signature(error)))?;
+        let kind = types.single().ok_or_else(|| wrong(MismatchReason::VariantNotSingle))?;
         let inside =
-            self.value(kind, depth).map_err(|misfit| misfit.inside(MisfitStep::Variant))?;
+            self.value(kind, depth).map_err(|mismatch| mismatch.inside(MismatchStep::Variant))?;
         Ok(Value::Variant(Box::new(inside)))
     }
 
-    /// How many elements there are, and these.
-    fn array(&mut self, element: Signature<'_>, depth: usize) -> Result<Value, Box<Misfit>> {
+    /// Reads the number of elements, and the elements.
+    fn array(&mut self, element: Signature<'_>, depth: usize) -> Result<Value, Box<TypeMismatch>> {
         let array = Type::Array(element);
         let word = self.word(array)?;
         let count: u32 =
-            scalar::whole(word).map_err(|_| misfit(array, word, MisfitReason::Count))?;
+            scalar::integer(word).map_err(|_| mismatch(array, word, MismatchReason::Count))?;
         let kind = element.single().expect("an array has one element type");
         let items = (1..=count).map(|number| {
             self.value(kind, depth)
-                .map_err(|misfit| misfit.inside(MisfitStep::Element(number as usize)))
+                .map_err(|mismatch| mismatch.inside(MismatchStep::Element(number as usize)))
         });
         Ok(crate::array(element, items.collect::<Result<_, _>>()?))
     }
 
-    fn fields(&mut self, types: Signature<'_>, depth: usize) -> Result<Vec<Value>, Box<Misfit>> {
+    fn fields(
+        &mut self,
+        types: Signature<'_>,
+        depth: usize,
+    ) -> Result<Vec<Value>, Box<TypeMismatch>> {
         let fields = types.types().enumerate().map(|(place, kind)| {
-            self.value(kind, depth).map_err(|misfit| misfit.inside(MisfitStep::Field(place + 1)))
+            self.value(kind, depth)
+                .map_err(|mismatch| mismatch.inside(MismatchStep::Field(place + 1)))
         });
         fields.collect()
     }
 }
 
-fn misfit(kind: Type<'_>, given: &str, reason: MisfitReason) -> Box<Misfit> {
+fn mismatch(kind: Type<'_>, given: &str, reason: MismatchReason) -> Box<TypeMismatch> {
     let example = busctl::words(&example::example(kind)).join(" ");
-    Misfit::new(kind, given.to_owned(), example, reason)
+    TypeMismatch::new(kind, given.to_owned(), example, reason)
 }

@@ -1,4 +1,4 @@
-//! Values as `busctl monitor` and `busctl --verbose` print them: a line for each, indented.
+//! Values as `busctl monitor` and `busctl --verbose` print them: one line each, indented.
 
 use std::fmt::Write as _;
 
@@ -6,8 +6,8 @@ use wire::body::Value;
 
 use crate::{bytes, number, signature};
 
-/// The lines of the arguments of a message, as `busctl call --verbose` prints them; nothing if there are
-/// none.
+/// The lines of the arguments of a message, as `busctl call --verbose` prints them; empty
+/// without arguments.
 pub fn message_tree(values: &[Value]) -> String {
     let mut text = String::new();
     if !values.is_empty() {
@@ -18,7 +18,7 @@ pub fn message_tree(values: &[Value]) -> String {
     text
 }
 
-/// Appends the lines of a value, which begin behind so many columns.
+/// Appends the lines of a value, indented by `indent` columns.
 pub fn push_tree(text: &mut String, value: &Value, indent: usize) {
     let _ = write!(text, "{:indent$}", "");
     let _ = match value {
@@ -68,5 +68,5 @@ fn push_container<'v>(
     let _ = writeln!(text, "{:indent$}}};", "");
 }
 
-/// What stands inside of something is so many columns further to the right.
+/// Indentation per nesting level, in columns.
 const TAB: usize = 8;

@@ -1,10 +1,10 @@
-//! Values as the words of a command line.
+//! Values as command-line words of busctl.
 
 use wire::body::Value;
 
 use crate::{scalar, signature};
 
-/// The words of a value, behind its type.
+/// The words of a value, without its signature.
 pub fn words(value: &Value) -> Vec<String> {
     let mut words = Vec::new();
     push_words(value, &mut words);

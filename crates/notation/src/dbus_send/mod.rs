@@ -1,10 +1,10 @@
-//! As dbus-send has values: words with the type in front, and lines.
+//! The notation of dbus-send: words that begin with the type, and lines.
 
 mod read;
 mod tree;
 mod word;
 
-pub(crate) use read::typed_otherwise;
+pub(crate) use read::type_mismatch;
 pub use read::{is_word, read_arguments};
 pub use tree::{TextStyle, push_tree};
 pub use word::word;

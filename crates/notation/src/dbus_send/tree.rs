@@ -1,6 +1,6 @@
 //! Values as `dbus-monitor` and `dbus-send --print-reply` print them.
 //!
-//! With `--print-reply=literal` texts stand there without type, quotes and the end of a line.
+//! With `--print-reply=literal`, texts are printed without type, quotes and line break.
 
 use std::fmt::{self, Display, Write as _};
 
@@ -8,12 +8,12 @@ use wire::body::Value;
 
 use crate::number;
 
-/// How texts are printed.
+/// The style in which texts are printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TextStyle {
-    /// In quotes, each on a line with its type.
+    /// In quotes, one per line, with the type.
     Quoted,
-    /// As they are, behind each other.
+    /// Unchanged, one after the other.
     Literal,
 }
 
@@ -26,7 +26,8 @@ impl TextStyle {
     }
 }
 
-/// Appends the lines of a value that stands inside `depth` containers; a message is one.
+/// Appends the lines of a value that is nested inside `depth` containers; a message
+/// is a container.
 pub fn push_tree(text: &mut String, value: &Value, texts: TextStyle, depth: usize) {
     indent(text, depth);
     let _ = match value {
@@ -47,7 +48,7 @@ pub fn push_tree(text: &mut String, value: &Value, texts: TextStyle, depth: usiz
             text.push_str("variant ");
             return push_tree(text, inside, texts, depth + 1);
         }
-        // Where nothing is inside, the tool does not look at the type.
+        // dbus-monitor does not check the element type of an empty array.
         Value::Bytes(bytes) if !bytes.is_empty() => return push_bytes(text, bytes, depth),
         Value::Bytes(_) => return push_container(text, ("array [", "]"), [], texts, depth),
         Value::Array { items, .. } => {
@@ -76,7 +77,7 @@ fn push_container<'v>(
     let _ = writeln!(text, "{close}");
 }
 
-/// As a text if it is printable ASCII, with a zero at its end or without.
+/// Appends bytes as a text if they are printable ASCII, optionally with a final 0 byte.
 fn push_bytes(text: &mut String, bytes: &[u8], depth: usize) {
     let (words, end) = match bytes {
         [words @ .., 0] => (words, " + \\0"),
@@ -104,6 +105,6 @@ fn indent(text: &mut String, depth: usize) {
 
 const INDENT: usize = 3;
 
-/// How wide lines of bytes are at most, and how many bytes they have at least.
+/// Maximum width of a line of bytes in columns, and minimum number of bytes in it.
 const LINE: usize = 80;
 const COLUMNS_MIN: usize = 8;

@@ -1,4 +1,4 @@
-//! Values as a word with the type in front.
+//! Values as a word that begins with the type.
 
 use wire::body::Value;
 use wire::signature::{Signature, Type};
@@ -6,7 +6,7 @@ use wire::signature::{Signature, Type};
 use crate::busctl::words;
 use crate::{scalar, signature};
 
-/// A value as `type:value`; `None` if dbus-send has no words for it.
+/// A value as `type:value`; `None` if dbus-send has no notation for it.
 pub fn word(value: &Value) -> Option<String> {
     Some(match value {
         Value::Variant(inside) => format!("variant:{}", basic(inside)?),
@@ -32,14 +32,15 @@ fn basic(value: &Value) -> Option<String> {
     Some(format!("{kind}:{}", scalar::text(value)))
 }
 
-/// Elements with commas between, if none has one or is empty: dbus-send takes nothing for no element.
+/// Joins elements with commas; `None` if an element is empty or contains a comma, because dbus-send
+/// cannot read it.
 fn elements(items: &[Value]) -> Option<String> {
     let words: Vec<_> = items.iter().flat_map(words).collect();
     let is_lost = |word: &String| word.is_empty() || word.contains(',');
     (!words.iter().any(is_lost)).then(|| words.join(","))
 }
 
-/// What dbus-send calls a type.
+/// The name of a type in dbus-send.
 const fn type_word(kind: Type<'_>) -> Option<&'static str> {
     Some(match kind {
         Type::Byte => "byte",

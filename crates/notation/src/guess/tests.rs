@@ -4,37 +4,37 @@ use super::FirstWord::{Argument, SignatureOrArgument};
 use super::*;
 
 fn read_words(words: &[&str], reading: &ArgumentReading) -> Vec<Value> {
-    read(reading, words, &mut pretend).expect("it was decided so")
+    read(reading, words, &mut accept_any_descriptor).expect("decide checked the words")
 }
 
 #[test]
-fn every_type_is_read_the_same_from_every_form() {
+fn all_forms_of_a_value_read_the_same() {
     for &ValueForm { types, busctl, gvariant, dbus_send, json } in FORMS {
-        let behind: Vec<_> = [types].into_iter().chain(busctl.iter().copied()).collect();
-        let wanted = WantedTypes::OneOf(&[types]);
-        let decided = decide(&behind, wanted, SignatureOrArgument).unwrap();
-        assert_eq!(decided.forms, [Syntax::Busctl], "{behind:?}");
-        let expected = read_words(&behind, &decided);
+        let with_signature: Vec<_> = [types].into_iter().chain(busctl.iter().copied()).collect();
+        let expected = ExpectedTypes::OneOf(&[types]);
+        let decided = decide(&with_signature, expected, SignatureOrArgument).unwrap();
+        assert_eq!(decided.forms, [Syntax::Busctl], "{with_signature:?}");
+        let values = read_words(&with_signature, &decided);
         for (word, syntax) in
             [(gvariant, Syntax::Gvariant), (dbus_send, Syntax::DbusSend), (json, Syntax::Json)]
         {
-            let forced = decide_forced(&[word], wanted, syntax).unwrap_or_else(|error| {
+            let forced = decide_forced(&[word], expected, syntax).unwrap_or_else(|error| {
                 panic!("{word:?} as {syntax} for {types:?}: {error}");
             });
-            assert_eq!(read_words(&[word], &forced), expected, "{word:?} as {syntax}");
-            let guessed = decide(&[word], wanted, SignatureOrArgument).unwrap_or_else(|error| {
+            assert_eq!(read_words(&[word], &forced), values, "{word:?} as {syntax}");
+            let guessed = decide(&[word], expected, SignatureOrArgument).unwrap_or_else(|error| {
                 panic!("{word:?} for {types:?}: {error}");
             });
-            assert_eq!(read_words(&[word], &guessed), expected, "{word:?} guessed");
+            assert_eq!(read_words(&[word], &guessed), values, "{word:?} guessed");
         }
     }
 }
 
 #[test]
-fn what_is_meant_is_guessed() {
+fn forms_and_types_of_arguments_are_detected() {
     use Syntax::{Busctl, DbusSend, Gvariant, Json};
-    for (wanted, words, signature, forms) in [
-        // The word is the signature, or in quotes the text itself.
+    for (expected, words, signature, forms) in [
+        // The first word is the signature, or a string in quotes.
         (Some("s"), &["s", "text"][..], "s", &[Busctl][..]),
         (Some("s"), &["\"s\""], "s", &[Gvariant]),
         (Some("s"), &["'s'"], "s", &[Gvariant]),
@@ -43,23 +43,24 @@ fn what_is_meant_is_guessed() {
         (None, &["\"s\""], "s", &[Gvariant]),
         (Some(""), &[], "", &[]),
         (Some("ai"), &["ai", "0"], "ai", &[Busctl]),
-        // Types in front only where they are those that are wanted.
+        // Type annotations count only if they match the expected types.
         (Some("s"), &["string:text"], "s", &[DbusSend]),
         (Some("s"), &["int32:7"], "s", &[Gvariant]),
         (Some("su"), &["string:a", "uint32:1"], "su", &[DbusSend, DbusSend]),
         (Some("sa{sv}"), &["a", r#"{"b":{"type":"y","data":7}}"#], "sa{sv}", &[Gvariant, Json]),
         (Some("v"), &["7"], "v", &[Gvariant]),
         (Some("b"), &["yes"], "b", &[Gvariant]),
-        // Nothing is known.
+        // The types are unknown.
         (None, &["as", "1", "a"], "as", &[Busctl]),
         (None, &["string:a", "array:int32:1"], "sai", &[DbusSend, DbusSend]),
         (None, &["7", "true"], "ib", &[Gvariant, Gvariant]),
         (None, &["plain text"], "s", &[Gvariant]),
     ] {
-        let wanted_types = wanted.map(|types| [types]);
-        let wanted =
-            wanted_types.as_ref().map_or(WantedTypes::Anything, |types| WantedTypes::OneOf(types));
-        let reading = decide(words, wanted, SignatureOrArgument)
+        let wanted_types = expected.map(|types| [types]);
+        let expected = wanted_types
+            .as_ref()
+            .map_or(ExpectedTypes::Anything, |types| ExpectedTypes::OneOf(types));
+        let reading = decide(words, expected, SignatureOrArgument)
             .unwrap_or_else(|error| panic!("{words:?}: {error}"));
         assert_eq!(reading.signature, signature, "{words:?}");
         match words.is_empty() {
@@ -70,51 +71,51 @@ fn what_is_meant_is_guessed() {
 }
 
 #[test]
-fn of_several_forms_of_a_method_the_one_that_fits_is_taken() {
-    let wanted = WantedTypes::OneOf(&["u", "s", "ss"]);
+fn the_matching_variant_of_a_method_is_chosen() {
+    let expected = ExpectedTypes::OneOf(&["u", "s", "ss"]);
     for (words, signature) in
         [(&["7"][..], "u"), (&["text"], "s"), (&["a", "b"], "ss"), (&["ss", "a", "b"], "ss")]
     {
-        let reading = decide(words, wanted, SignatureOrArgument).unwrap();
+        let reading = decide(words, expected, SignatureOrArgument).unwrap();
         assert_eq!(reading.signature, signature, "{words:?}");
     }
     for word in ["u", "s", "ss"] {
-        let error = decide(&[word], wanted, SignatureOrArgument).unwrap_err().to_string();
+        let error = decide(&[word], expected, SignatureOrArgument).unwrap_err().to_string();
         assert!(error.contains(&format!("too few arguments for signature \"{word}\"")), "{error}");
     }
 }
 
 #[test]
-fn what_does_not_fit_is_told_in_the_form_that_was_meant() {
-    for (wanted, words, parts) in [
-        (
-            "u",
-            &["-1"][..],
-            &["argument 1 ", "from 0 to 4294967295 (u)", "is -1", "example is 7"][..],
-        ),
-        ("su", &["su", "a", "x", "y"], &["argument 2", "and is x", "an example is 7"]),
+fn mismatches_are_reported_in_the_detected_form() {
+    for (expected, words, parts) in [
+        ("u", &["-1"][..], &["argument 1 ", "from 0 to 4294967295 (u)", "is -1", "example: 7"][..]),
+        ("su", &["su", "a", "x", "y"], &["argument 2", "but is x", "example: 7"]),
         ("su", &["a"], &["too few arguments for signature \"su\": expected 2, got 1"]),
-        ("as", &["one"], &["argument 1 must be a list (as)", "example is ['text']"]),
+        ("as", &["one"], &["argument 1 must be an array (as)", "example: ['text']"]),
     ] {
-        let wanted = WantedTypes::OneOf(&[wanted]);
-        let error = decide(words, wanted, SignatureOrArgument).unwrap_err().to_string();
+        let expected = ExpectedTypes::OneOf(&[expected]);
+        let error = decide(words, expected, SignatureOrArgument).unwrap_err().to_string();
         for part in parts {
             assert!(error.contains(part), "no {part:?} in {error:?}");
         }
     }
     let wrong =
-        decide_forced(&["int32:1"], WantedTypes::OneOf(&["s"]), Syntax::DbusSend).unwrap_err();
+        decide_forced(&["int32:1"], ExpectedTypes::OneOf(&["s"]), Syntax::DbusSend).unwrap_err();
     assert!(wrong.to_string().contains("which is of type i"), "{wrong}");
 }
 
 #[test]
-fn a_first_word_that_looks_like_a_signature_is_never_sent_as_a_text() {
-    for (wanted, words, error) in [
-        // The argument was forgotten, or the variable of a script is empty.
+fn first_words_that_look_like_signatures_are_never_sent_as_strings() {
+    for (expected, words, error) in [
+        // The argument is missing, or a script's variable is empty.
         (Some("s"), &["s"][..], "too few arguments for signature \"s\": expected 1, got 0"),
         (Some("ss"), &["ss", "a"], "too few arguments for signature \"ss\": expected 2, got 1"),
         (Some("as"), &["as"], "too few arguments for signature \"as\": expected 1, got 0"),
-        (Some("as"), &["as", "2", "a"], "argument 1, element 2 must be a text (s), and is missing"),
+        (
+            Some("as"),
+            &["as", "2", "a"],
+            "argument 1, element 2 must be a string (s), but is missing",
+        ),
         (Some("v"), &["v"], "too few arguments for signature \"v\": expected 1, got 0"),
         (None, &["s"], "too few arguments for signature \"s\": expected 1, got 0"),
         (None, &["v"], "too few arguments for signature \"v\": expected 1, got 0"),
@@ -126,32 +127,34 @@ fn a_first_word_that_looks_like_a_signature_is_never_sent_as_a_text() {
         (None, &["{}"], "\"{}\" is not a valid signature: "),
         (None, &["s", "x", "y"], "too many arguments for signature \"s\": unexpected \"y\""),
     ] {
-        let known = wanted.map(|types| [types]);
-        let known = known.as_ref().map_or(WantedTypes::Anything, |types| WantedTypes::OneOf(types));
+        let known = expected.map(|types| [types]);
+        let known =
+            known.as_ref().map_or(ExpectedTypes::Anything, |types| ExpectedTypes::OneOf(types));
         let found = decide(words, known, SignatureOrArgument).unwrap_err().to_string();
         assert!(found.starts_with(error), "{words:?}: {found}");
-        // Known types say what is wrong; otherwise another reading is possible.
+        // With known types the error is certain; otherwise the first word may be an argument.
         let hint = format!("write it in quotes: '\"{}\"'", words[0]);
         assert_eq!(
             found.ends_with(&hint),
-            found.contains("too few") || wanted.is_none(),
+            found.contains("too few") || expected.is_none(),
             "{found}"
         );
         if found.ends_with(&hint) {
             let quoted: Vec<_> = words.iter().map(|word| format!("\"{word}\"")).collect();
             let quoted: Vec<_> = quoted.iter().map(String::as_str).collect();
             assert!(
-                decide(&quoted, WantedTypes::Anything, SignatureOrArgument).is_ok(),
+                decide(&quoted, ExpectedTypes::Anything, SignatureOrArgument).is_ok(),
                 "{quoted:?}"
             );
         }
     }
-    // gdbus has no signature in front.
-    for (wanted, words, signature) in
+    // gdbus does not take a signature as the first word.
+    for (expected, words, signature) in
         [(Some("s"), &["s"][..], "s"), (None, &["s"], "s"), (None, &["su", "x"], "ss")]
     {
-        let known = wanted.map(|types| [types]);
-        let known = known.as_ref().map_or(WantedTypes::Anything, |types| WantedTypes::OneOf(types));
+        let known = expected.map(|types| [types]);
+        let known =
+            known.as_ref().map_or(ExpectedTypes::Anything, |types| ExpectedTypes::OneOf(types));
         assert_eq!(decide(words, known, Argument).unwrap().signature, signature, "{words:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! As GVariant has values: the text that gdbus and GSettings read and print.
+//! The GVariant text format, which gdbus and GSettings read and print.
 
 mod infer;
 mod node;

@@ -1,39 +1,39 @@
-//! What a text says before it is known of what type it is.
+//! The syntax tree of a GVariant text, before types are assigned.
 
 use wire::signature::SignatureBuf;
 
-/// A value as it is written, and where.
+/// A parsed value with its position.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct GvariantNode {
-    /// At which character it begins, from 1.
+    /// Position of the first character, from 1.
     pub(super) column: usize,
-    /// The value.
-    pub(super) what: GvariantContent,
+    /// The parsed value, without its position.
+    pub(super) content: GvariantContent,
 }
 
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum GvariantContent {
-    /// A number, with its sign.
+    /// A number as written, with its sign.
     Number(String),
     Boolean(bool),
     Text(String),
-    /// `b'text'`, with the 0 at its end.
+    /// `b'text'`, including the 0 byte at the end.
     Bytes(Vec<u8>),
     Array(Vec<GvariantNode>),
-    /// Keys and values. The entry of one alone stands in an array.
+    /// Keys and values. A single entry appears in an array.
     Dictionary(Vec<(GvariantNode, GvariantNode)>),
     Entry(Box<(GvariantNode, GvariantNode)>),
     Tuple(Vec<GvariantNode>),
     Variant(Box<GvariantNode>),
-    /// A value that says of what type it is.
+    /// A value with a type annotation.
     Typed(SignatureBuf, Box<GvariantNode>),
 }
 
-/// Which rule of the form is broken, and where.
+/// A violation of the grammar, with its position.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct GvariantSyntaxError {
-    /// At which character, from 1.
+    /// Position of the character, from 1.
     pub(super) column: usize,
-    /// What should stand there.
+    /// The grammar element that is expected there.
     pub(super) expected: &'static str,
 }

@@ -1,23 +1,23 @@
-//! The grammar of the text ("GVariant Text Format" of GLib), as far as D-Bus has its types.
+//! The grammar of the text ("GVariant Text Format" of GLib), for the types that D-Bus has.
 
 use wire::limits::VALUE_DEPTH_MAX;
 use wire::signature::Signature;
 
 use super::node::{GvariantContent, GvariantNode, GvariantSyntaxError};
 
-/// Reads one value, which is all of the text.
+/// Parses a text that is a single value.
 pub(super) fn parse(text: &str) -> Result<GvariantNode, GvariantSyntaxError> {
     let mut parser = Parser { text: text.chars().collect(), at: 0, depth: 0 };
     let node = parser.value()?;
     parser.skip_blanks();
     match parser.peek() {
         None => Ok(node),
-        Some(_) => Err(parser.wants("the end")),
+        Some(_) => Err(parser.error_at_cursor("the end")),
     }
 }
 
-/// Reads values with commas between them, which are all of the text; or which of them, from 0, breaks the
-/// rules, and where.
+/// Parses a text that is a list of values with commas between them. The error has the index of the
+/// wrong value, from 0.
 pub(super) fn parse_list(text: &str) -> Result<Vec<GvariantNode>, (usize, GvariantSyntaxError)> {
     let mut parser = Parser { text: text.chars().collect(), at: 0, depth: 0 };
     let mut nodes = Vec::new();
@@ -46,11 +46,11 @@ impl Parser {
     fn value(&mut self) -> Parsed<GvariantNode> {
         self.skip_blanks();
         let column = self.at + 1;
-        let what = self.what()?;
-        Ok(GvariantNode { column, what })
+        let content = self.content()?;
+        Ok(GvariantNode { column, content })
     }
 
-    fn what(&mut self) -> Parsed<GvariantContent> {
+    fn content(&mut self) -> Parsed<GvariantContent> {
         match self.peek() {
             Some('[') => self.nested(Self::list),
             Some('(') => self.nested(Self::tuple),
@@ -64,31 +64,31 @@ impl Parser {
             }
             Some('+' | '-' | '.' | '0'..='9') => Ok(GvariantContent::Number(self.word())),
             Some(c) if c.is_ascii_alphabetic() => self.nested(Self::keyword),
-            _ => Err(self.wants("a value")),
+            _ => Err(self.error_at_cursor("a value")),
         }
     }
 
-    /// One container inside the others, of which a message may not have more.
+    /// Parses a container, and checks that the nesting does not exceed the limit of messages.
     fn nested(
         &mut self,
         read: impl FnOnce(&mut Self) -> Parsed<GvariantContent>,
     ) -> Parsed<GvariantContent> {
         if self.depth > VALUE_DEPTH_MAX {
-            return Err(self.wants("no container inside 64 others"));
+            return Err(self.error_at_cursor("at most 64 nested containers"));
         }
         self.depth += 1;
-        let what = read(self);
+        let content = read(self);
         self.depth -= 1;
-        what
+        content
     }
 
-    /// Values with commas between.
+    /// Parses an array: values with commas between them.
     fn list(&mut self) -> Parsed<GvariantContent> {
-        self.take('[', "a list")?;
+        self.take('[', "an array")?;
         let mut items = Vec::new();
         while !self.is_next(']') {
             if !items.is_empty() {
-                self.take(',', "a comma, or the end of the list")?;
+                self.take(',', "a comma, or the end of the array")?;
             }
             items.push(self.value()?);
         }
@@ -96,7 +96,8 @@ impl Parser {
         Ok(GvariantContent::Array(items))
     }
 
-    /// Values with commas between, and one behind that of a tuple of one.
+    /// Parses a tuple: values with commas between them. A tuple with one field has a comma after
+    /// it.
     fn tuple(&mut self) -> Parsed<GvariantContent> {
         self.take('(', "a tuple")?;
         let mut fields = Vec::new();
@@ -106,14 +107,14 @@ impl Parser {
             }
             fields.push(self.value()?);
             if fields.len() == 1 {
-                self.take(',', "a comma, which a tuple of one has too")?;
+                self.take(',', "a comma, which a tuple with one field needs too")?;
             }
         }
         self.at += 1;
         Ok(GvariantContent::Tuple(fields))
     }
 
-    /// `{key: value, ...}`, or `{key, value}`, which is an entry alone.
+    /// Parses `{key: value, ...}`, or `{key, value}`, which is a single entry.
     fn dictionary(&mut self) -> Parsed<GvariantContent> {
         self.take('{', "a dictionary")?;
         let mut entries = Vec::new();
@@ -125,7 +126,7 @@ impl Parser {
             if entries.is_empty() && self.is_next(',') {
                 return self.entry(key);
             }
-            self.take(':', "a colon behind the key")?;
+            self.take(':', "a colon after the key")?;
             entries.push((key, self.value()?));
         }
         self.at += 1;
@@ -133,7 +134,7 @@ impl Parser {
     }
 
     fn entry(&mut self, key: GvariantNode) -> Parsed<GvariantContent> {
-        self.take(',', "a comma behind the key")?;
+        self.take(',', "a comma after the key")?;
         let value = self.value()?;
         self.take('}', "the end of the entry")?;
         Ok(GvariantContent::Entry(Box::new((key, value))))
@@ -146,19 +147,19 @@ impl Parser {
         Ok(GvariantContent::Variant(Box::new(inside)))
     }
 
-    /// `@as []`
+    /// Parses a value with a type annotation, such as `@as []`.
     fn typed(&mut self) -> Parsed<GvariantContent> {
         self.take('@', "a type")?;
         let start = self.at;
         let is_type = |c: &char| "ybnqiuxtdsoghva(){}".contains(*c);
         let types: String = self.text[start..].iter().take_while(|c| is_type(c)).collect();
         let signature = Signature::new(&types).ok().filter(|types| types.single().is_some());
-        let signature = signature.ok_or_else(|| self.wants("one type that D-Bus knows"))?;
+        let signature = signature.ok_or_else(|| self.error_at_cursor("a single D-Bus type"))?;
         self.at += types.len();
         Ok(GvariantContent::Typed(signature.into(), Box::new(self.value()?)))
     }
 
-    /// `true`, `inf`, or the name of a type in front of a value.
+    /// Parses `true`, `inf`, or the name of a type followed by a value.
     fn keyword(&mut self) -> Parsed<GvariantContent> {
         let start = self.at;
         let word = self.word();
@@ -181,14 +182,14 @@ impl Parser {
             "signature" => "g",
             _ => {
                 self.at = start;
-                return Err(self.wants("a value (texts have quotes)"));
+                return Err(self.error_at_cursor("a value (strings need quotes)"));
             }
         };
-        let types = Signature::new(code).expect("each is a type").into();
+        let types = Signature::new(code).expect("a valid type code").into();
         Ok(GvariantContent::Typed(types, Box::new(self.value()?)))
     }
 
-    /// Letters, digits, and what numbers have besides.
+    /// Takes letters, digits, and the other characters of numbers.
     fn word(&mut self) -> String {
         let is_part = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.' | '_');
         let word: String = self.text[self.at..].iter().take_while(|c| is_part(c)).collect();
@@ -201,7 +202,10 @@ impl Parser {
         self.at += 1;
         let mut text = String::new();
         loop {
-            match self.next().ok_or_else(|| self.wants("the quote that ends the text"))? {
+            match self
+                .next()
+                .ok_or_else(|| self.error_at_cursor("the closing quote of the string"))?
+            {
                 c if c == quote => return Ok(text),
                 '\\' => text.extend(self.escape()?),
                 c => text.push(c),
@@ -209,9 +213,10 @@ impl Parser {
         }
     }
 
-    /// What stands behind a backslash.
+    /// Parses the character after a backslash.
     fn escape(&mut self) -> Parsed<Option<char>> {
-        let c = self.next().ok_or_else(|| self.wants("a character behind the backslash"))?;
+        let c =
+            self.next().ok_or_else(|| self.error_at_cursor("a character after the backslash"))?;
         Ok(Some(match c {
             'u' => self.code_point(4)?,
             'U' => self.code_point(8)?,
@@ -225,18 +230,21 @@ impl Parser {
         let text: String = self.text[self.at..end].iter().collect();
         let code = u32::from_str_radix(&text, 16).ok().filter(|_| text.len() == digits);
         let c = code.and_then(char::from_u32).filter(|&c| c != '\0');
-        let c = c.ok_or_else(|| self.wants("the digits of a character"))?;
+        let c = c.ok_or_else(|| self.error_at_cursor("the hexadecimal digits of a character"))?;
         self.at = end;
         Ok(c)
     }
 
-    /// Bytes, with a 0 behind them.
+    /// Parses a byte string, and adds the 0 byte at its end.
     fn bytes_literal(&mut self) -> Parsed<GvariantContent> {
         let quote = self.text[self.at];
         self.at += 1;
         let mut bytes = Vec::new();
         loop {
-            match self.next().ok_or_else(|| self.wants("the quote that ends the bytes"))? {
+            match self
+                .next()
+                .ok_or_else(|| self.error_at_cursor("the closing quote of the byte string"))?
+            {
                 c if c == quote => break,
                 '\\' => bytes.extend(self.byte_escape()?),
                 c => bytes.extend(c.encode_utf8(&mut [0; 4]).bytes()),
@@ -247,7 +255,8 @@ impl Parser {
     }
 
     fn byte_escape(&mut self) -> Parsed<Option<u8>> {
-        let c = self.next().ok_or_else(|| self.wants("a character behind the backslash"))?;
+        let c =
+            self.next().ok_or_else(|| self.error_at_cursor("a character after the backslash"))?;
         Ok(match c {
             '0'..='7' => {
                 let mut code = c.to_digit(8).unwrap_or_default();
@@ -277,7 +286,7 @@ impl Parser {
 
     fn take(&mut self, c: char, expected: &'static str) -> Parsed<()> {
         if !self.is_next(c) {
-            return Err(self.wants(expected));
+            return Err(self.error_at_cursor(expected));
         }
         self.at += 1;
         Ok(())
@@ -293,12 +302,12 @@ impl Parser {
         Some(c)
     }
 
-    const fn wants(&self, expected: &'static str) -> GvariantSyntaxError {
+    const fn error_at_cursor(&self, expected: &'static str) -> GvariantSyntaxError {
         GvariantSyntaxError { column: self.at + 1, expected }
     }
 }
 
-/// The control character that a letter behind a backslash stands for.
+/// The control character for the letter of an escape sequence.
 const fn control(c: char) -> Option<u8> {
     match c {
         'a' => Some(7),

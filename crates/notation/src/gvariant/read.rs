@@ -1,4 +1,4 @@
-//! Text to values, each checked against the type that it must have.
+//! Reading GVariant text, checked against the expected types.
 
 use wire::body::Value;
 use wire::limits::VALUE_DEPTH_MAX;
@@ -8,36 +8,36 @@ use super::infer::infer;
 use super::node::{GvariantContent, GvariantNode, GvariantSyntaxError};
 use super::parse::{parse, parse_list};
 use crate::{
-    ArgumentError, DescriptorOpener, Misfit, MisfitReason, MisfitStep, checked, example, gvariant,
-    scalar,
+    ArgumentError, DescriptorOpener, MismatchReason, MismatchStep, TypeMismatch, example, gvariant,
+    parse_signature, scalar,
 };
 
-/// Reads the arguments of a message, whose types are `signature`: a word for each.
+/// Reads the arguments of a message with the types `signature`: one word each.
 ///
-/// As gdbus has it, a text needs no quotes if it is an argument by itself.
+/// As in gdbus, a string that is a whole argument needs no quotes.
 ///
 /// ```
 /// use notation::gvariant::read_arguments;
 ///
-/// let none = &mut |_: &str| Err("there is none".to_owned());
-/// assert!(read_arguments("sa{sv}", &["text", "{'hint': <byte 7>}"], none).is_ok());
-/// let error = read_arguments("ai", &["[1, 'two']"], none).unwrap_err();
+/// let no_descriptors = &mut |_: &str| Err("there are no descriptors".to_owned());
+/// assert!(read_arguments("sa{sv}", &["text", "{'hint': <byte 7>}"], no_descriptors).is_ok());
+/// let error = read_arguments("ai", &["[1, 'two']"], no_descriptors).unwrap_err();
 /// assert_eq!(
 ///     error.to_string(),
-///     "argument 1, element 2 must be a whole number from -2147483648 to 2147483647 (i), and is \
-///      [1, 'two']: a number should stand at character 5; an example is 7",
+///     "argument 1, element 2 must be a whole number from -2147483648 to 2147483647 (i), but is \
+///      [1, 'two']: expected a number at character 5; example: 7",
 /// );
 /// ```
 ///
 /// # Errors
 ///
-/// If the signature is none, or the words are not as many or not of these types.
+/// If the signature is invalid, or the number of words or their values do not match it.
 pub fn read_arguments(
     signature: &str,
     words: &[&str],
     open: DescriptorOpener<'_>,
 ) -> Result<Vec<Value>, ArgumentError> {
-    let signature = checked(signature)?;
+    let signature = parse_signature(signature)?;
     let types: Vec<_> = signature.types().collect();
     if types.len() != words.len() {
         let (signature, given) = (signature.into(), words.len());
@@ -45,44 +45,47 @@ pub fn read_arguments(
     }
     let numbered = types.into_iter().zip(words).enumerate();
     let values = numbered.map(|(place, (kind, word))| {
-        let misfit = |misfit| ArgumentError::Misfit { number: place + 1, misfit };
-        read_value(kind, word, open).map_err(misfit)
+        let mismatch = |mismatch| ArgumentError::Mismatch { number: place + 1, mismatch };
+        read_value(kind, word, open).map_err(mismatch)
     });
     values.collect()
 }
 
-/// Reads the arguments of a message, whose types are `signature`, from one text: values with commas between
-/// them, with or without the parentheses of a tuple around all of them.
+/// Reads the arguments of a message with the types `signature` from one text: values with commas
+/// between them, with or without parentheses around all of them.
 ///
 /// ```
 /// use notation::gvariant::read_list;
 ///
-/// let none = &mut |_: &str| Err("there is none".to_owned());
-/// assert_eq!(read_list("su", "'text', 7", none), read_list("su", "('text', 7)", none));
-/// let error = read_list("su", "'text', 'seven'", none).unwrap_err();
+/// let no_descriptors = &mut |_: &str| Err("there are no descriptors".to_owned());
+/// assert_eq!(
+///     read_list("su", "'text', 7", no_descriptors),
+///     read_list("su", "('text', 7)", no_descriptors),
+/// );
+/// let error = read_list("su", "'text', 'seven'", no_descriptors).unwrap_err();
 /// assert_eq!(error.column(), Some(9));
 /// ```
 ///
 /// # Errors
 ///
-/// If the signature is none, or the values are not as many or not of these types.
+/// If the signature is invalid, or the number of values or their types do not match it.
 pub fn read_list(
     signature: &str,
     text: &str,
     open: DescriptorOpener<'_>,
 ) -> Result<Vec<Value>, ArgumentError> {
-    let signature = checked(signature)?;
+    let signature = parse_signature(signature)?;
     let types: Vec<_> = signature.types().collect();
     let nodes = parse_list(text).map_err(|(place, error)| {
-        // What is behind the last argument is looked at as if it were of its type.
+        // An error after the last argument is reported with the type of the last argument.
         let kind = types.get(place).or(types.last()).copied().unwrap_or(Type::Variant);
-        ArgumentError::Misfit { number: place + 1, misfit: broken(kind, text, error) }
+        ArgumentError::Mismatch { number: place + 1, mismatch: syntax_mismatch(kind, text, error) }
     })?;
     let mut resolver = Resolver { word: text, open };
     let read = resolver.list(signature, &types, &nodes);
     match nodes.as_slice() {
-        // A tuple is all arguments, unless it is the only one of them.
-        [GvariantNode { what: GvariantContent::Tuple(fields), .. }] if read.is_err() => {
+        // A single tuple contains all arguments, unless it is the only argument.
+        [GvariantNode { content: GvariantContent::Tuple(fields), .. }] if read.is_err() => {
             resolver.list(signature, &types, fields).or_else(|error| match types.as_slice() {
                 [Type::Struct(_)] => read,
                 _ => Err(error),
@@ -92,55 +95,59 @@ pub fn read_list(
     }
 }
 
-/// Reads one value of this type. A text needs no quotes. A descriptor is what `open` knows: the word
-/// itself, and inside of a container a number or a text in quotes.
+/// Reads one value of this type. A string needs no quotes. `open` gets the word of a file
+/// descriptor, or, inside a container, its number or its string in quotes.
 ///
 /// # Errors
 ///
-/// If it is not of the type.
+/// If the word is not a value of this type, or the descriptor cannot be opened.
 pub fn read_value(
     kind: Type<'_>,
     word: &str,
     open: DescriptorOpener<'_>,
-) -> Result<Value, Box<Misfit>> {
+) -> Result<Value, Box<TypeMismatch>> {
     if kind == Type::UnixFd {
-        let unopened = |why: String| misfit(kind, word, MisfitReason::Unopened(why.into()));
+        let unopened = |why: String| mismatch(kind, word, MismatchReason::Unopened(why.into()));
         return open(word).map(Value::UnixFd).map_err(unopened);
     }
     let read = match parse(word) {
         Ok(node) => Resolver { word, open }.value(kind, &node, 0),
-        Err(error) => Err(broken(kind, word, error)),
+        Err(error) => Err(syntax_mismatch(kind, word, error)),
     };
     match kind {
         Type::String | Type::ObjectPath | Type::Signature => {
-            // What is wrong is wrong with the word itself, unless it was clearly meant as a text.
-            read.or_else(|_| scalar::read(kind, word).map_err(|reason| misfit(kind, word, reason)))
+            // Report the error for the word without quotes; a word in valid quotes was accepted
+            // above.
+            read.or_else(|_| {
+                scalar::read(kind, word).map_err(|reason| mismatch(kind, word, reason))
+            })
         }
         _ => read,
     }
 }
 
-/// Reads a value that says itself of what type it is, or is of the type that one would think of.
+/// Reads a value whose type is annotated or can be inferred.
 ///
 /// # Errors
 ///
-/// If it is no value, or nothing says its type, as of an empty array.
-pub fn read_untyped(word: &str, open: DescriptorOpener<'_>) -> Result<Value, Box<Misfit>> {
-    let node = parse(word).map_err(|error| broken(Type::Variant, word, error))?;
-    let types = infer(&node).ok_or_else(|| misfit(Type::Variant, word, MisfitReason::Untyped))?;
+/// If the text is not a value, or its type is unknown, such as the type of an empty array.
+pub fn read_untyped(word: &str, open: DescriptorOpener<'_>) -> Result<Value, Box<TypeMismatch>> {
+    let node = parse(word).map_err(|error| syntax_mismatch(Type::Variant, word, error))?;
+    let types =
+        infer(&node).ok_or_else(|| mismatch(Type::Variant, word, MismatchReason::Untyped))?;
     let kind = Signature::new(&types).ok().and_then(Signature::single);
-    let kind = kind.ok_or_else(|| misfit(Type::Variant, word, MisfitReason::Untyped))?;
+    let kind = kind.ok_or_else(|| mismatch(Type::Variant, word, MismatchReason::Untyped))?;
     Resolver { word, open }.value(kind, &node, 0)
 }
 
-/// Finds the values that nodes of a word are.
+/// Converts syntax trees of a word to values.
 struct Resolver<'w, 'o> {
     word: &'w str,
     open: DescriptorOpener<'o>,
 }
 
 impl Resolver<'_, '_> {
-    /// The values of these types that nodes are, one of each.
+    /// Converts nodes to values of these types, one for each type.
     fn list(
         &mut self,
         signature: Signature<'_>,
@@ -153,28 +160,28 @@ impl Resolver<'_, '_> {
         }
         let numbered = types.iter().zip(nodes).enumerate();
         let values = numbered.map(|(place, (kind, node))| {
-            let misfit = |misfit| ArgumentError::Misfit { number: place + 1, misfit };
-            self.value(*kind, node, 0).map_err(misfit)
+            let mismatch = |mismatch| ArgumentError::Mismatch { number: place + 1, mismatch };
+            self.value(*kind, node, 0).map_err(mismatch)
         });
         values.collect()
     }
 
-    /// The value of this type that a node is, inside `depth` containers.
+    /// Converts a node, nested inside `depth` containers, to a value of this type.
     fn value(
         &mut self,
         kind: Type<'_>,
         node: &GvariantNode,
         depth: usize,
-    ) -> Result<Value, Box<Misfit>> {
+    ) -> Result<Value, Box<TypeMismatch>> {
         let word = self.word;
-        let wrong = |reason| misfit(kind, word, reason).at(node.column);
-        match (kind, &node.what) {
-            _ if depth > VALUE_DEPTH_MAX => Err(wrong(MisfitReason::TooDeep)),
+        let wrong = |reason| mismatch(kind, word, reason).at(node.column);
+        match (kind, &node.content) {
+            _ if depth > VALUE_DEPTH_MAX => Err(wrong(MismatchReason::TooDeep)),
             (_, GvariantContent::Typed(types, value)) if *types.as_str() == *kind.to_string() => {
                 self.value(kind, value, depth)
             }
             (_, GvariantContent::Typed(types, _)) => {
-                Err(wrong(MisfitReason::Typed(types.as_str().into())))
+                Err(wrong(MismatchReason::Typed(types.as_str().into())))
             }
             (Type::Variant, GvariantContent::Variant(value)) => self.variant(value, depth),
             (Type::Array(element), GvariantContent::Bytes(bytes)) if element.as_bytes() == b"y" => {
@@ -199,18 +206,18 @@ impl Resolver<'_, '_> {
             (Type::Struct(types), GvariantContent::Tuple(fields)) => {
                 let expected = types.types().count();
                 if fields.len() != expected {
-                    return Err(wrong(MisfitReason::Fields { expected, given: fields.len() }));
+                    return Err(wrong(MismatchReason::Fields { expected, given: fields.len() }));
                 }
                 let fields = types.types().zip(fields).enumerate().map(|(place, (kind, field))| {
-                    self.part(kind, field, depth, MisfitStep::Field(place + 1))
+                    self.part(kind, field, depth, MismatchStep::Field(place + 1))
                 });
                 Ok(Value::Struct(fields.collect::<Result<_, _>>()?))
             }
             (Type::UnixFd, GvariantContent::Number(named) | GvariantContent::Text(named)) => {
                 let opened = (self.open)(named).map(Value::UnixFd);
-                opened.map_err(|why| wrong(MisfitReason::Unopened(why.into())))
+                opened.map_err(|why| wrong(MismatchReason::Unopened(why.into())))
             }
-            (kind, what) => basic(kind, what, node).map_err(wrong),
+            (kind, content) => basic(kind, content, node).map_err(wrong),
         }
     }
 
@@ -219,17 +226,17 @@ impl Resolver<'_, '_> {
         kind: Type<'_>,
         node: &GvariantNode,
         depth: usize,
-        step: MisfitStep,
-    ) -> Result<Value, Box<Misfit>> {
-        self.value(kind, node, depth + 1).map_err(|misfit| misfit.inside(step))
+        step: MismatchStep,
+    ) -> Result<Value, Box<TypeMismatch>> {
+        self.value(kind, node, depth + 1).map_err(|mismatch| mismatch.inside(step))
     }
 
-    fn variant(&mut self, inside: &GvariantNode, depth: usize) -> Result<Value, Box<Misfit>> {
+    fn variant(&mut self, inside: &GvariantNode, depth: usize) -> Result<Value, Box<TypeMismatch>> {
         let word = self.word;
-        let untyped = || misfit(Type::Variant, word, MisfitReason::Untyped).at(inside.column);
+        let untyped = || mismatch(Type::Variant, word, MismatchReason::Untyped).at(inside.column);
         let types = infer(inside).ok_or_else(untyped)?;
         let kind = Signature::new(&types).ok().and_then(Signature::single).ok_or_else(untyped)?;
-        let value = self.part(kind, inside, depth, MisfitStep::Variant)?;
+        let value = self.part(kind, inside, depth, MismatchStep::Variant)?;
         Ok(Value::Variant(Box::new(value)))
     }
 
@@ -238,12 +245,12 @@ impl Resolver<'_, '_> {
         element: Signature<'_>,
         items: &[GvariantNode],
         depth: usize,
-    ) -> Result<Value, Box<Misfit>> {
+    ) -> Result<Value, Box<TypeMismatch>> {
         let kind = element.single().expect("an array has one element type");
         let items = items
             .iter()
             .enumerate()
-            .map(|(place, item)| self.part(kind, item, depth, MisfitStep::Element(place + 1)));
+            .map(|(place, item)| self.part(kind, item, depth, MismatchStep::Element(place + 1)));
         Ok(crate::array(element, items.collect::<Result<_, _>>()?))
     }
 
@@ -253,12 +260,12 @@ impl Resolver<'_, '_> {
         key: &GvariantNode,
         value: &GvariantNode,
         depth: usize,
-    ) -> Result<Value, Box<Misfit>> {
+    ) -> Result<Value, Box<TypeMismatch>> {
         let mut kinds = types.types();
         let (of_key, of_value) =
             kinds.next().zip(kinds.next()).expect("a dict entry has a key and a value");
-        let key = self.part(of_key, key, depth, MisfitStep::Key)?;
-        let step = MisfitStep::ValueOf(scalar::text(&key).into());
+        let key = self.part(of_key, key, depth, MismatchStep::Key)?;
+        let step = MismatchStep::ValueOf(scalar::text(&key).into());
         let value = self.part(of_value, value, depth, step)?;
         Ok(Value::DictEntry(Box::new((key, value))))
     }
@@ -266,10 +273,10 @@ impl Resolver<'_, '_> {
 
 fn basic(
     kind: Type<'_>,
-    what: &GvariantContent,
+    content: &GvariantContent,
     node: &GvariantNode,
-) -> Result<Value, MisfitReason> {
-    match (kind, what) {
+) -> Result<Value, MismatchReason> {
+    match (kind, content) {
         (Type::Boolean, GvariantContent::Boolean(truth)) => Ok(Value::Boolean(*truth)),
         (Type::String | Type::ObjectPath | Type::Signature, GvariantContent::Text(text)) => {
             scalar::read(kind, text)
@@ -278,50 +285,50 @@ fn basic(
             Err(expected(node, words(kind)))
         }
         (kind, GvariantContent::Number(number)) => match scalar::read(kind, number) {
-            Err(MisfitReason::Kind) => Err(expected(node, words(kind))),
+            Err(MismatchReason::Kind) => Err(expected(node, words(kind))),
             read => read,
         },
         (kind, _) => Err(expected(node, words(kind))),
     }
 }
 
-const fn expected(node: &GvariantNode, expected: &'static str) -> MisfitReason {
-    MisfitReason::Syntax { column: node.column, expected }
+const fn expected(node: &GvariantNode, expected: &'static str) -> MismatchReason {
+    MismatchReason::Syntax { column: node.column, expected }
 }
 
-/// What stands for a value of a type.
+/// Describes the notation for a type.
 const fn words(kind: Type<'_>) -> &'static str {
     match kind {
         Type::Boolean => "true or false",
-        Type::String | Type::ObjectPath | Type::Signature => "a text in quotes",
+        Type::String | Type::ObjectPath | Type::Signature => "a string in quotes",
         Type::Variant => "a variant, <…>",
         Type::Array(element) if matches!(element.as_bytes(), [b'{', ..]) => "a dictionary, {…}",
-        Type::Array(_) => "a list, […]",
+        Type::Array(_) => "an array, […]",
         Type::Struct(_) => "a tuple, (…)",
         Type::DictEntry(_) => "an entry, {…, …}",
         _ => "a number",
     }
 }
 
-/// What is said of a text that breaks the rules of the form.
-fn broken(kind: Type<'_>, given: &str, error: GvariantSyntaxError) -> Box<Misfit> {
+/// The error for a text that violates the grammar.
+fn syntax_mismatch(kind: Type<'_>, given: &str, error: GvariantSyntaxError) -> Box<TypeMismatch> {
     let column = error.column;
-    misfit(kind, given, error.into()).at(column)
+    mismatch(kind, given, error.into()).at(column)
 }
 
-fn misfit(kind: Type<'_>, given: &str, reason: MisfitReason) -> Box<Misfit> {
+fn mismatch(kind: Type<'_>, given: &str, reason: MismatchReason) -> Box<TypeMismatch> {
     let example = gvariant::value(&example::example(kind));
     let bare = example.split_once(' ').filter(|_| is_annotated(kind));
     let example = bare.map_or(example.as_str(), |(_, bare)| bare);
-    Misfit::new(kind, given.to_owned(), example.to_owned(), reason)
+    TypeMismatch::new(kind, given.to_owned(), example.to_owned(), reason)
 }
 
-/// Whether a value of a type that is known needs no word in front.
+/// True if the notation of the type has a type annotation that can be omitted.
 const fn is_annotated(kind: Type<'_>) -> bool {
     !matches!(kind, Type::Variant | Type::Array(_) | Type::Struct(_) | Type::DictEntry(_))
 }
 
-impl From<GvariantSyntaxError> for MisfitReason {
+impl From<GvariantSyntaxError> for MismatchReason {
     fn from(error: GvariantSyntaxError) -> Self {
         Self::Syntax { column: error.column, expected: error.expected }
     }

@@ -1,48 +1,48 @@
-//! Values as GVariant has them.
+//! Writing values in the GVariant text format.
 
 use std::fmt::Write as _;
 
 use unicode_general_category::{GeneralCategory, get_general_category};
 use wire::body::Value;
 
-use crate::{bytes, letter, number, push_separated, signature};
+use crate::{bytes, escape_letter, number, push_separated, signature};
 
-/// Values as one tuple.
+/// Writes values as a tuple.
 pub fn tuple(values: &[Value]) -> String {
     let mut text = String::new();
-    push_tuple(&mut text, values, WrittenTypes::Shown);
+    push_tuple(&mut text, values, TypeAnnotations::Written);
     text
 }
 
-/// Appends a value, with its type where that is not what one would think of.
+/// Appends a value, with a type annotation if the default type would be another one.
 pub fn push(text: &mut String, value: &Value) {
-    push_value(text, value, WrittenTypes::Shown);
+    push_value(text, value, TypeAnnotations::Written);
 }
 
-/// A value alone.
+/// Writes a value with type annotations.
 pub fn value(value: &Value) -> String {
     let mut text = String::new();
-    push_value(&mut text, value, WrittenTypes::Shown);
+    push_value(&mut text, value, TypeAnnotations::Written);
     text
 }
 
-/// A value alone, for who knows its type: of that, nothing is written outside of variants.
+/// Writes a value without type annotations, except inside variants. The reader must know the type.
 pub fn untyped(value: &Value) -> String {
     let mut text = String::new();
-    push_value(&mut text, value, WrittenTypes::Known);
+    push_value(&mut text, value, TypeAnnotations::Omitted);
     text
 }
 
-/// Whether types are written where the value does not tell them. In an array the first element
-/// tells those of all.
+/// Whether to write type annotations where the text has another default type. In an array, only the
+/// first element is annotated.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum WrittenTypes {
-    Shown,
-    Known,
+enum TypeAnnotations {
+    Written,
+    Omitted,
 }
 
-fn push_value(text: &mut String, value: &Value, types: WrittenTypes) {
-    if types == WrittenTypes::Shown {
+fn push_value(text: &mut String, value: &Value, types: TypeAnnotations) {
+    if types == TypeAnnotations::Written {
         text.push_str(annotation(value));
     }
     let _ = match value {
@@ -60,7 +60,7 @@ fn push_value(text: &mut String, value: &Value, types: WrittenTypes) {
         Value::Signature(types) => write!(text, "'{types}'"),
         Value::Variant(inside) => {
             text.push('<');
-            push_value(text, inside, WrittenTypes::Shown);
+            push_value(text, inside, TypeAnnotations::Written);
             return text.push('>');
         }
         Value::Bytes(data) => return push_bytes(text, data, types),
@@ -74,7 +74,7 @@ fn push_value(text: &mut String, value: &Value, types: WrittenTypes) {
     };
 }
 
-/// The type in front of a value that is not what its text says without.
+/// The type annotation of a value whose text has another default type.
 const fn annotation(value: &Value) -> &'static str {
     match value {
         Value::Byte(_) => "byte ",
@@ -90,31 +90,31 @@ const fn annotation(value: &Value) -> &'static str {
     }
 }
 
-fn push_tuple(text: &mut String, fields: &[Value], types: WrittenTypes) {
+fn push_tuple(text: &mut String, fields: &[Value], types: TypeAnnotations) {
     text.push('(');
     push_separated(text, ", ", fields, |text, field| push_value(text, field, types));
     text.push_str(if fields.len() == 1 { ",)" } else { ")" });
 }
 
-fn push_array(text: &mut String, array: &Value, items: &[Value], types: WrittenTypes) {
+fn push_array(text: &mut String, array: &Value, items: &[Value], types: TypeAnnotations) {
     let (open, close) = match array {
         Value::Array { element, .. } if element.as_str().starts_with('{') => ('{', '}'),
         _ => ('[', ']'),
     };
-    if items.is_empty() && types == WrittenTypes::Shown {
+    if items.is_empty() && types == TypeAnnotations::Written {
         let _ = write!(text, "@{} ", signature(array));
     }
     text.push(open);
     let mut types = types;
     push_separated(text, ", ", items, |text, item| {
         push_value(text, item, types);
-        types = WrittenTypes::Known;
+        types = TypeAnnotations::Omitted;
     });
     text.push(close);
 }
 
-/// Bytes that end in their only zero are a text.
-fn push_bytes(text: &mut String, data: &[u8], types: WrittenTypes) {
+/// Appends bytes, as a byte string if their only 0 byte is the last one.
+fn push_bytes(text: &mut String, data: &[u8], types: TypeAnnotations) {
     if data.iter().position(|&byte| byte == 0).is_some_and(|at| at + 1 == data.len()) {
         let words = &data[..data.len() - 1];
         let quote = if words.contains(&b'\'') { '"' } else { '\'' };
@@ -125,12 +125,12 @@ fn push_bytes(text: &mut String, data: &[u8], types: WrittenTypes) {
     push_array(text, &Value::Bytes(data.to_vec()), &items, types);
 }
 
-/// Bytes with what is not printable ASCII escaped.
+/// Escapes all bytes except printable ASCII.
 fn escaped(bytes: &[u8]) -> String {
     let mut text = String::new();
     for &byte in bytes {
-        // GLib has no letter for the bell here.
-        let letter = letter(char::from(byte)).filter(|letter| *letter != 'a');
+        // GLib does not write `\a` in byte strings.
+        let letter = escape_letter(char::from(byte)).filter(|letter| *letter != 'a');
         let _ = match (char::from(byte), letter) {
             (_, Some(letter)) => write!(text, "\\{letter}"),
             (mark @ ('\\' | '"'), None) => write!(text, "\\{mark}"),
@@ -145,10 +145,10 @@ fn push_string(text: &mut String, words: &str) {
     let quote = if words.contains('\'') { '"' } else { '\'' };
     text.push(quote);
     for c in words.chars() {
-        let _ = match (c, letter(c)) {
+        let _ = match (c, escape_letter(c)) {
             (_, Some(letter)) => write!(text, "\\{letter}"),
             (mark, None) if mark == '\\' || mark == quote => write!(text, "\\{mark}"),
-            (unseen, None) if is_unseen(unseen) => match u32::from(unseen) {
+            (unseen, None) if needs_escape(unseen) => match u32::from(unseen) {
                 code @ ..=0xFFFF => write!(text, "\\u{code:04x}"),
                 code => write!(text, "\\U{code:08x}"),
             },
@@ -158,13 +158,13 @@ fn push_string(text: &mut String, words: &str) {
     text.push(quote);
 }
 
-/// Whether a character cannot be seen: it controls, says how others are set, or is none.
-fn is_unseen(c: char) -> bool {
+/// True for characters that GLib escapes: control, format and unassigned characters.
+fn needs_escape(c: char) -> bool {
     use GeneralCategory::{Control, Format, Unassigned};
     matches!(get_general_category(c), Control | Format | Unassigned)
 }
 
-/// It has a point or an exponent, so that it is no whole number.
+/// Writes a double so that it does not read as an integer: with a decimal point or an exponent.
 fn double(value: f64) -> String {
     let text = number::general(value, 17);
     if text.contains(['.', 'e', 'n']) { text } else { text + ".0" }

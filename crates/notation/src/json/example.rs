@@ -1,17 +1,17 @@
-//! Examples of values, for those who have to write one.
+//! Example values in JSON.
 
 use serde_json::json;
 use wire::signature::{Signature, Type};
 
 use super::Json;
 
-/// A value of this type as people would write it.
+/// A plausible value of this type.
 ///
 /// ```
 /// use notation::json::example;
 /// use wire::signature::Signature;
 ///
-/// let hints = Signature::new("a{sv}")?.single().expect("it is one type");
+/// let hints = Signature::new("a{sv}")?.single().expect("a single type");
 /// assert_eq!(example(hints).to_string(), r#"{"text":{"data":"text","type":"s"}}"#);
 /// # Ok::<(), wire::signature::SignatureError>(())
 /// ```

@@ -1,26 +1,25 @@
-//! Values as JSON that keep their types, and back.
+//! Values as JSON that preserves their types.
 //!
-//! The shape is that of `busctl --json`: a value is an object of its type and its data,
-//! `{"type":"a{sv}","data":…}`, and so is what a variant holds. In the data nothing is lost, unlike
-//! there:
+//! The shape is the same as in `busctl --json`: a value is an object with its type and its data,
+//! `{"type":"a{sv}","data":…}`, also inside variants. Unlike in busctl, the data is lossless:
 //!
 //! | type | data |
 //! | --- | --- |
 //! | `y n q i u` | a number |
-//! | `x t` | a text of digits, as many readers of JSON keep only 53 bits of a number |
-//! | `h` | a number: the place of the descriptor among those of the message |
-//! | `d` | a number, or one of the texts `NaN`, `Infinity`, `-Infinity`; one NaN is as good as another |
+//! | `x t` | a string of digits, because many JSON readers keep only 53 bits of a number |
+//! | `h` | a number: the index of the descriptor in the message |
+//! | `d` | a number, or one of the strings `NaN`, `Infinity`, `-Infinity`; the bits of a NaN are not kept |
 //! | `b` | `true`, `false` |
-//! | `s o g` | a text |
+//! | `s o g` | a string |
 //! | `v` | `{"type":…,"data":…}` |
 //! | `(…)` | a list of the fields |
 //! | `a{…}` | a list of pairs, `[key, value]`, in their order |
-//! | other `a` | a list, that of bytes too |
+//! | other `a` | a list, also for bytes |
 //!
-//! What is written so can be read again. Besides, what people write is read: a number for `x` and
-//! `t`, and an object for a dictionary. Its keys are texts; those of other types are read from
-//! them. Nothing else is guessed: a number with a fraction is no integer, a text is no number, and
-//! a variant says its type.
+//! All output can be read again. Input can also be in a form that is easier to write: a number for
+//! `x` and `t`, and an object for a dictionary, whose keys are converted to the type of the key.
+//! There are no other conversions: a number with a fraction is not an integer, a string is not a
+//! number, and a variant must have its type.
 
 mod example;
 mod read;
@@ -31,15 +30,15 @@ pub use read::{read_arguments, read_value};
 use serde::Serialize;
 use wire::body::Value;
 
-/// A value that is serialised with its type.
+/// A value that is serialized with its type.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TypedValue(pub Value);
 
-/// JSON, as `serde_json` has it.
+/// A JSON value of `serde_json`.
 pub type Json = serde_json::Value;
 
 impl TypedValue {
-    /// The type.
+    /// The signature of the value.
     pub fn signature(&self) -> String {
         crate::signature(&self.0)
     }

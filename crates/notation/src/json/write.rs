@@ -1,10 +1,10 @@
-//! Values to JSON. Nothing is copied: an array may have millions of bytes.
+//! Writing values as JSON, without copying: an array can have millions of bytes.
 
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use wire::body::Value;
 
-/// The value with its type.
+/// Serializes a value with its type.
 pub(super) fn typed<S: Serializer>(value: &Value, serializer: S) -> Result<S::Ok, S::Error> {
     let mut types = String::new();
     value.push_signature(&mut types);
@@ -14,7 +14,7 @@ pub(super) fn typed<S: Serializer>(value: &Value, serializer: S) -> Result<S::Ok
     fields.end()
 }
 
-/// A value without its type.
+/// A value that is serialized without its type.
 struct Data<'v>(&'v Value);
 
 impl Serialize for Data<'_> {
@@ -51,7 +51,7 @@ fn double<S: Serializer>(number: f64, serializer: S) -> Result<S::Ok, S::Error> 
     }
 }
 
-/// Doubles for which JSON has no number.
+/// Strings for doubles that JSON numbers cannot represent.
 pub(super) const NAN: &str = "NaN";
 pub(super) const INFINITY: &str = "Infinity";
 pub(super) const NEGATIVE_INFINITY: &str = "-Infinity";

@@ -112,7 +112,7 @@ test("arguments can be entered in GVariant syntax, and errors are marked", async
   await text.fill("('saver', 7)");
   await objects.getByText(/expected 1, got 2/).waitFor();
   await text.fill("saver");
-  await objects.getByText("Expected a value (texts have quotes)").waitFor();
+  await objects.getByText("Expected a value (strings need quotes)").waitFor();
   expect(await objects.locator(".query-place mark").textContent()).toBe("s");
   expect(await text.getAttribute("aria-invalid")).toBe("true");
   expect(await objects.getByRole("button", { name: "Copy busctl" }).isDisabled()).toBe(true);

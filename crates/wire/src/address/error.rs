@@ -51,7 +51,7 @@ pub enum AddressErrorKind {
     NotUtf8,
     /// The port is not a number from 0 to 65535.
     InvalidPort,
-    /// The family is neither `ipv4` nor `ipv6`.
+    /// The family is not `ipv4` or `ipv6`.
     InvalidFamily,
     /// The value of `guid` is not a valid GUID.
     InvalidGuid(GuidError),

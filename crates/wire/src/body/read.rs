@@ -15,7 +15,7 @@ use crate::signature::{Signature, SignatureBuf};
 pub enum ReadError {
     /// The body has other types than the requested ones.
     Signature {
-        /// The requested types.
+        /// The requested types of the arguments.
         expected: SignatureBuf,
         /// The types of the body.
         found: SignatureBuf,

@@ -1,4 +1,4 @@
-//! Rust types and the D-Bus types that they are.
+//! Rust types and their D-Bus types.
 //!
 //! | Rust | D-Bus |
 //! | --- | --- |
@@ -202,7 +202,7 @@ macro_rules! names {
                 fn decode(reader: &mut Reader<'a>) -> Result<Self, ReadError> {
                     let text = reader.string()?;
                     $name::new(text).map_err(|error| {
-                        ReadError::Value(alloc::format!("\"{text}\" is no {}: {error}", stringify!($name)))
+                        ReadError::Value(alloc::format!("\"{text}\" is not a valid {}: {error}", stringify!($name)))
                     })
                 }
             }

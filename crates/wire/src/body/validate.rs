@@ -31,7 +31,7 @@ impl<'a> Validator<'a> {
         Self { rest, end: bytes.len(), endian }
     }
 
-    /// Checks that what is left is exactly the values of `types`.
+    /// Checks that the remaining bytes are exactly the values of `types`.
     ///
     /// ```
     /// use diligence_wire::Endian;
@@ -46,6 +46,10 @@ impl<'a> Validator<'a> {
     /// assert_eq!(check(&[1, 0, 0]), Err(InvalidReason::ValueTruncated.at(0)));
     /// # Ok::<(), diligence_wire::signature::SignatureError>(())
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// If a value is invalid, or the bytes do not end with the last value.
     pub fn body(mut self, types: Signature<'_>) -> Result<(), InvalidMessage> {
         self.values(types.as_bytes(), 0)?;
         if !self.rest.is_empty() {
@@ -327,14 +331,14 @@ pub(crate) fn check_text(text: &[u8]) -> Result<&str, (InvalidReason, usize)> {
     valid.map_err(|_| (InvalidReason::StringNotUtf8, valid_len))
 }
 
-/// Returns true if a text is ASCII without a 0 byte, like nearly all are; such a text is a valid
+/// True if a text is ASCII without a 0 byte. Nearly all texts are, and such a text is a valid
 /// string.
 #[inline]
 fn is_plain(text: &[u8]) -> bool {
     const ONES: u64 = u64::MAX / 0xff;
-    // The top bit of a byte is set in the byte, or in the byte minus one, if the byte is above 127
-    // or is 0. A byte borrows from the next one only if it is 0, and then the answer is known
-    // already.
+    // The top bit is set if the byte, or the byte minus one, is above 127, that is if the byte is
+    // above 127 or 0. A subtraction borrows from the next byte only if a byte is 0, and then the
+    // result is already known to be false.
     let plain = |word: &[u8; 8]| {
         let word = u64::from_le_bytes(*word);
         (word | word.wrapping_sub(ONES)) & (ONES << 7) == 0

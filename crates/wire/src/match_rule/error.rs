@@ -86,8 +86,8 @@ impl fmt::Display for MatchRuleErrorKind {
             }
             Self::MissingEquals => "the key must be followed by '='",
             Self::EmptyKey => "the key is missing before '='",
-            Self::UnbalancedQuote => "the quotation has no end",
-            Self::UnknownKey => "there is no such key",
+            Self::UnbalancedQuote => "the quotation is not closed",
+            Self::UnknownKey => "the key is unknown",
             Self::DuplicateKey => "the key is given twice",
             Self::PathWithNamespace => "\"path\" and \"path_namespace\" exclude each other",
             Self::MissingArgNumber => "\"arg\" must be followed by a number, as in \"arg0\"",
@@ -100,24 +100,28 @@ impl fmt::Display for MatchRuleErrorKind {
             }
             Self::NamespaceOfLaterArg => "\"namespace\" is for argument 0 only",
             Self::DuplicateArg(index) => {
-                return write!(f, "two keys ask about argument {index}");
+                return write!(f, "more than one key tests argument {index}");
             }
             Self::InvalidType => {
                 "\"type\" must be \"method_call\", \"method_return\", \"error\" or \"signal\""
             }
-            Self::InvalidSender(error) => return write!(f, "\"sender\" is no bus name: {error}"),
+            Self::InvalidSender(error) => {
+                return write!(f, "\"sender\" is not a valid bus name: {error}");
+            }
             Self::InvalidInterface(error) => {
-                return write!(f, "\"interface\" is no interface name: {error}");
+                return write!(f, "\"interface\" is not a valid interface name: {error}");
             }
             Self::InvalidMember(error) => {
-                return write!(f, "\"member\" is no member name: {error}");
+                return write!(f, "\"member\" is not a valid member name: {error}");
             }
-            Self::InvalidPath(error) => return write!(f, "the path is no object path: {error}"),
+            Self::InvalidPath(error) => {
+                return write!(f, "the path is not a valid object path: {error}");
+            }
             Self::InvalidDestination(error) => {
-                return write!(f, "\"destination\" is no bus name: {error}");
+                return write!(f, "\"destination\" is not a valid bus name: {error}");
             }
             Self::InvalidNamespace(error) => {
-                return write!(f, "\"arg0namespace\" cannot begin a bus name: {error}");
+                return write!(f, "\"arg0namespace\" is not a valid start of a bus name: {error}");
             }
             Self::InvalidEavesdrop => "\"eavesdrop\" must be \"true\" or \"false\"",
         })

@@ -64,16 +64,18 @@ impl MatchRule {
     /// Only the keys of the rule count. The bus must check separately that a message with a
     /// destination is only for eavesdroppers: see [`eavesdrops`](Self::eavesdrops).
     pub fn matches(&self, message: &impl MatchSubject) -> bool {
-        self.message_type.is_none_or(|wanted| wanted == message.message_type())
+        self.message_type.is_none_or(|expected| expected == message.message_type())
             && agrees(&self.member, message.member())
             && agrees(&self.interface, message.interface())
-            && self.path().is_none_or(|wanted| message.path().is_some_and(|p| wanted.selects(p)))
+            && self
+                .path()
+                .is_none_or(|expected| message.path().is_some_and(|p| expected.selects(p)))
             && self.sender().is_none_or(|name| message.is_sender(name))
             && self.destination().is_none_or(|name| message.is_destination(name))
-            && self.args.iter().all(|wanted| wanted.selects(message.arg(wanted.index)))
+            && self.args.iter().all(|expected| expected.selects(message.arg(expected.index)))
     }
 
-    /// `type`; never [`MessageType::Unknown`].
+    /// The value of `type`, which is never [`MessageType::Unknown`].
     pub fn message_type(&self) -> Option<MessageType> {
         self.message_type
     }
@@ -162,9 +164,9 @@ impl PathMatch<'_> {
     /// Returns true if a message from or to the object `path` matches.
     pub fn selects(self, path: &str) -> bool {
         match self {
-            Self::Exact(wanted) => path == wanted,
+            Self::Exact(expected) => path == expected,
             Self::Namespace("/") => true,
-            Self::Namespace(wanted) => is_at_or_below(path, wanted, '/'),
+            Self::Namespace(expected) => is_at_or_below(path, expected, '/'),
         }
     }
 }
@@ -183,15 +185,15 @@ pub struct ArgRule {
 impl ArgRule {
     /// Returns true if an argument matches; a message without this argument does not match.
     pub fn selects(&self, arg: Option<MatchArgument<'_>>) -> bool {
-        let wanted = &*self.value;
+        let expected = &*self.value;
         match (self.how, arg) {
-            (ArgMatch::Equal, Some(MatchArgument::String(found))) => found == wanted,
+            (ArgMatch::Equal, Some(MatchArgument::String(found))) => found == expected,
             (
                 ArgMatch::Path,
                 Some(MatchArgument::String(found) | MatchArgument::ObjectPath(found)),
-            ) => found == wanted || is_under(found, wanted) || is_under(wanted, found),
+            ) => found == expected || is_under(found, expected) || is_under(expected, found),
             (ArgMatch::Namespace, Some(MatchArgument::String(found))) => {
-                is_at_or_below(found, wanted, '.')
+                is_at_or_below(found, expected, '.')
             }
             (_, None | Some(MatchArgument::ObjectPath(_) | MatchArgument::Other)) => false,
         }
@@ -306,8 +308,8 @@ impl RuleKeyWriter<'_, '_> {
     }
 }
 
-fn agrees(wanted: &Option<Box<str>>, found: Option<&str>) -> bool {
-    wanted.as_deref().is_none_or(|wanted| found == Some(wanted))
+fn agrees(expected: &Option<Box<str>>, found: Option<&str>) -> bool {
+    expected.as_deref().is_none_or(|expected| found == Some(expected))
 }
 
 fn is_at_or_below(name: &str, ancestor: &str, separator: char) -> bool {

@@ -171,17 +171,17 @@ impl RuleKeyValue<'_> {
     fn checked<'v, T>(
         &'v self,
         check: fn(&'v str) -> Result<T, NameError>,
-        otherwise: fn(NameError) -> Kind,
+        error_kind: fn(NameError) -> Kind,
     ) -> Result<Box<str>, MatchRuleError> {
         match check(&self.value) {
             Ok(_) => Ok(self.value.as_str().into()),
-            Err(error) => Err(otherwise(error).at(self.value_at)),
+            Err(error) => Err(error_kind(error).at(self.value_at)),
         }
     }
 
     /// The result of `read` for the value, or an error.
-    fn known<T>(&self, read: fn(&str) -> Option<T>, otherwise: Kind) -> Result<T, MatchRuleError> {
-        read(&self.value).ok_or(otherwise.at(self.value_at))
+    fn known<T>(&self, read: fn(&str) -> Option<T>, error_kind: Kind) -> Result<T, MatchRuleError> {
+        read(&self.value).ok_or(error_kind.at(self.value_at))
     }
 }
 

@@ -99,7 +99,7 @@ impl<'a> Builder<'a> {
         Self { sender: Some(sender), ..self }
     }
 
-    /// Adds flags to those that are set.
+    /// Sets flags in addition to the current ones.
     #[must_use]
     pub const fn flags(self, flags: Flags) -> Self {
         Self { flags: self.flags.with(flags), ..self }

@@ -61,7 +61,7 @@ pub enum InvalidReason {
     FieldName(FieldCode, NameErrorKind),
     /// A required header field for this type of message is missing.
     FieldMissing(FieldCode),
-    /// REPLY_SERIAL is 0.
+    /// The serial in REPLY_SERIAL is 0.
     ReplySerialZero,
     /// The interface is `org.freedesktop.DBus.Local`, which must not be sent.
     LocalInterface,
@@ -128,7 +128,7 @@ impl InvalidReason {
 impl fmt::Display for InvalidReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match self {
-            Self::ByteOrder => "the first byte names no byte order",
+            Self::ByteOrder => "the first byte is not 'l' or 'B'",
             Self::TypeZero => "the message type is 0",
             Self::Version => "the protocol version is not 1",
             Self::SerialZero => "the serial is 0",
@@ -147,7 +147,7 @@ impl fmt::Display for InvalidReason {
             Self::Surplus => "the message is longer than its header says",
             Self::FieldCodeZero => "a header field has the code 0",
             Self::FieldDuplicate(field) => {
-                return write!(f, "the field {field} stands there twice");
+                return write!(f, "the field {field} occurs twice");
             }
             Self::FieldType(field) => return write!(f, "the field {field} has the wrong type"),
             Self::FieldName(field, kind) => {
@@ -157,11 +157,11 @@ impl fmt::Display for InvalidReason {
             Self::ReplySerialZero => "the reply serial is 0",
             Self::LocalInterface => "the interface is reserved for use inside a process",
             Self::LocalPath => "the path is reserved for use inside a process",
-            Self::ValueTruncated => "a value ends behind what holds it",
+            Self::ValueTruncated => "a value extends past the end of its container",
             Self::PaddingNotZero => "a padding byte is not 0",
-            Self::Boolean => "a boolean is neither 0 nor 1",
+            Self::Boolean => "a boolean is not 0 or 1",
             Self::StringNotTerminated => "a string is not terminated",
-            Self::StringContainsNul => "a string has a 0 byte inside",
+            Self::StringContainsNul => "a string contains a 0 byte",
             Self::StringNotUtf8 => "a string is not UTF-8",
             Self::ObjectPath(kind) => return write!(f, "an object path is invalid: {kind}"),
             Self::Signature(kind) => return write!(f, "a signature is invalid: {kind}"),
@@ -170,12 +170,18 @@ impl fmt::Display for InvalidReason {
             Self::ArrayTooLong => "an array is longer than 64 MiB",
             Self::ArrayLength => "an array's elements do not end where its length says",
             Self::TooDeep => "more than 64 containers are nested",
-            Self::BodyTooLong => "the body goes on behind its last value",
+            Self::BodyTooLong => "the body continues after its last value",
             Self::DescriptorsMissing { announced, received } => {
-                return write!(f, "{announced} descriptors are announced and {received} came");
+                return write!(
+                    f,
+                    "the header announces {announced} descriptors, but {received} arrived"
+                );
             }
             Self::DescriptorsOverLimit { received, limit } => {
-                return write!(f, "{received} descriptors came and {limit} are allowed");
+                return write!(
+                    f,
+                    "{received} descriptors arrived, but at most {limit} are allowed"
+                );
             }
         };
         f.write_str(text)

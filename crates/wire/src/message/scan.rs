@@ -40,7 +40,7 @@ pub struct HeaderScan<'a> {
 pub enum ScannedField<'a> {
     /// A name, an object path or the signature, as bytes that were not validated.
     Text(FieldCode, &'a [u8]),
-    /// REPLY_SERIAL or UNIX_FDS.
+    /// The number in REPLY_SERIAL or UNIX_FDS.
     Number(FieldCode, u32),
     /// A field that the specification does not define, with its code.
     Unknown(u8),

@@ -1,8 +1,8 @@
-//! Adds the sender's name to a header, which is the only change that a bus makes to a message.
+//! Adding the sender's name to a header, which is the only change that a bus makes to a message.
 //!
 //! The specification requires the bus to set SENDER on every message that it forwards ("Message Bus
-//! Message Routing"), and to remove unknown fields ("HeaderFiltering"). Most messages have neither
-//! a sender nor unknown fields, so the whole header is copied and one field is appended:
+//! Message Routing"), and to remove unknown fields ("HeaderFiltering"). Most messages have no
+//! sender and no unknown fields, so the whole header is copied and one field is appended:
 //!
 //! ```text
 //!    fixed part | fields ...... | pad | SENDER | pad | body

@@ -32,11 +32,11 @@ pub enum WriteError {
 impl fmt::Display for WriteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::StringContainsNul => f.write_str("a string has a 0 byte inside"),
-            Self::ArrayTooLong { len } => write!(f, "an array of {len} bytes is over 64 MiB"),
+            Self::StringContainsNul => f.write_str("a string contains a 0 byte"),
+            Self::ArrayTooLong { len } => write!(f, "an array of {len} bytes exceeds 64 MiB"),
             Self::TooDeep => f.write_str("more than 64 containers are nested"),
             Self::ElementType => f.write_str("an array has items that are not of its type"),
-            Self::TooLong { len } => write!(f, "a message of {len} bytes is over 128 MiB"),
+            Self::TooLong { len } => write!(f, "a message of {len} bytes exceeds 128 MiB"),
             Self::Signature(kind) => kind.fmt(f),
         }
     }

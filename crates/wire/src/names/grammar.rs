@@ -1,32 +1,32 @@
 //! The grammar of each kind of name.
 //!
-//! Every message carries four or five names, some hundred bytes, so that looking at each of them
-//! is a good part of what parsing a header costs. [`elements`] does it fast and only says whether
-//! the name is valid; for a name that is not, the `explain` functions find out why and where.
+//! A message carries four or five names with about a hundred bytes, so checking names is a large
+//! part of the cost of parsing a header. [`elements`] is fast, but only reports whether a name is
+//! valid; for an invalid name, the `explain` functions find the violated rule and its position.
 
 use super::rows::elements;
 use super::{NameError, NameErrorKind};
 use crate::limits::NAME_LEN_MAX;
 
-/// What elements a kind of name is made of, and what stands between them. Letters, digits and the
-/// underscore may be in all of them.
+/// The element grammar of a kind of name. All kinds allow letters, digits and the underscore in
+/// elements.
 pub(super) trait Grammar {
     /// The byte between two elements.
     const SEPARATOR: u8;
-    /// One more byte that may be in an element.
+    /// One more byte that is allowed in elements.
     const EXTRA: u8;
-    /// What an element may begin with.
+    /// Restriction on the first byte of an element.
     const FIRST: FirstByte;
 }
 
-/// What an element may begin with.
+/// The bytes with which an element can begin.
 #[derive(Clone, Copy)]
 pub(super) enum FirstByte {
     NotDigit,
     Any,
 }
 
-/// How many elements a name has.
+/// The number of elements in a name.
 #[derive(Clone, Copy)]
 pub(super) enum Elements {
     One,
@@ -106,7 +106,7 @@ pub(super) const fn check_object_path(path: &[u8]) -> Result<(), NameError> {
     }
 }
 
-/// The checks below find out which rule a name breaks, and at which byte.
+/// The functions below find the rule that a name violates, and its position.
 #[cold]
 const fn explain_unique_name(name: &[u8]) -> Result<(), NameError> {
     if name.len() > NAME_LEN_MAX {
@@ -165,7 +165,7 @@ const fn explain_path(path: &[u8]) -> Result<(), NameError> {
     }
 }
 
-/// Goes through the elements of `name` from byte `at` on.
+/// Checks the elements of `name` from byte `at` on.
 const fn explain_elements<G: Grammar>(name: &[u8], mut at: usize) -> Result<Elements, NameError> {
     let mut found = Elements::One;
     let mut start = at;

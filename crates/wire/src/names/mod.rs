@@ -1,7 +1,8 @@
-//! Names: of connections, interfaces, members, errors and objects.
+//! Names of connections, interfaces, members, errors and objects ("Valid Names", "Valid Object
+//! Paths").
 //!
-//! Each kind is a type of its own that borrows its text and can be made only from valid text, so
-//! that what holds one need not check it again. Grammar: "Valid Names" and "Valid Object Paths".
+//! Each kind is a separate type that borrows its text and can be created only from valid text, so a
+//! value needs no further checks.
 //!
 //! ```
 //! use diligence_wire::names::{BusName, NameErrorKind, ObjectPath};
@@ -27,16 +28,16 @@ use grammar::{
 #[cfg(doc)]
 use crate::limits::NAME_LEN_MAX;
 
-/// Why a text is not the name it should be, and at which byte.
+/// The reason why a text is not a valid name, and the byte at which it fails.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NameError {
-    /// Which rule the text breaks.
+    /// The rule that the text violates.
     pub kind: NameErrorKind,
     /// Offset in bytes from the start of the text.
     pub at: usize,
 }
 
-/// The rules that a name can break.
+/// The rules that a name can violate.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum NameErrorKind {
@@ -44,17 +45,17 @@ pub enum NameErrorKind {
     Empty,
     /// The text is longer than [`NAME_LEN_MAX`] bytes.
     TooLong,
-    /// The name needs two elements with a dot between them, and has one.
+    /// The name has one element, but its kind requires at least two, separated by dots.
     SingleElement,
-    /// Two separators meet, or one stands at an end.
+    /// Two separators are adjacent, or a separator is the first or last character.
     EmptyElement,
-    /// An element begins with a digit where that is not allowed.
+    /// An element begins with a digit, which is not allowed in this kind of name.
     LeadingDigit,
-    /// A byte that this kind of name may not have.
+    /// A byte is not allowed in this kind of name.
     InvalidByte,
     /// An object path that does not begin with a slash.
     NotAbsolute,
-    /// An object path, not the root, that ends in a slash.
+    /// An object path other than the root ends with a slash.
     TrailingSlash,
 }
 
@@ -63,10 +64,10 @@ impl fmt::Display for NameErrorKind {
         f.write_str(match self {
             Self::Empty => "the name is empty",
             Self::TooLong => "the name is longer than 255 bytes",
-            Self::SingleElement => "the name has one element and needs two or more",
+            Self::SingleElement => "the name has one element, but needs at least two",
             Self::EmptyElement => "an element of the name is empty",
             Self::LeadingDigit => "an element begins with a digit",
-            Self::InvalidByte => "a byte is not allowed in such a name",
+            Self::InvalidByte => "a byte is not allowed in this kind of name",
             Self::NotAbsolute => "the object path does not begin with '/'",
             Self::TrailingSlash => "the object path ends in '/'",
         })
@@ -81,14 +82,14 @@ impl fmt::Display for NameError {
 
 impl core::error::Error for NameError {}
 
-/// Any kind of name.
+/// The constructors that all kinds of names have.
 pub(crate) trait CheckedName<'a>: Sized {
     fn new(text: &'a str) -> Result<Self, NameError>;
 
     fn from_bytes(bytes: &'a [u8]) -> Result<Self, NameError>;
 }
 
-/// Declares a borrowed name type and how its text is checked.
+/// Declares a borrowed name type with its check.
 macro_rules! name {
     ($(#[$doc:meta])* $name:ident, $check:path) => {
         $(#[$doc])*
@@ -97,14 +98,22 @@ macro_rules! name {
 
         impl<'a> $name<'a> {
             /// Checks `text` against the grammar of this kind of name.
+            ///
+            /// # Errors
+            ///
+            /// If the text is not a valid name of this kind.
             #[inline]
             pub fn new(text: &'a str) -> Result<Self, NameError> {
                 $check(text.as_bytes())?;
                 Ok(Self(text))
             }
 
-            /// As [`new`](Self::new), from bytes off the wire. All that the grammar allows is
-            /// ASCII, so bytes that are not UTF-8 break the same rules.
+            /// Like [`new`](Self::new), for bytes from the wire. The grammar allows only ASCII, so
+            /// bytes that are not UTF-8 violate the same rules.
+            ///
+            /// # Errors
+            ///
+            /// If the bytes are not a valid name of this kind.
             #[inline]
             pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, NameError> {
                 $check(bytes)?;
@@ -114,7 +123,7 @@ macro_rules! name {
                 }
             }
 
-            /// The text.
+            /// The name as text.
             #[inline]
             pub const fn as_str(self) -> &'a str {
                 self.0
@@ -154,41 +163,42 @@ macro_rules! name {
 }
 
 name! {
-    /// A name that a message may be addressed to: unique (`:1.42`) or well-known (`org.example.A`).
+    /// The name of a connection: unique (`:1.42`) or well-known (`org.example.A`).
     ///
-    /// The reference implementation also accepts unique names of one element (`:1`) or none (`:`);
-    /// so do we, since such a name harms nobody and merely has no owner. It even accepts an empty
-    /// first element (`:.1`), which we do not.
+    /// Like dbus-daemon, this also accepts unique names with one element (`:1`) or none (`:`),
+    /// which never have an owner. Unlike dbus-daemon, it rejects an empty first element (`:.1`).
     BusName, check_bus_name
 }
 
 name! {
-    /// A name that a connection may ask for: `org.example.Player`, never `:1.42`.
+    /// A name that a connection can request, such as `org.example.Player`, but not `:1.42`.
     WellKnownName, check_well_known_name
 }
 
 name! {
-    /// The name of an interface: `org.freedesktop.DBus.Properties`.
+    /// The name of an interface, such as `org.freedesktop.DBus.Properties`.
     InterfaceName, check_interface_name
 }
 
 name! {
-    /// The name of a method, signal or property: `NameOwnerChanged`.
+    /// The name of a method, signal or property, such as `NameOwnerChanged`.
     MemberName, check_member_name
 }
 
 name! {
-    /// The name of an error: `org.freedesktop.DBus.Error.Failed`. Same grammar as an interface.
+    /// The name of an error, such as `org.freedesktop.DBus.Error.Failed`. It has the grammar of an
+    /// interface name.
     ErrorName, check_interface_name
 }
 
 name! {
-    /// The path of an object: `/` or `/org/example/Player`. Its length has no limit of its own.
+    /// The path of an object, such as `/` or `/org/example/Player`. Its length is limited only by
+    /// the message.
     ObjectPath, check_object_path
 }
 
 impl BusName<'_> {
-    /// Whether the bus gave this name (`:1.42`) and no connection asked for it.
+    /// True for a unique name, which the bus assigned (`:1.42`).
     #[inline]
     pub fn is_unique(self) -> bool {
         self.0.starts_with(':')
@@ -202,7 +212,7 @@ impl<'a> From<WellKnownName<'a>> for BusName<'a> {
 }
 
 impl<'a> InterfaceName<'a> {
-    /// Accepts a literal at compile time; a text that is no interface name fails the build.
+    /// Checks a literal at compile time; an invalid interface name fails the build.
     ///
     /// ```
     /// use diligence_wire::names::InterfaceName;
@@ -215,7 +225,7 @@ impl<'a> InterfaceName<'a> {
 }
 
 impl<'a> ErrorName<'a> {
-    /// Accepts a literal at compile time; a text that is no error name fails the build.
+    /// Checks a literal at compile time; an invalid error name fails the build.
     pub const fn literal(text: &'a str) -> Self {
         assert!(check_interface_name(text.as_bytes()).is_ok(), "not an error name");
         Self(text)
@@ -223,7 +233,7 @@ impl<'a> ErrorName<'a> {
 }
 
 impl<'a> MemberName<'a> {
-    /// Accepts a literal at compile time; a text that is no member name fails the build.
+    /// Checks a literal at compile time; an invalid member name fails the build.
     pub const fn literal(text: &'a str) -> Self {
         assert!(check_member_name(text.as_bytes()).is_ok(), "not a member name");
         Self(text)
@@ -231,7 +241,7 @@ impl<'a> MemberName<'a> {
 }
 
 impl<'a> WellKnownName<'a> {
-    /// Accepts a literal at compile time; a text that is no well-known name fails the build.
+    /// Checks a literal at compile time; an invalid well-known name fails the build.
     pub const fn literal(text: &'a str) -> Self {
         assert!(check_well_known_name(text.as_bytes()).is_ok(), "not a well-known name");
         Self(text)
@@ -239,10 +249,10 @@ impl<'a> WellKnownName<'a> {
 }
 
 impl<'a> ObjectPath<'a> {
-    /// The root of every object tree.
+    /// The root path, `/`.
     pub const ROOT: ObjectPath<'static> = ObjectPath("/");
 
-    /// Accepts a literal at compile time; a text that is no object path fails the build.
+    /// Checks a literal at compile time; an invalid object path fails the build.
     pub const fn literal(text: &'a str) -> Self {
         assert!(check_object_path(text.as_bytes()).is_ok(), "not an object path");
         Self(text)
@@ -254,12 +264,12 @@ impl<'a> ObjectPath<'a> {
 pub struct ObjectPathBuf(Box<str>);
 
 impl ObjectPathBuf {
-    /// The path.
+    /// The path as a borrowed [`ObjectPath`].
     pub fn as_path(&self) -> ObjectPath<'_> {
         ObjectPath(&self.0)
     }
 
-    /// The text.
+    /// The path as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -298,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn bus_names() {
+    fn bus_names_are_checked_against_the_grammar() {
         check(
             &[
                 (":1.0", Ok(())),
@@ -323,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn interfaces_and_members() {
+    fn interface_and_member_names_are_checked_against_the_grammar() {
         check(
             &[
                 ("a.b", Ok(())),
@@ -346,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn object_paths() {
+    fn object_paths_are_checked_against_the_grammar() {
         check(
             &[
                 ("/", Ok(())),
@@ -362,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_end_at_255_but_for_paths() {
+    fn names_except_paths_are_limited_to_255_bytes() {
         let text = |len: usize| alloc::format!("/{}", "a".repeat(len - 1));
         assert!(ObjectPath::new(&text(5000)).is_ok());
         assert!(MemberName::new(&text(256)[1..]).is_ok());

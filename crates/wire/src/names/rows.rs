@@ -1,36 +1,35 @@
-//! Names checked a row of bytes at a time: the road that all valid names take.
+//! Fast check of names, one row of bytes at a time.
 //!
-//! Whether a byte may stand in a name depends on itself and the byte before it, and on nothing
-//! else. So a whole row can be asked at once, without a branch between its bytes, and compilers
-//! make vector instructions of that.
+//! Whether a byte is valid depends only on the byte itself and the byte before it. So all bytes of
+//! a row can be checked without branches, and the compiler generates vector instructions.
 
 use super::grammar::{Elements, FirstByte, Grammar};
 
-/// How many elements of the grammar `G` make up `name`; `None` if it is anything else.
+/// The number of elements in `name`, which must match the grammar `G`; `None` if it does not.
 #[inline]
 pub(super) const fn elements<G: Grammar>(name: &[u8]) -> Option<Elements> {
     let (Some((first, rest)), Some((last, before))) = (name.split_first(), name.split_last())
     else {
         return None;
     };
-    // An element begins at the start, as if a separator stood before it.
+    // The first element begins as if a separator were before it.
     if *last == G::SEPARATOR || !fits::<G>(G::SEPARATOR, *first) {
         return None;
     }
-    match long::<G>(before, rest) {
-        Some(seen) => seen.elements(),
-        None => short::<G>(before, rest).elements(),
+    match check_rows::<G>(before, rest) {
+        Some(findings) => findings.elements(),
+        None => check_short::<G>(before, rest).elements(),
     }
 }
 
-/// What was seen in a part of a name.
+/// Findings in a part of a name.
 #[derive(Clone, Copy)]
-struct SeenBytes {
+struct ByteFindings {
     wrong: bool,
     separator: bool,
 }
 
-impl SeenBytes {
+impl ByteFindings {
     const NOTHING: Self = Self { wrong: false, separator: false };
 
     const fn and(self, other: Self) -> Self {
@@ -46,52 +45,52 @@ impl SeenBytes {
     }
 }
 
-/// Looks at the bytes of `rest`, before each of which stands that of `before` in the same place.
-/// Gives up where they make no row.
+/// Checks the bytes of `rest`; `before` has the preceding byte of each. Returns `None` if there are
+/// fewer bytes than a row.
 #[inline]
-const fn long<G: Grammar>(mut before: &[u8], mut rest: &[u8]) -> Option<SeenBytes> {
+const fn check_rows<G: Grammar>(mut before: &[u8], mut rest: &[u8]) -> Option<ByteFindings> {
     let (Some(last_before), Some(last)) = (before.last_chunk(), rest.last_chunk()) else {
         return None;
     };
-    // The last row may have bytes in common with the one before it, which does no harm.
-    let mut seen = row::<G>(last_before, last);
+    // The last row can overlap the one before it, which is harmless.
+    let mut findings = row::<G>(last_before, last);
     while let (Some((row_before, next_before)), Some((this, next))) =
         (before.split_first_chunk(), rest.split_first_chunk())
     {
-        seen = seen.and(row::<G>(row_before, this));
+        findings = findings.and(row::<G>(row_before, this));
         (before, rest) = (next_before, next);
     }
-    Some(seen)
+    Some(findings)
 }
 
-/// Not inlined, so that the loop below is seen on its own and becomes a handful of instructions.
+/// Not inlined, so that the compiler vectorizes the loop on its own.
 #[inline(never)]
-const fn row<G: Grammar>(before: &[u8; ROW], row: &[u8; ROW]) -> SeenBytes {
-    let mut seen = SeenBytes::NOTHING;
+const fn row<G: Grammar>(before: &[u8; ROW], row: &[u8; ROW]) -> ByteFindings {
+    let mut findings = ByteFindings::NOTHING;
     let mut at = 0;
     while at < ROW {
-        seen.wrong |= !fits::<G>(before[at], row[at]);
-        seen.separator |= row[at] == G::SEPARATOR;
+        findings.wrong |= !fits::<G>(before[at], row[at]);
+        findings.separator |= row[at] == G::SEPARATOR;
         at += 1;
     }
-    seen
+    findings
 }
 
 #[inline]
-const fn short<G: Grammar>(before: &[u8], rest: &[u8]) -> SeenBytes {
-    let mut seen = SeenBytes::NOTHING;
+const fn check_short<G: Grammar>(before: &[u8], rest: &[u8]) -> ByteFindings {
+    let mut findings = ByteFindings::NOTHING;
     let mut at = 0;
     while at < rest.len() {
         if !rest[at].is_ascii_alphabetic() {
-            seen.wrong |= !fits::<G>(before[at], rest[at]);
-            seen.separator |= rest[at] == G::SEPARATOR;
+            findings.wrong |= !fits::<G>(before[at], rest[at]);
+            findings.separator |= rest[at] == G::SEPARATOR;
         }
         at += 1;
     }
-    seen
+    findings
 }
 
-/// Whether `byte` may follow `before`. The operators that do not branch are meant.
+/// True if `byte` can follow `before`. Uses the operators without short-circuit to avoid branches.
 #[inline]
 const fn fits<G: Grammar>(before: u8, byte: u8) -> bool {
     let first = before == G::SEPARATOR;
@@ -100,5 +99,5 @@ const fn fits<G: Grammar>(before: u8, byte: u8) -> bool {
     byte.is_ascii_alphabetic() | digit | (byte == b'_') | (byte == G::EXTRA) | separator
 }
 
-/// Bytes in a row: one vector register of the common machines.
+/// Number of bytes in a row: the size of a common vector register.
 const ROW: usize = 16;

@@ -1,4 +1,4 @@
-//! The client's side of authentication.
+//! The client side of authentication ("Client states").
 
 use alloc::string::{String, ToString as _};
 use alloc::vec::{self, Vec};
@@ -10,90 +10,91 @@ use super::{FdPassing, Mechanism};
 use crate::guid::Guid;
 use crate::hex;
 
-/// What a client wants.
+/// The settings of a client.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ClientConfig {
-    /// How to authenticate.
+    /// The mechanisms to try, and their order.
     pub plan: AuthenticationPlan,
-    /// Whether to ask for file descriptors.
-    pub fds: FdWish,
+    /// Whether to negotiate descriptor passing.
+    pub fds: FdNegotiation,
 }
 
-/// Whether a client asks for its messages to carry file descriptors.
+/// Whether a client negotiates the passing of file descriptors.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum FdWish {
-    /// It asks, and goes on without if the server refuses.
-    Wanted,
-    /// It does not ask: its socket could not pass them, or its program does not need them.
-    NotWanted,
+pub enum FdNegotiation {
+    /// The client requests it, and continues without it if the server refuses.
+    Requested,
+    /// The client does not request it, because the socket cannot pass descriptors or the program
+    /// does not need them.
+    NotRequested,
 }
 
-/// How to authenticate.
+/// The order of authentication attempts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum AuthenticationPlan {
-    /// Makes an attempt, waits for the answer, and goes on to the next if it is rejected.
-    InTurn {
-        /// The first attempt, made before it is known what the server offers.
+    /// Makes an attempt, waits for the answer, and makes the next attempt if it is rejected.
+    Sequential {
+        /// The first attempt, made before the server's mechanisms are known.
         first: AuthenticationAttempt,
-        /// The others; those that the server does not offer are passed over.
+        /// The later attempts; mechanisms that the server does not offer are skipped.
         then: Vec<AuthenticationAttempt>,
     },
-    /// Sends everything up to `BEGIN` at once, so that messages may follow without waiting. There
-    /// is no second attempt: if the first is rejected, the server ends the connection.
-    AtOnce(Direct),
+    /// Sends everything up to `BEGIN` at once, so that messages can follow without waiting. There
+    /// is only one attempt: if it is rejected, the server closes the connection.
+    Pipelined(DirectAttempt),
 }
 
-/// One way to authenticate.
+/// An attempt with one mechanism.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum AuthenticationAttempt {
-    /// One that needs no challenge.
-    Direct(Direct),
-    /// `DBUS_COOKIE_SHA1`
+    /// An attempt without a challenge.
+    Direct(DirectAttempt),
+    /// The mechanism `DBUS_COOKIE_SHA1`, as this user.
     Cookie {
-        /// The login name, or the user's number in digits.
+        /// The login name, or the user ID in digits.
         user: String,
     },
 }
 
-impl From<Direct> for AuthenticationAttempt {
-    fn from(direct: Direct) -> Self {
+impl From<DirectAttempt> for AuthenticationAttempt {
+    fn from(direct: DirectAttempt) -> Self {
         Self::Direct(direct)
     }
 }
 
-/// An attempt in which nothing depends on what the server says.
+/// An attempt whose lines do not depend on the answers of the server.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Direct {
-    /// `EXTERNAL`, as this user.
+pub enum DirectAttempt {
+    /// The mechanism `EXTERNAL`, as this user.
     External {
-        /// The user.
+        /// The user ID of the client.
         uid: u32,
     },
-    /// `EXTERNAL`, as whichever user the server's system sees: for a client that cannot know how
-    /// the server numbers users, as in a user namespace.
-    ExternalAsSeen,
-    /// `ANONYMOUS`
+    /// The mechanism `EXTERNAL`, as the user that the server's kernel reports: for a client that
+    /// does not know its user ID in the server's user namespace.
+    ExternalWithoutUid,
+    /// The mechanism `ANONYMOUS`, without an identity.
     Anonymous {
-        /// Something for the server's log. An empty one is replaced by [`TRACE_DEFAULT`], since an
-        /// empty first answer has no spelling and the server would have to ask for it.
+        /// A text for the server's log. An empty text is replaced by [`TRACE_DEFAULT`], because an
+        /// empty initial response cannot be written, and the server would have to ask for it.
         trace: String,
     },
 }
 
-/// What a client without a word of its own says in `ANONYMOUS`.
+/// The default text for the server's log in `ANONYMOUS`.
 pub const TRACE_DEFAULT: &str = "diligence";
 
-/// What the client's machine asks its program for, in `DBUS_COOKIE_SHA1` only.
+/// The callbacks of the client for `DBUS_COOKIE_SHA1`; other mechanisms do not use them.
 pub trait Cookies {
-    /// The secret of this cookie, from the user's file for this context. The program ignores a
-    /// directory that others can read or write.
+    /// The secret of this cookie, from the user's file for this context; `None` if there is none.
+    /// The implementation must ignore a directory that other users can read or write.
     fn secret(&mut self, context: &CookieContext, id: u32) -> Option<String>;
 
-    /// Bytes that nobody can foretell.
+    /// Bytes that other processes cannot predict.
     fn random(&mut self) -> [u8; CHALLENGE_LEN];
 }
 
-/// For a client that makes no attempt with cookies.
+/// The callbacks for a client that does not try `DBUS_COOKIE_SHA1`.
 #[derive(Clone, Copy, Debug)]
 pub struct NoCookies;
 
@@ -107,45 +108,45 @@ impl Cookies for NoCookies {
     }
 }
 
-/// What to do after [`SaslClient::receive`].
+/// The next step after [`SaslClient::receive`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ClientProgress {
-    /// Send what was written, then wait for more bytes.
+    /// Send the output, then wait for more bytes.
     NeedMore,
-    /// Send what was written, `BEGIN` at its end, and then messages.
+    /// Send the output, which ends with `BEGIN`, and then messages.
     Done {
-        /// Bytes of the input that were part of the authentication; the rest is messages.
+        /// Number of input bytes that belong to the authentication; the rest is messages.
         consumed: usize,
-        /// The GUID of the server's address; `None` if what the server sent is none.
+        /// The GUID of the server's address; `None` if the server sent an invalid one.
         guid: Option<Guid>,
-        /// Whether messages may carry file descriptors.
+        /// Whether messages can carry file descriptors.
         fds: FdPassing,
     },
 }
 
-/// Why a client gives up.
+/// The reason why authentication failed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum AuthenticationFailure {
-    /// The last attempt was rejected.
+    /// The server rejected the last attempt.
     Rejected {
-        /// Offset in the stream of the line that says so.
+        /// Offset of the `REJECTED` line in the stream.
         at: u64,
         /// The mechanisms that the server offers, as it lists them; may be empty.
         offered: String,
     },
-    /// A line that leaves no way to go on.
+    /// The server sent a line that is not valid in this state.
     Unexpected {
         /// Offset of the line in the stream.
         at: u64,
-        /// The line.
+        /// The line without its `\r\n`.
         found: String,
     },
-    /// A line that is not ASCII.
+    /// The server sent a line that is not ASCII.
     NotAscii {
         /// Offset of the line in the stream.
         at: u64,
-        /// Which byte of the line.
+        /// The position of the byte in the line.
         error: LineError,
     },
     /// A line is longer than [`LINE_LEN_MAX`](super::line::LINE_LEN_MAX).
@@ -153,9 +154,9 @@ pub enum AuthenticationFailure {
         /// Offset of the line in the stream.
         at: u64,
     },
-    /// The server sent more than [`ANSWERS_MAX`] lines and came to no end.
+    /// The server sent more than [`ANSWERS_MAX`] lines without completing the authentication.
     TooManyAnswers {
-        /// Offset in the stream of the line that is too many.
+        /// Offset in the stream of the first line over the limit.
         at: u64,
     },
 }
@@ -170,14 +171,14 @@ impl fmt::Display for AuthenticationFailure {
                 write!(f, "the server rejected the authentication; it offers {offered}")
             }
             Self::Unexpected { at, found } => {
-                write!(f, "the server's line {found:?} at byte {at} is out of place")
+                write!(f, "the server's line {found:?} at byte {at} is not expected here")
             }
             Self::NotAscii { at, error } => {
                 write!(f, "the server's line at byte {at} is not text: {error}")
             }
             Self::LineTooLong { at } => write!(f, "the server's line at byte {at} is too long"),
             Self::TooManyAnswers { at } => {
-                write!(f, "the server's line at byte {at} is one more than {ANSWERS_MAX}")
+                write!(f, "the server's line at byte {at} exceeds the limit of {ANSWERS_MAX} lines")
             }
         }
     }
@@ -185,10 +186,10 @@ impl fmt::Display for AuthenticationFailure {
 
 impl core::error::Error for AuthenticationFailure {}
 
-/// Lines that a server may send. An exchange takes three.
+/// Maximum number of lines from a server. An exchange takes three.
 pub const ANSWERS_MAX: u16 = 256;
 
-/// The machine: bytes of a server in, bytes to answer with out.
+/// The state machine of a client: takes the server's bytes, and produces bytes to send.
 ///
 /// ```text
 ///                 REJECTED: next attempt
@@ -196,20 +197,20 @@ pub const ANSWERS_MAX: u16 = 256;
 ///               v                        |
 ///  start --> Asked --DATA--> Asked       |  OK    ExpectAgreement --AGREE_UNIX_FD--> Finished
 ///               |  |                     |   .--->        |
-///         ERROR |  '---------------------+---'            '--ERROR (goes on without)--^
+///         ERROR |  '---------------------+---'            '--ERROR (no descriptors)---^
 ///               v                        |
 ///          ExpectRejected ---------------'
 /// ```
 ///
-/// `Asked` is `ExpectChallenge` or `ExpectOk`, as the mechanism has it. With [`AuthenticationPlan::AtOnce`] the
-/// states are the same, prefixed `Ahead`, and have no way back, since everything was sent. See the
-/// chapter "Client states".
+/// `Asked` is `ExpectChallenge` or `ExpectOk`, depending on the mechanism. With
+/// [`AuthenticationPlan::Pipelined`] the states have the prefix `Pipelined`, and there is no second
+/// attempt, because everything was sent. See the chapter "Client states".
 ///
-/// Call [`receive`](Self::receive) with every chunk until it says [`ClientProgress::Done`] or fails, and
-/// send what it wrote each time.
+/// Call [`receive`](Self::receive) with every chunk until it returns [`ClientProgress::Done`] or an
+/// error, and send the output each time.
 #[derive(Debug)]
 pub struct SaslClient {
-    fds: FdWish,
+    fds: FdNegotiation,
     untried: vec::IntoIter<AuthenticationAttempt>,
     lines: LineBuffer,
     answers: u16,
@@ -217,21 +218,25 @@ pub struct SaslClient {
 }
 
 impl SaslClient {
-    /// Writes the first bytes to send.
+    /// Starts the authentication: writes the first bytes to send.
     pub fn start(config: ClientConfig, out: &mut Vec<u8>) -> Self {
         let ClientConfig { plan, fds } = config;
         out.push(0);
         let (state, untried) = match plan {
-            AuthenticationPlan::InTurn { first, then } => (first.begin(out), then),
-            AuthenticationPlan::AtOnce(direct) => (direct.send_all(fds, out), Vec::new()),
+            AuthenticationPlan::Sequential { first, then } => (first.begin(out), then),
+            AuthenticationPlan::Pipelined(direct) => (direct.send_all(fds, out), Vec::new()),
         };
         Self { fds, untried: untried.into_iter(), lines: LineBuffer::default(), answers: 0, state }
     }
 
-    /// Takes bytes, however they were cut, and appends the answers to `out`.
+    /// Processes received bytes, in chunks of any size, and appends the answers to `out`.
     ///
-    /// After the last line of the authentication no byte is taken. Once this has said `Done` or
-    /// failed, it goes on to say the same and takes nothing.
+    /// Bytes after the last line of the authentication are not consumed. After `Done` or an error,
+    /// further calls return the same result and consume no bytes.
+    ///
+    /// # Errors
+    ///
+    /// If the server rejected all attempts, or violated the protocol.
     pub fn receive(
         &mut self,
         input: &[u8],
@@ -267,9 +272,9 @@ impl SaslClient {
             }
             Err(error) => AuthenticationFailure::NotAscii { at: line.at, error }.into(),
             Ok(parsed) => {
-                let mut turn =
-                    ClientTurn { fds: self.fds, untried: &mut self.untried, out, at: line.at };
-                state.receive(parsed, &mut turn, cookies)
+                let mut step =
+                    ClientStep { fds: self.fds, untried: &mut self.untried, out, at: line.at };
+                state.receive(parsed, &mut step, cookies)
             }
         };
     }
@@ -278,8 +283,10 @@ impl SaslClient {
 impl AuthenticationAttempt {
     const fn mechanism(&self) -> Mechanism {
         match self {
-            Self::Direct(Direct::External { .. } | Direct::ExternalAsSeen) => Mechanism::External,
-            Self::Direct(Direct::Anonymous { .. }) => Mechanism::Anonymous,
+            Self::Direct(DirectAttempt::External { .. } | DirectAttempt::ExternalWithoutUid) => {
+                Mechanism::External
+            }
+            Self::Direct(DirectAttempt::Anonymous { .. }) => Mechanism::Anonymous,
             Self::Cookie { .. } => Mechanism::DbusCookieSha1,
         }
     }
@@ -295,14 +302,14 @@ impl AuthenticationAttempt {
     }
 }
 
-impl Direct {
+impl DirectAttempt {
     fn begin(&self, out: &mut Vec<u8>) -> ClientState {
         match self {
             Self::External { uid } => {
                 write_auth(Mechanism::External, Some(uid.to_string().as_bytes()), out);
                 ClientState::ExpectOk
             }
-            Self::ExternalAsSeen => {
+            Self::ExternalWithoutUid => {
                 write_auth(Mechanism::External, None, out);
                 ClientState::ExpectChallenge(Mechanism::External)
             }
@@ -314,15 +321,15 @@ impl Direct {
         }
     }
 
-    fn send_all(&self, fds: FdWish, out: &mut Vec<u8>) -> ClientState {
+    fn send_all(&self, fds: FdNegotiation, out: &mut Vec<u8>) -> ClientState {
         let state = match self.begin(out) {
             ClientState::ExpectChallenge(_) => {
                 ClientLine::Data("").write(out);
-                ClientState::AheadExpectChallenge
+                ClientState::PipelinedExpectChallenge
             }
-            _ => ClientState::AheadExpectOk,
+            _ => ClientState::PipelinedExpectOk,
         };
-        if fds == FdWish::Wanted {
+        if fds == FdNegotiation::Requested {
             ClientLine::NegotiateUnixFd.write(out);
         }
         ClientLine::Begin.write(out);
@@ -330,27 +337,27 @@ impl Direct {
     }
 }
 
-/// What the machine waits for.
+/// The state: which line the client waits for.
 #[derive(Debug)]
 enum ClientState {
     /// The server's challenge in this mechanism.
     ExpectChallenge(Mechanism),
-    /// The client has said all that the mechanism has it say.
+    /// The client sent the last response of the mechanism.
     ExpectOk,
-    /// The client gave an attempt up.
+    /// The client canceled an attempt.
     ExpectRejected,
-    /// The client asked to pass file descriptors.
+    /// The client requested descriptor passing.
     ExpectAgreement(Option<Guid>),
-    /// Everything was sent, the answer to an empty challenge among it.
-    AheadExpectChallenge,
-    /// Everything was sent.
-    AheadExpectOk,
-    /// Everything was sent, and the server has accepted the client.
-    AheadExpectAgreement(Option<Guid>),
+    /// Everything was sent, including the response to an empty challenge.
+    PipelinedExpectChallenge,
+    /// Everything was sent, and the mechanism has no challenge.
+    PipelinedExpectOk,
+    /// Everything was sent, and the server accepted the client.
+    PipelinedExpectAgreement(Option<Guid>),
     Finished(Result<ClientLogin, AuthenticationFailure>),
 }
 
-/// What a client has got.
+/// The result of a successful authentication.
 #[derive(Clone, Copy, Debug)]
 struct ClientLogin {
     guid: Option<Guid>,
@@ -373,47 +380,47 @@ impl ClientState {
     fn receive(
         self,
         line: ServerLine<'_>,
-        turn: &mut ClientTurn<'_>,
+        step: &mut ClientStep<'_>,
         cookies: &mut impl Cookies,
     ) -> Self {
         match (self, line) {
             (Self::ExpectChallenge(_) | Self::ExpectOk, ServerLine::Ok(guid)) => {
-                turn.accepted(guid)
+                step.accepted(guid)
             }
             (
                 Self::ExpectChallenge(_) | Self::ExpectOk | Self::ExpectRejected,
                 ServerLine::Rejected(offered),
-            ) => turn.next_attempt(offered),
+            ) => step.next_attempt(offered),
             (Self::ExpectChallenge(mechanism), ServerLine::Data(challenge)) => {
-                turn.answer(mechanism, challenge, cookies)
+                step.answer(mechanism, challenge, cookies)
             }
             (Self::ExpectChallenge(_) | Self::ExpectOk, ServerLine::Error(_))
-            | (Self::ExpectOk, ServerLine::Data(_)) => turn.cancel(),
-            (state @ (Self::ExpectChallenge(_) | Self::ExpectOk), _) => turn.refuse(state),
-            (Self::ExpectAgreement(guid), line) => turn.agreed(guid, line),
-            (state, line) => turn.receive_ahead(state, line),
+            | (Self::ExpectOk, ServerLine::Data(_)) => step.cancel(),
+            (state @ (Self::ExpectChallenge(_) | Self::ExpectOk), _) => step.refuse(state),
+            (Self::ExpectAgreement(guid), line) => step.agreed(guid, line),
+            (state, line) => step.receive_pipelined(state, line),
         }
     }
 }
 
-/// One line's worth of work: what the states need to answer it.
-struct ClientTurn<'t> {
-    fds: FdWish,
+/// The context for processing one line.
+struct ClientStep<'t> {
+    fds: FdNegotiation,
     untried: &'t mut vec::IntoIter<AuthenticationAttempt>,
     out: &'t mut Vec<u8>,
     /// Offset of the line in the stream.
     at: u64,
 }
 
-impl ClientTurn<'_> {
+impl ClientStep<'_> {
     fn accepted(&mut self, guid: &str) -> ClientState {
         let guid = Guid::parse(guid).ok();
         match self.fds {
-            FdWish::Wanted => {
+            FdNegotiation::Requested => {
                 ClientLine::NegotiateUnixFd.write(self.out);
                 ClientState::ExpectAgreement(guid)
             }
-            FdWish::NotWanted => {
+            FdNegotiation::NotRequested => {
                 ClientLine::Begin.write(self.out);
                 ClientLogin { guid, fds: FdPassing::Off }.into()
             }
@@ -442,10 +449,10 @@ impl ClientTurn<'_> {
         }
     }
 
-    /// Goes on to the first attempt that was not made and is offered.
+    /// Makes the next attempt with a mechanism that is offered.
     fn next_attempt(&mut self, offered: &str) -> ClientState {
         let names = offered.split_ascii_whitespace();
-        // A server may keep its list to itself.
+        // A server may send an empty list, so try all mechanisms then.
         let is_offered = |attempt: &AuthenticationAttempt| {
             offered.is_empty() || names.clone().any(|name| name == attempt.mechanism().name())
         };
@@ -463,7 +470,7 @@ impl ClientTurn<'_> {
     ) -> ClientState {
         let response = match mechanism {
             Mechanism::DbusCookieSha1 => prove(challenge, cookies),
-            // Nothing to say: the server's system knows.
+            // The response is empty: the server's kernel reports the user.
             Mechanism::External | Mechanism::Anonymous => Some(String::new()),
         };
         match response {
@@ -480,30 +487,32 @@ impl ClientTurn<'_> {
         ClientState::ExpectRejected
     }
 
-    /// Says that the line is not for this state, which stays.
+    /// Answers `ERROR`, because the line is not valid in this state, and keeps the state.
     fn refuse(&mut self, state: ClientState) -> ClientState {
-        ClientLine::Error("This command is not expected now").write(self.out);
+        ClientLine::Error("This command is not expected here").write(self.out);
         state
     }
 
-    /// What the states do that can only go forward, or fail.
-    fn receive_ahead(&self, state: ClientState, line: ServerLine<'_>) -> ClientState {
+    /// Processes a line in the pipelined states.
+    fn receive_pipelined(&self, state: ClientState, line: ServerLine<'_>) -> ClientState {
         match (state, line) {
-            (ClientState::AheadExpectChallenge, ServerLine::Data(_)) => ClientState::AheadExpectOk,
-            // An OK to what was to be challenged would leave the answer, sent already, without a
-            // place, and all lines after it would be misread: so only `AheadExpectOk` takes one.
-            (ClientState::AheadExpectOk, ServerLine::Ok(guid)) => {
+            (ClientState::PipelinedExpectChallenge, ServerLine::Data(_)) => {
+                ClientState::PipelinedExpectOk
+            }
+            // An early OK would leave the response, which was already sent, unanswered, and all
+            // later lines would be misinterpreted. So only `PipelinedExpectOk` accepts OK.
+            (ClientState::PipelinedExpectOk, ServerLine::Ok(guid)) => {
                 let guid = Guid::parse(guid).ok();
                 match self.fds {
-                    FdWish::Wanted => ClientState::AheadExpectAgreement(guid),
-                    FdWish::NotWanted => ClientLogin { guid, fds: FdPassing::Off }.into(),
+                    FdNegotiation::Requested => ClientState::PipelinedExpectAgreement(guid),
+                    FdNegotiation::NotRequested => ClientLogin { guid, fds: FdPassing::Off }.into(),
                 }
             }
             (
-                ClientState::AheadExpectChallenge | ClientState::AheadExpectOk,
+                ClientState::PipelinedExpectChallenge | ClientState::PipelinedExpectOk,
                 ServerLine::Rejected(offered),
             ) => AuthenticationFailure::Rejected { at: self.at, offered: offered.into() }.into(),
-            (ClientState::AheadExpectAgreement(guid), line) => {
+            (ClientState::PipelinedExpectAgreement(guid), line) => {
                 self.agreement(guid, line).map_or_else(ClientState::from, ClientState::from)
             }
             (_, line) => self.unexpected(line).into(),
@@ -515,7 +524,7 @@ impl ClientTurn<'_> {
     }
 }
 
-/// The answer to a server's challenge, in hexadecimal; `None` if it cannot be given.
+/// The response to a server's challenge, in hexadecimal; `None` if there is no such cookie.
 fn prove(challenge: &str, cookies: &mut impl Cookies) -> Option<String> {
     let challenge = CookieChallenge::parse(&hex::decode(challenge).ok()?).ok()?;
     let secret = cookies.secret(&challenge.context, challenge.cookie_id)?;

@@ -1,9 +1,9 @@
-//! `DBUS_COOKIE_SHA1`: the file of cookies, the challenge and the proof.
+//! The mechanism `DBUS_COOKIE_SHA1`: the keyring file, the challenge and the proof
+//! ("DBUS_COOKIE_SHA1").
 //!
-//! A server keeps cookies in `~/.dbus-keyrings/<context>`, a file that nobody but the user can
-//! read, and asks a client to prove that it knows one of them. The chapter "DBUS_COOKIE_SHA1" has
-//! the whole procedure. Reading, locking and replacing the file is for the program that owns the
-//! machines; what the file says is here.
+//! A server keeps cookies in `~/.dbus-keyrings/<context>`, a file that only the user can read, and
+//! asks a client to prove that it knows one of them. This module parses and writes the content of
+//! the file. The program that uses the state machines reads, locks and replaces the file.
 //!
 //! ```
 //! use diligence_wire::sasl::cookie::{CookieChallenge, CookieContext, Keyring, Proof, Refresh};
@@ -11,13 +11,13 @@
 //! // The server: load, refresh, save if changed.
 //! let mut keyring = Keyring::parse(b"7 1000 00ff\n");
 //! assert_eq!(keyring.refresh(2000, || [1; 28]), Refresh::Changed);
-//! let cookie = keyring.newest(2000).expect("refresh sees to it that there is one");
+//! let cookie = keyring.newest(2000).expect("refresh ensures that there is one");
 //! let challenge = CookieChallenge::new(CookieContext::default(), cookie.id, [2; 16]);
 //!
 //! // The client: read the challenge, find the cookie, answer.
-//! let asked = CookieChallenge::parse(challenge.to_string().as_bytes())?;
-//! let secret = &keyring.find(asked.cookie_id).expect("same file").secret;
-//! let proof = Proof::of(&asked, [3; 16], secret);
+//! let received = CookieChallenge::parse(challenge.to_string().as_bytes())?;
+//! let secret = &keyring.find(received.cookie_id).expect("same file").secret;
+//! let proof = Proof::of(&received, [3; 16], secret);
 //!
 //! // The server again.
 //! let proof = Proof::parse(proof.to_string().as_bytes())?;
@@ -33,31 +33,37 @@ use sha1::{Digest as _, Sha1};
 
 use crate::hex;
 
-/// A cookie older than this, in seconds, is no longer used for new logins.
+/// Age in seconds above which a cookie is not used for new logins.
 pub const USE_SECONDS_MAX: u64 = 5 * 60;
 
-/// A cookie older than this, in seconds, is deleted. The difference to [`USE_SECONDS_MAX`] is the
-/// time that a client has to finish.
+/// Age in seconds above which a cookie is deleted. The difference to [`USE_SECONDS_MAX`] is the
+/// time that a client has to complete a login.
 pub const KEEP_SECONDS_MAX: u64 = 7 * 60;
 
-/// A cookie that is this far in the future, in seconds, comes from a wrong clock and is deleted.
+/// A cookie whose time is further in the future than this, in seconds, comes from a wrong clock and
+/// is deleted.
 pub const FUTURE_SECONDS_MAX: u64 = 5 * 60;
 
-/// Lines read from one file; those after them are ignored.
+/// Maximum number of lines read from one file; later lines are ignored.
 pub const KEYRING_LINES_MAX: usize = 256;
 
-/// Random bytes that a new cookie takes: four for its number, the others for the secret.
+/// Number of random bytes for a new cookie: four for its ID, the others for the secret.
 pub const NEW_COOKIE_LEN: usize = 4 + 24;
 
-/// Random bytes in a challenge of either side.
+/// Number of random bytes in the text of either side.
 pub const CHALLENGE_LEN: usize = 16;
 
-/// The name of a set of cookies, which is that of a file.
+/// The name of a set of cookies, which is the name of its file.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct CookieContext(String);
 
 impl CookieContext {
-    /// Accepts ASCII without slashes, dots, and blanks, so that no client is led to another file.
+    /// Checks the name. Slashes, backslashes, dots, blanks, NUL and characters outside ASCII are
+    /// rejected, so that a server cannot direct a client to another file.
+    ///
+    /// # Errors
+    ///
+    /// If the name is empty or contains a forbidden character.
     pub fn new(name: &str) -> Result<Self, CookieError> {
         match name.find(|c: char| !c.is_ascii() || CONTEXT_FORBIDDEN.contains(&c)) {
             Some(at) => Err(CookieError::ContextByte { at }),
@@ -66,14 +72,14 @@ impl CookieContext {
         }
     }
 
-    /// The name.
+    /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
 impl Default for CookieContext {
-    /// `org_freedesktop_general`, that of servers which do not choose one.
+    /// `org_freedesktop_general`, the default of the specification.
     fn default() -> Self {
         Self("org_freedesktop_general".into())
     }
@@ -85,25 +91,25 @@ impl fmt::Display for CookieContext {
     }
 }
 
-/// One cookie of a file.
+/// A cookie in a keyring file.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Cookie {
-    /// Its number, of which there are not two in a file.
+    /// The ID, which is unique in the file.
     pub id: u32,
-    /// When it was made, in seconds since 1970.
+    /// The creation time, in seconds since 1970.
     pub created_unix: u64,
-    /// What only the user can know, in hexadecimal.
+    /// The secret, in hexadecimal.
     pub secret: String,
 }
 
 impl Cookie {
-    /// Whether the file still has it at `now`.
+    /// True if the cookie is not deleted at `now_unix`.
     fn is_kept(&self, now_unix: u64) -> bool {
         let too_new = self.created_unix > now_unix.saturating_add(FUTURE_SECONDS_MAX);
         !too_new && now_unix.saturating_sub(self.created_unix) <= KEEP_SECONDS_MAX
     }
 
-    /// Whether a login that begins at `now` may use it.
+    /// True if a login that begins at `now_unix` can use the cookie.
     fn is_usable(&self, now_unix: u64) -> bool {
         self.is_kept(now_unix) && now_unix.saturating_sub(self.created_unix) <= USE_SECONDS_MAX
     }
@@ -118,7 +124,7 @@ impl Cookie {
     }
 }
 
-/// Does not show the secret.
+/// Formats the cookie without its secret.
 impl fmt::Debug for Cookie {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut fields = f.debug_struct("Cookie");
@@ -127,17 +133,17 @@ impl fmt::Debug for Cookie {
     }
 }
 
-/// What a file of cookies says.
+/// The cookies in a keyring file.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Keyring {
     cookies: Vec<Cookie>,
 }
 
 impl Keyring {
-    /// Reads a file: on each line a number, a time and a secret.
+    /// Parses a file: each line has an ID, a time and a secret.
     ///
-    /// A line that is no cookie, or has the number of an earlier one, is left out: one that went
-    /// wrong must not lock the user out. The next [`refresh`](Self::refresh) deletes it.
+    /// Malformed lines and lines with a duplicate ID are skipped, because one damaged line must not
+    /// lock the user out. The next [`refresh`](Self::refresh) removes them.
     pub fn parse(file: &[u8]) -> Self {
         let mut keyring = Self::default();
         for line in file.split(|&byte| byte == b'\n').take(KEYRING_LINES_MAX) {
@@ -152,22 +158,22 @@ impl Keyring {
         &self.cookies
     }
 
-    /// The cookie with this number.
+    /// The cookie with this ID.
     pub fn find(&self, id: u32) -> Option<&Cookie> {
         self.cookies.iter().find(|cookie| cookie.id == id)
     }
 
-    /// The cookie for a login that begins now.
+    /// The newest cookie that a login beginning at `now_unix` can use.
     pub fn newest(&self, now_unix: u64) -> Option<&Cookie> {
         let usable = self.cookies.iter().filter(|cookie| cookie.is_usable(now_unix));
         usable.max_by_key(|cookie| cookie.created_unix)
     }
 
-    /// Deletes what is too old or from the future, and makes a cookie if none is left for a new
-    /// login.
+    /// Removes expired cookies and cookies from the future, and adds a cookie if none is usable for
+    /// a new login.
     ///
-    /// For a server only, which has the lock of the file, and saves it if this says
-    /// [`Refresh::Changed`].
+    /// Only a server calls this. It must hold the lock of the file, and save the file if the result
+    /// is [`Refresh::Changed`].
     pub fn refresh(
         &mut self,
         now_unix: u64,
@@ -193,7 +199,7 @@ impl Keyring {
     }
 }
 
-/// The text of the file.
+/// Writes the content of the file.
 impl fmt::Display for Keyring {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.cookies.iter().try_for_each(|cookie| {
@@ -202,34 +208,38 @@ impl fmt::Display for Keyring {
     }
 }
 
-/// What [`Keyring::refresh`] did.
+/// The result of [`Keyring::refresh`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
 pub enum Refresh {
-    /// Nothing: the file need not be saved.
+    /// The file need not be saved.
     Unchanged,
-    /// The file must be saved before a client is told of a cookie in it.
+    /// The file must be saved before a client gets a challenge about one of its cookies.
     Changed,
 }
 
-/// What a server asks: prove that you know this cookie.
+/// A challenge of a server: to prove knowledge of a cookie.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CookieChallenge {
-    /// Which file the cookie is in.
+    /// The context, which is the name of the file.
     pub context: CookieContext,
-    /// Which cookie of the file.
+    /// The ID of the cookie in the file.
     pub cookie_id: u32,
-    /// What the proof must be about, so that none can be used twice.
+    /// A text to include in the proof, so that a proof cannot be reused.
     pub text: String,
 }
 
 impl CookieChallenge {
-    /// Asks about a cookie; the text is `random` in hexadecimal.
+    /// Creates a challenge about a cookie; the text is `random` in hexadecimal.
     pub fn new(context: CookieContext, cookie_id: u32, random: [u8; CHALLENGE_LEN]) -> Self {
         Self { context, cookie_id, text: hex::encode(&random) }
     }
 
-    /// Reads the data of a server's line.
+    /// Parses the decoded data of a server's line.
+    ///
+    /// # Errors
+    ///
+    /// If a field is missing or invalid.
     pub fn parse(data: &[u8]) -> Result<Self, CookieError> {
         let text = core::str::from_utf8(data).map_err(|_| CookieError::NotText)?;
         let mut fields = text.splitn(3, ' ');
@@ -241,14 +251,14 @@ impl CookieChallenge {
     }
 }
 
-/// The data of the server's line.
+/// Writes the data of the server's line, before hexadecimal encoding.
 impl fmt::Display for CookieChallenge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} {}", self.context, self.cookie_id, self.text)
     }
 }
 
-/// What a client answers: a text of its own, and a hash over both texts and the secret.
+/// The response of a client: a text, and a hash of both texts and the secret.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Proof {
     text: String,
@@ -256,14 +266,18 @@ pub struct Proof {
 }
 
 impl Proof {
-    /// Answers `challenge`; the client's own text is `random` in hexadecimal.
+    /// Creates the response to `challenge`; the client's text is `random` in hexadecimal.
     pub fn of(challenge: &CookieChallenge, random: [u8; CHALLENGE_LEN], secret: &str) -> Self {
         let text = hex::encode(&random);
         let digest = digest(&challenge.text, &text, secret);
         Self { text, digest }
     }
 
-    /// Reads the data of a client's line.
+    /// Parses the decoded data of a client's line.
+    ///
+    /// # Errors
+    ///
+    /// If a field is missing, or the data is not UTF-8.
     pub fn parse(data: &[u8]) -> Result<Self, CookieError> {
         let text = core::str::from_utf8(data).map_err(|_| CookieError::NotText)?;
         match text.split_once(' ') {
@@ -274,33 +288,33 @@ impl Proof {
         }
     }
 
-    /// Whether the proof is one: whoever made it knows `secret`.
+    /// True if the proof was made with `secret` for this challenge.
     pub fn holds(&self, challenge: &CookieChallenge, secret: &str) -> bool {
         let expected = digest(&challenge.text, &self.text, secret);
-        is_same(expected.as_bytes(), self.digest.as_bytes())
+        constant_time_eq(expected.as_bytes(), self.digest.as_bytes())
     }
 }
 
-/// The data of the client's line.
+/// Writes the data of the client's line, before hexadecimal encoding.
 impl fmt::Display for Proof {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.text, self.digest)
     }
 }
 
-/// Why data is no challenge, no proof, or a name no context.
+/// The reason why a challenge, a proof or a context name is malformed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CookieError {
     /// The data is not UTF-8.
     NotText,
     /// The name of the context is empty.
     ContextEmpty,
-    /// The name of the context has a byte that the name of a file here must not have.
+    /// The name of the context contains a forbidden character.
     ContextByte {
         /// Offset in bytes from the start of the name.
         at: usize,
     },
-    /// The number of the cookie is missing or none.
+    /// The ID of the cookie is missing or not a number.
     CookieId,
     /// The challenge's text, the proof's text or its hash is missing.
     MissingField,
@@ -312,9 +326,9 @@ impl fmt::Display for CookieError {
             Self::NotText => f.write_str("the data is not UTF-8"),
             Self::ContextEmpty => f.write_str("the name of the cookie context is empty"),
             Self::ContextByte { at } => {
-                write!(f, "byte {at} of the cookie context's name is not allowed there")
+                write!(f, "byte {at} is not allowed in the name of a cookie context")
             }
-            Self::CookieId => f.write_str("the number of the cookie is missing or no number"),
+            Self::CookieId => f.write_str("the id of the cookie is missing or not a number"),
             Self::MissingField => f.write_str("a field is missing after the last space"),
         }
     }
@@ -328,21 +342,21 @@ fn digest(server: &str, client: &str, secret: &str) -> String {
     hex::encode(&hash.finalize())
 }
 
-/// Compares in a time that does not tell how much agrees.
-fn is_same(left: &[u8], right: &[u8]) -> bool {
+/// Compares without early exit, so that the duration does not depend on the content.
+fn constant_time_eq(left: &[u8], right: &[u8]) -> bool {
     let differences = left.iter().zip(right).fold(0, |bits, (l, r)| bits | (l ^ r));
     left.len() == right.len() && differences == 0
 }
 
-/// Reads a number that is written with digits alone.
+/// Parses a number that consists of digits only.
 fn number<N: core::str::FromStr>(text: &str) -> Option<N> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }
 
-/// What the name of a context must not have, besides what is not ASCII.
+/// ASCII characters that the name of a context must not contain.
 const CONTEXT_FORBIDDEN: [char; 8] = ['/', '\\', ' ', '\n', '\r', '\t', '.', '\0'];
 
-/// The reference implementation reads numbers with a sign, so ours leave it alone.
+/// dbus-daemon reads IDs as signed numbers, so new IDs must be in their positive range.
 const COOKIE_ID_MAX: u32 = i32::MAX as u32;
 
 #[cfg(test)]
@@ -352,16 +366,16 @@ mod tests {
     const FILE: &str = "1 1000 0a\n2 1100 0b\n3 1300 0c\n";
 
     #[test]
-    fn a_file_is_written_as_it_was_read() {
+    fn keyring_files_round_trip() {
         assert_eq!(Keyring::parse(FILE.as_bytes()).to_string(), FILE);
         assert_eq!(Keyring::parse(FILE.trim_end().as_bytes()).to_string(), FILE);
     }
 
     #[test]
-    fn lines_that_are_no_cookies_are_left_out() {
-        let broken =
+    fn malformed_keyring_lines_are_skipped() {
+        let malformed =
             "\n1 2\n-1 5 00\n+1 5 00\n1 x 00\n1 5 0\n1 5 00 \n1  5 00\n1 5 zz\n1 5 \n\u{e9}";
-        assert_eq!(Keyring::parse(broken.as_bytes()), Keyring::default());
+        assert_eq!(Keyring::parse(malformed.as_bytes()), Keyring::default());
         let twice = Keyring::parse(b"1 5 00\n1 6 01\n\xff\n2 7 02");
         assert_eq!(twice.to_string(), "1 5 00\n2 7 02\n");
         let many: String =
@@ -370,9 +384,9 @@ mod tests {
     }
 
     #[test]
-    fn cookies_age() {
+    fn cookies_expire_by_age() {
         let keyring = Keyring::parse(FILE.as_bytes());
-        // The time, the cookie for a new login, and the ones that a refresh leaves.
+        // Columns: the time, the cookie for a new login, and the cookies left after a refresh.
         for (now, newest, left) in [
             (699, None, &[][..]),
             (700, Some(1), &[1]),
@@ -397,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_cookie_takes_a_number_that_is_free() {
+    fn new_cookies_get_an_unused_id() {
         let mut keyring = Keyring::parse(b"2147483647 1 00\n0 1 00\n");
         let change = keyring.refresh(400, || [0xff; NEW_COOKIE_LEN]);
         assert_eq!((change, keyring.cookies()[2].id), (Refresh::Changed, 1));
@@ -405,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn the_proof_is_that_of_other_implementations() {
+    fn cookie_proofs_match_other_implementations() {
         let challenge = CookieChallenge::parse(b"ctx 5 server").expect("well-formed");
         let proof =
             Proof::parse(b"client a22c764e817d4ee11c0a8215668dc5964d17e6d5").expect("well-formed");
@@ -417,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_data_says_why() {
+    fn malformed_challenges_and_proofs_report_reasons() {
         for (data, expected) in [
             ("", CookieError::ContextEmpty),
             ("a/b 1 x", CookieError::ContextByte { at: 1 }),

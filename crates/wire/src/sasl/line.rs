@@ -1,4 +1,4 @@
-//! The lines of the authentication protocol: one command each, ended by `\r\n`.
+//! The lines of the authentication protocol: one command each, terminated by `\r\n`.
 //!
 //! ```
 //! use diligence_wire::sasl::line::{ClientLine, ServerLine};
@@ -9,45 +9,50 @@
 //! # Ok::<(), diligence_wire::sasl::line::LineError>(())
 //! ```
 //!
-//! Data stays hexadecimal here: what a mistake in it means depends on who reads it and when.
+//! Data is not decoded from hexadecimal here, because the reaction to an error depends on the state
+//! of the reader.
 
 use alloc::vec::Vec;
 use core::fmt::{self, Write as _};
 
-/// Bytes in a line with its `\r\n`. Whoever gets a longer one disconnects, as the reference
-/// implementation does; the specification sets no limit.
+/// Maximum length of a line in bytes, including its `\r\n`. A side that receives a longer one
+/// disconnects, like dbus-daemon; the specification sets no limit.
 pub const LINE_LEN_MAX: usize = 16 * 1024;
 
-/// What a client says.
+/// A line from a client.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ClientLine<'a> {
-    /// `AUTH`: asks which mechanisms there are.
+    /// `AUTH`: requests the list of mechanisms.
     ListMechanisms,
     /// `AUTH mechanism [initial]`: begins an exchange.
     Auth {
-        /// The mechanism's name, which may be unknown here.
+        /// The mechanism's name, which may be unknown.
         mechanism: &'a str,
-        /// The first answer, in hexadecimal, to a challenge that need not be sent.
+        /// The initial response, in hexadecimal, which makes the first challenge unnecessary.
         initial: Option<&'a str>,
     },
-    /// `DATA [response]`: goes on with an exchange; in hexadecimal.
+    /// `DATA [response]`: continues an exchange; in hexadecimal.
     Data(&'a str),
-    /// `CANCEL`: gives an exchange up.
+    /// `CANCEL`: aborts an exchange.
     Cancel,
-    /// `ERROR [explanation]`: did not understand the server.
+    /// `ERROR [explanation]`: the server's line was not understood.
     Error(&'a str),
-    /// `NEGOTIATE_UNIX_FD`: asks to pass file descriptors.
+    /// `NEGOTIATE_UNIX_FD`: requests the passing of file descriptors.
     NegotiateUnixFd,
-    /// `BEGIN`: the next byte is the first of the messages.
+    /// `BEGIN`: the next byte is the first byte of the messages.
     Begin,
-    /// A command that is not known here.
+    /// An unknown command, without its arguments.
     Unknown(&'a str),
 }
 
 impl<'a> ClientLine<'a> {
-    /// Reads a line without its `\r\n`.
+    /// Parses a line without its `\r\n`.
     ///
-    /// Arguments that a command does not have are ignored.
+    /// Superfluous arguments are ignored.
+    ///
+    /// # Errors
+    ///
+    /// If the line contains NUL or is not ASCII.
     pub fn parse(line: &'a [u8]) -> Result<Self, LineError> {
         let (command, arguments) = split_word(ascii(line)?);
         Ok(match command {
@@ -62,7 +67,7 @@ impl<'a> ClientLine<'a> {
         })
     }
 
-    /// Appends the line, with its `\r\n`.
+    /// Appends the line and its `\r\n` to `out`.
     pub fn write(&self, out: &mut Vec<u8>) {
         write_line(self, out);
     }
@@ -91,26 +96,30 @@ impl fmt::Display for ClientLine<'_> {
     }
 }
 
-/// What a server says.
+/// A line from a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ServerLine<'a> {
-    /// `REJECTED [mechanisms]`: the exchange failed; perhaps the names to choose from.
+    /// `REJECTED [mechanisms]`: the exchange failed; may list the available mechanisms.
     Rejected(&'a str),
     /// `OK guid`: the client is authenticated.
     Ok(&'a str),
-    /// `DATA [challenge]`: goes on with an exchange; in hexadecimal.
+    /// `DATA [challenge]`: continues an exchange; in hexadecimal.
     Data(&'a str),
     /// `ERROR [explanation]`: the client's command was not understood or not allowed, and is
-    /// forgotten.
+    /// ignored.
     Error(&'a str),
-    /// `AGREE_UNIX_FD`: file descriptors may be passed.
+    /// `AGREE_UNIX_FD`: file descriptors can be passed.
     AgreeUnixFd,
-    /// A command that is not known here.
+    /// An unknown command, without its arguments.
     Unknown(&'a str),
 }
 
 impl<'a> ServerLine<'a> {
-    /// Reads a line without its `\r\n`.
+    /// Parses a line without its `\r\n`.
+    ///
+    /// # Errors
+    ///
+    /// If the line contains NUL or is not ASCII.
     pub fn parse(line: &'a [u8]) -> Result<Self, LineError> {
         let (command, arguments) = split_word(ascii(line)?);
         Ok(match command {
@@ -123,7 +132,7 @@ impl<'a> ServerLine<'a> {
         })
     }
 
-    /// Appends the line, with its `\r\n`.
+    /// Appends the line and its `\r\n` to `out`.
     pub fn write(&self, out: &mut Vec<u8>) {
         write_line(self, out);
     }
@@ -142,10 +151,10 @@ impl fmt::Display for ServerLine<'_> {
     }
 }
 
-/// Why bytes are no line of either side.
+/// The reason why bytes are not a line of the protocol.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LineError {
-    /// A byte that is not ASCII, or NUL.
+    /// A byte is NUL or not ASCII.
     NotAscii {
         /// Offset in bytes from the start of the line.
         at: usize,
@@ -162,28 +171,28 @@ impl fmt::Display for LineError {
 
 impl core::error::Error for LineError {}
 
-/// Cuts a stream that arrives in chunks into lines.
+/// Splits a stream that arrives in chunks into lines.
 #[derive(Debug, Default)]
 pub(super) struct LineBuffer {
     partial: Vec<u8>,
-    /// Bytes of the stream that were taken, those in `partial` among them.
+    /// Number of stream bytes consumed, including the bytes in `partial`.
     taken: u64,
 }
 
-/// One line without its `\r\n`, and where it begins in the stream.
+/// A line without its `\r\n`, and its offset in the stream.
 pub(super) struct SaslLine {
     pub(super) bytes: Vec<u8>,
     pub(super) at: u64,
 }
 
-/// A line is longer than [`LINE_LEN_MAX`].
+/// The error that a line is longer than [`LINE_LEN_MAX`].
 pub(super) struct LineTooLong {
-    /// Where it begins in the stream.
+    /// Offset of the line in the stream.
     pub(super) at: u64,
 }
 
 impl LineBuffer {
-    /// Takes the first byte of `input`, which belongs to no line.
+    /// Consumes the first byte of `input`, which does not belong to a line.
     pub(super) fn skip_byte(&mut self, input: &mut &[u8]) -> Option<u8> {
         let (&first, rest) = input.split_first()?;
         *input = rest;
@@ -191,9 +200,10 @@ impl LineBuffer {
         Some(first)
     }
 
-    /// Takes bytes from the front of `input` up to the end of a line, and no more.
+    /// Consumes bytes from the front of `input` up to the end of a line.
     ///
-    /// `None` if the line has no end yet; its bytes are kept. A `\n` alone ends no line.
+    /// Returns `None` if the line is incomplete; its bytes are kept. A `\n` without `\r` does not
+    /// end a line.
     pub(super) fn next(&mut self, input: &mut &[u8]) -> Result<Option<SaslLine>, LineTooLong> {
         while !self.partial.ends_with(b"\r\n") {
             let Some(len) = self.next_piece(input) else { return Ok(None) };
@@ -211,7 +221,7 @@ impl LineBuffer {
         Ok(Some(SaslLine { bytes, at }))
     }
 
-    /// How much of `input` to take next: up to where a line may end.
+    /// Number of bytes to consume next: up to the next `\n`, which may end a line.
     fn next_piece(&self, input: &[u8]) -> Option<usize> {
         match input.iter().position(|&byte| byte == b'\n') {
             Some(end) => Some(end + 1),
@@ -233,7 +243,7 @@ fn ascii(line: &[u8]) -> Result<&str, LineError> {
     }
 }
 
-/// Splits off the first word; what follows begins after the blanks.
+/// Splits off the first word, and removes the blanks after it.
 fn split_word(text: &str) -> (&str, &str) {
     let (word, rest) = text.split_at(text.find([' ', '\t']).unwrap_or(text.len()));
     (word, rest.trim_start_matches([' ', '\t']))
@@ -258,7 +268,7 @@ fn write_line(line: &impl fmt::Display, out: &mut Vec<u8>) {
         }
     }
 
-    // The sink takes everything, and the lines' own `Display` never fails.
+    // The sink accepts all bytes, and the `Display` implementations of the lines never fail.
     let written = write!(HexSink(out), "{line}\r\n");
     debug_assert!(written.is_ok());
 }

@@ -1,17 +1,18 @@
 //! Authentication, before the first message ("Authentication Protocol").
 //!
-//! Both sides are machines that take bytes, cut as they come, and append bytes to answer with.
-//! They open nothing: what needs the system (a user's name, a keyring, random bytes) is asked for
-//! through a trait, and the time is an argument.
+//! Both sides are state machines: they take bytes, in chunks of any size, and append bytes to send.
+//! They do no input or output: the implementation of a trait provides user IDs, keyrings and random
+//! bytes, and the time is an argument.
 //!
-//! - [`line`](mod@line): the lines that the two sides exchange, and how they are cut from the stream.
-//! - [`server`], [`client`]: the two machines.
-//! - [`cookie`]: what `DBUS_COOKIE_SHA1` keeps in files and says about them.
+//! - [`line`](mod@line): the lines of the protocol, and splitting the stream into lines.
+//! - [`server`], [`client`]: the two state machines.
+//! - [`cookie`]: the keyring file of `DBUS_COOKIE_SHA1`, its challenges and proofs.
 //!
 //! ```
 //! use diligence_wire::guid::Guid;
 //! use diligence_wire::sasl::client::{
-//!     AuthenticationPlan, ClientConfig, ClientProgress, Direct, FdWish, NoCookies, SaslClient,
+//!     AuthenticationPlan, ClientConfig, ClientProgress, DirectAttempt, FdNegotiation, NoCookies,
+//!     SaslClient,
 //! };
 //! use diligence_wire::sasl::server::{
 //!     AuthenticatedIdentity, FdSupport, NoAuthority, PeerIdentity, SaslServer, ServerConfig,
@@ -27,8 +28,9 @@
 //!     cookie_context: Default::default(),
 //! });
 //! let (mut to_server, mut to_client) = (Vec::new(), Vec::new());
-//! let plan = AuthenticationPlan::AtOnce(Direct::External { uid: 1000 });
-//! let mut client = SaslClient::start(ClientConfig { plan, fds: FdWish::Wanted }, &mut to_server);
+//! let plan = AuthenticationPlan::Pipelined(DirectAttempt::External { uid: 1000 });
+//! let config = ClientConfig { plan, fds: FdNegotiation::Requested };
+//! let mut client = SaslClient::start(config, &mut to_server);
 //!
 //! let served = server.receive(&to_server, 0, &mut NoAuthority, &mut to_client)?;
 //! let ServerProgress::Done { identity, fds, .. } = served else { panic!("BEGIN was sent") };
@@ -49,27 +51,27 @@ use core::fmt;
 pub use client::{ClientConfig, SaslClient};
 pub use server::{SaslServer, ServerConfig};
 
-/// A way to authenticate ("Authentication mechanisms").
+/// An authentication mechanism ("Authentication mechanisms").
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Mechanism {
-    /// The system says who is at the other end of the socket.
+    /// The kernel reports the user at the other end of the socket.
     External,
-    /// The client shows that it can read a file that only the user can.
+    /// The client proves that it can read a file that only the user can read.
     DbusCookieSha1,
-    /// The client does not say who it is.
+    /// The client does not identify itself.
     Anonymous,
 }
 
 impl Mechanism {
-    /// All that there are here, best first.
+    /// All supported mechanisms, most preferred first.
     pub const ALL: [Self; 3] = [Self::External, Self::DbusCookieSha1, Self::Anonymous];
 
-    /// The mechanism with this name; names are compared with case.
+    /// The mechanism with this name; the comparison is case-sensitive.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|mechanism| mechanism.name() == name)
     }
 
-    /// The name in the protocol.
+    /// The name of the mechanism in the protocol.
     pub const fn name(self) -> &'static str {
         match self {
             Self::External => "EXTERNAL",
@@ -93,7 +95,7 @@ impl fmt::Display for Mechanism {
     }
 }
 
-/// A set of mechanisms, always listed best first.
+/// A set of mechanisms; iteration starts with the most preferred one.
 ///
 /// ```
 /// use diligence_wire::sasl::{Mechanism, Mechanisms};
@@ -106,27 +108,27 @@ impl fmt::Display for Mechanism {
 pub struct Mechanisms(u8);
 
 impl Mechanisms {
-    /// The empty set.
+    /// The set without mechanisms.
     pub const NONE: Self = Self(0);
 
-    /// Every mechanism that there is here.
+    /// The set of all supported mechanisms.
     pub const ALL: Self = Self::NONE
         .with(Mechanism::External)
         .with(Mechanism::DbusCookieSha1)
         .with(Mechanism::Anonymous);
 
-    /// The same set, and `mechanism`.
+    /// Adds `mechanism` to the set.
     #[must_use]
     pub const fn with(self, mechanism: Mechanism) -> Self {
         Self(self.0 | mechanism.bit())
     }
 
-    /// Whether `mechanism` is in the set.
+    /// True if `mechanism` is in the set.
     pub const fn contains(self, mechanism: Mechanism) -> bool {
         self.0 & mechanism.bit() != 0
     }
 
-    /// The mechanisms, best first.
+    /// The mechanisms in the set, most preferred first.
     pub fn iter(self) -> impl Iterator<Item = Mechanism> {
         Mechanism::ALL.into_iter().filter(move |&mechanism| self.contains(mechanism))
     }
@@ -148,11 +150,11 @@ impl fmt::Display for Mechanisms {
     }
 }
 
-/// Whether messages of a connection may carry file descriptors.
+/// Whether messages of a connection can carry file descriptors.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum FdPassing {
-    /// Both sides agreed to it.
+    /// Both sides agreed to pass descriptors.
     Agreed,
-    /// They did not: the client did not ask, or the server could not.
+    /// Descriptors are not passed: the client did not request it, or the server refused.
     Off,
 }

@@ -1,4 +1,4 @@
-//! The server's side of authentication.
+//! The server side of authentication ("Server states").
 
 use alloc::string::ToString as _;
 use alloc::vec::Vec;
@@ -10,66 +10,64 @@ use super::{FdPassing, Mechanism, Mechanisms};
 use crate::guid::Guid;
 use crate::hex;
 
-/// What a server knows before a client's first byte.
+/// The settings of a server for one client.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ServerConfig {
     /// The GUID of the address that the client connected to.
     pub guid: Guid,
-    /// What a client may try.
+    /// The mechanisms that the server offers.
     pub mechanisms: Mechanisms,
-    /// What the system says about the client.
+    /// The identity of the client, as reported by the kernel.
     pub peer: PeerIdentity,
-    /// Whether file descriptors could be passed if the client asks.
+    /// Whether file descriptors can be passed if the client requests it.
     pub fds: FdSupport,
-    /// Which file of cookies `DBUS_COOKIE_SHA1` uses.
+    /// The context, that is the cookie file, for `DBUS_COOKIE_SHA1`.
     pub cookie_context: CookieContext,
 }
 
-/// What the system says about the other end of a socket.
+/// The identity of the other end of a socket, as reported by the kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PeerIdentity {
-    /// The user; `None` if the transport cannot tell, as TCP.
+    /// The user ID; `None` if the transport does not report it, like TCP.
     pub uid: Option<u32>,
 }
 
-/// Whether a transport can pass file descriptors.
+/// Whether the server supports passing file descriptors.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum FdSupport {
-    /// It can.
+    /// Descriptor passing is supported.
     Available,
-    /// It cannot, or the server does not want to.
+    /// Descriptor passing is not supported by the transport, or disabled by the server.
     Unavailable,
 }
 
-/// What the server's machine asks its program for.
-///
-/// All of it is for `DBUS_COOKIE_SHA1`; the machine calls nothing here for the other mechanisms.
+/// The callbacks of the server for `DBUS_COOKIE_SHA1`; other mechanisms do not use them.
 pub trait Authority {
-    /// The user with this login name.
+    /// The user ID for this login name; `None` if the user is unknown.
     fn uid_of(&mut self, login_name: &str) -> Option<u32>;
 
-    /// A cookie that this user can read, and a new login may use.
+    /// A cookie that this user can read and that a new login can use.
     ///
-    /// The program locks, loads, [refreshes](super::cookie::Keyring::refresh) and saves the file.
-    /// `None` refuses the user.
+    /// The implementation locks, loads, [refreshes](super::cookie::Keyring::refresh) and saves the
+    /// file. `None` rejects the user.
     fn cookie(&mut self, request: CookieRequest<'_>) -> Option<Cookie>;
 
-    /// Bytes that nobody can foretell.
+    /// Bytes that other processes cannot predict.
     fn random(&mut self) -> [u8; CHALLENGE_LEN];
 }
 
-/// Which cookie a login needs.
+/// The parameters of [`Authority::cookie`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CookieRequest<'a> {
-    /// The name of the file.
+    /// The context, which is the name of the file.
     pub context: &'a CookieContext,
-    /// Whose file.
+    /// The user ID of the file's owner.
     pub uid: u32,
     /// The time, in seconds since 1970.
     pub now_unix: u64,
 }
 
-/// For a server that does not offer `DBUS_COOKIE_SHA1`: knows nobody and has no cookie.
+/// The callbacks for a server that does not offer `DBUS_COOKIE_SHA1`.
 #[derive(Clone, Copy, Debug)]
 pub struct NoAuthority;
 
@@ -87,39 +85,39 @@ impl Authority for NoAuthority {
     }
 }
 
-/// Who a client has shown to be.
+/// The identity that a client has authenticated as.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum AuthenticatedIdentity {
-    /// This user.
+    /// The user with this ID.
     Uid(u32),
-    /// Anybody. Whether such a client may stay is the server's decision.
+    /// No identity. The server decides whether to accept such a client.
     Anonymous,
 }
 
-/// What to do after [`SaslServer::receive`].
+/// The next step after [`SaslServer::receive`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ServerProgress {
-    /// Send what was written, then wait for more bytes.
+    /// Send the output, then wait for more bytes.
     NeedMore,
-    /// The client said `BEGIN`: what follows are messages.
+    /// The client sent `BEGIN`: messages follow.
     Done {
-        /// Bytes of the input that were part of the authentication; the rest is messages.
+        /// Number of input bytes that belong to the authentication; the rest is messages.
         consumed: usize,
-        /// Who the client is.
+        /// The identity of the client.
         identity: AuthenticatedIdentity,
-        /// Whether its messages may carry file descriptors.
+        /// Whether messages can carry file descriptors.
         fds: FdPassing,
     },
 }
 
-/// Why a server ends the connection.
+/// The reason why a server closes the connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Violation {
     /// The first byte of the stream is not NUL.
     MissingNul {
-        /// The first byte.
+        /// The first byte of the stream.
         found: u8,
     },
     /// A line is longer than [`LINE_LEN_MAX`](super::line::LINE_LEN_MAX).
@@ -127,19 +125,19 @@ pub enum Violation {
         /// Offset of the line in the stream.
         at: u64,
     },
-    /// `BEGIN` came before `OK`.
+    /// The client sent `BEGIN` before the server sent `OK`.
     BeginBeforeOk {
         /// Offset of the line in the stream.
         at: u64,
     },
-    /// The client was rejected for the [last](REJECTIONS_MAX) time.
+    /// The client was rejected [`REJECTIONS_MAX`] times.
     TooManyRejections {
         /// Offset in the stream of the line that was rejected.
         at: u64,
     },
     /// The client sent more than [`COMMANDS_MAX`] lines.
     TooManyCommands {
-        /// Offset in the stream of the line that is too many.
+        /// Offset in the stream of the first line over the limit.
         at: u64,
     },
 }
@@ -148,18 +146,18 @@ impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::MissingNul { found } => {
-                write!(f, "the first byte must be NUL and is {found:#04x}")
+                write!(f, "the first byte must be NUL, but is {found:#04x}")
             }
             Self::LineTooLong { at } => write!(f, "the line at byte {at} is too long"),
             Self::BeginBeforeOk { at } => write!(f, "BEGIN at byte {at} came before OK"),
             Self::TooManyRejections { at } => {
                 write!(
                     f,
-                    "the attempt at byte {at} was the last of {REJECTIONS_MAX} to be rejected"
+                    "the attempt at byte {at} was rejected; {REJECTIONS_MAX} rejections are the limit"
                 )
             }
             Self::TooManyCommands { at } => {
-                write!(f, "the line at byte {at} is one more than {COMMANDS_MAX}")
+                write!(f, "the line at byte {at} exceeds the limit of {COMMANDS_MAX} lines")
             }
         }
     }
@@ -167,64 +165,69 @@ impl fmt::Display for Violation {
 
 impl core::error::Error for Violation {}
 
-/// Why a client was rejected.
+/// The reason why a client was rejected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rejection {
-    /// It tried only mechanisms that the server does not offer. It has learnt from the answer which ones
-    /// there are, and may come again with one of these.
+    /// The client tried only mechanisms that the server does not offer. The answer lists the
+    /// offered ones, and the client can try one of these.
     NotOffered,
-    /// Something that it said was not accepted.
+    /// The credentials of the client were not accepted.
     NotAccepted,
 }
 
-/// A client's rejected attempts, after the last of which it is disconnected.
+/// Maximum number of rejections of a client; after the last one it is disconnected.
 pub const REJECTIONS_MAX: u8 = 6;
 
-/// Lines of one client. This bounds what a client that reads no answers can make a server hold;
-/// an exchange takes four.
+/// Maximum number of lines from one client. It bounds the output that the server queues for a
+/// client that does not read; an exchange takes four lines.
 pub const COMMANDS_MAX: u16 = 256;
 
-/// The machine: bytes of a client in, bytes to answer with out.
+/// The state machine of a server: takes a client's bytes, and produces bytes to send.
 ///
 /// ```text
 ///             NUL                AUTH, accepted at once
 /// ExpectNul -------> ExpectAuth -----------------------> ExpectBegin --BEGIN--> Finished
 ///                    ^  |    ^                            ^    |
 ///            rejected|  |    '------ CANCEL, ERROR -------|----'
-///                    |  | AUTH, more to ask               |
+///                    |  | AUTH, data missing              |
 ///                    |  v                                 |
 ///                    ExpectData --------- DATA, accepted -'
 /// ```
 ///
-/// What a state does not expect is answered with `ERROR` and changes nothing; `BEGIN` too early
-/// ends the connection. Both are as in the chapter "Server states".
+/// An unexpected line is answered with `ERROR` and does not change the state; an early `BEGIN`
+/// closes the connection. Both follow the chapter "Server states".
 ///
-/// Call [`receive`](Self::receive) with every chunk until it says [`ServerProgress::Done`] or fails, and
-/// send what it wrote each time, also when it failed: it may be the last rejection. A server should
-/// read no more while what was written waits to be sent.
+/// Call [`receive`](Self::receive) with every chunk until it returns [`ServerProgress::Done`] or an
+/// error, and send the output each time, also after an error: it may be the last rejection. A
+/// server should stop reading while output is waiting to be sent.
 #[derive(Debug)]
 pub struct SaslServer {
     config: ServerConfig,
     lines: LineBuffer,
-    tally: RejectionCount,
+    counts: ClientCounts,
     state: ServerState,
 }
 
 impl SaslServer {
-    /// Waits for a client's first byte.
+    /// Creates a state machine that waits for a client's first byte.
     pub fn new(config: ServerConfig) -> Self {
         Self {
             config,
             lines: LineBuffer::default(),
-            tally: RejectionCount::default(),
+            counts: ClientCounts::default(),
             state: ServerState::ExpectNul,
         }
     }
 
-    /// Takes bytes, however they were cut, and appends the answers to `out`.
+    /// Processes received bytes, in chunks of any size, and appends the answers to `out`.
     ///
-    /// After the end of `BEGIN` no byte is taken. Once this has said `Done` or failed, it goes on
-    /// to say the same and takes nothing.
+    /// Bytes after the end of `BEGIN` are not consumed. After `Done` or an error, further calls
+    /// return the same result and consume no bytes.
+    ///
+    /// # Errors
+    ///
+    /// If the client violated the protocol or exceeded a limit. The server closes the connection
+    /// then.
     pub fn receive(
         &mut self,
         input: &[u8],
@@ -258,15 +261,15 @@ impl SaslServer {
         }
     }
 
-    /// Whether the client has tried to authenticate, and nothing that it tried was accepted. If it
-    /// leaves now, that is why.
+    /// True if the client tried to authenticate and all its attempts were rejected. If it
+    /// disconnects now, this is the reason.
     pub fn has_rejected(&self) -> bool {
-        self.tally.attempts > 0 && matches!(self.state, ServerState::ExpectAuth)
+        self.counts.attempts > 0 && matches!(self.state, ServerState::ExpectAuth)
     }
 
-    /// Why the client was rejected, if it was.
+    /// The reason why the client was rejected; `None` if it was not.
     pub fn rejection(&self) -> Option<Rejection> {
-        let RejectionCount { attempts, not_offered, rejections, .. } = self.tally;
+        let ClientCounts { attempts, not_offered, rejections, .. } = self.counts;
         match rejections {
             0 => None,
             _ if attempts > 0 && attempts == not_offered => Some(Rejection::NotOffered),
@@ -281,18 +284,18 @@ impl SaslServer {
         authority: &mut impl Authority,
         out: &mut Vec<u8>,
     ) {
-        let Self { config, tally, .. } = self;
-        let mut turn = ServerTurn { config, tally, now_unix, authority, out, at: line.at };
+        let Self { config, counts, .. } = self;
+        let mut step = ServerStep { config, counts, now_unix, authority, out, at: line.at };
         let state = core::mem::replace(&mut self.state, ServerState::ExpectNul);
-        let next = turn.count().and_then(|()| match ClientLine::parse(&line.bytes) {
-            Ok(line) => state.receive(line, &mut turn),
-            Err(_) => turn.refuse(state, MechanismRefusal::NotAscii),
+        let next = step.count().and_then(|()| match ClientLine::parse(&line.bytes) {
+            Ok(line) => state.receive(line, &mut step),
+            Err(_) => step.refuse(state, MechanismRefusal::NotAscii),
         });
         self.state = next.unwrap_or_else(ServerState::from);
     }
 }
 
-/// What the machine waits for.
+/// The state: which line the server waits for.
 #[derive(Debug)]
 enum ServerState {
     ExpectNul,
@@ -302,16 +305,16 @@ enum ServerState {
     Finished(Result<ServerLogin, Violation>),
 }
 
-/// An exchange that waits for the client's answer.
+/// An exchange that waits for the client's response.
 #[derive(Debug)]
 enum MechanismExchange {
-    /// The client was asked who it is.
+    /// The client was asked for its identity.
     External,
-    /// The client was asked about this cookie of this user.
+    /// The client got a challenge about this cookie of this user.
     Cookie { uid: u32, challenge: CookieChallenge, cookie: Cookie },
 }
 
-/// What a client has got so far.
+/// The result of a successful authentication.
 #[derive(Clone, Copy, Debug)]
 struct ServerLogin {
     identity: AuthenticatedIdentity,
@@ -335,30 +338,30 @@ impl ServerState {
     fn receive<A: Authority>(
         self,
         line: ClientLine<'_>,
-        turn: &mut ServerTurn<'_, A>,
+        step: &mut ServerStep<'_, A>,
     ) -> Result<Self, Violation> {
         match (self, line) {
-            (state, ClientLine::Unknown(_)) => turn.refuse(state, MechanismRefusal::UnknownCommand),
-            (_, ClientLine::Error(_)) => turn.reject(),
-            (Self::ExpectAuth, line) => Self::receive_auth(line, turn),
-            (Self::ExpectData(exchange), line) => exchange.receive(line, turn),
-            (Self::ExpectBegin(login), line) => login.receive(line, turn),
+            (state, ClientLine::Unknown(_)) => step.refuse(state, MechanismRefusal::UnknownCommand),
+            (_, ClientLine::Error(_)) => step.reject(),
+            (Self::ExpectAuth, line) => Self::receive_auth(line, step),
+            (Self::ExpectData(exchange), line) => exchange.receive(line, step),
+            (Self::ExpectBegin(login), line) => login.receive(line, step),
             (state @ (Self::ExpectNul | Self::Finished(_)), _) => Ok(state),
         }
     }
 
     fn receive_auth<A: Authority>(
         line: ClientLine<'_>,
-        turn: &mut ServerTurn<'_, A>,
+        step: &mut ServerStep<'_, A>,
     ) -> Result<Self, Violation> {
         match line {
-            ClientLine::Auth { mechanism, initial } => turn.begin_exchange(mechanism, initial),
-            ClientLine::ListMechanisms => turn.reject(),
-            ClientLine::Begin => Err(Violation::BeginBeforeOk { at: turn.at }),
+            ClientLine::Auth { mechanism, initial } => step.begin_exchange(mechanism, initial),
+            ClientLine::ListMechanisms => step.reject(),
+            ClientLine::Begin => Err(Violation::BeginBeforeOk { at: step.at }),
             ClientLine::NegotiateUnixFd => {
-                turn.refuse(Self::ExpectAuth, MechanismRefusal::NotYetOk)
+                step.refuse(Self::ExpectAuth, MechanismRefusal::NotYetOk)
             }
-            _ => turn.refuse(Self::ExpectAuth, MechanismRefusal::NoExchange),
+            _ => step.refuse(Self::ExpectAuth, MechanismRefusal::NoExchange),
         }
     }
 }
@@ -367,36 +370,36 @@ impl MechanismExchange {
     fn receive<A: Authority>(
         self,
         line: ClientLine<'_>,
-        turn: &mut ServerTurn<'_, A>,
+        step: &mut ServerStep<'_, A>,
     ) -> Result<ServerState, Violation> {
         match line {
             ClientLine::Data(response) => match hex::decode(response) {
-                Ok(response) => self.receive_response(&response, turn),
+                Ok(response) => self.receive_response(&response, step),
                 Err(_) => {
-                    turn.refuse(ServerState::ExpectData(self), MechanismRefusal::NotHexadecimal)
+                    step.refuse(ServerState::ExpectData(self), MechanismRefusal::NotHexadecimal)
                 }
             },
-            ClientLine::Cancel => turn.reject(),
-            ClientLine::Begin => Err(Violation::BeginBeforeOk { at: turn.at }),
+            ClientLine::Cancel => step.reject(),
+            ClientLine::Begin => Err(Violation::BeginBeforeOk { at: step.at }),
             ClientLine::NegotiateUnixFd => {
-                turn.refuse(ServerState::ExpectData(self), MechanismRefusal::NotYetOk)
+                step.refuse(ServerState::ExpectData(self), MechanismRefusal::NotYetOk)
             }
-            _ => turn.refuse(ServerState::ExpectData(self), MechanismRefusal::ExchangeGoesOn),
+            _ => step.refuse(ServerState::ExpectData(self), MechanismRefusal::ExchangePending),
         }
     }
 
     fn receive_response<A: Authority>(
         self,
         response: &[u8],
-        turn: &mut ServerTurn<'_, A>,
+        step: &mut ServerStep<'_, A>,
     ) -> Result<ServerState, Violation> {
         match self {
-            Self::External => turn.finish_external(response),
+            Self::External => step.finish_external(response),
             Self::Cookie { uid, challenge, cookie } => match Proof::parse(response) {
                 Ok(proof) if proof.holds(&challenge, &cookie.secret) => {
-                    turn.accept(AuthenticatedIdentity::Uid(uid))
+                    step.accept(AuthenticatedIdentity::Uid(uid))
                 }
-                _ => turn.reject(),
+                _ => step.reject(),
             },
         }
     }
@@ -406,26 +409,26 @@ impl ServerLogin {
     fn receive<A: Authority>(
         self,
         line: ClientLine<'_>,
-        turn: &mut ServerTurn<'_, A>,
+        step: &mut ServerStep<'_, A>,
     ) -> Result<ServerState, Violation> {
-        match (line, turn.config.fds) {
+        match (line, step.config.fds) {
             (ClientLine::Begin, _) => Ok(ServerState::Finished(Ok(self))),
             (ClientLine::NegotiateUnixFd, FdSupport::Available) => {
-                turn.reply(ServerLine::AgreeUnixFd);
+                step.reply(ServerLine::AgreeUnixFd);
                 Ok(ServerState::ExpectBegin(Self { fds: FdPassing::Agreed, ..self }))
             }
             (ClientLine::NegotiateUnixFd, FdSupport::Unavailable) => {
-                turn.refuse(ServerState::ExpectBegin(self), MechanismRefusal::NoFdPassing)
+                step.refuse(ServerState::ExpectBegin(self), MechanismRefusal::NoFdPassing)
             }
-            (ClientLine::Cancel, _) => turn.reject(),
-            _ => turn.refuse(ServerState::ExpectBegin(self), MechanismRefusal::AlreadyOk),
+            (ClientLine::Cancel, _) => step.reject(),
+            _ => step.refuse(ServerState::ExpectBegin(self), MechanismRefusal::AlreadyOk),
         }
     }
 }
 
-/// What a client has used up.
+/// Counters for the limits of a client.
 #[derive(Debug, Default)]
-struct RejectionCount {
+struct ClientCounts {
     attempts: u16,
     /// Attempts with a mechanism that the server does not offer.
     not_offered: u16,
@@ -433,10 +436,10 @@ struct RejectionCount {
     commands: u16,
 }
 
-/// One line's worth of work: what the states need to answer it.
-struct ServerTurn<'t, A> {
+/// The context for processing one line.
+struct ServerStep<'t, A> {
     config: &'t ServerConfig,
-    tally: &'t mut RejectionCount,
+    counts: &'t mut ClientCounts,
     now_unix: u64,
     authority: &'t mut A,
     out: &'t mut Vec<u8>,
@@ -444,10 +447,10 @@ struct ServerTurn<'t, A> {
     at: u64,
 }
 
-impl<A: Authority> ServerTurn<'_, A> {
+impl<A: Authority> ServerStep<'_, A> {
     fn count(&mut self) -> Result<(), Violation> {
-        self.tally.commands += 1;
-        if self.tally.commands > COMMANDS_MAX {
+        self.counts.commands += 1;
+        if self.counts.commands > COMMANDS_MAX {
             return Err(Violation::TooManyCommands { at: self.at });
         }
         Ok(())
@@ -458,12 +461,12 @@ impl<A: Authority> ServerTurn<'_, A> {
         mechanism: &str,
         initial: Option<&str>,
     ) -> Result<ServerState, Violation> {
-        // Not more than commands, of which there is a limit.
-        self.tally.attempts += 1;
+        // Cannot overflow: there is at most one attempt per command, and commands are limited.
+        self.counts.attempts += 1;
         let mechanism = Mechanism::from_name(mechanism);
         let Some(mechanism) = mechanism.filter(|&known| self.config.mechanisms.contains(known))
         else {
-            self.tally.not_offered += 1;
+            self.counts.not_offered += 1;
             return self.reject();
         };
         let Ok(initial) = initial.map(hex::decode).transpose() else {
@@ -472,14 +475,14 @@ impl<A: Authority> ServerTurn<'_, A> {
         match (mechanism, initial) {
             (Mechanism::External, None) => self.begin_external(),
             (Mechanism::External, Some(identity)) => self.finish_external(&identity),
-            // The client speaks first in this mechanism, and did not.
+            // In this mechanism the client must send an initial response.
             (Mechanism::DbusCookieSha1, None) => self.reject(),
             (Mechanism::DbusCookieSha1, Some(user)) => self.begin_cookie(&user),
             (Mechanism::Anonymous, trace) => self.finish_anonymous(&trace.unwrap_or_default()),
         }
     }
 
-    /// Asks the client for the identity that it left out, unless none could be right.
+    /// Asks the client for the missing identity, unless the transport reports no user.
     fn begin_external(&mut self) -> Result<ServerState, Violation> {
         if self.config.peer.uid.is_none() {
             return self.reject();
@@ -488,8 +491,8 @@ impl<A: Authority> ServerTurn<'_, A> {
         Ok(ServerState::ExpectData(MechanismExchange::External))
     }
 
-    /// An empty identity asks for the user whom the system names; any other must be that user's
-    /// number. Login names are not looked up for somebody of whom nothing is known yet.
+    /// An empty identity means the user that the kernel reports; any other must be the user ID of
+    /// that user. Login names are not looked up for unauthenticated clients.
     fn finish_external(&mut self, identity: &[u8]) -> Result<ServerState, Violation> {
         match self.config.peer.uid {
             Some(uid) if identity.is_empty() || uid_from_digits(identity) == Some(uid) => {
@@ -519,7 +522,7 @@ impl<A: Authority> ServerTurn<'_, A> {
         self.authority.uid_of(name)
     }
 
-    /// The client may say something for the log, which must be text.
+    /// The client can send a text for the log, which must be UTF-8.
     fn finish_anonymous(&mut self, trace: &[u8]) -> Result<ServerState, Violation> {
         match core::str::from_utf8(trace) {
             Ok(_) => self.accept(AuthenticatedIdentity::Anonymous),
@@ -534,20 +537,20 @@ impl<A: Authority> ServerTurn<'_, A> {
 
     fn reject(&mut self) -> Result<ServerState, Violation> {
         self.reply(ServerLine::Rejected(&self.config.mechanisms.to_string()));
-        self.tally.rejections += 1;
-        if self.tally.rejections == REJECTIONS_MAX {
+        self.counts.rejections += 1;
+        if self.counts.rejections == REJECTIONS_MAX {
             return Err(Violation::TooManyRejections { at: self.at });
         }
         Ok(ServerState::ExpectAuth)
     }
 
-    /// Says why a line is not for this state, which stays.
+    /// Answers `ERROR` with an explanation, and keeps the state.
     fn refuse(
         &mut self,
         state: ServerState,
-        why: MechanismRefusal,
+        refusal: MechanismRefusal,
     ) -> Result<ServerState, Violation> {
-        self.reply(ServerLine::Error(why.explanation()));
+        self.reply(ServerLine::Error(refusal.explanation()));
         Ok(state)
     }
 
@@ -556,14 +559,14 @@ impl<A: Authority> ServerTurn<'_, A> {
     }
 }
 
-/// Why a line is answered with `ERROR`.
+/// The reason for an `ERROR` answer.
 #[derive(Clone, Copy)]
 enum MechanismRefusal {
     UnknownCommand,
     NotAscii,
     NotHexadecimal,
     NoExchange,
-    ExchangeGoesOn,
+    ExchangePending,
     NotYetOk,
     AlreadyOk,
     NoFdPassing,
@@ -572,11 +575,11 @@ enum MechanismRefusal {
 impl MechanismRefusal {
     const fn explanation(self) -> &'static str {
         match self {
-            Self::UnknownCommand => "This command is not known here",
+            Self::UnknownCommand => "This command is unknown",
             Self::NotAscii => "Commands are ASCII without NUL",
             Self::NotHexadecimal => "The argument must be pairs of hexadecimal digits",
             Self::NoExchange => "AUTH must come first",
-            Self::ExchangeGoesOn => "Answer with DATA or give up with CANCEL",
+            Self::ExchangePending => "Answer with DATA or give up with CANCEL",
             Self::NotYetOk => "Authenticate first",
             Self::AlreadyOk => "You are authenticated and may BEGIN",
             Self::NoFdPassing => "File descriptors cannot be passed here",

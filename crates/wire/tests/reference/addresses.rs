@@ -1,4 +1,4 @@
-//! Addresses.
+//! Comparison of server addresses with libdbus.
 
 use diligence_wire::address::AddressList;
 use testkit::random::Random;
@@ -7,19 +7,19 @@ use crate::judge::{Judge, JudgedText, ReferenceVerdict};
 use crate::{BATCH, ReferenceComparison, cases, deviations, distort, verdict};
 
 #[test]
-fn addresses_are_judged_as_by_the_reference() {
+fn addresses_are_validated_like_libdbus() {
     let comparison = ReferenceComparison {
         kind: JudgedText::Address,
         count: cases(30),
         case: &address,
         ours: &|text: &String| verdict(AddressList::parse(text).map_err(|error| error.kind)),
-        excuse: &|_, ours, theirs| deviations::of_address(ours, theirs),
+        deviation: &|_, ours, theirs| deviations::address_deviation(ours, theirs),
     };
     comparison.run(&mut Judge::new());
 }
 
 #[test]
-fn addresses_are_read_as_by_the_reference() {
+fn addresses_are_read_like_libdbus() {
     let mut random = Random::from_env();
     let mut judge = Judge::new();
     let mut compared = 0;
@@ -38,7 +38,7 @@ fn addresses_are_read_as_by_the_reference() {
     assert!(compared > cases(1), "only {compared} were valid");
 }
 
-/// A list of addresses, valid or nearly so.
+/// A list of addresses, valid or almost valid.
 fn address(random: &mut Random) -> String {
     let entries: Vec<String> = (0..random.pick(&[1, 1, 1, 2, 3])).map(|_| entry(random)).collect();
     let mut text = entries.join(";");

@@ -1,9 +1,9 @@
-//! A bus of the reference, for one test.
+//! A dbus-daemon for one test.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 
-/// A session bus; it ends with the test.
+/// A session bus that is stopped on drop.
 pub(crate) struct ReferenceBus {
     process: Child,
     address: String,
@@ -11,7 +11,7 @@ pub(crate) struct ReferenceBus {
 
 impl ReferenceBus {
     pub(crate) fn start() -> Self {
-        // As root or in a container there may be no other place for a socket.
+        // As root or in a container, the default directory of the socket may not exist.
         let address = format!("--address=unix:dir={}", std::env::temp_dir().display());
         let mut command = Command::new("setpriv");
         command.args(["--pdeathsig", "TERM", "dbus-daemon", "--session", "--nofork"]);
@@ -31,7 +31,7 @@ impl ReferenceBus {
 
 impl Drop for ReferenceBus {
     fn drop(&mut self) {
-        // It takes its socket along.
+        // SIGTERM, so that the bus removes its socket.
         let id = self.process.id().to_string();
         let _ = Command::new("kill").args(["-TERM", &id]).status();
         let _ = self.process.wait();

@@ -1,38 +1,38 @@
-//! Where the two are known to differ, as narrow as it can be said. Each entry is a row of
-//! docs/deviations.md, but for those that only say when a verdict is reached.
+//! Known differences from libdbus, defined as narrowly as possible. Each is a row of
+//! docs/deviations.md, except rows that only concern the time of a verdict.
 
 use diligence_wire::message::{FixedHeader, HeaderScan, ScannedField};
 
-use crate::Excuse;
+use crate::KnownDeviation;
 use crate::judge::{JudgedText, ReferenceVerdict};
 
-/// Of messages.
-pub(crate) fn of_message(
+/// The known difference for a message.
+pub(crate) fn message_deviation(
     bytes: &[u8],
     ours: &ReferenceVerdict,
     theirs: &ReferenceVerdict,
-) -> Excuse {
+) -> KnownDeviation {
     match (ours, theirs) {
-        // Both refuse it in the end.
+        // libdbus rejects the message when it is complete.
         (ReferenceVerdict::Invalid(reason), ReferenceVerdict::Incomplete)
             if KNOWN_FROM_START.contains(&reason.as_str()) =>
         {
-            Some("refused at its first bytes")
+            Some("rejected after the fixed header")
         }
         (ReferenceVerdict::Invalid(reason), ReferenceVerdict::Incomplete)
             if reason.starts_with("NoRoomForSender") =>
         {
-            Some("header fields that leave no room for a sender")
+            Some("header fields without room for a sender")
         }
         (ReferenceVerdict::Invalid(reason), ReferenceVerdict::Valid(_)) => match reason.as_str() {
             "FieldName(Sender, EmptyElement)" | "FieldName(Destination, EmptyElement)"
                 if contains(bytes, b":.") =>
             {
-                Some("a unique name without a first element")
+                Some("a unique name with an empty first element")
             }
-            "TooDeep" => Some("the depth of a body"),
+            "TooDeep" => Some("the nesting depth of a body"),
             "Signature(ArrayTooDeep)" | "FieldName(Signature, ArrayTooDeep)" => {
-                Some("the depth of a signature")
+                Some("the nesting depth of a signature")
             }
             _ => None,
         },
@@ -40,16 +40,16 @@ pub(crate) fn of_message(
             if CONTAINER_INSTANCE_ERRORS.iter().any(|error| reason.contains(error))
                 && has_container_instance(bytes) =>
         {
-            Some("a header field of the reference's own")
+            Some("a header field that only libdbus defines")
         }
         _ => None,
     }
 }
 
-/// What the first 16 bytes show. The reference looks at these things when the message is there.
+/// Errors in the fixed header. libdbus reports them only once the message is complete.
 const KNOWN_FROM_START: [&str; 4] = ["Version", "TypeZero", "SerialZero", "FieldsTooLong"];
 
-/// What the reference says of a field that it knows and the specification does not.
+/// Errors of libdbus about a header field that the specification does not define.
 const CONTAINER_INSTANCE_ERRORS: [&str; 2] = ["Header field has wrong type", "appears twice"];
 
 fn has_container_instance(bytes: &[u8]) -> bool {
@@ -63,44 +63,47 @@ fn has_container_instance(bytes: &[u8]) -> bool {
     found
 }
 
-/// Of names and signatures.
-pub(crate) fn of_text(
+/// The known difference for a name or a signature.
+pub(crate) fn text_deviation(
     kind: JudgedText,
     text: &[u8],
     ours: &ReferenceVerdict,
     theirs: &ReferenceVerdict,
-) -> Excuse {
+) -> KnownDeviation {
     let (ReferenceVerdict::Invalid(reason), ReferenceVerdict::Valid(_)) = (ours, theirs) else {
         return None;
     };
     match kind {
         JudgedText::BusName if text.starts_with(b":.") && reason.contains("EmptyElement") => {
-            Some("a unique name without a first element")
+            Some("a unique name with an empty first element")
         }
         JudgedText::Signature | JudgedText::SingleType if reason.contains("ArrayTooDeep") => {
-            Some("the depth of a signature")
+            Some("the nesting depth of a signature")
         }
         _ => None,
     }
 }
 
-/// Of addresses.
-pub(crate) fn of_address(ours: &ReferenceVerdict, theirs: &ReferenceVerdict) -> Excuse {
+/// The known difference for an address.
+pub(crate) fn address_deviation(
+    ours: &ReferenceVerdict,
+    theirs: &ReferenceVerdict,
+) -> KnownDeviation {
     let (ReferenceVerdict::Invalid(reason), ReferenceVerdict::Valid(_)) = (ours, theirs) else {
         return None;
     };
-    let is_of = |kinds: &[&str]| kinds.iter().any(|kind| reason.starts_with(kind));
-    if is_of(&["DuplicateKey", "InvalidGuid"]) {
-        Some("a key that stands twice, a GUID that is none")
-    } else if is_of(&OF_TRANSPORTS) {
-        Some("refused when it is read")
+    let starts_with_any = |kinds: &[&str]| kinds.iter().any(|kind| reason.starts_with(kind));
+    if starts_with_any(&["DuplicateKey", "InvalidGuid"]) {
+        Some("a duplicate key or an invalid GUID")
+    } else if starts_with_any(&TRANSPORT_ERRORS) {
+        Some("rejected by the parser instead of the transport")
     } else {
         None
     }
 }
 
-/// What a transport cannot be used with. The reference says so when it shall use it.
-const OF_TRANSPORTS: [&str; 9] = [
+/// Errors in the keys of a transport, which libdbus reports only when it uses the transport.
+const TRANSPORT_ERRORS: [&str; 9] = [
     "EmptyTransport",
     "MissingKey",
     "NoUnixKey",
@@ -112,10 +115,14 @@ const OF_TRANSPORTS: [&str; 9] = [
     "InvalidFamily",
 ];
 
-/// Of match rules.
-pub(crate) fn of_rule(text: &str, ours: &ReferenceVerdict, theirs: &ReferenceVerdict) -> Excuse {
+/// The known difference for a match rule.
+pub(crate) fn rule_deviation(
+    text: &str,
+    ours: &ReferenceVerdict,
+    theirs: &ReferenceVerdict,
+) -> KnownDeviation {
     if text.contains(r"\,") || text.contains(r"\\") {
-        return Some("a backslash before a comma or another");
+        return Some("a backslash before a comma or a backslash");
     }
     let (ReferenceVerdict::Invalid(reason), ReferenceVerdict::Valid(_)) = (ours, theirs) else {
         return None;
@@ -124,22 +131,22 @@ pub(crate) fn of_rule(text: &str, ours: &ReferenceVerdict, theirs: &ReferenceVer
     if is("EmptyKey") {
         Some("an empty key")
     } else if is("ArgNumberLeadingZero") && text.contains("arg0") {
-        Some("a zero before the number of an argument")
-    } else if is("MissingArgNumber") && SIGNED.iter().any(|key| text.contains(key)) {
+        Some("a leading zero in the number of an argument")
+    } else if is("MissingArgNumber") && SIGNS_AND_BLANKS.iter().any(|key| text.contains(key)) {
         Some("a sign or a blank before the number of an argument")
     } else if reason.contains("EmptyElement") && text.contains(":.") {
-        Some("a unique name without a first element")
+        Some("a unique name with an empty first element")
     } else if text.matches('=').count() > KEYS_MAX {
-        Some("keys behind the sixteenth")
+        Some("keys after the sixteenth")
     } else {
         None
     }
 }
 
-/// What strtoul(3) takes before a number.
-const SIGNED: [&str; 3] = ["arg+", "arg-", "arg\u{b}"];
+/// Characters that strtoul(3) accepts before a number.
+const SIGNS_AND_BLANKS: [&str; 3] = ["arg+", "arg-", "arg\u{b}"];
 
-/// The reference looks at no more keys of a rule.
+/// Maximum number of keys that dbus-daemon reads in a rule.
 const KEYS_MAX: usize = 16;
 
 fn contains(bytes: &[u8], part: &[u8]) -> bool {

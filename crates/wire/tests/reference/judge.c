@@ -1,9 +1,10 @@
-/* What libdbus says about messages, names, signatures and addresses, and a bus about match rules.
- *
- * Cases come in batches on standard input: how many, then for each its kind, its length and its
- * bytes. For each case a verdict goes back, its length and a text: a class, and what there is to say
- * beside it. Numbers are 32 bits as the machine has them. With an argument, the address of a bus,
- * rules are asked of that. */
+/* Verdicts of libdbus about messages, names, signatures and addresses, and of a bus about match
+   rules.
+
+   Cases arrive in batches on standard input: their number, then for each case its kind, its
+   length and its bytes. For each case the program prints a verdict: its length and a text, which
+   is a class and details. Numbers are 32 bits in native byte order. If there is an argument, it
+   is the address of the bus for match rules. */
 
 #include <dbus/dbus.h>
 #include <stdarg.h>
@@ -12,26 +13,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void fail(const char *what)
+static void fail(const char *message)
 {
-    fprintf(stderr, "judge: %s\n", what);
+    fprintf(stderr, "judge: %s\n", message);
     exit(1);
 }
 
-/* Verdicts of a batch are kept until it has been read whole, so that nobody waits for the other. */
-static char *answers;
-static size_t answers_len, answers_size;
+/* The verdicts of a batch are buffered until all of it is read, to prevent a deadlock. */
+static char *verdicts;
+static size_t verdicts_len, verdicts_size;
 
 static void put(const void *bytes, size_t len)
 {
-    if (answers_len + len > answers_size) {
-        answers_size = 2 * (answers_len + len);
-        answers = realloc(answers, answers_size);
-        if (answers == NULL)
+    if (verdicts_len + len > verdicts_size) {
+        verdicts_size = 2 * (verdicts_len + len);
+        verdicts = realloc(verdicts, verdicts_size);
+        if (verdicts == NULL)
             fail("out of memory");
     }
-    memcpy(answers + answers_len, bytes, len);
-    answers_len += len;
+    memcpy(verdicts + verdicts_len, bytes, len);
+    verdicts_len += len;
 }
 
 static void verdict(char class, const char *format, ...)
@@ -46,7 +47,7 @@ static void verdict(char class, const char *format, ...)
     put(text, len);
 }
 
-static void judged(dbus_bool_t valid, DBusError *error)
+static void report(dbus_bool_t valid, DBusError *error)
 {
     if (valid)
         verdict('V', "");
@@ -55,7 +56,7 @@ static void judged(dbus_bool_t valid, DBusError *error)
     dbus_error_free(error);
 }
 
-/* FNV-1a, over what was read, so that the two readings can be compared. */
+/* FNV-1a hash of the content, for comparison with the other implementation. */
 static uint64_t hash;
 
 static void add(const void *bytes, size_t len)
@@ -72,7 +73,7 @@ static void add_number(uint64_t number)
     add(bytes, sizeof bytes);
 }
 
-/* A text and its 0 byte; one byte that no text has if there is none. */
+/* Adds a text with its 0 byte; a missing text is one byte that no text contains. */
 static void add_text(const char *text)
 {
     if (text == NULL)
@@ -81,7 +82,7 @@ static void add_text(const char *text)
         add(text, strlen(text) + 1);
 }
 
-/* Hexadecimal digits, which mean the same in either case. */
+/* Adds hexadecimal digits as lowercase. */
 static void add_lower(const char *digits)
 {
     for (; *digits != '\0'; digits++) {
@@ -100,7 +101,7 @@ static void add_values(DBusMessageIter *values)
         memset(&value, 0, sizeof value);
         add(&code, 1);
         if (type == DBUS_TYPE_UNIX_FD) {
-            /* It would be a descriptor, and there are none. */
+            /* The value is not read, because no descriptors are passed. */
         } else if (dbus_type_is_fixed(type)) {
             dbus_message_iter_get_basic(values, &value);
             add_number(value.u64);
@@ -137,7 +138,7 @@ static void read_message(DBusMessage *message)
         add_values(&values);
 }
 
-/* The first message in a stream. */
+/* Judges the first message in a stream. */
 static void judge_message(const char *bytes, uint32_t len)
 {
     DBusError error = DBUS_ERROR_INIT;
@@ -148,13 +149,13 @@ static void judge_message(const char *bytes, uint32_t len)
         return verdict('I', "");
     DBusMessage *message = dbus_message_demarshal(bytes, needed, &error);
     if (message == NULL)
-        return judged(FALSE, &error);
+        return report(FALSE, &error);
     read_message(message);
     verdict('V', "%016llx", (unsigned long long)hash);
     dbus_message_unref(message);
 }
 
-/* The keys that transports have, and those that tests make up. */
+/* The keys of all transports, and the one that tests invent. */
 static const char *const KEYS[] = {"path", "abstract", "dir", "tmpdir", "runtime", "host", "bind", "port",
                                    "family", "guid", "noncefile", "argv0", "argv1", "scope", "env", "x"};
 
@@ -164,13 +165,13 @@ static void judge_address(const char *text, dbus_bool_t read)
     DBusAddressEntry **entries;
     int count;
     if (!dbus_parse_address(text, &entries, &count, &error))
-        return judged(FALSE, &error);
+        return report(FALSE, &error);
     hash = 0xcbf29ce484222325;
     for (int i = 0; i < count; i++) {
         add_text(dbus_address_entry_get_method(entries[i]));
         for (size_t key = 0; key < sizeof KEYS / sizeof *KEYS; key++) {
             const char *value = dbus_address_entry_get_value(entries[i], KEYS[key]);
-            /* A program's own name is its path, if nothing else is said. */
+            /* The default of argv0 is the path. */
             if (value == NULL && strcmp(KEYS[key], "argv0") == 0)
                 value = dbus_address_entry_get_value(entries[i], "path");
             if (value != NULL && strcmp(KEYS[key], "guid") == 0)
@@ -195,19 +196,19 @@ static dbus_uint32_t call(const char *method, const char *rule)
                                                         method);
     if (message == NULL || !dbus_message_append_args(message, DBUS_TYPE_STRING, &rule, DBUS_TYPE_INVALID)
         || !dbus_connection_send(bus, message, &serial))
-        fail("a rule cannot be sent");
+        fail("cannot send a match rule");
     dbus_message_unref(message);
     return serial;
 }
 
-/* The answer to a call, which must be the next but for signals. */
-static DBusMessage *answer_to(dbus_uint32_t serial)
+/* The reply to a call; signals before it are dropped. */
+static DBusMessage *wait_for_reply(dbus_uint32_t serial)
 {
     for (;;) {
         DBusMessage *message = dbus_connection_pop_message(bus);
         if (message == NULL) {
             if (!dbus_connection_read_write(bus, -1))
-                fail("the bus has gone");
+                fail("the bus closed the connection");
         } else if (dbus_message_get_reply_serial(message) == serial) {
             return message;
         } else {
@@ -216,7 +217,7 @@ static DBusMessage *answer_to(dbus_uint32_t serial)
     }
 }
 
-/* A rule that is taken goes at once, so that there are never many. */
+/* Accepted rules are removed at once, so that their number stays small. */
 static void judge_rules(char **rules, uint32_t count)
 {
     dbus_uint32_t *serials = calloc(count, sizeof *serials);
@@ -224,26 +225,26 @@ static void judge_rules(char **rules, uint32_t count)
         serials[i] = call("AddMatch", rules[i]);
     for (uint32_t i = 0; i < count; i++) {
         DBusError error = DBUS_ERROR_INIT;
-        DBusMessage *answer = answer_to(serials[i]);
-        if (!dbus_set_error_from_message(&error, answer)) {
+        DBusMessage *reply = wait_for_reply(serials[i]);
+        if (!dbus_set_error_from_message(&error, reply)) {
             verdict('V', "");
             serials[i] = call("RemoveMatch", rules[i]);
         } else {
             if (!dbus_error_has_name(&error, DBUS_ERROR_MATCH_RULE_INVALID))
                 fail(error.message);
-            judged(FALSE, &error);
+            report(FALSE, &error);
             serials[i] = 0;
         }
-        dbus_message_unref(answer);
+        dbus_message_unref(reply);
     }
     for (uint32_t i = 0; i < count; i++) {
         DBusError error = DBUS_ERROR_INIT;
         if (serials[i] == 0)
             continue;
-        DBusMessage *answer = answer_to(serials[i]);
-        if (dbus_set_error_from_message(&error, answer))
+        DBusMessage *reply = wait_for_reply(serials[i]);
+        if (dbus_set_error_from_message(&error, reply))
             fail(error.message);
-        dbus_message_unref(answer);
+        dbus_message_unref(reply);
     }
     free(serials);
 }
@@ -255,32 +256,33 @@ static void judge(char kind, const char *bytes, uint32_t len)
     case 'm': return judge_message(bytes, len);
     case 'a': return judge_address(bytes, FALSE);
     case 'A': return judge_address(bytes, TRUE);
-    case 'o': return judged(dbus_validate_path(bytes, &error), &error);
-    case 'i': return judged(dbus_validate_interface(bytes, &error), &error);
-    case 'n': return judged(dbus_validate_member(bytes, &error), &error);
-    case 'e': return judged(dbus_validate_error_name(bytes, &error), &error);
-    case 'b': return judged(dbus_validate_bus_name(bytes, &error), &error);
-    case 'g': return judged(dbus_signature_validate(bytes, &error), &error);
-    case 's': return judged(dbus_signature_validate_single(bytes, &error), &error);
-    default: fail("there is no such kind of case");
+    case 'o': return report(dbus_validate_path(bytes, &error), &error);
+    case 'i': return report(dbus_validate_interface(bytes, &error), &error);
+    case 'n': return report(dbus_validate_member(bytes, &error), &error);
+    case 'e': return report(dbus_validate_error_name(bytes, &error), &error);
+    case 'b': return report(dbus_validate_bus_name(bytes, &error), &error);
+    case 'g': return report(dbus_signature_validate(bytes, &error), &error);
+    case 's': return report(dbus_signature_validate_single(bytes, &error), &error);
+    default: fail("unknown kind of case");
     }
 }
 
-/* A number, or the end of the input if that may be. */
+/* Reads a number; returns false at the end of the input. */
 static int read_number(uint32_t *number)
 {
     return fread(number, sizeof *number, 1, stdin) == 1;
 }
 
-/* A copy of its own for each, with a 0 byte behind it, so that a tool for memory sees a read beyond. */
+/* Each case gets its own allocation with a 0 byte at the end, so that memory checkers detect
+   reads beyond it. */
 static char *read_case(char *kind, uint32_t *len)
 {
     int first = getchar();
     if (first == EOF || !read_number(len))
-        fail("a batch ends early");
+        fail("a batch is incomplete");
     char *bytes = malloc((size_t)*len + 1);
     if (bytes == NULL || fread(bytes, 1, *len, stdin) != *len)
-        fail("a case ends early");
+        fail("a case is incomplete");
     bytes[*len] = '\0';
     *kind = first;
     return bytes;
@@ -298,7 +300,7 @@ int main(int argc, char **argv)
     while (read_number(&count)) {
         char **rules = calloc(count, sizeof *rules);
         uint32_t rules_len = 0;
-        answers_len = 0;
+        verdicts_len = 0;
         for (uint32_t i = 0; i < count; i++) {
             char kind;
             uint32_t len;
@@ -315,8 +317,8 @@ int main(int argc, char **argv)
         while (rules_len > 0)
             free(rules[--rules_len]);
         free(rules);
-        if (fwrite(answers, 1, answers_len, stdout) != answers_len || fflush(stdout) != 0)
-            fail("nobody reads the verdicts");
+        if (fwrite(verdicts, 1, verdicts_len, stdout) != verdicts_len || fflush(stdout) != 0)
+            fail("cannot write the verdicts");
     }
     return 0;
 }

@@ -1,17 +1,17 @@
-//! The program that asks the reference, compiled and spoken to.
+//! Compiles the program `judge.c`, which queries libdbus, and talks to it.
 
 use std::io::{BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::OnceLock;
 
-/// What kind of thing the bytes of a case should be: the letter by which the program knows it.
+/// The kind of a case; its value is the letter in the protocol of the judge.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(crate) enum JudgedText {
     Message = b'm',
     Address = b'a',
-    /// One of which the judge also says what is in it.
+    /// An address whose content is compared, too.
     AddressToRead = b'A',
     Rule = b'r',
     ObjectPath = b'o',
@@ -23,18 +23,18 @@ pub(crate) enum JudgedText {
     SingleType = b's',
 }
 
-/// A verdict, of either side.
+/// A verdict of either implementation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum ReferenceVerdict {
-    /// It is valid. The number is a hash over what was read, 0 where nothing is.
+    /// The case is valid. The number is a hash of its content, or 0 if the content is not compared.
     Valid(u64),
-    /// There is more to come before anything can be said.
+    /// More bytes are needed for a verdict.
     Incomplete,
-    /// It is not valid, and why.
+    /// The case is invalid, for this reason.
     Invalid(String),
 }
 
-/// The program, at work.
+/// A running judge process.
 pub(crate) struct Judge {
     process: Child,
     cases: Option<ChildStdin>,
@@ -42,25 +42,25 @@ pub(crate) struct Judge {
 }
 
 impl Judge {
-    /// One that asks libdbus alone.
+    /// Starts a judge that queries only libdbus.
     pub(crate) fn new() -> Self {
         Self::start(&mut Command::new(program()))
     }
 
-    /// One that asks the bus at this address about match rules.
+    /// Starts a judge that also sends match rules to the bus at this address.
     pub(crate) fn at_bus(address: &str) -> Self {
         Self::start(Command::new(program()).arg(address))
     }
 
     fn start(command: &mut Command) -> Self {
         let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut process = command.spawn().expect("it was compiled");
+        let mut process = command.spawn().expect("the judge was compiled");
         let cases = process.stdin.take();
         let verdicts = BufReader::new(process.stdout.take().expect("a pipe"));
         Self { process, cases, verdicts }
     }
 
-    /// Hands over cases. It can begin with them at once; the verdicts wait.
+    /// Sends a batch of cases. The judge starts at once; its verdicts wait in the pipe.
     pub(crate) fn ask<'c>(
         &mut self,
         kind: JudgedText,
@@ -72,7 +72,7 @@ impl Judge {
             batch.extend_from_slice(&(case.len() as u32).to_ne_bytes());
             batch.extend_from_slice(case);
         }
-        let pipe = self.cases.as_mut().expect("it is open until the end");
+        let pipe = self.cases.as_mut().expect("the pipe is open until drop");
         pipe.write_all(&batch).expect("the judge reads");
     }
 
@@ -94,13 +94,13 @@ impl Judge {
 
 impl Drop for Judge {
     fn drop(&mut self) {
-        // The end of the cases is its end.
+        // The judge exits at the end of its input.
         self.cases = None;
         let _ = self.process.wait();
     }
 }
 
-/// The program, compiled once.
+/// The path of the judge, which is compiled once.
 fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {

@@ -1,11 +1,11 @@
-//! The same verdicts as the reference: what it accepts is accepted here, and reads the same; what it
-//! refuses is refused. Random messages, names, signatures, addresses and match rules go through both.
+//! Differential tests against libdbus: both implementations must accept the same input and read the
+//! same content. The input is random: messages, names, signatures, addresses and match rules.
 //!
-//! libdbus is asked by a program of its own, `judge.c`, and about match rules a bus, for nothing of
-//! libdbus that is public reads them. Where the two differ on purpose is in `deviations.rs`, each a row of
-//! docs/deviations.md; anything else is a failure that shows the case.
+//! The program `judge.c` queries libdbus. Match rules are sent to a bus, because libdbus has no
+//! public function for them. Intended differences are in `deviations.rs`; each is a row of
+//! docs/deviations.md. Any other difference is a failure that prints the case.
 //!
-//! `DILIGENCE_CASES` says how many messages, `DILIGENCE_SEED` where to begin.
+//! `DILIGENCE_CASES` is the number of messages, `DILIGENCE_SEED` the seed of the random numbers.
 
 mod addresses;
 mod bus;
@@ -21,28 +21,28 @@ use testkit::random::Random;
 
 use judge::{Judge, JudgedText, ReferenceVerdict};
 
-/// How many cases go over the pipe at once.
+/// Number of cases per batch.
 const BATCH: usize = 250;
 
-/// Which of the deviations explains that two verdicts are not the same, if one does.
-type Excuse = Option<&'static str>;
+/// The known deviation that explains why two verdicts differ, if there is one.
+type KnownDeviation = Option<&'static str>;
 
-/// Random cases of one kind, and how to judge them here.
+/// Random cases of one kind, and their verdicts by this implementation.
 struct ReferenceComparison<'c, C> {
     kind: JudgedText,
     count: usize,
-    /// Makes a case.
+    /// Generates a random case.
     case: &'c dyn Fn(&mut Random) -> C,
-    /// Judges it here.
+    /// The verdict of this implementation.
     ours: &'c dyn Fn(&C) -> ReferenceVerdict,
-    /// Says whether the two may differ about it so: the case, ours, theirs.
-    excuse: &'c dyn Fn(&C, &ReferenceVerdict, &ReferenceVerdict) -> Excuse,
+    /// The known deviation for a case, our verdict and the verdict of libdbus.
+    deviation: &'c dyn Fn(&C, &ReferenceVerdict, &ReferenceVerdict) -> KnownDeviation,
 }
 
 impl<C: AsRef<[u8]>> ReferenceComparison<'_, C> {
     fn run(&self, judge: &mut Judge) {
         let mut random = Random::from_env();
-        let mut tally = BTreeMap::new();
+        let mut counts = BTreeMap::new();
         let mut differences = Vec::new();
         let mut left = self.count;
         while left > 0 && differences.len() < DIFFERENCES_SHOWN {
@@ -53,26 +53,26 @@ impl<C: AsRef<[u8]>> ReferenceComparison<'_, C> {
             let ours: Vec<ReferenceVerdict> = cases.iter().map(self.ours).collect();
             for (case, ours) in cases.iter().zip(ours) {
                 let theirs = judge.verdict();
-                let outcome = match (self.excuse)(case, &ours, &theirs) {
+                let outcome = match (self.deviation)(case, &ours, &theirs) {
                     _ if ours == theirs => outcome(&ours),
                     _ if is_invalid(&ours) && is_invalid(&theirs) => "refused",
-                    Some(excuse) => excuse,
+                    Some(deviation) => deviation,
                     None => {
-                        differences.push((shown(case.as_ref()), ours, theirs));
+                        differences.push((rust_literal(case.as_ref()), ours, theirs));
                         continue;
                     }
                 };
-                *tally.entry(outcome).or_insert(0_usize) += 1;
+                *counts.entry(outcome).or_insert(0_usize) += 1;
             }
         }
-        println!("{:?}: {tally:?}", self.kind);
+        println!("{:?}: {counts:?}", self.kind);
         for (case, ours, theirs) in &differences {
             println!("{case}\n  ours:   {ours:?}\n  theirs: {theirs:?}");
         }
         assert!(differences.is_empty(), "{:?}: {} differ", self.kind, differences.len());
         for outcome in ["accepted", "refused"] {
-            let count = tally.get(outcome).copied().unwrap_or_default();
-            assert!(count > self.count / 20, "too few were {outcome}: {tally:?}");
+            let count = counts.get(outcome).copied().unwrap_or_default();
+            assert!(count > self.count / 20, "too few cases were {outcome}: {counts:?}");
         }
     }
 }
@@ -89,7 +89,7 @@ fn outcome(verdict: &ReferenceVerdict) -> &'static str {
     }
 }
 
-/// What a library says of a text: that it is right, or why not.
+/// Converts the result of a parser to a verdict.
 fn verdict<T, E: std::fmt::Debug>(result: Result<T, E>) -> ReferenceVerdict {
     match result {
         Ok(_) => ReferenceVerdict::Valid(0),
@@ -97,7 +97,7 @@ fn verdict<T, E: std::fmt::Debug>(result: Result<T, E>) -> ReferenceVerdict {
     }
 }
 
-/// Takes a character out or puts something in, once or twice.
+/// Removes or inserts a character, once or twice.
 fn distort(text: &mut String, odd: &[&str], random: &mut Random) {
     for _ in 0..random.pick(&[1, 1, 2]) {
         let at = random.below(text.chars().count() + 1);
@@ -109,13 +109,12 @@ fn distort(text: &mut String, odd: &[&str], random: &mut Random) {
     }
 }
 
-/// Bytes as a literal of Rust, to be put into a test.
-fn shown(bytes: &[u8]) -> String {
+/// Formats bytes as a Rust literal, to be pasted into a test.
+fn rust_literal(bytes: &[u8]) -> String {
     format!("b\"{}\"", bytes.escape_ascii())
 }
 
-/// How many cases there are of something that is tried `share` times as often as messages are in a
-/// hundred.
+/// Number of cases for a kind that is tested `share` percent as often as messages.
 fn cases(share: usize) -> usize {
     let messages = match std::env::var("DILIGENCE_CASES") {
         Ok(text) => text.parse().expect("DILIGENCE_CASES is a number"),
@@ -124,5 +123,5 @@ fn cases(share: usize) -> usize {
     messages / 100 * share
 }
 
-/// Enough to see what they have in common.
+/// Maximum number of printed differences; enough to see a pattern.
 const DIFFERENCES_SHOWN: usize = 12;

@@ -1,4 +1,4 @@
-//! Messages.
+//! Comparison of messages with libdbus.
 
 use diligence_wire::body::Value;
 use diligence_wire::framer::{Frame, Framer, FramerLimits, SCRATCH_LEN_MIN};
@@ -12,29 +12,29 @@ use crate::judge::{Judge, JudgedText, ReferenceVerdict};
 use crate::{ReferenceComparison, cases, deviations};
 
 #[test]
-fn messages_are_judged_and_read_as_by_the_reference() {
+fn messages_are_validated_and_read_like_libdbus() {
     let comparison = ReferenceComparison {
         kind: JudgedText::Message,
         count: cases(100),
         case: &message,
         ours: &|bytes: &Vec<u8>| ours(bytes),
-        excuse: &|bytes, ours, theirs| deviations::of_message(bytes, ours, theirs),
+        deviation: &|bytes, ours, theirs| deviations::message_deviation(bytes, ours, theirs),
     };
     comparison.run(&mut Judge::new());
 }
 
-/// A message, valid or nearly so.
+/// A message, valid or almost valid.
 fn message(random: &mut Random) -> Vec<u8> {
     let mut forged = Forged::valid(random);
     if random.once_in(20) {
         forged.nest(random);
     }
-    let of_parts = random.once_in(3);
-    if of_parts {
+    let is_spoiled = random.once_in(3);
+    if is_spoiled {
         forged.spoil(random);
     }
     let mut bytes = forged.bytes();
-    if !random.once_in(if of_parts { 2 } else { 3 }) {
+    if !random.once_in(if is_spoiled { 2 } else { 3 }) {
         mutated::message(&mut bytes, random);
         if !random.once_in(4) {
             complete(&mut bytes);
@@ -43,7 +43,7 @@ fn message(random: &mut Random) -> Vec<u8> {
     bytes
 }
 
-/// Appends what is missing of a message that is not too long, so that there is more to say of it.
+/// Appends the missing bytes of a short message, so that more of it can be compared.
 fn complete(bytes: &mut Vec<u8>) {
     let fixed = bytes.first_chunk().and_then(|start| FixedHeader::parse(start).ok());
     let len = fixed.map_or(0, |fixed| fixed.message_len());
@@ -54,7 +54,7 @@ fn complete(bytes: &mut Vec<u8>) {
 
 const LONG_ENOUGH: usize = 2000;
 
-/// The verdict on the first message in a stream, on which no descriptors come.
+/// The verdict on the first message in a stream without descriptors.
 fn ours(bytes: &[u8]) -> ReferenceVerdict {
     thread_local! {
         static SCRATCH: RefCell<Vec<u8>> = RefCell::new(vec![0; SCRATCH_LEN_MIN]);
@@ -73,7 +73,7 @@ fn first_message(bytes: &[u8], scratch: &mut [u8]) -> Result<Option<u64>, Invali
     framer.received(count);
     let bytes = match framer.next(scratch)? {
         Some(Frame::Scratch(bytes)) => bytes,
-        Some(Frame::Owned(_)) => panic!("none of them is that large"),
+        Some(Frame::Owned(_)) => panic!("test messages are small"),
         None => return Ok(None),
     };
     let message = Message::parse(bytes)?;
@@ -82,7 +82,7 @@ fn first_message(bytes: &[u8], scratch: &mut [u8]) -> Result<Option<u64>, Invali
     Ok(Some(read(&message)))
 }
 
-/// What is in a message, in few bytes.
+/// A hash of the content of a message.
 fn read(message: &Message<'_>) -> u64 {
     let mut hash = Hash(0xcbf2_9ce4_8422_2325);
     hash.number(message.message_type().code().into());
@@ -105,7 +105,7 @@ fn read(message: &Message<'_>) -> u64 {
     hash.0
 }
 
-/// FNV-1a, as `judge.c` has it.
+/// The hash FNV-1a, as in `judge.c`.
 struct Hash(u64);
 
 impl Hash {
@@ -159,7 +159,7 @@ impl Hash {
             Value::String(text) => self.typed_text(b's', text),
             Value::ObjectPath(path) => self.typed_text(b'o', path.as_str()),
             Value::Signature(signature) => self.typed_text(b'g', signature.as_str()),
-            // Which descriptor it is the judge cannot tell.
+            // libdbus does not expose the index of a descriptor.
             Value::UnixFd(_) => self.bytes(b"h"),
             Value::Variant(value) => self.inside(b'v', [&**value]),
             Value::Bytes(bytes) => {

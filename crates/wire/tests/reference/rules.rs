@@ -1,4 +1,4 @@
-//! Match rules.
+//! Comparison of match rules with dbus-daemon.
 
 use diligence_wire::match_rule::MatchRule;
 use testkit::random::Random;
@@ -8,19 +8,19 @@ use crate::judge::{Judge, JudgedText};
 use crate::{ReferenceComparison, cases, deviations, distort, verdict};
 
 #[test]
-fn match_rules_are_judged_as_by_the_reference() {
+fn match_rules_are_validated_like_dbus_daemon() {
     let bus = ReferenceBus::start();
     let comparison = ReferenceComparison {
         kind: JudgedText::Rule,
         count: cases(10),
         case: &rule,
         ours: &|text: &String| verdict(MatchRule::parse(text).map_err(|error| error.kind)),
-        excuse: &|text, ours, theirs| deviations::of_rule(text, ours, theirs),
+        deviation: &|text, ours, theirs| deviations::rule_deviation(text, ours, theirs),
     };
     comparison.run(&mut Judge::at_bus(bus.address()));
 }
 
-/// A rule, valid or nearly so.
+/// A match rule, valid or almost valid.
 fn rule(random: &mut Random) -> String {
     let mut text = String::new();
     for _ in 0..random.pick(&[0, 1, 1, 2, 2, 3, 4, 8, 18]) {

@@ -1,4 +1,4 @@
-//! Names, object paths and signatures.
+//! Comparison of names, object paths and signatures with libdbus.
 
 use diligence_wire::names::{BusName, ErrorName, InterfaceName, MemberName, ObjectPath};
 use diligence_wire::signature::Signature;
@@ -8,7 +8,7 @@ use crate::judge::{Judge, JudgedText, ReferenceVerdict};
 use crate::{ReferenceComparison, cases, deviations, verdict};
 
 #[test]
-fn names_are_judged_as_by_the_reference() {
+fn names_are_validated_like_libdbus() {
     let mut judge = Judge::new();
     compare(&mut judge, JudgedText::BusName, &bus_name, |text| verdict(BusName::from_bytes(text)));
     compare(&mut judge, JudgedText::Interface, &dotted, |text| {
@@ -24,7 +24,7 @@ fn names_are_judged_as_by_the_reference() {
 }
 
 #[test]
-fn signatures_are_judged_as_by_the_reference() {
+fn signatures_are_validated_like_libdbus() {
     let mut judge = Judge::new();
     compare(&mut judge, JudgedText::Signature, &signature, |text| {
         verdict(Signature::from_bytes(text))
@@ -51,12 +51,12 @@ fn compare(
             if !random.once_in(4) {
                 garble(&mut text, random);
             }
-            // The functions of the reference take texts that a 0 byte ends.
+            // libdbus takes texts that are terminated by a 0 byte.
             text.retain(|byte| *byte != 0);
             text
         },
         ours: &|text: &Vec<u8>| ours(text),
-        excuse: &|text, ours, theirs| deviations::of_text(kind, text, ours, theirs),
+        deviation: &|text, ours, theirs| deviations::text_deviation(kind, text, ours, theirs),
     };
     comparison.run(judge);
 }
@@ -65,26 +65,26 @@ fn bus_name(random: &mut Random) -> Vec<u8> {
     match random.below(3) {
         0 => format!(":{}.{}", random.below(100), random.below(100)).into_bytes(),
         1 => random.dotted().replace('_', random.pick(&["_", "-"])).into_bytes(),
-        _ => stretched(random.dotted().into_bytes(), random),
+        _ => lengthened(random.dotted().into_bytes(), random),
     }
 }
 
 fn dotted(random: &mut Random) -> Vec<u8> {
-    stretched(random.dotted().into_bytes(), random)
+    lengthened(random.dotted().into_bytes(), random)
 }
 
 fn member(random: &mut Random) -> Vec<u8> {
-    stretched(random.element().into_bytes(), random)
+    lengthened(random.element().into_bytes(), random)
 }
 
 fn path(random: &mut Random) -> Vec<u8> {
     match random.once_in(10) {
         true => b"/".to_vec(),
-        false => stretched(random.path().into_bytes(), random),
+        false => lengthened(random.path().into_bytes(), random),
     }
 }
 
-/// Mostly short and wide, sometimes as deep as may be, or deeper.
+/// A signature, usually short and wide, sometimes at or over the depth limit.
 fn signature(random: &mut Random) -> Vec<u8> {
     let mut text = random.signature();
     if random.once_in(3) {
@@ -99,11 +99,11 @@ fn signature(random: &mut Random) -> Vec<u8> {
         let open = random.pick(&[0, 0, 30, 31, 32, 33]);
         text = format!("{}{text}{}", "(".repeat(open), ")".repeat(open));
     }
-    stretched(text.into_bytes(), random)
+    lengthened(text.into_bytes(), random)
 }
 
-/// Sometimes as long as a name may be, or nearly.
-fn stretched(mut text: Vec<u8>, random: &mut Random) -> Vec<u8> {
+/// Sometimes extends a text to about the maximum length of a name.
+fn lengthened(mut text: Vec<u8>, random: &mut Random) -> Vec<u8> {
     if random.once_in(8) && !text.is_empty() {
         let len = random.pick(&[250, 254, 255, 256, 257, 300]);
         while text.len() < len {
@@ -113,7 +113,7 @@ fn stretched(mut text: Vec<u8>, random: &mut Random) -> Vec<u8> {
     text
 }
 
-/// Changes a few bytes.
+/// Changes a few random bytes.
 fn garble(text: &mut Vec<u8>, random: &mut Random) {
     const ODD: &[u8] = b"..//::--__09azAZ@[`{}() aviysu^~\x7f\x80\xc3\xa9\xff\n";
     for _ in 0..random.pick(&[1, 1, 2, 3]) {

@@ -1,15 +1,16 @@
-//! The client's side.
+//! Tests of the client side.
 
 use diligence_wire::guid::Guid;
 use diligence_wire::hex;
 use diligence_wire::sasl::client::{
-    AuthenticationFailure, ClientProgress, Direct, FdWish, SaslClient,
+    AuthenticationFailure, ClientProgress, DirectAttempt, FdNegotiation, SaslClient,
 };
 use diligence_wire::sasl::line::LINE_LEN_MAX;
 use diligence_wire::sasl::{ClientConfig, FdPassing};
 
 use super::{
-    GUID_TEXT, TestSystem, anonymous, at_once, check_lines, cookie, cuts, external, in_turn, side,
+    GUID_TEXT, TestSystem, anonymous, check_lines, cookie, cuts, external, pipelined, sequential,
+    side,
 };
 
 #[track_caller]
@@ -37,14 +38,14 @@ fn check_client(
 }
 
 #[test]
-fn a_client_that_is_believed() {
+fn clients_authenticate_with_external() {
     check_client(
-        &in_turn([external()], FdWish::NotWanted),
+        &sequential([external()], FdNegotiation::NotRequested),
         "C: AUTH EXTERNAL 31303030\nS: OK GUID\nC: BEGIN",
         Ok(Some(FdPassing::Off)),
     );
     check_client(
-        &in_turn([external()], FdWish::Wanted),
+        &sequential([external()], FdNegotiation::Requested),
         "C: AUTH EXTERNAL 31303030
          S: OK GUID
          C: NEGOTIATE_UNIX_FD
@@ -53,7 +54,7 @@ fn a_client_that_is_believed() {
         Ok(Some(FdPassing::Agreed)),
     );
     check_client(
-        &in_turn([external()], FdWish::Wanted),
+        &sequential([external()], FdNegotiation::Requested),
         "C: AUTH EXTERNAL 31303030
          S: OK 1234deadbeef
          C: NEGOTIATE_UNIX_FD
@@ -62,16 +63,16 @@ fn a_client_that_is_believed() {
         Ok(Some(FdPassing::Off)),
     );
     check_client(
-        &in_turn([Direct::ExternalAsSeen.into()], FdWish::NotWanted),
+        &sequential([DirectAttempt::ExternalWithoutUid.into()], FdNegotiation::NotRequested),
         "C: AUTH EXTERNAL\nS: DATA\nC: DATA\nS: OK GUID\nC: BEGIN",
         Ok(Some(FdPassing::Off)),
     );
 }
 
 #[test]
-fn a_client_goes_on_to_what_the_server_offers() {
+fn clients_continue_with_offered_mechanisms() {
     check_client(
-        &in_turn([external(), cookie(), anonymous()], FdWish::NotWanted),
+        &sequential([external(), cookie(), anonymous()], FdNegotiation::NotRequested),
         "C: AUTH EXTERNAL 31303030
          S: REJECTED DBUS_TEST_NONEXISTENT_MECH1 ANONYMOUS DBUS_TEST_NONEXISTENT_MECH2
          C: AUTH ANONYMOUS 64696c6967656e6365
@@ -80,7 +81,7 @@ fn a_client_goes_on_to_what_the_server_offers() {
         Ok(Some(FdPassing::Off)),
     );
     check_client(
-        &in_turn([external(), anonymous()], FdWish::NotWanted),
+        &sequential([external(), anonymous()], FdNegotiation::NotRequested),
         "C: AUTH EXTERNAL 31303030
          S: REJECTED
          C: AUTH ANONYMOUS 64696c6967656e6365
@@ -88,20 +89,20 @@ fn a_client_goes_on_to_what_the_server_offers() {
         Err(AuthenticationFailure::Rejected { at: 10, offered: String::new() }),
     );
     check_client(
-        &in_turn([external(), anonymous()], FdWish::NotWanted),
+        &sequential([external(), anonymous()], FdNegotiation::NotRequested),
         "C: AUTH EXTERNAL 31303030\nS: REJECTED BONGO_MD5",
         Err(AuthenticationFailure::Rejected { at: 0, offered: "BONGO_MD5".into() }),
     );
 }
 
 #[test]
-fn a_client_proves_that_it_can_read_a_cookie() {
+fn clients_prove_knowledge_of_a_cookie() {
     // "org_freedesktop_general 5 server"; "bb… " and SHA-1 of "server:bb…:c0ffee".
     let challenge = hex::encode(b"org_freedesktop_general 5 server");
     let text = "bb".repeat(16);
     let proof = hex::encode(format!("{text} 66be970a0c928b19cb80912b0b651b51cf64cb4d").as_bytes());
     check_client(
-        &in_turn([cookie()], FdWish::NotWanted),
+        &sequential([cookie()], FdNegotiation::NotRequested),
         &format!(
             "C: AUTH DBUS_COOKIE_SHA1 75736572
              S: DATA {challenge}
@@ -111,10 +112,10 @@ fn a_client_proves_that_it_can_read_a_cookie() {
         ),
         Ok(Some(FdPassing::Off)),
     );
-    // No such cookie, no such context, no challenge at all.
+    // An unknown cookie, an unknown context, an invalid context, and an empty challenge.
     for data in ["org_freedesktop_general 6 x", "other 5 x", "a/b 5 x", ""] {
         check_client(
-            &in_turn([cookie(), anonymous()], FdWish::NotWanted),
+            &sequential([cookie(), anonymous()], FdNegotiation::NotRequested),
             &format!(
                 "C: AUTH DBUS_COOKIE_SHA1 75736572
                  S: DATA {}
@@ -131,9 +132,9 @@ fn a_client_proves_that_it_can_read_a_cookie() {
 }
 
 #[test]
-fn a_client_that_is_not_understood_gives_up_the_attempt() {
+fn clients_cancel_an_attempt_after_an_error() {
     check_client(
-        &in_turn([external(), anonymous()], FdWish::NotWanted),
+        &sequential([external(), anonymous()], FdNegotiation::NotRequested),
         "C: AUTH EXTERNAL 31303030
          S: NONEXISTENT_COMMAND foo bar
          C: ERROR
@@ -151,9 +152,9 @@ fn a_client_that_is_not_understood_gives_up_the_attempt() {
 }
 
 #[test]
-fn a_client_that_says_everything_at_once() {
+fn pipelined_clients_send_everything_at_once() {
     let all = "C: AUTH EXTERNAL 31303030\nC: NEGOTIATE_UNIX_FD\nC: BEGIN\n";
-    let config = at_once(Direct::External { uid: 1000 }, FdWish::Wanted);
+    let config = pipelined(DirectAttempt::External { uid: 1000 }, FdNegotiation::Requested);
     for (answers, end) in [
         ("", Ok(None)),
         ("S: OK GUID", Ok(None)),
@@ -169,7 +170,7 @@ fn a_client_that_says_everything_at_once() {
         check_client(&config, &format!("{all}{answers}"), end);
     }
     check_client(
-        &at_once(Direct::ExternalAsSeen, FdWish::Wanted),
+        &pipelined(DirectAttempt::ExternalWithoutUid, FdNegotiation::Requested),
         "C: AUTH EXTERNAL
          C: DATA
          C: NEGOTIATE_UNIX_FD
@@ -180,18 +181,18 @@ fn a_client_that_says_everything_at_once() {
         Ok(Some(FdPassing::Agreed)),
     );
     check_client(
-        &at_once(Direct::ExternalAsSeen, FdWish::NotWanted),
+        &pipelined(DirectAttempt::ExternalWithoutUid, FdNegotiation::NotRequested),
         "C: AUTH EXTERNAL\nC: DATA\nC: BEGIN\nS: OK GUID",
         Err(AuthenticationFailure::Unexpected { at: 0, found: format!("OK {GUID_TEXT}") }),
     );
 }
 
 #[test]
-fn a_client_takes_no_byte_of_the_messages() {
+fn clients_leave_message_bytes_unconsumed() {
     let answers = format!("OK {GUID_TEXT}\r\nAGREE_UNIX_FD\r\n").into_bytes();
     let stream = [answers.as_slice(), b"l\x02\r\nOK\r\n"].concat();
     let mut out = Vec::new();
-    let config = at_once(Direct::External { uid: 0 }, FdWish::Wanted);
+    let config = pipelined(DirectAttempt::External { uid: 0 }, FdNegotiation::Requested);
     let mut client = SaslClient::start(config, &mut out);
     let guid = Some(Guid::from_bytes([7; 16]));
     let fds = FdPassing::Agreed;
@@ -202,10 +203,12 @@ fn a_client_takes_no_byte_of_the_messages() {
 }
 
 #[test]
-fn a_client_bounds_what_a_server_may_send() {
+fn clients_limit_the_lines_of_a_server() {
     let answers = |input: &[u8]| {
-        let mut client =
-            SaslClient::start(in_turn([external()], FdWish::NotWanted), &mut Vec::new());
+        let mut client = SaslClient::start(
+            sequential([external()], FdNegotiation::NotRequested),
+            &mut Vec::new(),
+        );
         client.receive(input, &mut TestSystem, &mut Vec::new())
     };
     assert_eq!(

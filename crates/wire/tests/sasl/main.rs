@@ -1,4 +1,4 @@
-//! Authentication: transcripts of each side, cut in every way, and the two sides together.
+//! Authentication: transcripts of each side in all chunkings, and both sides together.
 
 mod client;
 mod scripts;
@@ -6,7 +6,8 @@ mod server;
 
 use diligence_wire::guid::Guid;
 use diligence_wire::sasl::client::{
-    AuthenticationAttempt, AuthenticationPlan, ClientProgress, Cookies, Direct, FdWish, SaslClient,
+    AuthenticationAttempt, AuthenticationPlan, ClientProgress, Cookies, DirectAttempt,
+    FdNegotiation, SaslClient,
 };
 use diligence_wire::sasl::cookie::{Cookie, CookieContext};
 use diligence_wire::sasl::server::{
@@ -18,7 +19,7 @@ use diligence_wire::sasl::{ClientConfig, FdPassing, Mechanisms, ServerConfig};
 const GUID_TEXT: &str = "07070707070707070707070707070707";
 const NOW: u64 = 1_000_000;
 
-/// A system with one user, `user` or 1000, and one cookie.
+/// Callbacks for one user, `user` or 1000, with one cookie.
 struct TestSystem;
 
 impl Authority for TestSystem {
@@ -61,7 +62,7 @@ fn tcp_server() -> ServerConfig {
     ServerConfig { peer: PeerIdentity { uid: None }, fds: FdSupport::Unavailable, ..unix_server() }
 }
 
-/// The lines of one side of a transcript. `GUID` stands for the server's.
+/// The lines of one side in a transcript. `GUID` is replaced by the server's GUID.
 fn side<'t>(transcript: &'t str, mark: &str) -> impl Iterator<Item = String> + use<'t> {
     let mark = format!("{mark}:");
     let lines = transcript.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -70,7 +71,7 @@ fn side<'t>(transcript: &'t str, mark: &str) -> impl Iterator<Item = String> + u
     })
 }
 
-/// Compares lines; an expected `ERROR` may have any explanation.
+/// Compares lines; an expected `ERROR` matches any explanation.
 #[track_caller]
 fn check_lines(expected: impl Iterator<Item = String>, found: &[u8], transcript: &str) {
     let found = String::from_utf8(found.to_vec()).expect("lines are ASCII");
@@ -84,25 +85,25 @@ fn check_lines(expected: impl Iterator<Item = String>, found: &[u8], transcript:
     assert!(same, "{transcript}\nexpected {expected:#?}\nfound {found:#?}");
 }
 
-/// Every way to cut `bytes` once, or some where Miri interprets it, and the way to cut it everywhere.
+/// All ways to split `bytes` once (some of them under Miri), and the split into single bytes.
 fn cuts(bytes: &[u8]) -> impl Iterator<Item = Vec<&[u8]>> {
     let places = (0..=bytes.len()).step_by(if cfg!(miri) { 41 } else { 1 });
     let once = places.map(|at| vec![&bytes[..at], &bytes[at..]]);
     once.chain([bytes.chunks(1).collect()])
 }
 
-fn in_turn(attempts: impl Into<Vec<AuthenticationAttempt>>, fds: FdWish) -> ClientConfig {
+fn sequential(attempts: impl Into<Vec<AuthenticationAttempt>>, fds: FdNegotiation) -> ClientConfig {
     let mut then = attempts.into();
     let first = then.remove(0);
-    ClientConfig { plan: AuthenticationPlan::InTurn { first, then }, fds }
+    ClientConfig { plan: AuthenticationPlan::Sequential { first, then }, fds }
 }
 
-fn at_once(direct: Direct, fds: FdWish) -> ClientConfig {
-    ClientConfig { plan: AuthenticationPlan::AtOnce(direct), fds }
+fn pipelined(direct: DirectAttempt, fds: FdNegotiation) -> ClientConfig {
+    ClientConfig { plan: AuthenticationPlan::Pipelined(direct), fds }
 }
 
 fn external() -> AuthenticationAttempt {
-    Direct::External { uid: 1000 }.into()
+    DirectAttempt::External { uid: 1000 }.into()
 }
 
 fn cookie() -> AuthenticationAttempt {
@@ -110,10 +111,10 @@ fn cookie() -> AuthenticationAttempt {
 }
 
 fn anonymous() -> AuthenticationAttempt {
-    Direct::Anonymous { trace: String::new() }.into()
+    DirectAttempt::Anonymous { trace: String::new() }.into()
 }
 
-/// Lets a client and a server talk, `chunk` bytes at a time, until both have an end.
+/// Connects a client and a server, `chunk` bytes at a time, until both are finished.
 fn converse(
     client: &ClientConfig,
     server: &ServerConfig,
@@ -145,21 +146,31 @@ fn converse(
 }
 
 #[test]
-fn both_sides_come_to_the_same_end() {
+fn client_and_server_reach_the_same_outcome() {
+    use FdNegotiation::{NotRequested, Requested};
     use FdPassing::{Agreed, Off};
-    use FdWish::{NotWanted, Wanted};
     let user = AuthenticatedIdentity::Uid(1000);
     for (client, server, identity, fds) in [
-        (in_turn([external()], Wanted), unix_server(), user, Agreed),
-        (in_turn([external()], NotWanted), unix_server(), user, Off),
-        (in_turn([Direct::ExternalAsSeen.into()], Wanted), unix_server(), user, Agreed),
-        (in_turn([external(), cookie()], Wanted), tcp_server(), user, Off),
-        (in_turn([cookie()], NotWanted), tcp_server(), user, Off),
-        (in_turn([anonymous()], Wanted), unix_server(), AuthenticatedIdentity::Anonymous, Agreed),
-        (at_once(Direct::External { uid: 1000 }, Wanted), unix_server(), user, Agreed),
-        (at_once(Direct::ExternalAsSeen, Wanted), unix_server(), user, Agreed),
+        (sequential([external()], Requested), unix_server(), user, Agreed),
+        (sequential([external()], NotRequested), unix_server(), user, Off),
         (
-            at_once(Direct::Anonymous { trace: "me".into() }, Wanted),
+            sequential([DirectAttempt::ExternalWithoutUid.into()], Requested),
+            unix_server(),
+            user,
+            Agreed,
+        ),
+        (sequential([external(), cookie()], Requested), tcp_server(), user, Off),
+        (sequential([cookie()], NotRequested), tcp_server(), user, Off),
+        (
+            sequential([anonymous()], Requested),
+            unix_server(),
+            AuthenticatedIdentity::Anonymous,
+            Agreed,
+        ),
+        (pipelined(DirectAttempt::External { uid: 1000 }, Requested), unix_server(), user, Agreed),
+        (pipelined(DirectAttempt::ExternalWithoutUid, Requested), unix_server(), user, Agreed),
+        (
+            pipelined(DirectAttempt::Anonymous { trace: "me".into() }, Requested),
             tcp_server(),
             AuthenticatedIdentity::Anonymous,
             Off,

@@ -1,16 +1,16 @@
-//! The dialogues that the reference implementation keeps for its own tests.
+//! The authentication scripts from dbus-daemon's own tests.
 
 use std::fs;
 use std::path::Path;
 
 use diligence_wire::hex;
-use diligence_wire::sasl::client::{self, FdWish, SaslClient};
+use diligence_wire::sasl::client::{self, FdNegotiation, SaslClient};
 use diligence_wire::sasl::server::{self, AuthenticatedIdentity, PeerIdentity, SaslServer};
 
-use super::{NOW, TestSystem, anonymous, cookie, external, in_turn, unix_server};
+use super::{NOW, TestSystem, anonymous, cookie, external, sequential, unix_server};
 
 #[test]
-fn dialogues_of_the_reference_have_its_outcome() {
+fn dialogues_of_dbus_daemon_have_the_same_outcome() {
     let mut count = 0;
     for entry in fs::read_dir(FOLDER).expect("the package dbus-tests is installed") {
         let path = entry.expect("the folder can be read").path();
@@ -23,7 +23,7 @@ fn dialogues_of_the_reference_have_its_outcome() {
 }
 
 fn play(path: &Path) {
-    let text = fs::read_to_string(path).expect("it can be read");
+    let text = fs::read_to_string(path).expect("a readable script");
     let mut stage = HandshakeScript::default();
     for (index, line) in text.lines().enumerate() {
         let line = line.trim();
@@ -34,7 +34,7 @@ fn play(path: &Path) {
     }
 }
 
-/// Where a dialogue has come to, in the words of the scripts.
+/// The state of a dialogue, as the scripts name it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 enum ScriptState {
     #[default]
@@ -52,8 +52,8 @@ enum ScriptSide {
 #[derive(Default)]
 struct HandshakeScript {
     side: Option<ScriptSide>,
-    /// What our side has said and the script has not looked at.
-    said: Vec<u8>,
+    /// Output of our side that the script has not checked yet.
+    output: Vec<u8>,
     state: ScriptState,
     identity: Option<AuthenticatedIdentity>,
     unused: Vec<u8>,
@@ -78,21 +78,21 @@ impl HandshakeScript {
             }
             "EXPECT_HAVE_NO_CREDENTIALS" => assert!(!self.has_credentials(), "{place}"),
             "EXPECT_HAVE_SOME_CREDENTIALS" => assert!(self.has_credentials(), "{place}"),
-            _ => panic!("{place}: what is {word}?"),
+            _ => panic!("{place}: unknown command {word}"),
         }
     }
 
     fn start_client(&mut self) {
-        let config = in_turn([external(), cookie(), anonymous()], FdWish::NotWanted);
-        let client = SaslClient::start(config, &mut self.said);
-        assert_eq!(self.said.remove(0), 0, "the first byte is NUL");
+        let config = sequential([external(), cookie(), anonymous()], FdNegotiation::NotRequested);
+        let client = SaslClient::start(config, &mut self.output);
+        assert_eq!(self.output.remove(0), 0, "the first byte is NUL");
         self.side = Some(ScriptSide::Client(client));
     }
 
     fn start_server(&mut self, uid: Option<u32>) {
         let peer = PeerIdentity { uid };
         let mut server = SaslServer::new(server::ServerConfig { peer, ..unix_server() });
-        let progress = server.receive(b"\0", NOW, &mut TestSystem, &mut self.said);
+        let progress = server.receive(b"\0", NOW, &mut TestSystem, &mut self.output);
         assert_eq!(progress, Ok(server::ServerProgress::NeedMore));
         self.side = Some(ScriptSide::Server(server));
     }
@@ -101,7 +101,7 @@ impl HandshakeScript {
         let bytes = [text.as_bytes(), b"\r\n"].concat();
         let (state, consumed) = match self.side.as_mut().expect("the script names a side") {
             ScriptSide::Server(server) => {
-                match server.receive(&bytes, NOW, &mut TestSystem, &mut self.said) {
+                match server.receive(&bytes, NOW, &mut TestSystem, &mut self.output) {
                     Ok(server::ServerProgress::NeedMore) => {
                         (ScriptState::WaitingForInput, bytes.len())
                     }
@@ -113,7 +113,7 @@ impl HandshakeScript {
                 }
             }
             ScriptSide::Client(client) => {
-                match client.receive(&bytes, &mut TestSystem, &mut self.said) {
+                match client.receive(&bytes, &mut TestSystem, &mut self.output) {
                     Ok(client::ClientProgress::NeedMore) => {
                         (ScriptState::WaitingForInput, bytes.len())
                     }
@@ -131,8 +131,8 @@ impl HandshakeScript {
 
     /// The first word of the next line of our side.
     fn next_command(&mut self) -> String {
-        let end = self.said.windows(2).position(|pair| pair == b"\r\n");
-        let line: Vec<u8> = self.said.drain(..end.map_or(0, |end| end + 2)).collect();
+        let end = self.output.windows(2).position(|pair| pair == b"\r\n");
+        let line: Vec<u8> = self.output.drain(..end.map_or(0, |end| end + 2)).collect();
         let line = String::from_utf8(line).expect("lines are ASCII");
         line.split_ascii_whitespace().next().unwrap_or_default().to_owned()
     }
@@ -148,11 +148,11 @@ fn state_of(name: &str) -> ScriptState {
         "AUTHENTICATED" => ScriptState::Authenticated,
         "AUTHENTICATED_WITH_UNUSED_BYTES" => ScriptState::AuthenticatedWithUnusedBytes,
         "NEED_DISCONNECT" => ScriptState::NeedDisconnect,
-        _ => panic!("what is the state {name}?"),
+        _ => panic!("unknown state {name}"),
     }
 }
 
-/// What is sent, with the user that there is and one that there is not.
+/// A text to send, with its placeholders replaced by a known or an unknown user.
 fn text_of(quoted: &str) -> String {
     let mut text = quoted.trim_matches('\'').replace("\\r\\n", "\r\n");
     for (word, user) in [
@@ -166,5 +166,5 @@ fn text_of(quoted: &str) -> String {
     text
 }
 
-/// Where Debian's package dbus-tests puts them.
+/// The folder in which Debian's package dbus-tests installs the scripts.
 const FOLDER: &str = "/usr/lib/dbus-1.0/installed-tests/dbus/data/auth";

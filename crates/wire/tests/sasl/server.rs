@@ -1,4 +1,4 @@
-//! The server's side.
+//! Tests of the server side.
 
 use diligence_wire::hex;
 use diligence_wire::sasl::line::LINE_LEN_MAX;
@@ -9,7 +9,7 @@ use diligence_wire::sasl::{FdPassing, Mechanism, Mechanisms, ServerConfig};
 
 use super::{GUID_TEXT, NOW, TestSystem, check_lines, cuts, side, tcp_server, unix_server};
 
-/// What came of it, and how many bytes it took.
+/// The outcome, and the number of consumed bytes.
 type ServedHandshake = (Result<Option<(AuthenticatedIdentity, FdPassing)>, Violation>, usize);
 
 fn serve<'c>(
@@ -18,17 +18,17 @@ fn serve<'c>(
     out: &mut Vec<u8>,
 ) -> ServedHandshake {
     let mut server = SaslServer::new(config.clone());
-    let mut taken = 0;
+    let mut consumed_len = 0;
     for chunk in chunks {
         match server.receive(chunk, NOW, &mut TestSystem, out) {
-            Ok(ServerProgress::NeedMore) => taken += chunk.len(),
+            Ok(ServerProgress::NeedMore) => consumed_len += chunk.len(),
             Ok(ServerProgress::Done { consumed, identity, fds }) => {
-                return (Ok(Some((identity, fds))), taken + consumed);
+                return (Ok(Some((identity, fds))), consumed_len + consumed);
             }
             Err(violation) => return (Err(violation), 0),
         }
     }
-    (Ok(None), taken)
+    (Ok(None), consumed_len)
 }
 
 #[track_caller]
@@ -52,7 +52,7 @@ fn accepted(uid: u32) -> Result<Option<(AuthenticatedIdentity, FdPassing)>, Viol
 }
 
 #[test]
-fn a_server_believes_what_the_socket_says() {
+fn servers_accept_the_user_of_the_socket() {
     let start = "C: AUTH EXTERNAL 31303030\nS: OK GUID\n";
     check_server(&unix_server(), &format!("{start}C: BEGIN"), accepted(1000));
     check_server(
@@ -68,7 +68,7 @@ fn a_server_believes_what_the_socket_says() {
 }
 
 #[test]
-fn a_server_asks_for_the_identity_that_was_left_out() {
+fn servers_ask_for_a_missing_identity() {
     check_server(
         &unix_server(),
         "C: AUTH EXTERNAL\nS: DATA\nC: DATA\nS: OK GUID\nC: BEGIN",
@@ -90,8 +90,9 @@ fn a_server_asks_for_the_identity_that_was_left_out() {
 }
 
 #[test]
-fn a_server_rejects_other_identities() {
-    // Another user, a login name, a number too large, a number with a sign.
+fn servers_reject_other_identities() {
+    // Another user, a login name, a number that is too large, and numbers with a sign or other
+    // characters.
     for identity in ["1001", "user", "4294968296", "+1000", "-1", "1000\0", " 1000"] {
         let identity = hex::encode(identity.as_bytes());
         let transcript = format!(
@@ -111,7 +112,7 @@ fn a_server_rejects_other_identities() {
 }
 
 #[test]
-fn a_server_lists_the_mechanisms_that_it_offers() {
+fn servers_list_their_mechanisms() {
     let mechanisms = Mechanisms::NONE.with(Mechanism::Anonymous).with(Mechanism::External);
     check_server(
         &ServerConfig { mechanisms, ..unix_server() },
@@ -133,7 +134,7 @@ fn a_server_lists_the_mechanisms_that_it_offers() {
 }
 
 #[test]
-fn a_server_lets_anybody_in_who_says_so() {
+fn servers_accept_anonymous_clients_if_configured() {
     let anonymous = Ok(Some((AuthenticatedIdentity::Anonymous, FdPassing::Off)));
     check_server(&tcp_server(), "C: AUTH ANONYMOUS\nS: OK GUID\nC: BEGIN", anonymous);
     check_server(&tcp_server(), "C: AUTH ANONYMOUS 747261\nS: OK GUID\nC: BEGIN", anonymous);
@@ -153,7 +154,7 @@ fn a_server_lets_anybody_in_who_says_so() {
 }
 
 #[test]
-fn a_server_asks_for_proof_of_a_cookie() {
+fn servers_request_proof_of_a_cookie() {
     let challenge =
         hex::encode(format!("org_freedesktop_general 5 {}", "aa".repeat(16)).as_bytes());
     // SHA-1 of "aa…:client:c0ffee".
@@ -201,7 +202,7 @@ fn a_server_asks_for_proof_of_a_cookie() {
 }
 
 #[test]
-fn a_server_says_what_it_does_not_expect() {
+fn servers_answer_unexpected_lines_with_errors() {
     check_server(
         &unix_server(),
         "C: NONEXISTENT_COMMAND foo bar
@@ -248,7 +249,7 @@ fn a_server_says_what_it_does_not_expect() {
 }
 
 #[test]
-fn a_client_may_think_again_until_begin() {
+fn clients_can_cancel_until_begin() {
     check_server(
         &unix_server(),
         "C: AUTH EXTERNAL
@@ -277,7 +278,7 @@ fn a_client_may_think_again_until_begin() {
 }
 
 #[test]
-fn the_sixth_rejection_is_the_last() {
+fn the_sixth_rejection_ends_the_connection() {
     let round = "C: AUTH\nS: REJECTED EXTERNAL DBUS_COOKIE_SHA1 ANONYMOUS\n";
     check_server(&unix_server(), &round.repeat(5), Ok(None));
     let end = Err(Violation::TooManyRejections { at: 1 + 5 * 6 });
@@ -285,7 +286,7 @@ fn the_sixth_rejection_is_the_last() {
 }
 
 #[test]
-fn a_mechanism_that_is_not_offered_differs_from_one_that_is_not_accepted() {
+fn rejections_distinguish_unoffered_mechanisms_from_bad_credentials() {
     let all = unix_server();
     let anonymous =
         ServerConfig { mechanisms: Mechanisms::NONE.with(Mechanism::Anonymous), ..unix_server() };
@@ -325,7 +326,7 @@ fn check_bytes(bytes: &[u8], answers: &[&str], end: Result<Option<usize>, Violat
 }
 
 #[test]
-fn a_server_takes_no_byte_of_the_messages() {
+fn servers_leave_message_bytes_unconsumed() {
     let login = b"\0AUTH EXTERNAL 31303030\r\nBEGIN\r\n";
     let stream = [login, b"l\x01\r\n BEGIN\r\n".as_slice()].concat();
     check_bytes(&stream, &["OK GUID"], Ok(Some(login.len())));
@@ -341,7 +342,7 @@ fn a_server_takes_no_byte_of_the_messages() {
 }
 
 #[test]
-fn bytes_that_are_no_lines() {
+fn malformed_lines_are_answered_with_errors() {
     let rejected = "REJECTED EXTERNAL DBUS_COOKIE_SHA1 ANONYMOUS";
     check_bytes(b"", &[], Ok(None));
     check_bytes(b"AUTH\r\n", &[], Err(Violation::MissingNul { found: b'A' }));
@@ -357,7 +358,7 @@ fn bytes_that_are_no_lines() {
 
 #[test]
 #[cfg_attr(miri, ignore = "too many bytes to be interpreted")]
-fn a_line_may_have_16_kib() {
+fn lines_are_limited_to_16_kib() {
     let line = |len: usize| [b"\0CANCEL\r\n", "A".repeat(len - 2).as_bytes(), b"\r\n"].concat();
     check_bytes(&line(LINE_LEN_MAX), &["ERROR", "ERROR"], Ok(None));
     let end = Err(Violation::LineTooLong { at: 9 });
@@ -366,7 +367,7 @@ fn a_line_may_have_16_kib() {
 }
 
 #[test]
-fn lines_without_end_are_cut_off() {
+fn lines_over_the_limit_end_the_connection() {
     let lines = usize::from(COMMANDS_MAX);
     let bytes = [b"\0", "X\r\n".repeat(lines + 1).as_bytes()].concat();
     let end = Err(Violation::TooManyCommands { at: 1 + 3 * u64::from(COMMANDS_MAX) });

@@ -1,9 +1,9 @@
-//! Messages written down for people, in either byte order.
+//! A readable notation for messages, in both byte orders.
 
 use diligence_wire::Endian;
 
-/// Reads bytes from words: `'text'` stands for itself with no 0 behind it, `u7` for a number of
-/// four bytes, `@` for the mark of the byte order, and all else is hexadecimal.
+/// Parses bytes from words: `'text'` is the text without a 0 byte, `u7` is a 4-byte number, `@` is
+/// the byte-order mark, and all other words are hexadecimal.
 pub(crate) fn bytes(endian: Endian, words: &str) -> Vec<u8> {
     words.split_whitespace().flat_map(|word| word_bytes(endian, word)).collect()
 }
@@ -23,5 +23,5 @@ fn word_bytes(endian: Endian, word: &str) -> Vec<u8> {
     digits.chunks(2).map(|pair| byte(pair).expect("hexadecimal digits")).collect()
 }
 
-/// Both byte orders, for tests to go through.
+/// Both byte orders, to iterate over.
 pub(crate) const ORDERS: [Endian; 2] = [Endian::Little, Endian::Big];

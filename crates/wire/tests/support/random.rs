@@ -1,4 +1,4 @@
-//! Random messages, the same for the same seed.
+//! Random messages, reproducible with the same seed.
 
 use std::num::NonZeroU32;
 
@@ -10,7 +10,7 @@ use diligence_wire::signature::Signature;
 use testkit::mutated::mend_body_len;
 pub(crate) use testkit::random::Random;
 
-/// What can be made of random numbers.
+/// Generation of random messages.
 pub(crate) trait Messages {
     /// A valid message with a random body.
     fn message(&mut self) -> Vec<u8>;
@@ -18,7 +18,7 @@ pub(crate) trait Messages {
     /// A valid message with this body and random header fields.
     fn message_of(&mut self, signature: Signature<'_>, values: &[Value]) -> Vec<u8>;
 
-    /// Changes a message a little, and mostly keeps its lengths right.
+    /// Changes a message slightly, and usually keeps its lengths correct.
     fn mutate(&mut self, bytes: &mut Vec<u8>);
 }
 

@@ -1,4 +1,4 @@
-//! The cookies of the user, for `DBUS_COOKIE_SHA1`.
+//! The user's cookies, for the mechanism `DBUS_COOKIE_SHA1`.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,17 +10,17 @@ use wire::sasl::cookie::{CHALLENGE_LEN, CookieContext, Keyring};
 
 use super::standard;
 
-/// The directory of cookies in the user's home, and the random bytes for one login.
+/// The cookie directory in the user's home, and random bytes for one login.
 pub(super) struct UserCookies {
     directory: PathBuf,
     random: [u8; CHALLENGE_LEN],
 }
 
 impl UserCookies {
-    /// Finds the directory. `None` where there is none, or where others have rights to it.
+    /// Finds the directory; `None` if it does not exist or is accessible to other users.
     pub(super) fn find() -> Option<Self> {
         let directory = PathBuf::from(standard::variable("HOME")?).join(".dbus-keyrings");
-        // Asked first, since the check below would make the directory.
+        // Checked first, because `ensure_private_directory` would create the directory.
         if !directory.is_dir() {
             return None;
         }

@@ -1,4 +1,4 @@
-//! From a transport to a socket.
+//! Connecting a socket to the transport of an address.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -17,25 +17,25 @@ use wire::address::{HostFamily, TcpAddress, Transport, UnixTransport};
 use super::{AttemptError, standard};
 use crate::blocking::socket::{BusSocket, ConnectedProgram};
 
-/// A socket on which nothing was said.
-pub(super) struct Dialled {
+/// A connected socket on which nothing was sent.
+pub(super) struct DialedSocket {
     pub(super) socket: BusSocket,
     pub(super) carrier: ConnectionCarrier,
 }
 
-/// What carries the bytes.
+/// The kind of transport that carries the bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ConnectionCarrier {
-    /// A Unix socket: the system vouches for who we are, and passes descriptors.
+    /// A Unix socket: the kernel reports the user of the process, and descriptors can be passed.
     Local,
-    /// A network.
+    /// A TCP socket, which passes no credentials or descriptors.
     Network,
 }
 
 pub(super) fn dial(
     transport: &Transport,
     timeout: Option<Duration>,
-) -> Result<Dialled, AttemptError> {
+) -> Result<DialedSocket, AttemptError> {
     match transport {
         Transport::Unix(address) => dial_unix(address),
         Transport::Tcp(address) => Ok(network(dial_tcp(address, timeout)?)),
@@ -55,7 +55,7 @@ pub(super) fn dial(
     }
 }
 
-fn dial_unix(address: &UnixTransport) -> Result<Dialled, AttemptError> {
+fn dial_unix(address: &UnixTransport) -> Result<DialedSocket, AttemptError> {
     let connected = match address {
         UnixTransport::Path(file) => connect_unix(SocketAddress::Path(path(file))),
         UnixTransport::Abstract(name) => connect_unix(SocketAddress::Abstract(name)),
@@ -69,20 +69,20 @@ fn dial_unix(address: &UnixTransport) -> Result<Dialled, AttemptError> {
         }
     };
     let socket = BusSocket::new(connected.map_err(AttemptError::system)?, None);
-    Ok(Dialled { socket, carrier: ConnectionCarrier::Local })
+    Ok(DialedSocket { socket, carrier: ConnectionCarrier::Local })
 }
 
-/// Tries all addresses of a host, in the order in which the system lists them.
+/// Tries all addresses of a host, in the order in which the resolver lists them.
 fn dial_tcp(address: &TcpAddress, timeout: Option<Duration>) -> Result<TcpStream, AttemptError> {
     let port = address.port.ok_or(AttemptError::ForServersOnly)?.get();
     let found = (address.host_or_default(), port).to_socket_addrs();
-    let wanted = |found: &SocketAddr| match address.family {
+    let has_family = |found: &SocketAddr| match address.family {
         None => true,
         Some(HostFamily::V4) => found.is_ipv4(),
         Some(HostFamily::V6) => found.is_ipv6(),
     };
     let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
-    for address in found.map_err(AttemptError::system)?.filter(wanted) {
+    for address in found.map_err(AttemptError::system)?.filter(has_family) {
         match connect_tcp(&address, timeout) {
             Ok(stream) => return Ok(stream),
             Err(error) => last = error,
@@ -96,13 +96,13 @@ fn connect_tcp(address: &SocketAddr, timeout: Option<Duration>) -> io::Result<Tc
         Some(timeout) => TcpStream::connect_timeout(address, timeout)?,
         None => TcpStream::connect(address)?,
     };
-    // Messages are gathered here already; waiting for more only delays them.
+    // Messages are already batched in the output queue; Nagle's algorithm would only delay them.
     stream.set_nodelay(true)?;
     Ok(stream)
 }
 
-fn network(stream: TcpStream) -> Dialled {
-    Dialled {
+fn network(stream: TcpStream) -> DialedSocket {
+    DialedSocket {
         socket: BusSocket::new(OwnedFd::from(stream), None),
         carrier: ConnectionCarrier::Network,
     }
@@ -114,22 +114,22 @@ fn read_nonce(file: &Path) -> Result<[u8; NONCE_LEN], AttemptError> {
     bytes.try_into().map_err(|_| AttemptError::NonceLength { len })
 }
 
-/// Starts a program, and talks to its standard input and output.
-fn dial_program(program: &[u8], argv: &[Vec<u8>]) -> io::Result<Dialled> {
-    let (ours, theirs) = socket_pair()?;
+/// Starts a program and connects to its standard input and output.
+fn dial_program(program: &[u8], argv: &[Vec<u8>]) -> io::Result<DialedSocket> {
+    let (own_end, child_end) = socket_pair()?;
     let mut command = Command::new(OsStr::from_bytes(program));
     if let [name, arguments @ ..] = argv {
         command.arg0(OsStr::from_bytes(name));
         command.args(arguments.iter().map(|argument| OsStr::from_bytes(argument)));
     }
-    let child = command.stdin(Stdio::from(theirs.try_clone()?)).stdout(theirs).spawn()?;
-    let socket = BusSocket::new(ours, Some(ConnectedProgram(child)));
-    Ok(Dialled { socket, carrier: ConnectionCarrier::Local })
+    let child = command.stdin(Stdio::from(child_end.try_clone()?)).stdout(child_end).spawn()?;
+    let socket = BusSocket::new(own_end, Some(ConnectedProgram(child)));
+    Ok(DialedSocket { socket, carrier: ConnectionCarrier::Local })
 }
 
 fn path(bytes: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(bytes))
 }
 
-/// Bytes of a nonce ("Nonce-authenticated TCP Sockets").
+/// Length of a nonce in bytes ("Nonce-authenticated TCP Sockets").
 const NONCE_LEN: usize = 16;

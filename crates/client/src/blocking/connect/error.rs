@@ -1,4 +1,4 @@
-//! Why a program is not connected.
+//! Errors of connecting to a bus.
 
 use std::io;
 
@@ -8,73 +8,73 @@ use wire::guid::Guid;
 use super::StandardBus;
 use crate::core::{Ended, HandshakeError, SystemError};
 
-/// Why there is no connection.
+/// The reason why a connection could not be made.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectError {
-    /// The environment does not say where this bus is.
+    /// The environment has no address for this bus.
     #[error("{}", no_address(*.0))]
     NoAddress(StandardBus),
     /// The address is malformed.
     #[error("the address is malformed: {0}")]
     Address(AddressError),
-    /// None of the addresses works; with each, why.
+    /// All addresses failed; each with its reason.
     #[error("cannot connect: {}", attempts_text(.0))]
     Failed(Vec<FailedAttempt>),
 }
 
-/// An address that does not work.
+/// An address that could not be connected to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FailedAttempt {
-    /// The address.
+    /// The address that was tried.
     pub address: Address,
-    /// What is wrong with it.
+    /// The reason why it failed.
     pub error: AttemptError,
 }
 
-/// Why one address does not work.
+/// The reason why one address could not be connected to.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AttemptError {
-    /// It is `autolaunch:`, which would have to find or start a bus.
+    /// The address is `autolaunch:`, which would have to find or start a bus.
     #[error("no bus is started automatically; start one and set DBUS_SESSION_BUS_ADDRESS")]
     Autolaunch,
-    /// Its transport is not known here.
-    #[error("the transport is not known")]
+    /// The transport of the address is not supported.
+    #[error("the transport is not supported")]
     UnknownTransport,
-    /// It is for a server to listen at, and does not say enough to connect.
-    #[error("this is enough to listen at, but not enough to connect to")]
+    /// The address is only for servers: it lacks what a client needs to connect.
+    #[error("the address is for servers only; it lacks what a client needs to connect")]
     ForServersOnly,
-    /// It is `unix:runtime=yes`, and `XDG_RUNTIME_DIR` is not set.
+    /// The address is `unix:runtime=yes`, and `XDG_RUNTIME_DIR` is not set.
     #[error("XDG_RUNTIME_DIR is not set")]
     NoRuntimeDirectory,
-    /// The system did not connect the two.
+    /// The operating system could not connect the socket.
     #[error(transparent)]
     System(SystemError),
-    /// The file of the nonce cannot be read.
-    #[error("the nonce cannot be read: {0}")]
+    /// The nonce file cannot be read.
+    #[error("cannot read the nonce file: {0}")]
     NonceFile(SystemError),
-    /// The file of the nonce has not 16 bytes.
-    #[error("the file of the nonce has {len} bytes and not 16")]
+    /// The nonce file is not 16 bytes long.
+    #[error("the nonce file has {len} bytes, but must have 16")]
     NonceLength {
-        /// How many it has.
+        /// Length of the file in bytes.
         len: usize,
     },
-    /// The two did not come to terms.
+    /// Authentication or `Hello` failed.
     #[error(transparent)]
     Handshake(#[from] HandshakeError),
-    /// The connection ended before they did.
+    /// The connection ended during the handshake.
     #[error(transparent)]
     Ended(#[from] Ended),
-    /// The server did not answer in time.
+    /// The handshake did not complete in time.
     #[error("the bus did not answer in time")]
     TimedOut,
-    /// Another server listens there than the address says.
-    #[error("the server is {found}, and the address means {expected}")]
+    /// The GUID of the server differs from the GUID in the address.
+    #[error("the server has the GUID {found}, but the address requires {expected}")]
     OtherServer {
-        /// The server that the address means.
+        /// The GUID in the address.
         expected: Guid,
-        /// The one that answered.
+        /// The GUID that the server sent.
         found: Guid,
     },
 }
@@ -94,13 +94,13 @@ impl From<AddressError> for ConnectError {
 const fn no_address(bus: StandardBus) -> &'static str {
     match bus {
         StandardBus::Session => {
-            "there is no session bus: DBUS_SESSION_BUS_ADDRESS is not set, and there is no socket \
-             \"bus\" in XDG_RUNTIME_DIR"
+            "no session bus found: DBUS_SESSION_BUS_ADDRESS is not set, and XDG_RUNTIME_DIR has no \
+             socket \"bus\""
         }
-        StandardBus::System => "there is no system bus",
+        StandardBus::System => "no system bus found",
         StandardBus::Starter => {
-            "no bus started this program: neither DBUS_STARTER_ADDRESS nor DBUS_STARTER_BUS_TYPE \
-             says which"
+            "the starting bus is unknown: DBUS_STARTER_ADDRESS is not set, and \
+             DBUS_STARTER_BUS_TYPE is not \"session\" or \"system\""
         }
     }
 }

@@ -1,4 +1,4 @@
-//! From an address to a connection with a name.
+//! Connecting: from an address to a connection with a unique name.
 
 mod cookies;
 mod dial;
@@ -9,80 +9,89 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use cookies::UserCookies;
-use dial::{ConnectionCarrier, Dialled};
+use dial::{ConnectionCarrier, DialedSocket};
 pub use error::{AttemptError, ConnectError, FailedAttempt};
 pub use standard::StandardBus;
 use sys::{clock, credentials};
 use wire::address::{Address, AddressList};
 use wire::framer::Space;
 use wire::sasl::client::{
-    AuthenticationAttempt, AuthenticationPlan, Direct, FdWish, NoCookies, TRACE_DEFAULT,
+    AuthenticationAttempt, AuthenticationPlan, DirectAttempt, FdNegotiation, NoCookies,
+    TRACE_DEFAULT,
 };
 
 use super::connection::{CALL_TIMEOUT, Connection};
 use super::link::deadline;
-use super::socket::{BusSocket, Departure, SendRoom, SocketArrival};
+use super::socket::{BusSocket, SendOutcome, SocketReadOutcome, WaitInterest};
 use crate::core::{
     ClientHandshake, CoreConfig, Ended, Established, HandshakeConfig, HandshakeError,
     HandshakeStage, Transmit,
 };
 
-/// How to connect.
+/// The options of connecting.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ConnectOptions {
-    /// Whether to connect without saying who one is, if nothing else works.
+    /// Whether to try the mechanism `ANONYMOUS` if the others fail.
     pub anonymous: Anonymous,
-    /// Whether to ask for file descriptors, where the transport can carry them.
-    pub fds: FdWish,
-    /// How much the connection keeps.
+    /// Whether to request descriptor passing, if the transport supports it.
+    pub fds: FdNegotiation,
+    /// The limits of the connection.
     pub core: CoreConfig,
-    /// How long one address may take.
+    /// The time limit for each address; `None` means no limit.
     pub timeout: Option<Duration>,
 }
 
 impl Default for ConnectOptions {
-    /// Anonymous as the last resort, as with the reference's library and GLib; with descriptors, and
+    /// Anonymous as the last resort, like libdbus and GLib; with descriptors, and with
     /// [`CALL_TIMEOUT`] for each address.
     fn default() -> Self {
         Self {
             anonymous: Anonymous::AsLastResort,
-            fds: FdWish::Wanted,
+            fds: FdNegotiation::Requested,
             core: CoreConfig::default(),
             timeout: Some(CALL_TIMEOUT),
         }
     }
 }
 
-/// Whether a program may connect without saying who it is.
+/// Whether a client may authenticate anonymously.
 ///
-/// The server decides what an anonymous client may do. No mechanism proves to the client which server it
-/// talks to, so a client that refuses this one is no safer from a false server.
+/// The server decides what an anonymous client may do. No mechanism authenticates the server to the
+/// client, so [`Never`](Self::Never) does not protect the client from a false server.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Anonymous {
-    /// It must not.
+    /// The client never authenticates anonymously.
     Never,
-    /// It may, if the server offers it and has rejected the other mechanisms that it offers.
+    /// The client tries `ANONYMOUS` if the server offers it and rejected the other mechanisms.
     AsLastResort,
 }
 
-/// Connecting.
+/// Connecting to a bus.
 impl Connection {
-    /// Connects to the user's bus: `DBUS_SESSION_BUS_ADDRESS`, or else `$XDG_RUNTIME_DIR/bus`.
+    /// Connects to the session bus: `DBUS_SESSION_BUS_ADDRESS`, or else `$XDG_RUNTIME_DIR/bus`.
     ///
     /// # Errors
     ///
-    /// If no address could be connected to; the error names each address and what failed.
+    /// If all addresses failed; the error states the reason for each address.
     pub fn session() -> Result<Self, ConnectError> {
         Self::standard(StandardBus::Session)
     }
 
-    /// Connects to the machine's bus: `DBUS_SYSTEM_BUS_ADDRESS`, or else its standard place,
+    /// Connects to the system bus: `DBUS_SYSTEM_BUS_ADDRESS`, or else the standard path
     /// `/var/run/dbus/system_bus_socket`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`session`](Self::session).
     pub fn system() -> Result<Self, ConnectError> {
         Self::standard(StandardBus::System)
     }
 
-    /// Connects to one of the buses whose place is agreed on.
+    /// Connects to one of the standard buses.
+    ///
+    /// # Errors
+    ///
+    /// As for [`session`](Self::session).
     pub fn standard(bus: StandardBus) -> Result<Self, ConnectError> {
         Self::open_with(&bus.address()?, &ConnectOptions::default())
     }
@@ -94,11 +103,20 @@ impl Connection {
     /// let bus = Connection::open("unix:path=/run/example/bus")?;
     /// # Ok::<(), diligence_client::ConnectError>(())
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ConnectError::Address`] if the text is not a valid list of addresses; otherwise as for
+    /// [`session`](Self::session).
     pub fn open(address: &str) -> Result<Self, ConnectError> {
         Self::open_with(&address.parse()?, &ConnectOptions::default())
     }
 
     /// Connects to the first of several addresses that works.
+    ///
+    /// # Errors
+    ///
+    /// [`ConnectError::Failed`] if all addresses failed.
     pub fn open_with(
         addresses: &AddressList,
         options: &ConnectOptions,
@@ -114,23 +132,23 @@ impl Connection {
     }
 }
 
-/// Tries one address. Where the system vouches for us, everything is sent at once; only if that
-/// fails, a second socket is used to ask what else the server accepts.
+/// Tries one address. On a Unix socket the whole handshake is pipelined first; only if that fails,
+/// a second socket is opened to try the mechanisms one after the other.
 fn attempt(address: &Address, options: &ConnectOptions) -> Result<Connection, AttemptError> {
     let deadline = deadline(options.timeout);
     let dial = || dial::dial(&address.transport, options.timeout);
-    let ask = |dialled| log_in(dialled, in_turn(options)?, options, deadline);
-    let dialled = dial()?;
-    let connection = match dialled.carrier {
-        ConnectionCarrier::Network => ask(dialled)?,
+    let ask = |dialed| log_in(dialed, sequential_plan(options)?, options, deadline);
+    let dialed = dial()?;
+    let connection = match dialed.carrier {
+        ConnectionCarrier::Network => ask(dialed)?,
         ConnectionCarrier::Local => {
             match log_in(
-                dialled,
-                AuthenticationPlan::AtOnce(Direct::ExternalAsSeen),
+                dialed,
+                AuthenticationPlan::Pipelined(DirectAttempt::ExternalWithoutUid),
                 options,
                 deadline,
             ) {
-                Err(error) if error.may_be_for_want_of_patience() => ask(dial()?)?,
+                Err(error) if error.suggests_sequential_login() => ask(dial()?)?,
                 done => done?,
             }
         }
@@ -138,7 +156,7 @@ fn attempt(address: &Address, options: &ConnectOptions) -> Result<Connection, At
     checked(connection, address)
 }
 
-/// Makes sure that the server is the one that the address means.
+/// Checks that the server has the GUID in the address.
 fn checked(connection: Connection, address: &Address) -> Result<Connection, AttemptError> {
     match (address.guid, connection.server_guid()) {
         (Some(expected), Some(found)) if expected != found => {
@@ -148,30 +166,30 @@ fn checked(connection: Connection, address: &Address) -> Result<Connection, Atte
     }
 }
 
-/// All mechanisms, one after the other.
-fn in_turn(options: &ConnectOptions) -> Result<AuthenticationPlan, AttemptError> {
+/// A plan that tries all mechanisms one after the other.
+fn sequential_plan(options: &ConnectOptions) -> Result<AuthenticationPlan, AttemptError> {
     let uid = credentials::own_credentials().map_err(AttemptError::system)?.uid;
     let mut then = vec![AuthenticationAttempt::Cookie { user: uid.to_string() }];
     if options.anonymous == Anonymous::AsLastResort {
-        then.push(Direct::Anonymous { trace: TRACE_DEFAULT.into() }.into());
+        then.push(DirectAttempt::Anonymous { trace: TRACE_DEFAULT.into() }.into());
     }
-    Ok(AuthenticationPlan::InTurn { first: Direct::External { uid }.into(), then })
+    Ok(AuthenticationPlan::Sequential { first: DirectAttempt::External { uid }.into(), then })
 }
 
 fn log_in(
-    dialled: Dialled,
+    dialed: DialedSocket,
     plan: AuthenticationPlan,
     options: &ConnectOptions,
     deadline: Option<Duration>,
 ) -> Result<Connection, AttemptError> {
-    let Dialled { socket, carrier } = dialled;
+    let DialedSocket { socket, carrier } = dialed;
     let fds = match carrier {
         ConnectionCarrier::Local => options.fds,
-        ConnectionCarrier::Network => FdWish::NotWanted,
+        ConnectionCarrier::Network => FdNegotiation::NotRequested,
     };
     let cookies = match plan {
-        AuthenticationPlan::AtOnce(_) => None,
-        AuthenticationPlan::InTurn { .. } => UserCookies::find(),
+        AuthenticationPlan::Pipelined(_) => None,
+        AuthenticationPlan::Sequential { .. } => UserCookies::find(),
     };
     let handshake = ClientHandshake::start(HandshakeConfig { plan, fds, core: options.core });
     let established = match cookies {
@@ -181,7 +199,7 @@ fn log_in(
     Ok(Connection::new(established, socket))
 }
 
-/// Moves bytes until the connection has its name.
+/// Exchanges bytes until the handshake completes.
 fn exchange(
     mut handshake: ClientHandshake<OwnedFd>,
     socket: &BusSocket,
@@ -191,16 +209,15 @@ fn exchange(
     let mut space = [0; 4096];
     loop {
         send_all(&mut handshake, socket, deadline)?;
-        let patience = deadline.map(|deadline| deadline.saturating_sub(clock::monotonic()));
-        // Descriptors that come before they were agreed on are of no use to anybody.
-        let received =
-            match socket.receive(Space::Scratch(&mut space), &mut Vec::new(), patience)? {
-                SocketArrival::Bytes(count) => &space[..count],
-                SocketArrival::Nothing if patience == Some(Duration::ZERO) => {
-                    return Err(AttemptError::TimedOut);
-                }
-                SocketArrival::Nothing => continue,
-            };
+        let timeout = deadline.map(|deadline| deadline.saturating_sub(clock::monotonic()));
+        // Descriptors that arrive before they are negotiated are discarded.
+        let received = match socket.receive(Space::Scratch(&mut space), &mut Vec::new(), timeout)? {
+            SocketReadOutcome::Bytes(count) => &space[..count],
+            SocketReadOutcome::Nothing if timeout == Some(Duration::ZERO) => {
+                return Err(AttemptError::TimedOut);
+            }
+            SocketReadOutcome::Nothing => continue,
+        };
         match handshake.handle_received(received, cookies)? {
             HandshakeStage::Unfinished(next) => handshake = next,
             HandshakeStage::Established(established) => return Ok(established),
@@ -216,13 +233,13 @@ fn send_all(
     while !handshake.poll_transmit().is_empty() {
         let transmit = Transmit { bytes: handshake.poll_transmit(), descriptors: &[] };
         match socket.send(&transmit)? {
-            Departure::Bytes(count) => handshake.transmitted(count),
-            Departure::Full => {
-                let patience = deadline.map(|deadline| deadline.saturating_sub(clock::monotonic()));
-                if patience == Some(Duration::ZERO) {
+            SendOutcome::Bytes(count) => handshake.transmitted(count),
+            SendOutcome::Full => {
+                let timeout = deadline.map(|deadline| deadline.saturating_sub(clock::monotonic()));
+                if timeout == Some(Duration::ZERO) {
                     return Err(AttemptError::TimedOut);
                 }
-                socket.wait_for(SendRoom::ToSend, patience)?;
+                socket.wait_for(WaitInterest::Writable, timeout)?;
             }
         }
     }
@@ -230,8 +247,9 @@ fn send_all(
 }
 
 impl AttemptError {
-    /// Whether a server that wants to be asked first might still accept us.
-    fn may_be_for_want_of_patience(&self) -> bool {
+    /// True if a sequential login may succeed: the server may not support pipelining, or accept
+    /// only another mechanism.
+    fn suggests_sequential_login(&self) -> bool {
         matches!(
             self,
             Self::Handshake(HandshakeError::Authentication(_)) | Self::Ended(Ended::Closed)

@@ -1,4 +1,4 @@
-//! Where the standard buses are, by the environment ("Well-known Message Bus Instances").
+//! Addresses of the standard buses, from the environment ("Well-known Message Bus Instances").
 
 use std::env;
 use std::ffi::OsString;
@@ -10,20 +10,25 @@ use wire::address::{Address, AddressList, Transport, UnixTransport};
 
 use super::ConnectError;
 
-/// A bus whose place is agreed on.
+/// A bus with a well-known address.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum StandardBus {
-    /// The bus of a user's session.
+    /// The session bus of the user.
     Session,
-    /// The bus of the machine.
+    /// The system bus of the machine.
     System,
-    /// The bus that started this program, to serve a name.
+    /// The bus that started this program by activation.
     Starter,
 }
 
 impl StandardBus {
-    /// Where the bus is, as the environment says. A program with more rights than its caller, such
-    /// as a set-user-ID program, ignores the environment.
+    /// The address of the bus. A program with more rights than its caller, such as a set-user-ID
+    /// program, ignores the environment.
+    ///
+    /// # Errors
+    ///
+    /// [`ConnectError::NoAddress`] if the environment has no address for the bus;
+    /// [`ConnectError::Address`] if it is malformed.
     pub fn address(self) -> Result<AddressList, ConnectError> {
         match self {
             Self::Session => session(),
@@ -56,18 +61,18 @@ fn starter() -> Result<AddressList, ConnectError> {
     }
 }
 
-/// The directory for the user's sockets.
+/// The directory for the user's sockets (`XDG_RUNTIME_DIR`).
 pub(super) fn runtime_directory() -> Option<PathBuf> {
     variable("XDG_RUNTIME_DIR").map(PathBuf::from)
 }
 
 fn text(name: &str) -> Option<String> {
-    // A value that is not text is no address.
+    // A value that is not UTF-8 cannot be an address.
     variable(name)?.into_string().ok()
 }
 
-/// A variable of the environment. A program with more rights than its caller, such as a set-user-ID
-/// program, sees none: an address can name a program to execute.
+/// An environment variable; `None` if it is unset or empty. In a program with more rights than its
+/// caller, such as a set-user-ID program, all are `None`: an address can name a program to execute.
 pub(super) fn variable(name: &str) -> Option<OsString> {
     if has_more_rights_than_caller() {
         return None;

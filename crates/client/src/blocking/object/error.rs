@@ -1,11 +1,11 @@
-//! Errors that a served method answers with.
+//! Errors that served methods reply with.
 
 use wire::body::ReadError;
 use wire::names::ErrorName;
 
 use crate::blocking::error::{CallError, EmitError};
 
-/// Names of errors that every binding knows.
+/// Error names that all bindings use.
 pub mod error_name {
     use wire::names::ErrorName;
 
@@ -20,36 +20,36 @@ pub mod error_name {
     }
 
     names! {
-        /// Something failed, and no other name fits.
+        /// The method failed, and no other name fits.
         FAILED = "Failed";
-        /// The arguments have other types than the method has, or values that it refuses.
+        /// The arguments have the wrong types, or values that the method does not accept.
         INVALID_ARGS = "InvalidArgs";
         /// There is no object at the path.
         UNKNOWN_OBJECT = "UnknownObject";
-        /// The object has not the interface.
+        /// The object does not have the interface.
         UNKNOWN_INTERFACE = "UnknownInterface";
-        /// The interface has not the method.
+        /// The interface does not have the method.
         UNKNOWN_METHOD = "UnknownMethod";
-        /// The interface has not the property.
+        /// The interface does not have the property.
         UNKNOWN_PROPERTY = "UnknownProperty";
         /// The property cannot be written.
         PROPERTY_READ_ONLY = "PropertyReadOnly";
-        /// The caller may not do this.
+        /// The caller is not allowed to do this.
         ACCESS_DENIED = "AccessDenied";
         /// A limit was reached.
         LIMITS_EXCEEDED = "LimitsExceeded";
         /// The method is not supported.
         NOT_SUPPORTED = "NotSupported";
-        /// The bus knows no service of the name.
+        /// The name has no owner, and no service can be started for it.
         SERVICE_UNKNOWN = "ServiceUnknown";
-        /// Nobody owns the name.
+        /// The name has no owner.
         NAME_HAS_NO_OWNER = "NameHasNoOwner";
-        /// The callee did not answer, or went before it did.
+        /// The callee did not reply, or disconnected before it did.
         NO_REPLY = "NoReply";
     }
 }
 
-/// What a served method answers with when it fails.
+/// The error that a served method replies with.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{name}: {message}")]
 pub struct MethodError {
@@ -58,7 +58,7 @@ pub struct MethodError {
 }
 
 impl MethodError {
-    /// An error with a name, for programs, and a text, for people.
+    /// Creates an error with a name, for programs, and a text, for people.
     ///
     /// ```
     /// use diligence_client::MethodError;
@@ -72,22 +72,23 @@ impl MethodError {
         Self { name: name.as_str().into(), message: message.into() }
     }
 
-    /// The error for which no name fits: `org.freedesktop.DBus.Error.Failed`.
+    /// Creates the error for failures without a more specific name:
+    /// `org.freedesktop.DBus.Error.Failed`.
     pub fn failed(message: impl Into<String>) -> Self {
         Self::new(error_name::FAILED, message)
     }
 
-    /// The error for arguments that will not do: `org.freedesktop.DBus.Error.InvalidArgs`.
+    /// Creates the error for unacceptable arguments: `org.freedesktop.DBus.Error.InvalidArgs`.
     pub fn invalid_args(message: impl Into<String>) -> Self {
         Self::new(error_name::INVALID_ARGS, message)
     }
 
-    /// The name.
+    /// The name of the error, for programs.
     pub fn name(&self) -> ErrorName<'_> {
-        ErrorName::new(&self.name).expect("it was a name when the error was made")
+        ErrorName::new(&self.name).expect("the constructor takes a valid name")
     }
 
-    /// The text.
+    /// The text of the error, for people.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -99,7 +100,7 @@ impl From<ReadError> for MethodError {
     }
 }
 
-/// An error of a call that was made on behalf of the caller is passed on.
+/// An error reply that a method gets to its own call is forwarded to the caller.
 impl From<CallError> for MethodError {
     fn from(error: CallError) -> Self {
         match error {

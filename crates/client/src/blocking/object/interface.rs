@@ -1,4 +1,4 @@
-//! Interfaces to serve: their methods, properties and signals, defined once.
+//! Definitions of served interfaces: methods, properties and signals.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -17,7 +17,7 @@ use super::members::{ArgTypes, MethodHandler, PropertyHandler};
 use crate::blocking::request::IncomingCall;
 use crate::name::{IntoName, InvalidName};
 
-/// An interface of objects whose state is an `S`. One definition serves any number of objects.
+/// An interface of objects with the state `S`. One definition serves any number of objects.
 ///
 /// ```
 /// use diligence_client::{ServedInterface, MethodError};
@@ -47,7 +47,7 @@ impl<S> Clone for ServedInterface<S> {
     }
 }
 
-/// What an interface has, each kind by name.
+/// The members of an interface; each kind is sorted by name.
 pub(super) struct InterfaceDefinition<S> {
     pub(super) name: Box<str>,
     pub(super) methods: BTreeMap<Box<str>, MethodHandler<S>>,
@@ -57,7 +57,7 @@ pub(super) struct InterfaceDefinition<S> {
 }
 
 impl<S: 'static> ServedInterface<S> {
-    /// Begins a definition. What is wrong with it is told at its end.
+    /// Starts a definition. [`build`](InterfaceBuilder::build) reports errors in it.
     pub fn builder(name: &str) -> InterfaceBuilder<S> {
         let checked = IntoName::<InterfaceName<'_>>::into_name(name);
         InterfaceBuilder {
@@ -69,7 +69,7 @@ impl<S: 'static> ServedInterface<S> {
                 signals: BTreeMap::new(),
                 annotations: Vec::new(),
             },
-            latest: Latest::Interface,
+            annotation_target: AnnotationTarget::Interface,
         }
     }
 
@@ -84,7 +84,7 @@ impl<S> InterfaceDefinition<S> {
         InterfaceName::new(&self.name).expect("checked when the interface was built")
     }
 
-    /// The description for Introspect.
+    /// The description of the interface for introspection.
     pub(super) fn describe(&self) -> introspection::Interface {
         introspection::Interface {
             methods: self.methods.values().map(|method| method.description.clone()).collect(),
@@ -105,15 +105,15 @@ impl<S> fmt::Debug for ServedInterface<S> {
 /// An interface that is being defined.
 pub struct InterfaceBuilder<S> {
     definition: InterfaceDefinition<S>,
-    /// What annotations are for.
-    latest: Latest,
-    /// The first thing that is wrong.
+    /// The item that the next annotation is added to.
+    annotation_target: AnnotationTarget,
+    /// The first error in the definition.
     error: Option<InterfaceError>,
 }
 
-/// What was added last.
+/// The interface, or the member that was added last.
 #[derive(Clone)]
-enum Latest {
+enum AnnotationTarget {
     Interface,
     Method(Box<str>),
     Property(Box<str>),
@@ -121,8 +121,8 @@ enum Latest {
 }
 
 impl<S: 'static> InterfaceBuilder<S> {
-    /// Adds a method: the names of its arguments and results, and what it does. Their types are
-    /// those of the function, tuples of Rust types.
+    /// Adds a method: the names of its arguments and results, and the function that runs it. The
+    /// function's argument and result are tuples, which determine the types.
     #[must_use]
     pub fn method<In, Out>(
         self,
@@ -140,14 +140,15 @@ impl<S: 'static> InterfaceBuilder<S> {
             answer(&request, done.and_then(|arguments| run(state, &request, arguments)));
         };
         self.add(name, |name| {
-            let (inputs, outputs) = (named::<In>(name, arguments)?, named::<Out>(name, results)?);
+            let (inputs, outputs) =
+                (arguments_of::<In>(name, arguments)?, arguments_of::<Out>(name, results)?);
             Ok(ServedMember::Method(MethodHandler::new(name, inputs, outputs, Box::new(run))))
         })
     }
 
-    /// Adds a method that takes the call as it is and answers it itself, at once or later: to read
-    /// without copying, to pass descriptors, or to wait for something. Arguments and results are
-    /// given as pairs of name and type: `[("path", "o"), ("options", "a{sv}")]`.
+    /// Adds a method that receives the whole call and replies to it itself, at once or later: to
+    /// decode without copying, to pass descriptors, or to wait for something. Arguments and results
+    /// are pairs of name and type: `[("path", "o"), ("options", "a{sv}")]`.
     #[must_use]
     pub fn raw_method(
         self,
@@ -157,12 +158,13 @@ impl<S: 'static> InterfaceBuilder<S> {
         run: impl Fn(&mut S, IncomingCall) + 'static,
     ) -> Self {
         self.add(name, |name| {
-            let (inputs, outputs) = (spelled(name, arguments)?, spelled(name, results)?);
+            let (inputs, outputs) =
+                (parse_arguments(name, arguments)?, parse_arguments(name, results)?);
             Ok(ServedMember::Method(MethodHandler::new(name, inputs, outputs, Box::new(run))))
         })
     }
 
-    /// Adds a property that can be read.
+    /// Adds a read-only property.
     #[must_use]
     pub fn property<T: Encode>(self, name: &str, get: impl Fn(&S) -> T + 'static) -> Self {
         self.add(name, |name| {
@@ -170,8 +172,8 @@ impl<S: 'static> InterfaceBuilder<S> {
         })
     }
 
-    /// Adds a property that can be read and written. That it was written is told by
-    /// `PropertiesChanged`, as [`emits_change`](Self::emits_change) has it.
+    /// Adds a property that can be read and written. A write is announced with `PropertiesChanged`,
+    /// as set with [`emits_change`](Self::emits_change).
     #[must_use]
     pub fn writable_property<T: Encode + for<'a> Decode<'a>>(
         self,
@@ -184,7 +186,7 @@ impl<S: 'static> InterfaceBuilder<S> {
         })
     }
 
-    /// Adds a property that can be written and not read. Its changes are not told.
+    /// Adds a property that can be written but not read. Its changes are not announced.
     #[must_use]
     pub fn write_only_property<T: for<'a> Decode<'a>>(
         self,
@@ -192,7 +194,7 @@ impl<S: 'static> InterfaceBuilder<S> {
         set: impl Fn(&mut S, T) -> Result<(), MethodError> + 'static,
     ) -> Self {
         self.add(name, |name| {
-            // There is no value that a signal could have.
+            // A change signal would need the value, which cannot be read.
             let mut property = PropertyHandler::new::<T>(name)?.writable(set);
             property.description.emits_change = EmitsChange::No;
             Ok(ServedMember::Property(property))
@@ -203,7 +205,7 @@ impl<S: 'static> InterfaceBuilder<S> {
     #[must_use]
     pub fn signal<Args: ArgTypes>(self, name: &str, arguments: &[&str]) -> Self {
         self.add(name, |name| {
-            let arguments = named::<Args>(name, arguments)?;
+            let arguments = arguments_of::<Args>(name, arguments)?;
             Ok(ServedMember::Signal(Signal {
                 name: name.to_owned(),
                 arguments,
@@ -212,11 +214,11 @@ impl<S: 'static> InterfaceBuilder<S> {
         })
     }
 
-    /// Says how a change of the property that was added last is told.
+    /// Sets how changes of the property that was added last are announced.
     #[must_use]
     pub fn emits_change(mut self, emits: EmitsChange) -> Self {
-        let property = match &self.latest {
-            Latest::Property(name) => self.definition.properties.get_mut(name),
+        let property = match &self.annotation_target {
+            AnnotationTarget::Property(name) => self.definition.properties.get_mut(name),
             _ => None,
         };
         match property {
@@ -226,31 +228,33 @@ impl<S: 'static> InterfaceBuilder<S> {
         self
     }
 
-    /// Adds an annotation to what was added last, or to the interface before anything was.
+    /// Adds an annotation to the member that was added last, or to the interface if there is none.
     #[must_use]
     pub fn annotate(mut self, name: &str, value: &str) -> Self {
         let definition = &mut self.definition;
-        let annotations = match &self.latest {
-            Latest::Interface => Some(&mut definition.annotations),
-            Latest::Method(name) => {
+        let annotations = match &self.annotation_target {
+            AnnotationTarget::Interface => Some(&mut definition.annotations),
+            AnnotationTarget::Method(name) => {
                 definition.methods.get_mut(name).map(|method| &mut method.description.annotations)
             }
-            Latest::Property(name) => {
+            AnnotationTarget::Property(name) => {
                 definition.properties.get_mut(name).map(|one| &mut one.description.annotations)
             }
-            Latest::Signal(name) => definition.signals.get_mut(name).map(|s| &mut s.annotations),
+            AnnotationTarget::Signal(name) => {
+                definition.signals.get_mut(name).map(|s| &mut s.annotations)
+            }
         };
         let annotation = Annotation { name: name.into(), value: value.into() };
         annotations.into_iter().for_each(|annotations| annotations.push(annotation.clone()));
         self
     }
 
-    /// Ends the definition.
+    /// Completes the definition.
     ///
     /// # Errors
     ///
-    /// The first thing that is wrong with the definition, such as a malformed name or two members
-    /// of one name. It does not depend on the state of the program, so a test can check it.
+    /// The first error in the definition, such as a malformed name or two members with the same
+    /// name. It does not depend on the state of the program, so a test can check it.
     pub fn build(self) -> Result<ServedInterface<S>, InterfaceError> {
         match self.error {
             None => Ok(ServedInterface { definition: Rc::new(self.definition) }),
@@ -279,15 +283,15 @@ impl<S: 'static> InterfaceBuilder<S> {
         let definition = &mut self.definition;
         match member(name)? {
             ServedMember::Method(method) => {
-                self.latest = Latest::Method(text.clone());
+                self.annotation_target = AnnotationTarget::Method(text.clone());
                 insert(&mut definition.methods, text, method)
             }
             ServedMember::Property(property) => {
-                self.latest = Latest::Property(text.clone());
+                self.annotation_target = AnnotationTarget::Property(text.clone());
                 insert(&mut definition.properties, text, property)
             }
             ServedMember::Signal(signal) => {
-                self.latest = Latest::Signal(text.clone());
+                self.annotation_target = AnnotationTarget::Signal(text.clone());
                 insert(&mut definition.signals, text, signal)
             }
         }
@@ -335,7 +339,7 @@ impl<S> PropertyHandler<S> {
     }
 }
 
-/// Why an interface cannot be served as it was defined.
+/// The reason why the definition of an interface is invalid.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InterfaceError {
@@ -343,38 +347,39 @@ pub enum InterfaceError {
     #[error(transparent)]
     Name(#[from] InvalidName),
     /// The interface has two methods, properties or signals of this name.
-    #[error("there are two members {member:?}")]
+    #[error("the member {member:?} is defined twice")]
     Duplicate {
-        /// The name.
+        /// The name of the member.
         member: Box<str>,
     },
-    /// A member has more or fewer names of arguments or results than types.
-    #[error("{member:?} has {types} types and {names} names for them")]
+    /// The number of argument names, or of result names, differs from the number of types.
+    #[error("{member:?} has {types} types but {names} names")]
     ArgNames {
-        /// The member.
+        /// The name of the member.
         member: Box<str>,
-        /// How many types there are.
+        /// Number of argument types.
         types: usize,
-        /// How many names there are.
+        /// Number of argument names.
         names: usize,
     },
-    /// The types of a member make no signature.
-    #[error("the types of {member:?}: {error}")]
+    /// The Rust types of a member cannot be represented as D-Bus types.
+    #[error("the types of {member:?} are invalid: {error}")]
     Types {
-        /// The member.
+        /// The name of the member.
         member: Box<str>,
-        /// Why not.
+        /// The rule that the types violate.
         error: WriteError,
     },
-    /// A type of a member is not a type.
-    #[error("the types of {member:?}: {error}")]
+    /// The type of an argument or result is not a valid signature.
+    #[error("the types of {member:?} are invalid: {error}")]
     Signature {
-        /// The member.
+        /// The name of the member.
         member: Box<str>,
-        /// Why not.
+        /// The rule that the signature violates.
         error: SignatureError,
     },
-    /// [`emits_change`](InterfaceBuilder::emits_change) does not follow a property.
+    /// [`emits_change`](InterfaceBuilder::emits_change) was called when no property had been added
+    /// last.
     #[error("`emits_change` does not follow a property")]
     NoProperty,
 }
@@ -393,7 +398,10 @@ fn insert<T>(
     }
 }
 
-fn named<T: ArgTypes>(member: &str, names: &[&str]) -> Result<Vec<Argument>, InterfaceError> {
+fn arguments_of<T: ArgTypes>(
+    member: &str,
+    names: &[&str],
+) -> Result<Vec<Argument>, InterfaceError> {
     let types =
         T::signatures().map_err(|error| InterfaceError::Types { member: member.into(), error })?;
     if types.len() != names.len() {
@@ -403,12 +411,15 @@ fn named<T: ArgTypes>(member: &str, names: &[&str]) -> Result<Vec<Argument>, Int
     Ok(names.iter().zip(types).map(|(name, types)| argument(name, &types.to_string())).collect())
 }
 
-fn spelled(member: &str, arguments: &[(&str, &str)]) -> Result<Vec<Argument>, InterfaceError> {
-    let spelled = |&(name, types): &(&str, &str)| match Signature::new(types) {
+fn parse_arguments(
+    member: &str,
+    arguments: &[(&str, &str)],
+) -> Result<Vec<Argument>, InterfaceError> {
+    let parse = |&(name, types): &(&str, &str)| match Signature::new(types) {
         Ok(_) => Ok(argument(name, types)),
         Err(error) => Err(InterfaceError::Signature { member: member.into(), error }),
     };
-    arguments.iter().map(spelled).collect()
+    arguments.iter().map(parse).collect()
 }
 
 /// An argument of this type; the name may be empty.
@@ -432,27 +443,26 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_definition_is_told_at_its_end() {
-        check(|a| a.property("Size", |()| 1_u32).method("Size", &[], &[], nothing), Ok(()));
+    fn invalid_interface_definitions_fail_to_build() {
+        check(|a| a.property("Size", |()| 1_u32).method("Size", &[], &[], no_op), Ok(()));
         check(
             |a| a.property("Size", |()| 1_u32).property("Size", |()| 2_u32),
-            Err("there are two members \"Size\""),
+            Err("the member \"Size\" is defined twice"),
         );
         check(
-            |a| a.method("Run", &["x"], &[], nothing).property("a b", |()| 1_u32),
-            Err("\"Run\" has 0 types and 1 names for them"),
+            |a| a.method("Run", &["x"], &[], no_op).property("a b", |()| 1_u32),
+            Err("\"Run\" has 0 types but 1 names"),
         );
-        check(
-            |a| a.signal::<(u8,)>("Signal", &[]),
-            Err("\"Signal\" has 1 types and 0 names for them"),
-        );
+        check(|a| a.signal::<(u8,)>("Signal", &[]), Err("\"Signal\" has 1 types but 0 names"));
         check(
             |a| a.property("a b", |()| 1_u32),
-            Err("\"a b\" is no member name: a byte is not allowed in such a name (at byte 1)"),
+            Err(
+                "\"a b\" is not a valid member name: a byte is not allowed in this kind of name (at byte 1)",
+            ),
         );
         check(
             |a| a.raw_method("Run", &[("x", "z")], &[], |(), _| {}),
-            Err("the types of \"Run\": a byte is no type code (at byte 0)"),
+            Err("the types of \"Run\" are invalid: a byte is not a type code (at byte 0)"),
         );
         check(
             |a| a.emits_change(EmitsChange::No),
@@ -463,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn a_complete_interface_is_described() {
+    fn introspection_of_interfaces_lists_all_members() {
         let interface = ServedInterface::<()>::builder("org.example.A")
             .annotate("org.example.Note", "a < \"b\" & c")
             .method("Run", &["x", ""], &["y"], |(), _, (x, _): (u8, i64)| Ok((vec![x],)))
@@ -502,7 +512,7 @@ mod tests {
         assert_eq!(body.strip_suffix("</node>\n"), Some(expected));
     }
 
-    fn nothing(_: &mut (), _: &IncomingCall, (): ()) -> Result<(), MethodError> {
+    fn no_op(_: &mut (), _: &IncomingCall, (): ()) -> Result<(), MethodError> {
         Ok(())
     }
 }

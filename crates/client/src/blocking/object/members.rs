@@ -1,4 +1,4 @@
-//! The members of an interface that is served.
+//! The members of a served interface.
 
 use wire::body::{Typed, Writer, signature_of};
 use wire::introspection::{self, Argument};
@@ -43,9 +43,14 @@ type PropertyGetter<S> = Box<dyn Fn(&S, &mut Writer<'_>)>;
 /// Sets a property to the value in a call of `Set`.
 type PropertySetter<S> = Box<dyn Fn(&mut S, &IncomingCall) -> Result<(), MethodError>>;
 
-/// The D-Bus types of arguments or results: implemented for tuples, and `()` for none.
+/// The D-Bus types of arguments or results: a tuple, or `()` for none.
 pub trait ArgTypes {
-    /// Each type as text.
+    /// The signature of each argument.
+    ///
+    /// # Errors
+    ///
+    /// If a type cannot be represented in D-Bus, because its signature is too long or nested too
+    /// deeply.
     fn signatures() -> Result<Vec<SignatureBuf>, WriteError>;
 }
 

@@ -1,14 +1,15 @@
 //! Objects that a program serves.
 //!
-//! An [`ServedInterface`] is defined once; [`Connection::add_object`] joins it with the state of an
-//! object at a path. The interfaces that every object has, `Introspectable`, `Properties` and `Peer`,
-//! are implemented here, and errors have the same names as in other bindings.
+//! A [`ServedInterface`] is defined once; [`Connection::add_object`] combines it with the state of
+//! an object at a path. The interfaces that every object has, `Introspectable`, `Properties` and
+//! `Peer`, are implemented here ("Standard Interfaces"). Errors have the same names as in other
+//! bindings.
 
 mod answer;
 mod error;
+mod exported;
 mod interface;
 mod members;
-mod mounted;
 mod served;
 mod signals;
 mod standard;
@@ -21,38 +22,38 @@ use std::rc::Rc;
 
 use answer::answer;
 pub use error::{MethodError, error_name};
+use exported::ExportedInterface;
 pub use interface::{InterfaceBuilder, InterfaceError, ServedInterface};
 pub use members::ArgTypes;
-use mounted::Mounted;
 use served::DynInterface;
-pub(super) use signals::announce_untold;
+pub(super) use signals::emit_pending_changes;
 use signals::{INTERFACES_ADDED, INTERFACES_REMOVED, announce, emit_standard, signature};
 use standard_methods::write_interfaces;
 pub(super) use tree::ServedObjects;
-use tree::{CallTarget, ChangedProperties, Manages};
+use tree::{CallTarget, ChangedProperties, ManagedScope};
 use wire::body::Writer;
 pub use wire::introspection::EmitsChange;
 use wire::names::{MemberName, ObjectPath, ObjectPathBuf};
 
 use super::connection::Connection;
 use super::error::EmitError;
-use super::link::Taking;
+use super::link::ReadMode;
 use super::request::IncomingCall;
 use crate::core::{MessageBody, WrittenBody};
 use crate::name::{IntoName, InvalidName};
 
-/// Serving.
+/// Serving objects on a connection.
 impl Connection {
-    /// Serves `interface` at `path`, for an object with this state. An object may have several
-    /// interfaces, each with a state of its own.
+    /// Serves `interface` at `path`, for an object with this state. An object can have several
+    /// interfaces, each with its own state.
     ///
-    /// Calls are answered in [`process`](Connection::process) and [`serve`](Connection::serve).
-    /// The object stays until it is [removed](Object::remove).
+    /// Calls are answered in [`process`](Connection::process) and [`serve`](Connection::serve). The
+    /// object stays until it is [removed](Object::remove).
     ///
     /// # Errors
     ///
-    /// [`ServeError::Name`] if the path is malformed; [`ServeError::Taken`] if the object has an
-    /// interface of this name already.
+    /// [`ServeError::Name`] if the path is malformed; [`ServeError::Taken`] if the object already
+    /// has an interface of this name.
     pub fn add_object<'p, S: 'static>(
         &self,
         path: impl IntoName<ObjectPath<'p>>,
@@ -61,16 +62,16 @@ impl Connection {
     ) -> Result<Object<S>, ServeError> {
         let path = path.into_name()?;
         let definition = interface.definition.clone();
-        let mounted = Rc::new(Mounted { definition, state: RefCell::new(state) });
+        let exported = Rc::new(ExportedInterface { definition, state: RefCell::new(state) });
         let mut objects = self.objects_mut();
         let node = objects.node_or_new(path.as_str());
-        if node.interfaces.iter().any(|served| served.name() == mounted.name()) {
+        if node.interfaces.iter().any(|served| served.name() == exported.name()) {
             return Err(ServeError::Taken);
         }
-        node.interfaces.push(mounted.clone());
+        node.interfaces.push(exported.clone());
         drop(objects);
-        self.take(Taking::Requests);
-        let object = Object { connection: self.clone(), path: path.into(), mounted };
+        self.set_read_mode(ReadMode::Requests);
+        let object = Object { connection: self.clone(), path: path.into(), exported };
         object.announce_added();
         Ok(object)
     }
@@ -87,17 +88,17 @@ impl Connection {
     ) -> Result<(), InvalidName> {
         let path = path.into_name()?;
         let mut objects = self.objects_mut();
-        objects.node_or_new(path.as_str()).manages = Manages::ObjectsBelow;
-        self.take(Taking::Requests);
+        objects.node_or_new(path.as_str()).manages = ManagedScope::ObjectsBelow;
+        self.set_read_mode(ReadMode::Requests);
         Ok(())
     }
 }
 
-/// An interface of an object that is served: a handle to its state and its signals.
+/// An interface of a served object: a handle to its state and its signals.
 pub struct Object<S> {
     connection: Connection,
     path: ObjectPathBuf,
-    mounted: Rc<Mounted<S>>,
+    exported: Rc<ExportedInterface<S>>,
 }
 
 impl<S> Clone for Object<S> {
@@ -105,7 +106,7 @@ impl<S> Clone for Object<S> {
         Self {
             connection: self.connection.clone(),
             path: self.path.clone(),
-            mounted: self.mounted.clone(),
+            exported: self.exported.clone(),
         }
     }
 }
@@ -122,7 +123,7 @@ impl<S: 'static> Object<S> {
     ///
     /// While the state is held already, or one of the object's methods runs.
     pub fn state(&self) -> RefMut<'_, S> {
-        self.mounted.state.borrow_mut()
+        self.exported.state.borrow_mut()
     }
 
     /// Queues one of the signals of the interface.
@@ -137,21 +138,21 @@ impl<S: 'static> Object<S> {
         arguments: &impl MessageBody,
     ) -> Result<(), EmitError> {
         let signal = signal.into_name()?;
-        self.connection.emit(self.path(), self.mounted.definition.name(), signal, arguments)
+        self.connection.emit(self.path(), self.exported.definition.name(), signal, arguments)
     }
 
-    /// Announces that properties of the interface changed, each in [its way](EmitsChange): queues
-    /// `PropertiesChanged`. While the state is borrowed or a method of the object runs, the signal is
-    /// put off. Names that are not properties are ignored.
+    /// Announces that properties of the interface changed, as configured with [`EmitsChange`]:
+    /// queues `PropertiesChanged`. While the state is borrowed or a method of the object runs, the
+    /// signal is deferred. Names that are not properties are ignored.
     pub fn properties_changed(&self, properties: &[&str]) {
-        let change = ChangedProperties::new(self.path.as_str(), self.mounted.clone(), properties);
+        let change = ChangedProperties::new(self.path.as_str(), self.exported.clone(), properties);
         announce(&self.connection, change);
     }
 
-    /// Ends serving the interface at this path.
+    /// Stops serving the interface at this path.
     pub fn remove(self) {
         let mut objects = self.connection.objects_mut();
-        let (path, name) = (self.path.as_str(), self.mounted.name());
+        let (path, name) = (self.path.as_str(), self.exported.name());
         let manager = objects.manager_of(path);
         if objects.remove(path, name).is_none() {
             return;
@@ -159,7 +160,7 @@ impl<S: 'static> Object<S> {
         drop(objects);
         if let Some(manager) = manager {
             let body = (self.path(), [name]);
-            // If it cannot be told, the connection is over.
+            // If the signal cannot be sent, the connection ended.
             let _ = emit_standard(&self.connection, manager, INTERFACES_REMOVED, &body);
         }
     }
@@ -167,37 +168,37 @@ impl<S: 'static> Object<S> {
     fn announce_added(&self) {
         let path = self.path.as_str();
         let Some(manager) = self.connection.objects().manager_of(path) else { return };
-        let served: Rc<dyn DynInterface> = self.mounted.clone();
+        let served: Rc<dyn DynInterface> = self.exported.clone();
         let write = |writer: &mut Writer<'_>| {
             writer.object_path(self.path());
             write_interfaces(std::slice::from_ref(&served), writer);
         };
         let body = WrittenBody { signature: signature("oa{sa{sv}}"), write };
-        // If it cannot be told, the connection is over.
+        // If the signal cannot be sent, the connection ended.
         let _ = emit_standard(&self.connection, manager, INTERFACES_ADDED, &body);
     }
 }
 
 impl<S> fmt::Debug for Object<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let interface = &self.mounted.definition.name;
+        let interface = &self.exported.definition.name;
         let mut debug = f.debug_struct("Object");
         debug.field("path", &self.path).field("interface", interface).finish_non_exhaustive()
     }
 }
 
-/// Why an object is not served.
+/// The reason why an object cannot be served.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ServeError {
     /// The path is malformed.
     #[error(transparent)]
     Name(#[from] InvalidName),
-    /// The object has this interface already.
-    #[error("the object has this interface already")]
+    /// The object already has an interface of this name.
+    #[error("the object already has an interface of this name")]
     Taken,
 }
 
-/// Passes a call to the interface or the standard method that answers it.
+/// Dispatches a call to the interface or the standard method that answers it.
 pub(super) fn serve(request: IncomingCall) {
     let found = request.connection().objects().find(request.message());
     match found {

@@ -6,32 +6,32 @@ use wire::introspection::{self, EmitsChange, PropertyAccess};
 use super::error::MethodError;
 use crate::blocking::request::IncomingCall;
 
-/// An interface of an object.
+/// An interface of an object, without the type of its state.
 pub(super) trait DynInterface {
     /// The name of the interface.
     fn name(&self) -> &str;
 
-    /// Whether it has a method of this name.
+    /// True if the interface has a method of this name.
     fn has_method(&self, member: &str) -> bool;
 
-    /// Answers a call of one of its methods.
+    /// Runs one of the interface's methods for a call. The method must exist.
     fn invoke(&self, request: IncomingCall);
 
-    /// How a property can be used and how its changes are announced.
+    /// How a property can be accessed and how its changes are announced.
     fn property(&self, name: &str) -> Option<(PropertyAccess, EmitsChange)>;
 
-    /// Checks that the state can be read: that no method of the object is running.
+    /// Checks that the state can be read: no method of the object is running.
     fn check_free(&self) -> Result<(), MethodError>;
 
-    /// Writes the value of a property that can be read, as a variant.
+    /// Writes the value of a readable property, as a variant.
     fn write_property(&self, name: &str, writer: &mut Writer<'_>);
 
-    /// Writes all properties that can be read, as entries of `a{sv}`.
+    /// Writes all readable properties, as entries of `a{sv}`.
     fn write_properties(&self, writer: &mut Writer<'_>);
 
     /// Sets a property to the value in a call of `Set`.
     fn set(&self, name: &str, request: &IncomingCall) -> Result<(), MethodError>;
 
-    /// Describes the interface.
+    /// The description of the interface for introspection.
     fn describe(&self) -> introspection::Interface;
 }

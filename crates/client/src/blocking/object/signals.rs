@@ -1,4 +1,4 @@
-//! Signals of objects: their own, and those of the standard interfaces.
+//! Signals of served objects, and the change signals of the standard interfaces.
 
 use wire::body::Writer;
 use wire::introspection::EmitsChange;
@@ -16,8 +16,8 @@ use crate::core::{MessageBody, SendError, WrittenBody};
 use crate::name::IntoName;
 
 impl IncomingCall {
-    /// Announces that properties of the interface that was called have changed, once the method has
-    /// run; see [`Object::properties_changed`](super::Object::properties_changed).
+    /// Announces, after the method has run, that properties of the called interface changed; see
+    /// [`Object::properties_changed`](super::Object::properties_changed).
     pub fn properties_changed(&self, properties: &[&str]) {
         let (connection, message) = (self.connection(), self.message());
         let Ok(CallTarget::Served(served)) = connection.objects().find(message) else { return };
@@ -25,8 +25,8 @@ impl IncomingCall {
         announce(connection, ChangedProperties::new(path, served, properties));
     }
 
-    /// Queues a signal of the interface that was called, from the object that was called. If the
-    /// call names no interface, the signal is of the interface in which the method was found.
+    /// Queues a signal of the called interface, from the called object. If the call has no
+    /// interface field, the interface in which the method was found is used.
     ///
     /// # Errors
     ///
@@ -49,19 +49,19 @@ impl IncomingCall {
     }
 }
 
-/// Sends the signals about changes that were put off while their objects were busy.
-pub(in crate::blocking) fn announce_untold(connection: &Connection) {
-    if connection.objects().untold.is_empty() {
+/// Sends the change signals that were deferred while their objects were busy.
+pub(in crate::blocking) fn emit_pending_changes(connection: &Connection) {
+    if connection.objects().pending_changes.is_empty() {
         return;
     }
-    let untold = std::mem::take(&mut connection.objects_mut().untold);
-    untold.into_iter().for_each(|change| announce(connection, change));
+    let pending_changes = std::mem::take(&mut connection.objects_mut().pending_changes);
+    pending_changes.into_iter().for_each(|change| announce(connection, change));
 }
 
-/// Sends the signal about a change, now or as soon as the object is free.
+/// Sends the signal for a change, now or as soon as the object is free.
 pub(super) fn announce(connection: &Connection, change: ChangedProperties) {
     if change.served.check_free().is_err() {
-        return connection.objects_mut().untold.push(change);
+        return connection.objects_mut().pending_changes.push(change);
     }
     let served = &*change.served;
     let changed = change.emitting(EmitsChange::Value);
@@ -82,18 +82,18 @@ pub(super) fn announce(connection: &Connection, change: ChangedProperties) {
         writer.array(4, |writer| invalidated.iter().for_each(|name| writer.string(name)));
     };
     let body = WrittenBody { signature: signature("sa{sv}as"), write };
-    // If it cannot be told, the connection is over.
+    // If the signal cannot be sent, the connection ended.
     let _ = emit_standard(connection, &change.path, PROPERTIES_CHANGED, &body);
 }
 
 impl ChangedProperties {
     /// The properties whose changes are announced in this way.
     fn emitting(&self, emits: EmitsChange) -> Vec<&str> {
-        let told = |name: &&str| {
+        let is_announced = |name: &&str| {
             let found = self.served.property(name);
             found.is_some_and(|(access, way)| way == emits && access.is_readable())
         };
-        self.properties.iter().map(|name| &**name).filter(told).collect()
+        self.properties.iter().map(|name| &**name).filter(is_announced).collect()
     }
 }
 

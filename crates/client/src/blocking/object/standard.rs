@@ -40,7 +40,7 @@ impl Standard {
         }
     }
 
-    /// Whether every object has this interface.
+    /// True if every object has this interface.
     pub(super) fn is_interface(name: &str) -> bool {
         [PEER, INTROSPECTABLE, PROPERTIES].contains(&name)
     }
@@ -51,7 +51,7 @@ const INTROSPECTABLE: &str = "org.freedesktop.DBus.Introspectable";
 pub(super) const PROPERTIES: &str = "org.freedesktop.DBus.Properties";
 pub(super) const OBJECT_MANAGER: &str = "org.freedesktop.DBus.ObjectManager";
 
-/// The description of the interfaces that every object has.
+/// The introspection data of the interfaces that every object has.
 pub(super) const STANDARD_XML: &str = r#"  <interface name="org.freedesktop.DBus.Introspectable">
     <method name="Introspect">
       <arg name="xml_data" type="s" direction="out"/>
@@ -86,7 +86,7 @@ pub(super) const STANDARD_XML: &str = r#"  <interface name="org.freedesktop.DBus
   </interface>
 "#;
 
-/// The description of the interface of an object that lists the objects below it.
+/// The introspection data of `ObjectManager`.
 pub(super) const MANAGER_XML: &str = r#"  <interface name="org.freedesktop.DBus.ObjectManager">
     <method name="GetManagedObjects">
       <arg name="objects" type="a{oa{sa{sv}}}" direction="out"/>

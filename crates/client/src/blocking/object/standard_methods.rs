@@ -1,4 +1,4 @@
-//! What the methods of the standard interfaces do.
+//! Implementations of the methods of the standard interfaces.
 
 use std::fs;
 use std::rc::Rc;
@@ -18,22 +18,22 @@ use crate::blocking::request::IncomingCall;
 use crate::core::WrittenBody;
 
 impl Standard {
-    /// Answers a call.
+    /// Runs the method and replies to the call.
     pub(super) fn run(self, request: &IncomingCall) {
         match self {
             Self::Ping => answer(request, request.read::<()>().map_err(MethodError::from)),
             Self::GetMachineId => answer(request, machine_id().map(|id| (id.to_string(),))),
             Self::Introspect => answer(request, introspect(request)),
             Self::Set => answer(request, set(request)),
-            Self::Get => or_error(request, get(request)),
-            Self::GetAll => or_error(request, get_all(request)),
-            Self::GetManagedObjects => or_error(request, managed_objects(request)),
+            Self::Get => answer_error(request, get(request)),
+            Self::GetAll => answer_error(request, get_all(request)),
+            Self::GetManagedObjects => answer_error(request, managed_objects(request)),
         }
     }
 }
 
-/// Answers a call with an error, unless it is answered already.
-fn or_error(request: &IncomingCall, answered: Result<(), MethodError>) {
+/// Replies with the error, if there is one; otherwise the call has been answered.
+fn answer_error(request: &IncomingCall, answered: Result<(), MethodError>) {
     if let Err(error) = answered {
         answer::<()>(request, Err(error));
     }
@@ -62,17 +62,17 @@ fn get(request: &IncomingCall) -> Result<(), MethodError> {
 fn get_all(request: &IncomingCall) -> Result<(), MethodError> {
     let (interface,) = request.read::<(&str,)>()?;
     let interfaces = interfaces(request.connection(), path(request));
-    let wanted: Vec<_> = match interface {
+    let selected: Vec<_> = match interface {
         "" => interfaces,
         name => interfaces.into_iter().filter(|served| served.name() == name).collect(),
     };
-    if wanted.is_empty() && !interface.is_empty() && !Standard::is_interface(interface) {
+    if selected.is_empty() && !interface.is_empty() && !Standard::is_interface(interface) {
         return Err(unknown_interface(interface, path(request)));
     }
-    wanted.iter().try_for_each(|served| served.check_free())?;
+    selected.iter().try_for_each(|served| served.check_free())?;
     let write = |writer: &mut Writer<'_>| {
         writer.array(8, |writer| {
-            wanted.iter().for_each(|served| served.write_properties(writer));
+            selected.iter().for_each(|served| served.write_properties(writer));
         });
     };
     answer_with(request, &WrittenBody { signature: signature("a{sv}"), write });
@@ -87,7 +87,7 @@ fn set(request: &IncomingCall) -> Result<(), MethodError> {
     Ok(())
 }
 
-/// The first two arguments of `Set`. The third can be of any type; the property reads it.
+/// The first two arguments of `Set`. The third can have any type; the property decodes it.
 fn property_to_set(request: &IncomingCall) -> Result<(&str, &str), MethodError> {
     if request.message().signature().as_str() != "ssv" {
         request.read::<(&str, &str, wire::body::Value)>()?;
@@ -108,7 +108,7 @@ fn managed_objects(request: &IncomingCall) -> Result<(), MethodError> {
         writer.array(8, |writer| {
             for (path, interfaces) in &managed {
                 writer.structure(|writer| {
-                    // Object paths are written as strings are.
+                    // Object paths have the same encoding as strings.
                     writer.string(path);
                     write_interfaces(interfaces, writer);
                 });
@@ -119,7 +119,7 @@ fn managed_objects(request: &IncomingCall) -> Result<(), MethodError> {
     Ok(())
 }
 
-/// Writes interfaces with their properties: `a{sa{sv}}`.
+/// Writes interfaces with their properties, as `a{sa{sv}}`.
 pub(super) fn write_interfaces(interfaces: &[Rc<dyn DynInterface>], writer: &mut Writer<'_>) {
     writer.array(8, |writer| {
         for served in interfaces {
@@ -131,7 +131,7 @@ pub(super) fn write_interfaces(interfaces: &[Rc<dyn DynInterface>], writer: &mut
     });
 }
 
-/// Finds a property. An empty interface name stands for any interface.
+/// Finds a property. An empty interface name matches any interface.
 fn find_property(
     request: &IncomingCall,
     interface: &str,
@@ -168,8 +168,8 @@ fn path(request: &IncomingCall) -> &str {
 fn machine_id() -> Result<Guid, MethodError> {
     let read = |file: &&str| Guid::parse(fs::read_to_string(file).ok()?.trim_end()).ok();
     let found = MACHINE_ID_FILES.iter().find_map(read);
-    found.ok_or_else(|| MethodError::failed("this machine has no identity"))
+    found.ok_or_else(|| MethodError::failed("this machine has no valid machine id"))
 }
 
-/// The files with the ID of the machine, that of the specification first.
+/// Files with the machine ID; the first is the one in the specification.
 const MACHINE_ID_FILES: [&str; 2] = ["/var/lib/dbus/machine-id", "/etc/machine-id"];

@@ -11,15 +11,15 @@ use super::served::DynInterface;
 use super::standard::{MANAGER_XML, STANDARD_XML, Standard};
 use crate::blocking::link::ReceivedMessage;
 
-/// All objects that are served.
+/// All served objects, and their pending change signals.
 #[derive(Default)]
 pub(crate) struct ServedObjects {
     nodes: BTreeMap<Box<str>, ObjectNode>,
-    /// Changes that were not announced yet, because a method of the object was running.
-    pub(super) untold: Vec<ChangedProperties>,
+    /// Changes to announce once the running method of the object returns.
+    pub(super) pending_changes: Vec<ChangedProperties>,
 }
 
-/// Properties of an interface that changed.
+/// Changed properties of one interface of an object.
 pub(super) struct ChangedProperties {
     pub(super) path: Box<str>,
     pub(super) served: Rc<dyn DynInterface>,
@@ -33,25 +33,25 @@ impl ChangedProperties {
     }
 }
 
-/// An object.
+/// An object with its interfaces.
 #[derive(Default)]
 pub(super) struct ObjectNode {
-    /// Its interfaces, in the order in which they were added.
+    /// The interfaces, in the order in which they were added.
     pub(super) interfaces: Vec<Rc<dyn DynInterface>>,
-    /// Whether it lists the objects below it.
-    pub(super) manages: Manages,
+    /// Whether the object is an object manager.
+    pub(super) manages: ManagedScope,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) enum Manages {
+pub(super) enum ManagedScope {
     #[default]
     Nothing,
     ObjectsBelow,
 }
 
-/// The part of an object that answers a call.
+/// The implementation that answers a call.
 pub(super) enum CallTarget {
-    /// This interface.
+    /// A method of this interface.
     Served(Rc<dyn DynInterface>),
     /// A method of a standard interface.
     Standard(Standard),
@@ -71,7 +71,7 @@ impl ServedObjects {
         let node = self.nodes.get_mut(path)?;
         let place = node.interfaces.iter().position(|served| served.name() == interface)?;
         let removed = node.interfaces.remove(place);
-        if node.interfaces.is_empty() && node.manages == Manages::Nothing {
+        if node.interfaces.is_empty() && node.manages == ManagedScope::Nothing {
             self.nodes.remove(path);
         }
         Some(removed)
@@ -86,12 +86,12 @@ impl ServedObjects {
         below.map(|(path, node)| (&**path, node))
     }
 
-    /// The nearest object above `path` that lists those below it.
+    /// The path of the nearest object manager above `path`.
     pub(super) fn manager_of<'p>(&self, path: &'p str) -> Option<&'p str> {
         let mut above = path;
         while let Some(at) = above.rfind('/').filter(|_| above != "/") {
             above = if at == 0 { "/" } else { &above[..at] };
-            if self.node(above).is_some_and(|node| node.manages == Manages::ObjectsBelow) {
+            if self.node(above).is_some_and(|node| node.manages == ManagedScope::ObjectsBelow) {
                 return Some(above);
             }
         }
@@ -110,13 +110,14 @@ impl ServedObjects {
             (Some(served), _) => Ok(CallTarget::Served(served.clone())),
             (None, Some(standard)) => self.find_in(path, standard.interface(), member),
             (None, None) => {
-                self.existing(path)?;
+                self.require_node(path)?;
                 Err(unknown_method(member, path))
             }
         }
     }
 
-    /// The description of the object at `path` as XML; `None` if there is no object.
+    /// The introspection data of the object at `path` as XML; `None` if there is no object at or
+    /// below it.
     pub(super) fn introspect(&self, path: &str) -> Option<String> {
         let node = self.node(path);
         let prefix_len = if path == "/" { 1 } else { path.len() + 1 };
@@ -130,7 +131,7 @@ impl ServedObjects {
         let mut xml = XmlWriter::new();
         if let Some(node) = node {
             node.interfaces.iter().for_each(|served| xml.interface(&served.describe()));
-            if node.manages == Manages::ObjectsBelow {
+            if node.manages == ManagedScope::ObjectsBelow {
                 xml.raw(MANAGER_XML);
             }
         }
@@ -148,7 +149,7 @@ impl ServedObjects {
         if let Some(standard) = Standard::find(interface, member) {
             return self.find_standard(path, standard);
         }
-        let node = self.existing(path)?;
+        let node = self.require_node(path)?;
         let served = node.interfaces.iter().find(|served| served.name() == interface);
         match served {
             Some(served) if served.has_method(member) => Ok(CallTarget::Served(served.clone())),
@@ -159,12 +160,12 @@ impl ServedObjects {
 
     fn find_standard(&self, path: &str, standard: Standard) -> Result<CallTarget, MethodError> {
         match standard {
-            // Answered for any path: the first is asked of the program, not of an object, and the
-            // second finds out itself, since there are paths with nothing but objects below.
+            // `Peer` is answered for any path, because it is about the program. `introspect` checks
+            // the path itself, because a path without an object can have objects below it.
             Standard::Ping | Standard::GetMachineId | Standard::Introspect => {}
-            Standard::Get | Standard::GetAll | Standard::Set => drop(self.existing(path)?),
+            Standard::Get | Standard::GetAll | Standard::Set => drop(self.require_node(path)?),
             Standard::GetManagedObjects => {
-                if self.existing(path)?.manages == Manages::Nothing {
+                if self.require_node(path)?.manages == ManagedScope::Nothing {
                     return Err(unknown_interface(standard.interface(), path));
                 }
             }
@@ -172,7 +173,7 @@ impl ServedObjects {
         Ok(CallTarget::Standard(standard))
     }
 
-    fn existing(&self, path: &str) -> Result<&ObjectNode, MethodError> {
+    fn require_node(&self, path: &str) -> Result<&ObjectNode, MethodError> {
         self.node(path).ok_or_else(|| unknown_object(path))
     }
 }
@@ -187,6 +188,6 @@ pub(super) fn unknown_interface(interface: &str, path: &str) -> MethodError {
 }
 
 fn unknown_method(member: &str, path: &str) -> MethodError {
-    let text = format!("the object {path} has no such method {member}");
+    let text = format!("the object {path} has no method {member}");
     MethodError::new(error_name::UNKNOWN_METHOD, text)
 }

@@ -9,7 +9,7 @@ import { LINES_MAX, SignalLog } from "./signalLog";
 import { timingOf } from "./timing";
 
 test.each<[string, number | undefined]>([
-  ['argument 2 must be a text (s), and is 3; an example is "text"', 2],
+  ['argument 2 must be a string (s), but is 3; example: "text"', 2],
   ["org.a.Error: argument 2 must be another", undefined],
   ["no answer came within 25s", undefined],
 ])("%s concerns argument %s", (sentence, argument) => {

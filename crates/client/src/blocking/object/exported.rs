@@ -11,15 +11,14 @@ use super::interface::InterfaceDefinition;
 use super::served::DynInterface;
 use crate::blocking::request::IncomingCall;
 
-/// The state of an object with the interface that it is for.
-pub(super) struct Mounted<S> {
+/// An interface together with the state of one object.
+pub(super) struct ExportedInterface<S> {
     pub(super) definition: Rc<InterfaceDefinition<S>>,
-    /// Borrowed while a method runs. A method that waits for something else to be served finds
-    /// its object busy.
+    /// Borrowed while a method runs. A nested call to the same object fails.
     pub(super) state: RefCell<S>,
 }
 
-impl<S> DynInterface for Mounted<S> {
+impl<S> DynInterface for ExportedInterface<S> {
     fn name(&self) -> &str {
         &self.definition.name
     }
@@ -30,10 +29,11 @@ impl<S> DynInterface for Mounted<S> {
 
     fn invoke(&self, request: IncomingCall) {
         let member = request.message().member().unwrap_or_default();
-        let method = self.definition.methods.get(member).expect("asked for before");
+        let method =
+            self.definition.methods.get(member).expect("`find` checked that the method exists");
         match self.state.try_borrow_mut() {
             Ok(mut state) => (method.run)(&mut state, request),
-            // If the answer cannot be sent, nobody waits for it.
+            // If the reply cannot be sent, the connection ended.
             Err(_) => drop(busy().send(&request)),
         }
     }
