@@ -124,7 +124,7 @@ fn durations_are_unknown_after_late_reading() {
     let finding = finding.unwrap_or_else(|| panic!("{found:?}"));
     assert_eq!(finding.evidence.count, 2, "{}", finding.says);
     assert!(
-        finding.says.contains("up to 2 s late: 2 messages were read in 3 ms"),
+        finding.says.contains("up to 2 s late: 2 messages were read within 3 ms"),
         "{}",
         finding.says
     );

@@ -373,7 +373,7 @@ fn a_clock_that_was_set_back_is_counted_once_for_each_bus() {
     assert_eq!(summary.backward, 1);
     let findings = lint(&capture, LintRule::all());
     let says = findings.iter().find(|finding| finding.subject == "clock").map(|one| &one.says);
-    assert!(says.is_some_and(|says| says.contains("went back 1 time")), "{says:?}");
+    assert!(says.is_some_and(|says| says.contains("jumped back 1 time")), "{says:?}");
 }
 
 /// The messages of a bus that recorded itself are in the order of routing.

@@ -74,7 +74,7 @@ impl RuleEntry {
 }
 
 fn threshold(one: &Threshold) -> String {
-    format!("{}: {} ({})", one.what, one.from, one.source)
+    format!("{}: {} ({})", one.quantity, one.from, one.source)
 }
 
 #[cfg(test)]

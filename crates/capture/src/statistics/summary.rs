@@ -386,7 +386,7 @@ impl fmt::Display for Caveat {
             Self::NoTimes { bus } => {
                 write!(f, "{bus}: messages have no times, so no duration is known")
             }
-            Self::EndedEarly { cause } => write!(f, "the recording goes only until {cause}"),
+            Self::EndedEarly { cause } => write!(f, "the recording ended early: {cause}"),
             Self::NotEnded => f.write_str(
                 "the recording does not say why it ended: the recorder was killed or is still \
                  recording, and the last messages may be missing",

@@ -166,7 +166,7 @@ export interface Completions {
   readonly to: number;
 }
 
-/** How sure it is. */
+/** The confidence of a rule in its finding. */
 export type Confidence = "low" | "medium" | "high";
 
 /** A copy of a message for one recipient. */
@@ -181,19 +181,19 @@ export interface CopyEntry {
   readonly written_after_ns: number | null;
 }
 
-/** What something costs. The parts are compared by `Cost::as_time`. */
+/** The cost of a problem. `Cost::as_time` converts its parts to one measure. */
 export interface Cost {
-  /** Bytes that need not travel. */
+  /** The number of bytes that were transferred unnecessarily. */
   readonly bytes: number;
-  /** Calls that need not be. */
+  /** The number of unnecessary calls. */
   readonly calls: number;
-  /** The longest of them; zero if it is unknown. */
+  /** The longest wait; zero if it is unknown. */
   readonly longest_wait_ns: number;
-  /** How long programs waited: the sum of all waits, which may overlap. */
+  /** The sum of the waits of all programs, which may overlap. */
   readonly waited_ns: number;
-  /** How many waits were added up. */
+  /** The number of waits in the sum. */
   readonly waits: number;
-  /** Times that a program was woken for nothing. */
+  /** The number of unnecessary wake-ups of programs. */
   readonly wake_ups: number;
 }
 
@@ -215,11 +215,11 @@ export interface EndingAnswer {
   readonly incomplete: readonly string[];
 }
 
-/** Messages that show something. */
+/** The messages that show a problem. */
 export interface Evidence {
-  /** How many there are in all. */
+  /** The total number of messages. */
   readonly count: number;
-  /** The numbers of the first few, from 1. */
+  /** The numbers of the first messages, at most `Evidence::FIRST`, starting at 1. */
   readonly first: readonly number[];
 }
 
@@ -237,63 +237,69 @@ export interface Failure {
   readonly sentence: string;
 }
 
-/** A finding with the texts of its rule. */
+/** A finding, with the texts of its rule. */
 export interface Finding {
-  /** What to do about it. */
+  /** The advice of the rule. */
   readonly advice: string;
   /** The command that shows whether a change has helped. */
   readonly check?: string;
-  /** How sure it is. */
+  /** The confidence of the rule. */
   readonly confidence: Confidence;
-  /** What it costs, as far as the recording shows. */
+  /** The cost, as far as the recording shows it. */
   readonly cost: Cost;
-  /** All parts of its cost in one measure, in nanoseconds. */
+  /** The total cost as a time, in nanoseconds. */
   readonly cost_ns: number;
-  /** The messages that show it. */
+  /** The messages that show the problem. */
   readonly evidence: Evidence;
-  /** A query for the messages in question, by which to see whether a change has helped. */
+  /**
+   * A query for the affected messages, to check whether a change has helped; empty if there is
+   * none.
+   */
   readonly query: string;
-  /** The rule. */
+  /** The rule that found the problem. */
   readonly rule: string;
-  /** What they do, as a sentence about them: "asks X every 200 ms, 150 times". */
+  /** A predicate about the party that describes the problem: "calls X every 200 ms, 150 times". */
   readonly says: string;
-  /** How bad it is. */
+  /** The severity, from the cost or fixed by the rule. */
   readonly severity: Severity;
-  /** What it is about, in a form that is the same in another recording: a member, a name. */
+  /** The subject in a form that is the same in every recording, such as a member or a name. */
   readonly subject: string;
   /** The title of the rule. */
   readonly title: string;
-  /** Who does it. */
+  /** The program, name or service that causes the problem. */
   readonly who: FindingParty;
 }
 
-/** A party to a finding. */
+/** The program, name or service that a finding is about. */
 export interface FindingParty {
-  /** What to call it in this recording. */
+  /** The name to display for this recording. */
   readonly label: string;
-  /** Its program and process, if they are known. */
+  /** The program and its process id, if known. */
   readonly process?: string;
-  /** What to call it in any recording: a name or a program; `-` if only its unique name is known. */
+  /**
+   * The name that is the same in every recording: a well-known name or a program; `-` if only
+   * the unique name is known.
+   */
   readonly stable: string;
-  /** Its systemd unit, if it is known. */
+  /** The systemd unit, if known. */
   readonly unit?: string;
 }
 
 /** What the linter found, with the rules that were applied. */
 export interface FindingsAnswer {
-  /** Connections. */
+  /** The number of connections, except connections of the recorder. */
   readonly connections: number;
-  /** The findings, the worst one first. */
+  /** The findings, the most important first. */
   readonly findings: readonly Finding[];
-  /** Connections whose process is known. */
+  /** The number of findings that a baseline lists. */
   readonly known: number;
-  /** Messages that were checked. */
+  /** The number of messages that were checked. */
   readonly messages: number;
-  /** Messages of the recorder, which were not checked. */
+  /** The number of messages from or to the recorder, which were not checked. */
   readonly recorder_messages: OfRecorder;
   /** The rules that were applied. */
   readonly rules: readonly Rule[];
-  /** Nanoseconds from the first message to the last. */
+  /** The nanoseconds from the first message to the last. */
   readonly span_ns: number;
 }
 
@@ -672,7 +678,7 @@ export interface SelectAnswer {
   readonly total: number;
 }
 
-/** How bad something is. `Cost::severity` measures it. */
+/** The severity of a finding. `Cost::severity` derives it from the cost. */
 export type Severity = "info" | "low" | "med" | "high";
 
 /** A signal of an interface. */
