@@ -135,13 +135,13 @@ fn budgets_are_of_what_is_asked_for_and_not_of_the_recorder() {
 }
 
 #[test]
-fn what_is_no_budget_is_explained() {
+fn malformed_budgets_are_reported_with_column_and_reason() {
     for (text, expected) in [
-        ("p96(*) < 1ms", "column 1: `p96` is not measured; expected one of calls, signals, "),
-        (" ", "column 2: `` is not measured"),
-        ("p95 < 1ms", "column 4: expected what is measured, in parentheses"),
-        ("p95() < 1ms", "column 5: expected what is measured"),
-        ("p95(org.x < 1ms", "column 4: the parenthesis is never closed"),
+        ("p96(*) < 1ms", "column 1: `p96` is not a measure; expected one of calls, signals, "),
+        (" ", "column 2: `` is not a measure"),
+        ("p95 < 1ms", "column 4: expected a member or a query in parentheses"),
+        ("p95() < 1ms", "column 5: expected a member or a query"),
+        ("p95(org.x < 1ms", "column 4: the parenthesis is not closed"),
         ("p95(colour:red) < 1ms", "column 5: the query: "),
         ("p95(*) ~ 1ms", "column 8: expected <, <=, >, >=, == or !="),
         (

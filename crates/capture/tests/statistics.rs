@@ -204,8 +204,8 @@ fn sizes_fall_into_half_decades() {
     let table = sizes(capture.messages(), Some(&sweep));
     let notes = "\
 times are interpolated between 2 sizes of 100 B to 39 KiB on the wire, measured on busd with read buffer ours; one \
-direction is half of a round trip; their error is unknown, as fewer than 3 sizes were measured
-1 message is larger than any size that was measured";
+direction is half of a round trip; their error is unknown, because fewer than 3 sizes were measured
+1 message is larger than any measured size";
     assert_eq!(table.notes().join("\n"), notes);
     let table = table.to_csv();
     let rows = columns(&table, &["from", "to", "messages", "share"]);
@@ -606,7 +606,7 @@ fn caveats_come_before_the_numbers_are_believed() {
         ]
     );
     let words = caveats[0].to_string();
-    assert_eq!(words, "3 messages are missing: the bus has disconnected the recorder");
+    assert_eq!(words, "3 messages are missing: the bus disconnected the recorder");
 }
 
 #[test]

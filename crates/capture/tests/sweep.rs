@@ -83,10 +83,10 @@ fn errors_say_what_is_missing() {
     let without_sizes = file().replace("call_bytes", "other");
     let empty_replies = file().replace("\"echo\"", "\"empty\"");
     for (file, expected) in [
-        (&*sample("direct", "ours", 100, 5.0), "it has no round trips"),
-        (&without_sizes, "its round trips do not say how large"),
-        (&empty_replies, "its round trips do not say how large"),
-        ("nonsense\n", "line 1 is no result"),
+        (&*sample("direct", "ours", 100, 5.0), "expected round trips, found none"),
+        (&without_sizes, "the round trips lack the sizes"),
+        (&empty_replies, "the round trips lack the sizes"),
+        ("nonsense\n", "line 1 is not a result"),
     ] {
         let error = Sweep::read(file.as_bytes(), SweepChoice::default()).expect_err(expected);
         assert!(error.to_string().starts_with(expected), "{error}");

@@ -263,7 +263,7 @@ fn a_start_up_is_walked_back_from_its_first_reply() {
     assert_eq!(
         found[0].table(&capture, 100).to_csv(),
         "after_ns,what,took_ns,number\n\
-         0,shell wants the name,,1\n\
+         0,shell requests the name,,1\n\
          20000000,process started,,\n\
          50000000,connected,,\n\
          50000000,  waits for org.x.Settings.All of org.x.Settings,80000000,3\n\

@@ -1,4 +1,4 @@
-//! Baselines: text files with known findings, kept and reviewed beside the source of a program.
+//! Baselines: text files with known findings, kept and reviewed with the source of a program.
 //!
 //! ```text
 //! # Polls until the battery service sends signals.

@@ -21,7 +21,7 @@ pub(super) struct PropertyChange<'c> {
     pub(super) invalidated: Vec<Box<str>>,
 }
 
-/// Decodes all `PropertiesChanged` signals, except those with incomplete bodies.
+/// Decodes all `PropertiesChanged` signals, except signals with incomplete bodies.
 pub(super) fn read<'c>(lint: &CheckedTraffic<'c>) -> Vec<PropertyChange<'c>> {
     let signals = lint.signals.iter().filter(|signal| is_change(signal));
     let read = |signal: &CapturedMessage<'c>| lint.read(signal, |body| parse(*signal, body).ok());

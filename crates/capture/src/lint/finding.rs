@@ -21,7 +21,7 @@ worded_enum! {
     pub enum FindingSeverity {
         /// A fact that may be intended.
         Info = "info",
-        /// A small cost.
+        /// A cost below the other levels.
         Low = "low",
         /// A program waited for [`WAIT_MED`] or longer, wasted [`WASTE_MED_PER_SECOND`] or more of
         /// a processor, or made a mistake that lost nothing.

@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn questions_are_told_by_the_whole_first_word() {
+    fn query_methods_are_recognized_by_their_whole_first_word() {
         for method in [
             "Get",
             "GetAll",

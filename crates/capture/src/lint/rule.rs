@@ -55,7 +55,7 @@ pub enum Rating {
 pub enum Needs {
     /// Messages, which every recording has.
     Messages,
-    /// Complete message bodies.
+    /// Messages with complete bodies.
     Bodies,
     /// The names of processes.
     Processes,
@@ -70,7 +70,7 @@ pub enum Needs {
 /// An amount from which a rule reports a finding.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Threshold {
-    /// The measured quantity.
+    /// The quantity that is measured.
     pub quantity: &'static str,
     /// The smallest amount that is reported.
     pub from: ThresholdAmount,

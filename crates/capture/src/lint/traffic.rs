@@ -31,7 +31,7 @@ pub(super) struct CheckedTraffic<'c> {
 /// The sender or the recipient of a message.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) enum TrafficParty {
-    /// A recorded connection.
+    /// A connection in the recording.
     Peer(RecordedPeerId),
     /// A name without a known owner.
     Name(BusId, TextId),

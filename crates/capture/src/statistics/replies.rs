@@ -1,11 +1,11 @@
-//! Calls without an answer, and answers without a call.
+//! Calls without a reply, and replies without a call.
 
 use wire::message::MessageType;
 
 use crate::model::{CallOutcome, Capture, CapturedMessage, LooseKind, TextId, loose_replies};
 use crate::table::{Cell, Column, ColumnUnit, DataTable};
 
-/// Calls to which no callee replied.
+/// Returns the calls to which no callee replied.
 fn unanswered(capture: &Capture) -> impl Iterator<Item = (CapturedMessage<'_>, CallOutcome)> {
     let calls = capture.messages().filter(|message| message.kind() == MessageType::MethodCall);
     let outcomes = calls.filter_map(|call| Some((call, call.outcome()?)));
@@ -15,8 +15,8 @@ fn unanswered(capture: &Capture) -> impl Iterator<Item = (CapturedMessage<'_>, C
     })
 }
 
-/// Calls to which the callee did not reply, with how long their callers waited, and replies that came late or belong to
-/// no call.
+/// Creates a table of the calls to which the callee did not reply, with the waits of their callers,
+/// and of the replies that were late or belong to no call.
 pub fn replies(
     capture: &Capture,
     mut selects: impl FnMut(&CapturedMessage<'_>) -> bool,

@@ -1,11 +1,11 @@
-//! Spans that overlap, side by side.
+//! Distribution of overlapping spans to lanes.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::record::RecordedTime;
 
-/// Lanes of which each holds spans that do not overlap.
+/// Lanes, each with spans that do not overlap.
 #[derive(Debug, Default)]
 pub(super) struct Lanes {
     busy: BinaryHeap<Reverse<(RecordedTime, u32)>>,
@@ -14,7 +14,7 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    /// The lane for a span, the first that is free. Spans come in the order in which they begin.
+    /// Returns the first free lane for a span. Spans must be passed in the order of their starts.
     pub(super) fn place(&mut self, from: RecordedTime, to: RecordedTime) -> u32 {
         while let Some(&Reverse((until, lane))) = self.busy.peek()
             && until <= from

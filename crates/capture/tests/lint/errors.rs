@@ -450,7 +450,7 @@ fn a_start_that_timed_out_is_attributed_to_the_service() {
     let found = lint(&recording.capture(), LintRule::all());
     let [finding] = found.as_slice() else { panic!("{found:?}") };
     assert_eq!((finding.rule, finding.party.label.as_str()), (LintRuleId(54), "org.example.Hang"));
-    let expected = "failed to start 1 time: it did not take its name in time: Failed to activate \
+    let expected = "failed to start 1 time: it did not acquire its name in time: Failed to activate \
                     service; it acquired its name 1.5 s later; 1 call waited, first \
                     DBus.StartServiceByName by client (:1.1)";
     assert_eq!(finding.says, expected);

@@ -112,7 +112,7 @@ fn check(folder: &ProgramFolder, file: &Path, source: &str) {
         ("CrashesOnError", "ended by a signal: Process org.example.CrashesOnError received"),
         ("Exits", "exited: Process org.example.Exits exited with status 3"),
         ("FirstOfCircle", "it and org.example.SecondOfCircle wait for each other"),
-        ("Hangs", "did not take its name in time"),
+        ("Hangs", "did not acquire its name in time"),
         ("IgnoresError", "exited: Process org.example.IgnoresError exited with status 7"),
         ("LastOfThree", "org.example.FirstOfThree and org.example.SecondOfThree need it"),
         ("LastOfTwo", "org.example.FirstOfTwo needs it and failed to start"),

@@ -1,4 +1,4 @@
-//! Reports as JSON.
+//! The format of reports in JSON.
 
 use serde::Serialize;
 
@@ -51,7 +51,7 @@ pub struct FindingContent {
     pub title: &'static str,
     /// The advice of the rule.
     pub advice: &'static str,
-    /// The finding itself.
+    /// The finding of the rule.
     #[serde(flatten)]
     pub finding: Finding,
     /// The total cost as a time, in nanoseconds.
@@ -61,7 +61,7 @@ pub struct FindingContent {
     pub check: Option<String>,
 }
 
-/// Formats a report as one line of JSON.
+/// Formats a report as a single line of JSON.
 pub fn to_json(report: &Report) -> String {
     let source = match &report.source {
         ReportSource::Recording(file) => SourceName::File(file),

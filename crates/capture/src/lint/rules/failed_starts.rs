@@ -1,7 +1,7 @@
 //! L54: services that fail to start.
 
 use super::prelude::*;
-use crate::activation::{Culprit, FailedStart, ServiceStartFailure};
+use crate::activation::{FailedDependency, FailedStart, ServiceStartFailure};
 use crate::record::Fact;
 
 pub(crate) const RULE: LintRule = LintRule {
@@ -54,7 +54,7 @@ fn report(lint: &LintContext<'_>, name: &str, own: usize, starts: &[&FailedStart
     let mut calls: Vec<_> = starts.iter().flat_map(|start| start.calls.iter().copied()).collect();
     calls.sort_by_key(CapturedMessage::id);
     let first = &calls[0];
-    let is_chain = starts.iter().any(|start| start.culprit.is_some());
+    let is_chain = starts.iter().any(|start| start.dependency.is_some());
     let is_certain =
         !is_chain && starts.iter().all(|it| it.failure != ServiceStartFailure::NeverCame);
     Finding::new(lint.named(name))
@@ -76,8 +76,9 @@ fn report(lint: &LintContext<'_>, name: &str, own: usize, starts: &[&FailedStart
 /// Describes how often the service itself failed to start, and why.
 fn own_failures(name: &str, count: usize, starts: &[&FailedStart<'_>]) -> String {
     let Some(first) = starts.iter().find(|start| start.name == name) else {
-        let is_absent =
-            |start: &&FailedStart<'_>| matches!(start.culprit, Some(Culprit::Absent(_)));
+        let is_absent = |start: &&FailedStart<'_>| {
+            matches!(start.dependency, Some(FailedDependency::Absent(_)))
+        };
         if starts.iter().any(is_absent) {
             return String::from("does not exist: the name has no owner and is not activatable");
         }

@@ -186,8 +186,8 @@ fn cut(lint: &LintContext<'_>) -> Option<Finding> {
     let headers = match beheaded {
         0 => String::new(),
         beheaded => format!(
-            "; of {}, the header is cut too, so they are not checked, and nothing is concluded from \
-             a missing reply, call or match rule",
+            "; of {}, the header is cut too, so they are not checked, and a missing reply, call or \
+             match rule leads to no finding",
             units::counted(beheaded as u64, "message")
         ),
     };

@@ -67,6 +67,6 @@ fn report(
         .query(queries::waits_for(name, &first, LATE_TEXT))
 }
 
-/// [`LATE`] in queries.
+/// [`LATE`], as queries write it.
 const LATE_TEXT: &str = "500ms";
 const LATE: Duration = Duration::from_millis(500);

@@ -7,8 +7,8 @@ pub(crate) const RULE: LintRule = LintRule {
     title: "too many pending calls",
     rating: Rating::AtLeast(FindingSeverity::Med),
     needs: Needs::Messages,
-    meaning: "A program has so many pending calls that a bus with the usual limits will soon \
-              refuse the next one.",
+    meaning: "The number of pending calls of a program is large enough that a bus with the usual limits \
+              will soon refuse the next one.",
     thresholds: &[Threshold::count("pending calls of one connection", PENDING_MIN)
         .source("half of the 128 that dbus-daemon allows by default")],
     example: "cockpit-bridge 287 had 184 pending calls to systemd and other services when a page \

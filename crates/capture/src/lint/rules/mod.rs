@@ -175,7 +175,7 @@ pub enum RuleIdError {
     /// The text does not have the form of an id.
     #[error("\"{found}\" is not the id of a rule; ids look like L01")]
     NotAnId {
-        /// The rejected text.
+        /// The text that was rejected.
         found: String,
     },
     /// No rule has this id.

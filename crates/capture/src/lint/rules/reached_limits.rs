@@ -11,9 +11,9 @@ pub(crate) const RULE: LintRule = LintRule {
     meaning: "A limit was reached, so the bus refused a call, dropped signals to a program that \
               does not read, or disconnected the program. The affected messages are lost.",
     thresholds: &[Threshold::count("refused calls, losses or disconnections of a program", 1)],
-    example: "cockpit-bridge has so many pending calls that dbus-daemon refuses the next ones at \
-              max_replies_per_connection=128, about 90 times for one page (cockpit-project/cockpit \
-              issues 1649 and 17899, with the log of the bus).",
+    example: "cockpit-bridge has 128 pending calls, so dbus-daemon refuses the next ones \
+              (max_replies_per_connection=128), about 90 times for one page \
+              (cockpit-project/cockpit issues 1649 and 17899, with the log of the bus).",
     advice: "Read faster, or request less: use narrower match rules and fewer calls at once. If \
              the program works as intended, raise the limit.",
     check,

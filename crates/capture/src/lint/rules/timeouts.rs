@@ -10,8 +10,8 @@ pub(crate) const RULE: LintRule = LintRule {
     rating: Rating::BY_COST,
     needs: Needs::Messages,
     meaning: "A call timed out at the bus, or failed just when a common timeout elapsed, or the \
-              caller disconnected after waiting for some time. The caller waited all that time and \
-              got no reply. L54 reports calls to services that did not start.",
+              caller disconnected after waiting for some time. The caller waited in vain for a \
+              reply. L54 reports calls to services that did not start.",
     thresholds: &[
         Threshold::span("wait of a caller that disconnected", GAVE_UP_MIN),
         Threshold::span("duration of a call that failed", TIMEOUTS[0])
