@@ -217,7 +217,8 @@ fn files_keep_processor_use() {
     let mut recording = call();
     let why = "no".to_owned();
     recording.fact(Fact::Unwatched { pid: 7, why });
-    let told = |capture: &Capture| -> Vec<(RecordedTime, BusId, Fact)> { capture.facts().to_vec() };
+    let facts =
+        |capture: &Capture| -> Vec<(RecordedTime, BusId, Fact)> { capture.facts().to_vec() };
     let mut read = Capture::default();
     let file = recording.pcapng();
     let mut reader = RecordingReader::new(file.as_slice()).expect("memory").expect("a recording");
@@ -226,5 +227,5 @@ fn files_keep_processor_use() {
             read.push(record);
         }
     }
-    assert_eq!(told(&read), told(&recording.capture()));
+    assert_eq!(facts(&read), facts(&recording.capture()));
 }

@@ -83,7 +83,7 @@ fn query_errors_name_column_and_expectation() {
 }
 
 #[test]
-fn a_number_sign_is_a_text_unless_a_number_follows() {
+fn number_signs_are_text_unless_a_number_follows() {
     for (text, is_number) in [
         ("#7", true),
         ("#7..", true),

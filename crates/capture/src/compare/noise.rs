@@ -122,7 +122,7 @@ mod tests {
     use Trend::{Down, Up};
 
     #[test]
-    fn small_counts_are_no_change() {
+    fn small_count_differences_are_noise() {
         for (before, after, expected) in [
             (1, 2, None),
             (3, 9, None),
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn few_errors_are_no_change() {
+    fn small_error_differences_are_noise() {
         for (before, after, expected) in [
             ((0, 10), (1, 10), None),
             ((0, 100), (20, 100), Some(Up)),
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn the_slow_end_must_be_clearly_elsewhere() {
+    fn slower_durations_need_separate_confidence_intervals() {
         let values = |count: u64, scale: u64| (1..=count).map(|n| n * scale).collect::<Vec<_>>();
         for (before, after, expected) in [
             (values(100, 10), values(100, 10), None),
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn few_durations_must_be_longer_nearly_all() {
+    fn few_durations_differ_only_if_nearly_all_are_longer() {
         // With 8 and 8 values, 3 deviations are 28.6 of 64 pairs from the middle.
         for (before, after, expected) in [
             (

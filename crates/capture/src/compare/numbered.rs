@@ -43,7 +43,7 @@ mod tests {
     use super::without_numbers;
 
     #[test]
-    fn numbers_of_processes_are_left_out() {
+    fn process_numbers_in_names_are_replaced() {
         for (name, expected) in [
             ("org.gtk.vfs.mountpoint_1234", "org.gtk.vfs.mountpoint_*"),
             ("org.kde.StatusNotifierItem-1234-1", "org.kde.StatusNotifierItem-*-1"),

@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_short() {
+    fn numbers_in_findings_are_short() {
         assert_eq!(counted(1, "call"), "1 call");
         assert_eq!(counted(1000, "call"), "1,000 calls");
         for (nanos, expected) in

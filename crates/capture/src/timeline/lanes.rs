@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spans_that_overlap_are_side_by_side() {
+    fn overlapping_spans_get_separate_lanes() {
         let mut lanes = Lanes::default();
         for (from, to, expected) in
             [(0, 10, 0), (2, 4, 1), (3, 5, 2), (4, 6, 1), (5, 6, 2), (10, 12, 0), (10, 11, 1)]
