@@ -44,7 +44,8 @@ struct ConnectedBus {
     punctuality: Option<Punctuality>,
 }
 
-/// When the connections were lost and when the next attempt is due, by the monotonic clock.
+/// The time when the connections were lost, and the time of the next attempt, by the monotonic
+/// clock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Away {
     since: Duration,
@@ -68,7 +69,7 @@ pub enum Notice {
 /// The reasons why a bus cannot be recorded.
 #[derive(Debug, thiserror::Error)]
 pub enum BusListenError {
-    /// Connecting failed.
+    /// Connecting to the bus failed.
     #[error(transparent)]
     Connect(#[from] ConnectError),
     /// The bus rejected both BecomeMonitor and eavesdropping.
@@ -175,17 +176,17 @@ impl BusListener {
         self.bus
     }
 
-    /// Whether capturing the bus has ended.
+    /// Returns true if capturing the bus has ended.
     pub(crate) const fn is_over(&self) -> bool {
         matches!(self.state, ListenerState::Over)
     }
 
-    /// Whether all initial queries have been answered.
+    /// Returns true if all initial queries have been answered.
     pub(crate) fn is_settled(&self) -> bool {
         !matches!(&self.state, ListenerState::Live(live) if !live.census.is_settled())
     }
 
-    /// How long nothing needs to be done unless something is readable.
+    /// The time until something needs to be done, unless something is readable earlier.
     pub(crate) fn patience(&self, now: Duration) -> Option<Duration> {
         match &self.state {
             ListenerState::Live(live) => live.source.descriptor().is_none().then_some(LOOK_AGAIN),
@@ -369,5 +370,5 @@ const LOOK_AGAIN: Duration = Duration::from_millis(10);
 /// The pause before the first attempt to reconnect. Each further pause is twice as long.
 const PAUSE_FIRST: Duration = Duration::from_millis(50);
 
-/// How long reconnecting to a bus is attempted.
+/// The time for which reconnecting to a bus is attempted.
 const SEARCH_MAX: Duration = Duration::from_secs(5);

@@ -1,6 +1,6 @@
 //! Detects whether the recorder reads messages as soon as they arrive.
 //!
-//! The times of messages in a monitor are those of reading. If this process is stopped, gets no
+//! A monitor stamps messages when it reads them. If this process is stopped, gets no
 //! processor or waits for a disk, the bus continues, and the waiting messages get times that are
 //! too late. The delay is detected in four ways:
 //!
@@ -25,11 +25,11 @@ use crate::source::Drained;
 /// Measures how late the messages of one bus are read. All times are of the monotonic clock.
 #[derive(Debug)]
 pub(crate) struct Punctuality {
-    /// Whether the copy of a probe can be received.
+    /// The way to detect that all waiting messages were read.
     probing: Probing,
-    /// When the recorder was last known to run.
+    /// The time when the recorder was last known to run.
     alive: Duration,
-    /// When there was last nothing to read.
+    /// The time when there was last nothing to read.
     empty: Duration,
     delay: RunDelay,
     backlog: Option<ReadingBacklog>,
@@ -40,7 +40,7 @@ pub(crate) struct Punctuality {
 pub(crate) enum Probing {
     /// By the copy of a call that this connection sends.
     By(String),
-    /// By a turn in which nothing is left to read. The recorder gets only some messages, and no
+    /// By a turn after which the queue is empty. The recorder gets only some messages, and no
     /// copy of the probe.
     Impossible,
 }
@@ -50,7 +50,7 @@ pub(crate) enum Probing {
 struct ReadingBacklog {
     /// The last time at which the recorder is known to have kept up.
     from: Duration,
-    /// When the recorder resumed reading.
+    /// The time when the recorder resumed reading.
     resumed: Duration,
     /// The maximum time that a message waited.
     by: Duration,
@@ -132,7 +132,7 @@ impl Punctuality {
         None
     }
 
-    /// Whether a probe must be sent now. It is then considered sent.
+    /// Returns true if a probe must be sent now. It is then considered sent.
     pub(crate) fn wants_probe(&mut self, now: Duration) -> bool {
         if self.probing == Probing::Impossible {
             return false;
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn no_messages_are_late_if_none_came_during_a_stop() {
+    fn stops_without_messages_make_no_messages_late() {
         let mut it = punctuality();
         let clock = RecordingClock::start();
         it.begin(ms(5000), ms(200));

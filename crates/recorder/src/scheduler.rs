@@ -14,19 +14,19 @@ use sys::switches::{Followed, Switch, SwitchKind, SwitchTrace, Switches};
 
 use crate::clock::RecordingClock;
 
-/// Follows the processes that a recording mentions: those of connections and of buses.
+/// Follows the processes of the connections and buses in a recording.
 #[derive(Debug)]
 pub(crate) struct Scheduler {
     clock: RecordingClock,
     /// The capture method of each bus, by id.
     methods: Vec<CaptureMethod>,
     watched: BTreeMap<u32, WatchedProcess>,
-    /// The number of processes followed so far, including those that have exited.
+    /// The number of processes followed so far, including exited ones.
     started: u64,
     refused: BTreeSet<u32>,
     /// The maximum number of threads that are followed.
     threads_max: usize,
-    /// When the data of the kernel is read next.
+    /// The time when the data of the kernel is read next.
     next: Duration,
     notices: Vec<SchedulerNotice>,
 }
@@ -110,8 +110,8 @@ impl Scheduler {
         Some(RecordingRecord::Fact { at: *at, bus: *bus, fact: Fact::Unwatched { pid, why } })
     }
 
-    /// Whether a process needs no further attention. The recorder itself is never followed, as it
-    /// runs only because of the recording.
+    /// Returns true if a process needs no further attention. The recorder itself is never followed,
+    /// as it runs only because of the recording.
     fn is_known(&self, pid: u32) -> bool {
         pid == std::process::id()
             || self.watched.contains_key(&pid)
@@ -168,7 +168,7 @@ impl Scheduler {
         });
     }
 
-    /// How long until the data of the kernel is due to be read.
+    /// The time until the data of the kernel is due to be read.
     pub(crate) const fn rest(&self, now: Duration) -> Duration {
         self.next.saturating_sub(now)
     }
@@ -275,7 +275,7 @@ mod tests {
     fn processes_that_cannot_be_followed_are_reported_once() {
         let mut scheduler = Scheduler::new(RecordingClock::start());
         scheduler.threads_max = 1;
-        // Any followed process serves here, if the kernel allows following at all.
+        // Any followed process serves here, if the kernel allows following processes.
         let Ok(trace) = SwitchTrace::start(std::process::id(), Followed::All, 1) else { return };
         let (bus, reported_until, held_up) = (BusId(0), Duration::ZERO, HashMap::new());
         // Linux never assigns this process ID.

@@ -176,8 +176,8 @@ impl BusWatch {
         self.poller.wait(&mut Events::with_capacity(1), timeout)
     }
 
-    /// Returns how long nothing needs to be done unless the watch becomes readable; `None` if there
-    /// is no limit.
+    /// Returns the time until something needs to be done, unless the watch becomes readable
+    /// earlier; `None` if there is no limit.
     pub fn patience(&self) -> Option<Duration> {
         let now = sys::clock::monotonic();
         self.listeners.iter().filter_map(|listener| listener.patience(now)).min()
@@ -188,12 +188,12 @@ impl BusWatch {
         std::mem::take(&mut self.notices)
     }
 
-    /// Returns whether no bus is left to capture.
+    /// Returns true if no bus is left to capture.
     pub fn is_over(&self) -> bool {
         self.listeners.iter().all(BusListener::is_over)
     }
 
-    /// Returns whether all initial queries have been answered.
+    /// Returns true if all initial queries have been answered.
     pub fn is_settled(&self) -> bool {
         self.listeners.iter().all(BusListener::is_settled)
     }

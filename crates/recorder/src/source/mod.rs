@@ -38,7 +38,7 @@ pub(crate) trait MessageSource: fmt::Debug {
     }
 }
 
-/// Whether there may be more to read immediately.
+/// The state of the source after a turn of reading.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Drained {
     /// Everything received was processed.

@@ -17,10 +17,10 @@ use capture::bodies::{Bodies, Reducer};
 use capture::record::{BusId, Fact, RawMessage, RecordedTime, RecordingOrigin, RecordingRecord};
 use wire::Message;
 
-pub use error::{TapeError, UnfinishedRecording};
-pub use notice::TapeNotice;
-pub use output::TapeDestination;
-use output::{END_LEN, TapeOutput};
+pub use error::{RecordingWriteError, UnfinishedRecording};
+pub use notice::RecordingNotice;
+pub use output::RecordingDestination;
+use output::{END_LEN, RecordingOutput};
 use recording_file::RecordFit;
 use room::DiskRoom;
 pub use tally::RecordingTally;
@@ -32,32 +32,32 @@ use crate::standing::StandingFacts;
 /// While the disk is full, messages are only counted. When there is space again, the recording
 /// continues after a gap.
 #[derive(Debug)]
-pub struct Tape {
+pub struct RecordingWriter {
     reducer: Reducer,
     standing: StandingFacts,
-    output: TapeOutput,
+    output: RecordingOutput,
     room: DiskRoom,
     /// The maximum size of the file in bytes.
     max: Option<u64>,
-    /// Whether a message did not fit into the maximum size of the file.
+    /// True if a message did not fit into the maximum size of the file.
     is_complete: bool,
     tally: RecordingTally,
     /// The connections of the recorder.
     own: Vec<(BusId, String)>,
 }
 
-impl Tape {
+impl RecordingWriter {
     /// Creates the files of a destination.
     ///
     /// # Errors
     ///
     /// If the files cannot be created.
     pub fn open(
-        destination: TapeDestination,
+        destination: RecordingDestination,
         bodies: Bodies,
         origin: RecordingOrigin,
-    ) -> Result<Self, TapeError> {
-        let output = TapeOutput::create(destination, &origin)?;
+    ) -> Result<Self, RecordingWriteError> {
+        let output = RecordingOutput::create(destination, &origin)?;
         Ok(Self {
             reducer: Reducer::new(bodies),
             standing: StandingFacts::new(origin),
@@ -78,14 +78,14 @@ impl Tape {
         self
     }
 
-    /// Returns whether a message did not fit into the maximum size of the file. Later messages are
+    /// Returns true if a message did not fit into the maximum size of the file. Later messages are
     /// not recorded.
     pub const fn is_complete(&self) -> bool {
         self.is_complete
     }
 
     /// Writes the next record. Returns a notice if the disk became full.
-    pub fn put(&mut self, record: RecordingRecord<'_>) -> Option<TapeNotice> {
+    pub fn put(&mut self, record: RecordingRecord<'_>) -> Option<RecordingNotice> {
         let is_limited = !is_about_the_recording(&record);
         if is_limited && self.is_complete {
             return None;
@@ -110,7 +110,7 @@ impl Tape {
                 self.room = DiskRoom::after(error);
                 let DiskRoom::Full(full) = &mut self.room else { return None };
                 full.miss(&reduced);
-                Some(TapeNotice::Full)
+                Some(RecordingNotice::Full)
             }
             DiskRoom::Full(full) => {
                 full.miss(&reduced);
@@ -135,7 +135,7 @@ impl Tape {
         }
     }
 
-    /// Whether a message is from or to a connection of the recorder.
+    /// Returns true if a message is from or to a connection of the recorder.
     fn is_own(&self, raw: &RawMessage<'_>) -> bool {
         let Ok(message) = Message::parse(raw.bytes) else { return false };
         let ends = [
@@ -148,13 +148,13 @@ impl Tape {
 
     /// Writes buffered records to the file. It must be called periodically, as it also checks
     /// whether a full disk has space again, and writes the file of a trigger when it is due.
-    pub fn flush(&mut self, now: Duration) -> Option<TapeNotice> {
+    pub fn flush(&mut self, now: Duration) -> Option<RecordingNotice> {
         match &mut self.room {
             DiskRoom::Free => match self.output.flush(now, &self.standing) {
                 Ok(notice) => notice,
                 Err(error) => {
                     self.room = DiskRoom::after(error);
-                    matches!(self.room, DiskRoom::Full(_)).then_some(TapeNotice::Full)
+                    matches!(self.room, DiskRoom::Full(_)).then_some(RecordingNotice::Full)
                 }
             },
             DiskRoom::Full(full) if full.next <= now => self.try_again(now),
@@ -162,7 +162,7 @@ impl Tape {
         }
     }
 
-    fn try_again(&mut self, now: Duration) -> Option<TapeNotice> {
+    fn try_again(&mut self, now: Duration) -> Option<RecordingNotice> {
         let DiskRoom::Full(full) = &mut self.room else { return None };
         full.next = now.saturating_add(TRY_AGAIN);
         self.output.flush(now, &self.standing).ok()?;
@@ -182,7 +182,7 @@ impl Tape {
                 return None;
             }
         }
-        Some(TapeNotice::Room(lost))
+        Some(RecordingNotice::Room(lost))
     }
 
     /// Returns the amounts recorded so far.
@@ -208,7 +208,7 @@ impl Tape {
     /// # Errors
     ///
     /// If the end of the recording cannot be written, or if the disk is full.
-    pub fn finish(mut self) -> Result<RecordingTally, TapeError> {
+    pub fn finish(mut self) -> Result<RecordingTally, RecordingWriteError> {
         self.try_again(Duration::MAX);
         if let DiskRoom::Full(full) = &mut self.room {
             // The file can also be read without its end.
@@ -217,14 +217,16 @@ impl Tape {
         let tally = self.tally();
         match self.room {
             DiskRoom::Broken(error) => {
-                Err(TapeError::Write { error, unfinished: self.output.leave() })
+                Err(RecordingWriteError::Write { error, unfinished: self.output.leave() })
             }
-            DiskRoom::Full(_) => Err(TapeError::Full { tally, unfinished: self.output.leave() }),
+            DiskRoom::Full(_) => {
+                Err(RecordingWriteError::Full { tally, unfinished: self.output.leave() })
+            }
             DiskRoom::Free => {
                 let unfinished = self.output.unfinished();
                 let finished = self.output.finish(&self.standing);
                 let (written, files) =
-                    finished.map_err(|error| TapeError::Write { error, unfinished })?;
+                    finished.map_err(|error| RecordingWriteError::Write { error, unfinished })?;
                 Ok(RecordingTally { written, files, ..tally })
             }
         }
@@ -238,7 +240,8 @@ impl Tape {
     }
 }
 
-/// Whether a record is about the recording itself. Such records are written regardless of the size.
+/// Returns true if a record is about the recording itself. Such records are written regardless of
+/// the size.
 const fn is_about_the_recording(record: &RecordingRecord<'_>) -> bool {
     match record {
         RecordingRecord::Origin(_)

@@ -12,7 +12,7 @@ use capture::record::{BusId, EndCause, Fact, RecordedTime, RecordingOrigin, Reco
 use sys::replace::ReplacedFile;
 
 use super::chunks::Chunks;
-use super::error::TapeError;
+use super::error::RecordingWriteError;
 use super::file::remove_previous;
 use crate::rolling::Rolling;
 use crate::standing::StandingFacts;
@@ -35,11 +35,11 @@ pub(super) struct Trigger {
     last: RecordedTime,
     /// The number of buses in the recording.
     buses: u16,
-    /// Whether the reason for the end of the recording was written.
+    /// True if the reason for the end of the recording was written.
     has_ended: bool,
     /// The number of bytes up to the last chunk.
     chunked: u64,
-    /// When the file is written, if a message matched.
+    /// The time when the file is written, if a message matched.
     due: Option<Due>,
     files: Vec<PathBuf>,
     written: u64,
@@ -58,7 +58,7 @@ impl Trigger {
         size: u64,
         query: Query,
         origin: &RecordingOrigin,
-    ) -> Result<Self, TapeError> {
+    ) -> Result<Self, RecordingWriteError> {
         let chunks = Chunks::default();
         let mut writer = PcapngWriter::new(chunks.clone(), origin)?;
         writer.flush()?;

@@ -8,7 +8,7 @@ use capture::record::{
     BusId, Fact, GapCause, RecordedBus, RecordedTime, RecordingGap, RecordingRecord,
 };
 
-/// Whether records can be written.
+/// The state of the disk, and whether records can be written.
 #[derive(Debug)]
 pub(super) enum DiskRoom {
     Free,
@@ -27,7 +27,7 @@ pub(super) struct UnwrittenRecords {
     pub(super) buses: Vec<RecordedBus>,
     /// The reasons why the recordings of the buses ended.
     pub(super) ends: Vec<RecordingRecord<'static>>,
-    /// When the next attempt is due, by the monotonic clock.
+    /// The time when the next attempt is due, by the monotonic clock.
     pub(super) next: Duration,
 }
 
