@@ -291,7 +291,8 @@ impl MessageRows {
         self.delivered.push(delivered);
     }
 
-    /// The value of a time column for the next row. A time that is too long for it goes into `long`.
+    /// The value of a time column for the next row. A time that is too long for it goes into
+    /// `long`.
     fn nanos(&mut self, column: ColumnName, time: Option<Duration>) -> u32 {
         let Some(time) = time else { return NONE };
         let nanos = nanos(time);
@@ -327,8 +328,8 @@ impl MessageRows {
             .with_column(ColumnName::Recipients, FrameColumn::Packed(&self.recipients))
     }
 
-    /// Times from each message to the next; `None` if there are no messages, or if one of these times
-    /// does not fit.
+    /// Times from each message to the next; `None` if there are no messages, or if one of these
+    /// times does not fit.
     fn steps(&self) -> Option<Vec<u32>> {
         let before = self.at.first()?;
         let before = std::iter::once(before).chain(&self.at);

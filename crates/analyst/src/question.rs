@@ -113,7 +113,8 @@ pub enum QuestionRefusal {
     Io(#[from] std::io::Error),
 }
 
-/// Answers a question in JSON. A question that cannot be answered gets a frame of the kind `refusal`.
+/// Answers a question in JSON. A question that cannot be answered gets a frame of the kind
+/// `refusal`.
 pub fn answer(capture: &Capture, question: &[u8]) -> PageFrame {
     let question = serde_json::from_slice(question).map_err(QuestionRefusal::Question);
     question

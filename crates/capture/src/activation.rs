@@ -531,7 +531,7 @@ impl<'s, 'c> StartWaitChains<'s, 'c> {
         others.all(|(arrived, _)| *arrived > blocking_wait.from).then_some(blocking_wait)
     }
 
-    /// Whether a connection may belong to a service that did not take its name.
+    /// Returns true if a connection may belong to a service that did not take its name.
     fn may_be(&self, peer: RecordedPeerId, start: &StartAttempt<'_>) -> bool {
         let known = self.capture.directory().peer(peer);
         let began = known.process.as_ref().and_then(|process| process.started);
@@ -548,7 +548,7 @@ impl<'s, 'c> StartWaitChains<'s, 'c> {
             && !known.names.iter().any(owns)
     }
 
-    /// Whether a connection itself waited for this start.
+    /// Returns true if a connection itself waited for this start.
     fn calls(&self, peer: RecordedPeerId, start: &StartAttempt<'_>) -> bool {
         let waits = self.search.waits.get(&peer).map_or(&[][..], Vec::as_slice);
         waits.iter().any(|wait| wait.name == start.name)

@@ -166,8 +166,8 @@ fn buses_with_known_rules(capture: &Capture) -> Result<HashSet<BusId, RandomStat
     }
 }
 
-/// Whether there were connections that the recording does not show. Buses number connections from
-/// 0, in the order of their arrival.
+/// Returns true if there were connections that the recording does not show. Buses number
+/// connections from 0, in the order of their arrival.
 fn was_busy_before(capture: &Capture, bus: BusId) -> bool {
     let peers = || capture.directory().peers().map(|(_, peer)| peer).filter(|peer| peer.bus == bus);
     let arrivals = peers().filter(|peer| peer.arrived.is_some());

@@ -63,7 +63,7 @@ impl TimeSpan {
         self.ends.map(|(_, last)| last).unwrap_or_default()
     }
 
-    /// Whether the span shares a point in time with another one.
+    /// Returns true if the span shares a point in time with another one.
     pub(crate) fn overlaps(&self, from: RecordedTime, until: RecordedTime) -> bool {
         self.ends.is_some_and(|(first, last)| from <= last && first <= until)
     }
@@ -94,7 +94,7 @@ pub enum RecordingRecord<'a> {
     Message(RawMessage<'a>),
     /// A fact that the recorder learned about a name, a process or a match rule.
     Fact {
-        /// When the fact became true, or when it was found.
+        /// The time when the fact became true, or when it was found.
         at: RecordedTime,
         /// The bus that the fact is about.
         bus: BusId,
@@ -136,7 +136,7 @@ pub struct RecordedBus {
     /// The source of the messages and their times.
     #[serde(default)]
     pub method: CaptureMethod,
-    /// Whether its messages have times.
+    /// The clock of its messages.
     #[serde(default, skip_serializing_if = "RecordedClock::is_wall")]
     pub clock: RecordedClock,
     /// How much of each message the recording holds.
@@ -167,7 +167,7 @@ pub enum CaptureMethod {
     Eavesdrop,
 }
 
-/// Whether the messages of a bus have times.
+/// The clock by which the messages of a bus have their times.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RecordedClock {
@@ -206,7 +206,7 @@ impl MessageContent {
         *self == Self::Bytes
     }
 
-    /// Returns whether headers and sizes are those on the wire, rather than rebuilt from a text.
+    /// Returns true if headers and sizes are those on the wire, rather than rebuilt from a text.
     pub const fn is_of_wire(self) -> bool {
         matches!(self, Self::Bytes | Self::Redacted)
     }
@@ -215,7 +215,7 @@ impl MessageContent {
 /// A message as stored in a file. Its content is not validated.
 #[derive(Clone, Copy, Debug)]
 pub struct RawMessage<'a> {
-    /// When the message was captured.
+    /// The time when the message was captured.
     pub at: RecordedTime,
     /// The bus of the message.
     pub bus: BusId,
@@ -284,7 +284,7 @@ pub enum Fact {
     },
     /// The counters of a Diligence bus.
     Totals(RecordedTotals),
-    /// When a process ran on a processor.
+    /// The time when a process ran on a processor.
     Ran(ProcessorUse),
     /// The processor use of a process was to be recorded, but cannot be.
     Unwatched {
@@ -314,7 +314,7 @@ pub enum Fact {
         /// The unique name of the owner; `None` if the name has no owner.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         unique: Option<String>,
-        /// When the owner took the name, if the recorder was notified of that.
+        /// The time when the owner acquired the name, if the recorder was notified of that.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         since: Option<RecordedTime>,
     },
@@ -441,9 +441,9 @@ impl RecordedTotals {
 pub struct Late {
     /// The last time at which the recorder is known to have kept up. The messages came after that.
     pub from: RecordedTime,
-    /// When the recorder resumed reading.
+    /// The time when the recorder resumed reading.
     pub resumed: RecordedTime,
-    /// When the recorder had read all waiting messages.
+    /// The time when the recorder had read all waiting messages.
     pub until: RecordedTime,
     /// The maximum time that a message waited, in nanoseconds.
     pub by_ns: u64,
@@ -587,7 +587,7 @@ pub struct RecordedProcess {
     /// The control group of the process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cgroup: Option<String>,
-    /// When the process was started.
+    /// The time when the process was started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started: Option<RecordedTime>,
 }
@@ -612,7 +612,7 @@ impl RecordedProcess {
 /// A point of a recording at which messages are missing.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RecordingGap {
-    /// When the gap began, if known.
+    /// The time when the gap began, if known.
     pub at: Option<RecordedTime>,
     /// The bus whose messages are missing.
     pub bus: BusId,

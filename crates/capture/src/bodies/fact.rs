@@ -46,7 +46,7 @@ fn bare(process: RecordedProcess) -> RecordedProcess {
     RecordedProcess { command, ..process }
 }
 
-/// Whether a match rule is valid and compares no arguments.
+/// Returns true if a match rule is valid and compares no arguments.
 fn tests_only_headers(rule: &str) -> bool {
     MatchRule::parse(rule).is_ok_and(|rule| rule.args().is_empty())
 }

@@ -63,8 +63,8 @@ fn blank_unknown_fields(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Whether a message is a signal of the bus itself. These contain only names, which headers contain
-/// too.
+/// Returns true if a message is a signal of the bus itself. These contain only names, which headers
+/// contain too.
 fn is_bus_signal(message: &Message<'_>) -> bool {
     message.message_type() == MessageType::Signal
         && message.sender().is_some_and(|sender| sender.as_str() == "org.freedesktop.DBus")

@@ -21,7 +21,7 @@ pub(super) enum Unpacked<R: Read> {
     Zstd(Zstd<FileWindow<R>>, UnpackLimit),
 }
 
-/// Whether messages have a position in the file.
+/// The presence of positions of messages in the file.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum MessagePlaces {
     InFile,

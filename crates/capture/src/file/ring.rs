@@ -20,7 +20,7 @@ pub(super) struct RingFile {
     cut: RingCut,
 }
 
-/// Whether the file is truncated.
+/// The completeness of the file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum RingCut {
     No,

@@ -1,7 +1,7 @@
 //! Introspection data of an object: its interfaces with their members, and the objects below it.
 //!
-//! A document comes from any service, so nothing in it is trusted: its cost is bounded, and names, types and
-//! other texts are not checked.
+//! A document comes from any service, so nothing in it is trusted: its cost is bounded, and names,
+//! types and other texts are not checked.
 //!
 //! ```
 //! use capture::introspection::Introspection;

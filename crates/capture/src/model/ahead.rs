@@ -106,7 +106,7 @@ struct TraceLen {
     deliveries: usize,
 }
 
-/// Whether there is more to read.
+/// The state of the source after reading.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum BatchSupply {
     More,

@@ -37,7 +37,7 @@ enum ArgumentSource {
 struct MemberDescription {
     /// The name under which the service was introspected.
     service: TextId,
-    /// When the service was introspected.
+    /// The time when the service was introspected.
     at: RecordedTime,
     arguments: Vec<Argument>,
 }

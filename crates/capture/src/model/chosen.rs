@@ -17,7 +17,7 @@ use crate::text::units::{counted, grouped};
 /// sent.
 #[derive(Clone, Debug)]
 pub struct MessageSelection {
-    /// Whether each message of the capture is selected.
+    /// One flag for each message of the capture: true if it is selected.
     messages: Vec<bool>,
     matching: u64,
     count: u64,
@@ -70,7 +70,7 @@ impl MessageSelection {
         self.count
     }
 
-    /// Returns whether no message is selected.
+    /// Returns true if no message is selected.
     pub const fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -80,7 +80,7 @@ impl MessageSelection {
         self.count - self.matching
     }
 
-    /// Returns whether a message is selected.
+    /// Returns true if a message is selected.
     pub fn has(&self, id: CapturedMessageId) -> bool {
         self.messages[id.index()]
     }
@@ -133,7 +133,7 @@ impl MessageSelection {
         facts.collect::<Vec<_>>().into_iter()
     }
 
-    /// Whether a record is relevant to the selected messages.
+    /// Returns true if a record is relevant to the selected messages.
     pub(super) fn keeps(&self, capture: &Capture, record: &RecordingRecord<'_>) -> bool {
         match record {
             RecordingRecord::Fact { bus, fact, .. } if !self.is_all() => {
@@ -197,7 +197,7 @@ impl Occurring {
         found
     }
 
-    /// Whether a fact concerns a selected message, or the recording or bus as a whole.
+    /// Returns true if a fact concerns a selected message, or the recording or bus as a whole.
     fn concerns(&self, capture: &Capture, bus: BusId, fact: &Fact) -> bool {
         let has = |name: &str| self.has_name(capture, bus, name);
         match fact {

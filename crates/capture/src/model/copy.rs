@@ -217,7 +217,7 @@ impl<'c> KeptRecords<'c> {
     }
 }
 
-/// Whether these bytes still belong to the row that was built from them.
+/// Returns true if these bytes still belong to the row that was built from them.
 fn is_of(row: &MessageRow, bytes: &[u8]) -> bool {
     let fixed = bytes.first_chunk().and_then(|start| FixedHeader::parse(start).ok());
     fixed.map_or(row.serial == 0, |fixed| {

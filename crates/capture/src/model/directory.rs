@@ -31,9 +31,9 @@ pub struct RecordedPeer {
     pub bus: BusId,
     /// Its unique name; `org.freedesktop.DBus` for the bus itself.
     pub unique: TextId,
-    /// When it connected, if the recording shows that.
+    /// The time when it connected, if the recording shows that.
     pub arrived: Option<RecordedTime>,
-    /// When it left, if the recording shows that.
+    /// The time when it disconnected, if the recording shows that.
     pub left: Option<RecordedTime>,
     /// The reason why the bus disconnected it, if the recording has it.
     pub why: Option<String>,
@@ -88,24 +88,24 @@ impl Directory {
         self.by_unique.get(&(bus, unique)).copied()
     }
 
-    /// Returns whether a unique name belongs to a connection of the recorder. This is a linear
+    /// Returns true if a unique name belongs to a connection of the recorder. This is a linear
     /// search: there are few such names, and it is called for every message.
     #[inline]
     pub fn is_recorder(&self, bus: BusId, unique: TextId) -> bool {
         self.recorders.contains(&(bus, unique))
     }
 
-    /// Returns whether `:1.NUMBER` is a connection of the recorder.
+    /// Returns true if `:1.NUMBER` is a connection of the recorder.
     pub fn is_recorder_numbered(&self, bus: BusId, number: u64) -> bool {
         self.recorder_numbers.contains(&(bus, number))
     }
 
-    /// Whether any connection of the recorder is known.
+    /// Returns true if any connection of the recorder is known.
     pub(crate) const fn has_recorder(&self) -> bool {
         !self.recorders.is_empty()
     }
 
-    /// Whether a connection of the recorder on this bus is known.
+    /// Returns true if a connection of the recorder on this bus is known.
     pub(super) fn has_recorder_on(&self, bus: BusId) -> bool {
         self.recorders.iter().any(|(on, _)| *on == bus)
     }
@@ -238,7 +238,7 @@ impl Directory {
     }
 }
 
-/// Whether a piece of information was new.
+/// The novelty of a piece of information.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum News {
     /// The information was new.

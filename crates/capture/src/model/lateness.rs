@@ -51,7 +51,7 @@ impl Capture {
         found
     }
 
-    /// Whether the times of a bus are those at which a recorder read the messages.
+    /// Returns true if the times of a bus are those at which a recorder read the messages.
     fn has_times_of_reading(&self, bus: BusId) -> bool {
         let bus = self.buses().get(usize::from(bus.0));
         bus.is_none_or(|bus| bus.method != CaptureMethod::Trace && bus.clock == RecordedClock::Wall)

@@ -187,13 +187,14 @@ impl Capture {
         self.traces.push(index, raw);
     }
 
-    /// Whether the bodies of the messages of a bus are redacted.
+    /// Returns true if the bodies of the messages of a bus are redacted.
     pub(crate) fn is_redacted(&self, bus: BusId) -> bool {
         let bus = self.buses.get(usize::from(bus.0));
         bus.is_some_and(|bus| bus.content == MessageContent::Redacted)
     }
 
-    /// Whether the body of a message is redacted. Signals of the bus, which contain names, are not.
+    /// Returns true if the body of a message is redacted. Signals of the bus, which contain names,
+    /// are not.
     fn has_redacted_body(&self, row: &MessageRow) -> bool {
         self.is_redacted(row.bus)
             && row.health == Health::Whole
@@ -256,7 +257,7 @@ impl Capture {
         }
     }
 
-    /// Whether a message may be a NameOwnerChanged signal whose body was cut.
+    /// Returns true if a message may be a NameOwnerChanged signal whose body was cut.
     fn may_hide_departure(&self, row: &MessageRow) -> bool {
         let may_be = row.member.is_none() || row.member == self.scanner.words.name_owner_changed;
         let is_cut = matches!(row.health, Health::HeaderCut | Health::BodyCut);
@@ -273,8 +274,8 @@ fn not_a_recording() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "not a recording of messages")
 }
 
-/// Whether the sender of a reply may answer a call: the connection that the call is addressed to,
-/// or the bus. A well-known name may belong to any connection.
+/// Returns true if the sender of a reply may answer a call: the connection that the call is
+/// addressed to, or the bus. A well-known name may belong to any connection.
 fn may_answer(strings: &Strings, called: TextId, answering: TextId, driver: TextId) -> bool {
     called == answering || answering == driver || !strings.get(called).starts_with(':')
 }
@@ -285,7 +286,7 @@ impl Capture {
         self.rows.len()
     }
 
-    /// Returns whether the capture has no messages.
+    /// Returns true if the capture has no messages.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
@@ -387,19 +388,19 @@ impl Capture {
         causes
     }
 
-    /// Returns whether a file of Diligence's recorder lacks the reason why it ends. The recorder
+    /// Returns true if a file of Diligence's recorder lacks the reason why it ends. The recorder
     /// writes it last, so it was killed.
     pub fn is_without_end(&self) -> bool {
         self.is_ours() && self.directory.has_recorder() && self.endings().is_empty()
     }
 
-    /// Returns whether the notes of Diligence's recorder are missing, because another program
+    /// Returns true if the notes of Diligence's recorder are missing, because another program
     /// rewrote the file.
     pub fn is_without_notes(&self) -> bool {
         self.is_ours() && !self.directory.has_recorder() && self.facts.is_empty()
     }
 
-    /// Whether Diligence's recorder made the recording.
+    /// Returns true if Diligence's recorder made the recording.
     fn is_ours(&self) -> bool {
         let mut programs = self.origins.iter().filter_map(|origin| origin.program.as_deref());
         programs.any(|program| program.starts_with("diligence "))
@@ -414,7 +415,7 @@ impl Capture {
         })
     }
 
-    /// Returns whether messages were left out when the recording was saved.
+    /// Returns true if messages were left out when the recording was saved.
     pub fn is_excerpt(&self) -> bool {
         self.excerpts().next().is_some()
     }

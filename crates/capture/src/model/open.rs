@@ -377,8 +377,8 @@ impl RecentMessages {
         Self { repeats, files, order, hasher: RandomState::new(), repeated: 0 }
     }
 
-    /// Whether another file contains this message too. Buses are identified by their address;
-    /// messages of a bus without an address are never considered equal.
+    /// Returns true if another file contains this message too. Buses are identified by their
+    /// address; messages of a bus without an address are never considered equal.
     fn has_from_another(
         &mut self,
         file: usize,

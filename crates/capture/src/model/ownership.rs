@@ -12,14 +12,14 @@ pub struct Ownership {
     pub since: Option<RecordedTime>,
     /// The end of the period; `None` if the recording ended first.
     pub until: Option<RecordedTime>,
-    /// When the recorder reported the owner; `None` if a signal of the bus did.
+    /// The time when the recorder reported the owner; `None` if a signal of the bus did.
     reported: Option<RecordedTime>,
-    /// Whether the recorder reported the end, rather than a signal of the bus.
+    /// True if the recorder reported the end, rather than a signal of the bus.
     end_is_reported: bool,
 }
 
 impl Ownership {
-    /// Whether the connection owned the name at this time.
+    /// Returns true if the connection owned the name at this time.
     pub(super) fn holds(&self, at: RecordedTime) -> bool {
         self.since.is_none_or(|since| since <= at) && self.until.is_none_or(|until| at <= until)
     }

@@ -35,7 +35,7 @@ pub(super) struct MessageRow {
 }
 
 impl MessageRow {
-    /// Whether the fields that pair a call with its reply are missing.
+    /// Returns true if the fields that pair a call with its reply are missing.
     pub(super) const fn is_unpairable(&self) -> bool {
         match self.kind {
             MessageType::MethodCall => self.sender.is_none(),

@@ -123,7 +123,7 @@ impl QueryErrorKind {
 }
 
 impl QueryError {
-    /// Returns whether the query may become valid if more text is appended. Editors use this to
+    /// Returns true if the query may become valid if more text is appended. Editors use this to
     /// show no error while the query is being typed.
     pub fn is_unfinished(&self, text: &str) -> bool {
         match &self.kind {
@@ -141,7 +141,7 @@ impl QueryError {
     }
 }
 
-/// Whether a value of this field can begin with this text.
+/// Returns true if a value of this field can begin with this text.
 fn begins_a_value(field: QueryField, start: &str) -> bool {
     let start = start.to_ascii_lowercase();
     match field {

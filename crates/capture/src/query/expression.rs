@@ -35,7 +35,7 @@ impl Expression {
         }
     }
 
-    /// Whether one of its terms satisfies the test.
+    /// Returns true if one of its terms satisfies the test.
     pub(super) fn has_term(&self, is_wanted: &dyn Fn(&Term) -> bool) -> bool {
         match self {
             Self::All(parts) | Self::Any(parts) => {
@@ -92,7 +92,7 @@ pub struct NumberComparison {
 }
 
 impl NumberComparison {
-    /// Returns whether the comparison holds for a number.
+    /// Returns true if the comparison holds for a number.
     pub fn holds(self, number: u64) -> bool {
         self.order.holds(number, self.with)
     }
@@ -114,7 +114,7 @@ pub enum ComparisonOrder {
 }
 
 impl ComparisonOrder {
-    /// Whether `number` and `with` are in this order.
+    /// Returns true if `number` and `with` are in this order.
     pub(super) fn holds<N: PartialOrd>(self, number: N, with: N) -> bool {
         match self {
             Self::Equal => number == with,

@@ -51,7 +51,7 @@ pub struct Column {
     pub name: &'static str,
     /// The unit of the cells.
     pub unit: ColumnUnit,
-    /// Whether the column is left out if a line is too narrow for the table.
+    /// The importance of the column if a line is too narrow for the table.
     pub need: Need,
 }
 
@@ -338,7 +338,7 @@ impl DataTable {
         self
     }
 
-    /// Returns whether a column is shown in lines of the width of the style.
+    /// Returns true if a column is shown in lines of the width of the style.
     pub fn shows(&self, name: &str, style: Style) -> bool {
         let widths = self.shown_widths(style.width);
         let mut columns = self.columns.iter().zip(widths);

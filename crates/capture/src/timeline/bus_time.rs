@@ -21,7 +21,8 @@ worded_enum! {
         Wait = "wait",
         /// The bus finds the recipients: the whole routing, if the bus did not measure its stages.
         Route = "route",
-        /// The bus finds the recipients and checks limits and policy, without [`Match`](Self::Match).
+        /// The bus finds the recipients and checks limits and policy, without
+        /// [`Match`](Self::Match).
         Dispatch = "dispatch",
         /// The bus searches its match rules for recipients. Only messages without a destination
         /// have this phase.

@@ -147,7 +147,7 @@ impl Assembler {
         self.pending.give_up_all();
     }
 
-    /// Returns whether there is a next record.
+    /// Returns true if there is a next record.
     pub fn is_ready(&self) -> bool {
         let is_over = self.pending.len_bytes() > self.patience.bytes;
         let deadline = self.now.checked_sub(self.patience.time);

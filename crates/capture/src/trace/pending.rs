@@ -135,8 +135,8 @@ impl PendingItems {
         self.waiting.iter_mut().for_each(|waiting| waiting.outstanding = 0);
     }
 
-    /// Whether the oldest record can be returned: all its copies were written, the queue is too
-    /// large, or the record is at least as old as `deadline`.
+    /// Returns true if the oldest record can be returned: all its copies were written, the queue is
+    /// too large, or the record is at least as old as `deadline`.
     pub(super) fn is_ready(&self, is_over: bool, deadline: Option<Duration>) -> bool {
         self.waiting.front().is_some_and(|oldest| {
             oldest.outstanding == 0 || is_over || deadline.is_some_and(|it| oldest.since <= it)

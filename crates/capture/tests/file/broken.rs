@@ -40,7 +40,7 @@ fn files_truncated_at_any_byte_are_read() {
     }
 }
 
-/// Whether the format shows a premature end.
+/// The visibility of a premature end in the format.
 #[derive(Clone, Copy)]
 enum Ends {
     Told,

@@ -55,7 +55,7 @@ impl BlockFrame {
         }
     }
 
-    /// Whether these bytes begin with a whole block of a known type.
+    /// Returns true if these bytes begin with a whole block of a known type.
     pub(super) fn is_at(bytes: &[u8], order: ByteOrder) -> bool {
         Self::parse(bytes, order).is_ok_and(|frame| {
             KNOWN.contains(&frame.kind) && bytes.len() >= frame.len && frame.check(bytes).is_ok()

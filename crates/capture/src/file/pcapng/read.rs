@@ -350,7 +350,7 @@ impl Skipped {
     }
 }
 
-/// Whether a file begins with a section header of pcapng.
+/// Returns true if a file begins with a section header of pcapng.
 pub(crate) fn is_start(bytes: &[u8]) -> bool {
     bytes.starts_with(&block::SECTION.to_le_bytes())
         && BlockFrame::parse(bytes, ByteOrder::Little).is_ok()

@@ -49,7 +49,8 @@ fn fault(
     call: &CapturedMessage<'_>,
     reply: &CapturedMessage<'_>,
 ) -> Option<ReplyFault> {
-    // A much earlier reply with this serial belongs to a call from before the serials wrapped around.
+    // A much earlier reply with this serial belongs to a call from before the serials wrapped
+    // around.
     if reply.id() < call.id() {
         let soon = call.at().since(reply.at()).is_none_or(|gap| gap <= EARLY_MAX);
         return (soon && call.partner().is_none()).then_some(ReplyFault::Early);

@@ -31,7 +31,7 @@ pub struct MessageLineEntry {
     pub(super) details: String,
 }
 
-/// Whether later messages are known.
+/// The knowledge about later messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Knowledge {
     /// The recording is complete, so each call has an outcome.
@@ -156,7 +156,7 @@ impl CallEnding {
         Some(Self { outcome, words, waited: message.waited() })
     }
 
-    /// Whether the call succeeded; `None` if that is unknown.
+    /// True if the call succeeded; `None` if that is unknown.
     pub(super) const fn is_good(&self) -> Option<bool> {
         match self.outcome {
             CallOutcome::Returned | CallOutcome::NoReplyExpected => Some(true),

@@ -17,7 +17,7 @@ pub(super) struct Widths {
     gap: &'static str,
 }
 
-/// Whether texts are cut to the width of their column.
+/// The treatment of texts that are wider than their column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum CellCut {
     ToWidth,
@@ -56,7 +56,7 @@ impl Widths {
         self.gap
     }
 
-    /// Whether no text is cut.
+    /// Returns true if no text is cut.
     pub(super) fn are_unlimited(&self) -> bool {
         self.cut == CellCut::Nothing
     }
