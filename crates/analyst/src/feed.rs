@@ -108,11 +108,11 @@ pub struct ProcessEntry {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Bus"))]
 pub struct BusEntry {
-    /// Its name on the page.
+    /// The name of the bus on the page.
     pub label: String,
-    /// Its address, if it is known.
+    /// The address of the bus, if it is known.
     pub address: Option<String>,
-    /// How its messages were captured.
+    /// The method by which its messages were captured.
     pub method: CaptureMethod,
     /// True if the contents of its messages were redacted.
     pub redacted: bool,
@@ -415,7 +415,7 @@ mod tests {
         recording.wait_ms(3).reply(&call, ":1.6", &());
         let second = json_of(feed.next(&recording.capture()).unwrap());
         assert_eq!((&second["first"], &second["count"]), (&1.into(), &1.into()));
-        assert_eq!(uniques(&second), [""; 0], "nobody has changed");
+        assert_eq!(uniques(&second), [""; 0], "no connection has changed");
         assert!(feed.next(&recording.capture()).is_none());
     }
 

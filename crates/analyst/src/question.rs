@@ -23,7 +23,7 @@ pub enum PageQuestion {
     },
     /// Counts the messages without each part of the selection.
     Without {
-        /// The complete selection.
+        /// The selection with all parts.
         #[serde(flatten)]
         selection: Selection,
     },

@@ -12,7 +12,7 @@ use capture::text::units;
 use serde::{Deserialize, Serialize};
 
 /// A selection of messages by a query, a time range and hidden connections. The [`Default`] selects
-/// all messages except those of the recorder.
+/// all messages except messages of the recorder.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
@@ -28,7 +28,7 @@ pub struct Selection {
     pub until: Option<f64>,
 }
 
-/// A parsed selection.
+/// A selection with a parsed query.
 #[derive(Debug)]
 pub struct SelectedMessages {
     query: Query,

@@ -1,4 +1,4 @@
-//! How many connections received each broadcast signal.
+//! The number of recipients of each broadcast signal.
 
 use std::collections::HashSet;
 

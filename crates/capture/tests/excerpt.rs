@@ -1,4 +1,4 @@
-//! Excerpts: the file contains all facts about the chosen messages, whatever was left out.
+//! Excerpts contain all facts about the chosen messages.
 
 use capture::Capture;
 use capture::bodies::Bodies;

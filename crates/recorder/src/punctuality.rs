@@ -35,7 +35,7 @@ pub(crate) struct Punctuality {
     backlog: Option<ReadingBacklog>,
 }
 
-/// How the recorder detects that all waiting messages have been read.
+/// The way in which the recorder detects that all waiting messages have been read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Probing {
     /// By the copy of a call that this connection sends.

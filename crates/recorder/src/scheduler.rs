@@ -300,7 +300,7 @@ mod tests {
     fn exited_processes_and_the_recorder_are_not_followed() {
         let mut scheduler = Scheduler::new(RecordingClock::start());
         assert!(learn(&mut scheduler, std::process::id()).is_none());
-        assert!(learn(&mut scheduler, i32::MAX as u32).is_none(), "there is none");
+        assert!(learn(&mut scheduler, i32::MAX as u32).is_none(), "no such process");
         assert_eq!(scheduler.watching(), Watching::default());
     }
 

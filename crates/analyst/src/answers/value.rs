@@ -45,7 +45,7 @@ pub enum ValueContent {
     },
     /// A structure, or an array that is not a dictionary.
     Items {
-        /// The values inside.
+        /// The values inside this value.
         items: Vec<ValueNode>,
         /// The number of omitted values.
         #[serde(skip_serializing_if = "is_zero")]

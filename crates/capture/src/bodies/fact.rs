@@ -5,7 +5,7 @@ use wire::match_rule::MatchRule;
 use crate::introspection::Introspection;
 use crate::record::{Excerpt, Fact, RecordedProcess};
 
-/// The fact without data that programs chose; `None` if nothing is left. Names stay, as do the
+/// The fact without data that programs chose; `None` if no data is left. Names stay, as do the
 /// facts that the bus and the system report about connections and processes.
 pub(super) fn redacted(fact: Fact) -> Option<Fact> {
     Some(match fact {

@@ -9,7 +9,7 @@ use wire::body::Reader;
 use wire::message::{FieldCode, FixedHeader, InvalidMessage, MessageType};
 use wire::signature::{Signature, Type};
 
-/// How much of a body remains.
+/// The part of a body that remains.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum RedactedBodyShape {
     /// Types and lengths remain.

@@ -112,7 +112,7 @@ fn kind_and_service<'c>(message: &CapturedMessage<'c>) -> Option<(MemberKind, &'
 }
 
 /// Returns the members whose differences exceed the noise. New and removed members come first, then
-/// those that fail more, those that are slower, and those that are used more.
+/// failing ones, slower ones, and more frequently used ones.
 pub fn differences(
     before: &BTreeMap<ComparedMember, MessageGroup>,
     after: &BTreeMap<ComparedMember, MessageGroup>,

@@ -41,7 +41,7 @@ pub(super) fn shares(before: (u64, u64), after: (u64, u64)) -> Option<Trend> {
 }
 
 /// Compares durations by their 95th percentiles. If there are too few for that, they differ if
-/// nearly all durations of one recording are longer than those in the other.
+/// nearly all durations of one recording are longer than nearly all in the other.
 pub(super) fn durations(before: &[u64], after: &[u64]) -> Option<Trend> {
     match before.len().min(after.len()) {
         ..RANKED_MIN => None,

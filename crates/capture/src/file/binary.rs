@@ -10,7 +10,7 @@ use crate::record::{
     BusId, Damage, RawMessage, RecordedBus, RecordedClock, RecordedTime, RecordingRecord,
 };
 
-/// Reads concatenated messages.
+/// Reads a file of concatenated messages.
 #[derive(Debug)]
 pub(super) struct Binary<R> {
     window: FileWindow<R>,

@@ -168,7 +168,8 @@ impl<R: Read> Zstd<FileWindow<R>> {
     }
 }
 
-/// Compares the checksum of a frame with that of its content, which the decoder does not do itself.
+/// Compares the checksum of a frame with the checksum of its content, which the decoder does not do
+/// itself.
 fn check_sum(decoder: &FrameDecoder) -> io::Result<()> {
     match (decoder.get_checksum_from_data(), decoder.get_calculated_checksum()) {
         (Some(stated), Some(found)) if stated != found => Err(invalid(WrongChecksum)),

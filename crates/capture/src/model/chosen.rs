@@ -38,7 +38,7 @@ struct Occurring {
 }
 
 impl MessageSelection {
-    /// Selects all messages.
+    /// Selects all messages of a capture.
     pub fn all(capture: &Capture) -> Self {
         let count = capture.len() as u64;
         Self {

@@ -113,7 +113,7 @@ impl Capture {
         }))
     }
 
-    /// The buses, including those that messages or facts refer to without a description.
+    /// The buses, including buses without a description that messages or facts refer to.
     fn all_buses(&self) -> impl Iterator<Item = RecordedBus> {
         let of_rows = self.rows.iter().map(|row| row.bus);
         let of_facts = self.facts.iter().map(|&(_, bus, _)| bus);

@@ -17,7 +17,7 @@ pub struct Lateness {
     pub bus: BusId,
     /// The time and number of the messages, and their delay.
     pub late: Late,
-    /// How the delay was detected.
+    /// The evidence by which the delay was detected.
     pub evidence: LateEvidence,
 }
 
@@ -78,7 +78,7 @@ impl CapturedMessage<'_> {
     }
 }
 
-/// Searches the messages of a bus for those that waited for the recorder.
+/// Searches the messages of a bus that waited for the recorder.
 struct Backlogs<'c> {
     bus: BusId,
     messages: Vec<CapturedMessage<'c>>,

@@ -27,7 +27,7 @@ pub enum LooseKind {
     },
     /// An error of the bus about a message that it could not deliver and that is not a call.
     Undelivered {
-        /// The undelivered message.
+        /// The message that was not delivered.
         message: CapturedMessageId,
     },
     /// The recording has no such call, or the call already got a reply.

@@ -168,8 +168,8 @@ impl<'c> CapturedMessage<'c> {
     /// Returns the recipient: the connection that had the destination name, if known.
     ///
     /// If a call is sent to a name without an owner, its recipient is the connection to which the
-    /// bus delivered it, or that replied, or that took the name before the reply. An error from the
-    /// bus does not identify the recipient.
+    /// bus delivered it, or that replied, or that acquired the name before the reply. An error from
+    /// the bus does not identify the recipient.
     pub fn to(&self) -> Option<RecordedPeerId> {
         let MessageRow { bus, destination, at, .. } = *self.row;
         let directory = self.capture.directory();
@@ -241,7 +241,7 @@ impl<'c> CapturedMessage<'c> {
         Some(self.deliveries()?.iter().filter(is_wanted))
     }
 
-    /// Returns all copies, including those for the recorder, if the bus itself recorded them.
+    /// Returns all copies, including copies for the recorder, if the bus itself recorded them.
     pub fn deliveries(&self) -> Option<&'c [TracedDelivery]> {
         self.capture.traces.deliveries(self.id.index())
     }

@@ -82,7 +82,7 @@ pub struct Capture {
     facts: Vec<(RecordedTime, BusId, Fact)>,
     /// Messages that were read late, as reported by the recorder.
     late: Vec<(BusId, Late)>,
-    /// The match rules among the facts, to skip those that are reported again.
+    /// The match rules among the facts, to skip repeated reports.
     known_rules: HashSet<(BusId, String, String)>,
     side_records: SideRecords,
     gaps: Vec<RecordingGap>,
@@ -114,8 +114,8 @@ struct CaptureFiles {
 struct MessageTraces {
     ends: Vec<u32>,
     routed_after: Vec<u32>,
-    /// Times by row, ascending, that do not fit into `routed_after`: those of calls that were held
-    /// while a service started.
+    /// Times by row, ascending, that do not fit into `routed_after`: the times of calls that were
+    /// held while a service started.
     long: Vec<(u32, Duration)>,
     /// The routing stages of each row; empty until the bus has measured any.
     stages: Vec<Option<Stages>>,
@@ -368,7 +368,7 @@ impl Capture {
         &self.origins
     }
 
-    /// Returns the facts that are neither in messages nor in the directory, with their times and
+    /// Returns the facts that are not in messages or the directory, with their times and
     /// buses.
     pub fn facts(&self) -> &[(RecordedTime, BusId, Fact)] {
         &self.facts

@@ -299,8 +299,8 @@ impl Buses {
 }
 
 impl RecordingSets {
-    /// The id of the bus at `index` in a file of a recording: that of another part if the buses are
-    /// equal, or else a new one.
+    /// The id of the bus at `index` in a file of a recording: the id in another part if the buses
+    /// are equal, or else a new one.
     fn id(&mut self, set: usize, index: usize, bus: RecordedBus, capture: &mut Capture) -> BusId {
         if self.buses.len() <= set {
             self.buses.resize_with(set + 1, Vec::new);
@@ -350,8 +350,8 @@ fn earliest(sources: &mut [OpenedFile]) -> Result<Option<(usize, &mut OpenedFile
     Ok(earliest.map(|(_, found)| found))
 }
 
-/// The last messages of several files, to detect those that more than one file contains: messages
-/// of the same bus with the same bytes and the same time in nanoseconds.
+/// The last messages of several files, to detect messages that more than one file contains:
+/// messages of the same bus with the same bytes and the same time in nanoseconds.
 #[derive(Debug)]
 struct RecentMessages {
     repeats: Repeats,
@@ -363,7 +363,7 @@ struct RecentMessages {
     repeated: u64,
 }
 
-/// How often a message counts that several files contain.
+/// The number of times that a message counts if several files contain it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Repeats {
     Once,

@@ -1,4 +1,4 @@
-//! How calls ended, and how long their callers waited.
+//! The outcomes of calls, and the waits of their callers.
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use super::{Capture, CapturedMessage};
 use crate::record::{BusId, RecordedClock, RecordedTime};
 
 worded_enum! {
-    /// How a call ended. Each call has exactly one outcome.
+    /// The outcome of a call. Each call has exactly one outcome.
     #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
     pub enum CallOutcome {
         /// The callee sent a method return.
         Returned = "returned",
-        /// The reply is an error that names neither a time-out nor a callee that left.
+        /// The reply is an error that does not report a timeout or a callee that disconnected.
         Failed = "failed",
         /// The bus replied in the callee's place, because the callee had not replied in time.
         TimedOut = "timed out",
@@ -28,7 +28,7 @@ worded_enum! {
         /// of a reply that may belong to it, the text of a NoReply error, or the signals about
         /// connections that leave.
         Unknown = "unknown",
-        /// The caller expects no reply, and there is none.
+        /// The caller expects no reply, and the recording has none.
         NoReplyExpected = "no reply expected",
     }
 }

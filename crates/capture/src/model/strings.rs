@@ -1,4 +1,4 @@
-//! Interned texts.
+//! Interned texts of messages.
 
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;

@@ -45,7 +45,7 @@ pub enum QueryErrorKind {
         key: String,
     },
     /// A text without quotes contains a sign, which was probably meant as an operator.
-    #[error("{word} has a sign in it; in quotes, \"{word}\", it is a text")]
+    #[error("{word} contains an operator; write it in quotes, \"{word}\", to search for this text")]
     SignInText {
         /// The text that contains the sign.
         word: String,
@@ -76,7 +76,7 @@ pub enum QueryErrorKind {
     /// A path, member or error name is invalid.
     #[error("{0}")]
     Name(NameMistake),
-    /// The value is not one of those that this field accepts.
+    /// The field does not accept this value.
     #[error("{}", unknown_value(*field, found))]
     UnknownValue {
         /// The field with the unknown value.

@@ -9,7 +9,7 @@ use super::pattern::Pattern;
 /// A term, or several terms joined by "and", "or" and "not".
 #[derive(Clone, Debug)]
 pub enum Expression {
-    /// All of these expressions must hold.
+    /// Every one of these expressions must hold.
     All(Vec<Self>),
     /// At least one of these expressions must hold.
     Any(Vec<Self>),
@@ -49,8 +49,8 @@ impl Expression {
 
 /// A single condition on a message.
 ///
-/// For a reply, the path, interface and member are those of its call. A call and its reply have the
-/// same duration and the same error. All other fields are those of the message itself.
+/// For a reply, the path, interface and member come from its call. A call and its reply have the
+/// same duration and the same error. All other fields come from the message itself.
 #[derive(Clone, Debug)]
 pub enum Term {
     /// The pattern matches any text of the message or any text that describes its sender or

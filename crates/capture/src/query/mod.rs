@@ -90,8 +90,8 @@ impl Query {
         move |message| scope.leaves_out(message)
     }
 
-    /// Returns the number of messages that this query considers: all messages, without those from
-    /// and to the recorder that it skips.
+    /// Returns the number of messages that this query considers: all messages, without messages
+    /// from and to the recorder that it skips.
     pub fn total(&self, capture: &Capture) -> usize {
         let left_out = match self.scope() {
             QueryScope::Recording => OfRecorder::default(),

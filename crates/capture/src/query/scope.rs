@@ -14,7 +14,7 @@ use crate::text::units::counted;
 pub(super) enum QueryScope {
     /// All messages of the recording.
     Recording,
-    /// All messages except those that exist only because of the recorder.
+    /// All messages except messages that exist only because of the recorder.
     Traffic,
 }
 

@@ -120,7 +120,7 @@ fn cut(text: &str, width: usize, fit: Fit) -> String {
     kept + &" ".repeat(missing)
 }
 
-/// Returns true if a text is neither a name nor a label of a connection. Then its start is more
+/// Returns true if a text is not a name or a label of a connection. Then its start is more
 /// significant than its end.
 fn is_prose(text: &str) -> bool {
     text.trim().contains(' ') && !text.contains(SEPARATORS) && !text.contains(" (:")

@@ -26,7 +26,7 @@ impl Style {
         Self { width, colours: Colours::Unwanted }
     }
 
-    /// Highlights a text.
+    /// Highlights a text with color.
     pub fn strong(self, text: impl Display) -> String {
         self.wrap("1", text)
     }

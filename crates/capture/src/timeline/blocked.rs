@@ -113,8 +113,8 @@ impl Blocked {
     }
 }
 
-/// The calls whose callers were blocked: first those with a reply, in the order of the replies,
-/// then those without.
+/// The calls whose callers were blocked: first calls with a reply, in the order of the replies,
+/// then calls without.
 fn waits(capture: &Capture) -> Vec<CapturedMessageId> {
     let mut callers = vec![Caller::default(); capture.directory().peers().count()];
     let mut found = Vec::new();

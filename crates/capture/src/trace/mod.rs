@@ -210,7 +210,7 @@ impl Assembler {
     }
 }
 
-/// Converts an entry that is not about a message to a fact. `clock` is that of the ring.
+/// Converts an entry that is not about a message to a fact. `clock` is the clock of the ring.
 pub(crate) fn fact_of(entry: &Entry<'_>, at: Duration, clock: i64) -> Option<Fact> {
     Some(match *entry {
         Entry::Joined { peer, pid, uid } => {

@@ -38,7 +38,7 @@ struct WaitingItem {
 /// A copy that was not written yet.
 #[derive(Clone, Debug)]
 struct PendingCopy {
-    /// Its position in the stream of bytes to the connection.
+    /// The position of the copy in the stream of bytes to the connection.
     place: Range<u64>,
     /// The number of the message that it is a copy of.
     message: u64,

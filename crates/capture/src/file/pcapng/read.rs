@@ -1,4 +1,4 @@
-//! Reads pcapng files.
+//! The reader of pcapng files.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Read};

@@ -1,4 +1,4 @@
-//! Writes pcapng files.
+//! The writer of pcapng files.
 
 use std::borrow::Cow;
 use std::fs::File;

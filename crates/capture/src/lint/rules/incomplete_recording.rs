@@ -19,7 +19,7 @@ pub(crate) const RULE: LintRule = LintRule {
     thresholds: &[
         Threshold::span("jump of the clock backward", CLOCK_BACK_MIN),
         Threshold::percent(
-            "of the connections have neither a name nor a process, more than",
+            "of the connections lack both a name and a process, more than",
             NAMELESS_PERCENT as u64,
         ),
     ],
@@ -252,7 +252,7 @@ fn late(lint: &LintContext<'_>) -> Vec<Finding> {
     collected(spans).iter().map(report).collect()
 }
 
-/// A finding if most connections have neither a name nor a process, so that readers cannot identify
+/// A finding if most connections lack both a name and a process, so that readers cannot identify
 /// their programs.
 fn nameless(lint: &LintContext<'_>) -> Option<Finding> {
     let peers = lint
@@ -264,7 +264,7 @@ fn nameless(lint: &LintContext<'_>) -> Option<Finding> {
         peers.partition(|(_, peer)| peer.names.is_empty() && peer.process.is_none());
     let all = unknown.len() + known.len();
     let says = format!(
-        "has neither a name nor a process for {} of {}",
+        "lacks both the name and the process of {} of {}",
         unknown.len(),
         units::counted(all as u64, "connection")
     );

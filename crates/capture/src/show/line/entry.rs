@@ -25,7 +25,7 @@ pub struct MessageLineEntry {
     pub(super) right: String,
     pub(super) member: String,
     pub(super) tone: Tone,
-    /// How the call ended, as far as known.
+    /// The outcome of the call, as far as known.
     pub(super) ending: Option<CallEnding>,
     /// The arguments, or the text of an error.
     pub(super) details: String,
@@ -65,7 +65,7 @@ pub(super) struct CallEnding {
     pub(super) outcome: CallOutcome,
     /// The outcome in words, or the name of the error that the callee sent.
     pub(super) words: String,
-    /// How long the caller waited.
+    /// The time that the caller waited.
     pub(super) waited: Option<Duration>,
 }
 

@@ -1,4 +1,4 @@
-//! Messages as one line each, for people at a terminal.
+//! Messages in a single line each, for people at a terminal.
 //!
 //! A call and its reply both have the caller on the left and the callee on the right. The arrow
 //! shows the direction of the message, and a reply repeats the name of its call:
@@ -119,15 +119,15 @@ impl Precision {
 }
 
 impl MessageLines {
-    /// Creates a formatter for lines that are at most as wide as the style states. Nothing is cut
-    /// if that is [`UNLIMITED`](Self::UNLIMITED).
+    /// Creates a formatter for lines that are at most as wide as the style states. Texts are not
+    /// cut if that is [`UNLIMITED`](Self::UNLIMITED).
     pub fn new(style: Style, clock: LineClock) -> Self {
         let precision = Precision::of_width(style.width);
         let widths = Widths::of_line(style.width, clock.width(precision));
         Self { style, clock, widths }
     }
 
-    /// The width of lines for programs, in which nothing is cut.
+    /// The width of lines for programs, in which texts are not cut.
     pub const UNLIMITED: usize = usize::MAX;
 
     /// Appends the line of a message. `buffer` holds its bytes temporarily.
