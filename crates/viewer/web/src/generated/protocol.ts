@@ -59,20 +59,20 @@ export interface Argument {
   readonly type: string;
 }
 
-/** The letter of a basic type in signatures. */
+/** The type code of a basic type in signatures. */
 export type BasicCode = "y" | "b" | "n" | "q" | "i" | "u" | "x" | "t" | "d" | "s" | "o" | "g" | "h";
 
 /** A bus, and how it was captured. */
 export interface Bus {
-  /** Its address, if it is known. */
+  /** The address of the bus, if it is known. */
   readonly address: string | null;
-  /** The file that it was read from, as an index. */
+  /** The index of the file that it was read from. */
   readonly file: number;
-  /** Its name on the page. */
+  /** The name of the bus on the page. */
   readonly label: string;
-  /** How its messages were captured. */
+  /** The method by which its messages were captured. */
   readonly method: CaptureMethod;
-  /** Whether the contents of its messages were removed. */
+  /** True if the contents of its messages were redacted. */
   readonly redacted: boolean;
 }
 
@@ -121,48 +121,48 @@ export interface CallCommands {
   readonly gdbus: string;
 }
 
-/** How messages of a bus were captured. It determines what a recording can show. */
+/** The method by which messages of a bus were captured. It determines what a recording can show. */
 export type CaptureMethod = "unknown" | "trace" | "monitor" | "eavesdrop";
 
 /** A cell of a table; null if the value is unknown or absent. */
 export type Cell = string | number | null;
 
-/** What the JSON of a frame says about a column of it. */
+/** The description of a column in the JSON of a frame. */
 export interface ColumnHead {
-  /** How many numbers the column has. */
+  /** The number of numbers in the column. */
   readonly length: number;
-  /** The name. */
+  /** The name of the column. */
   readonly name: ColumnName;
-  /** How the numbers are stored. */
+  /** The storage type of the numbers. */
   readonly type: ColumnType;
-  /** The value of all numbers of the type `same`. */
+  /** The value of all numbers, if the type is `same`. */
   readonly value?: number;
 }
 
 /** The names of all columns in all frames. */
 export type ColumnName = "step" | "at" | "kind" | "flags" | "health" | "bus" | "from" | "to" | "destination" | "path" | "interface" | "member" | "answers" | "size" | "routed" | "delivered" | "copies" | "recipients" | "selected" | "file" | "peer" | "until" | "on";
 
-/** How the numbers of a column are stored. */
+/** The storage type of a column. */
 export type ColumnType = "u8" | "u32" | "f64" | "i8" | "i16" | "same";
 
 /** A command that sends a message like another one. */
 export type CommandText = { readonly name: string; readonly text: string } | { readonly name: string; readonly why: string };
 
-/** Differences between two recordings. */
+/** The differences between two recordings. */
 export interface CompareAnswer {
-  /** How many members were used before and after. */
+  /** The number of members that were used before and after. */
   readonly members: readonly [number, number];
-  /** The differences beyond noise. */
+  /** The differences that exceed the noise. */
   readonly table: TableData;
 }
 
-/** How a query can continue. */
+/** The texts with which a query can continue. */
 export interface Completions {
-  /** First byte that an offer replaces. */
+  /** The first byte that an offer replaces. */
   readonly from: number;
-  /** The offers, the most likely one first. */
+  /** The offers, the most likely first. */
   readonly offers: readonly Offer[];
-  /** End of the bytes that an offer replaces. */
+  /** The end of the bytes that an offer replaces. */
   readonly to: number;
 }
 
@@ -171,13 +171,13 @@ export type Confidence = "low" | "medium" | "high";
 
 /** A copy of a message for one recipient. */
 export interface CopyEntry {
-  /** Nanoseconds until its first bytes were written. */
+  /** Nanoseconds until the first bytes of the copy were written. */
   readonly begun_after_ns: number | null;
   /** The unique name of the recipient. */
   readonly recipient: string;
-  /** Match rules of the recipient that match; 0 if the message is addressed to it. */
+  /** The number of match rules of the recipient that match; 0 if the message is addressed to it. */
   readonly rules: number;
-  /** Nanoseconds until all of its bytes were written. */
+  /** Nanoseconds until all bytes of the copy were written. */
   readonly written_after_ns: number | null;
 }
 
@@ -209,9 +209,9 @@ export interface Descriptor {
  */
 export type EmitsChange = "value" | "invalidates" | "const" | "no";
 
-/** Why the recording is incomplete. */
+/** The reasons why the recording is incomplete. */
 export interface EndingAnswer {
-  /** One sentence for each reason; none if the recording is complete. */
+  /** One sentence for each reason; empty if the recording is complete. */
   readonly incomplete: readonly string[];
 }
 
@@ -285,7 +285,7 @@ export interface FindingParty {
   readonly unit?: string;
 }
 
-/** What the linter found, with the rules that were applied. */
+/** The findings of the linter, with the rules that were applied. */
 export interface FindingsAnswer {
   /** The number of connections, except connections of the recorder. */
   readonly connections: number;
@@ -337,13 +337,13 @@ export interface HeardSignal {
   readonly sender: string;
 }
 
-/** What the stream begins with. */
+/** The content of the first frame. */
 export interface HelloHead {
-  /** Whether the page may call methods and set properties. */
+  /** True if the page may call methods and set properties. */
   readonly calls: boolean;
-  /** What the page shows. */
+  /** The kind of data on the page. */
   readonly mode: PageMode;
-  /** Whether the page can ask the bus for its objects. */
+  /** True if the page can read the objects on the bus. */
   readonly objects: boolean;
   /** The version of the program. */
   readonly program: string;
@@ -353,71 +353,71 @@ export interface HelloHead {
   readonly version: number;
 }
 
-/** How long the bus had a message. */
+/** The time that a message spent inside the bus. */
 export interface InBus {
-  /** Phases; they add up to `total_ns`. */
+  /** The phases; their durations add up to `total_ns`. */
   readonly phases: readonly PhaseTime[];
-  /** Nanoseconds until the bus had queued all copies. */
+  /** Nanoseconds until all copies were queued. */
   readonly routed_after_ns: number;
   /** Nanoseconds until the last copy was written; `None` if a copy was not written. */
   readonly total_ns: number | null;
 }
 
-/** Everything about one message. Texts that the message does not have are empty. */
+/** Everything that is known about one message. Absent texts are empty. */
 export interface MessageDetails {
-  /** Its arguments; none if they cannot be read. */
+  /** The arguments; empty if they cannot be decoded. */
   readonly arguments: readonly Value[];
-  /** When it was captured. */
+  /** The time when the message was captured. */
   readonly at: MessageTime;
-  /** Its bus. */
+  /** The bus of the message. */
   readonly bus: string;
-  /** Commands that send a message like it. */
+  /** Commands that send a message like this one. */
   readonly commands: readonly CommandText[];
-  /** Copies of the message, if the bus recorded them. */
+  /** The copies of the message, if the bus recorded them. */
   readonly deliveries: readonly CopyEntry[] | null;
-  /** Its destination. */
+  /** The destination of the message. */
   readonly destination: NamedPeer;
   /** Nanoseconds from the call to the reply. */
   readonly duration_ns: number | null;
-  /** Its flags, in words. */
+  /** The flags of the message, in words. */
   readonly flags: readonly string[];
-  /** Its row. */
+  /** The row of the message. */
   readonly id: number;
-  /** Phases of the message inside the bus, if the bus recorded them. */
+  /** The phases of the message inside the bus, if the bus recorded them. */
   readonly in_bus: InBus | null;
-  /** The interface. */
+  /** The interface of the member. */
   readonly interface: string;
-  /** Bytes of it that the recording has. */
+  /** The number of bytes that the recording contains. */
   readonly kept: number;
-  /** Its type, in words. */
+  /** The type of the message, in words. */
   readonly kind: string;
-  /** The method or signal; the name of an error. */
+  /** The method or the signal; for an error, the name of the error. */
   readonly member: string;
-  /** The row of the call that it answers, or of the reply to it. */
+  /** The row of the reply to this call, or of the call that this message replies to. */
   readonly partner: number | null;
-  /** The object. */
+  /** The path of the object. */
   readonly path: string;
-  /** Phases of the call and its reply, if the bus recorded them. */
+  /** The phases of the call and its reply, if the bus recorded them. */
   readonly phases: readonly PhaseTime[] | null;
-  /** Why its contents are unknown or not to be trusted. */
+  /** The reason why the content is unknown or unreliable. */
   readonly problem: string | null;
-  /** The serial number of the call that it answers, otherwise 0. */
+  /** The serial number of the call that it replies to; 0 if it is not a reply. */
   readonly reply_serial: number;
-  /** Its sender. */
+  /** The sender of the message. */
   readonly sender: NamedPeer;
-  /** Its serial number. */
+  /** The serial number of the message. */
   readonly serial: number;
-  /** Types of the arguments. */
+  /** The types of the arguments, as a signature. */
   readonly signature: string;
-  /** Bytes on the wire. */
+  /** The size on the wire, in bytes. */
   readonly size: number;
   /** All types in the arguments. */
   readonly types: TypeTable;
-  /** File descriptors that it carried. */
+  /** The number of file descriptors that the message carried. */
   readonly unix_fds: number;
 }
 
-/** When a message was captured. */
+/** The time when a message was captured. */
 export interface MessageTime {
   /** Nanoseconds since the first message of the recording. */
   readonly since_start_ns: number;
@@ -434,13 +434,13 @@ export interface MessagesHead {
   readonly at?: number;
   /** All buses of the recording. */
   readonly buses: readonly Bus[];
-  /** Messages of this frame. */
+  /** The number of messages in this frame. */
   readonly count: number;
   /** Files that the recording was read from. */
   readonly files: readonly string[];
   /** Row of the first message of this frame. */
   readonly first: number;
-  /** Index of the first of `strings`. */
+  /** The index of the first text in `strings`. */
   readonly first_string: number;
   /** Times that do not fit into 32 bits: the column, the row within this frame, and nanoseconds. */
   readonly long?: readonly (readonly [ColumnName, number, number])[];
@@ -450,7 +450,7 @@ export interface MessagesHead {
   readonly start_ns: string;
   /** Texts that were not sent before. */
   readonly strings: readonly string[];
-  /** Messages that the recording has by now. */
+  /** The number of messages in the recording so far. */
   readonly total: number;
 }
 
@@ -468,13 +468,13 @@ export interface Method {
   readonly results: readonly Argument[];
 }
 
-/** A point in the start of a service. */
+/** A point in time in the start of a service. */
 export interface Milestone {
-  /** The time. */
+  /** The time of the milestone. */
   readonly at: number;
   /** The row of the message that shows it. */
   readonly message: number | null;
-  /** What happened, in words. */
+  /** A description of the event. */
   readonly what: string;
 }
 
@@ -511,7 +511,7 @@ export interface NameOwner {
   readonly label?: string;
   /** The process ID of the process. */
   readonly pid?: number;
-  /** When the process was started. */
+  /** The time when the process was started. */
   readonly started?: Time;
   /** The user ID that it runs as. */
   readonly uid?: number;
@@ -523,11 +523,11 @@ export interface NameOwner {
 
 /** A name in a message, and the connection that had it at that time. */
 export interface NamedPeer {
-  /** What the page calls the connection. */
+  /** The label of the connection on the page. */
   readonly label: string | null;
-  /** The name as the message has it. */
+  /** The name as it appears in the message. */
   readonly name: string;
-  /** The connection. */
+  /** The index of the connection. */
   readonly peer: number | null;
 }
 
@@ -572,62 +572,62 @@ export interface ObjectProperty {
 /** The number of messages that are left out because they are from or to the recorder. */
 export type OfRecorder = number;
 
-/** A text that a query can continue with. */
+/** A text with which a query can continue. */
 export interface Offer {
-  /** What it means, in a few words; empty if that is obvious. */
+  /** A short explanation; empty if the text is obvious. */
   readonly about: string;
-  /** The text. */
+  /** The text to insert. */
   readonly text: string;
 }
 
-/** What the page shows. */
+/** The kind of data that a page shows. */
 export type PageMode = "recording" | "live" | "embedded";
 
 /** A connection. Times are nanoseconds since the first message. */
 export interface Peer {
-  /** When it connected, if that was recorded. */
+  /** The time when it connected, if recorded. */
   readonly arrived: number | null;
-  /** Its bus, as an index. */
+  /** The index of its bus. */
   readonly bus: number;
-  /** Its number in this recording. */
+  /** The index of the connection in this recording. */
   readonly id: number;
   /** A well-known name, or the program with the unique name, or only the unique name. */
   readonly label: string;
-  /** When it disconnected, if that was recorded. */
+  /** The time when it disconnected, if recorded. */
   readonly left: number | null;
   /** Well-known names that it has owned. */
   readonly names: readonly string[];
   /** The process that has the connection, if it is known. */
   readonly process: Process | null;
-  /** Whether it exists to make the recording. */
+  /** True if the connection exists only to make the recording. */
   readonly recorder: boolean;
-  /** Its unique name. */
+  /** The unique name of the connection. */
   readonly unique: string;
-  /** Why the bus disconnected it. */
+  /** The reason why the bus disconnected it. */
   readonly why: string | null;
 }
 
-/** How long one phase took. */
+/** The duration of one phase. */
 export interface PhaseTime {
-  /** Nanoseconds. */
+  /** The duration in nanoseconds. */
   readonly ns: number;
   /** The phase, in words. */
   readonly phase: string;
 }
 
-/** A process that has a connection. Facts that are unknown are `None`. */
+/** The process of a connection. Unknown facts are `None`. */
 export interface Process {
-  /** Words of the command line. */
+  /** The words of the command line. */
   readonly command: readonly string[];
   /** Path of the executable. */
   readonly exe: string | null;
-  /** Process id. */
+  /** The process id (pid). */
   readonly pid: number | null;
   /** The usual name of the program. */
   readonly program: string | null;
-  /** User id. */
+  /** The user id (uid). */
   readonly uid: number | null;
-  /** The systemd unit. */
+  /** The systemd unit of the process. */
   readonly unit: string | null;
 }
 
@@ -642,39 +642,39 @@ export type ReplyBusAnswer = { readonly answer: BusAnswer; readonly types: TypeT
 /** What the page gets: an answer with all types that it mentions, or why there is none. */
 export type ReplyWatchEvent = { readonly answer: WatchEvent; readonly types: TypeTable } | { readonly failure: string };
 
-/** A rule of the linter, with the texts of `diligence lint --explain`. */
+/** A lint rule, with the texts of `diligence lint --explain`. */
 export interface Rule {
-  /** What to do about a finding. */
+  /** The advice of the rule. */
   readonly advice: string;
-  /** Its number: `L07`. */
+  /** The id of the rule, like `L07`. */
   readonly id: string;
-  /** What a finding means. */
+  /** The explanation of the problem. */
   readonly meaning: string;
-  /** What a recording must have for it, in words. */
+  /** The content that the rule needs in a recording, in words. */
   readonly needs: string;
-  /** What decides how bad a finding is, in words: `by cost`. */
+  /** The way in which the severity is determined, in words, like `by cost`. */
   readonly severity: string;
-  /** The limits that it applies, with their sources. */
+  /** The thresholds of the rule, with their sources. */
   readonly thresholds: readonly string[];
-  /** Its title. */
+  /** The title of the rule. */
   readonly title: string;
 }
 
 /** A file with messages. */
 export interface SaveAnswer {
-  /** How many messages the file has. */
+  /** The number of messages in the file. */
   readonly messages: number;
 }
 
-/** Which messages are selected. */
+/** The number of selected messages, with notes. */
 export interface SelectAnswer {
-  /** How many messages are selected. */
+  /** The number of selected messages. */
   readonly count: number;
-  /** Why the query selects no message, as a sentence. */
+  /** The reason why the query selects no message, as a sentence. */
   readonly note: string | null;
   /** A sentence about hidden messages of the recorder. */
   readonly recorder: string | null;
-  /** How many messages the query could select. */
+  /** The number of messages that the query could select. */
   readonly total: number;
 }
 
@@ -693,135 +693,144 @@ export interface Signal {
   readonly name: string;
 }
 
-/** How a service started. Times are nanoseconds since the first message. */
+/** The start of a service. Times are nanoseconds since the first message. */
 export interface StartUp {
-  /** What is known about the start, in the order of time. */
+  /** The known milestones of the start, sorted by time. */
   readonly milestones: readonly Milestone[];
   /** The first well-known name that it owned. */
   readonly name: string;
-  /** What the service did and waited for until it was up. */
+  /** The work and the waits of the service until it was ready. */
   readonly path: readonly Step[];
-  /** Its connection. */
+  /** The connection of the service. */
   readonly peer: number;
 }
 
 /** A table of statistics. */
 export interface StatisticsAnswer {
-  /** What the table shows, in words. */
+  /** A description of the table. */
   readonly about: string;
   /** The name of the table. */
   readonly subject: string;
-  /** The table. */
+  /** The content of the table. */
   readonly table: TableData;
 }
 
-/** A stretch of time in the start of a service. */
+/** A time span in the start of a service. */
 export interface Step {
-  /** How many calls it is nested in. */
+  /** The number of calls in which it is nested. */
   readonly depth: number;
-  /** Its begin. */
+  /** The start of the span. */
   readonly from: number;
-  /** The connection that worked, or the row of the call that was waited for. */
+  /** The connection that worked, or the row of the call that the service waited for. */
   readonly id: number;
-  /** Its end. */
+  /** The end of the span. */
   readonly to: number;
-  /** What happened. */
+  /** The kind of the step. */
   readonly what: StepKind;
 }
 
-/** What happened in a stretch of time. */
+/** The kind of a step in the start of a service. */
 export type StepKind = "works" | "waits";
 
-/** The whole of a recording, or of what a query selects of it, in a few numbers. */
+/** The totals of a recording, or of the messages that a query selects. */
 export interface Summary {
   /**
-   * How often the clock was set back in the whole recording: see
+   * The number of times that the clock jumped back in the whole recording: see
    * `clock_set_back`(Capture::clock_set_back).
    */
   readonly backward: number;
-  /** Bytes that they had, whatever was kept. */
+  /** The size of the messages in bytes, including bytes that were not kept. */
   readonly bytes: number;
-  /** Calls that the bus answered with an error because the callee had left. */
+  /** The number of calls that the bus answered with an error because the callee had disconnected. */
   readonly callee_left: number;
-  /** Of these, calls whose callers left. */
+  /** The number of unanswered calls whose caller disconnected. */
   readonly caller_left: number;
-  /** Calls. */
+  /** The number of calls. */
   readonly calls: number;
-  /** Calls whose destination is unknown, because the capture cut headers. */
+  /** The number of calls with an unknown destination, because the capture cut headers. */
   readonly calls_to_unknown: number;
-  /** Messages of which a part was not kept. */
+  /** The number of messages that were not kept completely. */
   readonly cut: number;
-  /** Calls of the bus itself. */
+  /** The number of calls to the bus itself. */
   readonly driver_calls: number;
-  /** Messages to or from the bus itself. */
+  /** The number of messages to or from the bus itself. */
   readonly driver_messages: number;
-  /** Errors. */
+  /** The number of errors. */
   readonly errors: number;
-  /** Of these, messages of whose header a part was not kept. */
+  /** The number of messages whose header was not kept completely. */
   readonly headers_cut: number;
-  /** Messages that break a rule of the specification. */
+  /** The number of messages that violate the specification. */
   readonly invalid: number;
-  /** Replies that came after a time-out, or after the caller had left. */
+  /** The number of replies after a timeout, or after the caller had disconnected. */
   readonly late: number;
-  /** All messages. */
+  /** The number of messages. */
   readonly messages: number;
-  /** Replies to no recorded call. */
+  /** The number of replies without a recorded call. */
   readonly orphans: number;
-  /** Messages of which it is crossed out what they say. */
+  /** The number of messages whose body was redacted. */
   readonly redacted: number;
-  /** Returns. */
+  /** The number of successful replies. */
   readonly returns: number;
-  /** Signals. */
+  /** The number of signals. */
   readonly signals: number;
-  /** From the first to the last, by the clock. */
+  /** The time from the first message to the last. */
   readonly span_ns: number;
-  /** Calls that the bus answered with an error because the callee had not replied in time. */
+  /**
+   * The number of calls that the bus answered with an error because the callee had not replied
+   * in time.
+   */
   readonly time_outs: number;
-  /** Calls whose callers left before a reply, or were waiting when the recording ended. */
+  /**
+   * The number of calls whose caller disconnected before a reply, or was waiting when the
+   * recording ended.
+   */
   readonly unanswered: number;
-  /** Errors of the bus about messages other than calls, which it could not deliver: late replies mostly. */
+  /**
+   * The number of errors from the bus about messages other than calls that it could not deliver,
+   * mostly late replies.
+   */
   readonly undelivered: number;
-  /** Messages of other types, or that are too broken to say. */
+  /** The number of messages of other types, or whose type cannot be read. */
   readonly unknown: number;
-  /** Replies whose call is unknown, because the capture cut headers. */
+  /** The number of replies with an unknown call, because the capture cut headers. */
   readonly unknown_call: number;
-  /** Calls whose outcome is unknown, because the capture cut messages. */
+  /** The number of calls with an unknown outcome, because the capture cut messages. */
   readonly unknown_outcome: number;
-  /** Of these, calls whose callers were waiting when the recording ended. */
+  /** The number of unanswered calls whose caller was waiting when the recording ended. */
   readonly waiting: number;
 }
 
 /** Totals of a selection. */
 export interface SummaryAnswer {
-  /** What limits the meaning of the totals, in sentences. */
+  /** Sentences about facts that limit the meaning of the totals. */
   readonly caveats: readonly string[];
-  /** Why the recording ended, in words; one entry for each of its parts. */
+  /** The reason why the recording ended, in words; one entry for each of its parts. */
   readonly ended: readonly string[];
-  /** The totals. */
+  /** The totals of the selected messages. */
   readonly summary: Summary;
 }
 
-/** When processes ran. */
+/** The times when processes ran; the numbers are in columns. */
 export interface SwitchesAnswer {
-  /** Whether the recording knows when processes ran. */
+  /** True if the recording has the times when processes ran. */
   readonly is_recorded: boolean;
 }
 
 /** A column of a table. */
 export interface TableColumn {
-  /** Its name in the JSON that commands print. */
+  /** The key of the column in the JSON that commands print. */
   readonly key: string;
-  /** Its title. */
+  /** The title of the column. */
   readonly name: string;
-  /** What its numbers mean. */
+  /** The unit of its numbers. */
   readonly unit: Unit;
 }
 
-/** A table. Times are in nanoseconds, shares from 0 to 1. */
+/** A table. Times are in nanoseconds; shares range from 0 to 1. */
 export interface TableData {
-  /** The columns. */
+  /** The columns of the table. */
   readonly columns: readonly TableColumn[];
-  /** What limits the meaning of the numbers, in sentences. */
+  /** Sentences about facts that limit the meaning of the numbers. */
   readonly notes: readonly string[];
   /** The rows, each with one cell for each column. */
   readonly rows: readonly (readonly Cell[])[];
@@ -830,17 +839,17 @@ export interface TableData {
 /** A point in time: nanoseconds since 1970 by the clock of the recording machine. */
 export type Time = number;
 
-/** Where time went. */
+/** The time that calls and starts of services took. */
 export interface TimelineAnswer {
-  /** Which callers waited for which services. */
+  /** The callers and the services that they waited for. */
   readonly blocked: TableData;
-  /** Services that did not start. */
+  /** Services that failed to start. */
   readonly failed_starts: TableData;
-  /** What share of calls the bus took; `None` if it is unknown. */
+  /** The share of the calls' time that the bus took; `None` if it is unknown. */
   readonly shares: TableData | null;
-  /** The slowest calls. */
+  /** The slowest of the selected calls. */
   readonly slowest: TableData;
-  /** How services started. */
+  /** The starts of services. */
   readonly start_ups: readonly StartUp[];
 }
 
@@ -864,7 +873,7 @@ export interface TreeNode {
   readonly path: string;
 }
 
-/** What a type consists of. */
+/** The structure of a type. */
 export type TypeShape =
   | { readonly code: BasicCode; readonly kind: "basic" }
   | { readonly kind: "variant" }
@@ -873,7 +882,7 @@ export type TypeShape =
   | { readonly key: ValueType; readonly kind: "dictionary"; readonly value: ValueType }
   | { readonly fields: readonly ValueType[]; readonly kind: "structure" };
 
-/** All types that an answer mentions, by their signatures. */
+/** All types that occur in an answer, by their signatures. */
 export type TypeTable = { readonly [key: string]: ValueType };
 
 /** A value with its type. */
@@ -889,13 +898,13 @@ export type Unit = "text" | "count" | "bytes" | "time" | "share" | "rate" | "mea
 export type Value = { readonly name?: string; readonly type: string } & ({ readonly text: string } | { readonly bytes: string } | { readonly inside: Value } | { readonly items: readonly Value[]; readonly more?: number } | { readonly entries: readonly (readonly [Value, Value])[]; readonly more?: number });
 
 /**
- * A type. Arrays of bytes and dictionaries are kinds of their own, because the page shows and edits
+ * A type. Arrays of bytes and dictionaries have their own kinds, because the page shows and edits
  * them differently from other arrays.
  */
 export interface ValueType {
-  /** What the type consists of. */
+  /** The structure of the type. */
   readonly shape: TypeShape;
-  /** The type as a signature. */
+  /** The signature of the type. */
   readonly signature: string;
   /** The type in words. */
   readonly words: string;
@@ -918,13 +927,13 @@ export interface Watched {
   readonly service: string | null;
 }
 
-/** How many messages there are without each part of a selection; `None` for parts that are absent. */
+/** The number of messages without each part of a selection; `None` for absent parts. */
 export interface WithoutAnswer {
-  /** Without hidden connections. */
+  /** The number without hidden connections. */
   readonly hidden: number | null;
-  /** Without the query. */
+  /** The number without the query. */
   readonly query: number | null;
-  /** Without the stretch of time. */
+  /** The number without the time range. */
   readonly time: number | null;
 }
 
@@ -1007,20 +1016,20 @@ export type Question =
 export type Reply = "expected" | "unwanted";
 
 /**
- * Which messages are meant: those that a query selects, of a stretch of time, in which nobody is
- * involved who is hidden. The `Default` means all that the programs did.
+ * A selection of messages by a query, a time range and hidden connections. The `Default` selects
+ * all messages except messages of the recorder.
  */
 export interface Selection {
-  /** Nanoseconds since the first message, from which on messages are meant. */
+  /** The first selected time, in nanoseconds since the first message. */
   readonly from?: number | null | undefined;
   /**
-   * Places of connections in the recording. A message that one of them sends, or is addressed to,
-   * is not meant; nor is a reply of which that is so.
+   * The indexes of hidden connections. A message is not selected if one of them is its sender or
+   * destination. The reply to such a message is not selected either.
    */
   readonly hidden?: readonly number[] | undefined;
-  /** A query, in the language of all commands. */
+  /** A query, in the language that all commands use. */
   readonly query?: string | undefined;
-  /** Nanoseconds since the first message, before which messages are meant. */
+  /** The end of the selected time, in nanoseconds since the first message. */
   readonly until?: number | null | undefined;
 }
 
