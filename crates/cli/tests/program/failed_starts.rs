@@ -108,8 +108,8 @@ fn check(folder: &ProgramFolder, file: &Path, source: &str) {
     assert_eq!(by_the_bus.count(), 0, "{source}: {findings:#?}");
     let expected = [
         ("Absent", "does not exist"),
-        ("Crashes", "ended by a signal: Process org.example.Crashes received signal 11"),
-        ("CrashesOnError", "ended by a signal: Process org.example.CrashesOnError received"),
+        ("Crashes", "killed by a signal: Process org.example.Crashes received signal 11"),
+        ("CrashesOnError", "killed by a signal: Process org.example.CrashesOnError received"),
         ("Exits", "exited: Process org.example.Exits exited with status 3"),
         ("FirstOfCircle", "it and org.example.SecondOfCircle wait for each other"),
         ("Hangs", "did not acquire its name in time"),
