@@ -3,7 +3,7 @@
 use std::io;
 
 use capture::record::EndCause;
-use recorder::{SessionStartError, RecordingWriteError};
+use recorder::{RecordingWriteError, SessionStartError};
 
 use crate::exit::ExitError;
 use crate::guest::GuestError;

@@ -15,8 +15,9 @@ use capture::query::Query;
 use capture::record::EndCause;
 use clap::Args;
 use recorder::{
-    BusPlace, ObjectIntrospection, ProcessorRecording, RecordingOptions, RecordingPace,
-    RecordingSession, SessionLimits, SessionReport, SessionTurn, RecordingWriter, RecordingDestination, origin,
+    BusPlace, ObjectIntrospection, ProcessorRecording, RecordingDestination, RecordingOptions,
+    RecordingPace, RecordingSession, RecordingWriter, SessionLimits, SessionReport, SessionTurn,
+    origin,
 };
 use sys::poll::{Events, Interest, Poller};
 use sys::signals::{ProcessSignal, SignalSource};
@@ -89,7 +90,9 @@ impl RecordArgs {
         let bodies = self.bodies();
         let stdout = self.standard_output()?;
         // A new name is chosen when the file is created.
-        let open = || RecordingWriter::open(stdout.unwrap_or_else(|| self.file()), bodies, origin(PROGRAM));
+        let open = || {
+            RecordingWriter::open(stdout.unwrap_or_else(|| self.file()), bodies, origin(PROGRAM))
+        };
         let session = RecordingSession::start(&places, &wanted, open, limits)?;
         if let Bodies::Cut(kept) = bodies
             && kept < HEADERS_FIT
@@ -167,7 +170,9 @@ pub(crate) struct ActiveRecording {
 impl ActiveRecording {
     /// Records one bus into a file, without showing the progress.
     pub(crate) fn of(place: BusPlace, path: PathBuf) -> Result<Self, RecordError> {
-        let open = || RecordingWriter::open(RecordingDestination::File(path), Bodies::Whole, origin(PROGRAM));
+        let open = || {
+            RecordingWriter::open(RecordingDestination::File(path), Bodies::Whole, origin(PROGRAM))
+        };
         let session = RecordingSession::start(
             &[place],
             &RecordingOptions::default(),
