@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::finding::{BYTES_PER_MICROSECOND, CALL, WAKE_UP};
 use super::finding::{WAIT_HIGH, WAIT_MED, WASTE_MED_PER_SECOND};
-use super::rule::{LintRule, RemovedRule, Threshold};
+use super::rule::{LintRule, Needs, RemovedRule, Threshold};
 use super::units;
 
 /// Returns the documentation of all rules as Markdown. docs/lint.md is a copy of it.
@@ -60,7 +60,7 @@ fn section(text: &mut String, rule: &LintRule) {
     }
     let _ = write!(text, "\n{}\n\n", folded(&format!("**Example:** {}", rule.example)));
     let _ = write!(text, "{}\n\n", folded(&format!("**What to do:** {}", rule.advice)));
-    let _ = writeln!(text, "Severity: {}. Needs {}.", rule.rating.as_str(), rule.needs.as_str());
+    let _ = writeln!(text, "{}", requirements(rule));
 }
 
 /// Returns the documentation of one rule for a terminal.
@@ -72,8 +72,17 @@ pub fn explain(rule: &LintRule) -> String {
     }
     let _ = write!(text, "\nExample:\n{}\n", folded(rule.example));
     let _ = write!(text, "\nWhat to do:\n{}\n\n", folded(rule.advice));
-    let _ = writeln!(text, "Severity: {}. Needs {}.", rule.rating.as_str(), rule.needs.as_str());
+    let _ = writeln!(text, "{}", requirements(rule));
     text
+}
+
+/// The severity of a rule, and the recording that it needs.
+fn requirements(rule: &LintRule) -> String {
+    let severity = rule.rating.as_str();
+    match rule.needs {
+        Needs::Messages => format!("Severity: {severity}."),
+        needs => format!("Severity: {severity}. Needs {}.", needs.as_str()),
+    }
 }
 
 fn line(threshold: &Threshold) -> String {

@@ -15,7 +15,7 @@ pub(crate) const RULE: LintRule = LintRule {
     thresholds: &[
         Threshold::count("signals that the rule matched", SELECTED_MIN),
         Threshold::count("different senders of these signals", SENDERS_MIN),
-        Threshold::rate("such signals", RATE_MIN),
+        Threshold::rate("rate of these signals", RATE_MIN),
     ],
     example: "system-config-printer-applet 1.5.18 adds the rule type='signal' and was woken by 393 \
               signals of 11 senders in half a minute. On the accessibility bus, Orca 43 subscribes \

@@ -11,7 +11,7 @@ pub(crate) const RULE: LintRule = LintRule {
     meaning: "A connection added a match rule that it already had, and did not remove it. A bus \
               delivers a message once to a connection, however many of its rules match, so a \
               duplicate has no effect. But it costs a round trip to add, and memory and time in \
-              the bus. Rules that ended because their connection left are counted; rules that \
+              the bus. Rules that ended because their connection closed are counted; rules that \
               RemoveMatch removed are not. stats --by rules counts in the same way.",
     thresholds: &[Threshold::count("duplicates among the rules of a connection", DUPLICATES_MIN)],
     example: "at-spi2-registryd 2.46 on the accessibility bus, while Orca 43 runs: it has 257 \

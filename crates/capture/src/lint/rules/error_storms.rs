@@ -16,7 +16,10 @@ pub(crate) const RULE: LintRule = LintRule {
     thresholds: &[
         Threshold::count("errors of one kind", ERRORS_MIN),
         Threshold::span("within", WITHIN),
-        Threshold::percent("or, if slower, of the calls of the method", SHARE_PERCENT as u64),
+        Threshold::percent(
+            "or, if slower, their share of all calls of the method",
+            SHARE_PERCENT as u64,
+        ),
     ],
     example: "xfwm4 4.18 calls Xfconf.GetProperty 298 times for properties that are not set and \
               gets PropertyNotFound each time. startplasma-x11 5.27 calls KLauncher.setLaunchEnv \

@@ -19,7 +19,7 @@ pub(crate) const RULE: LintRule = LintRule {
     thresholds: &[
         Threshold::span("jump of the clock backward", CLOCK_BACK_MIN),
         Threshold::percent(
-            "of the connections lack both a name and a process, more than",
+            "share of connections without a name and a process, more than",
             NAMELESS_PERCENT as u64,
         ),
     ],

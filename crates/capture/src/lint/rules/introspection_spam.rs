@@ -12,7 +12,7 @@ pub(crate) const RULE: LintRule = LintRule {
     thresholds: &[
         Threshold::count("Introspect calls of one caller, more than", CALLS_MIN),
         Threshold::span("within", WITHIN),
-        Threshold::percent("or of all its calls", SHARE_PERCENT as u64),
+        Threshold::percent("or share of all its calls", SHARE_PERCENT as u64),
     ],
     example: "plasmashell 5.27 introspects 3 objects of UPower 39 times in two minutes of a \
               session.",

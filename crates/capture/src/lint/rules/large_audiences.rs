@@ -13,8 +13,8 @@ pub(crate) const RULE: LintRule = LintRule {
     thresholds: &[
         Threshold::count("recipients of a signal, on average", RECIPIENTS_MIN)
             .source("ten recipients cost twelve context switches for one signal, and more later"),
-        Threshold::rate("such signals", 1),
-        Threshold::rate("copies of these signals", COPIES_RATE_MIN),
+        Threshold::rate("rate of such signals", 1),
+        Threshold::rate("rate of copies of these signals", COPIES_RATE_MIN),
     ],
     example: "dconf-service 0.40 sends each change of a setting to 15 programs of a GNOME session, \
               and for each change xdg-desktop-portal sends two SettingChanged signals to 15 \

@@ -12,13 +12,13 @@ pub(crate) const RULE: LintRule = LintRule {
               keeps all of them until the connection ends or reaches the limit. Until then, every \
               signal that they concern takes more time to dispatch.",
     thresholds: &[
-        Threshold::count("rules of a connection at its end", RULES_MIN),
+        Threshold::count("match rules of a connection when it closes", RULES_MIN),
         Threshold::percent(
-            "of its rules added in the second half of its lifetime",
+            "share of rules added in the second half of its lifetime",
             GROWING_PERCENT as u64,
         ),
         Threshold::span("from the first rule to the last", GROWING_FOR),
-        Threshold::count("rules, for at least the severity med", RULES_NEAR_LIMIT)
+        Threshold::count("match rules, for at least the severity med", RULES_NEAR_LIMIT)
             .source("80 % of the 512 that dbus-daemon allows a connection by default"),
     ],
     example: "Linux.Bluetooth with Tmds.DBus adds a rule for PropertiesChanged of each device that \

@@ -10,7 +10,7 @@ pub(crate) const RULE: LintRule = LintRule {
     needs: Needs::Messages,
     meaning: "One program waits for a reply of another, which waits for a reply of the first. \
               Neither replies until one of them gives up.",
-    thresholds: &[Threshold::span("both calls are pending together", deadlocks::TOGETHER)],
+    thresholds: &[Threshold::span("time for which both calls are pending", deadlocks::TOGETHER)],
     example: "gvfsd 1.50 waits for Mountable.Mount of gvfsd-smb-browse, which waits for \
               MountTracker.MountLocation of gvfsd.",
     advice: "Never make a synchronous call from the handler of a call. Reply first, or call \

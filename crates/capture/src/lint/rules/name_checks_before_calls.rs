@@ -14,7 +14,7 @@ pub(crate) const RULE: LintRule = LintRule {
         Threshold::count("such pairs for one name", PAIRS_MIN),
         Threshold::span("from the reply to the call, at most", APART_MAX),
     ],
-    example: "startplasma-x11 5.27 calls GetNameOwner before each of 65 calls of \
+    example: "startplasma-x11 5.27 calls GetNameOwner before each of 65 calls to \
               org.kde.klauncher5.",
     advice: "Make the call without the check. The bus starts the service, or replies with \
              ServiceUnknown at once. If you must know whether the service is running, watch the \

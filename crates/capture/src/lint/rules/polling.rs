@@ -21,7 +21,10 @@ pub(crate) const RULE: LintRule = LintRule {
         Threshold::count("repetitions of the query", ROUNDS_MIN),
         Threshold::span("usual interval, at least", PERIOD_MIN),
         Threshold::span("usual interval, at most", PERIOD_MAX),
-        Threshold::percent("of the intervals within 20 % of the usual one", STEADY_PERCENT as u64),
+        Threshold::percent(
+            "share of intervals within 20 % of the usual one",
+            STEADY_PERCENT as u64,
+        ),
     ],
     example: "xfce4-pulseaudio-plugin 0.4.5 calls ListNames of the bus every second, and GetAll of \
               each media player that it finds.",

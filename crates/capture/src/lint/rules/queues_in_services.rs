@@ -12,7 +12,7 @@ pub(crate) const RULE: LintRule = LintRule {
               for the service to start are not counted.",
     thresholds: &[
         Threshold::count("pending calls in one service", WAITING_MIN),
-        Threshold::span("for", WAITING_FOR),
+        Threshold::span("time for which they are pending together", WAITING_FOR),
         Threshold::count("different callers", CALLERS_MIN),
     ],
     example: "kded5 5.103 let up to 19 calls of several programs wait for up to 33 s. \

@@ -15,7 +15,7 @@ pub(crate) const RULE: LintRule = LintRule {
         Threshold::span("total duration of the calls", TOTAL_MIN)
             .source("users do not notice a shorter delay"),
     ],
-    example: "tracker-extract 3.4 waits for each of 39 calls of gvfsd-metadata before it sends the \
+    example: "tracker-extract 3.4 waits for each of 39 calls to gvfsd-metadata before it sends the \
               next, 123 ms in total.",
     advice: "Send all calls, then collect the replies. Or add a method to the service that does \
              the work in one call.",

@@ -10,10 +10,10 @@ pub(crate) const RULE: LintRule = LintRule {
     meaning: "A service broadcasts the same signal at a high rate, or in large bursts. Each signal \
               wakes every subscriber, and subscribers read far more values than they can show.",
     thresholds: &[
-        Threshold::rate("such signals", RATE_MIN as u64),
+        Threshold::rate("rate of such signals", RATE_MIN as u64),
         Threshold::span("in every second of a period of", SUSTAINED),
         Threshold::count("or signals in a burst", BURST_MIN),
-        Threshold::span("of at most", BURST),
+        Threshold::span("duration of the burst, at most", BURST),
     ],
     example: "firewalld 1.3 emits config.ServiceAdded 221 times in one second when it starts. \
               systemd 252 emits up to 392 PropertiesChanged signals in one second while a session \

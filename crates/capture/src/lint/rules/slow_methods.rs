@@ -10,11 +10,11 @@ pub(crate) const RULE: LintRule = LintRule {
     needs: Needs::Messages,
     meaning: "A method takes a long time to reply. A program that waits for the reply in its main \
               loop is blocked, and its user notices. Methods that ask the user a question are not \
-              counted, and calls that waited for a service to start are not either.",
+              counted. Calls that waited for a service to start are not counted either.",
     thresholds: &[
         Threshold::span("95th percentile of the durations (p95 of stats)", TYPICAL)
             .source("users notice the wait"),
-        Threshold::count("with this number of calls", CALLS_MIN),
+        Threshold::count("number of calls, for the percentile", CALLS_MIN),
         Threshold::span("or duration of the slowest call", SLOWEST),
     ],
     example: "gvfsd-smb-browse 1.50 takes 8 s for Mountable.Mount where there is no network, and \

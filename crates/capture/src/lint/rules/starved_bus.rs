@@ -13,7 +13,7 @@ pub(crate) const RULE: LintRule = LintRule {
               deliver. Every program that waits for a reply waits longer because of it.",
     thresholds: &[
         Threshold::percent(
-            "of the time in which the bus needed a processor, it had none",
+            "share of the time in which the bus needed a processor and had none",
             HELD_UP_PERCENT,
         ),
         Threshold::span("total time without a processor", HELD_UP_MIN),

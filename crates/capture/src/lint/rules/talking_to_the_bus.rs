@@ -11,7 +11,7 @@ pub(crate) const RULE: LintRule = LintRule {
               match rules or to look up owners of names. These calls delay the messages of all \
               programs.",
     thresholds: &[
-        Threshold::percent("of all calls go to the bus", SHARE_PERCENT as u64)
+        Threshold::percent("share of all calls that go to the bus", SHARE_PERCENT as u64)
             .source("common on desktops; well-designed systems have far fewer"),
         Threshold::count("such calls", CALLS_MIN),
     ],

@@ -12,7 +12,10 @@ pub(crate) const RULE: LintRule = LintRule {
               subscriber without reporting anything new.",
     thresholds: &[
         Threshold::count("announcements of a property without a change", SAME_MIN),
-        Threshold::percent("of all announcements of the property, more than", SAME_PERCENT as u64),
+        Threshold::percent(
+            "share of all announcements of the property, more than",
+            SAME_PERCENT as u64,
+        ),
     ],
     example: "systemd 252 announces FreezerState of units with an unchanged value, 477 of 569 \
               times. vlc 3.0 does the same with Rate, 48 of 49 times.",

@@ -12,10 +12,10 @@ pub(crate) const RULE: LintRule = LintRule {
               their sender, and it sends no message soon after such a signal. It may draw \
               something on the screen; if not, the wake-ups are wasted.",
     thresholds: &[
-        Threshold::rate("such signals", RATE_MIN),
+        Threshold::rate("rate of such signals", RATE_MIN),
         Threshold::count("such signals in total", REACHED_MIN),
         Threshold::percent(
-            "of the signals that the program sends a message soon after, at most",
+            "share of signals soon followed by a message of the program, at most",
             REACTIONS_MAX_PERCENT,
         ),
     ],
