@@ -7,7 +7,7 @@ use wire::message::MessageType;
 
 use crate::model::{Capture, CapturedMessage, Health, PeerRole, RecordedPeer, RecordedPeerId};
 use crate::record::{BusId, Fact, MessageContent};
-use crate::rule_index::{RuleIndex, Selecting};
+use crate::rule_index::{MatchedRules, RuleIndex};
 use crate::subscriptions::MatchRuleHistory;
 use crate::text::units::counted;
 
@@ -52,7 +52,7 @@ impl SignalRecipients {
         }
         let is_known = self.known.contains(&signal.bus()) && signal.health() != Health::HeaderCut;
         let Some(rules) = self.rules.as_ref().filter(|_| is_known) else { return Ok(None) };
-        let Selecting { rules: mut selecting, unsure } = self.index.selecting(rules, signal);
+        let MatchedRules { rules: mut selecting, unsure } = self.index.selecting(rules, signal);
         if !unsure.is_empty() {
             return Err(Unknowable::ArgumentsUnread);
         }

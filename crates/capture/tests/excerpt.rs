@@ -5,7 +5,7 @@ use capture::bodies::Bodies;
 use capture::file::RecordingReader;
 use capture::lint::LintRule;
 use capture::model::{CallOutcome, CapturedMessage, MessageSelection};
-use capture::model::{Loose, LooseKind, loose_replies};
+use capture::model::{UnpairedReply, UnpairedReplyKind, unpaired_replies};
 use capture::query::Query;
 use capture::record::{
     BusId, Excerpt, Fact, MessageContent, ProcessorUse, RecordedBus, RecordedClock,
@@ -162,8 +162,8 @@ fn excerpts_keep_calls_and_replies_together() {
         let found = of_query(&capture, query);
         let members: Vec<_> = found.messages().map(|message| message.member()).collect();
         assert_eq!(members, expected, "{query}");
-        let orphan = |one: &Loose| one.kind == LooseKind::Orphan;
-        assert!(!loose_replies(&found).iter().any(orphan), "{query}");
+        let orphan = |one: &UnpairedReply| one.kind == UnpairedReplyKind::Orphan;
+        assert!(!unpaired_replies(&found).iter().any(orphan), "{query}");
     }
 }
 

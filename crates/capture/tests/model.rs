@@ -115,8 +115,8 @@ fn names_are_not_learned_from_redacted_bodies() {
     assert!(capture.directory().peers().all(|(_, peer)| peer.process.is_none()));
     let two = capture.directory().by_unique(BusId(0), capture.strings().find(":1.2").unwrap());
     assert_eq!(capture.directory().peer(two.unwrap()).names.len(), 1);
-    let crossed_out = capture.messages().filter(|one| one.health() == Health::BodyRedacted);
-    assert_eq!(crossed_out.count(), 4, "calls and answers with a body, and no signal");
+    let masked = capture.messages().filter(|one| one.health() == Health::BodyRedacted);
+    assert_eq!(masked.count(), 4, "calls and replies with a body, and no signal");
     let mut buffer = Vec::new();
     let first = capture.messages().next().expect("a call").id();
     assert!(capture.read_message(first, &mut buffer).expect("it is there").is_none());

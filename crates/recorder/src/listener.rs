@@ -14,7 +14,7 @@ use crate::census::BusCensus;
 use crate::clock::RecordingClock;
 use crate::options::RecordingOptions;
 use crate::place::BusPlace;
-use crate::punctuality::{Probing, Punctuality};
+use crate::punctuality::{ProbeMethod, Punctuality};
 use crate::source::{self, Drained, MessageSource};
 use crate::statistics::BusStatistics;
 
@@ -32,7 +32,7 @@ pub(crate) struct BusListener {
 enum ListenerState {
     Live(Box<ConnectedBus>),
     /// The connections to the bus are lost.
-    Away(Away),
+    Lost(LostConnection),
     Over,
 }
 
@@ -47,7 +47,7 @@ struct ConnectedBus {
 /// The time when the connections were lost, and the time of the next attempt, by the monotonic
 /// clock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Away {
+struct LostConnection {
     since: Duration,
     next: Duration,
     pause: Duration,
@@ -145,9 +145,9 @@ impl BusListener {
         let probing = match source.method() {
             CaptureMethod::Trace => return None,
             CaptureMethod::Monitor if self.wanted.filters.is_empty() => {
-                Probing::By(asking.to_owned())
+                ProbeMethod::By(asking.to_owned())
             }
-            _ => Probing::Impossible,
+            _ => ProbeMethod::Impossible,
         };
         Some(Punctuality::new(probing, sys::clock::monotonic()))
     }
@@ -190,7 +190,7 @@ impl BusListener {
     pub(crate) fn patience(&self, now: Duration) -> Option<Duration> {
         match &self.state {
             ListenerState::Live(live) => live.source.descriptor().is_none().then_some(LOOK_AGAIN),
-            ListenerState::Away(away) => Some(away.next.saturating_sub(now)),
+            ListenerState::Lost(lost) => Some(lost.next.saturating_sub(now)),
             ListenerState::Over => None,
         }
     }
@@ -206,9 +206,9 @@ impl BusListener {
                 Ok(drained) => ListenerProgress::Share(drained),
                 Err(ended) => self.lose(ended, each),
             },
-            ListenerState::Away(away) => {
-                let away = *away;
-                self.look_for(away, next_bus, each)
+            ListenerState::Lost(lost) => {
+                let lost = *lost;
+                self.look_for(lost, next_bus, each)
             }
             ListenerState::Over => ListenerProgress::Share(Drained::Empty),
         }
@@ -259,30 +259,30 @@ impl BusListener {
         each.notices.push(Notice::Lost(self.place.clone(), ended));
         let since = sys::clock::monotonic();
         let pause = PAUSE_FIRST;
-        self.state = ListenerState::Away(Away { since, next: since + pause, pause });
+        self.state = ListenerState::Lost(LostConnection { since, next: since + pause, pause });
         ListenerProgress::Share(Drained::Empty)
     }
 
     fn look_for(
         &mut self,
-        away: Away,
+        lost: LostConnection,
         next_bus: BusId,
         each: &mut RecordReceiver<'_>,
     ) -> ListenerProgress {
         let now = sys::clock::monotonic();
-        if now < away.next {
+        if now < lost.next {
             return ListenerProgress::Share(Drained::Empty);
         }
         if self.connect(next_bus, each).is_ok() {
             each.notices.push(Notice::Found(self.place.clone()));
             return ListenerProgress::Connected;
         }
-        if now - away.since >= SEARCH_MAX {
+        if now - lost.since >= SEARCH_MAX {
             each.notices.push(Notice::Gone(self.place.clone()));
             self.state = ListenerState::Over;
         } else {
-            let pause = away.pause * 2;
-            self.state = ListenerState::Away(Away { next: now + pause, pause, ..away });
+            let pause = lost.pause * 2;
+            self.state = ListenerState::Lost(LostConnection { next: now + pause, pause, ..lost });
         }
         ListenerProgress::Share(Drained::Empty)
     }

@@ -26,7 +26,7 @@ use crate::source::Drained;
 #[derive(Debug)]
 pub(crate) struct Punctuality {
     /// The way to detect that all waiting messages were read.
-    probing: Probing,
+    probing: ProbeMethod,
     /// The time when the recorder was last known to run.
     alive: Duration,
     /// The time when there was last nothing to read.
@@ -37,7 +37,7 @@ pub(crate) struct Punctuality {
 
 /// The way in which the recorder detects that all waiting messages have been read.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Probing {
+pub(crate) enum ProbeMethod {
     /// By the copy of a call that this connection sends.
     By(String),
     /// By a turn after which the queue is empty. The recorder gets only some messages, and no
@@ -71,7 +71,7 @@ enum Probe {
 }
 
 impl Punctuality {
-    pub(crate) fn new(probing: Probing, now: Duration) -> Self {
+    pub(crate) fn new(probing: ProbeMethod, now: Duration) -> Self {
         Self { probing, alive: now, empty: now, delay: RunDelay::new(now), backlog: None }
     }
 
@@ -124,7 +124,7 @@ impl Punctuality {
             // No messages arrived during the delay.
             Some(backlog) if is_empty && backlog.messages == 0 => self.backlog = None,
             Some(backlog) if backlog.probe == Probe::Punctual => return self.finish(now, clock),
-            Some(_) if is_empty && self.probing == Probing::Impossible => {
+            Some(_) if is_empty && self.probing == ProbeMethod::Impossible => {
                 return self.finish(now, clock);
             }
             Some(_) => {}
@@ -134,7 +134,7 @@ impl Punctuality {
 
     /// Returns true if a probe must be sent now. It is then considered sent.
     pub(crate) fn wants_probe(&mut self, now: Duration) -> bool {
-        if self.probing == Probing::Impossible {
+        if self.probing == ProbeMethod::Impossible {
             return false;
         }
         let Some(backlog) = self.backlog.as_mut().filter(|it| it.probe == Probe::Wanted) else {
@@ -170,7 +170,7 @@ impl Punctuality {
     }
 
     fn is_probe(&self, raw: &RawMessage<'_>) -> bool {
-        let Probing::By(unique) = &self.probing else { return false };
+        let ProbeMethod::By(unique) = &self.probing else { return false };
         let is_under_way = |backlog: ReadingBacklog| matches!(backlog.probe, Probe::Sent(_));
         if !self.backlog.is_some_and(is_under_way) || raw.bytes.len() > PROBE_MAX {
             return false;
@@ -217,7 +217,7 @@ mod tests {
     }
 
     fn punctuality() -> Punctuality {
-        Punctuality::new(Probing::Impossible, ms(0))
+        Punctuality::new(ProbeMethod::Impossible, ms(0))
     }
 
     #[test]
@@ -275,7 +275,7 @@ mod tests {
         let mut bytes = Vec::new();
         let probe = Builder::method_call(path, member).sender(sender);
         probe.write(&mut bytes, NonZeroU32::MIN, &()).expect("a small message");
-        let mut it = Punctuality::new(Probing::By(":1.7".into()), ms(0));
+        let mut it = Punctuality::new(ProbeMethod::By(":1.7".into()), ms(0));
         let clock = RecordingClock::start();
         it.begin(ms(1000), ms(200));
         it.see(&raw(b"x"), ms(1000));

@@ -18,7 +18,7 @@ pub(super) fn redacted(fact: Fact) -> Option<Fact> {
         }
         // The body of an error message contains it too.
         Fact::Started { name, failure } => {
-            Fact::Started { name, failure: failure.map(|text| crossed_out(&text)) }
+            Fact::Started { name, failure: failure.map(|text| masked(&text)) }
         }
         // The query may contain values from bodies.
         Fact::Excerpt(excerpt) => Fact::Excerpt(Excerpt { query: String::new(), ..excerpt }),
@@ -58,6 +58,6 @@ pub(super) fn without_arguments(rule: &str) -> String {
     rule.ok().filter(|rule| !rule.is_empty()).unwrap_or_else(|| "redacted".to_owned())
 }
 
-fn crossed_out(text: &str) -> String {
+fn masked(text: &str) -> String {
     "x".repeat(text.len())
 }

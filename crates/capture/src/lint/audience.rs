@@ -10,7 +10,7 @@ use super::traffic::CheckedTraffic;
 use crate::model::{CapturedMessage, RecordedPeerId, TextId};
 use crate::recipients::SignalRecipients;
 use crate::record::RecordedTime;
-use crate::rule_index::{RuleIndex, Selecting};
+use crate::rule_index::{MatchedRules, RuleIndex};
 use crate::subscriptions::MatchRuleHistory;
 
 /// The recipients of broadcast signals, and the signals that each match rule matched.
@@ -21,7 +21,7 @@ pub(super) struct RuleAudience<'c> {
     /// The signals that each match rule matched, indexed like the rules of the history.
     pub(super) selected: Vec<RuleSelection>,
     /// The signals that reached a connection, by connection, sender and interface.
-    pub(super) reached: HashMap<(RecordedPeerId, TextId, TextId), Reached, RandomState>,
+    pub(super) reached: HashMap<(RecordedPeerId, TextId, TextId), ReachedSignals, RandomState>,
 }
 
 /// The signals that a match rule matched.
@@ -37,7 +37,7 @@ pub(super) struct RuleSelection {
 
 /// Signals of one sender and interface that reached a connection.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Reached {
+pub(super) struct ReachedSignals {
     pub(super) messages: Evidence,
     pub(super) bytes: u64,
     /// The number of these signals after which the connection sent a message within [`REACTION`].
@@ -54,7 +54,7 @@ impl<'c> RuleAudience<'c> {
             ..Self::default()
         };
         for signal in lint.signals.iter().filter(|signal| signal.destination_id().is_none()) {
-            let Selecting { mut rules, unsure } = index.selecting(subscriptions, signal);
+            let MatchedRules { mut rules, unsure } = index.selecting(subscriptions, signal);
             unsure.iter().for_each(|&rule| audience.selected[rule].unread += 1);
             rules.iter().for_each(|&rule| audience.selected[rule].add(signal));
             rules.dedup_by_key(|&mut rule| subscriptions.all[rule].peer);

@@ -15,13 +15,13 @@ use crate::record::{RawMessage, RecordedTime, RecordingRecord, Routing, Trace, T
 
 /// Records that have been read ahead.
 #[derive(Debug)]
-pub(super) struct Ahead {
+pub(super) struct ReadAhead {
     batches: Receiver<Batch>,
     thread: Option<JoinHandle<()>>,
     current: CurrentBatch,
 }
 
-impl Ahead {
+impl ReadAhead {
     /// Starts the reading thread.
     pub(super) fn start<R: Read + Send + 'static>(reader: RecordingReader<R>) -> io::Result<Self> {
         let (sender, batches) = sync_channel(BATCHES);

@@ -107,13 +107,13 @@ impl<'c> Backlogs<'c> {
         let before = self.within(first - 1, Direction::Back, silence);
         let rate = self.steady_rate(before)?;
         let expected = (rate * silence.as_secs_f64()).round() as usize;
-        let burst = self.within(first, Direction::Ahead, silence / BURST_PART);
+        let burst = self.within(first, Direction::ReadAhead, silence / BURST_PART);
         let usual_in_burst = expected as f64 / f64::from(BURST_PART);
         let waited = (burst.len() as f64 - usual_in_burst).round();
         if expected < MESSAGES_MIN || !is_similar(waited, expected as f64) {
             return None;
         }
-        let after = self.within(burst.end, Direction::Ahead, silence);
+        let after = self.within(burst.end, Direction::ReadAhead, silence);
         self.steady_rate(after).filter(|after| is_similar(*after, rate))?;
         let burst = first..(first + waited as usize).min(burst.end);
         let evidence = self.evidence(&burst)?;
@@ -143,7 +143,7 @@ impl<'c> Backlogs<'c> {
                 let count = self.messages[..=from].iter().rev().take_while(|it| it.at() >= start);
                 from + 1 - count.count()..from + 1
             }
-            Direction::Ahead => {
+            Direction::ReadAhead => {
                 let rest = self.messages.get(from..).unwrap_or_default();
                 let Some(first) = rest.first() else { return from..from };
                 let end = first.at().after(span);
@@ -185,7 +185,7 @@ fn is_similar(one: f64, other: f64) -> bool {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Direction {
     Back,
-    Ahead,
+    ReadAhead,
 }
 
 /// The median time from a call to its reply, if both are among these messages and there are enough

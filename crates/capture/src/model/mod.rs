@@ -15,7 +15,6 @@ mod directory;
 mod label;
 mod lateness;
 mod learn;
-mod loose;
 mod message;
 #[cfg(not(target_family = "wasm"))]
 mod open;
@@ -29,6 +28,7 @@ mod scan;
 mod side_records;
 mod store;
 mod strings;
+mod unpaired;
 
 use std::collections::HashSet;
 use std::io;
@@ -42,7 +42,6 @@ pub use chosen::MessageSelection;
 pub use clock::CLOCK_BACK_MIN;
 pub use directory::{Directory, PeerRole, RecordedPeer, RecordedPeerId};
 pub use lateness::{LateEvidence, Lateness};
-pub use loose::{Loose, LooseKind, loose_replies};
 pub use message::{CapturedMessage, CapturedMessageId};
 #[cfg(not(target_family = "wasm"))]
 pub use open::{OpenError, ReadProgress, distinct_files};
@@ -50,6 +49,7 @@ pub use outcome::CallOutcome;
 pub use ownership::Ownership;
 pub use row::Health;
 pub use strings::{Strings, TextId};
+pub use unpaired::{UnpairedReply, UnpairedReplyKind, unpaired_replies};
 
 use crate::file::RecordingReader;
 use crate::record::{

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::ahead::Ahead;
+use super::ahead::ReadAhead;
 use super::parts::RecordingParts;
 use super::store::{ReadAt, StoredFile};
 use super::{Capture, not_a_recording};
@@ -130,7 +130,7 @@ impl Capture {
         };
         let input = ObservedInput { input, progress: Arc::clone(progress) };
         let Some(reader) = RecordingReader::new(input)? else { return Ok(None) };
-        let (path, ahead) = (path.to_owned(), Ahead::start(reader)?);
+        let (path, ahead) = (path.to_owned(), ReadAhead::start(reader)?);
         Ok(Some(OpenedFile { ahead, path, part, buses: Buses { set, ids: Vec::new() } }))
     }
 
@@ -189,7 +189,7 @@ struct Sources<'p> {
 /// A file that is being read.
 #[derive(Debug)]
 struct OpenedFile {
-    ahead: Ahead,
+    ahead: ReadAhead,
     path: PathBuf,
     /// The file in the store from which messages can be read again; `None` for a pipe.
     part: Option<StoredFile>,

@@ -36,8 +36,8 @@ impl Query {
             Expression::All(parts) => parts.as_slice(),
             single => std::slice::from_ref(single),
         };
-        let tried = Tried { capture, messages };
-        let reasons: Vec<_> = parts.iter().filter_map(|part| tried.reason(part)).collect();
+        let trial = QueryTrial { capture, messages };
+        let reasons: Vec<_> = parts.iter().filter_map(|part| trial.reason(part)).collect();
         match reasons.is_empty() {
             true => format!(
                 "each of the {} terms matches messages, but no message matches all of them",
@@ -49,12 +49,12 @@ impl Query {
 }
 
 /// The messages on which parts of a query are tried.
-struct Tried<'c> {
+struct QueryTrial<'c> {
     capture: &'c Capture,
     messages: Vec<CapturedMessageId>,
 }
 
-impl<'c> Tried<'c> {
+impl<'c> QueryTrial<'c> {
     fn messages(&self) -> impl Iterator<Item = CapturedMessage<'c>> {
         self.messages.iter().map(|&id| self.capture.message(id))
     }

@@ -8,7 +8,8 @@ use wire::message::MessageType;
 
 use crate::collected::collected;
 use crate::model::{
-    CallOutcome, Capture, CapturedMessage, Health, LateEvidence, LooseKind, loose_replies,
+    CallOutcome, Capture, CapturedMessage, Health, LateEvidence, UnpairedReplyKind,
+    unpaired_replies,
 };
 use crate::record::{
     BusId, CaptureMethod, EndCause, Excerpt, GapCause, Late, RecordedClock, TimeSpan,
@@ -140,13 +141,13 @@ impl Summary {
         mut selects: impl FnMut(&CapturedMessage<'_>) -> bool,
     ) {
         self.backward = capture.clock_set_back().len() as u64;
-        for loose in loose_replies(capture) {
+        for loose in unpaired_replies(capture) {
             if selects(&capture.message(loose.reply)) {
                 match loose.kind {
-                    LooseKind::Late { .. } => self.late += 1,
-                    LooseKind::Undelivered { .. } => self.undelivered += 1,
-                    LooseKind::Orphan => self.orphans += 1,
-                    LooseKind::Unknown => self.unknown_call += 1,
+                    UnpairedReplyKind::Late { .. } => self.late += 1,
+                    UnpairedReplyKind::Undelivered { .. } => self.undelivered += 1,
+                    UnpairedReplyKind::Orphan => self.orphans += 1,
+                    UnpairedReplyKind::Unknown => self.unknown_call += 1,
                 }
             }
         }

@@ -12,7 +12,7 @@ use crate::table::{Cell, Column, ColumnUnit, DataTable};
 
 /// The total wait of one program for one method of one service.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Blocked {
+pub struct BlockedWait {
     /// The program that waited.
     pub caller: String,
     /// The service that it waited for.
@@ -38,8 +38,8 @@ pub struct Blocked {
 pub fn blocked<'c>(
     capture: &'c Capture,
     mut selects: impl FnMut(&CapturedMessage<'c>) -> bool,
-) -> Vec<Blocked> {
-    let mut sums: HashMap<BlockedKey<'c>, Blocked, RandomState> = HashMap::default();
+) -> Vec<BlockedWait> {
+    let mut sums: HashMap<BlockedKey<'c>, BlockedWait, RandomState> = HashMap::default();
     for call in waits(capture).into_iter().map(|id| capture.message(id)) {
         let Some((caller, duration)) = call.from().zip(call.waited()) else { continue };
         if !selects(&call) {
@@ -54,7 +54,7 @@ pub fn blocked<'c>(
 }
 
 /// Formats the waits as a table.
-pub fn blocked_table(sums: &[Blocked]) -> DataTable {
+pub fn blocked_table(sums: &[BlockedWait]) -> DataTable {
     DataTable::of(
         sums,
         &[
@@ -89,8 +89,8 @@ impl<'c> BlockedKey<'c> {
         }
     }
 
-    fn nothing_yet(&self, call: &CapturedMessage<'_>) -> Blocked {
-        Blocked {
+    fn nothing_yet(&self, call: &CapturedMessage<'_>) -> BlockedWait {
+        BlockedWait {
             caller: self.caller.to_owned(),
             callee: self.callee.clone().into_owned(),
             member: call.full_member(),
@@ -102,7 +102,7 @@ impl<'c> BlockedKey<'c> {
     }
 }
 
-impl Blocked {
+impl BlockedWait {
     fn add(&mut self, call: &CapturedMessage<'_>, duration: Duration) {
         self.calls += 1;
         self.total = self.total.saturating_add(duration);

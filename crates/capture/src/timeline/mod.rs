@@ -29,7 +29,7 @@ mod processor;
 mod slowest;
 mod startup;
 
-pub use blocked::{Blocked, blocked, blocked_table};
+pub use blocked::{BlockedWait, blocked, blocked_table};
 pub use bus_shares::{BusShares, bus_shares};
 pub(crate) use bus_sum::{BusSum, BusTimes, count_columns, phase_column};
 pub use bus_time::{BusPhase, BusTime};

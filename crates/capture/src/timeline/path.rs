@@ -28,12 +28,12 @@ pub enum Activity {
 
 /// The calls with replies of each connection, sorted by the time of the reply.
 #[derive(Debug)]
-pub(super) struct Answered<'c> {
+pub(super) struct AnsweredCalls<'c> {
     capture: &'c Capture,
     by_caller: Vec<Vec<(RecordedTime, CapturedMessageId)>>,
 }
 
-impl<'c> Answered<'c> {
+impl<'c> AnsweredCalls<'c> {
     pub(super) fn new(capture: &'c Capture) -> Self {
         let mut by_caller = vec![Vec::new(); capture.directory().peers().count()];
         for reply in capture.messages().filter(|message| message.kind().is_reply()) {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use wire::message::MessageType;
 
-use super::path::{Activity, Answered, CriticalPathStep};
+use super::path::{Activity, AnsweredCalls, CriticalPathStep};
 use crate::activation::CLOCK_OF_PROCESSES;
 use crate::model::{Capture, CapturedMessage, CapturedMessageId, RecordedPeerId, TextId};
 use crate::record::{BusId, Fact, RecordedTime};
@@ -254,7 +254,7 @@ impl<'c> StartUpSearch<'c> {
     }
 
     fn finish(mut self) -> Vec<StartUp> {
-        let answered = Answered::new(self.capture);
+        let answered = AnsweredCalls::new(self.capture);
         for start_up in &mut self.found {
             start_up.order_process();
             start_up.milestones.sort_by_key(|one| (one.at, one.kind));

@@ -1,12 +1,12 @@
 //! Writes recordings and counts all losses.
 
 mod chunks;
+mod disk_state;
 mod error;
 mod file;
 mod notice;
 mod output;
 mod recording_file;
-mod room;
 mod tally;
 mod trigger;
 
@@ -17,12 +17,12 @@ use capture::bodies::{Bodies, Reducer};
 use capture::record::{BusId, Fact, RawMessage, RecordedTime, RecordingOrigin, RecordingRecord};
 use wire::Message;
 
+use disk_state::DiskState;
 pub use error::{RecordingWriteError, UnfinishedRecording};
 pub use notice::RecordingNotice;
 pub use output::RecordingDestination;
 use output::{END_LEN, RecordingOutput};
 use recording_file::RecordFit;
-use room::DiskRoom;
 pub use tally::RecordingTally;
 
 use crate::standing::StandingFacts;
@@ -36,7 +36,7 @@ pub struct RecordingWriter {
     reducer: Reducer,
     standing: StandingFacts,
     output: RecordingOutput,
-    room: DiskRoom,
+    room: DiskState,
     /// The maximum size of the file in bytes.
     max: Option<u64>,
     /// True if a message did not fit into the maximum size of the file.
@@ -62,7 +62,7 @@ impl RecordingWriter {
             reducer: Reducer::new(bodies),
             standing: StandingFacts::new(origin),
             output,
-            room: DiskRoom::Free,
+            room: DiskState::Free,
             max: None,
             is_complete: false,
             tally: RecordingTally::default(),
@@ -96,7 +96,7 @@ impl RecordingWriter {
         let reduced = self.reducer.reduce(record)?;
         self.standing.learn(&reduced);
         match &mut self.room {
-            DiskRoom::Free => {
+            DiskState::Free => {
                 let max = self.max.filter(|_| is_limited);
                 let error = match self.output.write(&reduced, max, &self.standing) {
                     Ok(RecordFit::Written) => return None,
@@ -107,16 +107,16 @@ impl RecordingWriter {
                     }
                     Err(error) => error,
                 };
-                self.room = DiskRoom::after(error);
-                let DiskRoom::Full(full) = &mut self.room else { return None };
+                self.room = DiskState::after(error);
+                let DiskState::Full(full) = &mut self.room else { return None };
                 full.miss(&reduced);
                 Some(RecordingNotice::Full)
             }
-            DiskRoom::Full(full) => {
+            DiskState::Full(full) => {
                 full.miss(&reduced);
                 None
             }
-            DiskRoom::Broken(_) => None,
+            DiskState::Broken(_) => None,
         }
     }
 
@@ -150,23 +150,23 @@ impl RecordingWriter {
     /// whether a full disk has space again, and writes the file of a trigger when it is due.
     pub fn flush(&mut self, now: Duration) -> Option<RecordingNotice> {
         match &mut self.room {
-            DiskRoom::Free => match self.output.flush(now, &self.standing) {
+            DiskState::Free => match self.output.flush(now, &self.standing) {
                 Ok(notice) => notice,
                 Err(error) => {
-                    self.room = DiskRoom::after(error);
-                    matches!(self.room, DiskRoom::Full(_)).then_some(RecordingNotice::Full)
+                    self.room = DiskState::after(error);
+                    matches!(self.room, DiskState::Full(_)).then_some(RecordingNotice::Full)
                 }
             },
-            DiskRoom::Full(full) if full.next <= now => self.try_again(now),
-            DiskRoom::Full(_) | DiskRoom::Broken(_) => None,
+            DiskState::Full(full) if full.next <= now => self.try_again(now),
+            DiskState::Full(_) | DiskState::Broken(_) => None,
         }
     }
 
     fn try_again(&mut self, now: Duration) -> Option<RecordingNotice> {
-        let DiskRoom::Full(full) = &mut self.room else { return None };
+        let DiskState::Full(full) = &mut self.room else { return None };
         full.next = now.saturating_add(TRY_AGAIN);
         self.output.flush(now, &self.standing).ok()?;
-        let DiskRoom::Full(full) = std::mem::replace(&mut self.room, DiskRoom::Free) else {
+        let DiskState::Full(full) = std::mem::replace(&mut self.room, DiskState::Free) else {
             return None;
         };
         let lost = full.lost.values().sum();
@@ -178,7 +178,7 @@ impl RecordingWriter {
         for record in records {
             self.count(&record);
             if let Err(error) = self.output.write(&record, None, &self.standing) {
-                self.room = DiskRoom::after(error);
+                self.room = DiskState::after(error);
                 return None;
             }
         }
@@ -188,7 +188,7 @@ impl RecordingWriter {
     /// Returns the amounts recorded so far.
     pub fn tally(&self) -> RecordingTally {
         let mut losses = self.tally.losses;
-        if let DiskRoom::Full(full) = &self.room {
+        if let DiskState::Full(full) = &self.room {
             losses.messages += full.lost.values().sum::<u64>();
         }
         let (written, files) = (self.output.written(), self.output.files());
@@ -198,8 +198,8 @@ impl RecordingWriter {
     /// Returns the error after which nothing more can be written, if any.
     pub const fn broken(&self) -> Option<&io::Error> {
         match &self.room {
-            DiskRoom::Broken(error) => Some(error),
-            DiskRoom::Free | DiskRoom::Full(_) => None,
+            DiskState::Broken(error) => Some(error),
+            DiskState::Free | DiskState::Full(_) => None,
         }
     }
 
@@ -210,19 +210,19 @@ impl RecordingWriter {
     /// If the end of the recording cannot be written, or if the disk is full.
     pub fn finish(mut self) -> Result<RecordingTally, RecordingWriteError> {
         self.try_again(Duration::MAX);
-        if let DiskRoom::Full(full) = &mut self.room {
+        if let DiskState::Full(full) = &mut self.room {
             // The file can also be read without its end.
             let _ = self.output.end_without_room(full);
         }
         let tally = self.tally();
         match self.room {
-            DiskRoom::Broken(error) => {
+            DiskState::Broken(error) => {
                 Err(RecordingWriteError::Write { error, unfinished: self.output.leave() })
             }
-            DiskRoom::Full(_) => {
+            DiskState::Full(_) => {
                 Err(RecordingWriteError::Full { tally, unfinished: self.output.leave() })
             }
-            DiskRoom::Free => {
+            DiskState::Free => {
                 let unfinished = self.output.unfinished();
                 let finished = self.output.finish(&self.standing);
                 let (written, files) =

@@ -8,11 +8,11 @@ use std::time::Duration;
 use capture::query::Query;
 use capture::record::{BusId, RecordingOrigin, RecordingRecord};
 
+use super::disk_state::UnwrittenRecords;
 use super::error::{RecordingWriteError, UnfinishedRecording};
 use super::file::OutputFile;
 use super::notice::RecordingNotice;
 use super::recording_file::{RecordFit, RecordingFile};
-use super::room::UnwrittenRecords;
 use super::trigger::{FILES_MAX, Trigger};
 use crate::standing::StandingFacts;
 

@@ -1,7 +1,7 @@
 //! L06: signals wake a program that does not react to them.
 
 use super::prelude::*;
-use crate::lint::audience::Reached;
+use crate::lint::audience::ReachedSignals;
 
 pub(crate) const RULE: LintRule = LintRule {
     id: LintRuleId(6),
@@ -45,7 +45,7 @@ fn check_reached(
     lint: &LintContext<'_>,
     (peer, from): (RecordedPeerId, RecordedPeerId),
     interface: TextId,
-    reached: &Reached,
+    reached: &ReachedSignals,
 ) -> Option<Finding> {
     let count = reached.messages.count;
     let seconds = lint.recorded(lint.capture.directory().peer(peer).bus).as_secs().max(1);

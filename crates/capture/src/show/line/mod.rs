@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use entry::{Arrow, CallEnding, Tone};
 pub use entry::{Knowledge, MessageLineEntry};
-use widths::{Fitted, Widths};
+use widths::{FittedColumns, Widths};
 
 use crate::model::{Capture, CapturedMessage};
 use crate::record::RecordedTime;
@@ -162,7 +162,7 @@ impl MessageLines {
         text.push('\n');
     }
 
-    fn push_ends(&self, text: &mut String, entry: &MessageLineEntry, fitted: &Fitted) {
+    fn push_ends(&self, text: &mut String, entry: &MessageLineEntry, fitted: &FittedColumns) {
         let arrow = match entry.arrow {
             Arrow::Right => "\u{2192}",
             Arrow::Left => "\u{2190}",
@@ -177,7 +177,7 @@ impl MessageLines {
     }
 
     /// Appends the member and its arguments.
-    fn push_arguments(&self, text: &mut String, entry: &MessageLineEntry, fitted: &Fitted) {
+    fn push_arguments(&self, text: &mut String, entry: &MessageLineEntry, fitted: &FittedColumns) {
         self.push_with_details(text, entry, fitted.member.trim_end(), fitted.rest);
     }
 
@@ -204,7 +204,12 @@ impl MessageLines {
     }
 
     /// Appends the member, padded to its column. The arguments of a call follow it.
-    fn push_member(&self, text: &mut String, entry: &MessageLineEntry, fitted: &Fitted) -> usize {
+    fn push_member(
+        &self,
+        text: &mut String,
+        entry: &MessageLineEntry,
+        fitted: &FittedColumns,
+    ) -> usize {
         let column = cells(&fitted.member);
         if entry.tone != Tone::Call {
             text.push_str(&fitted.member);
@@ -222,7 +227,7 @@ impl MessageLines {
         text: &mut String,
         entry: &MessageLineEntry,
         ending: &CallEnding,
-        fitted: &Fitted,
+        fitted: &FittedColumns,
     ) {
         let gap = self.widths.gap();
         let taken = self.push_member(text, entry, fitted);

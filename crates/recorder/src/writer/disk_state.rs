@@ -10,7 +10,7 @@ use capture::record::{
 
 /// The state of the disk, and whether records can be written.
 #[derive(Debug)]
-pub(super) enum DiskRoom {
+pub(super) enum DiskState {
     Free,
     Full(UnwrittenRecords),
     /// Writing failed for a permanent reason.
@@ -31,7 +31,7 @@ pub(super) struct UnwrittenRecords {
     pub(super) next: Duration,
 }
 
-impl DiskRoom {
+impl DiskState {
     pub(super) fn after(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::StorageFull
