@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use capture::Capture;
 use capture::model::CapturedMessage;
-use capture::query::{Matcher, OfRecorder, Query, QueryError};
+use capture::query::{Matcher, Query, QueryError, RecorderMessageCount};
 use capture::record::RecordedTime;
 use capture::statistics::Unknowable;
 use capture::text::units;
@@ -93,7 +93,7 @@ impl SelectedMessages {
 
     /// The messages of the recorder that the query would select, and the number of messages that it
     /// does not hide.
-    pub(crate) fn of_recorder(&self, capture: &Capture) -> (OfRecorder, usize) {
+    pub(crate) fn of_recorder(&self, capture: &Capture) -> (RecorderMessageCount, usize) {
         (self.query.of_recorder(capture), self.query.total(capture))
     }
 

@@ -245,7 +245,7 @@ mod tests {
     #[test]
     fn introspection_skips_interfaces_that_are_described() {
         let mut introspector = Introspector::default();
-        let known = introspector.service("org.x.Mail").expect("there is room");
+        let known = introspector.service("org.x.Mail").expect("the table is not full");
         known.described.insert("org.x.Mail".into());
         let mut recording = TestRecording::new();
         recording.call(":1.5", "org.x.Mail", "/a org.x.Mail.Get", &());

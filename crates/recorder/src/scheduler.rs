@@ -130,7 +130,7 @@ impl Scheduler {
     }
 
     fn start(&mut self, pid: u32, followed: Followed, bus: BusId) -> io::Result<()> {
-        if self.room() == 0 {
+        if self.remaining_threads() == 0 {
             return Err(io::Error::other("too many threads are already followed"));
         }
         let reported_until = sys::clock::monotonic();
@@ -142,7 +142,7 @@ impl Scheduler {
     }
 
     /// The number of further threads that may be followed.
-    fn room(&self) -> usize {
+    fn remaining_threads(&self) -> usize {
         let watched: usize = self.watched.values().map(|watched| watched.trace.threads()).sum();
         self.threads_max.saturating_sub(watched)
     }
@@ -157,11 +157,11 @@ impl Scheduler {
 
     /// Reads all data of the kernel.
     pub(crate) fn take_all(&mut self, each: &mut dyn FnMut(RecordingRecord<'_>)) {
-        let (clock, mut room) = (self.clock, self.room());
+        let (clock, mut remaining) = (self.clock, self.remaining_threads());
         self.watched.retain(|&pid, watched| {
             let before = watched.trace.threads();
-            let Ok(switches) = watched.trace.take_and_follow(room) else { return false };
-            room = (room + before).saturating_sub(watched.trace.threads());
+            let Ok(switches) = watched.trace.take_and_follow(remaining) else { return false };
+            remaining = (remaining + before).saturating_sub(watched.trace.threads());
             let ran = watched.report(pid, &switches, clock);
             each(RecordingRecord::Fact { at: ran.until, bus: watched.bus, fact: Fact::Ran(ran) });
             !has_ended(pid, &switches)

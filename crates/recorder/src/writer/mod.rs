@@ -36,7 +36,7 @@ pub struct RecordingWriter {
     reducer: Reducer,
     standing: StandingFacts,
     output: RecordingOutput,
-    room: DiskState,
+    disk: DiskState,
     /// The maximum size of the file in bytes.
     max: Option<u64>,
     /// True if a message did not fit into the maximum size of the file.
@@ -62,7 +62,7 @@ impl RecordingWriter {
             reducer: Reducer::new(bodies),
             standing: StandingFacts::new(origin),
             output,
-            room: DiskState::Free,
+            disk: DiskState::Free,
             max: None,
             is_complete: false,
             tally: RecordingTally::default(),
@@ -95,7 +95,7 @@ impl RecordingWriter {
         self.output.look(&record);
         let reduced = self.reducer.reduce(record)?;
         self.standing.learn(&reduced);
-        match &mut self.room {
+        match &mut self.disk {
             DiskState::Free => {
                 let max = self.max.filter(|_| is_limited);
                 let error = match self.output.write(&reduced, max, &self.standing) {
@@ -107,8 +107,8 @@ impl RecordingWriter {
                     }
                     Err(error) => error,
                 };
-                self.room = DiskState::after(error);
-                let DiskState::Full(full) = &mut self.room else { return None };
+                self.disk = DiskState::after(error);
+                let DiskState::Full(full) = &mut self.disk else { return None };
                 full.miss(&reduced);
                 Some(RecordingNotice::Full)
             }
@@ -149,12 +149,12 @@ impl RecordingWriter {
     /// Writes buffered records to the file. It must be called periodically, as it also checks
     /// whether a full disk has space again, and writes the file of a trigger when it is due.
     pub fn flush(&mut self, now: Duration) -> Option<RecordingNotice> {
-        match &mut self.room {
+        match &mut self.disk {
             DiskState::Free => match self.output.flush(now, &self.standing) {
                 Ok(notice) => notice,
                 Err(error) => {
-                    self.room = DiskState::after(error);
-                    matches!(self.room, DiskState::Full(_)).then_some(RecordingNotice::Full)
+                    self.disk = DiskState::after(error);
+                    matches!(self.disk, DiskState::Full(_)).then_some(RecordingNotice::Full)
                 }
             },
             DiskState::Full(full) if full.next <= now => self.try_again(now),
@@ -163,10 +163,10 @@ impl RecordingWriter {
     }
 
     fn try_again(&mut self, now: Duration) -> Option<RecordingNotice> {
-        let DiskState::Full(full) = &mut self.room else { return None };
+        let DiskState::Full(full) = &mut self.disk else { return None };
         full.next = now.saturating_add(TRY_AGAIN);
         self.output.flush(now, &self.standing).ok()?;
-        let DiskState::Full(full) = std::mem::replace(&mut self.room, DiskState::Free) else {
+        let DiskState::Full(full) = std::mem::replace(&mut self.disk, DiskState::Free) else {
             return None;
         };
         let lost = full.lost.values().sum();
@@ -178,7 +178,7 @@ impl RecordingWriter {
         for record in records {
             self.count(&record);
             if let Err(error) = self.output.write(&record, None, &self.standing) {
-                self.room = DiskState::after(error);
+                self.disk = DiskState::after(error);
                 return None;
             }
         }
@@ -188,7 +188,7 @@ impl RecordingWriter {
     /// Returns the amounts recorded so far.
     pub fn tally(&self) -> RecordingTally {
         let mut losses = self.tally.losses;
-        if let DiskState::Full(full) = &self.room {
+        if let DiskState::Full(full) = &self.disk {
             losses.messages += full.lost.values().sum::<u64>();
         }
         let (written, files) = (self.output.written(), self.output.files());
@@ -197,7 +197,7 @@ impl RecordingWriter {
 
     /// Returns the error after which nothing more can be written, if any.
     pub const fn broken(&self) -> Option<&io::Error> {
-        match &self.room {
+        match &self.disk {
             DiskState::Broken(error) => Some(error),
             DiskState::Free | DiskState::Full(_) => None,
         }
@@ -210,12 +210,12 @@ impl RecordingWriter {
     /// If the end of the recording cannot be written, or if the disk is full.
     pub fn finish(mut self) -> Result<RecordingTally, RecordingWriteError> {
         self.try_again(Duration::MAX);
-        if let DiskState::Full(full) = &mut self.room {
+        if let DiskState::Full(full) = &mut self.disk {
             // The file can also be read without its end.
             let _ = self.output.end_without_room(full);
         }
         let tally = self.tally();
-        match self.room {
+        match self.disk {
             DiskState::Broken(error) => {
                 Err(RecordingWriteError::Write { error, unfinished: self.output.leave() })
             }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{Report, ReportSource};
 use crate::lint::finding::Finding;
 use crate::lint::rule::LintRule;
-use crate::query::OfRecorder;
+use crate::query::RecorderMessageCount;
 use crate::record::nanos;
 
 #[derive(Serialize)]
@@ -31,7 +31,7 @@ pub struct ReportContent {
     /// The number of messages that were checked.
     pub messages: usize,
     /// The number of messages from or to the recorder, which were not checked.
-    pub recorder_messages: OfRecorder,
+    pub recorder_messages: RecorderMessageCount,
     /// The nanoseconds from the first message to the last.
     pub span_ns: u64,
     /// The number of connections, except connections of the recorder.

@@ -13,7 +13,7 @@ use super::rule::LintRule;
 use super::{baseline, lint};
 use crate::Capture;
 use crate::model::PeerRole;
-use crate::query::{OfRecorder, Query};
+use crate::query::{Query, RecorderMessageCount};
 use crate::record::TimeSpan;
 
 /// The findings in one recording or on a live bus.
@@ -24,7 +24,7 @@ pub struct Report {
     /// The number of messages, without messages from or to the recorder.
     pub messages: usize,
     /// The number of messages from or to the recorder.
-    pub of_recorder: OfRecorder,
+    pub of_recorder: RecorderMessageCount,
     /// The time from the first message to the last.
     pub span: Duration,
     /// The number of connections, except connections of the recorder.

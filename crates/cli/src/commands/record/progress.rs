@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use capture::query::OfRecorder;
+use capture::query::RecorderMessageCount;
 use capture::record::EndCause;
 use capture::text::units::{bytes, count, counted, duration, elapsed};
 use recorder::{RecordingSession, RecordingTally, SessionReport, Watching};
@@ -90,7 +90,7 @@ pub(crate) fn report(summary: &SessionReport) -> String {
         span.as_secs_f64(),
         tally.losses,
     );
-    if let Some(sentence) = OfRecorder::new(tally.of_recorder).sentence() {
+    if let Some(sentence) = RecorderMessageCount::new(tally.of_recorder).sentence() {
         let _ = writeln!(text, "{sentence}");
     }
     let read = tally.messages + tally.of_recorder;
