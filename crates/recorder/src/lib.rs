@@ -44,13 +44,13 @@ pub use objects::ObjectIntrospection;
 pub use options::{ProcessorRecording, RecordingOptions, RecordingPace};
 pub use origin::origin;
 pub use place::BusPlace;
-pub use rolling::Rolling;
-pub use scheduler::{SchedulerNotice, Watching};
+pub use rolling::RollingCapture;
+pub use scheduler::{FollowedProcesses, SchedulerNotice};
 pub use session::{
     ReadingLateness, RecordingSession, SessionLimits, SessionNotice, SessionReport,
     SessionStartError, SessionTurn,
 };
-pub use source::Drained;
+pub use source::SourceState;
 pub use statistics::{BusStatistics, ConnectionStatistics};
 pub use watch::BusWatch;
 pub use writer::{

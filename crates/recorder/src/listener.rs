@@ -15,7 +15,7 @@ use crate::clock::RecordingClock;
 use crate::options::RecordingOptions;
 use crate::place::BusPlace;
 use crate::punctuality::{ProbeMethod, Punctuality};
-use crate::source::{self, Drained, MessageSource};
+use crate::source::{self, MessageSource, SourceState};
 use crate::statistics::BusStatistics;
 
 /// The capture of one bus.
@@ -210,7 +210,7 @@ impl BusListener {
                 let lost = *lost;
                 self.look_for(lost, next_bus, each)
             }
-            ListenerState::Over => ListenerProgress::Share(Drained::Empty),
+            ListenerState::Over => ListenerProgress::Share(SourceState::Empty),
         }
     }
 
@@ -260,7 +260,7 @@ impl BusListener {
         let since = sys::clock::monotonic();
         let pause = PAUSE_FIRST;
         self.state = ListenerState::Lost(LostConnection { since, next: since + pause, pause });
-        ListenerProgress::Share(Drained::Empty)
+        ListenerProgress::Share(SourceState::Empty)
     }
 
     fn look_for(
@@ -271,7 +271,7 @@ impl BusListener {
     ) -> ListenerProgress {
         let now = sys::clock::monotonic();
         if now < lost.next {
-            return ListenerProgress::Share(Drained::Empty);
+            return ListenerProgress::Share(SourceState::Empty);
         }
         if self.connect(next_bus, each).is_ok() {
             each.notices.push(Notice::Found(self.place.clone()));
@@ -284,12 +284,12 @@ impl BusListener {
             let pause = lost.pause * 2;
             self.state = ListenerState::Lost(LostConnection { next: now + pause, pause, ..lost });
         }
-        ListenerProgress::Share(Drained::Empty)
+        ListenerProgress::Share(SourceState::Empty)
     }
 }
 
 impl ConnectedBus {
-    fn take(&mut self, bus: BusId, each: &mut RecordReceiver<'_>) -> Result<Drained, Ended> {
+    fn take(&mut self, bus: BusId, each: &mut RecordReceiver<'_>) -> Result<SourceState, Ended> {
         let clock = each.clock;
         // Messages come first: their facts hold from their time on, not from the time of a query.
         let Self { source, census, punctuality } = self;
@@ -322,7 +322,7 @@ impl ConnectedBus {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ListenerProgress {
     /// Some of what was received was processed.
-    Share(Drained),
+    Share(SourceState),
     /// There are new connections to watch.
     Connected,
 }

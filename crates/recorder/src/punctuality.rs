@@ -20,7 +20,7 @@ use client::wire::message::MessageType;
 use sys::run_delay::RunDelay;
 
 use crate::clock::RecordingClock;
-use crate::source::Drained;
+use crate::source::SourceState;
 
 /// Measures how late the messages of one bus are read. All times are of the monotonic clock.
 #[derive(Debug)]
@@ -110,11 +110,11 @@ impl Punctuality {
     pub(crate) fn end(
         &mut self,
         now: Duration,
-        drained: Drained,
+        drained: SourceState,
         clock: RecordingClock,
     ) -> Option<Fact> {
         self.alive = now;
-        let is_empty = drained == Drained::Empty;
+        let is_empty = drained == SourceState::Empty;
         match self.backlog {
             None if is_empty => self.empty = now,
             None if now.saturating_sub(self.empty) >= LATE_MIN => {
@@ -227,7 +227,7 @@ mod tests {
         for turn in 1..100 {
             it.begin(ms(turn * 200), ms(turn * 200));
             it.see(&raw(b"x"), ms(turn * 200));
-            assert_eq!(late(it.end(ms(turn * 200 + 1), Drained::Empty, clock)), None);
+            assert_eq!(late(it.end(ms(turn * 200 + 1), SourceState::Empty, clock)), None);
         }
     }
 
@@ -237,13 +237,13 @@ mod tests {
         let clock = RecordingClock::start();
         it.begin(ms(2200), ms(200));
         (0..5).for_each(|_| it.see(&raw(b"x"), ms(2200)));
-        assert_eq!(late(it.end(ms(2201), Drained::More, clock)), None, "not all is read");
+        assert_eq!(late(it.end(ms(2201), SourceState::More, clock)), None, "not all is read");
         it.begin(ms(2201), ms(2201));
         (0..2).for_each(|_| it.see(&raw(b"x"), ms(2201)));
-        assert_eq!(late(it.end(ms(2202), Drained::Empty, clock)), Some((2200, 7)));
+        assert_eq!(late(it.end(ms(2202), SourceState::Empty, clock)), Some((2200, 7)));
         it.begin(ms(2300), ms(2402));
         it.see(&raw(b"x"), ms(2300));
-        assert_eq!(late(it.end(ms(2301), Drained::Empty, clock)), None, "it keeps up again");
+        assert_eq!(late(it.end(ms(2301), SourceState::Empty, clock)), None, "it keeps up again");
     }
 
     #[test]
@@ -251,7 +251,7 @@ mod tests {
         let mut it = punctuality();
         let clock = RecordingClock::start();
         it.begin(ms(5000), ms(200));
-        assert_eq!(late(it.end(ms(5001), Drained::Empty, clock)), None);
+        assert_eq!(late(it.end(ms(5001), SourceState::Empty, clock)), None);
         assert_eq!(late(it.finish(ms(5002), clock)), None);
     }
 
@@ -262,7 +262,7 @@ mod tests {
         it.begin(ms(10), ms(200));
         it.see(&raw(b"x"), ms(10));
         it.see(&raw(b"x"), ms(510));
-        assert_eq!(late(it.end(ms(511), Drained::Empty, clock)), Some((500, 1)));
+        assert_eq!(late(it.end(ms(511), SourceState::Empty, clock)), Some((500, 1)));
     }
 
     #[test]
@@ -279,15 +279,19 @@ mod tests {
         let clock = RecordingClock::start();
         it.begin(ms(1000), ms(200));
         it.see(&raw(b"x"), ms(1000));
-        assert_eq!(late(it.end(ms(1001), Drained::Empty, clock)), None, "the bus may have more");
+        assert_eq!(
+            late(it.end(ms(1001), SourceState::Empty, clock)),
+            None,
+            "the bus may have more"
+        );
         assert!(it.wants_probe(ms(1001)) && !it.wants_probe(ms(1001)), "one at a time");
         it.begin(ms(1200), ms(1201));
         (0..3).for_each(|_| it.see(&raw(b"x"), ms(1200)));
         it.see(&raw(&bytes), ms(1201));
-        assert_eq!(late(it.end(ms(1202), Drained::Empty, clock)), None, "that was late too");
+        assert_eq!(late(it.end(ms(1202), SourceState::Empty, clock)), None, "that was late too");
         assert!(it.wants_probe(ms(1202)));
         it.begin(ms(1203), ms(1400));
         it.see(&raw(&bytes), ms(1203));
-        assert_eq!(late(it.end(ms(1204), Drained::Empty, clock)), Some((1000, 4)));
+        assert_eq!(late(it.end(ms(1204), SourceState::Empty, clock)), Some((1000, 4)));
     }
 }

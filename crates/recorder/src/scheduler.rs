@@ -44,7 +44,7 @@ struct WatchedProcess {
 
 /// The numbers of processes that were followed or not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Watching {
+pub struct FollowedProcesses {
     /// The number of processes whose context switches are recorded.
     pub watched: u64,
     /// The number of processes whose context switches cannot be recorded.
@@ -179,8 +179,8 @@ impl Scheduler {
     }
 
     /// The numbers of processes.
-    pub(crate) fn watching(&self) -> Watching {
-        Watching { watched: self.started, refused: self.refused.len() as u64 }
+    pub(crate) fn watching(&self) -> FollowedProcesses {
+        FollowedProcesses { watched: self.started, refused: self.refused.len() as u64 }
     }
 }
 
@@ -301,7 +301,7 @@ mod tests {
         let mut scheduler = Scheduler::new(RecordingClock::start());
         assert!(learn(&mut scheduler, std::process::id()).is_none());
         assert!(learn(&mut scheduler, i32::MAX as u32).is_none(), "no such process");
-        assert_eq!(scheduler.watching(), Watching::default());
+        assert_eq!(scheduler.watching(), FollowedProcesses::default());
     }
 
     #[test]

@@ -10,8 +10,8 @@ use sys::clock;
 use crate::listener::{BusListenError, Notice};
 use crate::options::{ProcessorRecording, RecordingOptions};
 use crate::place::BusPlace;
-use crate::scheduler::{Scheduler, SchedulerNotice, Watching};
-use crate::source::Drained;
+use crate::scheduler::{FollowedProcesses, Scheduler, SchedulerNotice};
+use crate::source::SourceState;
 use crate::watch::{BusWatch, shorter};
 use crate::writer::{RecordingNotice, RecordingTally, RecordingWriteError, RecordingWriter};
 
@@ -97,7 +97,7 @@ pub struct SessionReport {
     /// The messages that were read late.
     pub late: ReadingLateness,
     /// The numbers of processes whose processor use was recorded, if that was requested.
-    pub watching: Option<Watching>,
+    pub watching: Option<FollowedProcesses>,
 }
 
 /// The reasons why a recording did not start.
@@ -166,8 +166,8 @@ impl RecordingSession {
         }
         let turn = match (self.end(now), drained) {
             (Some(end), _) => SessionTurn::Over(end),
-            (None, Drained::More) => SessionTurn::More,
-            (None, Drained::Empty) => SessionTurn::Rest(self.rest(now)),
+            (None, SourceState::More) => SessionTurn::More,
+            (None, SourceState::Empty) => SessionTurn::Rest(self.rest(now)),
         };
         self.watch
             .promise(now + if let SessionTurn::Rest(rest) = turn { rest } else { Duration::ZERO });

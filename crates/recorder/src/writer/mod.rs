@@ -212,7 +212,7 @@ impl RecordingWriter {
         self.try_again(Duration::MAX);
         if let DiskState::Full(full) = &mut self.disk {
             // The file can also be read without its end.
-            let _ = self.output.end_without_room(full);
+            let _ = self.output.end_on_full_disk(full);
         }
         let tally = self.tally();
         match self.disk {

@@ -131,7 +131,7 @@ impl RecordingOutput {
 
     /// Completes a file on a full disk. The last messages are removed to make room for the number
     /// of missing messages and for the reason why the recording ended.
-    pub(super) fn end_without_room(&mut self, full: &mut UnwrittenRecords) -> io::Result<()> {
+    pub(super) fn end_on_full_disk(&mut self, full: &mut UnwrittenRecords) -> io::Result<()> {
         let Self::File(file) = self else { return Ok(()) };
         let Some(writer) = file.own_writer() else { return Ok(()) };
         let taken_back = writer.make_room(END_LEN)?;

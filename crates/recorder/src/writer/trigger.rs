@@ -14,7 +14,7 @@ use sys::replace::ReplacedFile;
 use super::chunks::Chunks;
 use super::error::RecordingWriteError;
 use super::file::remove_previous;
-use crate::rolling::Rolling;
+use crate::rolling::RollingCapture;
 use crate::standing::StandingFacts;
 
 /// Keeps the last part of a recording, and writes a file shortly after each message that matches
@@ -24,7 +24,7 @@ pub(super) struct Trigger {
     path: PathBuf,
     size: u64,
     query: Query,
-    rolling: Rolling,
+    rolling: RollingCapture,
     writer: PcapngWriter<Chunks>,
     chunks: Chunks,
     /// The time of the first message of each chunk.
@@ -64,7 +64,7 @@ impl Trigger {
         writer.flush()?;
         chunks.clear();
         let chunked = writer.written().bytes;
-        let rolling = Rolling::new(MESSAGES_KEPT);
+        let rolling = RollingCapture::new(MESSAGES_KEPT);
         Ok(Self {
             path,
             size,
