@@ -1,8 +1,8 @@
-//! What a page calls that has this crate as WebAssembly in it.
+//! The functions that a page calls if it contains this crate as WebAssembly.
 //!
-//! There is one recording, and one buffer for what goes in and out: the page reserves room, puts a
-//! recording or a question there, and calls; what comes out is in the buffer then. All is of one
-//! thread, as such a program is.
+//! There is one recording, and one buffer for input and output. The page reserves space, writes a
+//! recording or a question into it, and calls a function. Then the output is in the buffer. The
+//! program has a single thread.
 #![expect(unsafe_code, reason = "the names of functions that the page calls must not be changed")]
 
 use std::cell::RefCell;
@@ -22,7 +22,7 @@ thread_local! {
     static PAGE: RefCell<EmbeddedPage> = RefCell::default();
 }
 
-/// Makes room for what goes in, and says where it is.
+/// Reserves space for the input, and returns its address.
 #[unsafe(no_mangle)]
 extern "C" fn reserve(len: usize) -> *mut u8 {
     with(|page| {
@@ -32,14 +32,14 @@ extern "C" fn reserve(len: usize) -> *mut u8 {
     })
 }
 
-/// Where what came out is.
+/// Returns the address of the output.
 #[unsafe(no_mangle)]
 extern "C" fn output() -> *const u8 {
     with(|page| page.buffer.as_ptr())
 }
 
-/// Reads the recording that was put in. How long the sentence is that says why there is none; 0 if
-/// there is one.
+/// Reads the recording in the buffer. Returns 0 on success, otherwise the length of the error
+/// message.
 #[unsafe(no_mangle)]
 extern "C" fn open() -> usize {
     with(|page| match Capture::from_bytes(std::mem::take(&mut page.buffer)) {
@@ -51,7 +51,7 @@ extern "C" fn open() -> usize {
     })
 }
 
-/// How long the next frame of the recording is; 0 at its end.
+/// Writes the next frame of the recording and returns its length; 0 at the end of the recording.
 #[unsafe(no_mangle)]
 extern "C" fn next() -> usize {
     with(|page| match page.feed.next(&page.capture) {
@@ -60,7 +60,7 @@ extern "C" fn next() -> usize {
     })
 }
 
-/// Answers the question that was put in, and says how long the answer is.
+/// Answers the question in the buffer and returns the length of the answer.
 #[unsafe(no_mangle)]
 extern "C" fn ask() -> usize {
     with(|page| {

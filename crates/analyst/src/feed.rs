@@ -1,7 +1,7 @@
-//! A recording as frames: all of it at first, then what is new while it grows.
+//! A recording as frames: first the whole recording, then the new messages while it grows.
 //!
-//! Each frame has the connections and texts that its messages name, and some ten thousand messages, so
-//! that the page draws before it has all of them.
+//! Each frame has some ten thousand messages, and the connections and texts that they name.
+//! Therefore the page can draw before it has all frames.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -15,14 +15,14 @@ use wire::message::MessageType;
 use crate::frame::{ColumnName, FrameColumn, FrameHead, PageFrame};
 use crate::selection::start;
 
-/// How much of a recording was already sent.
+/// The position in a recording up to which its content was sent.
 #[derive(Debug, Default)]
 pub struct Feed {
     messages: usize,
     strings: usize,
-    /// The connections as they were sent last, to send again only those that have changed.
+    /// The connections as they were last sent, so that only changed ones are sent again.
     peers: Vec<PeerEntry>,
-    /// By bus and number of a unique name.
+    /// The indexes of connections, by bus and number of the unique name.
     recipients: HashMap<(BusId, u64), u32>,
 }
 
@@ -32,9 +32,9 @@ pub struct Feed {
 pub struct MessagesHead<'c> {
     /// Row of the first message of this frame.
     pub first: usize,
-    /// Messages of this frame.
+    /// The number of messages in this frame.
     pub count: usize,
-    /// Messages that the recording has by now.
+    /// The number of messages in the recording so far.
     pub total: usize,
     /// Time of the first message of the recording: nanoseconds since 1970, as digits.
     pub start_ns: String,
@@ -42,7 +42,7 @@ pub struct MessagesHead<'c> {
     /// recording, if the column `step` is present.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<f64>,
-    /// Index of the first of `strings`.
+    /// The index of the first text in `strings`.
     pub first_string: usize,
     /// Texts that were not sent before.
     pub strings: Vec<&'c str>,
@@ -62,11 +62,11 @@ pub struct MessagesHead<'c> {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Peer"))]
 pub struct PeerEntry {
-    /// Its number in this recording.
+    /// The index of the connection in this recording.
     pub id: usize,
-    /// Its bus, as an index.
+    /// The index of its bus.
     pub bus: u16,
-    /// Its unique name.
+    /// The unique name of the connection.
     pub unique: String,
     /// Well-known names that it has owned.
     pub names: Vec<String>,
@@ -74,32 +74,32 @@ pub struct PeerEntry {
     pub label: String,
     /// The process that has the connection, if it is known.
     pub process: Option<ProcessEntry>,
-    /// When it connected, if that was recorded.
+    /// The time when it connected, if recorded.
     pub arrived: Option<i64>,
-    /// When it disconnected, if that was recorded.
+    /// The time when it disconnected, if recorded.
     pub left: Option<i64>,
-    /// Why the bus disconnected it.
+    /// The reason why the bus disconnected it.
     pub why: Option<String>,
-    /// Whether it exists to make the recording.
+    /// True if the connection exists only to make the recording.
     pub recorder: bool,
 }
 
-/// A process that has a connection. Facts that are unknown are `None`.
+/// The process of a connection. Unknown facts are `None`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Process"))]
 pub struct ProcessEntry {
-    /// Process id.
+    /// The process id (pid).
     pub pid: Option<u32>,
-    /// User id.
+    /// The user id (uid).
     pub uid: Option<u32>,
     /// The usual name of the program.
     pub program: Option<String>,
     /// Path of the executable.
     pub exe: Option<String>,
-    /// Words of the command line.
+    /// The words of the command line.
     pub command: Vec<String>,
-    /// The systemd unit.
+    /// The systemd unit of the process.
     pub unit: Option<String>,
 }
 
@@ -108,21 +108,21 @@ pub struct ProcessEntry {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Bus"))]
 pub struct BusEntry {
-    /// Its name on the page.
+    /// The name of the bus on the page.
     pub label: String,
-    /// Its address, if it is known.
+    /// The address of the bus, if it is known.
     pub address: Option<String>,
-    /// How its messages were captured.
+    /// The method by which its messages were captured.
     pub method: CaptureMethod,
-    /// Whether the contents of its messages were removed.
+    /// True if the contents of its messages were redacted.
     pub redacted: bool,
-    /// The file that it was read from, as an index.
+    /// The index of the file that it was read from.
     pub file: usize,
 }
 
 impl Feed {
-    /// The next frame of `capture`, which must be the same one each time, perhaps grown; `None` if
-    /// nothing is new.
+    /// Returns the next frame of `capture`, which must be the same recording each time but may have
+    /// grown; `None` if there is no new content.
     pub fn next(&mut self, capture: &Capture) -> Option<PageFrame> {
         let peers = self.peers(capture);
         let end = capture.len().min(self.messages + MESSAGES_MAX);
@@ -185,8 +185,8 @@ impl Feed {
         rows
     }
 
-    /// The connection with this number. One that is unknown now may be known for the next message, so
-    /// only connections that were found are remembered.
+    /// The connection with this number. Only known connections are cached, because an unknown one
+    /// may be known for the next message.
     fn recipient(&mut self, capture: &Capture, bus: BusId, number: u64) -> u32 {
         if let Some(&known) = self.recipients.get(&(bus, number)) {
             return known;
@@ -243,7 +243,7 @@ fn buses(capture: &Capture) -> Vec<BusEntry> {
     capture.buses().iter().enumerate().map(entry).collect()
 }
 
-/// Messages in columns.
+/// Messages as columns of numbers.
 #[derive(Debug, Default)]
 struct MessageRows {
     at: Vec<f64>,
@@ -291,7 +291,8 @@ impl MessageRows {
         self.delivered.push(delivered);
     }
 
-    /// The value of a time column for the next row. A time that is too long for it goes into `long`.
+    /// The value of a time column for the next row. A time that is too long for it goes into
+    /// `long`.
     fn nanos(&mut self, column: ColumnName, time: Option<Duration>) -> u32 {
         let Some(time) = time else { return NONE };
         let nanos = nanos(time);
@@ -327,8 +328,8 @@ impl MessageRows {
             .with_column(ColumnName::Recipients, FrameColumn::Packed(&self.recipients))
     }
 
-    /// Times from each message to the next; `None` if there are no messages, or if one of these times
-    /// does not fit.
+    /// Times from each message to the next; `None` if there are no messages, or if one of these
+    /// times does not fit.
     fn steps(&self) -> Option<Vec<u32>> {
         let before = self.at.first()?;
         let before = std::iter::once(before).chain(&self.at);
@@ -336,7 +337,8 @@ impl MessageRows {
     }
 }
 
-/// How long it took until the addressee got the message; without an addressee, the last recipient.
+/// The time until the destination got the message; without a destination, until the last recipient
+/// got it.
 fn delivered(message: &CapturedMessage<'_>) -> Option<Duration> {
     let copies = message.deliveries()?;
     let addressed = copies.iter().find(|copy| copy.rules == 0);
@@ -346,12 +348,12 @@ fn delivered(message: &CapturedMessage<'_>) -> Option<Duration> {
     }
 }
 
-/// A step that does not go back and is shorter than four seconds.
+/// A step that is not negative and shorter than four seconds.
 fn short(step: f64) -> Option<u32> {
     (0.0..f64::from(NONE)).contains(&step).then_some(step as u32)
 }
 
-/// How many messages before a reply its call is.
+/// The number of rows between a reply and its call.
 fn answers(message: &CapturedMessage<'_>) -> u32 {
     let call = message.partner().map(|call| call.id().index());
     let before = call.and_then(|call| message.id().index().checked_sub(call));
@@ -373,13 +375,13 @@ fn index(peer: Option<RecordedPeerId>) -> u32 {
     peer.map_or(NONE, |peer| peer.index() as u32)
 }
 
-/// Stands for an absent connection, reply or time.
+/// Represents an absent connection, reply or time.
 const NONE: u32 = u32::MAX;
 
-/// Stands for a time in `long`: the bus held the call while its service started, for example.
+/// Represents a time in `long`, for example if the bus held the call while its service started.
 const LONG: u32 = NONE - 1;
 
-/// Messages in one frame at most.
+/// The maximum number of messages in one frame.
 const MESSAGES_MAX: usize = 65_536;
 
 #[cfg(test)]
@@ -396,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn each_thing_is_told_once() {
+    fn strings_and_peers_are_sent_once() {
         let mut recording = TestRecording::new();
         recording.owner("org.example.Mail", ":1.6");
         let call = recording.call(":1.5", "org.example.Mail", "/ org.example.Mail.Get", &());
@@ -404,8 +406,8 @@ mod tests {
         let first = json_of(feed.next(&recording.capture()).unwrap());
         assert_eq!((&first["first"], &first["count"]), (&0.into(), &1.into()));
         assert_eq!(first["files"], json!([]), "it was read from no file");
-        let uniques = |told: &Value| {
-            let peers = told["peers"].as_array().unwrap().iter();
+        let uniques = |sent: &Value| {
+            let peers = sent["peers"].as_array().unwrap().iter();
             peers.map(|peer| peer["unique"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
         };
         assert!(uniques(&first).contains(&":1.5".to_owned()), "{first}");
@@ -413,25 +415,25 @@ mod tests {
         recording.wait_ms(3).reply(&call, ":1.6", &());
         let second = json_of(feed.next(&recording.capture()).unwrap());
         assert_eq!((&second["first"], &second["count"]), (&1.into(), &1.into()));
-        assert_eq!(uniques(&second), [""; 0], "nobody has changed");
+        assert_eq!(uniques(&second), [""; 0], "no connection has changed");
         assert!(feed.next(&recording.capture()).is_none());
     }
 
-    /// A call that was held for six seconds while its service started.
+    /// A call that the bus held for six seconds while its service started.
     #[test]
-    fn times_of_more_than_four_seconds_are_told_whole() {
+    fn times_of_more_than_four_seconds_are_sent_exactly() {
         let mut recording = TestRecording::new();
-        let told = |recording: &TestRecording| {
+        let sent = |recording: &TestRecording| {
             let frame = Feed::default().next(&recording.capture()).expect("a message");
             json_of(frame)["long"].clone()
         };
         recording.call(":1.5", "org.x.Late", "/l org.x.Late.Get", &());
         recording.delivered(4_294_967, &[(7, 4_294_967, 0)]);
-        assert_eq!(told(&recording), Value::Null);
+        assert_eq!(sent(&recording), Value::Null);
         recording.call(":1.5", "org.x.Late", "/l org.x.Late.Get", &());
         recording.delivered(6_000_010, &[(7, 6_000_020, 0)]);
         let expected =
             json!([["routed", 1, 6_000_010_000_u64], ["delivered", 1, 6_000_020_000_u64]]);
-        assert_eq!(told(&recording), expected);
+        assert_eq!(sent(&recording), expected);
     }
 }

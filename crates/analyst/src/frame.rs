@@ -14,8 +14,8 @@ use serde::Serialize;
 use crate::answers::AnswerBody;
 use crate::feed::MessagesHead;
 
-/// The version of the format. A page that was made for another version reports this instead of
-/// showing something wrong.
+/// The version of the format. A page for another version reports an error instead of showing wrong
+/// data.
 pub const VERSION: u32 = 3;
 
 /// The JSON of a frame, without the list of its columns.
@@ -31,20 +31,21 @@ pub enum FrameHead<'a> {
     Missing {
         /// Messages that the bus had overwritten before they were read.
         overrun: u64,
-        /// How often the bus closed the connection. Messages until the next connection are missing too.
+        /// The number of times that the bus closed the connection. Messages until the next
+        /// connection are missing too.
         disconnected: u64,
     },
     /// The oldest messages of a bus were dropped. All other messages follow again.
     Reset {
-        /// How many messages precede the first one that follows.
+        /// The number of messages that precede the first one that follows.
         before: u64,
     },
     /// The last frame of the stream.
     End {
-        /// Why the stream ended early; `None` if the recording is complete.
+        /// The reason why the stream ended early; `None` if the recording is complete.
         why: Option<String>,
     },
-    /// The answer to a question.
+    /// The answer to a question of the page.
     Answer {
         /// The answer, under the name of its question.
         answer: AnswerBody,
@@ -53,21 +54,21 @@ pub enum FrameHead<'a> {
     Refusal {
         /// The reason, as a sentence.
         message: String,
-        /// The column at which the query is wrong, in characters from 1.
+        /// The column of the error in the query, in characters from 1.
         #[serde(skip_serializing_if = "Option::is_none")]
         column: Option<usize>,
-        /// Whether more text after the query can make it valid.
+        /// True if more text after the query can make it valid.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         unfinished: bool,
     },
-    /// The question names rows of messages that have been dropped since.
+    /// The question names rows of messages that have been dropped in the meantime.
     Moved {
-        /// How many messages precede the first one.
+        /// The number of messages that precede the first one.
         before: u64,
     },
 }
 
-/// What the stream begins with.
+/// The content of the first frame.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HelloHead<'a> {
@@ -77,22 +78,22 @@ pub struct HelloHead<'a> {
     pub program: &'a str,
     /// The title of the page.
     pub title: &'a str,
-    /// What the page shows.
+    /// The kind of data on the page.
     pub mode: PageMode,
-    /// Whether the page can ask the bus for its objects.
+    /// True if the page can read the objects on the bus.
     pub objects: bool,
-    /// Whether the page may call methods and set properties.
+    /// True if the page may call methods and set properties.
     pub calls: bool,
 }
 
-/// What the page shows.
+/// The kind of data that a page shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum PageMode {
     /// Recordings that the program reads.
     Recording,
-    /// A running bus.
+    /// The messages of a running bus.
     Live,
     /// A recording inside a saved page.
     Embedded,
@@ -103,93 +104,93 @@ pub enum PageMode {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ColumnName {
-    /// Time from the message before to this message.
+    /// The time from the previous message to this one.
     Step,
-    /// Time of a message.
+    /// The time of a message.
     At,
-    /// Type of a message.
+    /// The type of a message.
     Kind,
-    /// Flags of a message.
+    /// The flags of a message.
     Flags,
-    /// How much of a message is known, and whether it is valid.
+    /// The completeness and validity of a message.
     Health,
-    /// Bus of a message.
+    /// The bus of a message.
     Bus,
-    /// Sender of a message; start of a stretch of processor time.
+    /// The sender of a message, or the start of a span of processor time.
     From,
-    /// Recipient of a message.
+    /// The recipient of a message.
     To,
-    /// Destination field of a message.
+    /// The destination field of a message.
     Destination,
-    /// Path field of a message.
+    /// The path field of a message.
     Path,
-    /// Interface field of a message.
+    /// The interface field of a message.
     Interface,
-    /// Member field of a message; the name of an error.
+    /// The member field of a message; for an error, the name of the error.
     Member,
-    /// How many rows before a reply its call is.
+    /// The number of rows between a reply and its call.
     Answers,
-    /// Bytes of a message.
+    /// The size of a message in bytes.
     Size,
-    /// Time until the bus had routed a message.
+    /// The time until the bus had routed a message.
     Routed,
-    /// Time until the bus had delivered a message.
+    /// The time until the bus had delivered a message.
     Delivered,
-    /// How many rows of `recipients` belong to a message.
+    /// The number of rows of `recipients` that belong to a message.
     Copies,
-    /// Recipients of all copies.
+    /// The recipients of all copies.
     Recipients,
-    /// One bit for each message: whether a query selects it.
+    /// One bit for each message: set if a query selects it.
     Selected,
-    /// Bytes of a file.
+    /// The bytes of a file.
     File,
-    /// The connection that stands for a process.
+    /// The connection that represents a process.
     Peer,
-    /// End of a stretch of processor time.
+    /// The end of a span of processor time.
     Until,
-    /// Nanoseconds that a process ran within a stretch.
+    /// The nanoseconds that a process ran within a span.
     On,
 }
 
-/// What the JSON of a frame says about a column of it.
+/// The description of a column in the JSON of a frame.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ColumnHead {
-    /// The name.
+    /// The name of the column.
     pub name: ColumnName,
-    /// How the numbers are stored.
+    /// The storage type of the numbers.
     #[serde(rename = "type")]
     pub packing: ColumnType,
-    /// How many numbers the column has.
+    /// The number of numbers in the column.
     pub length: usize,
-    /// The value of all numbers of the type `same`.
+    /// The value of all numbers, if the type is `same`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<u32>,
 }
 
-/// How the numbers of a column are stored.
+/// The storage type of a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ColumnType {
-    /// 8 bits, unsigned.
+    /// Unsigned numbers of 8 bits.
     U8,
-    /// 32 bits, unsigned.
+    /// Unsigned numbers of 32 bits.
     U32,
     /// Floating-point numbers of 64 bits.
     F64,
-    /// 8 bits, sign-extended to 32.
+    /// Numbers of 8 bits, sign-extended to 32.
     I8,
-    /// 16 bits, sign-extended to 32.
+    /// Numbers of 16 bits, sign-extended to 32.
     I16,
     /// No bytes: all numbers are equal.
     Same,
 }
 
-/// A frame while it is put together.
+/// A frame under construction.
 #[derive(Debug)]
 pub struct PageFrame {
-    /// A JSON object.
+    /// The head of the frame, a JSON object.
     head: Vec<u8>,
     columns: Vec<ColumnHead>,
     data: Vec<u8>,
@@ -198,18 +199,18 @@ pub struct PageFrame {
 /// The numbers of a column, one for each row.
 #[derive(Clone, Copy, Debug)]
 pub enum FrameColumn<'c> {
-    /// 8 bits each.
+    /// Numbers of 8 bits each.
     U8(&'c [u8]),
-    /// 32 bits each.
+    /// Numbers of 32 bits each.
     U32(&'c [u32]),
-    /// Floating-point numbers, which hold whole ones up to 2^53 exactly.
+    /// Floating-point numbers, which represent integers up to 2^53 exactly.
     F64(&'c [f64]),
-    /// 32 bits each, stored in as few bits as hold all of them.
+    /// Numbers of 32 bits, stored in as few bits as all of them need.
     Packed(&'c [u32]),
 }
 
-/// How a packed column is stored. Numbers of fewer than 32 bits are signed, so that the largest number
-/// of 32 bits, which stands for an absent value, is -1 in all of them.
+/// The storage of a packed column. Numbers of fewer than 32 bits are signed, so that the largest
+/// number of 32 bits, which represents an absent value, is -1 in all of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Packing {
     /// All numbers have this value.
@@ -220,22 +221,22 @@ enum Packing {
 }
 
 impl PageFrame {
-    /// A frame without columns.
+    /// Creates a frame without columns.
     ///
     /// # Panics
     ///
-    /// If the head cannot be written as JSON, which is a bug.
+    /// If the head cannot be serialized as JSON, which would be a bug.
     pub fn new(head: &FrameHead<'_>) -> Self {
         let head = serde_json::to_vec(head).expect("a head can be written as JSON");
         Self { head, columns: Vec::new(), data: Vec::new() }
     }
 
-    /// The frame that answers a question.
+    /// Creates the frame that answers a question.
     pub fn answer(answer: AnswerBody) -> Self {
         Self::new(&FrameHead::Answer { answer })
     }
 
-    /// The same frame with one more column.
+    /// Adds a column to the frame.
     #[must_use]
     pub fn with_column(mut self, name: ColumnName, column: FrameColumn<'_>) -> Self {
         let value = match column.packing() {
@@ -249,11 +250,11 @@ impl PageFrame {
         self
     }
 
-    /// The bytes of the frame.
+    /// Returns the bytes of the frame.
     pub fn into_bytes(self) -> Vec<u8> {
         let mut json = self.head;
         if !self.columns.is_empty() {
-            // The head is an object with at least its kind, so a member can follow.
+            // The head is an object with at least one member, so another one can follow.
             json.pop();
             json.extend_from_slice(b",\"columns\":");
             let columns = serde_json::to_vec(&self.columns);
@@ -335,7 +336,7 @@ impl Packing {
     }
 }
 
-/// Whether all numbers fit after a cast to signed numbers.
+/// Returns true if all numbers fit after a cast to signed numbers.
 fn fit(numbers: &[u32], fits: impl Fn(i32) -> bool) -> bool {
     numbers.iter().all(|&number| fits(number.cast_signed()))
 }
@@ -344,15 +345,15 @@ fn pad(bytes: &mut Vec<u8>, with: u8) {
     bytes.resize(bytes.len().next_multiple_of(ALIGNMENT), with);
 }
 
-/// A length for a prefix. Frames are far shorter than 4 GiB.
+/// A length as a prefix. Frames are far shorter than 4 GiB.
 fn u32_of(len: usize) -> u32 {
     u32::try_from(len).expect("a frame is shorter than 4 GiB")
 }
 
-/// Bytes of the two lengths at the start.
+/// The size of the two lengths at the start, in bytes.
 const PREFIX_LEN: usize = 8;
 
-/// Bytes. A column of any type can be viewed in place at a multiple of this.
+/// The alignment in bytes. A column of any type can be viewed in place at a multiple of it.
 const ALIGNMENT: usize = 8;
 
 #[cfg(test)]

@@ -1,17 +1,18 @@
 //! Answers the questions of the viewer's page about a recording.
 //!
-//! The page gets columns of all messages, to draw from, and asks for everything else. The same code
-//! answers in the server and, as WebAssembly, in a saved page, so that each number has one definition.
-//! `docs/view-format.md` describes the format.
+//! The page gets columns of all messages, which it draws, and asks for everything else. The same
+//! code answers in the server and, as WebAssembly, in a saved page, so each number has one
+//! definition. `docs/view-format.md` describes the format.
 //!
-//! The types of frames, questions and answers define the format. With the feature `schema` they describe
-//! themselves, and `diligence-viewer` generates the page's types and run-time checks from that.
+//! The types of frames, questions and answers define the format. With the feature `schema` they
+//! describe themselves, and `diligence-viewer` generates the page's types and run-time checks from
+//! that.
 //!
-//! The modules, in the order of reading:
+//! The modules, in reading order:
 //!
-//! - [`frame`]: the format of frames: JSON, and columns of numbers behind it.
+//! - [`frame`]: the format of frames: JSON, followed by columns of numbers.
 //! - [`feed`]: a recording as frames, from its first message on.
-//! - [`selection`]: which messages of a recording are meant.
+//! - [`selection`]: selections of messages.
 //! - [`question`]: the questions.
 //! - [`answers`]: the answers, one module for each part of the page.
 //! - [`value_type`]: types of values, parsed and in words.

@@ -15,51 +15,51 @@ use crate::selection::{InvalidQuery, Selection, SelectionSpan};
 #[cfg_attr(feature = "schema", schemars(rename = "Question"))]
 #[serde(tag = "ask", rename_all = "kebab-case")]
 pub enum PageQuestion {
-    /// Which messages are selected.
+    /// Finds the selected messages.
     Select {
-        /// The selection.
+        /// The selection to apply.
         #[serde(flatten)]
         selection: Selection,
     },
-    /// How many messages there are without each part of the selection.
+    /// Counts the messages without each part of the selection.
     Without {
-        /// The selection.
+        /// The selection with all parts.
         #[serde(flatten)]
         selection: Selection,
     },
-    /// How a query can continue at a place.
+    /// Completes a query at the cursor.
     Complete {
         /// The text of the query.
         query: String,
-        /// The place, as an offset in bytes.
+        /// The cursor, as an offset in bytes.
         cursor: usize,
     },
     /// Everything about one message.
     Message {
-        /// Its row.
+        /// The row of the message.
         id: u32,
     },
-    /// Totals, with what limits their meaning.
+    /// Totals, with notes about facts that limit their meaning.
     Summary {
-        /// Which messages count.
+        /// The messages that are counted.
         #[serde(flatten)]
         selection: Selection,
     },
     /// A table of statistics.
     Statistics {
-        /// Its name: see [`capture::statistics::TableSubject`].
+        /// The name of the table: see [`capture::statistics::TableSubject`].
         subject: String,
-        /// Which messages count.
+        /// The messages that are counted.
         #[serde(flatten)]
         selection: Selection,
     },
-    /// What the linter finds.
+    /// The findings of the linter.
     Findings,
-    /// Why the recording is incomplete.
+    /// The reasons why the recording is incomplete.
     Ending,
-    /// Which callers waited, which calls were slow, how services started.
+    /// The callers that waited, the slowest calls, and the starts of services.
     Timeline {
-        /// Which calls count.
+        /// The calls that are counted.
         #[serde(flatten)]
         selection: Selection,
     },
@@ -67,13 +67,13 @@ pub enum PageQuestion {
     Save {
         /// The format of the file.
         format: FileFormat,
-        /// Which messages; with each call its reply, and with each reply its call.
+        /// The messages to save. With each call its reply is saved, and with each reply its call.
         #[serde(flatten)]
         selection: Selection,
     },
-    /// When processes ran.
+    /// The times when processes ran.
     Switches {
-        /// The stretch of time.
+        /// The time range of the answer.
         #[serde(flatten)]
         stretch: SelectionSpan,
     },
@@ -83,24 +83,24 @@ pub enum PageQuestion {
         before: Vec<u16>,
         /// The buses of the second one.
         after: Vec<u16>,
-        /// Which messages count.
+        /// The messages that are compared.
         #[serde(flatten)]
         selection: Selection,
     },
 }
 
-/// Why a question has no answer.
+/// The reason why a question has no answer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum QuestionRefusal {
     /// The question is malformed or unknown.
-    #[error("the question is not understood: {0}")]
+    #[error("the question is malformed or unknown: {0}")]
     Question(serde_json::Error),
     /// The query is malformed.
     #[error(transparent)]
     Query(#[from] InvalidQuery),
     /// No table has this name.
-    #[error("there is no table of \"{0}\"")]
+    #[error("there is no table named \"{0}\"")]
     Subject(String),
     /// No message has this number.
     #[error("there is no message {}", u64::from(*.0) + 1)]
@@ -109,11 +109,12 @@ pub enum QuestionRefusal {
     #[error(transparent)]
     Unknowable(Unknowable),
     /// Reading the recording failed.
-    #[error("the recording cannot be read any more: {0}")]
+    #[error("the recording can no longer be read: {0}")]
     Io(#[from] std::io::Error),
 }
 
-/// Answers a question in JSON. A question that cannot be answered gets a frame of the kind `refusal`.
+/// Answers a question in JSON. A question that cannot be answered gets a frame of the kind
+/// `refusal`.
 pub fn answer(capture: &Capture, question: &[u8]) -> PageFrame {
     let question = serde_json::from_slice(question).map_err(QuestionRefusal::Question);
     question
@@ -175,7 +176,7 @@ mod tests {
     use serde_json::json;
     use testkit::recording::TestRecording;
 
-    /// The answer to a question, without its name; the head of a refusal.
+    /// The answer to a question, without its name; or the head of a refusal.
     fn answered(capture: &Capture, question: &serde_json::Value) -> serde_json::Value {
         let bytes = answer(capture, question.to_string().as_bytes()).into_bytes();
         let start = bytes.iter().position(|&byte| byte == b'{').expect("a head");

@@ -1,34 +1,34 @@
-//! Which messages of a recording are meant.
+//! Selections of messages in a recording.
 
 use std::collections::HashSet;
 use std::time::Duration;
 
 use capture::Capture;
 use capture::model::CapturedMessage;
-use capture::query::{Matcher, OfRecorder, Query, QueryError};
+use capture::query::{Matcher, Query, QueryError, RecorderMessageCount};
 use capture::record::RecordedTime;
 use capture::statistics::Unknowable;
 use capture::text::units;
 use serde::{Deserialize, Serialize};
 
-/// Which messages are meant: those that a query selects, of a stretch of time, in which nobody is
-/// involved who is hidden. The [`Default`] means all that the programs did.
+/// A selection of messages by a query, a time range and hidden connections. The [`Default`] selects
+/// all messages except messages of the recorder.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Selection {
-    /// A query, in the language of all commands.
+    /// A query, in the language that all commands use.
     pub query: String,
-    /// Places of connections in the recording. A message that one of them sends, or is addressed to,
-    /// is not meant; nor is a reply of which that is so.
+    /// The indexes of hidden connections. A message is not selected if one of them is its sender or
+    /// destination. The reply to such a message is not selected either.
     pub hidden: Vec<u32>,
-    /// Nanoseconds since the first message, from which on messages are meant.
+    /// The first selected time, in nanoseconds since the first message.
     pub from: Option<f64>,
-    /// Nanoseconds since the first message, before which messages are meant.
+    /// The end of the selected time, in nanoseconds since the first message.
     pub until: Option<f64>,
 }
 
-/// A selection that was understood.
+/// A selection with a parsed query.
 #[derive(Debug)]
 pub struct SelectedMessages {
     query: Query,
@@ -37,7 +37,7 @@ pub struct SelectedMessages {
     until: Option<RecordedTime>,
 }
 
-/// A selection that asks messages one after the other.
+/// Applies a selection to one message after the other.
 #[derive(Debug)]
 pub struct Selector<'s> {
     selected: &'s SelectedMessages,
@@ -45,13 +45,13 @@ pub struct Selector<'s> {
 }
 
 impl Selection {
-    /// Whether all messages are meant, as nobody has asked for less.
+    /// Returns true if all messages are selected.
     pub(crate) fn is_everything(&self) -> bool {
         let Self { query, hidden, from, until } = self;
         query.trim().is_empty() && hidden.is_empty() && from.is_none() && until.is_none()
     }
 
-    /// What is meant, in words for people.
+    /// Describes the selection in words.
     pub(crate) fn words(&self) -> String {
         let time = |nanos: f64| units::duration(Duration::from_nanos(nanos.max(0.0) as u64));
         let hidden = self.hidden.len() as u64;
@@ -67,11 +67,11 @@ impl Selection {
         parts.collect::<Vec<_>>().join(", ")
     }
 
-    /// Understands what is meant.
+    /// Parses the query of the selection.
     ///
     /// # Errors
     ///
-    /// If the query is none.
+    /// If the query is malformed.
     pub fn parse(&self, capture: &Capture) -> Result<SelectedMessages, InvalidQuery> {
         let start = start(capture);
         let time = |nanos: f64| RecordedTime(start.0.saturating_add(nanos as i64));
@@ -86,29 +86,29 @@ impl Selection {
 }
 
 impl SelectedMessages {
-    /// Asks messages.
+    /// Returns a selector for the messages of the recording.
     pub fn selector(&self) -> Selector<'_> {
         Selector { selected: self, matcher: self.query.matcher() }
     }
 
-    /// The messages of the recorder that the query would select, and how many messages there are that it
-    /// does not leave out.
-    pub(crate) fn of_recorder(&self, capture: &Capture) -> (OfRecorder, usize) {
+    /// The messages of the recorder that the query would select, and the number of messages that it
+    /// does not hide.
+    pub(crate) fn of_recorder(&self, capture: &Capture) -> (RecorderMessageCount, usize) {
         (self.query.of_recorder(capture), self.query.total(capture))
     }
 
-    /// Whether there is a query.
+    /// Returns true if there is a query.
     pub(crate) fn has_query(&self) -> bool {
         self.query.expression().is_some()
     }
 
-    /// Why the recipients for which the query asks are unknown; `None` if they are known, or if it does not
-    /// ask for them.
+    /// The reason why the recipients that the query tests are unknown; `None` if they are known, or
+    /// if it does not test recipients.
     pub(crate) fn unknown_recipients(&self, capture: &Capture) -> Option<Unknowable> {
         self.query.unknown_recipients(capture)
     }
 
-    /// Why no message is meant, for a selection that means none.
+    /// The reason why this selection selects no message.
     pub(crate) fn no_match(&self, capture: &Capture) -> String {
         let all = Query::default();
         let selector = Selector { selected: self, matcher: all.matcher() };
@@ -120,7 +120,7 @@ impl SelectedMessages {
 }
 
 impl Selector<'_> {
-    /// Whether a message is meant.
+    /// Returns true if the message is selected.
     pub fn selects(&mut self, message: &CapturedMessage<'_>) -> bool {
         self.is_in_time(message) && !self.is_hidden(message) && self.matcher.selects(message)
     }
@@ -141,34 +141,34 @@ impl Selector<'_> {
     }
 }
 
-/// A stretch of time, and how closely it is looked at. Times are nanoseconds since the first message.
+/// A time range and its resolution. Times are nanoseconds since the first message.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct SelectionSpan {
-    /// From when; from the beginning without.
+    /// The start of the range; `None` for the start of the recording.
     pub from: Option<f64>,
-    /// Until when; to the end without.
+    /// The end of the range; `None` for the end of the recording.
     pub until: Option<f64>,
-    /// What is less apart than this is told as one.
+    /// The resolution: spans with a smaller distance are merged.
     pub finest: f64,
 }
 
-/// When a recording begins: at its first message. Where the bus itself has recorded, messages stand in
-/// the order of routing, and a later one may be a little older.
+/// The start of a recording: the time of its first message. In a recording by the bus itself,
+/// messages are in the order of routing, so a later message may be slightly older.
 pub fn start(capture: &Capture) -> RecordedTime {
     capture.messages().next().map_or(RecordedTime(0), |message| message.at())
 }
 
-/// A malformed query.
+/// The error of a malformed query.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct InvalidQuery {
-    /// The column of the query, in characters from 1.
+    /// The column of the error, in characters from 1.
     pub column: usize,
-    /// What is wrong there, in a sentence.
+    /// A sentence that describes the error.
     pub message: String,
-    /// Whether more text behind the query may repair it.
+    /// True if more text after the query may make it valid.
     pub is_unfinished: bool,
 }
 

@@ -6,30 +6,30 @@ use serde::Serialize;
 use wire::body::Value;
 use wire::signature::{Signature, Type};
 
-/// A type. Arrays of bytes and dictionaries are kinds of their own, because the page shows and edits
+/// A type. Arrays of bytes and dictionaries have their own kinds, because the page shows and edits
 /// them differently from other arrays.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ValueType {
-    /// The type as a signature.
+    /// The signature of the type.
     pub signature: String,
     /// The type in words.
     pub words: String,
-    /// What the type consists of.
+    /// The structure of the type.
     pub shape: TypeShape,
 }
 
-/// What a type consists of.
+/// The structure of a type.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum TypeShape {
-    /// A type that holds no other values.
+    /// A type that contains no other values.
     Basic {
-        /// Its letter in signatures.
+        /// The type code in signatures.
         code: BasicCode,
     },
-    /// A value with its type.
+    /// A value together with its type.
     Variant,
     /// An array of bytes.
     Bytes,
@@ -38,68 +38,68 @@ pub enum TypeShape {
         /// The type of its elements.
         element: Box<ValueType>,
     },
-    /// A dictionary.
+    /// A dictionary: an array of entries.
     Dictionary {
         /// The type of its keys, which is basic.
         key: Box<ValueType>,
         /// The type of its values.
         value: Box<ValueType>,
     },
-    /// A structure.
+    /// A structure of several fields.
     Structure {
         /// The types of its fields.
         fields: Vec<ValueType>,
     },
 }
 
-/// The letter of a basic type in signatures.
+/// The type code of a basic type in signatures.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum BasicCode {
-    /// BYTE.
+    /// An unsigned integer of 8 bits.
     Y,
-    /// BOOLEAN.
+    /// A boolean, encoded in 32 bits.
     B,
-    /// INT16.
+    /// A signed integer of 16 bits.
     N,
-    /// UINT16.
+    /// An unsigned integer of 16 bits.
     Q,
-    /// INT32.
+    /// A signed integer of 32 bits.
     I,
-    /// UINT32.
+    /// An unsigned integer of 32 bits.
     U,
-    /// INT64.
+    /// A signed integer of 64 bits.
     X,
-    /// UINT64.
+    /// An unsigned integer of 64 bits.
     T,
-    /// DOUBLE.
+    /// A floating-point number of 64 bits.
     D,
-    /// STRING.
+    /// A string in UTF-8.
     S,
-    /// `OBJECT_PATH`.
+    /// The path of an object.
     O,
-    /// SIGNATURE.
+    /// The signature of types.
     G,
-    /// `UNIX_FD`.
+    /// An index into the file descriptors of the message.
     H,
 }
 
-/// The types of a signature; `None` if the text is not a signature.
+/// Parses a signature; `None` if the text is not a signature.
 pub fn value_types(signature: &str) -> Option<Vec<ValueType>> {
     let signature = Signature::new(signature).ok()?;
     Some(signature.types().map(ValueType::of).collect())
 }
 
-/// All types that an answer mentions, by their signatures.
+/// All types that occur in an answer, by their signatures.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct TypeTable(BTreeMap<String, ValueType>);
 
 impl TypeTable {
-    /// Adds the types of a signature, and all types inside them. A text that is not a signature adds
-    /// nothing.
+    /// Adds the types of a signature, and all types inside them. Ignores a text that is not a
+    /// signature.
     pub fn add(&mut self, signature: &str) {
         value_types(signature).into_iter().flatten().for_each(|one| self.insert(one));
     }
@@ -108,7 +108,7 @@ impl TypeTable {
     pub fn add_value(&mut self, value: &Value) {
         let signature = notation::signature(value);
         self.add(&signature);
-        // Only variants hold values whose types are not in the signature.
+        // Only variants contain values whose types are not in the signature.
         if signature.contains('v') {
             self.add_inner(value);
         }

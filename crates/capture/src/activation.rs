@@ -2,8 +2,8 @@
 //!
 //! - [`CapturedMessage::wanted_name`]: the name whose owner a call needs.
 //! - [`CapturedMessage::waited_for_start`]: a service that started while the call waited.
-//! - [`failed_starts`]: services that did not start, each with the service that caused the failure:
-//!   a service may fail only because another one did that it needs.
+//! - [`failed_starts`]: services that failed to start, each with the service that caused the
+//!   failure: a service may fail only because another service that it needs has failed.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -21,11 +21,11 @@ use crate::record::{BusId, Fact, RecordedTime};
 pub struct ServiceStart {
     /// The connection of the service.
     pub service: RecordedPeerId,
-    /// When the waiting call was sent.
+    /// The time when the waiting call was sent.
     pub called: RecordedTime,
-    /// When the service connected, or else when it took the name.
+    /// The time when the service connected; if unknown, the time when it acquired the name.
     pub connected: RecordedTime,
-    /// When the service took the name.
+    /// The time when the service acquired the name.
     pub owned: RecordedTime,
 }
 
@@ -105,25 +105,25 @@ worded_enum! {
         /// The program of the service exited.
         Exited = "its program exited",
         /// A signal killed the program of the service.
-        Crashed = "its program was ended by a signal",
+        Crashed = "its program was killed by a signal",
         /// The program of the service cannot be executed.
         NotExecuted = "its program cannot be executed",
         /// The service file is invalid.
-        InvalidFile = "its service file cannot be used",
+        InvalidFile = "its service file is invalid",
         /// The systemd unit failed or is unknown.
         Unit = "its unit failed",
-        /// The service did not take its name within the time limit of the bus.
-        TimedOut = "it did not take its name in time",
-        /// The service did not take its name before the caller left or the recording ended. The bus
-        /// has no time limit, or a longer one.
-        NeverCame = "it did not take its name while the caller waited",
+        /// The service did not acquire its name within the time limit of the bus.
+        TimedOut = "it did not acquire its name in time",
+        /// The service did not acquire its name before the caller disconnected or the recording
+        /// ended. The bus has no time limit, or a longer one.
+        NeverCame = "it did not acquire its name while the caller waited",
         /// The bus reported another reason.
         Other = "the bus could not start it",
     }
 }
 
 impl ServiceStartFailure {
-    /// Whether the service was still starting when the caller or the bus gave up.
+    /// Returns true if the service was still starting when the caller or the bus gave up.
     const fn is_pending(self) -> bool {
         matches!(self, Self::TimedOut | Self::NeverCame)
     }
@@ -161,12 +161,12 @@ impl ServiceStartFailure {
     }
 }
 
-/// A service that did not start.
+/// A service that failed to start.
 #[derive(Clone, Debug)]
 pub struct FailedStart<'c> {
     /// The bus that tried to start the service.
     pub bus: BusId,
-    /// The name that it did not take.
+    /// The name that the service did not acquire.
     pub name: String,
     /// The reason for the failure.
     pub failure: ServiceStartFailure,
@@ -174,36 +174,36 @@ pub struct FailedStart<'c> {
     pub words: Option<String>,
     /// The calls that waited for this start, in order; at least one.
     pub calls: Vec<CapturedMessage<'c>>,
-    /// When the first waiting call was sent.
+    /// The time when the first waiting call was sent.
     pub from: RecordedTime,
-    /// When the start had failed.
+    /// The time when the start had failed.
     pub until: RecordedTime,
-    /// How much later the service took the name nevertheless.
+    /// The delay after which the service acquired the name nevertheless.
     pub late_by: Option<Duration>,
     /// The other service that caused the failure, if any. The recording does not show which
-    /// connection belongs to a service that did not take its name, so this is `None` unless only
+    /// connection belongs to a service that did not acquire its name, so this is `None` unless only
     /// one connection can belong to it.
-    pub culprit: Option<Culprit>,
+    pub dependency: Option<FailedDependency>,
 }
 
 /// The other service that caused a failed start. If that service depended on yet another one, this
 /// is the last service of the chain.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Culprit {
+pub enum FailedDependency {
     /// The service was waiting for this one when it failed, or exited after this one had failed.
     Service(String),
     /// The service exited after the bus had reported that this name has no owner and is not
     /// activatable.
     Absent(String),
     /// The service and this one waited for each other, possibly through others.
-    Circle(String),
+    Cycle(String),
 }
 
-impl Culprit {
+impl FailedDependency {
     /// Returns the name of the other service.
     pub fn name(&self) -> &str {
         match self {
-            Self::Service(name) | Self::Absent(name) | Self::Circle(name) => name,
+            Self::Service(name) | Self::Absent(name) | Self::Cycle(name) => name,
         }
     }
 }
@@ -214,25 +214,27 @@ impl FailedStart<'_> {
         let cause = self.failure.as_str();
         let why =
             self.words.as_ref().map_or_else(|| cause.to_owned(), |it| format!("{cause}: {it}"));
-        match &self.culprit {
-            Some(Culprit::Absent(name)) => format!("{why}; {name} does not exist"),
-            Some(Culprit::Circle(name)) => format!("{why}; it and {name} wait for each other"),
-            Some(Culprit::Service(_)) | None => why,
+        match &self.dependency {
+            Some(FailedDependency::Absent(name)) => format!("{why}; {name} does not exist"),
+            Some(FailedDependency::Cycle(name)) => {
+                format!("{why}; it and {name} wait for each other")
+            }
+            Some(FailedDependency::Service(_)) | None => why,
         }
     }
 
     /// Returns the name of the service that caused the failure. If services wait for each other,
     /// this is the one that was called first.
     pub fn blamed(&self) -> &str {
-        match &self.culprit {
-            Some(Culprit::Service(name) | Culprit::Absent(name)) => name,
-            Some(Culprit::Circle(_)) | None => &self.name,
+        match &self.dependency {
+            Some(FailedDependency::Service(name) | FailedDependency::Absent(name)) => name,
+            Some(FailedDependency::Cycle(_)) | None => &self.name,
         }
     }
 }
 
-/// Finds the services that did not start for the calls that `selects` accepts, in the order of the
-/// first calls.
+/// Finds the services that failed to start for the calls that `selects` accepts, in the order of
+/// the first calls.
 pub fn failed_starts<'c>(
     capture: &'c Capture,
     selects: impl Fn(&CapturedMessage<'c>) -> bool,
@@ -245,14 +247,15 @@ pub fn failed_starts<'c>(
         return Vec::new();
     }
     let chains = StartWaitChains::new(capture, &search);
-    let causes: Vec<_> = search.failed.iter().map(|start| chains.culprit(start)).collect();
-    for (start, culprit) in search.failed.iter_mut().zip(causes) {
-        start.culprit = culprit;
+    let causes: Vec<_> =
+        search.failed.iter().map(|start| chains.failed_dependency(start)).collect();
+    for (start, dependency) in search.failed.iter_mut().zip(causes) {
+        start.dependency = dependency;
     }
     search.failed
 }
 
-/// How a call failed because its service did not start, and when.
+/// The reason and time of the failure of a call whose service failed to start.
 fn failure(call: &CapturedMessage<'_>) -> Option<(ServiceStartFailure, RecordedTime)> {
     if let Some(error) = call.partner() {
         let failure = is_of_bus(call, &error).then(|| ServiceStartFailure::of_error(call, &error));
@@ -264,8 +267,8 @@ fn failure(call: &CapturedMessage<'_>) -> Option<(ServiceStartFailure, RecordedT
         .then(|| (ServiceStartFailure::NeverCame, call.at().after(waited)))
 }
 
-/// Whether the recording shows that the name had no owner when a call without a reply was sent, nor
-/// while the caller waited.
+/// Returns true if the recording shows that the name had no owner when a call without a reply was
+/// sent, and got none while the caller waited.
 fn is_known_to_be_absent(call: &CapturedMessage<'_>) -> bool {
     let capture = call.capture();
     if call.destination_id() == capture.driver() {
@@ -284,7 +287,8 @@ fn is_known_to_be_absent(call: &CapturedMessage<'_>) -> bool {
     owners.iter().any(|one| one.since.is_some()) || capture.facts().iter().any(is_activatable)
 }
 
-/// When the bus reported that the name that a call needs has no owner and is not activatable.
+/// The time when the bus reported that the name that a call needs has no owner and is not
+/// activatable.
 fn absence(call: &CapturedMessage<'_>) -> Option<(RecordedTime, WaitEnd)> {
     let error = call.partner().filter(|reply| is_of_bus(call, reply))?;
     // If the caller forbids a start, the bus does not check whether the name is activatable.
@@ -293,7 +297,8 @@ fn absence(call: &CapturedMessage<'_>) -> Option<(RecordedTime, WaitEnd)> {
     (may_start && is_absent).then(|| (error.at(), WaitEnd::Absent))
 }
 
-/// Whether an error comes from the bus because the service that a call needs is not running.
+/// Returns true if an error comes from the bus because the service that a call needs is not
+/// running.
 fn is_of_bus(call: &CapturedMessage<'_>, error: &CapturedMessage<'_>) -> bool {
     let driver = call.capture().driver();
     let needs_service = match call.destination_id() == driver {
@@ -303,7 +308,7 @@ fn is_of_bus(call: &CapturedMessage<'_>, error: &CapturedMessage<'_>) -> bool {
     needs_service && error.kind() == MessageType::Error && error.sender_id() == driver
 }
 
-/// When the caller of an unanswered call gave up, if it waited long.
+/// The time when the caller of an unanswered call gave up, if it waited long.
 fn silence(call: &CapturedMessage<'_>) -> Option<(RecordedTime, WaitEnd)> {
     let waited = call.waited().filter(|waited| *waited >= GAVE_UP_MIN)?;
     let is_to_bus = call.destination_id() == call.capture().driver();
@@ -338,9 +343,9 @@ struct StartWait {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum WaitEnd {
-    /// The service did not start. The index of its start in `failed`.
+    /// The service failed to start. The value is the index of its start in `failed`.
     Failed(usize),
-    /// The service started.
+    /// The service has started.
     Came(RecordedPeerId),
     /// The bus reported that the name has no owner and is not activatable.
     Absent,
@@ -402,7 +407,7 @@ impl<'c> FailedStartSearch<'c> {
             from: call.at(),
             until,
             late_by: later.min().filter(|late| failure.is_pending() && *late <= LATE_MAX),
-            culprit: None,
+            dependency: None,
         });
         self.failed.len() - 1
     }
@@ -418,14 +423,15 @@ struct StartAttempt<'a> {
     end: AttemptEnd,
 }
 
-/// The outcome for a service that did not take its name.
+/// The outcome for a service that did not acquire its name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum AttemptEnd {
-    /// It was still starting.
+    /// The service was still starting.
     Pending,
-    /// It exited, perhaps because another service had failed.
+    /// The service exited, perhaps because another service had failed.
     GaveUp,
-    /// It crashed. A program that crashes because another one has failed has a fault of its own.
+    /// The service crashed. A program that crashes because another one has failed has a fault of
+    /// its own.
     Crashed,
 }
 
@@ -440,9 +446,9 @@ impl<'a> StartAttempt<'a> {
         Self { bus: *bus, name, from: *from, until: *until, end }
     }
 
-    /// Whether at most half of the duration of the start has passed. A service that began to wait
-    /// for another one later than that was itself slow; more likely the connection belongs to
-    /// another program.
+    /// Returns true if at most half of the duration of the start has passed. A service that began
+    /// to wait for another one later than that was itself slow; more likely the connection belongs
+    /// to another program.
     fn half_is_left_at(&self, time: RecordedTime) -> bool {
         let (passed, all) = (time.since(self.from), self.until.since(self.from));
         passed.unwrap_or_default() <= all.unwrap_or_default() / 2
@@ -483,31 +489,31 @@ impl<'s, 'c> StartWaitChains<'s, 'c> {
     }
 
     /// The last service in the chain of waits that made a start fail.
-    fn culprit(&self, start: &FailedStart<'c>) -> Option<Culprit> {
-        let mut wait = self.obstacle(&StartAttempt::of(start))?;
+    fn failed_dependency(&self, start: &FailedStart<'c>) -> Option<FailedDependency> {
+        let mut wait = self.blocking_wait(&StartAttempt::of(start))?;
         // Each service of a chain is called later than the one before it.
         for _ in 0..DEPTH_MAX {
             let next = match wait.end {
                 WaitEnd::Failed(index) => {
-                    self.obstacle(&StartAttempt::of(&self.search.failed[index]))
+                    self.blocking_wait(&StartAttempt::of(&self.search.failed[index]))
                 }
                 WaitEnd::Came(service) | WaitEnd::Silent(Some(service)) => {
                     self.pending(service, start.until)
                 }
-                WaitEnd::Silent(None) => self.obstacle(&StartAttempt::pending(start, wait)),
-                WaitEnd::Absent => return Some(Culprit::Absent(wait.name.clone())),
+                WaitEnd::Silent(None) => self.blocking_wait(&StartAttempt::pending(start, wait)),
+                WaitEnd::Absent => return Some(FailedDependency::Absent(wait.name.clone())),
             };
             let Some(next) = next.filter(|next| next.from > wait.from) else { break };
             if next.name == start.name {
-                return Some(Culprit::Circle(wait.name.clone()));
+                return Some(FailedDependency::Cycle(wait.name.clone()));
             }
             wait = next;
         }
-        Some(Culprit::Service(wait.name.clone()))
+        Some(FailedDependency::Service(wait.name.clone()))
     }
 
     /// The wait that made the start of a service fail.
-    fn obstacle(&self, start: &StartAttempt<'_>) -> Option<&'s StartWait> {
+    fn blocking_wait(&self, start: &StartAttempt<'_>) -> Option<&'s StartWait> {
         let first = self.waiting_peers.partition_point(|(arrived, _)| *arrived <= start.from);
         let came = self.waiting_peers[first..].iter().take_while(|(at, _)| *at <= start.until);
         let mut candidates = came.filter(|(_, peer)| self.may_be(*peer, start));
@@ -518,14 +524,14 @@ impl<'s, 'c> StartWaitChains<'s, 'c> {
             AttemptEnd::GaveUp => self.failed_before(peer, start),
             AttemptEnd::Crashed => None,
         };
-        let obstacle = candidates.by_ref().find_map(|(_, peer)| waits(*peer))?;
+        let blocking_wait = candidates.by_ref().find_map(|(_, peer)| waits(*peer))?;
         // A service that this one needs, and the services needed by that one, connect after the
         // call.
         let mut others = candidates.filter(|(_, peer)| waits(*peer).is_some());
-        others.all(|(arrived, _)| *arrived > obstacle.from).then_some(obstacle)
+        others.all(|(arrived, _)| *arrived > blocking_wait.from).then_some(blocking_wait)
     }
 
-    /// Whether a connection may belong to a service that did not take its name.
+    /// Returns true if a connection may belong to a service that did not take its name.
     fn may_be(&self, peer: RecordedPeerId, start: &StartAttempt<'_>) -> bool {
         let known = self.capture.directory().peer(peer);
         let began = known.process.as_ref().and_then(|process| process.started);
@@ -542,7 +548,7 @@ impl<'s, 'c> StartWaitChains<'s, 'c> {
             && !known.names.iter().any(owns)
     }
 
-    /// Whether a connection itself waited for this start.
+    /// Returns true if a connection itself waited for this start.
     fn calls(&self, peer: RecordedPeerId, start: &StartAttempt<'_>) -> bool {
         let waits = self.search.waits.get(&peer).map_or(&[][..], Vec::as_slice);
         waits.iter().any(|wait| wait.name == start.name)

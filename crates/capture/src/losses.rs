@@ -5,7 +5,7 @@ use std::fmt;
 use crate::record::RecordingRecord;
 use crate::text::units::counted;
 
-/// How many messages are missing. It is displayed as `nothing lost` or `7 messages lost`.
+/// The number of missing messages. It is displayed as `nothing lost` or `7 messages lost`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Losses {
     /// The number of places where messages are missing.

@@ -57,7 +57,7 @@ fn present(text: &str) -> Option<&str> {
     (!text.is_empty()).then_some(text)
 }
 
-/// Whether a name was owned by a connection when the message was sent.
+/// Returns true if a name was owned by a connection when the message was sent.
 fn stands_for(message: &CapturedMessage<'_>, name: &str, peer: Option<RecordedPeerId>) -> bool {
     let capture = message.capture();
     let Some(name) = capture.strings().find(name) else { return false };

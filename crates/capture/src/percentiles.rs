@@ -1,4 +1,4 @@
-//! Percentiles of durations.
+//! Percentiles of a set of durations.
 
 use std::time::Duration;
 
@@ -11,13 +11,13 @@ pub struct Percentiles {
     pub count: u64,
     /// The 50th percentile, or median.
     pub p50: Duration,
-    /// The 90th percentile.
+    /// The 90th percentile of the durations.
     pub p90: Duration,
-    /// The 95th percentile.
+    /// The 95th percentile of the durations.
     pub p95: Duration,
-    /// The 99th percentile.
+    /// The 99th percentile of the durations.
     pub p99: Duration,
-    /// The longest duration.
+    /// The longest of the durations.
     pub max: Duration,
     /// The sum of all durations.
     pub total: Duration,

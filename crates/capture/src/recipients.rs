@@ -1,4 +1,4 @@
-//! How many connections received each broadcast signal.
+//! The number of recipients of each broadcast signal.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use wire::message::MessageType;
 
 use crate::model::{Capture, CapturedMessage, Health, PeerRole, RecordedPeer, RecordedPeerId};
 use crate::record::{BusId, Fact, MessageContent};
-use crate::rule_index::{RuleIndex, Selecting};
+use crate::rule_index::{MatchedRules, RuleIndex};
 use crate::subscriptions::MatchRuleHistory;
 use crate::text::units::counted;
 
@@ -52,7 +52,7 @@ impl SignalRecipients {
         }
         let is_known = self.known.contains(&signal.bus()) && signal.health() != Health::HeaderCut;
         let Some(rules) = self.rules.as_ref().filter(|_| is_known) else { return Ok(None) };
-        let Selecting { rules: mut selecting, unsure } = self.index.selecting(rules, signal);
+        let MatchedRules { rules: mut selecting, unsure } = self.index.selecting(rules, signal);
         if !unsure.is_empty() {
             return Err(Unknowable::ArgumentsUnread);
         }
@@ -166,8 +166,8 @@ fn buses_with_known_rules(capture: &Capture) -> Result<HashSet<BusId, RandomStat
     }
 }
 
-/// Whether there were connections that the recording does not show. Buses number connections from
-/// 0, in the order of their arrival.
+/// Returns true if there were connections that the recording does not show. Buses number
+/// connections from 0, in the order of their arrival.
 fn was_busy_before(capture: &Capture, bus: BusId) -> bool {
     let peers = || capture.directory().peers().map(|(_, peer)| peer).filter(|peer| peer.bus == bus);
     let arrivals = peers().filter(|peer| peer.arrived.is_some());

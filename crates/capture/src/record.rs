@@ -58,12 +58,12 @@ impl TimeSpan {
         self.ends.and_then(|(first, last)| last.since(first)).unwrap_or_default()
     }
 
-    /// The last time; 0 if there is none.
+    /// The last time; 0 without any time.
     pub(crate) fn last(&self) -> RecordedTime {
         self.ends.map(|(_, last)| last).unwrap_or_default()
     }
 
-    /// Whether the span shares a point in time with another one.
+    /// Returns true if the span shares a point in time with another one.
     pub(crate) fn overlaps(&self, from: RecordedTime, until: RecordedTime) -> bool {
         self.ends.is_some_and(|(first, last)| from <= last && first <= until)
     }
@@ -94,11 +94,11 @@ pub enum RecordingRecord<'a> {
     Message(RawMessage<'a>),
     /// A fact that the recorder learned about a name, a process or a match rule.
     Fact {
-        /// When the fact became true, or when it was found.
+        /// The time when the fact became true, or when it was found.
         at: RecordedTime,
         /// The bus that the fact is about.
         bus: BusId,
-        /// The fact itself.
+        /// The content of the fact.
         fact: Fact,
     },
     /// Messages are missing at this point.
@@ -136,10 +136,10 @@ pub struct RecordedBus {
     /// The source of the messages and their times.
     #[serde(default)]
     pub method: CaptureMethod,
-    /// Whether its messages have times.
+    /// The clock of its messages.
     #[serde(default, skip_serializing_if = "RecordedClock::is_wall")]
     pub clock: RecordedClock,
-    /// How much of each message the recording holds.
+    /// The part of each message that the recording contains.
     #[serde(default, skip_serializing_if = "MessageContent::is_bytes")]
     pub content: MessageContent,
     /// The maximum number of bytes kept of each message; `None` if messages are whole.
@@ -150,7 +150,7 @@ pub struct RecordedBus {
     pub filters: Vec<String>,
 }
 
-/// How messages of a bus were captured. It determines what a recording can show.
+/// The method by which messages of a bus were captured. It determines what a recording can show.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "CaptureMethod"))]
@@ -167,7 +167,7 @@ pub enum CaptureMethod {
     Eavesdrop,
 }
 
-/// Whether the messages of a bus have times.
+/// The clock by which the messages of a bus have their times.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RecordedClock {
@@ -184,7 +184,7 @@ impl RecordedClock {
     }
 }
 
-/// How much a recording holds of the messages of a bus.
+/// The part of the messages of a bus that a recording contains.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MessageContent {
@@ -206,7 +206,7 @@ impl MessageContent {
         *self == Self::Bytes
     }
 
-    /// Returns whether headers and sizes are those on the wire, rather than rebuilt from a text.
+    /// Returns true if headers and sizes are those on the wire, rather than rebuilt from a text.
     pub const fn is_of_wire(self) -> bool {
         matches!(self, Self::Bytes | Self::Redacted)
     }
@@ -215,7 +215,7 @@ impl MessageContent {
 /// A message as stored in a file. Its content is not validated.
 #[derive(Clone, Copy, Debug)]
 pub struct RawMessage<'a> {
-    /// When the message was captured.
+    /// The time when the message was captured.
     pub at: RecordedTime,
     /// The bus of the message.
     pub bus: BusId,
@@ -233,13 +233,13 @@ pub struct RawMessage<'a> {
 /// the message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Trace<'a> {
-    /// How the bus routed the message.
+    /// The times of routing the message.
     pub routing: Routing,
     /// The copies that went to connections.
     pub deliveries: &'a [TracedDelivery],
 }
 
-/// How long a bus took to route a message.
+/// The time that a bus took to route a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Routing {
     /// The time from when the bus received the message until it had determined the recipients.
@@ -269,9 +269,9 @@ pub struct TracedDelivery {
 #[serde(tag = "fact", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Fact {
-    /// A connection exists.
+    /// A connection exists on the bus.
     Peer {
-        /// Its unique name.
+        /// The unique name of the connection.
         unique: String,
         /// The process behind it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -284,7 +284,7 @@ pub enum Fact {
     },
     /// The counters of a Diligence bus.
     Totals(RecordedTotals),
-    /// When a process ran on a processor.
+    /// The time when a process ran on a processor.
     Ran(ProcessorUse),
     /// The processor use of a process was to be recorded, but cannot be.
     Unwatched {
@@ -296,12 +296,12 @@ pub enum Fact {
     /// A connection belongs to the recorder. Messages from and to it exist only because of the
     /// recording.
     Recorder {
-        /// Its unique name.
+        /// The unique name of the connection.
         unique: String,
     },
     /// A connection has left the bus.
     Left {
-        /// Its unique name.
+        /// The unique name of the connection.
         unique: String,
         /// The reason why the bus disconnected it, as the bus reported it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -309,12 +309,12 @@ pub enum Fact {
     },
     /// The current owner of a well-known name.
     Owner {
-        /// The well-known name.
+        /// The name that has the owner.
         name: String,
         /// The unique name of the owner; `None` if the name has no owner.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         unique: Option<String>,
-        /// When the owner took the name, if the recorder was notified of that.
+        /// The time when the owner acquired the name, if the recorder was notified of that.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         since: Option<RecordedTime>,
     },
@@ -330,11 +330,11 @@ pub enum Fact {
         new: Option<String>,
     },
     /// The recording is an excerpt: it holds only some of the messages of another one. The time of
-    /// the fact is that of the last record about this bus in the other one.
+    /// the fact is the time of the last record about this bus in the other one.
     Excerpt(Excerpt),
     /// A well-known name is activatable.
     Activatable {
-        /// The activatable name.
+        /// The name that is activatable.
         name: String,
     },
     /// A connection has a match rule.
@@ -343,7 +343,7 @@ pub enum Fact {
         unique: String,
         /// The rule as text.
         rule: String,
-        /// How many times the connection has added this rule.
+        /// The number of times that the connection has added this rule.
         #[serde(default = "once", skip_serializing_if = "is_once")]
         times: u64,
     },
@@ -368,7 +368,8 @@ pub enum Fact {
     Started {
         /// The name of the service.
         name: String,
-        /// The reason for a failure, as the bus reported it; `None` if the service took the name.
+        /// The reason for a failure, as the bus reported it; `None` if the service acquired the
+        /// name.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         failure: Option<String>,
     },
@@ -386,7 +387,7 @@ pub enum Fact {
     Late(Late),
     /// The recording of this bus ends here properly.
     Ended {
-        /// Why the recording ended.
+        /// The reason why the recording ended.
         cause: EndCause,
     },
 }
@@ -436,14 +437,14 @@ impl RecordedTotals {
 }
 
 /// Messages that waited until the recorder read them, because it was stopped or had no processor.
-/// Their times are those of reading.
+/// They have the times of reading.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Late {
     /// The last time at which the recorder is known to have kept up. The messages came after that.
     pub from: RecordedTime,
-    /// When the recorder resumed reading.
+    /// The time when the recorder resumed reading.
     pub resumed: RecordedTime,
-    /// When the recorder had read all waiting messages.
+    /// The time when the recorder had read all waiting messages.
     pub until: RecordedTime,
     /// The maximum time that a message waited, in nanoseconds.
     pub by_ns: u64,
@@ -529,10 +530,10 @@ pub struct ProcessorUse {
     /// length in nanoseconds. Ascending and disjoint.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spans: Vec<(u64, u64)>,
-    /// How many times a thread was scheduled.
+    /// The number of times that a thread was scheduled.
     #[serde(default)]
     pub resumed: u64,
-    /// How many times a runnable thread was preempted.
+    /// The number of times that a runnable thread was preempted.
     #[serde(default)]
     pub preempted: u64,
     /// The total nanoseconds that preempted threads waited to run again.
@@ -541,8 +542,8 @@ pub struct ProcessorUse {
     /// The number of context switches that were lost to a full buffer; `spans` lacks them.
     #[serde(default)]
     pub lost: u64,
-    /// The number of threads that were not followed: they exited soon after they started, or there
-    /// was no room for them. `spans` lacks their times.
+    /// The number of threads that were not followed: they exited soon after they started, or the
+    /// limit of followed threads was reached. `spans` lacks their times.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unfollowed: u64,
 }
@@ -587,7 +588,7 @@ pub struct RecordedProcess {
     /// The control group of the process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cgroup: Option<String>,
-    /// When the process was started.
+    /// The time when the process was started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started: Option<RecordedTime>,
 }
@@ -612,17 +613,17 @@ impl RecordedProcess {
 /// A point of a recording at which messages are missing.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RecordingGap {
-    /// When the gap began, if known.
+    /// The time when the gap began, if known.
     pub at: Option<RecordedTime>,
     /// The bus whose messages are missing.
     pub bus: BusId,
-    /// Why the messages are missing.
+    /// The reason why the messages are missing.
     pub cause: GapCause,
     /// The number of missing messages, if it was counted.
     pub lost: Option<u64>,
 }
 
-/// Why messages are missing.
+/// The reason why messages are missing.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GapCause {

@@ -20,7 +20,7 @@ pub(crate) struct RuleIndex {
 
 /// The indexes of the match rules that select a signal, with the rules of a connection adjacent.
 #[derive(Debug, Default)]
-pub(crate) struct Selecting {
+pub(crate) struct MatchedRules {
     pub(crate) rules: Vec<usize>,
     /// Rules that depend on arguments that the recording lacks.
     pub(crate) unsure: Vec<usize>,
@@ -42,10 +42,10 @@ impl RuleIndex {
         &mut self,
         rules: &MatchRuleHistory,
         signal: &CapturedMessage<'_>,
-    ) -> Selecting {
+    ) -> MatchedRules {
         let all = &rules.all;
         if all.is_empty() {
-            return Selecting::default();
+            return MatchedRules::default();
         }
         let key = (signal.bus(), signal.interface_id(), signal.member_id());
         let found = self.candidates.entry(key).or_insert_with(|| Candidates::find(all, signal));
@@ -62,7 +62,7 @@ impl RuleIndex {
         let (mut unsure, mut rules): (Vec<_>, Vec<_>) = places.into_iter().partition(is_unsure);
         rules.retain(|&place| all[place].rule.matches(&subject));
         unsure.retain(|&place| all[place].rule.clone().without_args().matches(&subject));
-        Selecting { rules, unsure }
+        MatchedRules { rules, unsure }
     }
 }
 

@@ -71,20 +71,20 @@ worded_enum! {
     pub enum PcapLoss {
         /// The names and processes of connections.
         Peers = "the names and processes of connections",
-        /// When the bus routed a message, and when it wrote each copy.
+        /// The times when the bus routed a message and wrote each copy.
         Phases = "the times inside the bus and the recipients of copies",
         /// The bus of each message.
         Buses = "the bus of each message",
         /// Match rules, services and other findings of a recorder.
         Facts = "match rules, services and other notes of the recorder",
         /// The places where messages are missing.
-        Gaps = "where messages are missing",
+        Gaps = "the places where messages are missing",
         /// The fact that messages have no times.
-        Clock = "that messages have no times",
+        Clock = "the fact that messages have no times",
         /// The fact that bodies are redacted, or that messages were made from a text.
-        Content = "that messages are redacted or made from a text",
+        Content = "the fact that messages are redacted or made from a text",
         /// The fact that messages were left out.
-        Excerpt = "that it is an excerpt",
+        Excerpt = "the fact that it is an excerpt",
     }
 }
 

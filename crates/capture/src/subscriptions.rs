@@ -15,10 +15,10 @@ pub(crate) struct MatchRuleLifetime {
     pub(crate) bus: BusId,
     pub(crate) peer: RecordedPeerId,
     pub(crate) rule: MatchRule,
-    /// When the rule was added, or found by the recorder.
+    /// The time when the rule was added, or found by the recorder.
     pub(crate) since: RecordedTime,
     pub(crate) taken_back: Option<Removal>,
-    /// When its connection left.
+    /// The time when its connection left.
     left: Option<RecordedTime>,
     /// The AddMatch call; `None` if the recorder found the rule, which existed before.
     pub(crate) set_by: Option<CapturedMessageId>,
@@ -65,23 +65,24 @@ enum MatchRuleStep<'c> {
 }
 
 impl MatchRuleLifetime {
-    /// When the rule was removed, or its connection left.
+    /// The time when the rule was removed, or its connection left.
     pub(crate) fn until(&self) -> Option<RecordedTime> {
         self.taken_back.map(|removal| removal.at).or(self.left)
     }
 
-    /// When its connection left.
+    /// The time when its connection left.
     pub(crate) const fn left(&self) -> Option<RecordedTime> {
         self.left
     }
 
-    /// Whether the rule was added before a message, in the order of messages, and still exists.
+    /// Returns true if the rule was added before a message, in the order of messages, and still
+    /// exists.
     pub(crate) fn is_there_at(&self, message: &CapturedMessage<'_>) -> bool {
         self.set_by < Some(message.id()) && self.outlasts(message)
     }
 
-    /// Whether the rule still exists when a message comes. If times are equal, the order of the
-    /// messages decides.
+    /// Returns true if the rule still exists when a message comes. If times are equal, the order of
+    /// the messages decides.
     fn outlasts(&self, message: &CapturedMessage<'_>) -> bool {
         self.taken_back.is_none_or(|removal| message.id() < removal.by)
             && self.left.is_none_or(|left| message.at() <= left)
@@ -121,7 +122,7 @@ impl MatchRuleHistory {
         found
     }
 
-    /// Whether a connection has removed a rule.
+    /// Returns true if a connection has removed a rule.
     pub(crate) fn has_removed(&self, peer: RecordedPeerId) -> bool {
         self.removers.contains(&peer)
     }
@@ -180,8 +181,8 @@ impl MatchRuleHistory {
         self.all.push(one);
     }
 
-    /// Whether a rule found by the recorder was already known from its AddMatch call. Counts it as
-    /// found.
+    /// Returns true if a rule found by the recorder was already known from its AddMatch call.
+    /// Counts it as found.
     fn is_known(&mut self, peer: RecordedPeerId, rule: &MatchRule) -> bool {
         let Some(open) = self.open.get_mut(&(peer, rule.clone())) else { return false };
         let is_known = open.unfound > 0;

@@ -1,4 +1,4 @@
-//! Differences and budgets of recordings whose truth is known.
+//! Differences and budgets of recordings with known content.
 
 use capture::Capture;
 use capture::budget::{self, Budget, BudgetVerdict};
@@ -7,8 +7,8 @@ use capture::query::Query;
 use capture::record::Fact;
 use testkit::recording::TestRecording;
 
-/// Calls of a method that take `millis` each, of which some fail, by a program whose unique names
-/// are counted from `first`.
+/// Calls of a method that take `millis` each; `failing` of them fail. Unique names are numbered
+/// from `first`.
 fn service(first: u32, calls: u32, millis: i64, failing: u32) -> TestRecording {
     let (server, client) = (format!(":1.{first}"), format!(":1.{}", first + 1));
     let mut recording = TestRecording::new();
@@ -31,7 +31,7 @@ fn compare(before: &Capture, after: &Capture) -> String {
 }
 
 #[test]
-fn a_service_is_the_same_when_only_the_number_of_its_process_differs() {
+fn services_are_compared_without_process_numbers() {
     let mounted = |numbers: &[u32]| {
         let mut recording = TestRecording::new();
         for number in numbers {
@@ -48,7 +48,7 @@ fn a_service_is_the_same_when_only_the_number_of_its_process_differs() {
 }
 
 #[test]
-fn recordings_differ_in_what_is_beyond_noise() {
+fn differences_exceed_the_noise() {
     let before = service(5, 100, 10, 0).capture();
     for (after, expected) in [
         (service(7, 100, 10, 0), ""),
@@ -75,7 +75,7 @@ fn recordings_differ_in_what_is_beyond_noise() {
 }
 
 #[test]
-fn members_are_new_and_gone() {
+fn differences_include_new_and_removed_members() {
     let before = service(5, 3, 10, 0).capture();
     let mut after = TestRecording::new();
     after.process(":1.5", 50, "vfsd").signal(":1.5", "/f org.x.Files.Changed", &());
@@ -89,7 +89,7 @@ fn members_are_new_and_gone() {
 }
 
 #[test]
-fn budgets_are_kept_or_not() {
+fn budgets_are_kept_or_exceeded() {
     let capture = service(5, 40, 10, 2).capture();
     for (text, verdict, found) in [
         ("calls(*) <= 40", "ok", "40"),
@@ -116,7 +116,7 @@ fn budgets_are_kept_or_not() {
 }
 
 #[test]
-fn budgets_are_of_what_is_asked_for_and_not_of_the_recorder() {
+fn budgets_measure_selected_messages_without_the_recorder() {
     let mut recording = service(5, 40, 10, 2);
     recording.fact(Fact::Recorder { unique: ":1.99".to_owned() });
     recording.call(":1.99", "org.x.Files", "/f org.x.Files.List", &());
@@ -135,13 +135,13 @@ fn budgets_are_of_what_is_asked_for_and_not_of_the_recorder() {
 }
 
 #[test]
-fn what_is_no_budget_is_explained() {
+fn malformed_budgets_are_reported_with_column_and_reason() {
     for (text, expected) in [
-        ("p96(*) < 1ms", "column 1: `p96` is not measured; expected one of calls, signals, "),
-        (" ", "column 2: `` is not measured"),
-        ("p95 < 1ms", "column 4: expected what is measured, in parentheses"),
-        ("p95() < 1ms", "column 5: expected what is measured"),
-        ("p95(org.x < 1ms", "column 4: the parenthesis is never closed"),
+        ("p96(*) < 1ms", "column 1: `p96` is not a measure; expected one of calls, signals, "),
+        (" ", "column 2: `` is not a measure"),
+        ("p95 < 1ms", "column 4: expected a member or a query in parentheses"),
+        ("p95() < 1ms", "column 5: expected a member or a query"),
+        ("p95(org.x < 1ms", "column 4: the parenthesis is not closed"),
         ("p95(colour:red) < 1ms", "column 5: the query: "),
         ("p95(*) ~ 1ms", "column 8: expected <, <=, >, >=, == or !="),
         (

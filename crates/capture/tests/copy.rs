@@ -41,7 +41,7 @@ fn everything() -> TestRecording {
     recording
 }
 
-/// Names that come and go, and the notifications about them.
+/// Names that get and lose owners, with the signals about them.
 fn names(recording: &mut TestRecording) {
     recording.owner_changed(":1.5", "", ":1.5").wait_ms(1);
     recording.ask_bus(":1.5", "Hello", &(), &(":1.5",));

@@ -1,11 +1,11 @@
-//! Excerpts: the file contains all facts about the chosen messages, whatever was left out.
+//! Excerpts contain all facts about the chosen messages.
 
 use capture::Capture;
 use capture::bodies::Bodies;
 use capture::file::RecordingReader;
 use capture::lint::LintRule;
 use capture::model::{CallOutcome, CapturedMessage, MessageSelection};
-use capture::model::{Loose, LooseKind, loose_replies};
+use capture::model::{UnpairedReply, UnpairedReplyKind, unpaired_replies};
 use capture::query::Query;
 use capture::record::{
     BusId, Excerpt, Fact, MessageContent, ProcessorUse, RecordedBus, RecordedClock,
@@ -162,8 +162,8 @@ fn excerpts_keep_calls_and_replies_together() {
         let found = of_query(&capture, query);
         let members: Vec<_> = found.messages().map(|message| message.member()).collect();
         assert_eq!(members, expected, "{query}");
-        let orphan = |one: &Loose| one.kind == LooseKind::Orphan;
-        assert!(!loose_replies(&found).iter().any(orphan), "{query}");
+        let orphan = |one: &UnpairedReply| one.kind == UnpairedReplyKind::Orphan;
+        assert!(!unpaired_replies(&found).iter().any(orphan), "{query}");
     }
 }
 
@@ -252,16 +252,16 @@ fn pcap_excerpts_have_messages_and_times() {
     let mut file = Vec::new();
     save(&capture, &chosen, FileFormat::Pcap, &mut file).expect("memory takes all");
     let found = read(file.clone());
-    let told = |capture: &Capture| {
+    let facts = |capture: &Capture| {
         let message =
             |it: CapturedMessage<'_>| (it.at(), it.len(), it.serial(), it.member().to_owned());
         capture.messages().map(message).collect::<Vec<_>>()
     };
-    assert_eq!(told(&found), told(&capture));
+    assert_eq!(facts(&found), facts(&capture));
     assert!(found.messages().any(|it| it.at().0 % 1000 == 0), "times are whole here");
     let lost = PcapLoss::find(&capture, &chosen);
     assert_eq!(lost, [PcapLoss::Peers, PcapLoss::Phases, PcapLoss::Buses, PcapLoss::Facts]);
-    // Nothing is lost when a file that is classic pcap is saved, and it is written unchanged.
+    // Saving a classic pcap file loses no data, and the file is written unchanged.
     let mut again = Vec::new();
     save(&found, &MessageSelection::all(&found), FileFormat::Pcap, &mut again)
         .expect("memory takes all");

@@ -20,16 +20,16 @@ fn written(mut found: Introspection) -> Introspection {
 /// Summarizes a document as `interface: method(in) -> out; signal!(in)`, with each argument as
 /// `name:type`, properties with access and changes, annotations in brackets, and children after a
 /// bar.
-fn told(document: &str) -> String {
+fn summary(document: &str) -> String {
     let Ok(found) = Introspection::parse(document) else { return "invalid".to_owned() };
-    let interfaces: Vec<_> = found.interfaces.iter().map(interface_told).collect();
+    let interfaces: Vec<_> = found.interfaces.iter().map(interface_summary).collect();
     match found.children.is_empty() {
         true => interfaces.join("; "),
         false => format!("{} | {}", interfaces.join("; "), found.children.join(" ")),
     }
 }
 
-fn interface_told(interface: &Interface) -> String {
+fn interface_summary(interface: &Interface) -> String {
     let methods = interface.methods.iter().map(|one| {
         let (taken, given) = (arguments(&one.arguments), arguments(&one.results));
         format!(" {}({taken})->{given}{}", one.name, said(&one.annotations))
@@ -98,7 +98,7 @@ fn introspection_documents_are_parsed() {
         (changes.as_str(), expected.as_str()),
         ("<!DOCTYPE n [<!ENTITY a 'aa'><!ENTITY b '&a;&b;'>]><node>&b;</node>", "invalid"),
     ] {
-        assert_eq!(told(document), expected, "{document}");
+        assert_eq!(summary(document), expected, "{document}");
         if let Ok(found) = Introspection::parse(document) {
             assert_eq!(Introspection::parse(&found.outline()), Ok(written(found)));
         }
@@ -158,7 +158,7 @@ fn introspection_documentation_is_found_in_all_three_places() {
     ] {
         let document = format!("<node><interface name='a.B'>{inside}</interface></node>");
         let found = Introspection::parse(&document).expect("it is XML");
-        let method = found.interfaces[0].method("M").expect("it is told");
+        let method = found.interfaces[0].method("M").expect("the method exists");
         assert_eq!(method.documentation.as_deref(), expected, "{inside}");
     }
 }

@@ -32,7 +32,7 @@ fn steady(recording: &mut TestRecording, mut each: impl FnMut(&mut TestRecording
     }
 }
 
-/// The number of late messages, their delay in milliseconds, and how it was detected.
+/// The number of messages read late, their delay in milliseconds, and the kind of evidence.
 fn found(capture: &Capture) -> Vec<(u64, u128, LateEvidence)> {
     let found = capture.lateness().into_iter();
     found.map(|it| (it.late.messages, it.late.by().as_millis(), it.evidence)).collect()
@@ -86,7 +86,7 @@ fn fast_replies_show_late_reading() {
     assert_eq!(evidence, LateEvidence::FastReplies);
     assert!(
         found(&paused(CaptureMethod::Unknown, asks(300), each)).is_empty(),
-        "the service did all that"
+        "the service made these calls"
     );
 }
 
@@ -124,7 +124,7 @@ fn durations_are_unknown_after_late_reading() {
     let finding = finding.unwrap_or_else(|| panic!("{found:?}"));
     assert_eq!(finding.evidence.count, 2, "{}", finding.says);
     assert!(
-        finding.says.contains("up to 2 s late: 2 messages were read in 3 ms"),
+        finding.says.contains("up to 2 s late: 2 messages were read within 3 ms"),
         "{}",
         finding.says
     );

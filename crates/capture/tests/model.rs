@@ -32,7 +32,7 @@ fn replies_are_paired_with_calls() {
     assert_eq!(error.duration(), Some(Duration::from_micros(20)));
     assert_eq!(error.kind(), MessageType::Error);
     assert_eq!(error.member(), "org.example.Full");
-    assert_eq!(one.to(), answer.from(), "who answers has owned the name");
+    assert_eq!(one.to(), answer.from(), "the replying connection owned the name");
 }
 
 #[test]
@@ -88,13 +88,13 @@ fn cut_and_invalid_messages_are_kept_and_marked() {
     recording.signal(":1.1", "/ org.example.Mail.New", &(TEXT, 1_u32));
     recording.signal(":1.1", "/ org.example.Mail.New", &(TEXT, 1_u32)).cut(120);
     recording.signal(":1.1", "/ org.example.Mail.New", &(TEXT, 1_u32)).cut(40);
-    recording.raw(b"no message at all, but long enough to be one");
+    recording.raw(b"not a message, but long enough to be one");
     let capture = recording.capture();
     let healths: Vec<_> = capture.messages().map(|message| message.health()).collect();
     let expected = [Health::Whole, Health::BodyCut, Health::HeaderCut, Health::HeaderInvalid];
     assert_eq!(healths, expected);
     let lens: Vec<_> = capture.messages().map(|message| message.len()).collect();
-    assert_eq!(lens[0], lens[1], "the length is that of the message, not of what was kept");
+    assert_eq!(lens[0], lens[1], "the length of the message, not of the kept bytes");
     assert_eq!(capture.invalid().len(), 1);
 }
 
@@ -115,8 +115,8 @@ fn names_are_not_learned_from_redacted_bodies() {
     assert!(capture.directory().peers().all(|(_, peer)| peer.process.is_none()));
     let two = capture.directory().by_unique(BusId(0), capture.strings().find(":1.2").unwrap());
     assert_eq!(capture.directory().peer(two.unwrap()).names.len(), 1);
-    let crossed_out = capture.messages().filter(|one| one.health() == Health::BodyRedacted);
-    assert_eq!(crossed_out.count(), 4, "calls and answers with a body, and no signal");
+    let masked = capture.messages().filter(|one| one.health() == Health::BodyRedacted);
+    assert_eq!(masked.count(), 4, "calls and replies with a body, and no signal");
     let mut buffer = Vec::new();
     let first = capture.messages().next().expect("a call").id();
     assert!(capture.read_message(first, &mut buffer).expect("it is there").is_none());

@@ -322,7 +322,7 @@ fn replies_with_cut_sender_have_no_sender() {
 }
 
 #[test]
-fn the_share_of_the_bus_is_of_calls_whose_destination_is_known() {
+fn driver_share_excludes_calls_with_unknown_destination() {
     let mut recording = TestRecording::new();
     recording.ask_bus(":1.5", "GetId", &(), &("abc",));
     recording.call(":1.5", ":1.6", "/m org.x.Mail.Get", &());
@@ -337,7 +337,7 @@ fn the_share_of_the_bus_is_of_calls_whose_destination_is_known() {
 }
 
 #[test]
-fn files_rewritten_by_other_programs_are_not_of_a_killed_recorder() {
+fn rewritten_files_are_not_taken_for_files_of_a_killed_recorder() {
     let origin = || RecordingOrigin {
         program: Some("diligence 0.1.0".into()),
         ..RecordingOrigin::default()
@@ -359,7 +359,7 @@ fn files_rewritten_by_other_programs_are_not_of_a_killed_recorder() {
 }
 
 #[test]
-fn a_clock_that_was_set_back_is_counted_once_for_each_bus() {
+fn backward_clock_jumps_are_counted_once_for_each_bus() {
     let mut recording = TestRecording::new();
     for bus in [BusId(0), BusId(1)] {
         recording.on(bus).at_ms(10).signal(":1.6", "/m org.x.Mail.Changed", &());
@@ -373,12 +373,12 @@ fn a_clock_that_was_set_back_is_counted_once_for_each_bus() {
     assert_eq!(summary.backward, 1);
     let findings = lint(&capture, LintRule::all());
     let says = findings.iter().find(|finding| finding.subject == "clock").map(|one| &one.says);
-    assert!(says.is_some_and(|says| says.contains("went back 1 time")), "{says:?}");
+    assert!(says.is_some_and(|says| says.contains("jumped back 1 time")), "{says:?}");
 }
 
 /// The messages of a bus that recorded itself are in the order of routing.
 #[test]
-fn the_clock_of_our_recorder_was_not_set_back() {
+fn traces_in_routing_order_have_no_backward_clock_jump() {
     for (program, expected) in [("dbus-monitor", 1), ("diligence 0.1.0", 0)] {
         let mut capture = Capture::default();
         let program = Some(String::from(program));

@@ -68,7 +68,7 @@ fn processor_use_of_caller_and_service_is_known() {
         "part,calls,p50_ns,p99_ns,max_ns,total_ns\n\
          service is woken,1,100000,100000,100000,100000\n\
          service has a processor,1,350000,350000,350000,350000\n\
-         service waits or is held up,1,500000,500000,500000,500000\n\
+         service waits or has no processor,1,500000,500000,500000,500000\n\
          caller is woken for the reply,1,30000,30000,30000,30000\n"
     );
     let table = slowest_table(&slowest(&capture, |_| true, 1)).to_csv();
@@ -217,7 +217,8 @@ fn files_keep_processor_use() {
     let mut recording = call();
     let why = "no".to_owned();
     recording.fact(Fact::Unwatched { pid: 7, why });
-    let told = |capture: &Capture| -> Vec<(RecordedTime, BusId, Fact)> { capture.facts().to_vec() };
+    let facts =
+        |capture: &Capture| -> Vec<(RecordedTime, BusId, Fact)> { capture.facts().to_vec() };
     let mut read = Capture::default();
     let file = recording.pcapng();
     let mut reader = RecordingReader::new(file.as_slice()).expect("memory").expect("a recording");
@@ -226,5 +227,5 @@ fn files_keep_processor_use() {
             read.push(record);
         }
     }
-    assert_eq!(told(&read), told(&recording.capture()));
+    assert_eq!(facts(&read), facts(&recording.capture()));
 }

@@ -49,7 +49,7 @@ fn queries_of_the_page_match_as_documented() {
 }
 
 #[test]
-fn comparisons_may_be_written_as_in_other_tools() {
+fn queries_accept_comparison_signs_of_other_tools() {
     let capture = conversation();
     for (query, expected) in [
         ("dur > 50ms", "1 2"),
@@ -74,7 +74,7 @@ fn comparisons_may_be_written_as_in_other_tools() {
 }
 
 #[test]
-fn names_and_values_are_understood_in_the_usual_short_forms() {
+fn queries_accept_short_forms_of_names_and_values() {
     let capture = conversation();
     for (query, expected) in [
         ("dur>50 ms", "1 2"),
@@ -173,7 +173,7 @@ fn cut_or_invalid_messages_match_queries_but_have_no_arguments() {
 fn redacted_messages_match_queries_but_show_no_arguments() {
     let mut recording = TestRecording::new();
     recording.bus(RecordedBus { content: MessageContent::Redacted, ..RecordedBus::default() });
-    recording.signal(":1.1", "/ org.x.Y.Told", &("xxxxx", 0_u32));
+    recording.signal(":1.1", "/ org.x.Y.Updated", &("xxxxx", 0_u32));
     recording.signal(":1.1", "/ org.x.Y.Empty", &());
     let capture = recording.capture();
     for (query, expected) in

@@ -13,7 +13,11 @@ fn query_errors_name_column_and_expectation() {
         ("membr:Get", 1, "unknown field membr; did you mean member?"),
         ("a membr = Get", 3, "unknown field membr; did you mean member?"),
         ("zzzzzzzzz>5", 1, "unknown field zzzzzzzzz; the fields are type, from, to, "),
-        ("dur > > 5ms", 7, "> has a sign in it; in quotes, \">\", it is a text"),
+        (
+            "dur > > 5ms",
+            7,
+            "> contains an operator; write it in quotes, \">\", to search for this text",
+        ),
         ("member:=Get", 7, "unknown sign :=; did you mean =? A text that begins with a sign is"),
         ("member ~= Get", 8, "unknown sign ~=; did you mean ~?"),
         ("x member =~ Get", 10, "unknown sign =~; did you mean ~?"),
@@ -42,8 +46,8 @@ fn query_errors_name_column_and_expectation() {
         ("member:org.x.Y.*", 8, "a member has no dot; did you mean interface:org.x.Y?"),
         ("member : type:call", 9, "member has no value"),
         ("member= and x", 8, "member has no value"),
-        ("> 5", 1, "> has a sign in it"),
-        ("a.b=c", 1, "a.b=c has a sign in it"),
+        ("> 5", 1, "> contains an operator"),
+        ("a.b=c", 1, "a.b=c contains an operator"),
         ("path_namespace:", 16, "path_namespace has no value; expected a text"),
         ("path_namespace~x", 1, "path_namespace is a key of match rules; expected :, = or !="),
         ("path_namespace:x/y", 1, "not a match rule"),
@@ -83,7 +87,7 @@ fn query_errors_name_column_and_expectation() {
 }
 
 #[test]
-fn a_number_sign_is_a_text_unless_a_number_follows() {
+fn number_signs_are_text_unless_a_number_follows() {
     for (text, is_number) in [
         ("#7", true),
         ("#7..", true),

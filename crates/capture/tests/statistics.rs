@@ -1,4 +1,4 @@
-//! Statistics of recordings whose truth is known.
+//! Statistics of recordings with known content.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use wire::message::Flags;
 
 const NO_REPLY: &str = "org.freedesktop.DBus.Error.NoReply";
 
-/// A mail service with a fast and a slow method, errors, a time-out and its late answer, and a
+/// A mail service with a fast and a slow method, errors, a timeout and its late reply, and a
 /// signal.
 fn office() -> TestRecording {
     let mut recording = TestRecording::new();
@@ -49,7 +49,7 @@ fn csv(capture: &Capture, by: GroupKeyKind, query: &str) -> String {
     groups.table().to_csv()
 }
 
-/// The columns of a table that are asked for, a line for each row.
+/// The requested columns of a table, one line for each row.
 fn columns(csv: &str, wanted: &[&str]) -> String {
     let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let keys = lines.next().expect("a line of keys");
@@ -60,7 +60,7 @@ fn columns(csv: &str, wanted: &[&str]) -> String {
 }
 
 #[test]
-fn durations_leave_errors_and_time_outs_beside() {
+fn durations_exclude_errors_and_timeouts() {
     let capture = office().capture();
     let found = csv(&capture, GroupKeyKind::Member, "");
     assert_eq!(
@@ -80,12 +80,12 @@ fn durations_leave_errors_and_time_outs_beside() {
     assert!(rows.contains("org.x.Mail.Get 200000 400000 400000 1000000  "), "{rows}");
     assert!(rows.contains("org.x.Mail.Find 50000000 50000000 50000000 50000000 1 1"), "{rows}");
     let failed = columns(&found, &["member", "failed_total_ns", "failed_max_ns"]);
-    // The last call waits from then on to the end, which is 9.05 ms later.
+    // The last call waits from here to the end of the recording, 9.05 ms later.
     assert!(failed.contains("org.x.Mail.Find 919050000 900000000"), "{failed}");
 }
 
 #[test]
-fn groups_are_named_by_what_they_are() {
+fn groups_are_labeled_by_their_keys() {
     let capture = office().capture();
     for (by, keys, expected) in [
         (
@@ -141,7 +141,7 @@ fn processes_of_one_unit_are_one_group() {
 }
 
 #[test]
-fn the_process_of_the_bus_has_the_name_that_the_recorder_found() {
+fn statistics_name_the_bus_process_as_the_recorder_found_it() {
     let mut recording = TestRecording::new();
     let process = |comm: Option<&str>| RecordedProcess {
         pid: Some(7),
@@ -173,7 +173,7 @@ fn the_summary_counts_each_message_once() {
 }
 
 #[test]
-fn answers_and_calls_that_miss_each_other_are_listed() {
+fn calls_without_replies_and_replies_without_calls_are_listed() {
     let mut recording = office();
     let call = recording.call(":1.5", ":1.6", "/m org.x.Mail.Get", &());
     recording.wait_ms(1).reply(&call, ":1.6", &()).reply(&call, ":1.6", &());
@@ -191,7 +191,7 @@ fn sizes_fall_into_half_decades() {
     for len in [0, 100, 300, 5000] {
         recording.signal(":1.6", "/m org.x.Mail.Changed", &("x".repeat(len),));
     }
-    // Of what was cut off the original size counts.
+    // Cut messages count with their original size.
     recording.signal(":1.6", "/m org.x.Mail.Changed", &("x".repeat(40_000),)).cut(200);
     let capture = recording.capture();
     let sweep = "\
@@ -204,13 +204,13 @@ fn sizes_fall_into_half_decades() {
     let table = sizes(capture.messages(), Some(&sweep));
     let notes = "\
 times are interpolated between 2 sizes of 100 B to 39 KiB on the wire, measured on busd with read buffer ours; one \
-direction is half of a round trip; their error is unknown, as fewer than 3 sizes were measured
-1 message is larger than any size that was measured";
+direction is half of a round trip; their error is unknown, because fewer than 3 sizes were measured
+1 message is larger than any measured size";
     assert_eq!(table.notes().join("\n"), notes);
     let table = table.to_csv();
     let rows = columns(&table, &["from", "to", "messages", "share"]);
     assert_eq!(rows, "101 316 2 0.4\n317 1000 1 0.2\n3163 10000 1 0.2\n31623 100000 1 0.2");
-    // Half of 20 µs, and 10 ns for each byte beyond 100.
+    // Half of 20 µs, plus 10 ns for each byte beyond 100.
     let lens: Vec<_> = capture.messages().map(|message| u64::from(message.len())).collect();
     let cost = |len: &u64| 10_000 + (len - 100) * 10;
     let times = columns(&table, &["time_ns"]);
@@ -220,7 +220,7 @@ direction is half of a round trip; their error is unknown, as fewer than 3 sizes
 }
 
 #[test]
-fn calls_and_answers_of_a_member_have_sizes_of_their_own() {
+fn member_sizes_have_separate_rows_for_calls_and_replies() {
     let capture = office().capture();
     let table = member_sizes(&capture, capture.messages()).to_csv();
     let found = columns(&table, &["member", "service", "type", "messages"]);
@@ -237,7 +237,7 @@ fn calls_and_answers_of_a_member_have_sizes_of_their_own() {
 }
 
 #[test]
-fn the_smallest_and_the_largest_message_of_a_member_are_told() {
+fn member_sizes_include_smallest_and_largest_messages() {
     let mut recording = TestRecording::new();
     for len in [300, 0, 100] {
         recording.signal(":1.6", "/m org.x.Mail.Changed", &("x".repeat(len),));
@@ -252,18 +252,18 @@ fn the_smallest_and_the_largest_message_of_a_member_are_told() {
 }
 
 #[test]
-fn recipients_are_those_that_the_bus_has_written() {
+fn recipients_are_counted_from_traced_deliveries() {
     let mut recording = TestRecording::new();
     for copies in [&[][..], &[(7, 5, 1)], &[(7, 5, 1), (8, 6, 2)], &[(8, 5, 1)]] {
         recording.signal(":1.6", "/m org.x.Mail.Changed", &()).delivered(2, copies);
     }
-    recording.signal_to(":1.6", ":1.7", "/m org.x.Mail.Told", &()).delivered(2, &[(7, 5, 0)]);
+    recording.signal_to(":1.6", ":1.7", "/m org.x.Mail.Updated", &()).delivered(2, &[(7, 5, 0)]);
     let table = recipients(&recording.capture(), |_| true).expect("the bus has recorded").to_csv();
     assert_eq!(columns(&table, &["recipients", "signals", "copies"]), "0 1 0\n1 2 2\n2 1 2");
 }
 
 #[test]
-fn recipients_follow_from_rules_if_all_are_known() {
+fn recipients_are_counted_by_match_rules_if_all_are_known() {
     let mut recording = TestRecording::new();
     recording.owner("org.x.Mail", ":1.6");
     let changed = "/m org.x.Mail.Changed";
@@ -282,7 +282,7 @@ fn member_table(capture: &Capture) -> DataTable {
     TableSubject::Group(GroupKeyKind::Member).table(capture, |_| true, None).expect("a table")
 }
 
-/// The recipients of each member.
+/// The mean and peak recipients of each member.
 fn member_recipients(capture: &Capture) -> String {
     columns(
         &member_table(capture).to_csv(),
@@ -291,16 +291,16 @@ fn member_recipients(capture: &Capture) -> String {
 }
 
 #[test]
-fn members_show_the_mean_and_the_peak_of_their_recipients() {
+fn members_have_mean_and_peak_recipients() {
     let mut recording = TestRecording::new();
     let changed = "/m org.x.Mail.Changed";
     for copies in [&[(7, 5, 1)][..], &[(7, 5, 1), (8, 6, 2)], &[], &[(8, 5, 1), (7, 1, 1)]] {
         recording.signal(":1.6", changed, &()).delivered(2, copies);
     }
     recording.signal(":1.6", "/m org.x.Mail.Gone", &()).delivered(2, &[]);
-    recording.signal_to(":1.6", ":1.7", "/m org.x.Mail.Told", &()).delivered(2, &[(7, 5, 0)]);
+    recording.signal_to(":1.6", ":1.7", "/m org.x.Mail.Updated", &()).delivered(2, &[(7, 5, 0)]);
     let capture = recording.capture();
-    let expected = "org.x.Mail.Changed 4 1.25 2\norg.x.Mail.Gone 1 0 0\norg.x.Mail.Told 1  ";
+    let expected = "org.x.Mail.Changed 4 1.25 2\norg.x.Mail.Gone 1 0 0\norg.x.Mail.Updated 1  ";
     assert_eq!(member_recipients(&capture), expected);
     let json = serde_json::to_value(member_table(&capture)).expect("JSON");
     assert_eq!(json[0]["recipients_mean"], 1.25);
@@ -322,7 +322,7 @@ fn connections_of_the_recorder_are_not_recipients() {
 }
 
 #[test]
-fn members_have_no_recipients_where_these_are_unknown_and_a_note_says_why() {
+fn unknown_recipients_of_members_are_absent_and_explained() {
     let capture = office().capture();
     let table = member_table(&capture);
     let csv = table.to_csv();
@@ -333,7 +333,7 @@ fn members_have_no_recipients_where_these_are_unknown_and_a_note_says_why() {
 }
 
 #[test]
-fn recipients_are_known_of_each_bus_by_itself() {
+fn recipients_are_known_for_each_bus_separately() {
     let mut recording = TestRecording::new();
     recording.on(BusId(0)).signal(":1.6", "/ org.x.A.Traced", &()).delivered(2, &[(7, 5, 1)]);
     recording.on(BusId(1)).rule(":1.7", "type='signal'").rule(":1.8", "type='signal'");
@@ -371,12 +371,12 @@ fn numbers(capture: &Capture, query: &str) -> Vec<u64> {
 }
 
 #[test]
-fn queries_ask_for_recipients_that_the_bus_recorded() {
+fn recipients_queries_use_traced_deliveries() {
     let mut recording = TestRecording::new();
     for copies in [&[][..], &[(7, 5, 1)], &[(7, 5, 1), (8, 6, 2)]] {
         recording.signal(":1.6", "/m org.x.Mail.Changed", &()).delivered(2, copies);
     }
-    recording.signal_to(":1.6", ":1.7", "/m org.x.Mail.Told", &()).delivered(2, &[(7, 5, 0)]);
+    recording.signal_to(":1.6", ":1.7", "/m org.x.Mail.Updated", &()).delivered(2, &[(7, 5, 0)]);
     recording.signal(":1.6", "/m org.x.Mail.Changed", &());
     let capture = recording.capture();
     for (query, expected) in [
@@ -393,7 +393,7 @@ fn queries_ask_for_recipients_that_the_bus_recorded() {
 }
 
 #[test]
-fn queries_ask_for_recipients_by_match_rules() {
+fn recipients_queries_use_match_rules() {
     let mut recording = TestRecording::new();
     let changed = "/m org.x.Mail.Changed";
     recording.rule(":1.7", "type='signal',interface='org.x.Mail'").rule(":1.8", "arg0='x'");
@@ -403,7 +403,7 @@ fn queries_ask_for_recipients_by_match_rules() {
     assert_eq!(numbers(&capture, "recipients>1"), [1]);
     assert_eq!(numbers(&capture, "recipients=1"), [2]);
     assert_eq!(numbers(&capture, "recipients=0"), [3]);
-    // Terms may be tried in any order of messages.
+    // Queries may test messages in any order.
     let query: Query = "recipients=2".parse().expect("a query");
     let mut matcher = query.matcher();
     let messages: Vec<_> = capture.messages().collect();
@@ -424,21 +424,21 @@ fn unknown_recipients_match_no_query() {
 }
 
 #[test]
-fn recipients_are_unknown_if_somebody_was_there_before() {
+fn recipients_are_unknown_if_connections_precede_the_recording() {
     let error = recipients(&office().capture(), |_| true).expect_err("nobody knows the rules");
     assert_eq!(error, Unknowable::Recipients { connections: 3 });
-    let of_newcomer = |unique: &str| {
+    let subscribers_of = |unique: &str| {
         let mut recording = TestRecording::new();
         recording.owner_changed(unique, "", unique).signal(unique, "/ org.x.Y.Z", &());
         recipients(&recording.capture(), |_| true).map(drop)
     };
-    // The first connection of a bus may be the recorder's.
-    assert_eq!(of_newcomer(":1.0"), Ok(()));
-    assert_eq!(of_newcomer(":1.1"), Ok(()));
-    assert_eq!(of_newcomer(":1.2"), Err(Unknowable::Recipients { connections: 0 }));
+    // The first connection of a bus may belong to the recorder.
+    assert_eq!(subscribers_of(":1.0"), Ok(()));
+    assert_eq!(subscribers_of(":1.1"), Ok(()));
+    assert_eq!(subscribers_of(":1.2"), Err(Unknowable::Recipients { connections: 0 }));
 }
 
-/// A bus on which rules are set, and a signal that one of them may select.
+/// A bus on which connections add match rules, and a signal that one rule may match.
 fn asking(content: MessageContent) -> TestRecording {
     let mut recording = TestRecording::new();
     recording
@@ -451,7 +451,7 @@ fn asking(content: MessageContent) -> TestRecording {
 }
 
 #[test]
-fn who_asks_for_what_is_unknown_where_bodies_do_not_say() {
+fn match_rules_are_unknown_if_bodies_are_missing() {
     let cut = |kept: usize| {
         let mut capture = Capture::default();
         asking(MessageContent::Bytes).each(|record| match record {
@@ -477,7 +477,7 @@ fn who_asks_for_what_is_unknown_where_bodies_do_not_say() {
 }
 
 #[test]
-fn rules_that_are_there_twice_are_counted() {
+fn duplicate_match_rules_are_counted() {
     let mut recording = TestRecording::new();
     let rule = "type='signal',member='NameOwnerChanged'";
     recording.rule(":1.7", rule);
@@ -495,7 +495,7 @@ fn rules_that_are_there_twice_are_counted() {
 }
 
 #[test]
-fn a_recording_that_does_not_say_why_it_ended_was_perhaps_killed() {
+fn recordings_without_an_end_have_a_caveat() {
     let of = |program: &str, fact: Option<Fact>| {
         let mut recording = TestRecording::new();
         recording.fact(Fact::Recorder { unique: ":1.2".into() });
@@ -517,7 +517,7 @@ fn a_recording_that_does_not_say_why_it_ended_was_perhaps_killed() {
 }
 
 #[test]
-fn a_recording_without_times_has_no_note_about_times() {
+fn recordings_without_times_have_no_caveat_about_late_times() {
     let mut recording = TestRecording::new();
     recording.bus(RecordedBus {
         clock: RecordedClock::Absent,
@@ -532,7 +532,7 @@ fn a_recording_without_times_has_no_note_about_times() {
 }
 
 #[test]
-fn rules_of_a_connection_that_left_are_those_that_it_had_then() {
+fn match_rules_of_disconnected_connections_are_counted() {
     let mut recording = TestRecording::new();
     for unique in [":1.7", ":1.8"] {
         recording.ask_bus(unique, "AddMatch", &("member='X'",), &());
@@ -548,7 +548,7 @@ fn rules_of_a_connection_that_left_are_those_that_it_had_then() {
 }
 
 #[test]
-fn rules_that_were_found_and_seen_or_told_by_each_part_count_once() {
+fn match_rules_reported_several_times_are_counted_once() {
     let mut recording = TestRecording::new();
     recording.ask_bus(":1.7", "AddMatch", &("member='X'",), &()).wait_ms(1);
     for rule in ["member='X'", "member='Y'", "member='Y'"] {
@@ -565,7 +565,7 @@ fn rules_that_were_found_and_seen_or_told_by_each_part_count_once() {
 }
 
 #[test]
-fn rules_that_are_there_more_often_than_can_be_do_not_fill_the_memory() {
+fn impossible_counts_of_match_rules_use_no_memory() {
     let mut capture = TestRecording::new().capture();
     for name in ["X", "Y"] {
         let (unique, rule) = (":1.7".to_owned(), format!("member='{name}'"));
@@ -578,7 +578,7 @@ fn rules_that_are_there_more_often_than_can_be_do_not_fill_the_memory() {
 }
 
 #[test]
-fn caveats_come_before_the_numbers_are_believed() {
+fn caveats_are_listed_for_incomplete_recordings() {
     let mut recording = office();
     recording.bus(RecordedBus {
         name: "session".into(),
@@ -606,11 +606,11 @@ fn caveats_come_before_the_numbers_are_believed() {
         ]
     );
     let words = caveats[0].to_string();
-    assert_eq!(words, "3 messages are missing: the bus has disconnected the recorder");
+    assert_eq!(words, "3 messages are missing: the bus disconnected the recorder");
 }
 
 #[test]
-fn percentiles_are_values_that_there_are() {
+fn percentiles_are_existing_values() {
     let nanos = |range: std::ops::RangeInclusive<u64>| range.rev().collect::<Vec<_>>();
     for (mut values, expected) in [
         (nanos(1..=1), [1, 1, 1, 1, 1, 1]),
@@ -629,7 +629,7 @@ fn percentiles_are_values_that_there_are() {
 }
 
 #[test]
-fn each_is_found_by_its_name() {
+fn tables_are_found_by_their_names() {
     for subject in TableSubject::all() {
         assert_eq!(subject.as_str().parse(), Ok(subject));
     }

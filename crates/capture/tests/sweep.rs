@@ -1,8 +1,8 @@
-//! What a message of a size costs, from the results of a benchmark.
+//! The cost of messages by size, from the results of a benchmark.
 
 use capture::statistics::{Sweep, SweepChoice};
 
-/// A sample whose echo is 40 bytes smaller than its call, so that their mean is `size`.
+/// A sample whose reply is 40 bytes smaller than its call, so that their mean is `size`.
 fn sample(subject: &str, buffer: &str, size: u64, micros: f64) -> String {
     let (call, reply) = (size + 20, size - 20);
     let at = format!(r#"{{"size":{},"read_buffer":"{buffer}","reply":"echo"}}"#, size - 20);
@@ -36,13 +36,13 @@ fn read(subject: Option<&str>, read_buffer: Option<&str>) -> Result<Sweep, Strin
 }
 
 #[test]
-fn a_message_takes_half_of_the_round_trip_of_its_size() {
+fn sweeps_count_half_of_a_round_trip_for_each_message() {
     let sweep = read(None, None).expect("a sweep");
     assert_eq!((&*sweep.subject, &*sweep.read_buffer), ("dbus-daemon", "ours"));
     for (size, micros) in [
         (0, 20.0),
         (100, 20.0),
-        // In the middle between 100 and 1100 bytes, of 20 and 30 µs.
+        // Halfway between 100 and 1100 bytes, so halfway between 20 and 30 µs.
         (600, 25.0),
         (1100, 30.0),
         (2100, 40.0),
@@ -55,16 +55,16 @@ fn a_message_takes_half_of_the_round_trip_of_its_size() {
 }
 
 #[test]
-fn results_of_one_read_buffer_count() {
+fn sweeps_use_the_results_of_one_read_buffer() {
     let sweep = read(None, Some("2048")).expect("a sweep");
     assert_eq!(sweep.message_ns(600), 225_000.0);
-    // There is no other.
+    // Only one read buffer was measured on this bus.
     let sweep = read(Some("busd"), None).expect("a sweep");
     assert_eq!((&*sweep.read_buffer, sweep.message_ns(100_000)), ("2048", 15_000.0));
 }
 
 #[test]
-fn the_error_is_of_sizes_that_were_left_out() {
+fn sweep_errors_are_measured_by_leaving_sizes_out() {
     let found = read(None, None).expect("a sweep").leave_one_out().expect("four sizes");
     // 1100 bytes from 100 and 3100: 20 + 30 * 1000 / 3000 = 30 µs, as measured.
     // 3100 bytes from 1100 and 5100: (30 + 60) / 2 = 45 µs, and 50 µs were measured.
@@ -75,7 +75,7 @@ fn the_error_is_of_sizes_that_were_left_out() {
 }
 
 #[test]
-fn errors_say_what_is_missing() {
+fn unusable_sweeps_are_reported_with_the_reason() {
     let expected = "`x` was not measured; expected one of direct, dbus-daemon, busd";
     assert_eq!(read(Some("x"), None).expect_err("no such bus"), expected);
     let expected = "a read buffer of `64` was not measured; expected one of 2048, ours";
@@ -83,10 +83,10 @@ fn errors_say_what_is_missing() {
     let without_sizes = file().replace("call_bytes", "other");
     let empty_replies = file().replace("\"echo\"", "\"empty\"");
     for (file, expected) in [
-        (&*sample("direct", "ours", 100, 5.0), "it has no round trips"),
-        (&without_sizes, "its round trips do not say how large"),
-        (&empty_replies, "its round trips do not say how large"),
-        ("nonsense\n", "line 1 is no result"),
+        (&*sample("direct", "ours", 100, 5.0), "expected round trips, found none"),
+        (&without_sizes, "the round trips lack the sizes"),
+        (&empty_replies, "the round trips lack the sizes"),
+        ("nonsense\n", "line 1 is not a result"),
     ] {
         let error = Sweep::read(file.as_bytes(), SweepChoice::default()).expect_err(expected);
         assert!(error.to_string().starts_with(expected), "{error}");

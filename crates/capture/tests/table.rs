@@ -125,7 +125,7 @@ fn columns_without_content_are_left_out() {
 }
 
 #[test]
-fn fields_that_need_quotes_have_them() {
+fn csv_fields_are_quoted_if_needed() {
     let mut table = DataTable::new([Column::text("a,b"), Column::number("n", ColumnUnit::Rate)]);
     table.push([Cell::text("say \"no\"\n"), Cell::Rate(0.25)]);
     table.push([Cell::text("plain text"), Cell::Absent]);

@@ -93,14 +93,14 @@ fn shares_are_percent() {
 }
 
 #[test]
-fn times_read_as_on_a_clock() {
+fn times_of_day_are_formatted() {
     assert_eq!(elapsed(Duration::from_secs(83)), "0:01:23");
     assert_eq!(elapsed(Duration::from_secs(360_000)), "100:00:00");
     assert_eq!(time_of_day(Duration::from_secs(1_700_000_000)), "22:13:20Z");
 }
 
 #[test]
-fn days_are_those_of_the_calendar() {
+fn dates_are_formatted() {
     for (nanos, expected) in [
         (0, "Thu 1970-01-01 00:00:00.000000 UTC"),
         (1_795_267_168_184_651_999, "Sat 2026-11-21 13:19:28.184651 UTC"),
@@ -225,7 +225,7 @@ fn texts_are_fitted_to_their_columns() {
         ("name", 1, Fit::End, "\u{2026}"),
         ("name", 0, Fit::Start, ""),
         ("", 0, Fit::Start, ""),
-        // Characters two cells wide, one of which does not fit.
+        // Characters that are two cells wide, one of which does not fit.
         ("\u{7535}\u{6c60}", 5, Fit::Start, "\u{7535}\u{6c60} "),
         ("\u{7535}\u{6c60}\u{7535}", 5, Fit::Start, "\u{7535}\u{6c60}\u{2026}"),
         ("\u{7535}\u{6c60}\u{7535}", 4, Fit::End, "\u{2026}\u{7535} "),

@@ -1,4 +1,4 @@
-//! Where time went in recordings whose truth is known.
+//! The time of calls and starts in recordings with known content.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ fn desktop() -> TestRecording {
         let call = recording.call(":1.5", "org.x.Files", "/f org.x.Files.List", &());
         recording.wait_us(micros).reply(&call, ":1.9", &());
     }
-    // Two calls at once, and a signal meanwhile: nobody waits.
+    // Two calls at once, and a signal meanwhile: no caller is blocked.
     let one = recording.call(":1.6", "org.x.Files", "/f org.x.Files.List", &());
     let other = recording.call(":1.6", "org.x.Files", "/f org.x.Files.Stat", &());
     recording.wait_ms(90).reply(&one, ":1.9", &()).reply(&other, ":1.9", &());
@@ -39,7 +39,7 @@ fn desktop() -> TestRecording {
     recording
 }
 
-/// What the bus of a call and its reply has stamped.
+/// A call and its reply with the times that the bus measured.
 fn traced() -> TestRecording {
     let mut recording = TestRecording::new();
     let call = recording.call(":1.5", ":1.9", "/f org.x.Files.List", &());
@@ -50,7 +50,7 @@ fn traced() -> TestRecording {
     recording
 }
 
-/// A service that is started for a call, asks another for its settings, and answers.
+/// A service that is started for a call, reads settings from another service, and replies.
 fn start() -> TestRecording {
     let mut recording = TestRecording::new();
     recording.process(":1.5", 42, "shell").owner("org.x.Settings", ":1.2");
@@ -77,7 +77,7 @@ fn all(_: &capture::model::CapturedMessage<'_>) -> bool {
 }
 
 #[test]
-fn those_are_blocked_who_send_nothing_else() {
+fn callers_without_other_messages_are_blocked() {
     let capture = desktop().capture();
     let table = |query: &str| {
         let query: Query = query.parse().unwrap();
@@ -87,7 +87,7 @@ fn those_are_blocked_who_send_nothing_else() {
     let keys = "caller,blocked_on,of,calls,total_ns,longest_ns,number\n";
     let list = "shell,org.x.Files.List,org.x.Files,2,43000000,41000000,3\n";
     let open = "shell,org.x.Files.Open,org.x.Files,1,7000000,7000000,12\n";
-    // Its caller waits when the recording ends, which is at once.
+    // Its caller waits when the recording ends, which is immediately.
     let never = "mailer,org.x.Files.Never,org.x.Files,1,0,0,14\n";
     assert_eq!(table(""), [keys, list, open, never].concat());
     assert_eq!(table("member:Open"), [keys, open].concat());
@@ -108,9 +108,9 @@ fn the_slowest_calls_have_the_longest_bars() {
     assert_eq!(slowest(&capture, all, 100).len(), 7);
 }
 
-/// What became of a call, and how long it took beside others, at the widths of usual terminals.
+/// Lines have the outcome of a call and mark its duration at the widths of usual terminals.
 #[test]
-fn narrow_lines_still_say_what_became_of_slow_calls() {
+fn narrow_lines_keep_outcomes_of_slow_calls() {
     let capture = desktop().capture();
     let table = slowest_table(&slowest(&capture, all, 10));
     let shown = |width| ["answer", "bar"].map(|name| table.shows(name, Style::plain(width)));
@@ -120,7 +120,7 @@ fn narrow_lines_still_say_what_became_of_slow_calls() {
 }
 
 #[test]
-fn the_way_of_a_call_is_what_the_bus_has_stamped() {
+fn call_phases_follow_from_traced_times() {
     let capture = traced().capture();
     let mut ways =
         capture.messages().map(|message| CallTimes::of(&message, &ProcessorRecord::default()));
@@ -144,10 +144,10 @@ fn the_way_of_a_call_is_what_the_bus_has_stamped() {
     assert!(shares_of_a_monitor().is_none());
 }
 
-/// The bus notes that it has written a call only when it has a processor again, which may be after it
-/// has received the reply.
+/// The bus records that it has written a call only when it has a processor again, which may be
+/// after it has received the reply.
 #[test]
-fn the_phases_of_a_call_add_up_to_its_duration() {
+fn call_phases_add_up_to_the_duration() {
     let mut recording = traced();
     let call = recording.call(":1.5", ":1.9", "/f org.x.Files.List", &());
     recording.delivered(10, &[(9, 300, 0)]);
@@ -169,7 +169,7 @@ fn the_phases_of_a_call_add_up_to_its_duration() {
 }
 
 #[test]
-fn a_call_that_was_held_for_a_start_is_not_the_time_of_the_bus() {
+fn calls_held_for_a_start_do_not_count_as_time_of_the_bus() {
     let mut recording = TestRecording::new();
     let call = recording.call(":1.5", "org.x.Late", "/l org.x.Late.Get", &());
     recording.delivered(30_010, &[(7, 30_020, 0)]);
@@ -183,9 +183,9 @@ fn a_call_that_was_held_for_a_start_is_not_the_time_of_the_bus() {
     assert_eq!(way.in_bus(), Duration::from_micros(22));
 }
 
-/// The recorder asks on another connection, so what it learns may stand before the signal about it.
+/// The recorder queries the bus on another connection, so its result may precede the signal.
 #[test]
-fn an_owner_that_the_recorder_reports_first_was_started_all_the_same() {
+fn starts_are_found_if_the_recorder_reports_the_owner_first() {
     for since_is_reported in [false, true] {
         let mut recording = TestRecording::new();
         let start = recording.now();
@@ -208,7 +208,7 @@ fn an_owner_that_the_recorder_reports_first_was_started_all_the_same() {
 }
 
 #[test]
-fn a_start_may_take_longer_than_a_number_of_32_bits_can_say() {
+fn starts_may_exceed_32_bits_of_microseconds() {
     let mut recording = TestRecording::new();
     let call = recording.call(":1.5", "org.x.Late", "/l org.x.Late.Get", &());
     recording.delivered(6_000_010, &[(7, 6_000_020, 0)]);
@@ -224,7 +224,7 @@ fn a_start_may_take_longer_than_a_number_of_32_bits_can_say() {
 
 /// The service is done after 100 µs, and the bus gets a processor only 5 ms later.
 #[test]
-fn a_reply_that_waits_for_the_bus_is_not_the_time_of_the_service() {
+fn replies_waiting_for_the_bus_do_not_count_as_time_of_the_service() {
     let mut recording = TestRecording::new();
     recording.process(":1.9", 60, "vfsd").process(":1.5", 42, "shell");
     let start = recording.now();
@@ -255,7 +255,7 @@ fn shares_of_a_monitor() -> Option<capture::table::DataTable> {
 }
 
 #[test]
-fn a_start_up_is_walked_back_from_its_first_reply() {
+fn start_paths_are_traced_back_from_the_first_reply() {
     let capture = start().capture();
     let found = start_ups(&capture);
     assert_eq!(found.len(), 1);
@@ -263,7 +263,7 @@ fn a_start_up_is_walked_back_from_its_first_reply() {
     assert_eq!(
         found[0].table(&capture, 100).to_csv(),
         "after_ns,what,took_ns,number\n\
-         0,shell wants the name,,1\n\
+         0,shell requests the name,,1\n\
          20000000,process started,,\n\
          50000000,connected,,\n\
          50000000,  waits for org.x.Settings.All of org.x.Settings,80000000,3\n\
@@ -279,7 +279,7 @@ fn a_start_up_is_walked_back_from_its_first_reply() {
 }
 
 #[test]
-fn services_that_were_there_before_have_no_start_up() {
+fn services_older_than_the_recording_have_no_start() {
     assert!(start_ups(&desktop().capture()).is_empty());
     assert!(start_ups(&Capture::default()).is_empty());
 }
@@ -292,7 +292,7 @@ fn trace(capture: &Capture) -> Vec<Value> {
     events
 }
 
-/// The events of a phase, each as name and time in microseconds.
+/// The events of a phase, each with name and time in microseconds.
 fn events(events: &[Value], phase: &str) -> Vec<(String, f64)> {
     let of_phase = events.iter().filter(|event| event["ph"] == phase);
     of_phase
@@ -303,7 +303,8 @@ fn events(events: &[Value], phase: &str) -> Vec<(String, f64)> {
         .collect()
 }
 
-/// The spans as name, start and length in microseconds. Each begins and ends by itself on its track.
+/// The spans with name, start and length in microseconds. Each begins and ends separately on its
+/// track.
 fn spans(events: &[Value]) -> Vec<(String, f64, f64)> {
     let (begins, ends) = (self::events(events, "B"), self::events(events, "E"));
     let spans = begins.into_iter().zip(ends).map(|((name, from), (end, to))| {
@@ -313,9 +314,9 @@ fn spans(events: &[Value]) -> Vec<(String, f64, f64)> {
     spans.collect()
 }
 
-/// What speedscope 1.25 complains about. It counts the times of a track from the first one, makes a
-/// begin and an end of each event with a length, sorts begins and ends by time, and takes the end first
-/// where both are at one time, unless that span begins there.
+/// The errors that speedscope 1.25 would report. It counts the times of a track from the first one,
+/// splits each event with a length into a begin and an end, sorts begins and ends by time, and puts
+/// the end first if both are at one time, unless that span begins there.
 fn complaints_of_speedscope(events: &[Value]) -> Vec<String> {
     let mut tracks = std::collections::BTreeMap::<_, Vec<&Value>>::new();
     for event in events.iter().filter(|event| ["B", "E", "X"].iter().any(|ph| event["ph"] == *ph)) {
@@ -346,7 +347,7 @@ fn complaints_about_a_track(mut events: Vec<&Value>) -> Vec<String> {
     }
     ends.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (mut begins, mut open, mut complaints) = (begins.into_iter().peekable(), vec![], vec![]);
-    // Of two ends at one time it takes the second one if its span has the name of the open one.
+    // Of two ends at one time, it takes the second one if its span has the name of the open one.
     let pairs = ends.windows(2).filter(|pair| pair[0].0 == pair[1].0);
     complaints.extend(pairs.map(|pair| format!("{} ends together with the next one", pair[0].1)));
     for (end, end_key) in ends {
@@ -363,7 +364,7 @@ fn complaints_about_a_track(mut events: Vec<&Value>) -> Vec<String> {
 
 /// Consecutive calls, at times that are not whole microseconds.
 #[test]
-fn speedscope_finds_an_end_for_every_span_of_a_trace() {
+fn chrome_traces_have_an_end_for_every_span_in_speedscope() {
     let mut recording = TestRecording::new();
     recording.call(":1.4", ":1.9", "/f org.x.Files.Never", &());
     for nanos in 0..200 {
@@ -372,7 +373,7 @@ fn speedscope_finds_an_end_for_every_span_of_a_trace() {
         recording.delivered(0, &[(9, 1, 0)]);
         recording.wait_ns(3_033 + nanos * 7).reply(&call, ":1.9", &());
         recording.delivered(0, &[(5, 0, 0)]).wait_ns(nanos % 2);
-        // The next one is served at once: a span without a length.
+        // The next call is served at once: a span without a length.
         let call = recording.call(":1.5", ":1.9", "/f org.x.Files.Stat", &());
         recording.delivered(0, &[(9, 9, 0)]).reply(&call, ":1.9", &());
         recording.delivered(0, &[(5, 0, 0)]);
@@ -383,7 +384,7 @@ fn speedscope_finds_an_end_for_every_span_of_a_trace() {
 }
 
 #[test]
-fn a_trace_has_both_sides_of_a_call_and_what_the_bus_did() {
+fn chrome_traces_show_caller_service_and_bus() {
     let mut recording = traced();
     recording.signal(DRIVER, "/org/freedesktop/DBus org.freedesktop.DBus.X", &());
     let events_of = trace(&recording.capture());
@@ -408,7 +409,7 @@ fn a_trace_has_both_sides_of_a_call_and_what_the_bus_did() {
 }
 
 #[test]
-fn every_span_of_a_track_ends_before_the_next_begins() {
+fn chrome_trace_spans_of_a_track_do_not_overlap() {
     let events = trace(&desktop().capture());
     let mut ends = std::collections::HashMap::new();
     for event in &events {
@@ -435,14 +436,14 @@ fn every_span_of_a_track_ends_before_the_next_begins() {
 }
 
 #[test]
-fn a_start_up_is_a_span_of_the_trace() {
+fn chrome_traces_show_starts_as_spans() {
     let events_of = trace(&start().capture());
     let found = spans(&events_of);
     assert!(found.contains(&(String::from("org.x.Tray starts"), 0.0, 150_000.0)), "{found:?}");
 }
 
-/// A signal to three, another that the bus read together with it, and a call, as a bus that measures the
-/// stages of routing has stamped them.
+/// A signal to three recipients, another signal that the bus read together with it, and a call,
+/// with the times of a bus that measures the stages of routing.
 fn staged() -> TestRecording {
     let mut recording = TestRecording::new();
     let changed = "/f org.x.Files.Changed";
@@ -459,7 +460,7 @@ fn staged() -> TestRecording {
     recording
 }
 
-/// Each phase of each message that has it, in microseconds.
+/// The phases of each message, in microseconds.
 fn phases(capture: &Capture) -> Vec<Vec<(&'static str, u128)>> {
     let times = capture.messages().filter_map(|message| BusTime::of(&message));
     let micros = |(phase, time): (BusPhase, Duration)| (phase.as_str(), time.as_micros());
@@ -467,7 +468,7 @@ fn phases(capture: &Capture) -> Vec<Vec<(&'static str, u128)>> {
 }
 
 #[test]
-fn the_phases_of_a_message_add_up_to_its_time_in_the_bus() {
+fn bus_phases_add_up_to_the_time_in_the_bus() {
     let capture = staged().capture();
     let expected = [
         vec![("receive", 12), ("wait", 0), ("dispatch", 20), ("match", 8), ("send", 50)],
@@ -487,7 +488,7 @@ fn the_phases_of_a_message_add_up_to_its_time_in_the_bus() {
 }
 
 #[test]
-fn a_bus_that_measures_no_stages_still_says_when_it_had_routed_and_written() {
+fn bus_phases_without_stages_are_routing_and_sending() {
     let capture = traced().capture();
     let expected = [[("route", 10), ("send", 20)], [("route", 20), ("send", 50)]];
     assert_eq!(phases(&capture), expected);
@@ -508,9 +509,9 @@ fn a_bus_that_measures_no_stages_still_says_when_it_had_routed_and_written() {
     assert_eq!(phases(&held), [[("start", 30_000), ("route", 10), ("send", 10)]]);
 }
 
-/// What a file says that nobody has checked, and a copy that was not written.
+/// Unchecked times in a file, and a copy that was not written.
 #[test]
-fn no_stage_begins_before_the_one_before_it() {
+fn bus_stages_do_not_begin_before_the_previous_one() {
     let mut recording = TestRecording::new();
     recording.signal(":1.9", "/f org.x.Files.Changed", &());
     recording.delivered(40, &[(5, 30, 1)]).staged(90, 30, Some((20, 500)));
@@ -523,9 +524,9 @@ fn no_stage_begins_before_the_one_before_it() {
 }
 
 #[test]
-fn the_bus_spends_its_time_in_phases_by_type_and_size() {
+fn bus_shares_are_grouped_by_type_and_size() {
     let mut recording = staged();
-    // The first messages of a trace have no stages, and the bus receives nothing of its own.
+    // The first messages of a trace have no stages, and the bus does not receive its own messages.
     recording.signal(":1.9", "/f org.x.Files.Changed", &()).delivered(500, &[(5, 900, 1)]);
     recording.owner_changed("org.x.Late", "", ":1.7").delivered(0, &[(5, 9, 1)]);
     let capture = recording.capture();
@@ -568,7 +569,7 @@ fn the_bus_spends_its_time_in_phases_by_type_and_size() {
 }
 
 #[test]
-fn members_are_sorted_by_the_time_for_which_the_bus_had_them() {
+fn dispatch_times_are_sorted_by_total_time_in_the_bus() {
     let table = dispatch(&staged().capture(), all).expect("the bus has recorded");
     assert_eq!(
         table.to_csv(),
@@ -584,7 +585,7 @@ fn members_are_sorted_by_the_time_for_which_the_bus_had_them() {
     assert!(dispatch(&staged().capture(), |_| false).expect("a table").rows().is_empty());
 }
 
-/// Begins and ends of the spans of each track, as they stand in the file, in whole nanoseconds.
+/// The begins and ends of the spans of each track, in the order of the file, in whole nanoseconds.
 fn exact(events: &[Value]) -> Vec<((u64, u64), bool, i128, String)> {
     let of_spans = events.iter().filter(|event| event["ph"] == "B" || event["ph"] == "E");
     of_spans
@@ -601,7 +602,7 @@ fn exact(events: &[Value]) -> Vec<((u64, u64), bool, i128, String)> {
 }
 
 #[test]
-fn the_search_of_match_rules_lies_inside_of_the_dispatch_on_the_track_of_the_bus() {
+fn chrome_traces_show_match_rules_inside_of_dispatch() {
     let mut recording = staged();
     recording.owner_changed("org.x.Late", "", ":1.7");
     let events_of = trace(&recording.capture());

@@ -36,17 +36,17 @@ pub(crate) struct BusCensus {
 /// The queries that are sent to a bus.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum CensusQuestion {
-    /// Which names exist.
+    /// The list of existing names.
     Names,
-    /// Which names are activatable.
+    /// The list of activatable names.
     Activatable,
-    /// Which match rules exist.
+    /// The match rules of all connections.
     Rules,
-    /// Which connection owns this name.
+    /// The connection that owns this name.
     Owner(String),
-    /// Which process has this connection.
+    /// The process of this connection.
     Process(String),
-    /// Which process runs the bus itself.
+    /// The process of the bus itself.
     Bus,
     /// The counters of a Diligence bus.
     Totals,
@@ -108,7 +108,7 @@ impl BusCensus {
         &self.connection
     }
 
-    /// Whether all queries have been answered.
+    /// Returns true if all queries have been answered.
     pub(crate) fn is_settled(&self) -> bool {
         self.waiting.is_empty()
             && self.asked.is_empty()

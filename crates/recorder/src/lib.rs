@@ -1,7 +1,7 @@
 //! Captures the messages of buses and writes recordings.
 //!
-//! A [`BusWatch`] captures the messages of several buses as records. A [`Tape`] writes records to
-//! files. The modules, in reading order:
+//! A [`BusWatch`] captures the messages of several buses as records. A [`RecordingWriter`] writes
+//! records to files. The modules, in reading order:
 //!
 //! - [`place`], [`clock`]: the location of a bus, and the time of records.
 //! - [`options`]: what is recorded.
@@ -15,7 +15,7 @@
 //! - `scheduler`: when the processes of connections run on a processor.
 //! - [`standing`]: the facts that are currently true.
 //! - [`rolling`]: the last messages, for queries.
-//! - [`tape`]: writes files and counts all losses.
+//! - [`writer`]: writes files and counts all losses.
 //! - [`session`]: a recording in progress.
 //! - [`mod@origin`]: the program and machine that record.
 
@@ -35,8 +35,8 @@ pub mod session;
 mod source;
 pub mod standing;
 pub mod statistics;
-pub mod tape;
 pub mod watch;
+pub mod writer;
 
 pub use clock::RecordingClock;
 pub use listener::{BusListenError, Notice};
@@ -44,13 +44,16 @@ pub use objects::ObjectIntrospection;
 pub use options::{ProcessorRecording, RecordingOptions, RecordingPace};
 pub use origin::origin;
 pub use place::BusPlace;
-pub use rolling::Rolling;
-pub use scheduler::{SchedulerNotice, Watching};
+pub use rolling::RollingCapture;
+pub use scheduler::{FollowedProcesses, SchedulerNotice};
 pub use session::{
     ReadingLateness, RecordingSession, SessionLimits, SessionNotice, SessionReport,
     SessionStartError, SessionTurn,
 };
-pub use source::Drained;
+pub use source::SourceState;
 pub use statistics::{BusStatistics, ConnectionStatistics};
-pub use tape::{RecordingTally, Tape, TapeDestination, TapeError, TapeNotice, UnfinishedRecording};
 pub use watch::BusWatch;
+pub use writer::{
+    RecordingDestination, RecordingNotice, RecordingTally, RecordingWriteError, RecordingWriter,
+    UnfinishedRecording,
+};

@@ -14,8 +14,8 @@ use crate::census::BusCensus;
 use crate::clock::RecordingClock;
 use crate::options::RecordingOptions;
 use crate::place::BusPlace;
-use crate::punctuality::{Probing, Punctuality};
-use crate::source::{self, Drained, MessageSource};
+use crate::punctuality::{ProbeMethod, Punctuality};
+use crate::source::{self, MessageSource, SourceState};
 use crate::statistics::BusStatistics;
 
 /// The capture of one bus.
@@ -32,7 +32,7 @@ pub(crate) struct BusListener {
 enum ListenerState {
     Live(Box<ConnectedBus>),
     /// The connections to the bus are lost.
-    Away(Away),
+    Lost(LostConnection),
     Over,
 }
 
@@ -44,9 +44,10 @@ struct ConnectedBus {
     punctuality: Option<Punctuality>,
 }
 
-/// When the connections were lost and when the next attempt is due, by the monotonic clock.
+/// The time when the connections were lost, and the time of the next attempt, by the monotonic
+/// clock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Away {
+struct LostConnection {
     since: Duration,
     next: Duration,
     pause: Duration,
@@ -68,7 +69,7 @@ pub enum Notice {
 /// The reasons why a bus cannot be recorded.
 #[derive(Debug, thiserror::Error)]
 pub enum BusListenError {
-    /// Connecting failed.
+    /// Connecting to the bus failed.
     #[error(transparent)]
     Connect(#[from] ConnectError),
     /// The bus rejected both BecomeMonitor and eavesdropping.
@@ -144,9 +145,9 @@ impl BusListener {
         let probing = match source.method() {
             CaptureMethod::Trace => return None,
             CaptureMethod::Monitor if self.wanted.filters.is_empty() => {
-                Probing::By(asking.to_owned())
+                ProbeMethod::By(asking.to_owned())
             }
-            _ => Probing::Impossible,
+            _ => ProbeMethod::Impossible,
         };
         Some(Punctuality::new(probing, sys::clock::monotonic()))
     }
@@ -175,21 +176,21 @@ impl BusListener {
         self.bus
     }
 
-    /// Whether capturing the bus has ended.
+    /// Returns true if capturing the bus has ended.
     pub(crate) const fn is_over(&self) -> bool {
         matches!(self.state, ListenerState::Over)
     }
 
-    /// Whether all initial queries have been answered.
+    /// Returns true if all initial queries have been answered.
     pub(crate) fn is_settled(&self) -> bool {
         !matches!(&self.state, ListenerState::Live(live) if !live.census.is_settled())
     }
 
-    /// How long nothing needs to be done unless something is readable.
+    /// The time until something needs to be done, unless something is readable earlier.
     pub(crate) fn patience(&self, now: Duration) -> Option<Duration> {
         match &self.state {
             ListenerState::Live(live) => live.source.descriptor().is_none().then_some(LOOK_AGAIN),
-            ListenerState::Away(away) => Some(away.next.saturating_sub(now)),
+            ListenerState::Lost(lost) => Some(lost.next.saturating_sub(now)),
             ListenerState::Over => None,
         }
     }
@@ -205,11 +206,11 @@ impl BusListener {
                 Ok(drained) => ListenerProgress::Share(drained),
                 Err(ended) => self.lose(ended, each),
             },
-            ListenerState::Away(away) => {
-                let away = *away;
-                self.look_for(away, next_bus, each)
+            ListenerState::Lost(lost) => {
+                let lost = *lost;
+                self.look_for(lost, next_bus, each)
             }
-            ListenerState::Over => ListenerProgress::Share(Drained::Empty),
+            ListenerState::Over => ListenerProgress::Share(SourceState::Empty),
         }
     }
 
@@ -258,37 +259,37 @@ impl BusListener {
         each.notices.push(Notice::Lost(self.place.clone(), ended));
         let since = sys::clock::monotonic();
         let pause = PAUSE_FIRST;
-        self.state = ListenerState::Away(Away { since, next: since + pause, pause });
-        ListenerProgress::Share(Drained::Empty)
+        self.state = ListenerState::Lost(LostConnection { since, next: since + pause, pause });
+        ListenerProgress::Share(SourceState::Empty)
     }
 
     fn look_for(
         &mut self,
-        away: Away,
+        lost: LostConnection,
         next_bus: BusId,
         each: &mut RecordReceiver<'_>,
     ) -> ListenerProgress {
         let now = sys::clock::monotonic();
-        if now < away.next {
-            return ListenerProgress::Share(Drained::Empty);
+        if now < lost.next {
+            return ListenerProgress::Share(SourceState::Empty);
         }
         if self.connect(next_bus, each).is_ok() {
             each.notices.push(Notice::Found(self.place.clone()));
             return ListenerProgress::Connected;
         }
-        if now - away.since >= SEARCH_MAX {
+        if now - lost.since >= SEARCH_MAX {
             each.notices.push(Notice::Gone(self.place.clone()));
             self.state = ListenerState::Over;
         } else {
-            let pause = away.pause * 2;
-            self.state = ListenerState::Away(Away { next: now + pause, pause, ..away });
+            let pause = lost.pause * 2;
+            self.state = ListenerState::Lost(LostConnection { next: now + pause, pause, ..lost });
         }
-        ListenerProgress::Share(Drained::Empty)
+        ListenerProgress::Share(SourceState::Empty)
     }
 }
 
 impl ConnectedBus {
-    fn take(&mut self, bus: BusId, each: &mut RecordReceiver<'_>) -> Result<Drained, Ended> {
+    fn take(&mut self, bus: BusId, each: &mut RecordReceiver<'_>) -> Result<SourceState, Ended> {
         let clock = each.clock;
         // Messages come first: their facts hold from their time on, not from the time of a query.
         let Self { source, census, punctuality } = self;
@@ -321,7 +322,7 @@ impl ConnectedBus {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ListenerProgress {
     /// Some of what was received was processed.
-    Share(Drained),
+    Share(SourceState),
     /// There are new connections to watch.
     Connected,
 }
@@ -369,5 +370,5 @@ const LOOK_AGAIN: Duration = Duration::from_millis(10);
 /// The pause before the first attempt to reconnect. Each further pause is twice as long.
 const PAUSE_FIRST: Duration = Duration::from_millis(50);
 
-/// How long reconnecting to a bus is attempted.
+/// The time for which reconnecting to a bus is attempted.
 const SEARCH_MAX: Duration = Duration::from_secs(5);

@@ -11,7 +11,7 @@ use client::{CallError, Connection, ReceivedMessage, StartedCall, driver, error_
 use inspector::start_introspect;
 use wire::Message;
 
-/// Whether objects are introspected.
+/// The introspection of objects by the recorder.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum ObjectIntrospection {
     /// No objects are introspected.
@@ -43,7 +43,7 @@ struct IntrospectedService {
     described: HashSet<String>,
     /// The objects that were queued for introspection.
     paths: HashSet<String>,
-    /// Whether the service timed out or denied access, so that it is not asked again.
+    /// The last response. A service that timed out or denied access is not asked again.
     response: ServiceResponse,
 }
 
@@ -96,7 +96,7 @@ impl Introspector {
         self.services.remove(name);
     }
 
-    /// Whether all requests have been answered.
+    /// Returns true if all requests have been answered.
     pub(crate) fn is_settled(&self) -> bool {
         self.waiting.is_empty() && self.asked.is_empty()
     }
@@ -152,7 +152,7 @@ impl Introspector {
                 let Ok((xml,)) = reply.read::<(&str,)>() else { return };
                 let Ok(found) = Introspection::parse(xml) else { return };
                 known.described.extend(found.interfaces.into_iter().map(|one| one.name));
-                // For calls without an interface, any reply is all that can be learned.
+                // For calls without an interface, any reply answers the question.
                 known.described.insert(String::new());
                 self.document_bytes += xml.len();
                 let IntrospectedObject { service: name, path, .. } = object;
@@ -245,7 +245,7 @@ mod tests {
     #[test]
     fn introspection_skips_interfaces_that_are_described() {
         let mut introspector = Introspector::default();
-        let known = introspector.service("org.x.Mail").expect("there is room");
+        let known = introspector.service("org.x.Mail").expect("the table is not full");
         known.described.insert("org.x.Mail".into());
         let mut recording = TestRecording::new();
         recording.call(":1.5", "org.x.Mail", "/a org.x.Mail.Get", &());

@@ -1,4 +1,4 @@
-//! What is recorded of buses.
+//! The options that determine what is recorded.
 
 use std::time::Duration;
 
@@ -11,26 +11,29 @@ use crate::objects::ObjectIntrospection;
 pub struct RecordingOptions {
     /// Match rules: only messages that match one of them are recorded; all if there are none.
     pub filters: Vec<String>,
-    /// Whether messages are provided promptly, or with complete times.
+    /// The pace: messages are provided promptly, or with complete times.
     pub pace: RecordingPace,
-    /// Whether objects are introspected.
+    /// The introspection of objects.
     pub objects: ObjectIntrospection,
-    /// Whether processor use is recorded.
+    /// The recording of processor use.
     pub processors: ProcessorRecording,
 }
 
-/// When a message is provided for which the bus itself records when its copies were written.
-/// Messages are provided in the order of routing, so a waiting message delays later ones.
+/// The time when messages of a traced bus are provided. The bus records when copies were written;
+/// this may be after later messages were routed. Messages are provided in the order of routing, so
+/// a waiting message delays later ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum RecordingPace {
-    /// When all copies were written, or after a second without progress of a recipient.
+    /// The message is provided when all copies were written, or after a second without progress of
+    /// a recipient.
     #[default]
     Complete,
-    /// Soon enough for live display. The times of copies that are written later are unknown.
+    /// The message is provided soon enough for live display. The times of copies that are written
+    /// later are unknown.
     Prompt,
 }
 
-/// Whether the processor use of processes is recorded.
+/// The recording of the processor use of processes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum ProcessorRecording {
     /// Processor use is not recorded.

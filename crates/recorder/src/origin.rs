@@ -23,7 +23,7 @@ fn system() -> Option<String> {
     Some(name.map_or_else(|| format!("Linux {kernel}"), |name| format!("Linux {kernel} ({name})")))
 }
 
-/// The name in os-release(5) that is meant for people.
+/// The name in os-release(5) for display.
 fn pretty_name(text: &str) -> Option<&str> {
     let value = text.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="))?;
     Some(value.trim_matches('"'))

@@ -1,6 +1,6 @@
 //! Detects whether the recorder reads messages as soon as they arrive.
 //!
-//! The times of messages in a monitor are those of reading. If this process is stopped, gets no
+//! A monitor stamps messages when it reads them. If this process is stopped, gets no
 //! processor or waits for a disk, the bus continues, and the waiting messages get times that are
 //! too late. The delay is detected in four ways:
 //!
@@ -20,27 +20,27 @@ use client::wire::message::MessageType;
 use sys::run_delay::RunDelay;
 
 use crate::clock::RecordingClock;
-use crate::source::Drained;
+use crate::source::SourceState;
 
 /// Measures how late the messages of one bus are read. All times are of the monotonic clock.
 #[derive(Debug)]
 pub(crate) struct Punctuality {
-    /// Whether the copy of a probe can be received.
-    probing: Probing,
-    /// When the recorder was last known to run.
+    /// The way to detect that all waiting messages were read.
+    probing: ProbeMethod,
+    /// The time when the recorder was last known to run.
     alive: Duration,
-    /// When there was last nothing to read.
+    /// The time when there was last nothing to read.
     empty: Duration,
     delay: RunDelay,
     backlog: Option<ReadingBacklog>,
 }
 
-/// How the recorder detects that all waiting messages have been read.
+/// The way in which the recorder detects that all waiting messages have been read.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Probing {
+pub(crate) enum ProbeMethod {
     /// By the copy of a call that this connection sends.
     By(String),
-    /// By a turn in which nothing is left to read. The recorder gets only some messages, and no
+    /// By a turn after which the queue is empty. The recorder gets only some messages, and no
     /// copy of the probe.
     Impossible,
 }
@@ -50,7 +50,7 @@ pub(crate) enum Probing {
 struct ReadingBacklog {
     /// The last time at which the recorder is known to have kept up.
     from: Duration,
-    /// When the recorder resumed reading.
+    /// The time when the recorder resumed reading.
     resumed: Duration,
     /// The maximum time that a message waited.
     by: Duration,
@@ -71,7 +71,7 @@ enum Probe {
 }
 
 impl Punctuality {
-    pub(crate) fn new(probing: Probing, now: Duration) -> Self {
+    pub(crate) fn new(probing: ProbeMethod, now: Duration) -> Self {
         Self { probing, alive: now, empty: now, delay: RunDelay::new(now), backlog: None }
     }
 
@@ -110,11 +110,11 @@ impl Punctuality {
     pub(crate) fn end(
         &mut self,
         now: Duration,
-        drained: Drained,
+        drained: SourceState,
         clock: RecordingClock,
     ) -> Option<Fact> {
         self.alive = now;
-        let is_empty = drained == Drained::Empty;
+        let is_empty = drained == SourceState::Empty;
         match self.backlog {
             None if is_empty => self.empty = now,
             None if now.saturating_sub(self.empty) >= LATE_MIN => {
@@ -124,7 +124,7 @@ impl Punctuality {
             // No messages arrived during the delay.
             Some(backlog) if is_empty && backlog.messages == 0 => self.backlog = None,
             Some(backlog) if backlog.probe == Probe::Punctual => return self.finish(now, clock),
-            Some(_) if is_empty && self.probing == Probing::Impossible => {
+            Some(_) if is_empty && self.probing == ProbeMethod::Impossible => {
                 return self.finish(now, clock);
             }
             Some(_) => {}
@@ -132,9 +132,9 @@ impl Punctuality {
         None
     }
 
-    /// Whether a probe must be sent now. It is then considered sent.
+    /// Returns true if a probe must be sent now. It is then considered sent.
     pub(crate) fn wants_probe(&mut self, now: Duration) -> bool {
-        if self.probing == Probing::Impossible {
+        if self.probing == ProbeMethod::Impossible {
             return false;
         }
         let Some(backlog) = self.backlog.as_mut().filter(|it| it.probe == Probe::Wanted) else {
@@ -170,7 +170,7 @@ impl Punctuality {
     }
 
     fn is_probe(&self, raw: &RawMessage<'_>) -> bool {
-        let Probing::By(unique) = &self.probing else { return false };
+        let ProbeMethod::By(unique) = &self.probing else { return false };
         let is_under_way = |backlog: ReadingBacklog| matches!(backlog.probe, Probe::Sent(_));
         if !self.backlog.is_some_and(is_under_way) || raw.bytes.len() > PROBE_MAX {
             return false;
@@ -217,7 +217,7 @@ mod tests {
     }
 
     fn punctuality() -> Punctuality {
-        Punctuality::new(Probing::Impossible, ms(0))
+        Punctuality::new(ProbeMethod::Impossible, ms(0))
     }
 
     #[test]
@@ -227,7 +227,7 @@ mod tests {
         for turn in 1..100 {
             it.begin(ms(turn * 200), ms(turn * 200));
             it.see(&raw(b"x"), ms(turn * 200));
-            assert_eq!(late(it.end(ms(turn * 200 + 1), Drained::Empty, clock)), None);
+            assert_eq!(late(it.end(ms(turn * 200 + 1), SourceState::Empty, clock)), None);
         }
     }
 
@@ -237,21 +237,21 @@ mod tests {
         let clock = RecordingClock::start();
         it.begin(ms(2200), ms(200));
         (0..5).for_each(|_| it.see(&raw(b"x"), ms(2200)));
-        assert_eq!(late(it.end(ms(2201), Drained::More, clock)), None, "not all is read");
+        assert_eq!(late(it.end(ms(2201), SourceState::More, clock)), None, "not all is read");
         it.begin(ms(2201), ms(2201));
         (0..2).for_each(|_| it.see(&raw(b"x"), ms(2201)));
-        assert_eq!(late(it.end(ms(2202), Drained::Empty, clock)), Some((2200, 7)));
+        assert_eq!(late(it.end(ms(2202), SourceState::Empty, clock)), Some((2200, 7)));
         it.begin(ms(2300), ms(2402));
         it.see(&raw(b"x"), ms(2300));
-        assert_eq!(late(it.end(ms(2301), Drained::Empty, clock)), None, "it keeps up again");
+        assert_eq!(late(it.end(ms(2301), SourceState::Empty, clock)), None, "it keeps up again");
     }
 
     #[test]
-    fn no_messages_are_late_if_none_came_during_a_stop() {
+    fn stops_without_messages_make_no_messages_late() {
         let mut it = punctuality();
         let clock = RecordingClock::start();
         it.begin(ms(5000), ms(200));
-        assert_eq!(late(it.end(ms(5001), Drained::Empty, clock)), None);
+        assert_eq!(late(it.end(ms(5001), SourceState::Empty, clock)), None);
         assert_eq!(late(it.finish(ms(5002), clock)), None);
     }
 
@@ -262,7 +262,7 @@ mod tests {
         it.begin(ms(10), ms(200));
         it.see(&raw(b"x"), ms(10));
         it.see(&raw(b"x"), ms(510));
-        assert_eq!(late(it.end(ms(511), Drained::Empty, clock)), Some((500, 1)));
+        assert_eq!(late(it.end(ms(511), SourceState::Empty, clock)), Some((500, 1)));
     }
 
     #[test]
@@ -275,19 +275,23 @@ mod tests {
         let mut bytes = Vec::new();
         let probe = Builder::method_call(path, member).sender(sender);
         probe.write(&mut bytes, NonZeroU32::MIN, &()).expect("a small message");
-        let mut it = Punctuality::new(Probing::By(":1.7".into()), ms(0));
+        let mut it = Punctuality::new(ProbeMethod::By(":1.7".into()), ms(0));
         let clock = RecordingClock::start();
         it.begin(ms(1000), ms(200));
         it.see(&raw(b"x"), ms(1000));
-        assert_eq!(late(it.end(ms(1001), Drained::Empty, clock)), None, "the bus may have more");
+        assert_eq!(
+            late(it.end(ms(1001), SourceState::Empty, clock)),
+            None,
+            "the bus may have more"
+        );
         assert!(it.wants_probe(ms(1001)) && !it.wants_probe(ms(1001)), "one at a time");
         it.begin(ms(1200), ms(1201));
         (0..3).for_each(|_| it.see(&raw(b"x"), ms(1200)));
         it.see(&raw(&bytes), ms(1201));
-        assert_eq!(late(it.end(ms(1202), Drained::Empty, clock)), None, "that was late too");
+        assert_eq!(late(it.end(ms(1202), SourceState::Empty, clock)), None, "that was late too");
         assert!(it.wants_probe(ms(1202)));
         it.begin(ms(1203), ms(1400));
         it.see(&raw(&bytes), ms(1203));
-        assert_eq!(late(it.end(ms(1204), Drained::Empty, clock)), Some((1000, 4)));
+        assert_eq!(late(it.end(ms(1204), SourceState::Empty, clock)), Some((1000, 4)));
     }
 }

@@ -8,7 +8,7 @@ use crate::standing::StandingFacts;
 /// A capture of the last messages, of bounded size. When the capture is full, a second one, which
 /// was started halfway, replaces it, so a minimum number of earlier messages is always present.
 #[derive(Debug)]
-pub struct Rolling {
+pub struct RollingCapture {
     standing: StandingFacts,
     /// The capture that is queried.
     full: Capture,
@@ -21,7 +21,7 @@ pub struct Rolling {
     kept: usize,
 }
 
-impl Rolling {
+impl RollingCapture {
     /// Creates a capture that keeps at least `kept` messages and at most twice as many; fewer if
     /// they have more than 32 MiB.
     pub fn new(kept: usize) -> Self {
@@ -91,7 +91,7 @@ mod tests {
             let call = recording.call(":1.5", "org.example.Mail", "/ org.example.Mail.Get", &());
             recording.wait_ms(3).reply(&call, ":1.6", &());
         }
-        let mut rolling = Rolling::new(10);
+        let mut rolling = RollingCapture::new(10);
         let mut answered = 0;
         recording.each(|record| {
             let Some(id) = rolling.push(record) else { return };
@@ -108,7 +108,7 @@ mod tests {
     fn rolling_captures_can_be_written_and_read() {
         let mut recording = TestRecording::new();
         recording.bus(RecordedBus::default()).process(":1.5", 42, "mailer");
-        let mut rolling = Rolling::new(10);
+        let mut rolling = RollingCapture::new(10);
         for _ in 0..25 {
             let call = recording.call(":1.5", "org.example.Mail", "/ org.example.Mail.Get", &());
             recording.wait_ms(3).reply(&call, ":1.6", &()).owner("org.example.Mail", ":1.7");
@@ -129,7 +129,7 @@ mod tests {
         let mut recording = TestRecording::new();
         let text = "x".repeat(1 << 20);
         recording.signal(":1.5", "/ org.example.Mail.Came", &(text.as_str(),));
-        let mut rolling = Rolling::new(1_000_000);
+        let mut rolling = RollingCapture::new(1_000_000);
         for _ in 0..100 {
             recording.each(|record| {
                 rolling.push(record);
@@ -145,7 +145,7 @@ mod tests {
         recording.fact(Fact::Recorder { unique: ":1.9".into() });
         recording.ask_bus(":1.9", "ListNames", &(), &(vec![":1.9"],));
         recording.ask_bus(":1.5", "ListNames", &(), &(vec![":1.9"],));
-        let mut rolling = Rolling::new(10);
+        let mut rolling = RollingCapture::new(10);
         recording.each(|record| {
             rolling.push(record);
         });

@@ -14,19 +14,19 @@ use sys::switches::{Followed, Switch, SwitchKind, SwitchTrace, Switches};
 
 use crate::clock::RecordingClock;
 
-/// Follows the processes that a recording mentions: those of connections and of buses.
+/// Follows the processes of the connections and buses in a recording.
 #[derive(Debug)]
 pub(crate) struct Scheduler {
     clock: RecordingClock,
     /// The capture method of each bus, by id.
     methods: Vec<CaptureMethod>,
     watched: BTreeMap<u32, WatchedProcess>,
-    /// The number of processes followed so far, including those that have exited.
+    /// The number of processes followed so far, including exited ones.
     started: u64,
     refused: BTreeSet<u32>,
     /// The maximum number of threads that are followed.
     threads_max: usize,
-    /// When the data of the kernel is read next.
+    /// The time when the data of the kernel is read next.
     next: Duration,
     notices: Vec<SchedulerNotice>,
 }
@@ -44,7 +44,7 @@ struct WatchedProcess {
 
 /// The numbers of processes that were followed or not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Watching {
+pub struct FollowedProcesses {
     /// The number of processes whose context switches are recorded.
     pub watched: u64,
     /// The number of processes whose context switches cannot be recorded.
@@ -110,8 +110,8 @@ impl Scheduler {
         Some(RecordingRecord::Fact { at: *at, bus: *bus, fact: Fact::Unwatched { pid, why } })
     }
 
-    /// Whether a process needs no further attention. The recorder itself is never followed, as it
-    /// runs only because of the recording.
+    /// Returns true if a process needs no further attention. The recorder itself is never followed,
+    /// as it runs only because of the recording.
     fn is_known(&self, pid: u32) -> bool {
         pid == std::process::id()
             || self.watched.contains_key(&pid)
@@ -130,7 +130,7 @@ impl Scheduler {
     }
 
     fn start(&mut self, pid: u32, followed: Followed, bus: BusId) -> io::Result<()> {
-        if self.room() == 0 {
+        if self.remaining_threads() == 0 {
             return Err(io::Error::other("too many threads are already followed"));
         }
         let reported_until = sys::clock::monotonic();
@@ -142,7 +142,7 @@ impl Scheduler {
     }
 
     /// The number of further threads that may be followed.
-    fn room(&self) -> usize {
+    fn remaining_threads(&self) -> usize {
         let watched: usize = self.watched.values().map(|watched| watched.trace.threads()).sum();
         self.threads_max.saturating_sub(watched)
     }
@@ -157,18 +157,18 @@ impl Scheduler {
 
     /// Reads all data of the kernel.
     pub(crate) fn take_all(&mut self, each: &mut dyn FnMut(RecordingRecord<'_>)) {
-        let (clock, mut room) = (self.clock, self.room());
+        let (clock, mut remaining) = (self.clock, self.remaining_threads());
         self.watched.retain(|&pid, watched| {
             let before = watched.trace.threads();
-            let Ok(switches) = watched.trace.take_and_follow(room) else { return false };
-            room = (room + before).saturating_sub(watched.trace.threads());
+            let Ok(switches) = watched.trace.take_and_follow(remaining) else { return false };
+            remaining = (remaining + before).saturating_sub(watched.trace.threads());
             let ran = watched.report(pid, &switches, clock);
             each(RecordingRecord::Fact { at: ran.until, bus: watched.bus, fact: Fact::Ran(ran) });
             !has_ended(pid, &switches)
         });
     }
 
-    /// How long until the data of the kernel is due to be read.
+    /// The time until the data of the kernel is due to be read.
     pub(crate) const fn rest(&self, now: Duration) -> Duration {
         self.next.saturating_sub(now)
     }
@@ -179,8 +179,8 @@ impl Scheduler {
     }
 
     /// The numbers of processes.
-    pub(crate) fn watching(&self) -> Watching {
-        Watching { watched: self.started, refused: self.refused.len() as u64 }
+    pub(crate) fn watching(&self) -> FollowedProcesses {
+        FollowedProcesses { watched: self.started, refused: self.refused.len() as u64 }
     }
 }
 
@@ -275,7 +275,7 @@ mod tests {
     fn processes_that_cannot_be_followed_are_reported_once() {
         let mut scheduler = Scheduler::new(RecordingClock::start());
         scheduler.threads_max = 1;
-        // Any followed process serves here, if the kernel allows following at all.
+        // Any followed process serves here, if the kernel allows following processes.
         let Ok(trace) = SwitchTrace::start(std::process::id(), Followed::All, 1) else { return };
         let (bus, reported_until, held_up) = (BusId(0), Duration::ZERO, HashMap::new());
         // Linux never assigns this process ID.
@@ -300,8 +300,8 @@ mod tests {
     fn exited_processes_and_the_recorder_are_not_followed() {
         let mut scheduler = Scheduler::new(RecordingClock::start());
         assert!(learn(&mut scheduler, std::process::id()).is_none());
-        assert!(learn(&mut scheduler, i32::MAX as u32).is_none(), "there is none");
-        assert_eq!(scheduler.watching(), Watching::default());
+        assert!(learn(&mut scheduler, i32::MAX as u32).is_none(), "no such process");
+        assert_eq!(scheduler.watching(), FollowedProcesses::default());
     }
 
     #[test]

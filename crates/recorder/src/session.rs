@@ -10,10 +10,10 @@ use sys::clock;
 use crate::listener::{BusListenError, Notice};
 use crate::options::{ProcessorRecording, RecordingOptions};
 use crate::place::BusPlace;
-use crate::scheduler::{Scheduler, SchedulerNotice, Watching};
-use crate::source::Drained;
-use crate::tape::{RecordingTally, Tape, TapeError, TapeNotice};
+use crate::scheduler::{FollowedProcesses, Scheduler, SchedulerNotice};
+use crate::source::SourceState;
 use crate::watch::{BusWatch, shorter};
+use crate::writer::{RecordingNotice, RecordingTally, RecordingWriteError, RecordingWriter};
 
 /// A recording in progress.
 ///
@@ -23,11 +23,11 @@ use crate::watch::{BusWatch, shorter};
 pub struct RecordingSession {
     watch: BusWatch,
     scheduler: Option<Scheduler>,
-    tape: Tape,
+    writer: RecordingWriter,
     limits: SessionLimits,
     notices: Vec<SessionNotice>,
     started: Duration,
-    /// When buffered data is next written to the file.
+    /// The time when buffered data is next written to the file.
     flush_at: Duration,
     /// The processor time that this process had used before the recording.
     used_before: Duration,
@@ -61,7 +61,7 @@ pub struct SessionLimits {
     pub time: Option<Duration>,
 }
 
-/// What the caller should do next.
+/// The next action of the caller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SessionTurn {
     /// Call [`turn`](RecordingSession::turn) again immediately, as there is more to do.
@@ -78,7 +78,7 @@ pub enum SessionNotice {
     /// An event of a bus.
     Bus(Notice),
     /// An event of a file.
-    File(TapeNotice),
+    File(RecordingNotice),
     /// An event about processes.
     Scheduler(SchedulerNotice),
 }
@@ -97,7 +97,7 @@ pub struct SessionReport {
     /// The messages that were read late.
     pub late: ReadingLateness,
     /// The numbers of processes whose processor use was recorded, if that was requested.
-    pub watching: Option<Watching>,
+    pub watching: Option<FollowedProcesses>,
 }
 
 /// The reasons why a recording did not start.
@@ -108,7 +108,7 @@ pub enum SessionStartError {
     Bus(BusPlace, BusListenError),
     /// The file cannot be written.
     #[error(transparent)]
-    File(#[from] TapeError),
+    File(#[from] RecordingWriteError),
 }
 
 impl RecordingSession {
@@ -121,14 +121,14 @@ impl RecordingSession {
     pub fn start(
         places: &[BusPlace],
         wanted: &RecordingOptions,
-        open: impl FnOnce() -> Result<Tape, TapeError>,
+        open: impl FnOnce() -> Result<RecordingWriter, RecordingWriteError>,
         limits: SessionLimits,
     ) -> Result<Self, SessionStartError> {
         let used_before = clock::used();
         let mut first = Vec::new();
         let watch = BusWatch::open_for(places, wanted, &mut |record| first.extend(owned(&record)));
         let watch = watch.map_err(|(place, error)| SessionStartError::Bus(place, error))?;
-        let mut tape = open()?.limited(limits.bytes);
+        let mut writer = open()?.limited(limits.bytes);
         let mut scheduler = match wanted.processors {
             ProcessorRecording::Off => None,
             ProcessorRecording::Switches => Some(Scheduler::new(watch.clock())),
@@ -136,18 +136,18 @@ impl RecordingSession {
         let mut notices = Vec::new();
         for record in first {
             let unwatched = scheduler.as_mut().and_then(|scheduler| scheduler.learn(&record));
-            put(&mut tape, Some(record), &mut notices);
-            put(&mut tape, unwatched, &mut notices);
+            put(&mut writer, Some(record), &mut notices);
+            put(&mut writer, unwatched, &mut notices);
         }
         let started = clock::monotonic();
         let late = ReadingLateness::default();
         let flush_at = started;
-        Ok(Self { watch, scheduler, tape, limits, notices, started, flush_at, used_before, late })
+        Ok(Self { watch, scheduler, writer, limits, notices, started, flush_at, used_before, late })
     }
 
     /// Removes the files of a recording that is not needed after all.
     pub fn discard(self) {
-        self.tape.discard();
+        self.writer.discard();
     }
 
     /// Processes some of what was received.
@@ -156,18 +156,18 @@ impl RecordingSession {
         self.notices.extend(self.watch.notices().into_iter().map(SessionNotice::Bus));
         let now = clock::monotonic();
         if let Some(scheduler) = &mut self.scheduler {
-            let Self { tape, notices, .. } = self;
-            scheduler.take(now, &mut |record| put(tape, Some(record), notices));
+            let Self { writer, notices, .. } = self;
+            scheduler.take(now, &mut |record| put(writer, Some(record), notices));
             notices.extend(scheduler.notices().into_iter().map(SessionNotice::Scheduler));
         }
         if now >= self.flush_at {
-            self.notices.extend(self.tape.flush(now).map(SessionNotice::File));
+            self.notices.extend(self.writer.flush(now).map(SessionNotice::File));
             self.flush_at = now + FLUSH_EVERY;
         }
         let turn = match (self.end(now), drained) {
             (Some(end), _) => SessionTurn::Over(end),
-            (None, Drained::More) => SessionTurn::More,
-            (None, Drained::Empty) => SessionTurn::Rest(self.rest(now)),
+            (None, SourceState::More) => SessionTurn::More,
+            (None, SourceState::Empty) => SessionTurn::Rest(self.rest(now)),
         };
         self.watch
             .promise(now + if let SessionTurn::Rest(rest) = turn { rest } else { Duration::ZERO });
@@ -176,20 +176,20 @@ impl RecordingSession {
 
     /// Processes records of the watch and writes them.
     fn take<T>(&mut self, take: impl FnOnce(&mut BusWatch, RecordConsumer<'_>) -> T) -> T {
-        let Self { watch, scheduler, tape, notices, late, .. } = self;
+        let Self { watch, scheduler, writer, notices, late, .. } = self;
         take(watch, &mut |record| {
             late.learn(&record);
             let unwatched = scheduler.as_mut().and_then(|scheduler| scheduler.learn(&record));
-            put(tape, Some(record), notices);
-            put(tape, unwatched, notices);
+            put(writer, Some(record), notices);
+            put(writer, unwatched, notices);
         })
     }
 
     fn end(&self, now: Duration) -> Option<EndCause> {
-        let is_large = || self.tape.is_complete();
+        let is_large = || self.writer.is_complete();
         let is_late = || self.limits.time.is_some_and(|max| now - self.started >= max);
         match () {
-            () if self.tape.broken().is_some() => Some(EndCause::Broken),
+            () if self.writer.broken().is_some() => Some(EndCause::Broken),
             () if self.watch.is_over() => Some(EndCause::NoBus),
             () if is_late() => Some(EndCause::Time),
             () if is_large() => Some(EndCause::Size),
@@ -212,7 +212,7 @@ impl RecordingSession {
 
     /// Returns the amounts recorded so far.
     pub fn tally(&self) -> RecordingTally {
-        self.tape.tally()
+        self.writer.tally()
     }
 
     /// Returns the duration of the recording so far.
@@ -225,26 +225,30 @@ impl RecordingSession {
     /// # Errors
     ///
     /// If the end of the recording cannot be written.
-    pub fn finish(mut self, cause: EndCause) -> Result<SessionReport, TapeError> {
+    pub fn finish(mut self, cause: EndCause) -> Result<SessionReport, RecordingWriteError> {
         let span = self.span();
         self.take(|watch, each| watch.finish(each));
-        let Self { watch, scheduler, tape, notices, .. } = &mut self;
+        let Self { watch, scheduler, writer, notices, .. } = &mut self;
         if let Some(scheduler) = scheduler {
-            scheduler.take_all(&mut |record| put(tape, Some(record), notices));
+            scheduler.take_all(&mut |record| put(writer, Some(record), notices));
         }
         let at = watch.clock().now();
         for bus in watch.buses() {
-            tape.put(RecordingRecord::Fact { at, bus, fact: Fact::Ended { cause } });
+            writer.put(RecordingRecord::Fact { at, bus, fact: Fact::Ended { cause } });
         }
         let watching = self.scheduler.as_ref().map(Scheduler::watching);
-        let tally = self.tape.finish()?;
+        let tally = self.writer.finish()?;
         let used = clock::used().saturating_sub(self.used_before);
         Ok(SessionReport { tally, span, cause, used, late: self.late, watching })
     }
 }
 
-fn put(tape: &mut Tape, record: Option<RecordingRecord<'_>>, notices: &mut Vec<SessionNotice>) {
-    notices.extend(record.and_then(|record| tape.put(record)).map(SessionNotice::File));
+fn put(
+    writer: &mut RecordingWriter,
+    record: Option<RecordingRecord<'_>>,
+    notices: &mut Vec<SessionNotice>,
+) {
+    notices.extend(record.and_then(|record| writer.put(record)).map(SessionNotice::File));
 }
 
 /// A copy of a record that describes a bus when it is connected.

@@ -131,8 +131,8 @@ fn complete(fact: &mut Fact, learnt: RecordedProcess) {
     }
 }
 
-/// Whether a fact was true before `since`. Later owners follow from later records, and the process
-/// of a connection never changes.
+/// Returns true if a fact was true before `since`. Later owners follow from later records, and the
+/// process of a connection never changes.
 fn holds_before(at: RecordedTime, fact: &Fact, since: RecordedTime) -> bool {
     at < since || !matches!(fact, Fact::Owner { .. })
 }

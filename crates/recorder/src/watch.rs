@@ -10,7 +10,7 @@ use crate::clock::RecordingClock;
 use crate::listener::{BusListenError, BusListener, ListenerProgress, Notice, RecordReceiver};
 use crate::options::RecordingOptions;
 use crate::place::BusPlace;
-use crate::source::Drained;
+use crate::source::SourceState;
 use crate::statistics::BusStatistics;
 
 /// The capture of several buses, on one clock.
@@ -105,8 +105,8 @@ impl BusWatch {
     }
 
     /// Processes a limited number of messages of each bus, without waiting.
-    pub fn take(&mut self, records: &mut dyn FnMut(RecordingRecord<'_>)) -> Drained {
-        let mut all = Drained::Empty;
+    pub fn take(&mut self, records: &mut dyn FnMut(RecordingRecord<'_>)) -> SourceState {
+        let mut all = SourceState::Empty;
         for (index, listener) in self.listeners.iter_mut().enumerate() {
             let mut each = RecordReceiver {
                 clock: self.clock,
@@ -115,15 +115,15 @@ impl BusWatch {
                 notices: &mut self.notices,
             };
             match listener.take(self.next_bus, &mut each) {
-                ListenerProgress::Share(Drained::Empty) => {}
-                ListenerProgress::Share(Drained::More) => all = Drained::More,
+                ListenerProgress::Share(SourceState::Empty) => {}
+                ListenerProgress::Share(SourceState::More) => all = SourceState::More,
                 ListenerProgress::Connected => {
                     // A bus that cannot be watched is checked when its patience ends.
                     let _ = listener.watch(&self.poller, index as u64);
                     if listener.bus() == self.next_bus {
                         self.next_bus.0 += 1;
                     }
-                    all = Drained::More;
+                    all = SourceState::More;
                 }
             }
         }
@@ -149,7 +149,7 @@ impl BusWatch {
         self.listeners.iter_mut().for_each(BusListener::ask_totals);
         loop {
             // A connection that floods the bus may never stop.
-            while self.take(records) == Drained::More && now() < deadline {}
+            while self.take(records) == SourceState::More && now() < deadline {}
             let left = answered.saturating_sub(now());
             if left.is_zero() || self.is_settled() || self.wait(Some(left)).is_err() {
                 break;
@@ -176,8 +176,8 @@ impl BusWatch {
         self.poller.wait(&mut Events::with_capacity(1), timeout)
     }
 
-    /// Returns how long nothing needs to be done unless the watch becomes readable; `None` if there
-    /// is no limit.
+    /// Returns the time until something needs to be done, unless the watch becomes readable
+    /// earlier; `None` if there is no limit.
     pub fn patience(&self) -> Option<Duration> {
         let now = sys::clock::monotonic();
         self.listeners.iter().filter_map(|listener| listener.patience(now)).min()
@@ -188,12 +188,12 @@ impl BusWatch {
         std::mem::take(&mut self.notices)
     }
 
-    /// Returns whether no bus is left to capture.
+    /// Returns true if no bus is left to capture.
     pub fn is_over(&self) -> bool {
         self.listeners.iter().all(BusListener::is_over)
     }
 
-    /// Returns whether all initial queries have been answered.
+    /// Returns true if all initial queries have been answered.
     pub fn is_settled(&self) -> bool {
         self.listeners.iter().all(BusListener::is_settled)
     }

@@ -7,7 +7,7 @@ use std::{fmt, thread};
 use capture::Capture;
 use capture::model::OpenError;
 use capture::record::RecordingRecord;
-use recorder::{BusListenError, BusPlace, BusWatch, Drained, Rolling};
+use recorder::{BusListenError, BusPlace, BusWatch, RollingCapture, SourceState};
 use tokio::sync::watch;
 
 use crate::missing::MissedMessages;
@@ -53,7 +53,7 @@ pub enum SubjectState {
 pub(crate) enum SubjectContent {
     Recording(Box<Capture>),
     Bus {
-        rolling: Box<Rolling>,
+        rolling: Box<RollingCapture>,
         /// The number of captured messages, including messages that were dropped since.
         messages: u64,
         missing: MissedMessages,
@@ -102,7 +102,7 @@ impl ViewerSubject {
 
     /// Watches a bus in a thread, which connects when the first page opens.
     pub fn lazy_bus(place: BusPlace) -> Self {
-        let rolling = Box::new(Rolling::new(MESSAGES_KEPT));
+        let rolling = Box::new(RollingCapture::new(MESSAGES_KEPT));
         let bus = SubjectContent::Bus { rolling, messages: 0, missing: MissedMessages::default() };
         let shared = Arc::new(RwLock::new(bus));
         let (sender, changes) = watch::channel(SubjectState::Loading);
@@ -223,7 +223,7 @@ fn listen(
         let drained = watch.take(&mut record_sink(shared));
         sender.send_replace(SubjectState::Live);
         // Waiting while more messages are pending would make the watch fall behind.
-        let has_more = drained == Drained::More;
+        let has_more = drained == SourceState::More;
         if watch.is_over() || (!has_more && watch.wait(watch.patience()).is_err()) {
             break;
         }

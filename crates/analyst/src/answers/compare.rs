@@ -7,17 +7,17 @@ use serde::Serialize;
 use super::table::TableData;
 use crate::selection::SelectedMessages;
 
-/// Differences between two recordings.
+/// The differences between two recordings.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CompareAnswer {
-    /// How many members were used before and after.
+    /// The number of members that were used before and after.
     pub members: (usize, usize),
-    /// The differences beyond noise.
+    /// The differences that exceed the noise.
     pub table: TableData,
 }
 
-/// The differences beyond noise between the traffic of some buses and that of others.
+/// Compares the traffic of two sets of buses, and returns the differences that exceed the noise.
 pub(crate) fn compare(
     capture: &Capture,
     before: &[u16],

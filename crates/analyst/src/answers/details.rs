@@ -1,4 +1,4 @@
-//! Everything about one message.
+//! Everything that is known about one message.
 
 use std::time::Duration;
 
@@ -16,63 +16,63 @@ use crate::question::QuestionRefusal;
 use crate::selection::start;
 use crate::value_type::TypeTable;
 
-/// Everything about one message. Texts that the message does not have are empty.
+/// Everything that is known about one message. Absent texts are empty.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MessageDetails {
-    /// Its row.
+    /// The row of the message.
     pub id: u32,
-    /// Its type, in words.
+    /// The type of the message, in words.
     pub kind: String,
-    /// Its serial number.
+    /// The serial number of the message.
     pub serial: u32,
-    /// The serial number of the call that it answers, otherwise 0.
+    /// The serial number of the call that it replies to; 0 if it is not a reply.
     pub reply_serial: u32,
-    /// Its flags, in words.
+    /// The flags of the message, in words.
     pub flags: Vec<&'static str>,
-    /// When it was captured.
+    /// The time when the message was captured.
     pub at: MessageTime,
-    /// Its bus.
+    /// The bus of the message.
     pub bus: String,
-    /// Its sender.
+    /// The sender of the message.
     pub sender: NamedPeer,
-    /// Its destination.
+    /// The destination of the message.
     pub destination: NamedPeer,
-    /// The object.
+    /// The path of the object.
     pub path: String,
-    /// The interface.
+    /// The interface of the member.
     pub interface: String,
-    /// The method or signal; the name of an error.
+    /// The method or the signal; for an error, the name of the error.
     pub member: String,
-    /// Types of the arguments.
+    /// The types of the arguments, as a signature.
     pub signature: String,
-    /// Bytes on the wire.
+    /// The size on the wire, in bytes.
     pub size: u32,
-    /// Bytes of it that the recording has.
+    /// The number of bytes that the recording contains.
     pub kept: u32,
-    /// File descriptors that it carried.
+    /// The number of file descriptors that the message carried.
     pub unix_fds: u8,
-    /// Why its contents are unknown or not to be trusted.
+    /// The reason why the content is unknown or unreliable.
     pub problem: Option<String>,
-    /// Its arguments; none if they cannot be read.
+    /// The arguments; empty if they cannot be decoded.
     pub arguments: Vec<ValueNode>,
     /// All types in the arguments.
     pub types: TypeTable,
-    /// The row of the call that it answers, or of the reply to it.
+    /// The row of the reply to this call, or of the call that this message replies to.
     pub partner: Option<usize>,
     /// Nanoseconds from the call to the reply.
     pub duration_ns: Option<u64>,
-    /// Phases of the call and its reply, if the bus recorded them.
+    /// The phases of the call and its reply, if the bus recorded them.
     pub phases: Option<Vec<PhaseTime>>,
-    /// Phases of the message inside the bus, if the bus recorded them.
+    /// The phases of the message inside the bus, if the bus recorded them.
     pub in_bus: Option<InBus>,
-    /// Copies of the message, if the bus recorded them.
+    /// The copies of the message, if the bus recorded them.
     pub deliveries: Option<Vec<CopyEntry>>,
-    /// Commands that send a message like it.
+    /// Commands that send a message like this one.
     pub commands: Vec<CommandText>,
 }
 
-/// When a message was captured.
+/// The time when a message was captured.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MessageTime {
@@ -86,31 +86,31 @@ pub struct MessageTime {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NamedPeer {
-    /// The name as the message has it.
+    /// The name as it appears in the message.
     pub name: String,
-    /// The connection.
+    /// The index of the connection.
     pub peer: Option<usize>,
-    /// What the page calls the connection.
+    /// The label of the connection on the page.
     pub label: Option<String>,
 }
 
-/// How long one phase took.
+/// The duration of one phase.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PhaseTime {
     /// The phase, in words.
     pub phase: &'static str,
-    /// Nanoseconds.
+    /// The duration in nanoseconds.
     pub ns: u64,
 }
 
-/// How long the bus had a message.
+/// The time that a message spent inside the bus.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InBus {
-    /// Phases; they add up to `total_ns`.
+    /// The phases; their durations add up to `total_ns`.
     pub phases: Vec<PhaseTime>,
-    /// Nanoseconds until the bus had queued all copies.
+    /// Nanoseconds until all copies were queued.
     pub routed_after_ns: u64,
     /// Nanoseconds until the last copy was written; `None` if a copy was not written.
     pub total_ns: Option<u64>,
@@ -122,11 +122,11 @@ pub struct InBus {
 pub struct CopyEntry {
     /// The unique name of the recipient.
     pub recipient: String,
-    /// Nanoseconds until its first bytes were written.
+    /// Nanoseconds until the first bytes of the copy were written.
     pub begun_after_ns: Option<u64>,
-    /// Nanoseconds until all of its bytes were written.
+    /// Nanoseconds until all bytes of the copy were written.
     pub written_after_ns: Option<u64>,
-    /// Match rules of the recipient that match; 0 if the message is addressed to it.
+    /// The number of match rules of the recipient that match; 0 if the message is addressed to it.
     pub rules: u32,
 }
 
@@ -135,23 +135,23 @@ pub struct CopyEntry {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum CommandText {
-    /// The text of the command.
+    /// A command that sends the message.
     Text {
-        /// The program.
+        /// The program of the command.
         name: &'static str,
-        /// The command.
+        /// The text of the command.
         text: String,
     },
-    /// The program cannot send it.
+    /// The program cannot send the message.
     Why {
-        /// The program.
+        /// The program of the command.
         name: &'static str,
         /// The reason, in words.
         why: String,
     },
 }
 
-/// Everything about the message in this row.
+/// Returns everything that is known about the message in this row.
 pub(crate) fn message(capture: &Capture, id: u32) -> Result<MessageDetails, QuestionRefusal> {
     let found = capture.messages_from(id as usize).next().ok_or(QuestionRefusal::NoMessage(id))?;
     let mut buffer = Vec::new();
@@ -208,7 +208,7 @@ fn flags(flags: Flags) -> Vec<&'static str> {
     known.iter().filter(|(flag, _)| flags.contains(*flag)).map(|&(_, words)| words).collect()
 }
 
-/// Why the contents are unknown or not to be trusted.
+/// The reason why the content is unknown or unreliable.
 fn problem(message: &CapturedMessage<'_>) -> Option<String> {
     let rule = || {
         let broken = message.capture().invalid().iter().find(|(id, _)| *id == message.id());
@@ -216,7 +216,7 @@ fn problem(message: &CapturedMessage<'_>) -> Option<String> {
     };
     match message.health() {
         Health::Whole => None,
-        Health::BodyRedacted => Some("What it says was crossed out.".into()),
+        Health::BodyRedacted => Some("Its body was redacted.".into()),
         Health::BodyCut | Health::HeaderCut => {
             Some(format!("Only {} of its {} bytes were kept.", message.kept(), message.len()))
         }
@@ -225,7 +225,7 @@ fn problem(message: &CapturedMessage<'_>) -> Option<String> {
     }
 }
 
-/// The arguments with their names, if these are known.
+/// The arguments with their names, if known.
 fn arguments(message: &CapturedMessage<'_>, values: &[Value]) -> Vec<ValueNode> {
     let names = message.argument_names().map(Iterator::collect::<Vec<_>>).unwrap_or_default();
     let mut names = names.into_iter().chain(std::iter::repeat(None));
@@ -235,7 +235,7 @@ fn arguments(message: &CapturedMessage<'_>, values: &[Value]) -> Vec<ValueNode> 
     values.iter().map(node).collect()
 }
 
-/// The values of the arguments; none if they cannot be read.
+/// The values of the arguments; empty if they cannot be decoded.
 fn read(
     message: &CapturedMessage<'_>,
     buffer: &mut Vec<u8>,
@@ -279,7 +279,8 @@ fn copies(message: &CapturedMessage<'_>) -> Option<Vec<CopyEntry>> {
     Some(copies.collect())
 }
 
-/// For each program, the command that sends a message like this one, or why there is none.
+/// For each program, the command that sends a message like this one, or the reason why there is
+/// none.
 fn commands(message: &CapturedMessage<'_>, buffer: &mut Vec<u8>) -> Vec<CommandText> {
     let texts = COMMANDS.iter().map(|&(command, name)| match command.of(message, buffer) {
         Ok(text) => CommandText::Text { name, text },

@@ -1,4 +1,4 @@
-//! What the linter found.
+//! The findings of the linter.
 
 use capture::Capture;
 use capture::lint::report::{Report, ReportContent, ReportSource};
@@ -6,7 +6,7 @@ use capture::lint::rule::{LintRule, Threshold};
 use capture::lint::{INCOMPLETE, lint};
 use serde::Serialize;
 
-/// What the linter found, with the rules that were applied.
+/// The findings of the linter, with the rules that were applied.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FindingsAnswer {
@@ -17,43 +17,43 @@ pub struct FindingsAnswer {
     pub rules: Vec<RuleEntry>,
 }
 
-/// A rule of the linter, with the texts of `diligence lint --explain`.
+/// A lint rule, with the texts of `diligence lint --explain`.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Rule"))]
 pub struct RuleEntry {
-    /// Its number: `L07`.
+    /// The id of the rule, like `L07`.
     pub id: String,
-    /// Its title.
+    /// The title of the rule.
     pub title: &'static str,
-    /// What decides how bad a finding is, in words: `by cost`.
+    /// The way in which the severity is determined, in words, like `by cost`.
     pub severity: &'static str,
-    /// What a recording must have for it, in words.
+    /// The content that the rule needs in a recording, in words.
     pub needs: &'static str,
-    /// What a finding means.
+    /// The explanation of the problem.
     pub meaning: &'static str,
-    /// The limits that it applies, with their sources.
+    /// The thresholds of the rule, with their sources.
     pub thresholds: Vec<String>,
-    /// What to do about a finding.
+    /// The advice of the rule.
     pub advice: &'static str,
 }
 
-/// Why the recording is incomplete.
+/// The reasons why the recording is incomplete.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EndingAnswer {
-    /// One sentence for each reason; none if the recording is complete.
+    /// One sentence for each reason; empty if the recording is complete.
     pub incomplete: Vec<String>,
 }
 
-/// What the linter found.
+/// Applies all lint rules.
 pub(crate) fn findings(capture: &Capture) -> FindingsAnswer {
     let report = Report::new(ReportSource::Recording(String::new()), capture, LintRule::all());
     let rules = LintRule::all().iter().map(RuleEntry::of).collect();
     FindingsAnswer { report: ReportContent::of(&report), rules }
 }
 
-/// Why the recording is incomplete.
+/// Lists the reasons why the recording is incomplete.
 pub(crate) fn ending(capture: &Capture) -> EndingAnswer {
     let found = lint(capture, LintRule::find(INCOMPLETE));
     EndingAnswer { incomplete: found.into_iter().map(|finding| finding.says).collect() }
@@ -74,7 +74,7 @@ impl RuleEntry {
 }
 
 fn threshold(one: &Threshold) -> String {
-    format!("{}: {} ({})", one.what, one.from, one.source)
+    format!("{}: {} ({})", one.quantity, one.from, one.source)
 }
 
 #[cfg(test)]
@@ -91,9 +91,9 @@ mod tests {
             let call = recording.call(":1.5", "org.example.Mail", "/ org.example.Mail.Get", &());
             recording.wait_ms(200).reply(&call, ":1.6", &());
         }
-        let told = serde_json::to_value(findings(&recording.capture())).unwrap();
+        let answer = serde_json::to_value(findings(&recording.capture())).unwrap();
         let of = |list: &str, key: &str| -> Vec<String> {
-            let list = told[list].as_array().unwrap().iter();
+            let list = answer[list].as_array().unwrap().iter();
             list.map(|one| one[key].as_str().unwrap().to_owned()).collect()
         };
         let rules = of("rules", "id");

@@ -39,28 +39,28 @@ pub use value::{ValueContent, ValueNode};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum AnswerBody {
-    /// Which messages are selected; the column `selected` has a bit for each.
+    /// The selected messages; the column `selected` has a bit for each message.
     Select(SelectAnswer),
-    /// How many messages there are without parts of the selection.
+    /// The number of messages without parts of the selection.
     Without(WithoutAnswer),
-    /// How a query can continue.
+    /// The texts with which a query can continue.
     Complete(CompleteAnswer),
     /// Everything about one message.
     Message(Box<MessageDetails>),
-    /// Totals.
+    /// The totals of the selected messages.
     Summary(Box<SummaryAnswer>),
     /// One table of statistics.
     Statistics(StatisticsAnswer),
-    /// What the linter found.
+    /// The findings of the linter.
     Findings(FindingsAnswer),
-    /// Why the recording is incomplete.
+    /// The reasons why the recording is incomplete.
     Ending(EndingAnswer),
-    /// Where time went.
+    /// The time that the selected calls spent waiting and working.
     Timeline(Box<TimelineAnswer>),
     /// A file; its bytes are the column `file`.
     Save(SaveAnswer),
-    /// When processes ran, in the columns `peer`, `from`, `until` and `on`.
+    /// The times when processes ran, in the columns `peer`, `from`, `until` and `on`.
     Switches(SwitchesAnswer),
-    /// Differences between two recordings.
+    /// The differences between two recordings.
     Compare(CompareAnswer),
 }

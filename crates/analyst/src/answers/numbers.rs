@@ -1,4 +1,4 @@
-//! Statistics.
+//! Totals and tables of statistics.
 
 use capture::Capture;
 use capture::record::EndCause;
@@ -13,11 +13,11 @@ use crate::selection::SelectedMessages;
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SummaryAnswer {
-    /// The totals.
+    /// The totals of the selected messages.
     pub summary: Summary,
-    /// What limits the meaning of the totals, in sentences.
+    /// Sentences about facts that limit the meaning of the totals.
     pub caveats: Vec<String>,
-    /// Why the recording ended, in words; one entry for each of its parts.
+    /// The reason why the recording ended, in words; one entry for each of its parts.
     pub ended: Vec<String>,
 }
 
@@ -27,13 +27,13 @@ pub struct SummaryAnswer {
 pub struct StatisticsAnswer {
     /// The name of the table.
     pub subject: &'static str,
-    /// What the table shows, in words.
+    /// A description of the table.
     pub about: &'static str,
-    /// The table.
+    /// The content of the table.
     pub table: TableData,
 }
 
-/// Totals of the selected messages.
+/// Returns the totals of the selected messages.
 pub(crate) fn summary(capture: &Capture, selected: &SelectedMessages) -> SummaryAnswer {
     let mut summary = Summary::default();
     let mut selector = selected.selector();
@@ -53,7 +53,7 @@ pub(crate) fn summary(capture: &Capture, selected: &SelectedMessages) -> Summary
     }
 }
 
-/// The table with this name.
+/// Returns the table with this name.
 pub(crate) fn statistics(
     capture: &Capture,
     subject: &str,

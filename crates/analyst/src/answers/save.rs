@@ -1,4 +1,4 @@
-//! Messages as a file that other programs read.
+//! Messages as a file for other programs.
 
 use capture::Capture;
 use capture::model::MessageSelection;
@@ -14,12 +14,12 @@ use crate::selection::Selection;
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SaveAnswer {
-    /// How many messages the file has.
+    /// The number of messages in the file.
     pub messages: u64,
 }
 
-/// The selected messages as a file. A whole recording as pcapng includes the messages of the recorder;
-/// a pcap file cannot mark them, so they are left out.
+/// Writes the selected messages to a file. A whole recording as pcapng includes the messages of the
+/// recorder. A pcap file cannot mark them, so it does not.
 pub(crate) fn save(
     capture: &Capture,
     selection: &Selection,

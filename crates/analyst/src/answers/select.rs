@@ -1,4 +1,4 @@
-//! Queries: which messages they select, and how they can continue.
+//! Queries: the messages that they select, and the texts with which they can continue.
 
 use capture::Capture;
 use capture::query;
@@ -8,57 +8,57 @@ use super::AnswerBody;
 use crate::frame::{ColumnName, FrameColumn, PageFrame};
 use crate::selection::{InvalidQuery, SelectedMessages, Selection};
 
-/// Which messages are selected.
+/// The number of selected messages, with notes.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SelectAnswer {
-    /// How many messages are selected.
+    /// The number of selected messages.
     pub count: u32,
-    /// How many messages the query could select.
+    /// The number of messages that the query could select.
     pub total: usize,
     /// A sentence about hidden messages of the recorder.
     pub recorder: Option<String>,
-    /// Why the query selects no message, as a sentence.
+    /// The reason why the query selects no message, as a sentence.
     pub note: Option<String>,
 }
 
-/// How many messages there are without each part of a selection; `None` for parts that are absent.
+/// The number of messages without each part of a selection; `None` for absent parts.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WithoutAnswer {
-    /// Without the query.
+    /// The number without the query.
     pub query: Option<u32>,
-    /// Without hidden connections.
+    /// The number without hidden connections.
     pub hidden: Option<u32>,
-    /// Without the stretch of time.
+    /// The number without the time range.
     pub time: Option<u32>,
 }
 
-/// How a query can continue.
+/// The texts with which a query can continue.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Completions"))]
 pub struct CompleteAnswer {
-    /// First byte that an offer replaces.
+    /// The first byte that an offer replaces.
     pub from: usize,
-    /// End of the bytes that an offer replaces.
+    /// The end of the bytes that an offer replaces.
     pub to: usize,
-    /// The offers, the most likely one first.
+    /// The offers, the most likely first.
     pub offers: Vec<OfferEntry>,
 }
 
-/// A text that a query can continue with.
+/// A text with which a query can continue.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Offer"))]
 pub struct OfferEntry {
-    /// The text.
+    /// The text to insert.
     pub text: String,
-    /// What it means, in a few words; empty if that is obvious.
+    /// A short explanation; empty if the text is obvious.
     pub about: &'static str,
 }
 
-/// Which messages are selected, as a frame.
+/// Returns the selected messages as a frame.
 pub(crate) fn select(capture: &Capture, selected: &SelectedMessages) -> PageFrame {
     let (count, bits) = selection_counts(capture, selected);
     let (hidden, total) = selected.of_recorder(capture);
@@ -72,7 +72,7 @@ pub(crate) fn select(capture: &Capture, selected: &SelectedMessages) -> PageFram
         .with_column(ColumnName::Selected, FrameColumn::U8(&bits))
 }
 
-/// How many messages are selected, and a bit for each message, the lowest bit first.
+/// The number of selected messages, and a bit for each message, the lowest bit first.
 fn selection_counts(capture: &Capture, selected: &SelectedMessages) -> (u32, Vec<u8>) {
     let mut bits = vec![0_u8; capture.len().div_ceil(8)];
     let mut count = 0;
@@ -87,7 +87,7 @@ fn selection_counts(capture: &Capture, selected: &SelectedMessages) -> (u32, Vec
     (count, bits)
 }
 
-/// Why a query that selects `count` messages selects none, as a sentence.
+/// The reason why a query that selects `count` messages selects none, as a sentence.
 fn note(capture: &Capture, selected: &SelectedMessages, count: u32) -> Option<String> {
     if let Some(reason) = selected.unknown_recipients(capture) {
         return Some(format!(
@@ -98,7 +98,7 @@ fn note(capture: &Capture, selected: &SelectedMessages, count: u32) -> Option<St
     (count == 0 && selected.has_query()).then(no_match)
 }
 
-/// How many messages there are without each part of a selection.
+/// Counts the messages without each part of a selection.
 pub(crate) fn without(
     capture: &Capture,
     selection: &Selection,
@@ -116,7 +116,7 @@ pub(crate) fn without(
     })
 }
 
-/// How a query can continue at a place.
+/// Returns the texts with which a query can continue at the cursor.
 pub(crate) fn complete(capture: &Capture, text: &str, cursor: usize) -> CompleteAnswer {
     let found = query::complete(text, cursor, capture);
     let offers = found.offers.into_iter();

@@ -1,4 +1,4 @@
-//! When processes ran on a processor.
+//! The times when processes ran on a processor.
 
 use capture::Capture;
 use capture::record::RecordedTime;
@@ -9,16 +9,16 @@ use super::AnswerBody;
 use crate::frame::{ColumnName, FrameColumn, PageFrame};
 use crate::selection::{SelectionSpan, start};
 
-/// When processes ran.
+/// The times when processes ran; the numbers are in columns.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SwitchesAnswer {
-    /// Whether the recording knows when processes ran.
+    /// True if the recording has the times when processes ran.
     pub is_recorded: bool,
 }
 
-/// When processes ran within a stretch of time, one process after the other, each named by the
-/// connection that stands for it.
+/// Returns the times when processes ran within a time range, process by process. Each process is
+/// represented by one of its connections.
 pub(crate) fn switches(capture: &Capture, stretch: &SelectionSpan) -> PageFrame {
     let processors = ProcessorRecord::of(capture);
     let start = start(capture);
@@ -37,8 +37,8 @@ pub(crate) fn switches(capture: &Capture, stretch: &SelectionSpan) -> PageFrame 
         .with_column(ColumnName::On, FrameColumn::F64(&rows.on))
 }
 
-/// Stretches of time in which processes ran. `on` is how many nanoseconds a process ran within a
-/// stretch: less than the length of the stretch if several stretches were merged.
+/// Time spans in which processes ran. `on` is the time in nanoseconds that a process ran within a
+/// span: less than the length of the span if several spans were merged.
 #[derive(Debug, Default)]
 struct SwitchRows {
     peer: Vec<u32>,
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_close_together_is_told_as_one() {
+    fn spans_closer_than_the_resolution_are_merged() {
         let mut recording = TestRecording::new();
         recording.process(":1.5", 500, "mail").call(":1.5", ":1.6", "/ org.example.Mail.Get", &());
         let capture = recording.capture();
@@ -103,7 +103,7 @@ mod tests {
             (between(16.0, 100.0), vec![(20.0, 25.0, 5.0)]),
             (between(149.0, 900.0), vec![(100.0, 150.0, 50.0)]),
         ] {
-            assert_eq!(told(&capture, &stretch), expected, "{stretch:?}");
+            assert_eq!(entries(&capture, &stretch), expected, "{stretch:?}");
         }
     }
 
@@ -116,7 +116,7 @@ mod tests {
     }
 
     /// The last three columns, row by row.
-    fn told(capture: &Capture, stretch: &SelectionSpan) -> Vec<(f64, f64, f64)> {
+    fn entries(capture: &Capture, stretch: &SelectionSpan) -> Vec<(f64, f64, f64)> {
         let bytes = switches(capture, stretch).into_bytes();
         let json = u32::from_le_bytes(bytes[4..8].try_into().unwrap()) as usize;
         let head: serde_json::Value = serde_json::from_slice(&bytes[8..8 + json]).unwrap();

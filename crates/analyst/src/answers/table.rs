@@ -1,17 +1,17 @@
-//! Tables, with what the page needs for their layout.
+//! Tables, with the data that the page needs for their layout.
 
 use capture::table::{Cell, ColumnUnit, DataTable};
 use serde::Serialize;
 
-/// A table. Times are in nanoseconds, shares from 0 to 1.
+/// A table. Times are in nanoseconds; shares range from 0 to 1.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TableData {
-    /// The columns.
+    /// The columns of the table.
     pub columns: Vec<TableColumn>,
     /// The rows, each with one cell for each column.
     pub rows: Vec<Vec<Cell>>,
-    /// What limits the meaning of the numbers, in sentences.
+    /// Sentences about facts that limit the meaning of the numbers.
     pub notes: Vec<String>,
 }
 
@@ -19,11 +19,11 @@ pub struct TableData {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TableColumn {
-    /// Its title.
+    /// The title of the column.
     pub name: &'static str,
-    /// Its name in the JSON that commands print.
+    /// The key of the column in the JSON that commands print.
     pub key: String,
-    /// What its numbers mean.
+    /// The unit of its numbers.
     pub unit: ColumnUnit,
 }
 

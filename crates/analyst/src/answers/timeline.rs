@@ -1,4 +1,4 @@
-//! Where time went.
+//! The time that calls and starts of services took.
 
 use capture::Capture;
 use capture::activation::failed_starts;
@@ -14,79 +14,79 @@ use serde::Serialize;
 use super::table::TableData;
 use crate::selection::{SelectedMessages, start};
 
-/// Where time went.
+/// The time that calls and starts of services took.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TimelineAnswer {
-    /// Which callers waited for which services.
+    /// The callers and the services that they waited for.
     pub blocked: TableData,
-    /// The slowest calls.
+    /// The slowest of the selected calls.
     pub slowest: TableData,
-    /// What share of calls the bus took; `None` if it is unknown.
+    /// The share of the calls' time that the bus took; `None` if it is unknown.
     pub shares: Option<TableData>,
-    /// Services that did not start.
+    /// Services that failed to start.
     pub failed_starts: TableData,
-    /// How services started.
+    /// The starts of services.
     pub start_ups: Vec<StartUpEntry>,
 }
 
-/// How a service started. Times are nanoseconds since the first message.
+/// The start of a service. Times are nanoseconds since the first message.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "StartUp"))]
 pub struct StartUpEntry {
-    /// Its connection.
+    /// The connection of the service.
     pub peer: usize,
     /// The first well-known name that it owned.
     pub name: String,
-    /// What is known about the start, in the order of time.
+    /// The known milestones of the start, sorted by time.
     pub milestones: Vec<MilestoneEntry>,
-    /// What the service did and waited for until it was up.
+    /// The work and the waits of the service until it was ready.
     pub path: Vec<StepEntry>,
 }
 
-/// A point in the start of a service.
+/// A point in time in the start of a service.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Milestone"))]
 pub struct MilestoneEntry {
-    /// The time.
+    /// The time of the milestone.
     pub at: i64,
-    /// What happened, in words.
+    /// A description of the event.
     pub what: &'static str,
     /// The row of the message that shows it.
     pub message: Option<usize>,
 }
 
-/// A stretch of time in the start of a service.
+/// A time span in the start of a service.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Step"))]
 pub struct StepEntry {
-    /// Its begin.
+    /// The start of the span.
     pub from: i64,
-    /// Its end.
+    /// The end of the span.
     pub to: i64,
-    /// How many calls it is nested in.
+    /// The number of calls in which it is nested.
     pub depth: u8,
-    /// What happened.
+    /// The kind of the step.
     pub what: StepKind,
-    /// The connection that worked, or the row of the call that was waited for.
+    /// The connection that worked, or the row of the call that the service waited for.
     pub id: usize,
 }
 
-/// What happened in a stretch of time.
+/// The kind of a step in the start of a service.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum StepKind {
-    /// A connection worked.
+    /// The connection did some work.
     Works,
-    /// A call was waited for.
+    /// The connection waited for a call.
     Waits,
 }
 
-/// Where the time of the selected calls went.
+/// Returns the time that the selected calls and the starts of services took.
 pub(crate) fn timeline(capture: &Capture, selected: &SelectedMessages) -> TimelineAnswer {
     let mut selector = selected.selector();
     let waits = blocked(capture, |call| selector.selects(call));
@@ -126,5 +126,5 @@ impl StartUpEntry {
     }
 }
 
-/// How many calls the table of the slowest calls has at most.
+/// The maximum number of calls in the table of the slowest calls.
 const SLOWEST_MAX: usize = 200;

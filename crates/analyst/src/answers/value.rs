@@ -1,10 +1,10 @@
-//! Values with their types, without loss.
+//! Values with their types, without any loss.
 
 use serde::Serialize;
 use wire::body::Value;
 use wire::hex;
 
-/// Values in one answer at most; the rest is counted.
+/// The maximum number of values in one answer; further values are only counted.
 const VALUES_MAX: usize = 20_000;
 
 /// A value with its type.
@@ -18,19 +18,19 @@ pub struct ValueNode {
     /// The name of an argument, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The contents.
+    /// The content of the value.
     #[serde(flatten)]
     pub content: ValueContent,
 }
 
-/// The contents of a value.
+/// The content of a value.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum ValueContent {
-    /// A basic value.
+    /// A basic value, as text.
     Text {
-        /// The value in full.
+        /// The complete value as text.
         text: String,
     },
     /// An array of bytes.
@@ -38,33 +38,33 @@ pub enum ValueContent {
         /// The bytes as hexadecimal digits.
         bytes: String,
     },
-    /// A variant.
+    /// A variant, which contains another value.
     Inside {
         /// The value in the variant.
         inside: Box<ValueNode>,
     },
     /// A structure, or an array that is not a dictionary.
     Items {
-        /// The values in it.
+        /// The values inside this value.
         items: Vec<ValueNode>,
-        /// How many values are left out.
+        /// The number of omitted values.
         #[serde(skip_serializing_if = "is_zero")]
         more: usize,
     },
-    /// A dictionary.
+    /// A dictionary with its entries.
     Entries {
-        /// Keys and values.
+        /// The keys and their values.
         entries: Vec<(ValueNode, ValueNode)>,
-        /// How many entries are left out.
+        /// The number of omitted entries.
         #[serde(skip_serializing_if = "is_zero")]
         more: usize,
     },
 }
 
-/// Makes nodes of values until there are too many.
+/// Creates nodes of values until the maximum number is reached.
 #[derive(Debug)]
 pub(super) struct ValueTreeBuilder {
-    /// How many more nodes can be made.
+    /// The number of nodes that can still be created.
     left: usize,
 }
 
@@ -73,7 +73,7 @@ impl ValueTreeBuilder {
         Self { left: VALUES_MAX }
     }
 
-    /// A value as a node, without a name.
+    /// Converts a value to a node without a name.
     pub(super) fn node(&mut self, value: &Value) -> ValueNode {
         self.left = self.left.saturating_sub(1);
         let content = match value {
@@ -96,7 +96,7 @@ impl ValueTreeBuilder {
         self.left = self.left.saturating_sub(1);
         match entry {
             Value::DictEntry(entry) => (self.node(&entry.0), self.node(&entry.1)),
-            // `Value` says that all elements of such an array are entries.
+            // By the contract of `Value`, all elements of such an array are entries.
             other => (self.node(other), self.node(other)),
         }
     }
@@ -127,7 +127,7 @@ mod tests {
 
     use super::*;
 
-    fn told(value: &Value) -> serde_json::Value {
+    fn serialized(value: &Value) -> serde_json::Value {
         serde_json::to_value(ValueTreeBuilder::new().node(value)).expect("texts and numbers")
     }
 
@@ -142,14 +142,14 @@ mod tests {
                 json!({"type": "v", "inside": {"type": "b", "text": "true"}}),
             ),
         ] {
-            assert_eq!(told(&value), expected);
+            assert_eq!(serialized(&value), expected);
         }
     }
 
     #[test]
-    fn what_is_too_much_is_counted() {
+    fn values_beyond_the_maximum_are_counted() {
         let items = vec![Value::Byte(1); VALUES_MAX + 10];
-        let told = told(&Value::Struct(items));
-        assert_eq!(told["more"], 11, "the structure itself is one of the values");
+        let json = serialized(&Value::Struct(items));
+        assert_eq!(json["more"], 11, "the structure itself is one of the values");
     }
 }

@@ -5,7 +5,7 @@ use wire::match_rule::MatchRule;
 use crate::introspection::Introspection;
 use crate::record::{Excerpt, Fact, RecordedProcess};
 
-/// The fact without data that programs chose; `None` if nothing is left. Names stay, as do the
+/// The fact without data that programs chose; `None` if no data is left. Names stay, as do the
 /// facts that the bus and the system report about connections and processes.
 pub(super) fn redacted(fact: Fact) -> Option<Fact> {
     Some(match fact {
@@ -18,7 +18,7 @@ pub(super) fn redacted(fact: Fact) -> Option<Fact> {
         }
         // The body of an error message contains it too.
         Fact::Started { name, failure } => {
-            Fact::Started { name, failure: failure.map(|text| crossed_out(&text)) }
+            Fact::Started { name, failure: failure.map(|text| masked(&text)) }
         }
         // The query may contain values from bodies.
         Fact::Excerpt(excerpt) => Fact::Excerpt(Excerpt { query: String::new(), ..excerpt }),
@@ -46,7 +46,7 @@ fn bare(process: RecordedProcess) -> RecordedProcess {
     RecordedProcess { command, ..process }
 }
 
-/// Whether a match rule is valid and compares no arguments.
+/// Returns true if a match rule is valid and compares no arguments.
 fn tests_only_headers(rule: &str) -> bool {
     MatchRule::parse(rule).is_ok_and(|rule| rule.args().is_empty())
 }
@@ -58,6 +58,6 @@ pub(super) fn without_arguments(rule: &str) -> String {
     rule.ok().filter(|rule| !rule.is_empty()).unwrap_or_else(|| "redacted".to_owned())
 }
 
-fn crossed_out(text: &str) -> String {
+fn masked(text: &str) -> String {
     "x".repeat(text.len())
 }

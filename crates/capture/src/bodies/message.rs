@@ -9,7 +9,7 @@ use wire::body::Reader;
 use wire::message::{FieldCode, FixedHeader, InvalidMessage, MessageType};
 use wire::signature::{Signature, Type};
 
-/// How much of a body remains.
+/// The part of a body that remains.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum RedactedBodyShape {
     /// Types and lengths remain.
@@ -63,8 +63,8 @@ fn blank_unknown_fields(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Whether a message is a signal of the bus itself. These contain only names, which headers contain
-/// too.
+/// Returns true if a message is a signal of the bus itself. These contain only names, which headers
+/// contain too.
 fn is_bus_signal(message: &Message<'_>) -> bool {
     message.message_type() == MessageType::Signal
         && message.sender().is_some_and(|sender| sender.as_str() == "org.freedesktop.DBus")
@@ -111,9 +111,9 @@ impl BlankingCursor<'_, '_> {
             Type::Double => self.reader.double().map(|_| self.zero(8)),
             Type::UnixFd => self.reader.uint32().map(drop),
             Type::Signature => self.reader.signature().map(drop),
-            Type::String => self.reader.string().map(|text| self.cross_out(text.len())),
+            Type::String => self.reader.string().map(|text| self.mask_text(text.len())),
             Type::ObjectPath => {
-                self.reader.object_path().map(|path| self.cross_out(path.as_str().len()))
+                self.reader.object_path().map(|path| self.mask_text(path.as_str().len()))
             }
             Type::Variant => {
                 let held = self.reader.variant()?;
@@ -144,7 +144,7 @@ impl BlankingCursor<'_, '_> {
 
     /// Blanks the text that was read last, except its terminating zero byte. The slashes of paths
     /// stay, so that paths remain valid.
-    fn cross_out(&mut self, len: usize) {
+    fn mask_text(&mut self, len: usize) {
         let end = self.reader.at() - 1;
         let text = &mut self.out[end - len..end];
         text.iter_mut().filter(|byte| **byte != b'/').for_each(|byte| *byte = b'x');

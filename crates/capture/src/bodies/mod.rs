@@ -1,4 +1,4 @@
-//! How much of each message is kept, and removing the rest from a recording.
+//! Reduction of messages: the parts that are kept, and the removal of the rest.
 //!
 //! A [redacted](Bodies::Redacted) recording shows which connections exchange messages, when, how
 //! many and with which outcome, but not the values in bodies. `docs/capture-format.md` lists what
@@ -9,7 +9,7 @@ mod message;
 
 use crate::record::{MessageContent, RawMessage, RecordedBus, RecordingOrigin, RecordingRecord};
 
-/// How much of each message is kept.
+/// The part of each message that is kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Bodies {
     /// The whole message is kept.
@@ -69,7 +69,7 @@ impl Reducer {
         Self { bodies, contents: Vec::new(), scratch: Vec::new() }
     }
 
-    /// Reduces the next record; `None` if nothing of it is kept.
+    /// Reduces the next record; `None` if the record is dropped.
     pub fn reduce<'r>(&'r mut self, record: RecordingRecord<'r>) -> Option<RecordingRecord<'r>> {
         Some(match (self.bodies, record) {
             (Bodies::Whole, record) => record,

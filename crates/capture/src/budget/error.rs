@@ -1,32 +1,32 @@
-//! Why a text is no budget.
+//! Errors of malformed budgets.
 
 use super::parse;
 use crate::query::QueryError;
 
-/// A malformed budget.
+/// The error of a malformed budget.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("column {column}: {kind}")]
 pub struct BudgetError {
-    /// The column of the text, in characters from 1.
+    /// The column of the error, in characters from 1.
     pub column: usize,
-    /// What is wrong there.
+    /// The reason why the budget is malformed.
     pub kind: BudgetErrorKind,
 }
 
-/// What can be wrong with a budget.
+/// The reason why a budget is malformed.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum BudgetErrorKind {
     /// No measure has this name.
-    #[error("`{found}` is not measured; expected one of {}", measures())]
+    #[error("`{found}` is not a measure; expected one of {}", measures())]
     UnknownMeasure {
-        /// The text in the place of the measure.
+        /// The text at the position of the measure.
         found: String,
     },
     /// A measure needs a query in parentheses.
-    #[error("expected what is measured, in parentheses: `(org.x.Iface.Method)`")]
+    #[error("expected a member or a query in parentheses: `(org.x.Iface.Method)`")]
     SubjectMissing,
     /// A parenthesis is not closed.
-    #[error("the parenthesis is never closed")]
+    #[error("the parenthesis is not closed")]
     ParenthesisOpen,
     /// The text in parentheses is not a query.
     #[error("the query: {0}")]
@@ -37,19 +37,19 @@ pub enum BudgetErrorKind {
     /// The limit must be a whole number.
     #[error("{}", limit(found, "a whole number, such as 10"))]
     NotACount {
-        /// The text in the place of the limit.
+        /// The text at the position of the limit.
         found: String,
     },
     /// The limit must be a time with a unit.
     #[error("{}", limit(found, "a time with its unit, such as 20ms"))]
     NotATime {
-        /// The text in the place of the limit.
+        /// The text at the position of the limit.
         found: String,
     },
     /// The limit must be a size.
     #[error("{}", limit(found, "a size, such as 512 or 4KiB"))]
     NotASize {
-        /// The text in the place of the limit.
+        /// The text at the position of the limit.
         found: String,
     },
 }
@@ -60,7 +60,7 @@ impl BudgetErrorKind {
     }
 }
 
-/// A limit is missing or malformed.
+/// Formats an error about a missing or malformed limit.
 fn limit(found: &str, expected: &str) -> String {
     match found {
         "" => format!("the limit is missing; expected {expected}"),

@@ -1,4 +1,4 @@
-//! What a recording must not exceed: `p95(org.x.Y.Z) < 20ms`.
+//! Budgets: limits that a recording must keep, such as `p95(org.x.Y.Z) < 20ms`.
 //!
 //! ```
 //! use capture::budget::{Budget, BudgetVerdict};
@@ -31,7 +31,7 @@ use crate::table::{Cell, Column, ColumnUnit, DataTable};
 
 pub use error::{BudgetError, BudgetErrorKind};
 
-/// A measure of some messages with its limit.
+/// A limit for a measure of some messages.
 #[derive(Clone, Debug)]
 pub struct Budget {
     text: String,
@@ -41,71 +41,72 @@ pub struct Budget {
     limit: u64,
 }
 
-/// What is measured.
+/// A quantity that a budget limits.
 #[derive(Clone, Copy, Debug)]
 pub enum Measure {
-    /// How many messages or calls of a kind there are.
+    /// The number of messages or calls of a kind.
     Count(fn(&MessageGroup) -> u64),
-    /// A count that may be zero without a mistake in the name: of messages, calls or signals.
+    /// The number of messages, calls or signals. Zero does not suggest a misspelled name.
     CountOrNone(fn(&MessageGroup) -> u64),
-    /// A property of the durations from call to return; errors are not among them.
+    /// A statistic of the durations from call to reply, without calls that failed.
     Time(fn(&Percentiles) -> Duration),
-    /// Bytes of all messages.
+    /// The total size of the messages in bytes.
     Bytes,
 }
 
-/// Of which messages.
+/// The messages that a budget measures.
 #[derive(Clone, Debug)]
 pub enum BudgetSubject {
-    /// Those whose interface and member, with a point between, are so.
+    /// Messages whose interface and member, joined by a point, match this pattern.
     Member(Pattern),
-    /// Those that a query selects.
+    /// Messages that this query selects.
     Query(Query),
 }
 
-/// How a value must compare with its limit.
+/// The required relation of a value to its limit.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Relation {
-    /// `<`
+    /// The value is less than the limit: `<`.
     Below,
-    /// `<=`
+    /// The value is at most the limit: `<=`.
     AtMost,
-    /// `>`
+    /// The value is greater than the limit: `>`.
     Above,
-    /// `>=`
+    /// The value is at least the limit: `>=`.
     AtLeast,
-    /// `==`
+    /// The value equals the limit: `==`.
     Equal,
-    /// `!=`
+    /// The value differs from the limit: `!=`.
     NotEqual,
 }
 
-/// What came of a budget.
+/// The result of checking a budget.
 #[derive(Clone, Debug)]
 pub struct BudgetOutcome {
-    /// The budget as it was written.
+    /// The text of the budget.
     pub text: String,
-    /// What was found.
+    /// The value that was measured.
     pub found: Cell,
-    /// Whether it is as it must be.
+    /// The verdict about the value.
     pub verdict: BudgetVerdict,
 }
 
 worded_enum! {
-    /// Whether a budget is kept.
+    /// The verdict about a budget.
     #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
     pub enum BudgetVerdict {
-        /// It is.
+        /// The value is within the limit.
         Kept = "ok",
-        /// It is not.
+        /// The value is not within the limit.
         Exceeded = "FAILED",
-        /// There is nothing to measure: a name may be written wrong.
+        /// No message could be measured: a name may be misspelled.
         NothingFound = "FAILED: no such call",
     }
 }
 
 impl Budget {
-    /// Measures those messages of a recording that `within` selects, without those of the recorder.
+    /// Measures the messages of a recording that `within` selects, without messages of the
+    /// recorder.
     pub fn check(&self, capture: &Capture, within: &Query) -> BudgetOutcome {
         let mut group = MessageGroup::default();
         let (mut within, mut subject) = (within.matcher(), self.subject.matcher());
@@ -123,8 +124,8 @@ impl Budget {
         BudgetOutcome { text: self.text.clone(), found, verdict }
     }
 
-    /// Whether there is anything to measure. That nothing is there may be what is wanted of a query,
-    /// or of what is counted.
+    /// Returns true if the group can be measured. A query may be meant to select no message, and a
+    /// count may be meant to be zero.
     const fn is_there(&self, group: &MessageGroup) -> bool {
         match (&self.subject, self.measure) {
             (BudgetSubject::Query(_), _) | (_, Measure::CountOrNone(_)) => true,
@@ -141,7 +142,7 @@ impl FromStr for Budget {
     }
 }
 
-/// Outcomes as a table.
+/// Formats outcomes as a table.
 pub fn table(outcomes: &[BudgetOutcome]) -> DataTable {
     DataTable::of(
         outcomes,
@@ -162,10 +163,10 @@ impl BudgetSubject {
     }
 }
 
-/// What is measured, asked of messages one after the other.
+/// Applies the subject of a budget to one message after the other.
 enum SubjectMatcher<'b> {
     Query(Matcher<'b>),
-    /// The pattern, and of which members it was asked already.
+    /// The pattern, and its cached results for members.
     Member(&'b Pattern, HashMap<(TextId, TextId), bool>),
 }
 
@@ -183,7 +184,7 @@ impl SubjectMatcher<'_> {
 }
 
 impl Measure {
-    /// What is measured of messages; `None` if they have no such thing.
+    /// The value of the measure for a group; `None` if the group has no such value.
     fn of(self, group: &mut MessageGroup) -> Option<u64> {
         match self {
             Self::Count(count) | Self::CountOrNone(count) => Some(count(group)),

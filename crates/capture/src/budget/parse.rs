@@ -1,4 +1,4 @@
-//! Budgets from texts: `MEASURE(SUBJECT) RELATION LIMIT`.
+//! The parser of budgets: `MEASURE(SUBJECT) RELATION LIMIT`.
 
 use super::{Budget, BudgetError, BudgetErrorKind, BudgetSubject, Measure, Relation};
 use crate::model::CallOutcome;
@@ -29,7 +29,8 @@ pub(super) fn parse(text: &str) -> Result<Budget, BudgetError> {
     Ok(Budget { text: text.trim().to_owned(), measure: *measure, subject, relation, limit: value })
 }
 
-/// Where the parenthesis that is open at the start is closed. Queries have parentheses too.
+/// The position of the closing parenthesis that matches an opening one before the text. Queries
+/// have parentheses too.
 fn closing(text: &str) -> Option<usize> {
     let mut depth = 1_usize;
     for (index, c) in text.char_indices() {
@@ -45,7 +46,7 @@ fn closing(text: &str) -> Option<usize> {
     None
 }
 
-/// A single word without the signs of queries is the name of a member.
+/// Parses a subject. A single word without the signs of queries is the name of a member.
 fn subject(text: &str) -> Result<BudgetSubject, BudgetErrorKind> {
     let text = text.trim();
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '*' | '-');
@@ -77,7 +78,7 @@ impl Measure {
     }
 }
 
-/// What can be measured.
+/// All measures, by name.
 pub(super) const MEASURES: [(&str, Measure); 14] = [
     ("calls", Measure::CountOrNone(|group| group.calls)),
     ("signals", Measure::CountOrNone(|group| group.signals)),
@@ -95,7 +96,7 @@ pub(super) const MEASURES: [(&str, Measure); 14] = [
     ("total", Measure::Time(|times| times.total)),
 ];
 
-/// The longer of signs that begin alike stands first.
+/// All relations; of signs with the same beginning, the longer one is first.
 const RELATIONS: [(&str, Relation); 6] = [
     ("<=", Relation::AtMost),
     (">=", Relation::AtLeast),

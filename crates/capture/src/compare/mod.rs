@@ -1,4 +1,4 @@
-//! What is different between two recordings.
+//! The differences between two recordings.
 
 mod noise;
 mod numbered;
@@ -13,69 +13,69 @@ use crate::record::CaptureMethod;
 use crate::statistics::MessageGroup;
 use crate::table::{Cell, Column, ColumnUnit, DataTable};
 
-/// A method or signal of a service, by names that are the same in every recording.
+/// A method or signal of a service, identified by names that are the same in every recording.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ComparedMember {
-    /// Who is called, or emits: a well-known name, with `*` for the number of a process in it, or a program;
-    /// [`UNNAMED`] if there is neither.
+    /// The callee, or the sender of the signal: a well-known name, with `*` for the number of a
+    /// process in it, or a program; [`UNNAMED`] if it has neither.
     pub service: String,
-    /// The interface; empty if calls name none.
+    /// The interface; empty if calls do not name one.
     pub interface: String,
-    /// The method or signal.
+    /// The name of the method or signal.
     pub member: String,
-    /// Whether it is a signal.
+    /// The kind of the member.
     pub kind: MemberKind,
 }
 
-/// Whether a member is called or emitted.
+/// The kind of a member.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum MemberKind {
-    /// It is called.
+    /// A method, which is called.
     Method,
-    /// It is emitted.
+    /// A signal, which is emitted.
     Signal,
 }
 
-/// What is counted as the service of connections of which only the unique name is known.
+/// The service name of connections of which only the unique name is known.
 pub const UNNAMED: &str = "(unnamed)";
 
-/// A member that is not the same in both recordings.
+/// A member that differs between two recordings.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Difference {
-    /// Which member.
+    /// The member that differs.
     pub member: ComparedMember,
-    /// What it is in the first recording.
+    /// Its messages in the first recording.
     pub before: MessageGroup,
-    /// What it is in the second one.
+    /// Its messages in the second recording.
     pub after: MessageGroup,
-    /// What is different beyond noise; not empty.
+    /// The changes that exceed the noise; not empty.
     pub changes: Vec<MemberChange>,
 }
 
 worded_enum! {
-    /// How a member differs.
+    /// A change of a member between two recordings.
     #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
     pub enum MemberChange {
-        /// It is in the second recording alone.
+        /// Only the second recording has it.
         New = "new",
-        /// It is in the first recording alone.
+        /// Only the first recording has it.
         Gone = "gone",
-        /// Its calls fail more often.
+        /// A larger share of its calls fails.
         MoreErrors = "more errors",
-        /// Its calls fail less often.
+        /// A smaller share of its calls fails.
         FewerErrors = "fewer errors",
-        /// 19 of 20 of its calls take longer to return.
+        /// The 95th percentile of its durations is larger.
         Slower = "slower",
-        /// 19 of 20 of its calls return sooner.
+        /// The 95th percentile of its durations is smaller.
         Faster = "faster",
-        /// It is used more.
+        /// The member is used more.
         More = "more",
-        /// It is used less.
+        /// The member is used less.
         Fewer = "fewer",
     }
 }
 
-/// The members of which the selected messages are.
+/// Groups the selected messages by member.
 pub fn members<'c>(
     capture: &'c Capture,
     mut selects: impl FnMut(&CapturedMessage<'c>) -> bool,
@@ -111,8 +111,8 @@ fn kind_and_service<'c>(message: &CapturedMessage<'c>) -> Option<(MemberKind, &'
     Some((kind, if service.starts_with(':') { UNNAMED } else { service }))
 }
 
-/// The members that differ beyond noise: those that are new or gone first, then those that fail,
-/// are slower, are used more.
+/// Returns the members whose differences exceed the noise. New and removed members come first, then
+/// failing ones, slower ones, and more frequently used ones.
 pub fn differences(
     before: &BTreeMap<ComparedMember, MessageGroup>,
     after: &BTreeMap<ComparedMember, MessageGroup>,
@@ -150,8 +150,8 @@ fn changes(before: &MessageGroup, after: &MessageGroup) -> Vec<MemberChange> {
     .collect()
 }
 
-/// A warning if durations were measured by the bus on one side, and at a monitor on the other; `None` if they can be
-/// compared.
+/// Returns a warning if durations were measured by the bus in one recording and at a monitor in the
+/// other; `None` if they can be compared.
 pub fn unlike_durations(
     before: impl IntoIterator<Item = CaptureMethod>,
     after: impl IntoIterator<Item = CaptureMethod>,
@@ -167,14 +167,14 @@ pub fn unlike_durations(
         |by_bus| if by_bus { "by the bus" } else { "by a monitor, when it read the messages" };
     (before != after).then(|| {
         format!(
-            "durations before were measured {}, and after {}: calls can seem slower or faster only because of this",
+            "durations before were measured {}, and after {}: calls may seem slower or faster only because of this",
             measured(before),
             measured(after)
         )
     })
 }
 
-/// Differences as a table.
+/// Formats differences as a table.
 pub fn table(differences: &[Difference]) -> DataTable {
     let full = |member: &ComparedMember| match member.interface.as_str() {
         "" => member.member.clone(),

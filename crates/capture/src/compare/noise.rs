@@ -1,8 +1,8 @@
-//! What may be chance, and what is not.
+//! Statistical tests that separate changes from noise.
 
 use crate::percentiles::Percentiles;
 
-/// In which direction something has changed.
+/// The direction of a change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Trend {
     Up,
@@ -18,15 +18,16 @@ impl Trend {
     }
 }
 
-/// Counts differ if they would hardly do so with events that come by chance at one rate, and by a
-/// tenth at least.
+/// Compares counts. They differ if random events at a constant rate would rarely differ as much,
+/// and if they differ by at least a tenth.
 pub(super) fn counts(before: u64, after: u64) -> Option<Trend> {
     let (before, after) = (before as f64, after as f64);
     let is_clear = (after - before).abs() > DEVIATIONS * (before + after).sqrt();
     trend(before, after).filter(|_| is_clear)
 }
 
-/// Shares `(part, whole)` differ if they would hardly do so with one chance for all.
+/// Compares shares `(part, whole)`. They differ if random events with the same probability would
+/// rarely differ as much.
 pub(super) fn shares(before: (u64, u64), after: (u64, u64)) -> Option<Trend> {
     let ((part_1, whole_1), (part_2, whole_2)) = (before, after);
     if whole_1 == 0 || whole_2 == 0 {
@@ -39,8 +40,8 @@ pub(super) fn shares(before: (u64, u64), after: (u64, u64)) -> Option<Trend> {
     trend(share_1, share_2).filter(|_| (share_2 - share_1).abs() > DEVIATIONS * deviation)
 }
 
-/// Durations differ if their slow ends do. Few durations have no slow end; they differ if nearly all of one
-/// recording are longer than those of the other.
+/// Compares durations by their 95th percentiles. If there are too few for that, they differ if
+/// nearly all durations of one recording are longer than nearly all in the other.
 pub(super) fn durations(before: &[u64], after: &[u64]) -> Option<Trend> {
     match before.len().min(after.len()) {
         ..RANKED_MIN => None,
@@ -49,13 +50,14 @@ pub(super) fn durations(before: &[u64], after: &[u64]) -> Option<Trend> {
     }
 }
 
-/// Whether one of two sets of values is the larger one, by the rank sum test of Mann and Whitney, and
-/// whether its median is larger by a tenth at least.
+/// Compares two sets of values by the rank sum test of Mann and Whitney. The medians must also
+/// differ by at least a tenth.
 fn ranks(before: &[u64], after: &[u64]) -> Option<Trend> {
     let (mut before, mut after) = (before.to_vec(), after.to_vec());
     let [median_1, median_2] = [Percentiles::of(&mut before)?, Percentiles::of(&mut after)?]
         .map(|durations| durations.p50.as_nanos() as f64);
-    // Pairs in which the later value is larger; equal ones count half. `Percentiles::of` has sorted both.
+    // The number of pairs in which the later value is larger; equal pairs count half.
+    // `Percentiles::of` has sorted both.
     let larger = |value: &u64| {
         let less = before.partition_point(|other| other < value);
         let equal = before.partition_point(|other| other <= value) - less;
@@ -68,8 +70,8 @@ fn ranks(before: &[u64], after: &[u64]) -> Option<Trend> {
     trend(median_1, median_2).filter(|_| (sum - expected).abs() > DEVIATIONS * deviation)
 }
 
-/// The slow ends of durations differ if the ranges in which their 95th percentiles surely lie are
-/// apart, and by a tenth at least.
+/// Compares the 95th percentiles of durations. They differ if their confidence intervals do not
+/// overlap and are at least a tenth apart.
 fn tails(before: &[u64], after: &[u64]) -> Option<Trend> {
     let ((low_1, high_1), (low_2, high_2)) = (range_of_p95(before), range_of_p95(after));
     if low_2 > high_1 {
@@ -78,7 +80,7 @@ fn tails(before: &[u64], after: &[u64]) -> Option<Trend> {
     if high_2 < low_1 { trend(low_1, high_2) } else { None }
 }
 
-/// Between which of the values the 95th percentile of all that could have been measured lies.
+/// The confidence interval of the 95th percentile.
 fn range_of_p95(values: &[u64]) -> (f64, f64) {
     let mut sorted = values.to_vec();
     sorted.sort_unstable();
@@ -96,21 +98,22 @@ fn trend(before: f64, after: f64) -> Option<Trend> {
     (after * RATIO_MIN < before).then_some(Trend::Down)
 }
 
-/// Standard deviations that chance hardly exceeds: 3 of 1000 times.
+/// The number of standard deviations that chance exceeds in only 3 of 1000 cases.
 const DEVIATIONS: f64 = 3.0;
 
-/// The same for each of two ranges that are compared.
+/// The number of standard deviations for each of two compared intervals.
 const RANGE_DEVIATIONS: f64 = 2.0;
 
 const P95: f64 = 0.95;
 
-/// Durations of which one may be the slowest twentieth.
+/// The number of durations from which one is the slowest 5 %.
 const TAIL_MIN: usize = 20;
 
-/// Durations that can be ranked: of fewer, not even complete separation exceeds [`DEVIATIONS`].
+/// The smallest number of durations that can be ranked. With fewer, even complete separation does
+/// not exceed [`DEVIATIONS`].
 const RANKED_MIN: usize = 7;
 
-/// Less than this many times as much is no change that people care for.
+/// The smallest ratio that counts as a change.
 const RATIO_MIN: f64 = 1.1;
 
 #[cfg(test)]
@@ -119,7 +122,7 @@ mod tests {
     use Trend::{Down, Up};
 
     #[test]
-    fn small_counts_are_no_change() {
+    fn small_count_differences_are_noise() {
         for (before, after, expected) in [
             (1, 2, None),
             (3, 9, None),
@@ -134,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn few_errors_are_no_change() {
+    fn small_error_differences_are_noise() {
         for (before, after, expected) in [
             ((0, 10), (1, 10), None),
             ((0, 100), (20, 100), Some(Up)),
@@ -147,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn the_slow_end_must_be_clearly_elsewhere() {
+    fn slower_durations_need_separate_confidence_intervals() {
         let values = |count: u64, scale: u64| (1..=count).map(|n| n * scale).collect::<Vec<_>>();
         for (before, after, expected) in [
             (values(100, 10), values(100, 10), None),
@@ -161,8 +164,8 @@ mod tests {
     }
 
     #[test]
-    fn few_durations_must_be_longer_nearly_all() {
-        // Of 8 and 8 values, 3 deviations are 28.6 of 64 pairs from the middle.
+    fn few_durations_differ_only_if_nearly_all_are_longer() {
+        // With 8 and 8 values, 3 deviations are 28.6 of 64 pairs from the middle.
         for (before, after, expected) in [
             (
                 &[10, 11, 12, 13, 14, 15, 16, 17][..],

@@ -1,14 +1,15 @@
-//! Names that are others in each session, since they have the number of a process in them.
+//! Names that contain the number of a process, and therefore differ in each session.
 
 use std::borrow::Cow;
 
-/// Fewer digits are rather a version, or one of several instances.
+/// Numbers with fewer digits are probably versions or instances.
 const LEAST_DIGITS: usize = 3;
 
-/// A well-known name with `*` for the numbers of processes in it, as in `org.gtk.vfs.mountpoint_1234`,
-/// `org.kde.StatusNotifierItem-1234-1` and `org.mpris.MediaPlayer2.vlc.instance1234`.
+/// Replaces the numbers of processes in a well-known name with `*`, as in
+/// `org.gtk.vfs.mountpoint_1234`, `org.kde.StatusNotifierItem-1234-1` and
+/// `org.mpris.MediaPlayer2.vlc.instance1234`.
 ///
-/// What it gives can be written in a query.
+/// The result can be used in a query.
 pub(super) fn without_numbers(name: &str) -> Cow<'_, str> {
     let mut rest = name;
     let mut found = String::new();
@@ -20,7 +21,7 @@ pub(super) fn without_numbers(name: &str) -> Cow<'_, str> {
     if found.is_empty() { Cow::Borrowed(name) } else { Cow::Owned(found + rest) }
 }
 
-/// Where the first number of a process starts and ends.
+/// The start and the end of the first number of a process.
 fn next_number(name: &str) -> Option<(usize, usize)> {
     let is_digit = |char: char| char.is_ascii_digit();
     let mut from = 0;
@@ -42,7 +43,7 @@ mod tests {
     use super::without_numbers;
 
     #[test]
-    fn numbers_of_processes_are_left_out() {
+    fn process_numbers_in_names_are_replaced() {
         for (name, expected) in [
             ("org.gtk.vfs.mountpoint_1234", "org.gtk.vfs.mountpoint_*"),
             ("org.kde.StatusNotifierItem-1234-1", "org.kde.StatusNotifierItem-*-1"),

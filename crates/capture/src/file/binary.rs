@@ -10,7 +10,7 @@ use crate::record::{
     BusId, Damage, RawMessage, RecordedBus, RecordedClock, RecordedTime, RecordingRecord,
 };
 
-/// Reads concatenated messages.
+/// Reads a file of concatenated messages.
 #[derive(Debug)]
 pub(super) struct Binary<R> {
     window: FileWindow<R>,
@@ -80,7 +80,7 @@ impl<R: Read> Binary<R> {
     }
 }
 
-/// Whether these bytes may be the start of a valid message with header fields.
+/// Returns true if these bytes may be the start of a valid message with header fields.
 pub(super) fn is_start(bytes: &[u8]) -> bool {
     // The first header field: its code, and one of the types that header fields have.
     let field = bytes.get(FixedHeader::LEN..START_LEN);

@@ -24,7 +24,7 @@ pub use pcapng::{PcapngWriter, WrittenCounts};
 
 use crate::record::RecordingRecord;
 use binary::Binary;
-use packed::{MessagePlaces, Unpacked};
+use packed::{MessagePlaces, UnpackedFile};
 use pcap::Pcap;
 use pcapng::Pcapng;
 use printed::{PrintedForm, PrintedText};
@@ -34,7 +34,7 @@ use window::FileWindow;
 /// Reads a recording in any supported format.
 #[derive(Debug)]
 pub struct RecordingReader<R: Read> {
-    format: FormatReader<Unpacked<R>>,
+    format: FormatReader<UnpackedFile<R>>,
     places: MessagePlaces,
 }
 

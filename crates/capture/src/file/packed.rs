@@ -15,13 +15,13 @@ use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 use super::window::FileWindow;
 
 /// A file, with its compression removed, if any.
-pub(super) enum Unpacked<R: Read> {
+pub(super) enum UnpackedFile<R: Read> {
     Plain(R),
     Gzip(Box<MultiGzDecoder<FileWindow<R>>>, UnpackLimit),
     Zstd(Zstd<FileWindow<R>>, UnpackLimit),
 }
 
-/// Whether messages have a position in the file.
+/// The presence of positions of messages in the file.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum MessagePlaces {
     InFile,
@@ -70,22 +70,22 @@ enum UnpackExcess {
 /// position in the file.
 pub(super) fn unpack<R: Read>(
     mut window: FileWindow<R>,
-) -> io::Result<(FileWindow<Unpacked<R>>, MessagePlaces)> {
+) -> io::Result<(FileWindow<UnpackedFile<R>>, MessagePlaces)> {
     Ok(match window.peek(MAGIC_LEN)? {
         [0x1F, 0x8B, ..] => {
             let source =
-                Unpacked::Gzip(Box::new(MultiGzDecoder::new(window)), UnpackLimit::default());
+                UnpackedFile::Gzip(Box::new(MultiGzDecoder::new(window)), UnpackLimit::default());
             (FileWindow::new(source), MessagePlaces::NotInFile)
         }
         [0x28, 0xB5, 0x2F, 0xFD] => {
-            let source = Unpacked::Zstd(Zstd::new(window), UnpackLimit::default());
+            let source = UnpackedFile::Zstd(Zstd::new(window), UnpackLimit::default());
             (FileWindow::new(source), MessagePlaces::NotInFile)
         }
-        _ => (window.map(Unpacked::Plain), MessagePlaces::InFile),
+        _ => (window.map(UnpackedFile::Plain), MessagePlaces::InFile),
     })
 }
 
-impl<R: Read> Read for Unpacked<R> {
+impl<R: Read> Read for UnpackedFile<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Plain(source) => source.read(buffer),
@@ -103,7 +103,7 @@ impl<R: Read> Read for Unpacked<R> {
     }
 }
 
-impl<R: Read> fmt::Debug for Unpacked<R> {
+impl<R: Read> fmt::Debug for UnpackedFile<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Plain(_) => "Plain",
@@ -168,7 +168,8 @@ impl<R: Read> Zstd<FileWindow<R>> {
     }
 }
 
-/// Compares the checksum of a frame with that of its content, which the decoder does not do itself.
+/// Compares the checksum of a frame with the checksum of its content, which the decoder does not do
+/// itself.
 fn check_sum(decoder: &FrameDecoder) -> io::Result<()> {
     match (decoder.get_checksum_from_data(), decoder.get_calculated_checksum()) {
         (Some(stated), Some(found)) if stated != found => Err(invalid(WrongChecksum)),

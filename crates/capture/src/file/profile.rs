@@ -19,7 +19,7 @@ pub(super) fn next<R: Read>(lines: &mut TextLineReader<R>) -> io::Result<Rebuilt
     Ok(lines.end())
 }
 
-/// Whether a file begins like the output of `dbus-monitor --profile`.
+/// Returns true if a file begins like the output of `dbus-monitor --profile`.
 pub(super) fn is_start(bytes: &[u8]) -> bool {
     [&b"#type\t"[..], b"mc\t", b"mr\t", b"err\t", b"sig\t"]
         .iter()

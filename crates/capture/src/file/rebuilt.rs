@@ -44,7 +44,7 @@ impl<'t> PrintedFields<'t> {
         }
     }
 
-    /// Whether libdbus created the message because the bus disconnected the recorder.
+    /// Returns true if libdbus created the message because the bus disconnected the recorder.
     pub(super) fn is_disconnection(&self) -> bool {
         self.sender.is_none()
             && self.member == Some("Disconnected")

@@ -20,7 +20,7 @@ pub(super) struct RingFile {
     cut: RingCut,
 }
 
-/// Whether the file is truncated.
+/// The completeness of the file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum RingCut {
     No,
@@ -73,7 +73,7 @@ impl RingFile {
                     self.assembler.push(record.at, &record.entry);
                 }
                 Some(Piece::Missed(missed)) => self.assembler.missed(missed.messages.into()),
-                // The ring may be cut at both ends, which counts as one gap.
+                // The ring may be cut at both ends, which counts as a single gap.
                 Some(Piece::Cut(None)) if self.cut == RingCut::Reported => {}
                 Some(Piece::Cut(missed)) => {
                     self.cut = RingCut::Reported;

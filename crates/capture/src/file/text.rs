@@ -56,7 +56,7 @@ struct PrintedArguments {
     args: Vec<Value>,
     /// A text whose end has not been read yet.
     text: Option<String>,
-    /// Whether an argument is not of a basic type.
+    /// True if an argument is not of a basic type.
     has_container: bool,
 }
 
@@ -110,7 +110,7 @@ fn simple(line: &str) -> Option<Value> {
     })
 }
 
-/// Whether one of the first lines of a file describes a message.
+/// Returns true if one of the first lines of a file describes a message.
 pub(super) fn is_start(bytes: &[u8]) -> bool {
     bytes.split(|&byte| byte == b'\n').any(|line| {
         let line = line.get(..LINE_MAX).unwrap_or(line);

@@ -18,7 +18,7 @@ pub(super) struct FileWindow<R> {
     supply: SourceSupply,
 }
 
-/// Whether there is more to read.
+/// The state of the source after reading.
 #[derive(Debug)]
 enum SourceSupply {
     More,
@@ -202,7 +202,7 @@ fn cut_file() -> RecordingRecord<'static> {
     })
 }
 
-/// Whether an error concerns the content of a file, rather than reading it.
+/// Returns true if an error concerns the content of a file, rather than reading it.
 fn is_of_the_content(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidData, InvalidInput, Other, UnexpectedEof};
     matches!(error.kind(), InvalidData | InvalidInput | Other | UnexpectedEof)

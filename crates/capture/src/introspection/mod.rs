@@ -1,7 +1,7 @@
 //! Introspection data of an object: its interfaces with their members, and the objects below it.
 //!
-//! A document comes from any service, so nothing in it is trusted: its cost is bounded, and names, types and
-//! other texts are not checked.
+//! A document comes from any service, so nothing in it is trusted: its cost is bounded, and names,
+//! types and other texts are not checked.
 //!
 //! ```
 //! use capture::introspection::Introspection;
@@ -28,7 +28,7 @@ pub use wire::introspection::{
 /// An object, as it describes itself in its reply to Introspect.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Introspection {
-    /// Its interfaces, in the order of the document.
+    /// The interfaces, in the order of the document.
     pub interfaces: Vec<Interface>,
     /// The objects below it, as paths relative to its own. The document may describe them in more
     /// detail, which is not read here.
@@ -40,7 +40,7 @@ pub struct Introspection {
 pub struct IntrospectionDocument {
     /// Annotations of the object itself.
     pub annotations: Vec<Annotation>,
-    /// Its interfaces, in the order of the document.
+    /// The interfaces, in the order of the document.
     pub interfaces: Vec<Interface>,
     /// The child objects, each with its name: a path relative to its parent.
     pub nodes: Vec<(String, Self)>,

@@ -1,4 +1,4 @@
-//! Parses introspection documents.
+//! The parser of introspection documents.
 
 use roxmltree::{Node, ParsingOptions};
 use wire::introspection::EMITS_CHANGE;

@@ -1,4 +1,4 @@
-//! Who got which signals, by the match rules that are known.
+//! The recipients of signals, derived from the known match rules.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -10,36 +10,37 @@ use super::traffic::CheckedTraffic;
 use crate::model::{CapturedMessage, RecordedPeerId, TextId};
 use crate::recipients::SignalRecipients;
 use crate::record::RecordedTime;
-use crate::rule_index::{RuleIndex, Selecting};
+use crate::rule_index::{MatchedRules, RuleIndex};
 use crate::subscriptions::MatchRuleHistory;
 
-/// Who got which signals.
+/// The recipients of broadcast signals, and the signals that each match rule matched.
 #[derive(Debug, Default)]
 pub(super) struct RuleAudience<'c> {
-    /// Broadcast signals whose recipients are known, with their number.
-    pub(super) heard: Vec<(CapturedMessage<'c>, u64)>,
-    /// By place of a rule: what it selected.
+    /// Broadcast signals with a known number of recipients, each with this number.
+    pub(super) counted: Vec<(CapturedMessage<'c>, u64)>,
+    /// The signals that each match rule matched, indexed like the rules of the history.
     pub(super) selected: Vec<RuleSelection>,
-    /// By connection, sender and interface: what reached it.
-    pub(super) reached: HashMap<(RecordedPeerId, TextId, TextId), Reached, RandomState>,
+    /// The signals that reached a connection, by connection, sender and interface.
+    pub(super) reached: HashMap<(RecordedPeerId, TextId, TextId), ReachedSignals, RandomState>,
 }
 
-/// What a match rule has selected.
+/// The signals that a match rule matched.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RuleSelection {
     pub(super) messages: Evidence,
-    /// Messages that it may have selected; the arguments that it asks for cannot be read.
+    /// The number of signals that the rule may have matched: its argument conditions cannot be
+    /// checked.
     pub(super) unread: u64,
-    /// Different senders, as far as they were counted.
+    /// Different senders of these signals, at most [`SENDERS_COUNTED`].
     pub(super) senders: Vec<TextId>,
 }
 
 /// Signals of one sender and interface that reached a connection.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Reached {
+pub(super) struct ReachedSignals {
     pub(super) messages: Evidence,
     pub(super) bytes: u64,
-    /// After how many of them it sent something soon.
+    /// The number of these signals after which the connection sent a message within [`REACTION`].
     pub(super) reactions: u64,
 }
 
@@ -53,7 +54,7 @@ impl<'c> RuleAudience<'c> {
             ..Self::default()
         };
         for signal in lint.signals.iter().filter(|signal| signal.destination_id().is_none()) {
-            let Selecting { mut rules, unsure } = index.selecting(subscriptions, signal);
+            let MatchedRules { mut rules, unsure } = index.selecting(subscriptions, signal);
             unsure.iter().for_each(|&rule| audience.selected[rule].unread += 1);
             rules.iter().for_each(|&rule| audience.selected[rule].add(signal));
             rules.dedup_by_key(|&mut rule| subscriptions.all[rule].peer);
@@ -61,7 +62,7 @@ impl<'c> RuleAudience<'c> {
                 audience.reach(peer, signal, &sent);
             }
             if let Some(count) = count(lint, recipients.as_mut(), signal) {
-                audience.heard.push((*signal, count));
+                audience.counted.push((*signal, count));
             }
         }
         audience
@@ -76,13 +77,13 @@ impl<'c> RuleAudience<'c> {
     }
 }
 
-/// The recipients of a signal, if they are known.
+/// The number of recipients of a signal, if it is known.
 fn count(
     lint: &CheckedTraffic<'_>,
     recipients: Option<&mut SignalRecipients>,
     signal: &CapturedMessage<'_>,
 ) -> Option<u64> {
-    // If headers were cut, calls that set match rules may be among these messages.
+    // Messages with cut headers may include calls that added match rules.
     if signal.deliveries().is_none() && lint.lacks_headers(signal.bus()) {
         return None;
     }
@@ -98,7 +99,7 @@ impl RuleSelection {
     }
 }
 
-/// When each connection has sent something.
+/// The times at which each connection sent a message, sorted.
 type SentTimes = HashMap<RecordedPeerId, Vec<RecordedTime>, RandomState>;
 
 fn sent_times(lint: &CheckedTraffic<'_>, subscriptions: &MatchRuleHistory) -> SentTimes {
@@ -115,15 +116,15 @@ fn sent_times(lint: &CheckedTraffic<'_>, subscriptions: &MatchRuleHistory) -> Se
     sent
 }
 
-/// Whether a connection has sent something soon after this time.
+/// Returns true if a connection sent a message within [`REACTION`] after this time.
 fn reacts(sent: &SentTimes, peer: RecordedPeerId, at: RecordedTime) -> bool {
     let Some(times) = sent.get(&peer) else { return false };
     let next = times.partition_point(|&time| time <= at);
     times.get(next).is_some_and(|&time| time <= at.after(REACTION))
 }
 
-/// Who sends something within this time after a signal may have done so because of it.
+/// A message within this time after a signal may be a reaction to it.
 const REACTION: Duration = Duration::from_millis(10);
 
-/// Senders beyond this number are not told apart.
+/// The number of senders after which further ones are not counted.
 const SENDERS_COUNTED: usize = 16;

@@ -1,4 +1,4 @@
-//! Findings that are known: a text that is kept beside a program and reviewed as its source is.
+//! Baselines: text files with known findings, kept and reviewed with the source of a program.
 //!
 //! ```text
 //! # Polls until the battery service sends signals.
@@ -6,33 +6,33 @@
 //! L29 * *
 //! ```
 //!
-//! A line has the rule, who, and what it is about, as `lint --update-baseline` writes them; `*` is
-//! any. Unique names are not kept, since they are others in the next recording: `-` stands for
-//! whoever is known by nothing else.
+//! A line has the rule, the program and the subject, as `lint --update-baseline` writes them; `*`
+//! matches any program or subject. Unique names differ in each recording, so they are not written:
+//! `-` stands for a connection that has only a unique name.
 
 use std::fmt;
 
 use super::finding::{Finding, LintRuleId};
 use super::rules::RuleIdError;
 
-/// What a baseline file says.
+/// The entries of a baseline file.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Baseline {
     entries: Vec<BaselineEntry>,
 }
 
-/// One line: findings that it is for are left out.
+/// One line of a baseline. Findings that match it are known.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct BaselineEntry {
-    /// The rule.
+    /// The rule that reports the finding.
     pub rule: LintRuleId,
-    /// Who does it; `*` is anybody.
-    pub who: String,
-    /// What it is about; `*` is anything.
+    /// The program, name or service that the finding is about; `*` matches any.
+    pub party: String,
+    /// The subject of the finding; `*` matches any.
     pub subject: String,
 }
 
-/// A baseline applied to findings: which of its lines were of use.
+/// A baseline that is applied to findings, with a record of the lines that matched.
 #[derive(Debug)]
 pub struct Filter<'b> {
     baseline: &'b Baseline,
@@ -40,7 +40,11 @@ pub struct Filter<'b> {
 }
 
 impl Baseline {
-    /// Reads the text of a file.
+    /// Parses the text of a baseline file.
+    ///
+    /// # Errors
+    ///
+    /// Returns the first malformed line: an invalid rule id, or a missing program or subject.
     pub fn parse(text: &str) -> Result<Self, BaselineError> {
         let lines = text.lines().enumerate().map(|(index, line)| (index + 1, line.trim()));
         let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
@@ -48,7 +52,7 @@ impl Baseline {
         Ok(Self { entries: entries.collect::<Result<_, _>>()? })
     }
 
-    /// The text of a file in which all these findings are known.
+    /// Returns the text of a baseline file in which all these findings are known.
     pub fn of<'f>(findings: impl IntoIterator<Item = &'f Finding>) -> String {
         let mut lines: Vec<_> =
             findings.into_iter().map(|finding| BaselineEntry::of(finding).to_string()).collect();
@@ -58,14 +62,15 @@ impl Baseline {
         format!("{HEAD}{lines}")
     }
 
-    /// Begins to leave out what is known.
+    /// Starts to filter findings by this baseline.
     pub fn filter(&self) -> Filter<'_> {
         Filter { baseline: self, used: vec![false; self.entries.len()] }
     }
 }
 
 impl Filter<'_> {
-    /// Whether a finding is not known.
+    /// Returns true if no line of the baseline matches the finding, and marks the lines that do as
+    /// used.
     pub fn is_new(&mut self, finding: &Finding) -> bool {
         let mut known = false;
         for (entry, used) in self.baseline.entries.iter().zip(&mut self.used) {
@@ -76,18 +81,18 @@ impl Filter<'_> {
         !known
     }
 
-    /// Lines that were for no finding: what they are about may have been fixed.
+    /// Returns the lines that matched no finding so far. Their problems may have been fixed.
     pub fn unused(&self) -> impl Iterator<Item = &BaselineEntry> {
         self.baseline.entries.iter().zip(&self.used).filter(|(_, used)| !**used).map(|(it, _)| it)
     }
 }
 
 impl BaselineEntry {
-    /// The line for a finding.
+    /// Returns the line that matches exactly this finding.
     pub fn of(finding: &Finding) -> Self {
         Self {
             rule: finding.rule,
-            who: word(&finding.who.stable),
+            party: word(&finding.party.stable),
             subject: one_line(&finding.subject),
         }
     }
@@ -96,14 +101,14 @@ impl BaselineEntry {
         let other = Self::of(finding);
         let agrees = |wanted: &str, found: &str| wanted == "*" || wanted == found;
         self.rule == other.rule
-            && agrees(&self.who, &other.who)
+            && agrees(&self.party, &other.party)
             && agrees(&self.subject, &other.subject)
     }
 }
 
 impl fmt::Display for BaselineEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} {}", self.rule, self.who, self.subject)
+        write!(f, "{} {} {}", self.rule, self.party, self.subject)
     }
 }
 
@@ -111,23 +116,23 @@ impl fmt::Display for BaselineEntry {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("line {line}: {kind}")]
 pub struct BaselineError {
-    /// The number of the line, from 1.
+    /// The line number, starting at 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// The reason why the line is malformed.
     pub kind: BaselineErrorKind,
 }
 
-/// What can be wrong with a line.
+/// The reason why a line of a baseline is malformed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BaselineErrorKind {
-    /// The first word is not a rule.
+    /// The first word is not the id of a rule.
     #[error(transparent)]
     Rule(RuleIdError),
-    /// The participant is missing.
-    #[error("after the rule comes who does it, or * for anybody")]
-    WhoMissing,
-    /// The subject is missing.
-    #[error("after who does it comes what it is about, or * for anything")]
+    /// The line ends after the rule.
+    #[error("expected the program after the rule, or * for any program")]
+    PartyMissing,
+    /// The line ends after the program.
+    #[error("expected the subject after the program, or * for any subject")]
     SubjectMissing,
 }
 
@@ -135,30 +140,30 @@ fn parse_entry(line: usize, text: &str) -> Result<BaselineEntry, BaselineError> 
     let wrong = |kind| BaselineError { line, kind };
     let (rule, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let rule = match rule.parse() {
-        // It is for no finding, and reported as such, so that the line can be removed.
+        // It matches no finding, and is reported as unused so that the line can be removed.
         Ok(rule) | Err(RuleIdError::Removed(rule)) => rule,
         Err(error) => return Err(wrong(BaselineErrorKind::Rule(error))),
     };
     let rest = rest.trim_start();
     if rest.is_empty() {
-        return Err(wrong(BaselineErrorKind::WhoMissing));
+        return Err(wrong(BaselineErrorKind::PartyMissing));
     }
-    let (who, subject) =
+    let (party, subject) =
         rest.split_once(char::is_whitespace).ok_or(wrong(BaselineErrorKind::SubjectMissing))?;
-    Ok(BaselineEntry { rule, who: who.to_owned(), subject: one_line(subject) })
+    Ok(BaselineEntry { rule, party: party.to_owned(), subject: one_line(subject) })
 }
 
-/// A text as one word.
+/// Replaces white space and control characters, so that the text is one word.
 fn word(text: &str) -> String {
     text.replace(|c: char| c.is_whitespace() || c.is_control(), "_")
 }
 
-/// A text as one line without space at its ends.
+/// Joins the lines of a text and trims it.
 fn one_line(text: &str) -> String {
     text.replace(char::is_control, "_").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 const HEAD: &str = "\
-# Findings of diligence lint that are known. A line is the rule, who does it, and what it is about;
-# * stands for any. docs/lint.md says what the rules mean.
+# Known findings of diligence lint. Each line has a rule, a program and a subject; * matches any
+# program or subject. docs/lint.md explains the rules.
 ";

@@ -1,4 +1,4 @@
-//! What signals say about properties.
+//! The content of `PropertiesChanged` signals.
 
 use std::hash::BuildHasher;
 use std::sync::OnceLock;
@@ -9,26 +9,26 @@ use wire::body::{ReadError, Value};
 use super::traffic::{CheckedTraffic, PROPERTIES};
 use crate::model::CapturedMessage;
 
-/// A `PropertiesChanged`.
+/// A `PropertiesChanged` signal with its decoded body.
 #[derive(Clone, Debug)]
 pub(super) struct PropertyChange<'c> {
     pub(super) signal: CapturedMessage<'c>,
     /// The interface whose properties have changed.
     pub(super) interface: Box<str>,
-    /// Names, each with a hash of its new value.
+    /// Names of properties, each with a hash of its new value.
     pub(super) values: Vec<(Box<str>, u64)>,
-    /// Names whose new values are not told.
+    /// Names of properties that the signal invalidates without sending their values.
     pub(super) invalidated: Vec<Box<str>>,
 }
 
-/// Reads all of them; those whose bodies are cut are left out.
+/// Decodes all `PropertiesChanged` signals, except signals with incomplete bodies.
 pub(super) fn read<'c>(lint: &CheckedTraffic<'c>) -> Vec<PropertyChange<'c>> {
     let signals = lint.signals.iter().filter(|signal| is_change(signal));
     let read = |signal: &CapturedMessage<'c>| lint.read(signal, |body| parse(*signal, body).ok());
     signals.filter_map(read).collect()
 }
 
-/// Whether a message says that properties have changed.
+/// Returns true if a message is a `PropertiesChanged` signal.
 pub(super) fn is_change(signal: &CapturedMessage<'_>) -> bool {
     signal.member() == "PropertiesChanged"
         && signal.interface() == PROPERTIES
@@ -61,8 +61,8 @@ fn parse<'c>(
     Ok(PropertyChange { signal, interface, values, invalidated })
 }
 
-/// A number that stands for these bytes in this process. It depends on a random seed, so whoever made a recording
-/// cannot have chosen different bytes with the same number.
+/// A hash of these bytes, with a random seed for each process. Therefore the author of a recording
+/// cannot choose different bytes with the same hash.
 pub(super) fn hash_of(bytes: &[u8]) -> u64 {
     static HASHER: OnceLock<RandomState> = OnceLock::new();
     HASHER.get_or_init(RandomState::default).hash_one(bytes)

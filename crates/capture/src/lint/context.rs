@@ -1,4 +1,4 @@
-//! What rules ask of a recording, found once for all of them.
+//! Facts that several rules derive from a recording, computed once.
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
@@ -16,13 +16,13 @@ use crate::activation::{FailedStart, failed_starts};
 use crate::model::{Capture, CapturedMessage, CapturedMessageId};
 use crate::subscriptions::{MatchRuleHistory, MatchRuleLifetime};
 
-/// The traffic that rules check, with what several of them derive from it.
+/// The checked traffic, with the facts that several rules derive from it.
 pub(super) struct LintContext<'c> {
     traffic: CheckedTraffic<'c>,
     derived: Derived<'c>,
 }
 
-/// Found when a rule first asks for it.
+/// Derived facts, each computed when a rule first uses it.
 #[derive(Default)]
 struct Derived<'c> {
     methods: OnceCell<MessageGroups<'c>>,
@@ -37,7 +37,7 @@ struct Derived<'c> {
     calls_of_failed_starts: OnceCell<HashSet<CapturedMessageId, RandomState>>,
 }
 
-/// Messages that have something in common, each group in the order of the recording.
+/// Groups of messages, each in the order of the recording.
 pub(super) type MessageGroups<'c> = Vec<Vec<CapturedMessage<'c>>>;
 
 impl<'c> Deref for LintContext<'c> {
@@ -53,7 +53,7 @@ impl<'c> LintContext<'c> {
         Self { traffic: CheckedTraffic::new(capture), derived: Derived::default() }
     }
 
-    /// Calls by caller, destination, interface and method.
+    /// Calls grouped by caller, destination, interface and method.
     pub(super) fn methods(&self) -> &MessageGroups<'c> {
         self.derived.methods.get_or_init(|| {
             grouped(&self.calls, |call| {
@@ -63,14 +63,14 @@ impl<'c> LintContext<'c> {
         })
     }
 
-    /// Calls by caller.
+    /// Calls grouped by caller.
     pub(super) fn callers(&self) -> &MessageGroups<'c> {
         self.derived
             .callers
             .get_or_init(|| grouped(&self.calls, |call| (call.bus(), call.sender_id())))
     }
 
-    /// Some calls by the method and by the connection that they went to.
+    /// Groups calls by callee, interface and method.
     pub(super) fn by_method<'m>(
         &self,
         calls: impl IntoIterator<Item = &'m CapturedMessage<'c>>,
@@ -81,7 +81,7 @@ impl<'c> LintContext<'c> {
         grouped(calls, |call| (self.callee(call), call.interface_id(), call.member_id()))
     }
 
-    /// Calls by the connection that they went to; those to the bus are left out.
+    /// Calls grouped by callee, without calls to the bus itself.
     pub(super) fn callees(&self) -> &MessageGroups<'c> {
         self.derived.callees.get_or_init(|| {
             let calls = self.calls.iter().filter(|call| !call.is_driver_traffic());
@@ -89,7 +89,7 @@ impl<'c> LintContext<'c> {
         })
     }
 
-    /// Signals by sender, interface and member; those of the bus are left out.
+    /// Signals grouped by sender, interface and member, without signals of the bus itself.
     pub(super) fn emissions(&self) -> &MessageGroups<'c> {
         self.derived.emissions.get_or_init(|| {
             let signals = self.signals.iter().filter(|signal| !signal.is_driver_traffic());
@@ -99,7 +99,7 @@ impl<'c> LintContext<'c> {
         })
     }
 
-    /// The same without signals that have a destination.
+    /// Like [`Self::emissions`], without signals that have a destination.
     pub(super) fn broadcasts(&self) -> MessageGroups<'c> {
         let is_broadcast = |signal: &&CapturedMessage<'c>| signal.destination_id().is_none();
         let broadcasts = self
@@ -109,15 +109,15 @@ impl<'c> LintContext<'c> {
         broadcasts.filter(|signals| !signals.is_empty()).collect()
     }
 
-    /// What signals say about properties.
+    /// The decoded `PropertiesChanged` signals.
     pub(super) fn changes(&self) -> &[PropertyChange<'c>] {
         self.derived.changes.get_or_init(|| changes::read(self))
     }
 
-    /// Who has asked for what.
+    /// The match rules of all connections except instruments.
     pub(super) fn subscriptions(&self) -> &MatchRuleHistory {
         self.derived.subscriptions.get_or_init(|| {
-            // An excerpt lacks what matched a rule, and what took it back.
+            // An excerpt lacks signals that rules matched, and calls that removed rules.
             let is_excerpt = self.capture.is_excerpt();
             let is_wanted = |bus, peer| {
                 !is_excerpt
@@ -129,23 +129,23 @@ impl<'c> LintContext<'c> {
         })
     }
 
-    /// Who got which signals.
+    /// The recipients of broadcast signals.
     pub(super) fn audience(&self) -> &RuleAudience<'c> {
         self.derived.audience.get_or_init(|| RuleAudience::find(self, self.subscriptions()))
     }
 
-    /// Match rules with what each has selected.
+    /// The match rules, each with the signals that it matched.
     pub(super) fn selections(&self) -> impl Iterator<Item = (&MatchRuleLifetime, &RuleSelection)> {
         self.subscriptions().all.iter().zip(&self.audience().selected)
     }
 
-    /// Whether two programs waited for each other, of which this call is one half.
+    /// Returns true if the call is one of two calls by which two programs waited for each other.
     pub(super) fn is_deadlocked(&self, call: &CapturedMessage<'_>) -> bool {
         let find = || deadlocks::find(self).iter().flat_map(|(a, b)| [a.id(), b.id()]).collect();
         self.derived.deadlocked.get_or_init(find).contains(&call.id())
     }
 
-    /// Services that did not start.
+    /// The services that failed to start.
     pub(super) fn failed_starts(&self) -> &[FailedStart<'c>] {
         self.derived.failed_starts.get_or_init(|| {
             failed_starts(self.capture, |call| {
@@ -154,7 +154,7 @@ impl<'c> LintContext<'c> {
         })
     }
 
-    /// Whether a call got no reply because its service did not start.
+    /// Returns true if a call got no reply because its service failed to start.
     pub(super) fn lacks_its_service(&self, call: &CapturedMessage<'_>) -> bool {
         let find = || {
             let calls = self.failed_starts().iter().flat_map(|start| &start.calls);
@@ -164,29 +164,30 @@ impl<'c> LintContext<'c> {
     }
 }
 
-/// What findings of many rules have in common.
+/// Constructors that many rules share.
 impl LintContext<'_> {
-    /// A finding about the caller of these calls of one method: they show it, each costs what a call
-    /// costs, and the query selects them. There must be one at least.
+    /// Creates a finding about the caller of calls of one method. The calls are its evidence, each
+    /// adds the cost of a call, and the query selects them. Panics if `calls` is empty.
     pub(super) fn of_calls(&self, calls: &[CapturedMessage<'_>]) -> Finding {
-        Finding::new(self.who(self.sender(&calls[0])))
+        Finding::new(self.party(self.sender(&calls[0])))
             .shown_by(calls)
             .costs(Cost::of_calls(calls))
             .query(queries::calls(self, &calls[0]))
     }
 
-    /// A finding about the callee of these calls of one method, which is the subject: they show it, and the
-    /// query selects all calls of the method. There must be one at least.
+    /// Creates a finding about the callee of calls of one method, which is the subject. The calls
+    /// are its evidence, and the query selects all calls of the method. Panics if `calls` is empty.
     pub(super) fn of_callee(&self, calls: &[CapturedMessage<'_>]) -> Finding {
-        Finding::new(self.who(self.callee(&calls[0])))
+        Finding::new(self.party(self.callee(&calls[0])))
             .about(calls[0].full_member())
             .shown_by(calls)
             .query(queries::calls_to(self, &calls[0]))
     }
 
-    /// The same about the sender of signals with one member, which is the subject.
+    /// Creates a finding about the sender of signals with one member, which is the subject. Panics
+    /// if `signals` is empty.
     pub(super) fn of_signals(&self, signals: &[CapturedMessage<'_>]) -> Finding {
-        Finding::new(self.who(self.sender(&signals[0])))
+        Finding::new(self.party(self.sender(&signals[0])))
             .about(signals[0].full_member())
             .shown_by(signals)
             .costs(Cost::of_signals(signals))

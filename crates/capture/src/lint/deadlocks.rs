@@ -1,4 +1,4 @@
-//! Two programs that wait for each other.
+//! Detection of two programs that wait for each other.
 
 use std::time::Duration;
 
@@ -7,7 +7,8 @@ use crate::collected::collected;
 use crate::model::CapturedMessage;
 use crate::record::RecordedTime;
 
-/// Pairs of calls, one each way, that were pending together for [`TOGETHER`] or longer.
+/// Returns pairs of calls in opposite directions that were pending together for [`TOGETHER`] or
+/// longer.
 pub(super) fn find<'c>(
     lint: &CheckedTraffic<'c>,
 ) -> Vec<(CapturedMessage<'c>, CapturedMessage<'c>)> {
@@ -17,7 +18,8 @@ pub(super) fn find<'c>(
     found.collect()
 }
 
-/// When the wait for a call is over: the caller has the reply, it leaves, or the recording ends.
+/// The time when the wait for a call ends: the caller gets the reply or disconnects, or the
+/// recording ends.
 fn end(call: &CapturedMessage<'_>) -> RecordedTime {
     call.at().after(call.waited().unwrap_or_default())
 }
@@ -29,13 +31,13 @@ fn is_long(lint: &CheckedTraffic<'_>, call: &CapturedMessage<'_>) -> bool {
         && call.waited() >= Some(TOGETHER)
 }
 
-/// Both ends of a call, whoever calls.
+/// The two parties of a call in a fixed order, independent of its direction.
 fn ends(lint: &CheckedTraffic<'_>, call: &CapturedMessage<'_>) -> (TrafficParty, TrafficParty) {
     let (one, other) = (lint.sender(call), lint.callee(call));
     (one.min(other), one.max(other))
 }
 
-/// Of all calls between two, each with the next one the other way that came while it was pending.
+/// Pairs each call with the next call in the opposite direction that was sent while it was pending.
 fn crossing<'c>(calls: &[CapturedMessage<'c>]) -> Vec<(CapturedMessage<'c>, CapturedMessage<'c>)> {
     let mut found = Vec::new();
     let mut latest: Option<CapturedMessage<'c>> = None;
@@ -53,5 +55,5 @@ fn crossing<'c>(calls: &[CapturedMessage<'c>]) -> Vec<(CapturedMessage<'c>, Capt
     found
 }
 
-/// So long two calls must wait for each other.
+/// The shortest overlap of two calls that counts as a deadlock.
 pub(super) const TOGETHER: Duration = Duration::from_secs(1);

@@ -1,32 +1,31 @@
-//! The rules as a document for people.
+//! The generated documentation of the rules.
 
 use std::fmt::Write as _;
 
 use super::finding::{BYTES_PER_MICROSECOND, CALL, WAKE_UP};
 use super::finding::{WAIT_HIGH, WAIT_MED, WASTE_MED_PER_SECOND};
-use super::rule::{LintRule, RemovedRule, Threshold};
+use super::rule::{LintRule, Needs, RemovedRule, Threshold};
 use super::units;
 
-/// The document about all rules, as Markdown.
+/// Returns the documentation of all rules as Markdown. docs/lint.md is a copy of it.
 pub fn document() -> String {
     let measure = format!(
-        "A cost is the time that programs waited, added up over all waits, and the processor time \
-         that was wasted: {} for a call, {} for a wake-up, and a microsecond for \
-         {BYTES_PER_MICROSECOND} bytes. Waits of several programs may overlap, so their sum may be \
-         longer than the recording.",
+        "A cost is the sum of all waits of programs and of the wasted processor time: {} for a \
+         call, {} for a wake-up, and a microsecond for {BYTES_PER_MICROSECOND} bytes. Waits of \
+         several programs may overlap, so their sum may be longer than the recording.",
         units::span(CALL),
         units::span(WAKE_UP)
     );
     let severities = format!(
-        "The severity follows from the cost, unless the table of rules says otherwise:\n\n\
-         | severity | means |\n\
+        "The severity follows from the cost, unless the table of rules names another one:\n\n\
+         | severity | meaning |\n\
          | --- | --- |\n\
-         | high | a program waited for {} or longer at a time, or a message, an answer or a secret \
+         | high | a program waited for {} or longer at a time, or a message, a reply or a secret \
          was lost |\n\
          | med | a program waited for {} or longer at a time, wasted {} or more of a processor in \
-         each second of the recording, or did something wrong without losing anything |\n\
-         | low | a smaller waste |\n\
-         | info | worth knowing; often intended |\n",
+         each second of the recording, or made a mistake that lost nothing |\n\
+         | low | a smaller cost |\n\
+         | info | a fact that may be intended |\n",
         units::span(WAIT_HIGH),
         units::span(WAIT_MED),
         units::span(WASTE_MED_PER_SECOND)
@@ -47,8 +46,8 @@ pub fn document() -> String {
         section(&mut text, rule);
     }
     text.push_str(REMOVED);
-    for RemovedRule { id, title, why } in LintRule::removed() {
-        let _ = writeln!(text, "| {id} | {title} | {why} |");
+    for RemovedRule { id, title, reason } in LintRule::removed() {
+        let _ = writeln!(text, "| {id} | {title} | {reason} |");
     }
     text
 }
@@ -59,29 +58,38 @@ fn section(text: &mut String, rule: &LintRule) {
     for threshold in rule.thresholds {
         let _ = writeln!(text, "- {}", line(threshold));
     }
-    let _ = write!(text, "\n{}\n\n", folded(&format!("**Seen:** {}", rule.seen)));
+    let _ = write!(text, "\n{}\n\n", folded(&format!("**Example:** {}", rule.example)));
     let _ = write!(text, "{}\n\n", folded(&format!("**What to do:** {}", rule.advice)));
-    let _ = writeln!(text, "Severity {}; needs {}.", rule.rating.as_str(), rule.needs.as_str());
+    let _ = writeln!(text, "{}", requirements(rule));
 }
 
-/// What one rule means, for a terminal.
+/// Returns the documentation of one rule for a terminal.
 pub fn explain(rule: &LintRule) -> String {
     let mut text = format!("{} {}\n\n{}\n\n", rule.id, rule.title, folded(rule.meaning));
-    text.push_str("Reported from these limits on:\n");
+    text.push_str("Thresholds:\n");
     for threshold in rule.thresholds {
         let _ = writeln!(text, "  - {}", line(threshold));
     }
-    let _ = write!(text, "\nSeen:\n{}\n", folded(rule.seen));
+    let _ = write!(text, "\nExample:\n{}\n", folded(rule.example));
     let _ = write!(text, "\nWhat to do:\n{}\n\n", folded(rule.advice));
-    let _ = writeln!(text, "Severity {}; needs {}.", rule.rating.as_str(), rule.needs.as_str());
+    let _ = writeln!(text, "{}", requirements(rule));
     text
 }
 
-fn line(threshold: &Threshold) -> String {
-    format!("{}: {} ({})", threshold.what, threshold.from, threshold.source)
+/// The severity of a rule, and the recording that it needs.
+fn requirements(rule: &LintRule) -> String {
+    let severity = rule.rating.as_str();
+    match rule.needs {
+        Needs::Messages => format!("Severity: {severity}."),
+        needs => format!("Severity: {severity}. Needs {}.", needs.as_str()),
+    }
 }
 
-/// A text in lines of at most [`WIDTH`].
+fn line(threshold: &Threshold) -> String {
+    format!("{}: {} ({})", threshold.quantity, threshold.from, threshold.source)
+}
+
+/// Wraps a text to lines of at most [`WIDTH`] characters.
 fn folded(text: &str) -> String {
     crate::text::columns::folded(text, WIDTH).join("\n")
 }
@@ -89,16 +97,16 @@ fn folded(text: &str) -> String {
 const WIDTH: usize = 98;
 
 const HEAD: &str = "\
-# What `diligence lint` finds
+# The rules of `diligence lint`
 
-This page is made from the rules themselves; `diligence lint --explain L12` prints a part of it.
+This page is generated from the rules; `diligence lint --explain L12` prints the section of one rule.
 
-`diligence lint FILE` reads a recording and reports what is wrong with how programs talk: which
-program does it, what it costs, the first messages that show it, what to do, and the command that shows
-whether a change has helped. That the recording itself is incomplete (L50) comes first, since other
-findings may be wrong because of it. The others are sorted by severity, and within a severity by cost,
-in the terminal and on the page. At most three findings of one rule are among the first ten, so that
-others can be seen; `--all` shows all.
+`diligence lint FILE` reads a recording and reports problems in how programs use D-Bus. Each finding names
+the program, the cost, the first messages that show the problem, advice, and a command that shows
+whether a change has helped. If the recording itself is incomplete, this finding (L50) comes first, because
+other findings may be wrong. The others are sorted by severity, and within a severity by cost, in the
+terminal and on the page. The first ten findings contain at most three of one rule; `--all` shows all
+findings.
 
 ";
 
@@ -109,62 +117,61 @@ const USE: &str = "
 diligence lint --baseline known.lint --fail-on med run.pcap
 ```
 
-The exit status is 1 if there is a finding of that severity or worse that is not in the baseline, a
-text with one line for each finding that is known. `--update-baseline` writes it; `*` in it stands for
-anybody or anything. Lines that were for no finding are reported, so that they can be removed.
+The exit status is 1 if there is a finding of this severity or a worse one that is not in the baseline. The
+baseline is a text file with one line for each known finding: the rule, the program and the subject.
+`--update-baseline` writes it. `*` matches any program or any subject. Lines that match no finding are
+reported, so that you can remove them.
 
-## On a bus that is used
+## On a live bus
 
-`diligence lint --live` applies the same rules to the last messages of a bus: the last 100,000 at least.
-Nothing is recorded, so there are no numbers of messages and no commands to check. On a bus of another
-kind the rules about match rules know those that are set while it listens and, of busy buses, after some
-time no others.
+`diligence lint --live` applies the same rules to the last messages of a running bus, at least the last
+100,000. It records nothing, so the findings have no message numbers and no commands to check a change. On
+a bus other than Diligence, the rules about match rules know only the match rules that are added while it
+listens; on a busy bus, after some time, they know only the recent ones.
 
-## What stays silent
+## Limitations
 
-- L41 tells of limits that were reached. How near to a limit a program is, its bus knows alone:
-  `diligence status`, and GetConnectionStats of the reference.
-- L38 sees that a service started slowly, and not what it or its unit did meanwhile: that is in the
-  journal, which is not recorded.
-- L28, L29 and L30 need to know who got a signal: the trace of this bus, or the match rules of all, which
-  a bus tells its owner or root only.
-- L54 follows a chain of services that need each other by when connections came, called and left: of a
-  service that did not take its name, no message says which connection it has. If several connections may
-  be it, the service itself is reported.
-- dbus-broker has no time limit for a start. A service that hangs is reported there when its caller has
-  left.
-- L51 needs `record --switches`, and a kernel that lets the recorder see the process of the bus. It sees a
-  bus that lost its processor while it was at work; how long one that slept waited to be woken, no
-  recording shows.
-- Where bodies were redacted (`record --redact`) or cut (`--kept`), no rule takes what is left for what
-  the message said; L50 names the rules that cannot judge it. L12 judges only calls without arguments
-  then.
-- Where headers are cut, these messages are not judged, and no rule takes a reply, a call or a match rule
-  for missing that may be one of them; L50 says how many there are.
-- L36 groups connections by the name of their program, or by their process if the name is unknown. Connections of
-  which neither is recorded are reported together, with low confidence.
-- Instruments are left out: connections that made the recording, became monitors, or read the statistics
-  or the trace of the bus, and all other connections of their processes.
-- Whether a program does anything about a signal (L06) is judged by what it sends soon after. One that
-  draws or writes a file looks idle; so that finding is of low confidence.
+- L41 reports only limits that were reached. Only the bus itself knows how close a program is to a limit: see
+  `diligence status`, or GetConnectionStats of dbus-daemon.
+- L38 shows that a service started slowly, but not what the service or its unit did meanwhile. The journal has
+  that, and it is not recorded.
+- L28, L29 and L30 need the recipients of a signal: from the trace of Diligence, or from the match rules of all
+  connections, which a bus reveals only to its owner and to root.
+- L54 follows chains of services that need each other by the times when connections were made, sent calls and closed.
+  No message shows which connection belongs to a service that did not acquire its name. If several connections are
+  possible, L54 reports the service itself.
+- dbus-broker has no timeout for a start. There, a service that hangs is reported when its caller has
+  disconnected.
+- L51 needs `record --switches`, and a kernel that lets the recorder observe the process of the bus. It detects a bus
+  that lost its processor while it was working. No recording shows how long a sleeping bus waited to be woken.
+- Where bodies were redacted (`record --redact`) or cut (`--kept`), rules that need the content of a message ignore
+  it; L50 lists these rules. L12 then checks only calls without arguments.
+- Messages with cut headers are not checked. No rule concludes that a reply, a call or a match rule is missing if it
+  may be among them; L50 reports their number.
+- L36 groups connections by the name of their program, or by their process if the name is unknown. If neither was
+  recorded, the connections are reported together, with low confidence.
+- Instruments are not checked: connections that made the recording, became monitors, or read the statistics or the
+  trace of the bus, and all other connections of their processes.
+- L06 considers that a program reacted to a signal if it sends a message soon after. A program that only draws or
+  writes a file seems idle, so the confidence of L06 is low.
 
 ## The rules
 
-Each rule names a case in which a real program did what the rule finds; a rule that no real program has
-ever triggered [is removed](#rules-that-were-removed). Unless a case names a public report, we recorded it.
-Most recordings are of sessions of the desktops of Debian 12, from their start on, and of tools in them:
-`scripts/record-sessions` makes them again. Newer versions of these programs may behave better.
+Each rule has an example of a real program that triggers it. A rule that no real program has triggered is
+[removed](#removed-rules). Unless an example names a public report, we recorded it. Most recordings are of desktop
+sessions of Debian 12, from their start, and of tools in them; `scripts/record-sessions` makes them again. Newer
+versions of these programs may behave better.
 
-| rule | finds | severity |
+| rule | problem | severity |
 | --- | --- | --- |
 ";
 
 const REMOVED: &str = "
-## Rules that were removed
+## Removed rules
 
-Their numbers are not used again. A line of a baseline for one of them is reported as a line that is for no
-finding.
+The ids of removed rules are not used again. A line of a baseline for a removed rule is reported as a line that
+matches no finding.
 
-| rule | found | why it was removed |
+| rule | problem | reason for the removal |
 | --- | --- | --- |
 ";

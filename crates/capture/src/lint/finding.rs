@@ -1,4 +1,4 @@
-//! What a rule has found.
+//! Findings: their severity, confidence, cost and evidence.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,115 +8,119 @@ use serde::{Serialize, Serializer};
 use super::units;
 use crate::model::{CapturedMessage, CapturedMessageId};
 
-/// The number of a rule, which never changes: `L07`.
+/// The id of a lint rule, which never changes. It is displayed like `L07`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct LintRuleId(pub u8);
 
 worded_enum! {
-    /// How bad something is. [`Cost::severity`] measures it.
+    /// The severity of a finding. [`Cost::severity`] derives it from the cost.
     #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     #[cfg_attr(feature = "schema", schemars(rename = "Severity"))]
     #[serde(rename_all = "kebab-case")]
     pub enum FindingSeverity {
-        /// Worth knowing; often intended.
+        /// A fact that may be intended.
         Info = "info",
-        /// A small waste.
+        /// A cost below the other levels.
         Low = "low",
-        /// A program waited for [`WAIT_MED`] or longer, wastes a noticeable part of a processor
-        /// ([`WASTE_MED_PER_SECOND`]), or does something wrong without losing anything.
+        /// A program waited for [`WAIT_MED`] or longer, wasted [`WASTE_MED_PER_SECOND`] or more of
+        /// a processor, or made a mistake that lost nothing.
         Med = "med",
-        /// A program waited for [`WAIT_HIGH`] or longer, or a message, an answer or a secret was lost.
+        /// A program waited for [`WAIT_HIGH`] or longer, or a message, a reply or a secret was
+        /// lost.
         High = "high",
     }
 }
 
 worded_enum! {
-    /// How sure it is.
+    /// The confidence of a rule in its finding.
     #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     #[serde(rename_all = "kebab-case")]
     pub enum Confidence {
-        /// It looks like it; other explanations are as good.
+        /// The messages suggest it, but other explanations are equally likely.
         Low = "low",
-        /// It is so unless the recording misses something.
+        /// It is true unless the recording lacks messages.
         Medium = "medium",
         /// The messages prove it.
         High = "high",
     }
 }
 
-/// What a rule has found: who does what, and what that costs.
+/// A problem that a rule found: the responsible party, the cost and the evidence.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
-    /// The rule.
+    /// The rule that found the problem.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub rule: LintRuleId,
-    /// How bad it is.
+    /// The severity, from the cost or fixed by the rule.
     pub severity: FindingSeverity,
-    /// How sure it is.
+    /// The confidence of the rule.
     pub confidence: Confidence,
-    /// Who does it.
-    pub who: FindingParty,
-    /// What it is about, in a form that is the same in another recording: a member, a name.
+    /// The program, name or service that causes the problem.
+    #[serde(rename = "who")]
+    pub party: FindingParty,
+    /// The subject in a form that is the same in every recording, such as a member or a name.
     pub subject: String,
-    /// What they do, as a sentence about them: "asks X every 200 ms, 150 times".
+    /// A predicate about the party that describes the problem: "calls X every 200 ms, 150 times".
     pub says: String,
-    /// What it costs, as far as the recording shows.
+    /// The cost, as far as the recording shows it.
     pub cost: Cost,
-    /// The messages that show it.
+    /// The messages that show the problem.
     pub evidence: Evidence,
-    /// A query for the messages in question, by which to see whether a change has helped.
+    /// A query for the affected messages, to check whether a change has helped; empty if there is
+    /// none.
     pub query: String,
 }
 
-/// A party to a finding.
+/// The program, name or service that a finding is about.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "FindingParty"))]
 pub struct FindingParty {
-    /// What to call it in this recording.
+    /// The name to display for this recording.
     pub label: String,
-    /// What to call it in any recording: a name or a program; `-` if only its unique name is known.
+    /// The name that is the same in every recording: a well-known name or a program; `-` if only
+    /// the unique name is known.
     pub stable: String,
-    /// Its program and process, if they are known.
+    /// The program and its process id, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub process: Option<String>,
-    /// Its systemd unit, if it is known.
+    /// The systemd unit, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
 }
 
-/// What something costs. The parts are compared by [`Cost::as_time`].
+/// The cost of a problem. [`Cost::as_time`] converts its parts to one measure.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cost {
-    /// How long programs waited: the sum of all waits, which may overlap.
+    /// The sum of the waits of all programs, which may overlap.
     #[serde(rename = "waited_ns", serialize_with = "nanos")]
     #[cfg_attr(feature = "schema", schemars(with = "u64"))]
     pub waited: Duration,
-    /// How many waits were added up.
+    /// The number of waits in the sum.
     pub waits: u64,
-    /// The longest of them; zero if it is unknown.
+    /// The longest wait; zero if it is unknown.
     #[serde(rename = "longest_wait_ns", serialize_with = "nanos")]
     #[cfg_attr(feature = "schema", schemars(with = "u64"))]
     pub longest: Duration,
-    /// Calls that need not be.
+    /// The number of unnecessary calls.
     pub calls: u64,
-    /// Times that a program was woken for nothing.
+    /// The number of unnecessary wake-ups of programs.
     pub wake_ups: u64,
-    /// Bytes that need not travel.
+    /// The number of bytes that were transferred unnecessarily.
     pub bytes: u64,
 }
 
-/// Messages that show something.
+/// The messages that show a problem.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Evidence {
-    /// The numbers of the first few, from 1.
+    /// The numbers of the first messages, at most [`Evidence::FIRST`], starting at 1.
     pub first: Vec<u64>,
-    /// How many there are in all.
+    /// The total number of messages.
     pub count: u64,
 }
 
@@ -133,16 +137,16 @@ impl Serialize for LintRuleId {
 }
 
 impl Finding {
-    /// A finding about somebody, which does not say yet of which rule it is: [`LintRule::apply`] does, and raises
-    /// the severity to that of the rule.
+    /// Creates a finding without a rule. [`LintRule::apply`] sets the rule and raises the severity
+    /// to the rule's minimum.
     ///
     /// [`LintRule::apply`]: super::rule::LintRule::apply
-    pub(super) fn new(who: FindingParty) -> Self {
+    pub(super) fn new(party: FindingParty) -> Self {
         Self {
             rule: LintRuleId(0),
             severity: FindingSeverity::Info,
             confidence: Confidence::High,
-            who,
+            party,
             subject: String::new(),
             says: String::new(),
             cost: Cost::default(),
@@ -191,27 +195,29 @@ impl Finding {
         self
     }
 
-    /// Narrows the query by another term.
+    /// Adds another term to the query, which narrows it.
     pub(super) fn selecting(mut self, term: impl AsRef<str>) -> Self {
         self.query += " ";
         self.query += term.as_ref();
         self
     }
 
-    /// The command that shows whether a change has helped, if there is one.
+    /// Returns the command that shows whether a change has helped, if the finding has a query.
     pub fn check_command(&self, file: &str) -> Option<String> {
         (!self.query.is_empty()).then(|| format!("diligence stats {file} '{}'", self.query))
     }
 }
 
 impl Cost {
-    /// All parts in one measure: the time that somebody waited, and what the rest would take of a
-    /// processor: [`CALL`] for a call, [`WAKE_UP`] for a wake-up, [`BYTES_PER_MICROSECOND`].
+    /// The total cost as a time: the waits plus the processor time of the rest, at [`CALL`] for
+    /// each call, [`WAKE_UP`] for each wake-up and a microsecond for each
+    /// [`BYTES_PER_MICROSECOND`].
     pub fn as_time(&self) -> Duration {
         self.waited + self.waste()
     }
 
-    /// How bad this is, in a recording of this length. A cost of nothing is [`FindingSeverity::Info`].
+    /// The severity of this cost in a recording of this length; [`FindingSeverity::Info`] without
+    /// any cost.
     pub fn severity(&self, recorded: Duration) -> FindingSeverity {
         let seconds = recorded.max(Duration::from_secs(1)).as_secs_f64();
         match self.longest {
@@ -223,7 +229,7 @@ impl Cost {
         }
     }
 
-    /// What all but the waiting takes of a processor.
+    /// The processor time of everything except the waits.
     fn waste(&self) -> Duration {
         let micros = self.calls * CALL.as_micros() as u64
             + self.wake_ups * WAKE_UP.as_micros() as u64
@@ -231,7 +237,7 @@ impl Cost {
         Duration::from_micros(micros)
     }
 
-    /// That of calls with their replies, apart from the time that anybody waits for them.
+    /// The cost of calls with their replies, without the time that callers wait.
     pub(super) fn of_calls<'c>(calls: impl IntoIterator<Item = &'c CapturedMessage<'c>>) -> Self {
         calls.into_iter().fold(Self::default(), |cost, call| Self {
             calls: cost.calls + 1,
@@ -242,7 +248,7 @@ impl Cost {
         })
     }
 
-    /// That of signals: each wakes those who got it, of whom there is one at least.
+    /// The cost of signals. Each wakes its recipients; if they are unknown, one is assumed.
     pub(super) fn of_signals<'c>(
         signals: impl IntoIterator<Item = &'c CapturedMessage<'c>>,
     ) -> Self {
@@ -277,7 +283,7 @@ impl Cost {
     }
 }
 
-/// `2 s waited, 150 calls, 1.2 MiB`; the parts that are not zero.
+/// Prints the parts that are not zero, like `2 s waited, 150 calls, 1.2 MiB`.
 impl fmt::Display for Cost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let waited = (!self.waited.is_zero()).then(|| self.waiting());
@@ -285,7 +291,7 @@ impl fmt::Display for Cost {
         let wake_ups = (self.wake_ups > 0).then(|| units::counted(self.wake_ups, "wake-up"));
         let bytes = (self.bytes > 0).then(|| units::bytes(self.bytes));
         let parts: Vec<_> = [waited, calls, wake_ups, bytes].into_iter().flatten().collect();
-        f.write_str(if parts.is_empty() { "nothing that shows" } else { "" })?;
+        f.write_str(if parts.is_empty() { "no measurable cost" } else { "" })?;
         f.write_str(&parts.join(", "))
     }
 }
@@ -307,7 +313,7 @@ impl Cost {
 }
 
 impl Evidence {
-    /// The number of messages that are named.
+    /// The number of messages that a finding names.
     pub const FIRST: usize = 3;
 
     pub(super) fn of(ids: impl IntoIterator<Item = CapturedMessageId>) -> Self {
@@ -328,23 +334,26 @@ fn nanos<S: Serializer>(span: &Duration, serializer: S) -> Result<S::Ok, S::Erro
     serializer.serialize_u64(u64::try_from(span.as_nanos()).unwrap_or(u64::MAX))
 }
 
-/// From here on a wait is [`FindingSeverity::High`]: it interrupts what a person does.
+/// The wait from which a finding has the severity [`FindingSeverity::High`]: it interrupts the
+/// user's work.
 pub const WAIT_HIGH: Duration = Duration::from_secs(1);
 
-/// From here on a wait is [`FindingSeverity::Med`]: a person feels it.
+/// The wait from which a finding has the severity [`FindingSeverity::Med`]: the user notices it.
 pub const WAIT_MED: Duration = Duration::from_millis(100);
 
-/// From here on a waste, for each second of the recording, is [`FindingSeverity::Med`]: 0.01 % of a
-/// processor.
+/// The wasted processor time, for each second of the recording, from which a finding has the
+/// severity
+/// [`FindingSeverity::Med`]: 0.01 % of a processor.
 pub const WASTE_MED_PER_SECOND: Duration = Duration::from_micros(100);
 
-/// A small call and its reply, through a bus and back: what `diligence bench ping-pong` measures.
+/// The processor time of a small call and its reply over a bus, as `diligence bench ping-pong`
+/// measures it.
 pub const CALL: Duration = Duration::from_micros(30);
 
-/// A program that waits for messages is woken, reads one and waits again.
+/// The processor time to wake a program, let it read one message and wait again.
 pub const WAKE_UP: Duration = Duration::from_micros(10);
 
-/// A large message is copied four times on its way, about as fast as this.
+/// The rate at which a large message is transferred, which includes four copies.
 pub const BYTES_PER_MICROSECOND: u64 = 1000;
 
 #[cfg(test)]
@@ -372,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn waits_that_are_added_up_are_said_to_be() {
+    fn costs_of_several_waits_state_the_sum_and_the_longest_wait() {
         let waits = |waits: &[u64]| Cost::of_waits(waits.iter().copied().map(Duration::from_secs));
         assert_eq!(waits(&[22]).to_string(), "22 s waited");
         let expected = "31 min 19 s waited, added up over 129 waits of at most 22 s";

@@ -1,16 +1,18 @@
-//! What is wrong with how programs talk, by rules.
+//! Lint rules that detect problems in how programs use D-Bus.
 //!
 //! Reading order:
 //!
-//! - [`finding`]: what rules find, and what it costs.
-//! - `traffic`: the messages that rules check, and who is who; `context`: what several rules derive from it.
-//! - [`rule`]: what a rule is; [`rules`](LintRule::all): the list, and a file for each.
-//! - [`report`]: findings ranked, as text and as JSON.
-//! - [`baseline`]: findings that are known and left out.
-//! - [`document`]: the rules as a document for people.
+//! - [`finding`]: findings and their costs.
+//! - `traffic`: the messages that rules check, and their parties; `context`: facts that several
+//!   rules share.
+//! - [`rule`]: the definition of a rule; [`rules`](LintRule::all): the list, with a file for each
+//!   rule.
+//! - [`report`]: ranked findings, as text and as JSON.
+//! - [`baseline`]: known findings, which are left out.
+//! - [`document`]: the generated page about the rules.
 //!
-//! Silence is better than a false alarm: what a recorder does itself is left out, and so is what a
-//! recording cannot show.
+//! Rules avoid false alarms: they ignore the traffic of recorders, and conclude nothing from data
+//! that a recording lacks.
 
 pub mod baseline;
 pub mod document;
@@ -40,8 +42,8 @@ pub use rules::RuleIdError;
 use crate::Capture;
 use context::LintContext;
 
-/// Applies rules to a recording. The order is that of all reports: that the recording is incomplete
-/// ([`INCOMPLETE`]), then the others by severity, and those of one severity by cost.
+/// Applies rules to a recording. Findings that the recording is incomplete ([`INCOMPLETE`]) come
+/// first; the others are sorted by severity, then by cost.
 pub fn lint<'r>(capture: &Capture, rules: impl IntoIterator<Item = &'r LintRule>) -> Vec<Finding> {
     let context = LintContext::new(capture);
     let mut found: Vec<_> = rules.into_iter().flat_map(|rule| rule.apply(&context)).collect();
@@ -53,5 +55,5 @@ pub fn lint<'r>(capture: &Capture, rules: impl IntoIterator<Item = &'r LintRule>
     found
 }
 
-/// The rule about the recording itself.
+/// The rule that reports an incomplete recording.
 pub const INCOMPLETE: LintRuleId = LintRuleId(50);

@@ -1,4 +1,4 @@
-//! Instruments: connections that only watch the bus. What they do is not reported as a fault.
+//! Instruments: connections that only watch the bus. Rules do not check them.
 
 use std::collections::HashSet;
 
@@ -7,8 +7,8 @@ use wire::message::MessageType;
 
 use crate::model::{Capture, CapturedMessage, PeerRole, RecordedPeer, RecordedPeerId};
 
-/// The connections of monitors, recorders and readers of statistics, and all other connections of
-/// their processes.
+/// Returns the connections of monitors, recorders and readers of statistics, and all other
+/// connections of their processes.
 pub(super) fn find(capture: &Capture) -> HashSet<RecordedPeerId, RandomState> {
     let calls = capture.messages().filter(|message| message.kind() == MessageType::MethodCall);
     let mut found: HashSet<_, _> = calls.filter(watches_the_bus).filter_map(|m| m.from()).collect();
@@ -33,8 +33,8 @@ fn is_recorder(peer: &RecordedPeer) -> bool {
     peer.role == PeerRole::Recorder || comm.is_some_and(|comm| RECORDERS.contains(&comm))
 }
 
-/// The prefix of the interfaces in which Diligence's bus describes its traffic.
+/// The prefix of the interfaces in which Diligence describes its traffic.
 const INSTRUMENTS: &str = "org.diligence.";
 
-/// Programs that do nothing but listen, as the kernel calls them.
+/// Programs that only listen, by their kernel names (`comm`).
 const RECORDERS: [&str; 3] = ["dbus-monitor", "bustle", "bustle-pcap"];

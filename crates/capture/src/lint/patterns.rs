@@ -1,4 +1,4 @@
-//! Shapes in time, and things that have something in common.
+//! Patterns in the times of messages, and groups of messages.
 
 use std::hash::Hash;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use crate::model::CapturedMessage;
 use crate::percentiles::Percentiles;
 use crate::record::RecordedTime;
 
-/// Puts messages with the same key together. The groups are in the order of their first messages.
+/// Groups messages by a key. The groups are in the order of their first messages.
 pub(super) fn grouped<'m, 'c: 'm, K: Hash + Eq + Clone>(
     messages: impl IntoIterator<Item = &'m CapturedMessage<'c>>,
     key: impl Fn(&CapturedMessage<'c>) -> K,
@@ -17,7 +17,7 @@ pub(super) fn grouped<'m, 'c: 'm, K: Hash + Eq + Clone>(
     collected(keyed).into_iter().map(|(_, group)| group).collect()
 }
 
-/// The most messages that came within `span`, as a stretch of `messages`.
+/// Returns the longest run of consecutive messages within `span`.
 pub(super) fn busiest<'m, 'c>(
     messages: &'m [CapturedMessage<'c>],
     span: Duration,
@@ -35,7 +35,7 @@ pub(super) fn busiest<'m, 'c>(
     best
 }
 
-/// From the first message to the last.
+/// The time from the first message to the last.
 pub(super) fn spread(messages: &[CapturedMessage<'_>]) -> Duration {
     match messages {
         [first, .., last] => last.at().since(first.at()).unwrap_or_default(),
@@ -43,8 +43,8 @@ pub(super) fn spread(messages: &[CapturedMessage<'_>]) -> Duration {
     }
 }
 
-/// The usual time between rounds of messages, if there is one: rounds are apart by `apart` or
-/// more, and of [`STEADY_PERCENT`] of them the distance is that within [`STEADY_WITHIN`].
+/// The usual interval between rounds of messages, if [`STEADY_PERCENT`] of the intervals differ
+/// from it by at most [`STEADY_WITHIN`]. A new round starts after a pause of `apart` or longer.
 pub(super) fn period(messages: &[CapturedMessage<'_>], apart: Duration) -> Option<Period> {
     let mut rounds: Vec<RecordedTime> = Vec::new();
     let mut last = None;
@@ -61,23 +61,23 @@ pub(super) fn period(messages: &[CapturedMessage<'_>], apart: Duration) -> Optio
     (steady * 100 >= gaps.len() * STEADY_PERCENT).then_some(Period { usual, rounds: rounds.len() })
 }
 
-/// The distribution of some lengths of time, as the statistics have it; `None` if there are none.
+/// The percentiles of durations, computed as in the statistics; `None` if there are no durations.
 pub(super) fn percentiles(spans: impl Iterator<Item = Duration>) -> Option<Percentiles> {
     let nanos = spans.map(crate::record::nanos);
     Percentiles::of(&mut nanos.collect::<Vec<_>>())
 }
 
-/// A rhythm.
+/// Messages that are sent at regular intervals.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Period {
-    /// From one round to the next.
+    /// The median interval between rounds.
     pub(super) usual: Duration,
-    /// How many rounds there were.
+    /// The number of rounds.
     pub(super) rounds: usize,
 }
 
-/// A distance is steady if it is within this part of the usual one.
+/// The largest deviation of a steady interval, as a fraction of the usual interval.
 pub(super) const STEADY_WITHIN: f64 = 0.2;
 
-/// So many of a hundred distances must be steady.
+/// The percentage of intervals that must be steady.
 pub(super) const STEADY_PERCENT: usize = 80;

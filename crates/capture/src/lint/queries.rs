@@ -4,22 +4,22 @@ use super::finding::FindingParty;
 use super::traffic::CheckedTraffic;
 use crate::model::CapturedMessage;
 
-/// Messages of the sender of this one.
+/// Selects messages from the sender of this one.
 pub(super) fn sent_by(lint: &CheckedTraffic<'_>, message: &CapturedMessage<'_>) -> String {
-    term("from", &lint.who(lint.sender(message)))
+    term("from", &lint.party(lint.sender(message)))
 }
 
-/// Calls of one method by one caller.
+/// Selects calls of one method by one caller.
 pub(super) fn calls(lint: &CheckedTraffic<'_>, call: &CapturedMessage<'_>) -> String {
     format!("{} {}", sent_by(lint, call), calls_to(lint, call))
 }
 
-/// Calls of one method by anybody.
+/// Selects calls of one method by any caller.
 pub(super) fn calls_to(lint: &CheckedTraffic<'_>, call: &CapturedMessage<'_>) -> String {
-    format!("{} member:{}", term("to", &lint.who(lint.callee(call))), call.member())
+    format!("{} member:{}", term("to", &lint.party(lint.callee(call))), call.member())
 }
 
-/// Calls that waited longer than this for a service to start, as one of them did.
+/// Selects calls like this one that waited longer than `longer` for a service to start.
 pub(super) fn waits_for(name: &str, call: &CapturedMessage<'_>, longer: &str) -> String {
     match call.destination() == name {
         true => format!("to:{name} dur>{longer}"),
@@ -27,14 +27,14 @@ pub(super) fn waits_for(name: &str, call: &CapturedMessage<'_>, longer: &str) ->
     }
 }
 
-/// Signals of one member by one sender.
+/// Selects signals of one member by one sender.
 pub(super) fn signals(lint: &CheckedTraffic<'_>, signal: &CapturedMessage<'_>) -> String {
     format!("{} type:signal member:{}", sent_by(lint, signal), signal.member())
 }
 
-/// A field that names somebody.
-pub(super) fn term(field: &str, who: &FindingParty) -> String {
-    let name = if who.stable == "-" { &who.label } else { &who.stable };
+/// Builds a query term that matches a party.
+pub(super) fn term(field: &str, party: &FindingParty) -> String {
+    let name = if party.stable == "-" { &party.label } else { &party.stable };
     if name.contains(|c: char| c.is_whitespace() || "()'\"".contains(c)) {
         return format!("{field}:\"{name}\"");
     }

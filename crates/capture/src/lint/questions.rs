@@ -1,12 +1,12 @@
-//! Which calls only ask.
+//! Detection of query calls: calls that only read something.
 
 use wire::message::MessageType;
 
 use crate::model::CapturedMessage;
 
-/// Whether a call is a question, as far as its header and its answer show: the method is named like
-/// a question, or it takes nothing and returns something. A call that gets an empty answer has
-/// learned nothing, so it was sent for its effect.
+/// Returns true if the header and the reply of a call suggest that it only reads something: the
+/// method has the name of a query, or it has no arguments and returns a value. A call with an empty
+/// reply was sent for its effect.
 pub(super) fn asks(call: &CapturedMessage<'_>) -> bool {
     if keeps_alive(call.member()) {
         return false;
@@ -20,13 +20,13 @@ pub(super) fn asks(call: &CapturedMessage<'_>) -> bool {
     }
 }
 
-/// Whether the name of a method says that it only asks.
+/// Returns true if the name of a method suggests that it only reads something.
 pub(super) fn has_asking_name(method: &str) -> bool {
     let word = first_word(method);
     METHODS.contains(&method) || WORDS.iter().any(|asking| asking.eq_ignore_ascii_case(word))
 }
 
-/// Whether the name of a method says that it only shows that both ends are still there.
+/// Returns true if the name of a method suggests that it only checks the connection.
 fn keeps_alive(method: &str) -> bool {
     KEEP_ALIVE.iter().any(|word| word.eq_ignore_ascii_case(first_word(method)))
 }
@@ -44,7 +44,7 @@ fn first_word(name: &str) -> &str {
     &name[..end.unwrap_or(name.len())]
 }
 
-/// First words of the names of methods that only ask.
+/// First words of the names of query methods.
 const WORDS: [&str; 11] = [
     "Get",
     "List",
@@ -59,10 +59,10 @@ const WORDS: [&str; 11] = [
     "Fetch",
 ];
 
-/// Methods that only ask although their names do not begin like it.
+/// Query methods with other names.
 const METHODS: [&str; 2] = ["NameHasOwner", "Introspect"];
 
-/// First words of the names of methods that are called only to see whether somebody answers.
+/// First words of the names of methods that only check whether the callee replies.
 const KEEP_ALIVE: [&str; 1] = ["Ping"];
 
 #[cfg(test)]
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn questions_are_told_by_the_whole_first_word() {
+    fn query_methods_are_recognized_by_their_whole_first_word() {
         for method in [
             "Get",
             "GetAll",

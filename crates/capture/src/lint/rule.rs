@@ -1,4 +1,4 @@
-//! What a rule is.
+//! Lint rules: their texts, thresholds and requirements.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,94 +7,94 @@ use super::context::LintContext;
 use super::finding::{Finding, FindingSeverity, LintRuleId};
 use super::units;
 
-/// One thing that can be wrong with how programs talk.
+/// A rule that detects one kind of problem in how programs use D-Bus.
 #[derive(Clone, Copy, Debug)]
 pub struct LintRule {
-    /// Its number.
+    /// The id, which never changes.
     pub id: LintRuleId,
-    /// What it finds, in a few words.
+    /// The name of the problem, in a few words.
     pub title: &'static str,
-    /// What decides how bad a finding is.
+    /// The way in which the severity of a finding is determined.
     pub rating: Rating,
-    /// What must be in a recording for it to find anything.
+    /// The content that a recording must have, so that the rule can find anything.
     pub needs: Needs,
-    /// What it looks for, and why that is a fault.
+    /// An explanation of the problem.
     pub meaning: &'static str,
-    /// From where on something is reported.
+    /// The amounts from which the rule reports a finding.
     pub thresholds: &'static [Threshold],
-    /// A real case: which program did it, with which member, and how often or how long.
-    pub seen: &'static str,
-    /// What to do.
+    /// A real case: the program, the member, and the frequency or duration.
+    pub example: &'static str,
+    /// Advice for the author of the program.
     pub advice: &'static str,
-    /// Looks for it.
+    /// Finds the problem in a recording.
     pub(super) check: fn(&LintContext<'_>) -> Vec<Finding>,
 }
 
 /// A rule that earlier versions had.
 #[derive(Clone, Copy, Debug)]
 pub struct RemovedRule {
-    /// Its number, which no other rule gets.
+    /// The id, which is never used again.
     pub id: LintRuleId,
-    /// What it found, in a few words.
+    /// The name of the problem, in a few words.
     pub title: &'static str,
-    /// Why it was removed, and which rule reports such cases now, if one does.
-    pub why: &'static str,
+    /// The reason for the removal, and the rule that reports such cases now, if any.
+    pub reason: &'static str,
 }
 
-/// What decides how bad a finding of a rule is.
+/// The way in which the severity of a finding is determined.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Rating {
-    /// Its cost ([`Cost::severity`](super::Cost::severity)), but it is at least this bad.
+    /// By the cost ([`Cost::severity`](super::Cost::severity)), but at least this severity.
     AtLeast(FindingSeverity),
-    /// The rule itself, whatever it costs.
+    /// Always this severity, whatever the cost.
     Always(FindingSeverity),
 }
 
-/// What a recording must hold for a rule.
+/// The content that a rule needs in a recording.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Needs {
-    /// Messages, as every recording has them.
+    /// Messages, which every recording has.
     Messages,
-    /// Bodies too; one that was cut says nothing.
+    /// Messages with complete bodies.
     Bodies,
     /// The names of processes.
     Processes,
-    /// Match rules: those set while it was recorded, or found by the recorder.
+    /// Match rules: those added during the recording, or found by the recorder.
     MatchRules,
-    /// All match rules of a bus, or what the bus itself wrote about who got what.
+    /// All match rules of a bus, or the recipients from the trace of the bus.
     Recipients,
-    /// When processes had a processor.
+    /// The times at which processes had a processor.
     Switches,
 }
 
-/// From where on something is reported.
+/// An amount from which a rule reports a finding.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Threshold {
-    /// What is measured.
-    pub what: &'static str,
-    /// From where on.
+    /// The quantity that is measured.
+    pub quantity: &'static str,
+    /// The smallest amount that is reported.
     pub from: ThresholdAmount,
-    /// Why there.
+    /// The reason for this amount.
     pub source: &'static str,
 }
 
-/// An amount of something.
+/// The amount of a [`Threshold`], with its unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ThresholdAmount {
-    /// How many.
+    /// A number of occurrences.
     Count(u64),
-    /// How long.
+    /// A length of time.
     Span(Duration),
-    /// How large.
+    /// A size in bytes.
     Bytes(u64),
-    /// Hundredths of a whole.
+    /// A percentage of a whole.
     Percent(u64),
-    /// How many in a second.
+    /// A number per second.
     Rate(u64),
 }
 
 impl LintRule {
-    /// Applies it to a recording.
+    /// Applies the rule to a recording, and sets the rule and severity of its findings.
     pub(super) fn apply(&self, lint: &LintContext<'_>) -> impl Iterator<Item = Finding> {
         let recorded = lint.longest();
         (self.check)(lint).into_iter().map(move |finding| {
@@ -109,7 +109,7 @@ impl LintRule {
 }
 
 impl Rating {
-    /// Its cost alone.
+    /// The severity follows from the cost alone.
     pub(super) const BY_COST: Self = Self::AtLeast(FindingSeverity::Low);
 
     /// The severity of a finding without a cost.
@@ -119,7 +119,7 @@ impl Rating {
         }
     }
 
-    /// In words.
+    /// The text in the document of the rules.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::AtLeast(FindingSeverity::Info | FindingSeverity::Low) => "by cost",
@@ -131,13 +131,13 @@ impl Rating {
 }
 
 impl Needs {
-    /// In words.
+    /// The text in the document of the rules.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Messages => "any recording",
-            Self::Bodies => "a recording with the bodies of messages",
+            Self::Bodies => "a recording with message bodies",
             Self::Processes => "a recording that names processes",
-            Self::MatchRules => "a recording that shows match rules being set",
+            Self::MatchRules => "a recording that shows how match rules are added",
             Self::Recipients => "a recording with all match rules, or with the trace of the bus",
             Self::Switches => "a recording that was made with --switches",
         }
@@ -145,34 +145,34 @@ impl Needs {
 }
 
 impl Threshold {
-    /// A threshold that is no other's: it was chosen so that ordinary traffic stays below it.
-    pub(super) const fn new(what: &'static str, from: ThresholdAmount) -> Self {
-        Self { what, from, source: "our choice" }
+    /// A threshold chosen for this project, so that ordinary traffic stays below it.
+    pub(super) const fn new(quantity: &'static str, from: ThresholdAmount) -> Self {
+        Self { quantity, from, source: "our choice" }
     }
 
-    /// The same with where it comes from.
+    /// Replaces the reason for the amount.
     pub(super) const fn source(self, source: &'static str) -> Self {
         Self { source, ..self }
     }
 
-    pub(super) const fn count(what: &'static str, from: usize) -> Self {
-        Self::new(what, ThresholdAmount::Count(from as u64))
+    pub(super) const fn count(quantity: &'static str, from: usize) -> Self {
+        Self::new(quantity, ThresholdAmount::Count(from as u64))
     }
 
-    pub(super) const fn span(what: &'static str, from: Duration) -> Self {
-        Self::new(what, ThresholdAmount::Span(from))
+    pub(super) const fn span(quantity: &'static str, from: Duration) -> Self {
+        Self::new(quantity, ThresholdAmount::Span(from))
     }
 
-    pub(super) const fn bytes(what: &'static str, from: u32) -> Self {
-        Self::new(what, ThresholdAmount::Bytes(from as u64))
+    pub(super) const fn bytes(quantity: &'static str, from: u32) -> Self {
+        Self::new(quantity, ThresholdAmount::Bytes(from as u64))
     }
 
-    pub(super) const fn percent(what: &'static str, from: u64) -> Self {
-        Self::new(what, ThresholdAmount::Percent(from))
+    pub(super) const fn percent(quantity: &'static str, from: u64) -> Self {
+        Self::new(quantity, ThresholdAmount::Percent(from))
     }
 
-    pub(super) const fn rate(what: &'static str, from: u64) -> Self {
-        Self::new(what, ThresholdAmount::Rate(from))
+    pub(super) const fn rate(quantity: &'static str, from: u64) -> Self {
+        Self::new(quantity, ThresholdAmount::Rate(from))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Findings about all match rules of a connection together.
+//! Findings about all match rules of one connection.
 
 use super::context::LintContext;
 use super::finding::{Confidence, Cost, Evidence, Finding, FindingSeverity};
@@ -9,37 +9,37 @@ use crate::model::{CapturedMessageId, RecordedPeerId};
 use crate::record::RecordedTime;
 use crate::subscriptions::MatchRuleLifetime;
 
-/// A connection that has match rules.
+/// A connection with match rules.
 pub(super) struct Subscriber<'s> {
     pub(super) peer: RecordedPeerId,
-    /// Its rules, each with its place among those of all.
+    /// Its match rules, each with its index in the history of all rules.
     pub(super) rules: Vec<(usize, &'s MatchRuleLifetime)>,
 }
 
 impl Subscriber<'_> {
-    /// When the connection left.
+    /// The time when the connection closed, if it did.
     pub(super) fn left(&self) -> Option<RecordedTime> {
         self.rules.first().and_then(|(_, one)| one.left())
     }
 
-    /// The verb for what it has now, or had when it left.
+    /// The verb of the finding: "has", or "had" if the connection has closed.
     pub(super) fn has_or_had(&self) -> &'static str {
         if self.left().is_some() { "had" } else { "has" }
     }
 }
 
-/// What is wrong with the match rules of a connection.
+/// A problem with the match rules of a connection.
 pub(super) struct SubscriberFault {
     pub(super) says: String,
     pub(super) severity: FindingSeverity,
     pub(super) confidence: Confidence,
-    /// How many rules need not be.
+    /// The number of unnecessary rules.
     pub(super) rules: usize,
-    /// The calls that set them, as far as they were recorded.
+    /// The recorded calls that added the rules.
     pub(super) set_by: Vec<CapturedMessageId>,
 }
 
-/// A finding for each connection whose match rules are at fault.
+/// Creates a finding for each connection for which `fault` finds a problem.
 pub(super) fn at_fault<'l>(
     lint: &'l LintContext<'_>,
     fault: impl Fn(&Subscriber<'l>) -> Option<SubscriberFault>,
@@ -53,9 +53,9 @@ pub(super) fn at_fault<'l>(
 }
 
 fn report(lint: &LintContext<'_>, peer: RecordedPeerId, fault: SubscriberFault) -> Finding {
-    let who = lint.who(TrafficParty::Peer(peer));
-    let query = format!("{} member:AddMatch", queries::term("from", &who));
-    Finding::new(who)
+    let party = lint.party(TrafficParty::Peer(peer));
+    let query = format!("{} member:AddMatch", queries::term("from", &party));
+    Finding::new(party)
         .about("match-rules")
         .says(fault.says)
         .severity(fault.severity)

@@ -1,4 +1,4 @@
-//! The traffic that rules check, and who is who in it.
+//! The traffic that rules check, and the parties in it.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -12,28 +12,28 @@ use super::observers;
 use crate::model::{CallOutcome, Capture, CapturedMessage, Health, RecordedPeerId, TextId};
 use crate::record::{BusId, CaptureMethod, RecordedClock, RecordedProcess, RecordedTime, TimeSpan};
 
-/// The messages of a recording that rules check. Connections that only listen are left out: they exist
-/// because somebody recorded.
+/// The messages of a recording that rules check. Instruments are left out, because their traffic is
+/// a result of the recording.
 pub(super) struct CheckedTraffic<'c> {
     pub(super) capture: &'c Capture,
     pub(super) calls: Vec<CapturedMessage<'c>>,
     pub(super) signals: Vec<CapturedMessage<'c>>,
-    /// By bus, from its first message to its last.
+    /// The time from the first message of each bus to the last.
     spans: HashMap<BusId, TimeSpan, RandomState>,
     buffer: RefCell<Vec<u8>>,
     observers: HashSet<RecordedPeerId, RandomState>,
-    /// Buses with messages whose headers are cut. These messages are left out.
+    /// Buses with messages whose headers are cut. These messages are not checked.
     beheaded: HashSet<BusId, RandomState>,
-    /// Buses with signals about names that are cut.
+    /// Buses with `NameOwnerChanged` signals whose bodies are cut.
     hides_owners: HashSet<BusId, RandomState>,
 }
 
-/// One end of a message.
+/// The sender or the recipient of a message.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) enum TrafficParty {
-    /// A connection.
+    /// A connection in the recording.
     Peer(RecordedPeerId),
-    /// A name that nobody is known to own.
+    /// A name without a known owner.
     Name(BusId, TextId),
 }
 
@@ -75,37 +75,38 @@ impl<'c> CheckedTraffic<'c> {
         }
     }
 
-    /// Messages that rules may judge: their headers are whole and have times, and no instrument has
-    /// sent them.
+    /// Returns the messages that rules may check: with a whole header and a time, and not sent by
+    /// an instrument.
     pub(super) fn messages(&self) -> impl Iterator<Item = CapturedMessage<'c>> + '_ {
         self.capture.messages().filter(|message| self.may_be_judged(message))
     }
 
-    /// True if the header of a message is whole and has a time, and no instrument has sent the message.
+    /// Returns true if a message has a whole header and a time, and was not sent by an instrument.
     pub(super) fn may_be_judged(&self, message: &CapturedMessage<'_>) -> bool {
         message.health() != Health::HeaderCut
             && !self.has_no_clock(message.bus())
             && !message.from().is_some_and(|peer| self.is_observer(peer))
     }
 
-    /// Whether the messages of a bus have no times, so that nothing can be told of them but that.
+    /// Returns true if the messages of a bus have no times. Then no rule except L50 checks them.
     pub(super) fn has_no_clock(&self, bus: BusId) -> bool {
         let bus = self.capture.buses().get(usize::from(bus.0));
         bus.is_some_and(|bus| bus.clock == RecordedClock::Absent)
     }
 
-    /// Whether headers of messages of a bus are cut. Then a message that was not found may be one of
-    /// these.
+    /// Returns true if messages of a bus have cut headers. Then a missing message may be one of
+    /// them.
     pub(super) fn lacks_headers(&self, bus: BusId) -> bool {
         self.beheaded.contains(&bus)
     }
 
-    /// Whether the recording does not show when names got owners, and when connections left.
+    /// Returns true if the recording does not show reliably when names got owners and when
+    /// connections closed.
     pub(super) fn hides_owners(&self, bus: BusId) -> bool {
         self.beheaded.contains(&bus) || self.hides_owners.contains(&bus)
     }
 
-    /// Whether the recording would show the reply to a call, and whether the caller expects one.
+    /// Returns true if the recording would show a reply to this call.
     pub(super) fn shows_replies(&self, call: &CapturedMessage<'_>) -> bool {
         if self.lacks_headers(call.bus()) {
             return false;
@@ -115,32 +116,32 @@ impl<'c> CheckedTraffic<'c> {
         bus.filters.is_empty() && bus.content.is_of_wire() && !hides_driver
     }
 
-    /// Whether a call has no reply, although the recording would show one.
+    /// Returns true if a call has no reply, although the recording would show one.
     pub(super) fn is_unanswered(&self, call: &CapturedMessage<'_>) -> bool {
         call.outcome().is_some_and(CallOutcome::is_unanswered) && self.shows_replies(call)
     }
 
-    /// When the recording of a bus ends.
+    /// The time of the last message of a bus.
     pub(super) fn end(&self, bus: BusId) -> RecordedTime {
         self.spans.get(&bus).map(TimeSpan::last).unwrap_or_default()
     }
 
-    /// How much of a bus was recorded, from its first message to its last.
+    /// The time from the first message of a bus to the last.
     pub(super) fn recorded(&self, bus: BusId) -> Duration {
         self.spans.get(&bus).map(TimeSpan::length).unwrap_or_default()
     }
 
-    /// The longest time for which a bus was recorded.
+    /// The longest time for which any bus was recorded.
     pub(super) fn longest(&self) -> Duration {
         self.spans.values().map(TimeSpan::length).max().unwrap_or_default()
     }
 
-    /// Whether a connection only listens.
+    /// Returns true if the connection belongs to an instrument.
     pub(super) fn is_observer(&self, peer: RecordedPeerId) -> bool {
         self.observers.contains(&peer)
     }
 
-    /// Reads the body of a message, if it is there.
+    /// Decodes a message and passes it to `read`. Returns `None` if it cannot be decoded.
     pub(super) fn read<T>(
         &self,
         message: &CapturedMessage<'_>,
@@ -151,7 +152,7 @@ impl<'c> CheckedTraffic<'c> {
         read(&message)
     }
 
-    /// The first arguments of a message as far as they are texts.
+    /// The leading arguments of a message that are strings or object paths.
     pub(super) fn texts(&self, message: &CapturedMessage<'_>) -> Vec<String> {
         use wire::match_rule::MatchArgument;
         let texts = self.read(message, |body| {
@@ -166,20 +167,20 @@ impl<'c> CheckedTraffic<'c> {
         texts.unwrap_or_default()
     }
 
-    /// Who sent a message.
+    /// The sender of a message.
     pub(super) fn sender(&self, message: &CapturedMessage<'_>) -> TrafficParty {
         message
             .from()
             .map_or(TrafficParty::Name(message.bus(), message.sender_id()), TrafficParty::Peer)
     }
 
-    /// Whom a message was addressed to.
+    /// The recipient of a call.
     pub(super) fn callee(&self, call: &CapturedMessage<'_>) -> TrafficParty {
         call.to().map_or(TrafficParty::Name(call.bus(), call.destination_id()), TrafficParty::Peer)
     }
 
-    /// What to call somebody.
-    pub(super) fn who(&self, party: TrafficParty) -> FindingParty {
+    /// Describes a party with everything that is known about it.
+    pub(super) fn party(&self, party: TrafficParty) -> FindingParty {
         let peer = match party {
             TrafficParty::Peer(peer) => peer,
             TrafficParty::Name(_, name) => return self.named(self.capture.strings().get(name)),
@@ -199,34 +200,34 @@ impl<'c> CheckedTraffic<'c> {
         }
     }
 
-    /// Somebody of whom only a name is known, or the recording itself.
+    /// A party of which only a name is known, or the recording itself.
     pub(super) fn named(&self, name: &str) -> FindingParty {
         let stable = if name.starts_with(':') { "-" } else { name }.to_owned();
         FindingParty { label: name.to_owned(), stable, process: None, unit: None }
     }
 
-    /// What to call whoever sent a message.
+    /// The display name of the sender of a message.
     pub(super) fn sender_label(&self, message: &CapturedMessage<'_>) -> String {
-        self.who(self.sender(message)).label
+        self.party(self.sender(message)).label
     }
 
-    /// What to call whoever a call went to.
+    /// The display name of the callee of a call.
     pub(super) fn callee_label(&self, call: &CapturedMessage<'_>) -> String {
-        self.who(self.callee(call)).label
+        self.party(self.callee(call)).label
     }
 
-    /// The same in a form that is the same in another recording.
+    /// The name of the callee that is the same in every recording.
     pub(super) fn callee_stable(&self, call: &CapturedMessage<'_>) -> String {
-        self.who(self.callee(call)).stable
+        self.party(self.callee(call)).stable
     }
 
-    /// A method and whose it is, as a subject.
+    /// The callee and the method, as the subject of a finding.
     pub(super) fn method_of(&self, call: &CapturedMessage<'_>) -> String {
         format!("{} {}", self.callee_stable(call), call.full_member())
     }
 }
 
-/// A method or signal with only the last word of the interface, which is enough among people.
+/// The member with only the last word of its interface, for display.
 pub(super) fn short_name(message: &CapturedMessage<'_>) -> String {
     match message.interface().rsplit('.').next() {
         None | Some("") => message.member().to_owned(),
@@ -234,8 +235,8 @@ pub(super) fn short_name(message: &CapturedMessage<'_>) -> String {
     }
 }
 
-/// The interface of properties.
+/// The standard interface for properties.
 pub(super) const PROPERTIES: &str = "org.freedesktop.DBus.Properties";
 
-/// The interface of introspection.
+/// The standard interface for introspection.
 pub(super) const INTROSPECTABLE: &str = "org.freedesktop.DBus.Introspectable";

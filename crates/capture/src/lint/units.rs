@@ -1,15 +1,15 @@
-//! Numbers in the sentences of findings.
+//! Formatting of numbers in findings.
 
 use std::time::Duration;
 
 pub(super) use crate::text::units::grouped;
 
-/// A number with its noun: `1 call`, `2 calls`.
+/// A number with its noun, like `1 call` or `2 calls`.
 pub(super) fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 
-/// A length of time without digits that say nothing, since most of them are round: `25 s`.
+/// A duration without trailing zeros, like `25 s`.
 pub(super) fn span(span: Duration) -> String {
     if span >= MINUTES_FROM {
         let seconds = (span + Duration::from_millis(500)).as_secs();
@@ -25,12 +25,12 @@ pub(super) fn span(span: Duration) -> String {
     format!("{} {unit}", short(nanos / size))
 }
 
-/// An amount of bytes: `1.5 KiB`.
+/// A number of bytes, like `1.5 KiB`.
 pub(super) fn bytes(bytes: u64) -> String {
     crate::text::units::bytes(bytes as f64)
 }
 
-/// What part of a whole.
+/// A fraction as a percentage without decimals.
 pub(super) fn share(part: usize, whole: usize) -> String {
     format!("{:.0} %", 100.0 * part as f64 / whole.max(1) as f64)
 }
@@ -40,7 +40,7 @@ fn short(number: f64) -> String {
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
-/// Shorter times are said in seconds.
+/// Shorter durations are printed in seconds.
 const MINUTES_FROM: Duration = Duration::from_secs(121);
 const SPAN_UNITS: [(&str, f64); 4] = [("ns", 1.0), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)];
 
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_short() {
+    fn numbers_in_findings_are_short() {
         assert_eq!(counted(1, "call"), "1 call");
         assert_eq!(counted(1000, "call"), "1,000 calls");
         for (nanos, expected) in

@@ -15,13 +15,13 @@ use crate::record::{RawMessage, RecordedTime, RecordingRecord, Routing, Trace, T
 
 /// Records that have been read ahead.
 #[derive(Debug)]
-pub(super) struct Ahead {
+pub(super) struct ReadAhead {
     batches: Receiver<Batch>,
     thread: Option<JoinHandle<()>>,
     current: CurrentBatch,
 }
 
-impl Ahead {
+impl ReadAhead {
     /// Starts the reading thread.
     pub(super) fn start<R: Read + Send + 'static>(reader: RecordingReader<R>) -> io::Result<Self> {
         let (sender, batches) = sync_channel(BATCHES);
@@ -106,7 +106,7 @@ struct TraceLen {
     deliveries: usize,
 }
 
-/// Whether there is more to read.
+/// The state of the source after reading.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum BatchSupply {
     More,

@@ -37,7 +37,7 @@ enum ArgumentSource {
 struct MemberDescription {
     /// The name under which the service was introspected.
     service: TextId,
-    /// When the service was introspected.
+    /// The time when the service was introspected.
     at: RecordedTime,
     arguments: Vec<Argument>,
 }
@@ -92,8 +92,8 @@ impl DescribedMembers {
 impl<'c> CapturedMessage<'c> {
     /// Returns the names of the arguments, in order, if the recording has introspection data for
     /// them. Individual arguments may have no name. The description of the service itself is
-    /// preferred to that of another service with the same interface. A description is used only if
-    /// its types are those of this message.
+    /// preferred to the description of another service with the same interface. A description is
+    /// used only if its types match this message.
     pub fn argument_names(&self) -> Option<impl ExactSizeIterator<Item = Option<&'c str>>> {
         let known = &self.capture().members.known;
         if known.is_empty() {

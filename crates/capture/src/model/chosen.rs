@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use foldhash::fast::RandomState;
 use wire::message::MessageType;
 
-use super::loose::{LooseKind, loose_replies};
 use super::row::Health;
+use super::unpaired::{UnpairedReplyKind, unpaired_replies};
 use super::{Capture, CapturedMessage, CapturedMessageId, RecordedPeerId, TextId};
 use crate::bodies::Bodies;
 use crate::record::{BusId, Excerpt, Fact, RecordingRecord, TimeSpan};
@@ -17,17 +17,17 @@ use crate::text::units::{counted, grouped};
 /// sent.
 #[derive(Clone, Debug)]
 pub struct MessageSelection {
-    /// Whether each message of the capture is selected.
+    /// One flag for each message of the capture: true if it is selected.
     messages: Vec<bool>,
     matching: u64,
     count: u64,
     query: String,
-    occurring: Occurring,
+    scope: SelectionScope,
 }
 
 /// The connections, names and processes of the selected messages.
 #[derive(Clone, Debug, Default)]
-struct Occurring {
+struct SelectionScope {
     peers: HashSet<RecordedPeerId, RandomState>,
     /// Well-known names that are destinations, or that these connections have owned.
     names: HashSet<(BusId, TextId), RandomState>,
@@ -38,7 +38,7 @@ struct Occurring {
 }
 
 impl MessageSelection {
-    /// Selects all messages.
+    /// Selects all messages of a capture.
     pub fn all(capture: &Capture) -> Self {
         let count = capture.len() as u64;
         Self {
@@ -46,7 +46,7 @@ impl MessageSelection {
             matching: count,
             count,
             query: String::new(),
-            occurring: Occurring::default(),
+            scope: SelectionScope::default(),
         }
     }
 
@@ -61,8 +61,8 @@ impl MessageSelection {
         let matching = count(&messages);
         add_partners(capture, &mut messages);
         let chosen = capture.messages().filter(|message| messages[message.id().index()]);
-        let occurring = Occurring::find(capture, chosen);
-        Self { count: count(&messages), messages, matching, query: query.to_owned(), occurring }
+        let scope = SelectionScope::find(capture, chosen);
+        Self { count: count(&messages), messages, matching, query: query.to_owned(), scope }
     }
 
     /// Returns the number of selected messages.
@@ -70,7 +70,7 @@ impl MessageSelection {
         self.count
     }
 
-    /// Returns whether no message is selected.
+    /// Returns true if no message is selected.
     pub const fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -80,7 +80,7 @@ impl MessageSelection {
         self.count - self.matching
     }
 
-    /// Returns whether a message is selected.
+    /// Returns true if a message is selected.
     pub fn has(&self, id: CapturedMessageId) -> bool {
         self.messages[id.index()]
     }
@@ -133,11 +133,11 @@ impl MessageSelection {
         facts.collect::<Vec<_>>().into_iter()
     }
 
-    /// Whether a record is relevant to the selected messages.
+    /// Returns true if a record is relevant to the selected messages.
     pub(super) fn keeps(&self, capture: &Capture, record: &RecordingRecord<'_>) -> bool {
         match record {
             RecordingRecord::Fact { bus, fact, .. } if !self.is_all() => {
-                self.occurring.concerns(capture, *bus, fact)
+                self.scope.concerns(capture, *bus, fact)
             }
             _ => true,
         }
@@ -147,14 +147,14 @@ impl MessageSelection {
 /// Adds messages without which a selected one would be misunderstood: the message that an error of
 /// the bus is about, the call of a late reply, and the reply of each call.
 fn add_partners(capture: &Capture, messages: &mut [bool]) {
-    let loose = loose_replies(capture);
+    let loose = unpaired_replies(capture);
     for one in &loose {
-        if let LooseKind::Undelivered { message } = one.kind {
+        if let UnpairedReplyKind::Undelivered { message } = one.kind {
             messages[message.index()] |= messages[one.reply.index()];
         }
     }
     for one in &loose {
-        if let LooseKind::Late { call } = one.kind {
+        if let UnpairedReplyKind::Late { call } = one.kind {
             messages[call.index()] |= messages[one.reply.index()];
         }
     }
@@ -166,7 +166,7 @@ fn add_partners(capture: &Capture, messages: &mut [bool]) {
     }
 }
 
-impl Occurring {
+impl SelectionScope {
     fn find<'c>(capture: &'c Capture, messages: impl Iterator<Item = CapturedMessage<'c>>) -> Self {
         let mut found = Self::default();
         let mut copies = HashSet::<(BusId, u64), RandomState>::default();
@@ -197,7 +197,7 @@ impl Occurring {
         found
     }
 
-    /// Whether a fact concerns a selected message, or the recording or bus as a whole.
+    /// Returns true if a fact concerns a selected message, or the recording or bus as a whole.
     fn concerns(&self, capture: &Capture, bus: BusId, fact: &Fact) -> bool {
         let has = |name: &str| self.has_name(capture, bus, name);
         match fact {

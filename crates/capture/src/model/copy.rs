@@ -113,7 +113,7 @@ impl Capture {
         }))
     }
 
-    /// The buses, including those that messages or facts refer to without a description.
+    /// The buses, including buses without a description that messages or facts refer to.
     fn all_buses(&self) -> impl Iterator<Item = RecordedBus> {
         let of_rows = self.rows.iter().map(|row| row.bus);
         let of_facts = self.facts.iter().map(|&(_, bus, _)| bus);
@@ -217,7 +217,7 @@ impl<'c> KeptRecords<'c> {
     }
 }
 
-/// Whether these bytes still belong to the row that was built from them.
+/// Returns true if these bytes still belong to the row that was built from them.
 fn is_of(row: &MessageRow, bytes: &[u8]) -> bool {
     let fixed = bytes.first_chunk().and_then(|start| FixedHeader::parse(start).ok());
     fixed.map_or(row.serial == 0, |fixed| {

@@ -18,7 +18,7 @@ pub(super) struct CutHeaders {
 pub(super) struct CutCounts {
     pub(super) calls: u64,
     pub(super) replies: u64,
-    /// Whether a signal is cut that may have reported that a connection left.
+    /// True if a signal is cut that may have reported that a connection left.
     pub(super) hides_departures: bool,
 }
 

@@ -31,9 +31,9 @@ pub struct RecordedPeer {
     pub bus: BusId,
     /// Its unique name; `org.freedesktop.DBus` for the bus itself.
     pub unique: TextId,
-    /// When it connected, if the recording shows that.
+    /// The time when it connected, if the recording shows that.
     pub arrived: Option<RecordedTime>,
-    /// When it left, if the recording shows that.
+    /// The time when it disconnected, if the recording shows that.
     pub left: Option<RecordedTime>,
     /// The reason why the bus disconnected it, if the recording has it.
     pub why: Option<String>,
@@ -88,24 +88,24 @@ impl Directory {
         self.by_unique.get(&(bus, unique)).copied()
     }
 
-    /// Returns whether a unique name belongs to a connection of the recorder. This is a linear
+    /// Returns true if a unique name belongs to a connection of the recorder. This is a linear
     /// search: there are few such names, and it is called for every message.
     #[inline]
     pub fn is_recorder(&self, bus: BusId, unique: TextId) -> bool {
         self.recorders.contains(&(bus, unique))
     }
 
-    /// Returns whether `:1.NUMBER` is a connection of the recorder.
+    /// Returns true if `:1.NUMBER` is a connection of the recorder.
     pub fn is_recorder_numbered(&self, bus: BusId, number: u64) -> bool {
         self.recorder_numbers.contains(&(bus, number))
     }
 
-    /// Whether any connection of the recorder is known.
+    /// Returns true if any connection of the recorder is known.
     pub(crate) const fn has_recorder(&self) -> bool {
         !self.recorders.is_empty()
     }
 
-    /// Whether a connection of the recorder on this bus is known.
+    /// Returns true if a connection of the recorder on this bus is known.
     pub(super) fn has_recorder_on(&self, bus: BusId) -> bool {
         self.recorders.iter().any(|(on, _)| *on == bus)
     }
@@ -147,25 +147,25 @@ impl Directory {
     }
 
     /// Marks a connection as the recorder's. `number` is the number in its unique name.
-    pub(super) fn found_recorder(&mut self, id: RecordedPeerId, number: Option<u64>) -> News {
+    pub(super) fn found_recorder(&mut self, id: RecordedPeerId, number: Option<u64>) -> Novelty {
         let peer = &mut self.peers[id.index()];
         if peer.role == PeerRole::Recorder {
-            return News::Old;
+            return Novelty::Old;
         }
         peer.role = PeerRole::Recorder;
         self.recorders.push((peer.bus, peer.unique));
         self.recorder_numbers.extend(number.map(|number| (peer.bus, number)));
-        News::New
+        Novelty::New
     }
 
     /// Sets the process of a connection.
-    pub(super) fn identified(&mut self, id: RecordedPeerId, process: RecordedProcess) -> News {
+    pub(super) fn identified(&mut self, id: RecordedPeerId, process: RecordedProcess) -> Novelty {
         let known = &mut self.peers[id.index()].process;
         if known.as_ref() == Some(&process) {
-            return News::Old;
+            return Novelty::Old;
         }
         *known = Some(process);
-        News::New
+        Novelty::New
     }
 
     /// Records that a connection left, with the reason of the bus, if any.
@@ -174,14 +174,14 @@ impl Directory {
         id: RecordedPeerId,
         at: RecordedTime,
         why: Option<String>,
-    ) -> News {
+    ) -> Novelty {
         let peer = &mut self.peers[id.index()];
         if peer.left.is_some() && (why.is_none() || why == peer.why) {
-            return News::Old;
+            return Novelty::Old;
         }
         peer.left.get_or_insert(at);
         peer.why = why.or(peer.why.take());
-        News::New
+        Novelty::New
     }
 
     pub(super) fn peer_mut(&mut self, id: RecordedPeerId) -> &mut RecordedPeer {
@@ -210,11 +210,11 @@ impl Directory {
         owner: RecordedPeerId,
         since: Option<RecordedTime>,
         at: RecordedTime,
-    ) -> News {
+    ) -> Novelty {
         let RecordedPeer { arrived, left, .. } = self.peers[owner.index()];
         // The bus replied before the owner disconnected, but the recorder read the reply later.
         if left.is_some_and(|left| left < at) {
-            return News::Old;
+            return Novelty::Old;
         }
         let owners = self.owners.entry((bus, name)).or_default();
         // The first known owner has held the name since before the recording, but not since before
@@ -226,8 +226,8 @@ impl Directory {
     }
 
     /// Records that a name has no owner, as the recorder reports.
-    pub(super) fn owner_left(&mut self, bus: BusId, name: TextId, at: RecordedTime) -> News {
-        self.owners.get_mut(&(bus, name)).map_or(News::Old, |owners| owners.released(at))
+    pub(super) fn owner_left(&mut self, bus: BusId, name: TextId, at: RecordedTime) -> Novelty {
+        self.owners.get_mut(&(bus, name)).map_or(Novelty::Old, |owners| owners.released(at))
     }
 
     fn has_owned(&mut self, owner: RecordedPeerId, name: TextId) {
@@ -238,9 +238,9 @@ impl Directory {
     }
 }
 
-/// Whether a piece of information was new.
+/// The novelty of a piece of information.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum News {
+pub(super) enum Novelty {
     /// The information was new.
     New,
     /// The information was known already, or was ignored.

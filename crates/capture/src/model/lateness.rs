@@ -17,7 +17,7 @@ pub struct Lateness {
     pub bus: BusId,
     /// The time and number of the messages, and their delay.
     pub late: Late,
-    /// How the delay was detected.
+    /// The evidence by which the delay was detected.
     pub evidence: LateEvidence,
 }
 
@@ -51,7 +51,7 @@ impl Capture {
         found
     }
 
-    /// Whether the times of a bus are those at which a recorder read the messages.
+    /// Returns true if the times of a bus are those at which a recorder read the messages.
     fn has_times_of_reading(&self, bus: BusId) -> bool {
         let bus = self.buses().get(usize::from(bus.0));
         bus.is_none_or(|bus| bus.method != CaptureMethod::Trace && bus.clock == RecordedClock::Wall)
@@ -78,7 +78,7 @@ impl CapturedMessage<'_> {
     }
 }
 
-/// Searches the messages of a bus for those that waited for the recorder.
+/// Searches the messages of a bus that waited for the recorder.
 struct Backlogs<'c> {
     bus: BusId,
     messages: Vec<CapturedMessage<'c>>,
@@ -107,13 +107,13 @@ impl<'c> Backlogs<'c> {
         let before = self.within(first - 1, Direction::Back, silence);
         let rate = self.steady_rate(before)?;
         let expected = (rate * silence.as_secs_f64()).round() as usize;
-        let burst = self.within(first, Direction::Ahead, silence / BURST_PART);
+        let burst = self.within(first, Direction::ReadAhead, silence / BURST_PART);
         let usual_in_burst = expected as f64 / f64::from(BURST_PART);
         let waited = (burst.len() as f64 - usual_in_burst).round();
         if expected < MESSAGES_MIN || !is_similar(waited, expected as f64) {
             return None;
         }
-        let after = self.within(burst.end, Direction::Ahead, silence);
+        let after = self.within(burst.end, Direction::ReadAhead, silence);
         self.steady_rate(after).filter(|after| is_similar(*after, rate))?;
         let burst = first..(first + waited as usize).min(burst.end);
         let evidence = self.evidence(&burst)?;
@@ -143,7 +143,7 @@ impl<'c> Backlogs<'c> {
                 let count = self.messages[..=from].iter().rev().take_while(|it| it.at() >= start);
                 from + 1 - count.count()..from + 1
             }
-            Direction::Ahead => {
+            Direction::ReadAhead => {
                 let rest = self.messages.get(from..).unwrap_or_default();
                 let Some(first) = rest.first() else { return from..from };
                 let end = first.at().after(span);
@@ -185,7 +185,7 @@ fn is_similar(one: f64, other: f64) -> bool {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Direction {
     Back,
-    Ahead,
+    ReadAhead,
 }
 
 /// The median time from a call to its reply, if both are among these messages and there are enough

@@ -4,7 +4,7 @@ use wire::Message as WireMessage;
 use wire::body::Value;
 use wire::message::MessageType;
 
-use super::directory::{News, RecordedPeerId};
+use super::directory::{Novelty, RecordedPeerId};
 use super::row::{Health, MessageRow};
 use super::side_records::SideRecordKind;
 use super::{Capture, TextId};
@@ -89,7 +89,7 @@ impl Capture {
     fn add_peer(&mut self, at: RecordedTime, bus: BusId, unique: TextId) -> RecordedPeerId {
         let known = self.directory.len();
         let peer = self.directory.peer_named(bus, unique);
-        let news = if self.directory.len() > known { News::New } else { News::Old };
+        let news = if self.directory.len() > known { Novelty::New } else { Novelty::Old };
         self.note(news, at, SideRecordKind::Peer(peer));
         peer
     }
@@ -118,8 +118,8 @@ impl Capture {
     }
 
     /// Adds a side record if the information was new.
-    pub(super) fn note(&mut self, news: News, at: RecordedTime, kind: SideRecordKind) {
-        if news == News::New {
+    pub(super) fn note(&mut self, news: Novelty, at: RecordedTime, kind: SideRecordKind) {
+        if news == Novelty::New {
             self.side_records.add(at, kind);
         }
     }

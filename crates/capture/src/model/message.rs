@@ -123,7 +123,7 @@ impl<'c> CapturedMessage<'c> {
         self.row.len
     }
 
-    /// Returns whether the message has no bytes.
+    /// Returns true if the message has no bytes.
     pub const fn is_empty(&self) -> bool {
         self.row.len == 0
     }
@@ -143,7 +143,7 @@ impl<'c> CapturedMessage<'c> {
         self.row.unix_fds
     }
 
-    /// Returns whether the message is a call that expects a reply.
+    /// Returns true if the message is a call that expects a reply.
     pub fn expects_reply(&self) -> bool {
         self.row.kind == MessageType::MethodCall
             && !self.row.flags.contains(Flags::NO_REPLY_EXPECTED)
@@ -168,8 +168,8 @@ impl<'c> CapturedMessage<'c> {
     /// Returns the recipient: the connection that had the destination name, if known.
     ///
     /// If a call is sent to a name without an owner, its recipient is the connection to which the
-    /// bus delivered it, or that replied, or that took the name before the reply. An error from the
-    /// bus does not identify the recipient.
+    /// bus delivered it, or that replied, or that acquired the name before the reply. An error from
+    /// the bus does not identify the recipient.
     pub fn to(&self) -> Option<RecordedPeerId> {
         let MessageRow { bus, destination, at, .. } = *self.row;
         let directory = self.capture.directory();
@@ -201,7 +201,7 @@ impl<'c> CapturedMessage<'c> {
         owners.iter().find(|one| one.since.is_some_and(held_for)).map(|one| one.owner)
     }
 
-    /// Returns whether the bus itself is the sender or destination.
+    /// Returns true if the bus itself is the sender or destination.
     pub fn is_driver_traffic(&self) -> bool {
         let driver = self.capture.driver();
         self.row.sender == driver || self.row.destination == driver
@@ -216,14 +216,14 @@ impl<'c> CapturedMessage<'c> {
         }
     }
 
-    /// Returns whether the bus itself recorded the message. Such messages are in the order of
+    /// Returns true if the bus itself recorded the message. Such messages are in the order of
     /// routing, and their times of receiving may go back slightly.
     pub fn is_traced(&self) -> bool {
         let bus = self.capture.buses().get(usize::from(self.row.bus.0));
         bus.is_some_and(|bus| bus.method == CaptureMethod::Trace)
     }
 
-    /// Returns whether a connection of the recorder is the sender or destination. Such messages
+    /// Returns true if a connection of the recorder is the sender or destination. Such messages
     /// exist only because of the recording; [`Query::matcher`](crate::query::Query::matcher) leaves
     /// them out.
     pub fn is_of_recorder(&self) -> bool {
@@ -241,7 +241,7 @@ impl<'c> CapturedMessage<'c> {
         Some(self.deliveries()?.iter().filter(is_wanted))
     }
 
-    /// Returns all copies, including those for the recorder, if the bus itself recorded them.
+    /// Returns all copies, including copies for the recorder, if the bus itself recorded them.
     pub fn deliveries(&self) -> Option<&'c [TracedDelivery]> {
         self.capture.traces.deliveries(self.id.index())
     }

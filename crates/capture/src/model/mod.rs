@@ -15,7 +15,6 @@ mod directory;
 mod label;
 mod lateness;
 mod learn;
-mod loose;
 mod message;
 #[cfg(not(target_family = "wasm"))]
 mod open;
@@ -29,6 +28,7 @@ mod scan;
 mod side_records;
 mod store;
 mod strings;
+mod unpaired;
 
 use std::collections::HashSet;
 use std::io;
@@ -42,7 +42,6 @@ pub use chosen::MessageSelection;
 pub use clock::CLOCK_BACK_MIN;
 pub use directory::{Directory, PeerRole, RecordedPeer, RecordedPeerId};
 pub use lateness::{LateEvidence, Lateness};
-pub use loose::{Loose, LooseKind, loose_replies};
 pub use message::{CapturedMessage, CapturedMessageId};
 #[cfg(not(target_family = "wasm"))]
 pub use open::{OpenError, ReadProgress, distinct_files};
@@ -50,6 +49,7 @@ pub use outcome::CallOutcome;
 pub use ownership::Ownership;
 pub use row::Health;
 pub use strings::{Strings, TextId};
+pub use unpaired::{UnpairedReply, UnpairedReplyKind, unpaired_replies};
 
 use crate::file::RecordingReader;
 use crate::record::{
@@ -82,7 +82,7 @@ pub struct Capture {
     facts: Vec<(RecordedTime, BusId, Fact)>,
     /// Messages that were read late, as reported by the recorder.
     late: Vec<(BusId, Late)>,
-    /// The match rules among the facts, to skip those that are reported again.
+    /// The match rules among the facts, to skip repeated reports.
     known_rules: HashSet<(BusId, String, String)>,
     side_records: SideRecords,
     gaps: Vec<RecordingGap>,
@@ -114,8 +114,8 @@ struct CaptureFiles {
 struct MessageTraces {
     ends: Vec<u32>,
     routed_after: Vec<u32>,
-    /// Times by row, ascending, that do not fit into `routed_after`: those of calls that were held
-    /// while a service started.
+    /// Times by row, ascending, that do not fit into `routed_after`: the times of calls that were
+    /// held while a service started.
     long: Vec<(u32, Duration)>,
     /// The routing stages of each row; empty until the bus has measured any.
     stages: Vec<Option<Stages>>,
@@ -187,13 +187,14 @@ impl Capture {
         self.traces.push(index, raw);
     }
 
-    /// Whether the bodies of the messages of a bus are redacted.
+    /// Returns true if the bodies of the messages of a bus are redacted.
     pub(crate) fn is_redacted(&self, bus: BusId) -> bool {
         let bus = self.buses.get(usize::from(bus.0));
         bus.is_some_and(|bus| bus.content == MessageContent::Redacted)
     }
 
-    /// Whether the body of a message is redacted. Signals of the bus, which contain names, are not.
+    /// Returns true if the body of a message is redacted. Signals of the bus, which contain names,
+    /// are not.
     fn has_redacted_body(&self, row: &MessageRow) -> bool {
         self.is_redacted(row.bus)
             && row.health == Health::Whole
@@ -256,7 +257,7 @@ impl Capture {
         }
     }
 
-    /// Whether a message may be a NameOwnerChanged signal whose body was cut.
+    /// Returns true if a message may be a NameOwnerChanged signal whose body was cut.
     fn may_hide_departure(&self, row: &MessageRow) -> bool {
         let may_be = row.member.is_none() || row.member == self.scanner.words.name_owner_changed;
         let is_cut = matches!(row.health, Health::HeaderCut | Health::BodyCut);
@@ -273,8 +274,8 @@ fn not_a_recording() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "not a recording of messages")
 }
 
-/// Whether the sender of a reply may answer a call: the connection that the call is addressed to,
-/// or the bus. A well-known name may belong to any connection.
+/// Returns true if the sender of a reply may answer a call: the connection that the call is
+/// addressed to, or the bus. A well-known name may belong to any connection.
 fn may_answer(strings: &Strings, called: TextId, answering: TextId, driver: TextId) -> bool {
     called == answering || answering == driver || !strings.get(called).starts_with(':')
 }
@@ -285,7 +286,7 @@ impl Capture {
         self.rows.len()
     }
 
-    /// Returns whether the capture has no messages.
+    /// Returns true if the capture has no messages.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
@@ -367,7 +368,7 @@ impl Capture {
         &self.origins
     }
 
-    /// Returns the facts that are neither in messages nor in the directory, with their times and
+    /// Returns the facts that are not in messages or the directory, with their times and
     /// buses.
     pub fn facts(&self) -> &[(RecordedTime, BusId, Fact)] {
         &self.facts
@@ -387,19 +388,19 @@ impl Capture {
         causes
     }
 
-    /// Returns whether a file of Diligence's recorder lacks the reason why it ends. The recorder
+    /// Returns true if a file of Diligence's recorder lacks the reason why it ends. The recorder
     /// writes it last, so it was killed.
     pub fn is_without_end(&self) -> bool {
         self.is_ours() && self.directory.has_recorder() && self.endings().is_empty()
     }
 
-    /// Returns whether the notes of Diligence's recorder are missing, because another program
+    /// Returns true if the notes of Diligence's recorder are missing, because another program
     /// rewrote the file.
     pub fn is_without_notes(&self) -> bool {
         self.is_ours() && !self.directory.has_recorder() && self.facts.is_empty()
     }
 
-    /// Whether Diligence's recorder made the recording.
+    /// Returns true if Diligence's recorder made the recording.
     fn is_ours(&self) -> bool {
         let mut programs = self.origins.iter().filter_map(|origin| origin.program.as_deref());
         programs.any(|program| program.starts_with("diligence "))
@@ -414,7 +415,7 @@ impl Capture {
         })
     }
 
-    /// Returns whether messages were left out when the recording was saved.
+    /// Returns true if messages were left out when the recording was saved.
     pub fn is_excerpt(&self) -> bool {
         self.excerpts().next().is_some()
     }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::ahead::Ahead;
+use super::ahead::ReadAhead;
 use super::parts::RecordingParts;
 use super::store::{ReadAt, StoredFile};
 use super::{Capture, not_a_recording};
@@ -130,7 +130,7 @@ impl Capture {
         };
         let input = ObservedInput { input, progress: Arc::clone(progress) };
         let Some(reader) = RecordingReader::new(input)? else { return Ok(None) };
-        let (path, ahead) = (path.to_owned(), Ahead::start(reader)?);
+        let (path, ahead) = (path.to_owned(), ReadAhead::start(reader)?);
         Ok(Some(OpenedFile { ahead, path, part, buses: Buses { set, ids: Vec::new() } }))
     }
 
@@ -189,7 +189,7 @@ struct Sources<'p> {
 /// A file that is being read.
 #[derive(Debug)]
 struct OpenedFile {
-    ahead: Ahead,
+    ahead: ReadAhead,
     path: PathBuf,
     /// The file in the store from which messages can be read again; `None` for a pipe.
     part: Option<StoredFile>,
@@ -299,8 +299,8 @@ impl Buses {
 }
 
 impl RecordingSets {
-    /// The id of the bus at `index` in a file of a recording: that of another part if the buses are
-    /// equal, or else a new one.
+    /// The id of the bus at `index` in a file of a recording: the id in another part if the buses
+    /// are equal, or else a new one.
     fn id(&mut self, set: usize, index: usize, bus: RecordedBus, capture: &mut Capture) -> BusId {
         if self.buses.len() <= set {
             self.buses.resize_with(set + 1, Vec::new);
@@ -350,8 +350,8 @@ fn earliest(sources: &mut [OpenedFile]) -> Result<Option<(usize, &mut OpenedFile
     Ok(earliest.map(|(_, found)| found))
 }
 
-/// The last messages of several files, to detect those that more than one file contains: messages
-/// of the same bus with the same bytes and the same time in nanoseconds.
+/// The last messages of several files, to detect messages that more than one file contains:
+/// messages of the same bus with the same bytes and the same time in nanoseconds.
 #[derive(Debug)]
 struct RecentMessages {
     repeats: Repeats,
@@ -363,7 +363,7 @@ struct RecentMessages {
     repeated: u64,
 }
 
-/// How often a message counts that several files contain.
+/// The number of times that a message counts if several files contain it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Repeats {
     Once,
@@ -377,8 +377,8 @@ impl RecentMessages {
         Self { repeats, files, order, hasher: RandomState::new(), repeated: 0 }
     }
 
-    /// Whether another file contains this message too. Buses are identified by their address;
-    /// messages of a bus without an address are never considered equal.
+    /// Returns true if another file contains this message too. Buses are identified by their
+    /// address; messages of a bus without an address are never considered equal.
     fn has_from_another(
         &mut self,
         file: usize,

@@ -1,4 +1,4 @@
-//! How calls ended, and how long their callers waited.
+//! The outcomes of calls, and the waits of their callers.
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use super::{Capture, CapturedMessage};
 use crate::record::{BusId, RecordedClock, RecordedTime};
 
 worded_enum! {
-    /// How a call ended. Each call has exactly one outcome.
+    /// The outcome of a call. Each call has exactly one outcome.
     #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
     pub enum CallOutcome {
         /// The callee sent a method return.
         Returned = "returned",
-        /// The reply is an error that names neither a time-out nor a callee that left.
+        /// The reply is an error that does not report a timeout or a callee that disconnected.
         Failed = "failed",
         /// The bus replied in the callee's place, because the callee had not replied in time.
         TimedOut = "timed out",
@@ -28,13 +28,13 @@ worded_enum! {
         /// of a reply that may belong to it, the text of a NoReply error, or the signals about
         /// connections that leave.
         Unknown = "unknown",
-        /// The caller expects no reply, and there is none.
+        /// The caller expects no reply, and the recording has none.
         NoReplyExpected = "no reply expected",
     }
 }
 
 impl CallOutcome {
-    /// Returns whether the caller expected a reply and received none, not even an error of the bus.
+    /// Returns true if the caller expected a reply and received none, not even an error of the bus.
     pub const fn is_unanswered(self) -> bool {
         matches!(self, Self::CallerLeft | Self::Waiting)
     }
@@ -95,24 +95,24 @@ impl<'c> CapturedMessage<'c> {
         self.at().after(addressed.unwrap_or_default())
     }
 
-    /// When the caller disconnected, if it did so after it had sent this call.
+    /// The time when the caller disconnected, if it did so after it had sent this call.
     fn caller_left(&self) -> Option<RecordedTime> {
         let left = self.capture().directory().peer(self.from()?).left?;
         (self.at() <= left).then_some(left)
     }
 
-    /// Whether messages of this bus have times.
+    /// Returns true if messages of this bus have times.
     fn has_time(&self) -> bool {
         let bus = self.capture().buses().get(usize::from(self.bus().0));
         bus.is_none_or(|bus| bus.clock != RecordedClock::Absent)
     }
 
-    /// Whether a cut header may be the reason that no reply was found.
+    /// Returns true if a cut header may be the reason that no reply was found.
     fn lost_its_reply(&self) -> bool {
         self.health() == Health::HeaderCut || self.capture().cut.of(self.bus()).replies > 0
     }
 
-    /// Whether a cut header may be the reason that no call was found for this reply.
+    /// Returns true if a cut header may be the reason that no call was found for this reply.
     pub(crate) fn lost_its_call(&self) -> bool {
         self.health() == Health::HeaderCut || self.capture().cut.of(self.bus()).calls > 0
     }
@@ -165,14 +165,15 @@ impl Capture {
         self.ends.get(usize::from(bus.0)).copied().unwrap_or_default()
     }
 
-    /// Whether the recorder cut headers of this bus, so that calls and replies were not paired.
+    /// Returns true if the recorder cut headers of this bus, so that calls and replies were not
+    /// paired.
     pub(crate) fn has_cut_headers(&self, bus: BusId) -> bool {
         let cut = self.cut.of(bus);
         cut.calls > 0 || cut.replies > 0
     }
 
-    /// Whether connections may have left a bus unnoticed: signals that would show it were cut, and
-    /// the recorder did not report their content.
+    /// Returns true if connections may have left a bus unnoticed: signals that would show it were
+    /// cut, and the recorder did not report their content.
     pub(crate) fn hides_departures(&self, bus: BusId) -> bool {
         self.cut.of(bus).hides_departures && !self.directory.has_recorder_on(bus)
     }

@@ -1,6 +1,6 @@
 //! The successive owners of a well-known name.
 
-use super::directory::{News, RecordedPeerId};
+use super::directory::{Novelty, RecordedPeerId};
 use crate::record::RecordedTime;
 
 /// A period in which one connection owned a well-known name.
@@ -12,14 +12,14 @@ pub struct Ownership {
     pub since: Option<RecordedTime>,
     /// The end of the period; `None` if the recording ended first.
     pub until: Option<RecordedTime>,
-    /// When the recorder reported the owner; `None` if a signal of the bus did.
+    /// The time when the recorder reported the owner; `None` if a signal of the bus did.
     reported: Option<RecordedTime>,
-    /// Whether the recorder reported the end, rather than a signal of the bus.
+    /// True if the recorder reported the end, rather than a signal of the bus.
     end_is_reported: bool,
 }
 
 impl Ownership {
-    /// Whether the connection owned the name at this time.
+    /// Returns true if the connection owned the name at this time.
     pub(super) fn holds(&self, at: RecordedTime) -> bool {
         self.since.is_none_or(|since| since <= at) && self.until.is_none_or(|until| at <= until)
     }
@@ -91,9 +91,9 @@ impl NameOwners {
         owner: RecordedPeerId,
         since: Option<RecordedTime>,
         at: RecordedTime,
-    ) -> News {
+    ) -> Novelty {
         if self.current().is_some_and(|current| current.owner == owner) {
-            return News::Old;
+            return Novelty::Old;
         }
         if self.all.is_empty() {
             self.push(Ownership { reported: Some(at), ..Ownership::new(owner, since) });
@@ -101,17 +101,17 @@ impl NameOwners {
             // When last known, the name had another owner or none.
             self.take(owner, since.unwrap_or(at));
         }
-        News::New
+        Novelty::New
     }
 
     /// Records that the name has no owner, as the recorder reports.
-    pub(super) fn released(&mut self, at: RecordedTime) -> News {
+    pub(super) fn released(&mut self, at: RecordedTime) -> Novelty {
         let Some(last) = self.all.last_mut().filter(|last| last.until.is_none()) else {
-            return News::Old;
+            return Novelty::Old;
         };
         last.until = Some(at);
         last.end_is_reported = true;
-        News::New
+        Novelty::New
     }
 
     fn take(&mut self, owner: RecordedPeerId, since: RecordedTime) {
@@ -139,18 +139,18 @@ mod tests {
     use super::*;
 
     /// A piece of information about a name, in file order.
-    enum Learned {
+    enum OwnerInformation {
         Signal(Option<u32>, Option<u32>, i64),
         Found(u32, i64),
         Taken(u32, i64),
         Released(i64),
     }
-    use Learned::{Found, Released, Signal, Taken};
+    use OwnerInformation::{Found, Released, Signal, Taken};
 
     /// The index of the owner, the start and the end of the period.
     type OwnershipSpan = (usize, Option<i64>, Option<i64>);
 
-    fn owners(all: &[Learned]) -> Vec<OwnershipSpan> {
+    fn owners(all: &[OwnerInformation]) -> Vec<OwnershipSpan> {
         let mut owners = NameOwners::default();
         let peer = |number: u32| RecordedPeerId::numbered(number);
         for one in all {
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn ownership_times_come_from_signals_even_after_reports() {
         let (x, y) = (1, 2);
-        let cases: &[(&str, &[Learned], &[OwnershipSpan])] = &[
+        let cases: &[(&str, &[OwnerInformation], &[OwnershipSpan])] = &[
             ("only found", &[Found(x, 5)], &[(1, None, None)]),
             (
                 "found before the signal",

@@ -48,7 +48,7 @@ struct RecordingIdentity {
     recorders: BTreeSet<(Option<String>, String)>,
     /// The process IDs of the buses, with their addresses.
     buses: BTreeSet<(Option<String>, u32)>,
-    /// Whether the file is an excerpt. Excerpts are never split into parts.
+    /// True if the file is an excerpt. Excerpts are never split into parts.
     is_excerpt: bool,
 }
 
@@ -91,8 +91,8 @@ impl RecordingIdentity {
         }
     }
 
-    /// Whether two files belong to one recording, as far as their content shows it. Files of other
-    /// programs do not show it.
+    /// Returns true if two files belong to one recording, as far as their content shows it. Files
+    /// of other programs do not show it.
     fn is_of_the_recording_of(&self, other: &Self) -> bool {
         let share = |buses: &BTreeSet<_>, others: &BTreeSet<_>| {
             buses.is_empty() || others.is_empty() || !buses.is_disjoint(others)

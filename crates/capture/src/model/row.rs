@@ -35,7 +35,7 @@ pub(super) struct MessageRow {
 }
 
 impl MessageRow {
-    /// Whether the fields that pair a call with its reply are missing.
+    /// Returns true if the fields that pair a call with its reply are missing.
     pub(super) const fn is_unpairable(&self) -> bool {
         match self.kind {
             MessageType::MethodCall => self.sender.is_none(),
@@ -49,7 +49,7 @@ const _: () = assert!(size_of::<MessageRow>() == 72, "the documentation says so"
 /// The partner of a message without one.
 pub(super) const ABSENT: u32 = u32::MAX;
 
-/// How much of a message is present, and whether it is valid.
+/// The completeness and validity of a message.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Health {
     /// The message is complete and valid.

@@ -8,7 +8,8 @@ use std::sync::Arc;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct StoredPlace(u64);
 
-/// The bytes of all messages. Those in an uncompressed file stay in it; all others are stored here.
+/// The bytes of all messages. Messages in an uncompressed file stay in it; all others are stored
+/// here.
 #[derive(Debug, Default)]
 pub(super) struct Store {
     files: Vec<Box<dyn ReadAt>>,
@@ -54,7 +55,7 @@ impl StoredPlace {
 }
 
 impl Store {
-    /// Adds a file.
+    /// Adds a file to the store.
     pub(super) fn open(&mut self, file: impl ReadAt + 'static) -> StoredFile {
         self.files.push(Box::new(file));
         StoredFile(self.files.len() as u64)

@@ -1,4 +1,4 @@
-//! Interned texts.
+//! Interned texts of messages.
 
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
@@ -12,7 +12,7 @@ impl TextId {
     /// The empty text, which stands for an absent header field.
     pub const NONE: Self = Self(0);
 
-    /// Returns whether the text is empty, so that the header field is absent.
+    /// Returns true if the text is empty, so that the header field is absent.
     pub const fn is_none(self) -> bool {
         self.0 == 0
     }

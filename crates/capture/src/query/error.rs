@@ -45,7 +45,7 @@ pub enum QueryErrorKind {
         key: String,
     },
     /// A text without quotes contains a sign, which was probably meant as an operator.
-    #[error("{word} has a sign in it; in quotes, \"{word}\", it is a text")]
+    #[error("{word} contains an operator; write it in quotes, \"{word}\", to search for this text")]
     SignInText {
         /// The text that contains the sign.
         word: String,
@@ -76,7 +76,7 @@ pub enum QueryErrorKind {
     /// A path, member or error name is invalid.
     #[error("{0}")]
     Name(NameMistake),
-    /// The value is not one of those that this field accepts.
+    /// The field does not accept this value.
     #[error("{}", unknown_value(*field, found))]
     UnknownValue {
         /// The field with the unknown value.
@@ -123,7 +123,7 @@ impl QueryErrorKind {
 }
 
 impl QueryError {
-    /// Returns whether the query may become valid if more text is appended. Editors use this to
+    /// Returns true if the query may become valid if more text is appended. Editors use this to
     /// show no error while the query is being typed.
     pub fn is_unfinished(&self, text: &str) -> bool {
         match &self.kind {
@@ -141,7 +141,7 @@ impl QueryError {
     }
 }
 
-/// Whether a value of this field can begin with this text.
+/// Returns true if a value of this field can begin with this text.
 fn begins_a_value(field: QueryField, start: &str) -> bool {
     let start = start.to_ascii_lowercase();
     match field {

@@ -9,7 +9,7 @@ use super::pattern::Pattern;
 /// A term, or several terms joined by "and", "or" and "not".
 #[derive(Clone, Debug)]
 pub enum Expression {
-    /// All of these expressions must hold.
+    /// Every one of these expressions must hold.
     All(Vec<Self>),
     /// At least one of these expressions must hold.
     Any(Vec<Self>),
@@ -35,7 +35,7 @@ impl Expression {
         }
     }
 
-    /// Whether one of its terms satisfies the test.
+    /// Returns true if one of its terms satisfies the test.
     pub(super) fn has_term(&self, is_wanted: &dyn Fn(&Term) -> bool) -> bool {
         match self {
             Self::All(parts) | Self::Any(parts) => {
@@ -49,8 +49,8 @@ impl Expression {
 
 /// A single condition on a message.
 ///
-/// For a reply, the path, interface and member are those of its call. A call and its reply have the
-/// same duration and the same error. All other fields are those of the message itself.
+/// For a reply, the path, interface and member come from its call. A call and its reply have the
+/// same duration and the same error. All other fields come from the message itself.
 #[derive(Clone, Debug)]
 pub enum Term {
     /// The pattern matches any text of the message or any text that describes its sender or
@@ -92,7 +92,7 @@ pub struct NumberComparison {
 }
 
 impl NumberComparison {
-    /// Returns whether the comparison holds for a number.
+    /// Returns true if the comparison holds for a number.
     pub fn holds(self, number: u64) -> bool {
         self.order.holds(number, self.with)
     }
@@ -114,7 +114,7 @@ pub enum ComparisonOrder {
 }
 
 impl ComparisonOrder {
-    /// Whether `number` and `with` are in this order.
+    /// Returns true if `number` and `with` are in this order.
     pub(super) fn holds<N: PartialOrd>(self, number: N, with: N) -> bool {
         match self {
             Self::Equal => number == with,

@@ -80,15 +80,16 @@ pub enum NumberField {
 /// The states of a message that `is` tests.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum MessageState {
-    /// It is an error, or a call that an error answers.
+    /// The message is an error, or a call that an error answers.
     Error,
-    /// It is a call without a reply: it timed out, a peer left, or the recording ended first.
+    /// The message is a call without a reply: it timed out, a peer left, or the recording ended
+    /// first.
     Unanswered,
     /// It belongs to a call with this outcome.
     Ended(CallOutcome),
     /// A part of it was not recorded.
     Cut,
-    /// Its body is redacted.
+    /// The body of the message is redacted.
     Redacted,
     /// It violates the D-Bus specification.
     Invalid,

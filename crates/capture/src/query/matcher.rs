@@ -53,7 +53,7 @@ impl<'q> Matcher<'q> {
         Self { expression, scope, bytes: Vec::new(), recipients: None }
     }
 
-    /// Returns whether the query selects the message. The body is read only if a term about
+    /// Returns true if the query selects the message. The body is read only if a term about
     /// arguments decides the result. A body that cannot be read has no arguments.
     pub fn selects(&mut self, message: &CapturedMessage<'_>) -> bool {
         if self.scope.leaves_out(message) {
@@ -62,7 +62,7 @@ impl<'q> Matcher<'q> {
         self.expression.is_none_or(|expression| self.holds(expression, message))
     }
 
-    /// Whether an expression, of this query or another one, holds for a message.
+    /// Returns true if an expression, of this query or another one, holds for a message.
     pub(super) fn holds(&mut self, expression: &Expression, message: &CapturedMessage<'_>) -> bool {
         match expression {
             Expression::All(parts) => parts.iter().all(|part| self.holds(part, message)),
@@ -187,8 +187,8 @@ enum MessageEnd {
     Recipient,
 }
 
-/// Whether the pattern matches the name, the names of its owner or the program at one end of a
-/// message.
+/// Returns true if the pattern matches the name, the names of its owner or the program at one end
+/// of a message.
 fn end(message: &CapturedMessage<'_>, end: MessageEnd, pattern: &Pattern) -> bool {
     let (name, peer) = match end {
         MessageEnd::Sender => (message.sender(), message.from()),
@@ -275,7 +275,7 @@ pub(super) fn error<'c>(message: &CapturedMessage<'c>) -> Option<CapturedMessage
     Some(*message).filter(is_error).or_else(|| message.partner().filter(is_error))
 }
 
-/// Whether the test holds for a value or for any value inside it.
+/// Returns true if the test holds for a value or for any value inside it.
 fn any_inside(value: &Value, test: &dyn Fn(&Value) -> bool) -> bool {
     match value {
         Value::Variant(inside) => any_inside(inside, test),

@@ -42,8 +42,8 @@ pub use matcher::Matcher;
 pub use names::NameMistake;
 pub use parse::DEPTH_MAX;
 pub use pattern::Pattern;
-pub use scope::OfRecorder;
 use scope::QueryScope;
+pub use scope::RecorderMessageCount;
 
 /// A parsed query. The [`Default`] query selects every message.
 #[derive(Clone, Debug, Default)]
@@ -90,11 +90,11 @@ impl Query {
         move |message| scope.leaves_out(message)
     }
 
-    /// Returns the number of messages that this query considers: all messages, without those from
-    /// and to the recorder that it skips.
+    /// Returns the number of messages that this query considers: all messages, without messages
+    /// from and to the recorder that it skips.
     pub fn total(&self, capture: &Capture) -> usize {
         let left_out = match self.scope() {
-            QueryScope::Recording => OfRecorder::default(),
+            QueryScope::Recording => RecorderMessageCount::default(),
             QueryScope::Traffic => Self::default().of_recorder(capture),
         };
         capture.len() - left_out.messages() as usize
@@ -102,13 +102,13 @@ impl Query {
 
     /// Counts the messages from and to the recorder that this query would select if it did not skip
     /// them.
-    pub fn of_recorder(&self, capture: &Capture) -> OfRecorder {
+    pub fn of_recorder(&self, capture: &Capture) -> RecorderMessageCount {
         if self.scope() == QueryScope::Recording || !capture.directory().has_recorder() {
-            return OfRecorder::default();
+            return RecorderMessageCount::default();
         }
         let mut matcher = Matcher::new(self.expression(), QueryScope::Recording);
         let messages = capture.messages().filter(CapturedMessage::is_of_recorder);
-        OfRecorder::new(messages.filter(|message| matcher.selects(message)).count() as u64)
+        RecorderMessageCount::new(messages.filter(|message| matcher.selects(message)).count() as u64)
     }
 
     fn scope(&self) -> QueryScope {

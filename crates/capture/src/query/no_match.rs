@@ -18,7 +18,7 @@ use crate::text::units;
 
 impl Query {
     /// Explains why this query selects none of the messages that `counts` accepts, as part of a
-    /// sentence. The query must select none of them. Each term is tried alone.
+    /// sentence. The query must select no message. Each term is tried alone.
     pub fn no_match(
         &self,
         capture: &Capture,
@@ -36,8 +36,8 @@ impl Query {
             Expression::All(parts) => parts.as_slice(),
             single => std::slice::from_ref(single),
         };
-        let tried = Tried { capture, messages };
-        let reasons: Vec<_> = parts.iter().filter_map(|part| tried.reason(part)).collect();
+        let trial = QueryTrial { capture, messages };
+        let reasons: Vec<_> = parts.iter().filter_map(|part| trial.reason(part)).collect();
         match reasons.is_empty() {
             true => format!(
                 "each of the {} terms matches messages, but no message matches all of them",
@@ -49,17 +49,17 @@ impl Query {
 }
 
 /// The messages on which parts of a query are tried.
-struct Tried<'c> {
+struct QueryTrial<'c> {
     capture: &'c Capture,
     messages: Vec<CapturedMessageId>,
 }
 
-impl<'c> Tried<'c> {
+impl<'c> QueryTrial<'c> {
     fn messages(&self) -> impl Iterator<Item = CapturedMessage<'c>> {
         self.messages.iter().map(|&id| self.capture.message(id))
     }
 
-    /// Why a part of a query matches nothing; `None` if it matches a message.
+    /// The reason why a part of a query matches nothing; `None` if it matches a message.
     fn reason(&self, part: &Expression) -> Option<String> {
         let mut matcher = Matcher::new(None, QueryScope::Recording);
         if self.messages().any(|message| matcher.holds(part, &message)) {
@@ -225,8 +225,8 @@ fn texts_of(capture: &Capture, peer: RecordedPeerId, field: TextField) -> Vec<&s
     texts
 }
 
-/// Suggests texts: those that differ only in case, or else those that contain the pattern, or else
-/// those that are similar.
+/// Suggests texts: texts that differ only in case, or else texts that contain the pattern, or else
+/// similar texts.
 fn likely<'f>(pattern: &Pattern, found: &'f HashMap<Cow<'_, str>, u64>) -> Vec<(&'f str, u64)> {
     let wanted = pattern.to_string();
     let lower = match pattern {

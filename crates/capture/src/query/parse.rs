@@ -283,8 +283,8 @@ impl<'t> QueryCursor<'t> {
         Ok(sign.applied(Expression::Term(Term::Rule(Box::new(rule)))))
     }
 
-    /// Whether a value comes next, possibly after blanks, which are then skipped. After blanks, a
-    /// field with its sign and a word that joins terms are not values.
+    /// Returns true if a value comes next, possibly after blanks, which are then skipped. After
+    /// blanks, a field with its sign and a word that joins terms are not values.
     fn is_at_value(&mut self) -> bool {
         let mut ahead = Self { text: self.text, at: self.at };
         let is_behind_blank = ahead.is_at_blank();
@@ -545,12 +545,12 @@ fn pair_len(text: &str) -> Option<(usize, bool)> {
     Some((key.len() + 1 + len, value.starts_with('\'')))
 }
 
-/// Whether a text after a colon is the rest of a unique name as buses assign them: `:1.7`.
+/// Returns true if a text after a colon is the rest of a unique name as buses assign them: `:1.7`.
 fn is_like_unique_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_digit()) && text.contains('.')
 }
 
-/// Whether a word is a key of match rules. Words that are also fields mean the field.
+/// Returns true if a word is a key of match rules. Words that are also fields mean the field.
 fn is_rule_key(word: &str) -> bool {
     let argument = || {
         let digits = word.strip_prefix("arg")?.trim_end_matches(|c: char| c.is_ascii_alphabetic());

@@ -32,7 +32,7 @@ impl Pattern {
         Self::Contains(text.to_ascii_lowercase().into())
     }
 
-    /// Returns whether the pattern matches a text.
+    /// Returns true if the pattern matches a text.
     pub fn selects(&self, text: &str) -> bool {
         match self {
             Self::Equal(wanted) => **wanted == *text,

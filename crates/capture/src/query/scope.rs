@@ -14,7 +14,7 @@ use crate::text::units::counted;
 pub(super) enum QueryScope {
     /// All messages of the recording.
     Recording,
-    /// All messages except those that exist only because of the recorder.
+    /// All messages except messages that exist only because of the recorder.
     Traffic,
 }
 
@@ -36,9 +36,9 @@ impl QueryScope {
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
-pub struct OfRecorder(u64);
+pub struct RecorderMessageCount(u64);
 
-impl OfRecorder {
+impl RecorderMessageCount {
     /// Creates a count of messages from and to the recorder.
     pub const fn new(messages: u64) -> Self {
         Self(messages)
@@ -56,7 +56,7 @@ impl OfRecorder {
     }
 }
 
-impl fmt::Display for OfRecorder {
+impl fmt::Display for RecorderMessageCount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (verb, object) = if self.0 == 1 { ("is", "it") } else { ("are", "them") };
         let messages = counted(self.0, "message", "messages");

@@ -21,7 +21,7 @@ pub(super) struct ShownBody<'c> {
     pub(super) names: Vec<Option<&'c str>>,
 }
 
-/// The reasons why the arguments are not those of the original message.
+/// The reasons why the arguments differ from the original message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Problem {
     Cut,

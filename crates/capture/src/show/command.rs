@@ -53,7 +53,7 @@ pub enum Inexpressible {
 /// The parts of a call or signal that a command sends.
 #[derive(Clone, Copy, Debug)]
 pub struct CommandParts<'p> {
-    /// Whether it is a call or a signal.
+    /// The kind of the message: a call or a signal.
     pub kind: CommandKind,
     /// The bus to send it to.
     pub bus: CommandBus<'p>,

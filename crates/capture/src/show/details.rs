@@ -210,7 +210,8 @@ impl<'c> CallDetails<'c> {
         };
     }
 
-    /// When the processes of caller and callee ran on a processor, if that was recorded.
+    /// Appends the times when the processes of caller and callee ran on a processor, if that was
+    /// recorded.
     fn push_processors(&self, text: &mut String, call: &CapturedMessage<'c>) {
         if call.partner().is_none() || self.processors.is_empty() {
             return;
@@ -329,7 +330,7 @@ fn short(capture: &Capture, id: RecordedPeerId) -> String {
     }
 }
 
-/// Why the phases of a call are unknown.
+/// The reason why the phases of a call are unknown.
 fn why_unknown(call: &CapturedMessage<'_>) -> &'static str {
     let method = call.capture().buses().get(usize::from(call.bus().0)).map(|bus| bus.method);
     match method.unwrap_or_default() {

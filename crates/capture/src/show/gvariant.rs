@@ -10,8 +10,8 @@ use super::body::{Problem, ShownBody, push_named};
 use crate::model::CapturedMessage;
 use crate::text::visible::printable;
 
-/// Formats a message as one line: signals like gdbus, other messages with sender and destination in
-/// front.
+/// Formats a message in a single line: signals like gdbus, other messages with sender and
+/// destination in front.
 pub(super) fn push_message(text: &mut String, message: &CapturedMessage<'_>, body: &ShownBody<'_>) {
     let member = message.full_member();
     let (from, to) = (message.sender(), message.destination());

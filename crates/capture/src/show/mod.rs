@@ -79,7 +79,8 @@ impl MessageFormat {
         Ok(())
     }
 
-    /// Whether the format contains texts unchanged. The other formats have their own escapes.
+    /// Returns true if the format contains texts unchanged. The other formats have their own
+    /// escapes.
     const fn prints_texts_raw(self) -> bool {
         match self {
             Self::Busctl | Self::DbusSend => true,

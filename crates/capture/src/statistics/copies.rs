@@ -1,4 +1,4 @@
-//! How often messages are copied and validated on their way.
+//! The number of times that messages are copied and validated on their way.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,63 +11,65 @@ use crate::recipients::{SignalRecipients, is_broadcast};
 use crate::record::{BusId, Fact, RecordedTotals};
 use crate::text::units::counted;
 
-/// How often messages were copied and validated on their way from sender to recipients.
+/// The number of times that messages were copied and validated on their way from sender to
+/// recipients.
 ///
-/// Programs that use libdbus and dbus-daemon copy a message with r recipients 4+2r times and validate it 1+2r
-/// times. A message that the bus itself sends is copied 1+2r times and validated 2r times. This is the
-/// [model](Self::model). What a bus of ours did is [measured](Self::measured) by the bus.
+/// With libdbus and dbus-daemon, a message with r recipients is copied 4+2r times and validated
+/// 1+2r times. A message that the bus itself sends is copied 1+2r times and validated 2r times.
+/// This is the [model](Self::model). Diligence [measures](Self::measured) its own copies.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct CopyStatistics {
-    /// Messages whose recipients are known.
+    /// The number of messages with known recipients.
     messages: u64,
-    /// Their recipients.
+    /// The number of recipients of these messages.
     deliveries: u64,
-    /// Messages whose recipients are not known.
+    /// The number of messages with unknown recipients.
     unknown: u64,
-    /// By the model.
+    /// The numbers according to the model of libdbus.
     model: Option<Model>,
-    /// What all buses of the recording counted while it was made.
+    /// The numbers that all buses counted during the recording.
     measured: Option<MeasuredCopies>,
-    /// Whether buses counted something that does not apply, since only some messages are selected.
+    /// True if the counts of the buses do not apply, because only some messages are selected.
     #[serde(skip)]
     is_part_of_measured: bool,
 }
 
-/// Copies and validations by the model of libdbus.
+/// Copies and validations according to the model of libdbus.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Model {
-    /// Copies of each message.
+    /// The average number of copies of a message.
     pub copies_per_message: f64,
-    /// Copies of all messages, for each delivery; `None` without deliveries.
+    /// The average number of copies for each delivery; `None` without deliveries.
     pub copies_per_delivery: Option<f64>,
-    /// Validations of each message.
+    /// The average number of validations of a message.
     pub validations_per_message: f64,
-    /// Validations of all messages, for each delivery; `None` without deliveries.
+    /// The average number of validations for each delivery; `None` without deliveries.
     pub validations_per_delivery: Option<f64>,
 }
 
-/// Copies and validations as buses of ours counted them, on the whole bus, while the recording was made.
+/// Copies and validations that Diligence counted during the recording, on the whole bus.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct MeasuredCopies {
-    /// What the buses counted.
+    /// The counters of the buses.
     #[serde(flatten)]
     pub totals: RecordedTotals,
-    /// Bytes of messages that the buses themselves sent, which they do not receive.
+    /// The bytes of messages that the buses themselves sent, which they do not receive.
     pub own_bytes: u64,
-    /// How often the bytes of a message were copied: once when the sender put the message together,
-    /// twice by the kernel on the way to the bus and for each recipient, and within the bus.
+    /// The average number of copies of a byte that was sent: one when the sender assembles the
+    /// message, two in the kernel on the way to the bus and to each recipient, and those within the
+    /// bus.
     pub copies_per_message: f64,
-    /// The same for each byte that was delivered; `None` without deliveries.
+    /// The average number of copies of a byte that was delivered; `None` without deliveries.
     pub copies_per_delivery: Option<f64>,
-    /// `copies_per_message` by the model, for the same bytes.
+    /// `copies_per_message` according to the model, for the same bytes.
     pub model_copies_per_message: f64,
-    /// How often the bus validated a message.
+    /// The average number of validations of a message by the bus.
     pub validations_per_message: f64,
 }
 
 impl CopyStatistics {
-    /// The copies of the messages that a query selects. Buses count all messages together, so there is
-    /// nothing measured if the query selects only some.
+    /// Counts the copies of the messages that a query selects. Buses count all messages together,
+    /// so no measurement is available if the query selects only some.
     pub fn of(capture: &Capture, query: &Query) -> Self {
         let mut recipients = SignalRecipients::find(capture).ok();
         let mut matcher = query.matcher();
@@ -91,19 +93,19 @@ impl CopyStatistics {
         }
     }
 
-    /// By the model; `None` if the recipients of no message are known.
+    /// The numbers according to the model; `None` if the recipients of no message are known.
     pub const fn model(&self) -> Option<Model> {
         self.model
     }
 
-    /// As the buses counted; `None` unless all buses of the recording are ours and were asked at its
-    /// start and at its end.
+    /// The numbers that the buses counted; `None` unless each bus of the recording is Diligence and
+    /// reported its counters at the start and at the end.
     pub const fn measured(&self) -> Option<MeasuredCopies> {
         self.measured
     }
 }
 
-/// The recipients of a message, as far as they are known.
+/// The number of recipients of a message, if known.
 fn count(message: &CapturedMessage<'_>, recipients: Option<&mut SignalRecipients>) -> Option<u64> {
     if let Some(copies) = message.deliveries() {
         return Some(copies.len() as u64);
@@ -115,12 +117,12 @@ fn count(message: &CapturedMessage<'_>, recipients: Option<&mut SignalRecipients
     Some(u64::from(message.to().is_some() && !is_for_bus))
 }
 
-/// What the model needs to know of messages.
+/// The counts that the model needs.
 #[derive(Default)]
 struct Counts {
     messages: u64,
     deliveries: u64,
-    /// Messages that the bus itself sent.
+    /// The number of messages that the bus itself sent.
     of_bus: u64,
 }
 
@@ -131,7 +133,7 @@ impl Counts {
         self.of_bus += u64::from(message.sender_id() == message.capture().driver());
     }
 
-    /// `None` without messages.
+    /// Applies the model; `None` without messages.
     fn model(&self) -> Option<Model> {
         let received = self.messages - self.of_bus;
         let copies = MODEL_RECEIVED * received + MODEL_OF_BUS * self.of_bus + 2 * self.deliveries;
@@ -146,11 +148,12 @@ impl Counts {
     }
 }
 
-/// Copies of a message that the bus receives, by the model, without those of its delivery: the sender puts it
-/// together and copies it into the socket, the bus reads it and takes it apart.
+/// The copies of a message that the bus receives, without the copies for its delivery: the sender
+/// assembles it and writes it to the socket, the bus reads it and parses it.
 const MODEL_RECEIVED: u64 = 4;
 
-/// The same of a message that the bus itself sends: it puts the message together.
+/// The copies of a message that the bus itself sends, without the copies for its delivery: the bus
+/// assembles it.
 const MODEL_OF_BUS: u64 = 1;
 
 impl MeasuredCopies {
@@ -190,7 +193,7 @@ impl MeasuredCopies {
     }
 }
 
-/// A line for people; empty if nothing is known.
+/// Prints one line; nothing if no numbers are known.
 impl fmt::Display for CopyStatistics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(measured) = self.measured {

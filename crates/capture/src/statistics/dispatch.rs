@@ -1,4 +1,4 @@
-//! How long the bus had the messages of each member.
+//! The time that the bus spent on the messages of each member.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -11,13 +11,13 @@ use crate::model::{Capture, CapturedMessage};
 use crate::table::{Cell, Column, ColumnUnit, DataTable};
 use crate::timeline::{BusPhase, BusSum, BusTimes, count_columns, phase_column};
 
-/// How long the bus had the messages of each member, calls and what answers them apart, with the mean
-/// time of each phase. The first row is of all messages, then come those that took the bus longest, all
-/// messages of a member together.
+/// Creates a table of the time that the bus spent on the messages of each member, with the mean
+/// time of each phase. Calls and their replies have separate rows. The first row covers all
+/// messages; the others are sorted by total time, the longest first.
 ///
 /// # Errors
 ///
-/// If the bus did not record itself.
+/// If the recording is not a trace of the bus.
 pub fn dispatch(
     capture: &Capture,
     mut selects: impl FnMut(&CapturedMessage<'_>) -> bool,
@@ -71,5 +71,5 @@ fn cells(labels: Vec<Cell>, sum: &mut BusSum, phases: &[BusPhase]) -> Vec<Cell> 
     labels.into_iter().chain([total]).chain(counts).chain(phases).collect()
 }
 
-/// The row of all messages.
+/// The label of the row for all messages.
 const ALL: &str = "(all)";

@@ -13,7 +13,7 @@ use crate::recipients::{SignalRecipients, Unknowable, is_broadcast};
 use crate::record::{BusId, TimeSpan};
 use crate::table::{Cell, Column, ColumnUnit, DataTable};
 
-/// Messages by what they have in common.
+/// Messages grouped by a key.
 #[derive(Debug)]
 pub struct GroupedTraffic<'c> {
     by: GroupKeyKind,
@@ -21,40 +21,41 @@ pub struct GroupedTraffic<'c> {
     places: HashMap<(BusId, MessageGroupKey), u32, RandomState>,
     groups: Vec<(BusId, MessageGroupKey, MessageGroup)>,
     span: TimeSpan,
-    /// Recipients of broadcast signals, or why they are unknown; `None` if they are not counted.
+    /// The recipients of broadcast signals, or the reason why they are unknown; `None` if they are
+    /// not counted.
     recipients: Option<Result<SignalRecipients, Unknowable>>,
 }
 
-/// What messages of a group are, together.
+/// The totals of a group of messages.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct MessageGroup {
-    /// How many.
+    /// The number of messages.
     pub messages: u64,
-    /// Bytes that they had.
+    /// The size of the messages in bytes.
     pub bytes: u64,
-    /// Calls among them.
+    /// The number of calls.
     pub calls: u64,
-    /// Signals among them.
+    /// The number of signals.
     pub signals: u64,
-    /// Calls of each outcome, by [`CallOutcome`].
+    /// The number of calls with each outcome, indexed by [`CallOutcome`].
     outcomes: [u64; CallOutcome::ALL.len()],
-    /// From call to return, in nanoseconds; only of calls that returned.
+    /// The durations in nanoseconds from call to reply, of calls with a successful reply.
     pub durations: Vec<u64>,
-    /// How long callers waited in all other calls, in nanoseconds, all together.
+    /// The total wait of callers in all other calls, in nanoseconds.
     pub failed_total: u64,
-    /// The longest of these waits.
+    /// The longest of these waits in nanoseconds.
     pub failed_max: u64,
-    /// Recipients of its broadcast signals.
+    /// The recipients of broadcast signals in the group.
     audience: GroupAudience,
 }
 
-/// The recipients of broadcast signals, of those signals whose recipients are known.
+/// The recipients of the broadcast signals whose recipients are known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct GroupAudience {
     signals: u64,
-    /// Of all these signals together.
+    /// The total number of recipients.
     recipients: u64,
-    /// Of the signal with the most recipients.
+    /// The recipients of the signal with the most recipients.
     peak: u64,
 }
 
@@ -78,7 +79,7 @@ impl GroupAudience {
 }
 
 impl MessageGroup {
-    /// Takes in what another group has counted.
+    /// Adds the counts of another group.
     pub(crate) fn merge(&mut self, other: Self) {
         self.messages += other.messages;
         self.bytes += other.bytes;
@@ -93,7 +94,7 @@ impl MessageGroup {
         self.audience.merge(other.audience);
     }
 
-    /// Counts a message.
+    /// Adds a message to the group.
     pub fn add(&mut self, message: &CapturedMessage<'_>) {
         self.messages += 1;
         self.bytes += u64::from(message.len());
@@ -118,43 +119,44 @@ impl MessageGroup {
         self.failed_max = self.failed_max.max(waited);
     }
 
-    /// How many calls had this outcome.
+    /// The number of calls with this outcome.
     pub const fn calls_that(&self, outcome: CallOutcome) -> u64 {
         self.outcomes[outcome as usize]
     }
 
-    /// Calls that got an error, or that timed out, or whose callee left.
+    /// The number of calls that failed, timed out, or whose callee disconnected.
     pub const fn failures(&self) -> u64 {
         self.calls_that(CallOutcome::Failed)
             + self.calls_that(CallOutcome::TimedOut)
             + self.calls_that(CallOutcome::CalleeLeft)
     }
 
-    /// Calls whose callers left before a reply, or were waiting when the recording ended.
+    /// The number of calls whose caller disconnected before a reply, or was waiting when the
+    /// recording ended.
     pub const fn unanswered(&self) -> u64 {
         self.calls_that(CallOutcome::CallerLeft) + self.calls_that(CallOutcome::Waiting)
     }
 
-    /// Time that callers have waited, whatever came of it.
+    /// The total wait of callers, whatever the outcome.
     fn waited(&self) -> u64 {
         self.durations.iter().fold(self.failed_total, |sum, &nanos| sum.saturating_add(nanos))
     }
 }
 
-/// What of the groups a table tells.
+/// The columns of a table of groups.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum View {
     Everything,
-    /// The same with the recipients of signals.
+    /// All columns, including the recipients of signals.
     EverythingWithRecipients,
     Traffic,
     Times,
-    /// The signals with more recipients than most.
+    /// Only signals with more recipients than usual.
     Recipients,
 }
 
 impl<'c> GroupedTraffic<'c> {
-    /// No messages yet.
+    /// Creates an empty collection.
     pub fn new(capture: &'c Capture, by: GroupKeyKind) -> Self {
         Self {
             by,
@@ -166,12 +168,13 @@ impl<'c> GroupedTraffic<'c> {
         }
     }
 
-    /// No messages yet; counts how many recipients broadcast signals have, if the recording shows it.
+    /// Creates an empty collection that also counts the recipients of broadcast signals, if the
+    /// recording shows them.
     pub fn with_recipients(capture: &'c Capture, by: GroupKeyKind) -> Self {
         Self { recipients: Some(SignalRecipients::find(capture)), ..Self::new(capture, by) }
     }
 
-    /// Why recipients of broadcast signals in these groups were not counted; `None` if they were, or if
+    /// The reason why recipients of broadcast signals were not counted; `None` if they were, or if
     /// there are no such signals.
     pub fn unknown_recipients(&self) -> Option<Unknowable> {
         let has_signals = self.groups().any(|group| group.signals > 0);
@@ -179,7 +182,7 @@ impl<'c> GroupedTraffic<'c> {
         has_signals.then_some(*reason)
     }
 
-    /// Counts a message of the capture.
+    /// Adds a message of the capture to its group.
     pub fn add(&mut self, message: &CapturedMessage<'c>) {
         self.span.add(message.at());
         let Some(key) = self.by.key(message, &mut self.names) else { return };
@@ -198,12 +201,12 @@ impl<'c> GroupedTraffic<'c> {
         }
     }
 
-    /// All groups.
+    /// Returns all groups, in no particular order.
     pub fn groups(&self) -> impl Iterator<Item = &MessageGroup> {
         self.groups.iter().map(|(_, _, group)| group)
     }
 
-    /// All that is known of each group, those with most messages first.
+    /// Creates a table with all columns, sorted by the number of messages.
     pub fn table(&self) -> DataTable {
         let view = match self.recipients {
             Some(_) => View::EverythingWithRecipients,
@@ -212,20 +215,20 @@ impl<'c> GroupedTraffic<'c> {
         self.rows(view, |group| group.messages)
     }
 
-    /// The groups that have a signal with more than three recipients, the one with most
-    /// recipients first; `None` if recipients are not known.
+    /// Creates a table of the groups that have a signal with more than three recipients, sorted by
+    /// recipients; `None` if recipients are unknown.
     pub fn most_recipients(&self) -> Option<DataTable> {
         let is_known = matches!(self.recipients, Some(Ok(_)));
         is_known.then(|| self.rows(View::Recipients, |group| group.audience.peak))
     }
 
-    /// How many messages each group is, those with most first.
+    /// Creates a table of the traffic of each group, sorted by the number of messages.
     pub fn traffic(&self) -> DataTable {
         self.rows(View::Traffic, |group| group.messages)
     }
 
-    /// How long the calls of each group took, those first that callers have waited longest for, all
-    /// calls together. Groups without calls are not there.
+    /// Creates a table of the durations of the calls in each group, sorted by the total wait of
+    /// callers. Groups without calls are omitted.
     pub fn times(&self) -> DataTable {
         self.rows(View::Times, MessageGroup::waited)
     }
@@ -294,7 +297,8 @@ impl View {
 
 const CALLS: Column = Column::number("calls", ColumnUnit::Count);
 
-/// How long callers waited in all calls, whatever came of them: the order of the table.
+/// The column of the total wait of callers, whatever the outcome. It determines the order of the
+/// table.
 const WAITED: Column = Column::number("waited", ColumnUnit::Time);
 
 const TRAFFIC: &[Column] = &[
@@ -306,7 +310,8 @@ const TRAFFIC: &[Column] = &[
     SIGNALS.spare(),
 ];
 
-/// The traffic beside much else: names are worth more room than what follows from other columns.
+/// The traffic columns of a wide table. Names need more space than columns that can be derived from
+/// others.
 fn spared_traffic() -> Vec<Column> {
     let is_derived = |column: &Column| column.unit == ColumnUnit::Share;
     TRAFFIC.iter().map(|it| if is_derived(it) { it.spare() } else { *it }).collect()
@@ -314,13 +319,13 @@ fn spared_traffic() -> Vec<Column> {
 
 const SIGNALS: Column = Column::number("signals", ColumnUnit::Count);
 
-/// Of broadcast signals: on average, and of the signal with the most.
+/// The columns for recipients of broadcast signals: the average, and the maximum.
 const RECIPIENTS: [Column; 2] = [
     Column::number("recipients", ColumnUnit::Mean),
     Column::number("peak recipients", ColumnUnit::Count),
 ];
 
-/// Signals of services reach up to this number of recipients without being worth a look.
+/// The number of recipients up to which signals of services are considered usual.
 const RECIPIENTS_USUAL: u64 = 3;
 
 fn traffic(group: &MessageGroup, messages: u64, span: Duration) -> Vec<Cell> {
@@ -376,12 +381,12 @@ fn times(group: &MessageGroup) -> [Cell; 15] {
     ]
 }
 
-/// How many, where none is nothing to look at.
+/// A cell with a number; zero is left empty.
 const fn counted(count: u64) -> Cell {
     if count == 0 { Cell::Absent } else { Cell::Count(count) }
 }
 
-/// How long, where no time is nothing to look at.
+/// A cell with a duration; zero is left empty.
 const fn nanos(nanos: u64) -> Cell {
     if nanos == 0 { Cell::Absent } else { Cell::nanos(nanos) }
 }

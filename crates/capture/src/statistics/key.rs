@@ -1,4 +1,4 @@
-//! What messages can be grouped by.
+//! Keys by which messages are grouped.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -10,35 +10,34 @@ use crate::model::{Capture, CapturedMessage, RecordedPeer, RecordedPeerId, TextI
 use crate::record::{BusId, RecordedProcess};
 use crate::table::{Cell, Column};
 
-/// What messages are grouped by.
+/// The kind of key by which messages are grouped.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum GroupKeyKind {
-    /// Method or signal, with its interface and the service that has it. A reply belongs to its
-    /// call.
+    /// The method or signal, with its interface and service. A reply has the key of its call.
     Member,
-    /// The service that is called, or that emits. A reply belongs to its call.
+    /// The service that is called, or that emits the signal. A reply has the key of its call.
     Service,
-    /// The interface, of replies that of the call.
+    /// The interface. A reply has the key of its call.
     Interface,
-    /// The object, of replies that of the call.
+    /// The object path. A reply has the key of its call.
     Path,
-    /// The connection that sends.
+    /// The connection that sends the message.
     Sender,
-    /// The process that sends; a connection of which none is known stands for itself.
+    /// The process that sends the message. A connection without a known process is its own group.
     Process,
-    /// The systemd unit that sends.
+    /// The systemd unit that sends the message.
     Unit,
-    /// Sender and recipient.
+    /// The sender and the recipient.
     Pair,
-    /// The type.
+    /// The type of the message.
     Type,
-    /// The name of the error; of errors alone.
+    /// The name of the error; only errors have this key.
     Error,
-    /// The bus.
+    /// The bus of the message.
     Bus,
 }
 
-/// What messages of one group have in common. Connections stand under a name, see [`CanonicalNames`].
+/// The key of a group. Connections are represented by a name, see [`CanonicalNames`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum MessageGroupKey {
     Member {
@@ -56,7 +55,7 @@ pub(super) enum MessageGroupKey {
     Bus,
 }
 
-/// What a message is, in one byte.
+/// The type of a message in one byte.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum MessageTypeKey {
     Call,
@@ -91,7 +90,7 @@ impl MessageTypeKey {
 }
 
 impl GroupKeyKind {
-    /// The columns that say which group a row is about.
+    /// The columns that identify the group of a row.
     pub(super) fn columns(self) -> Vec<Column> {
         let names: &[&'static str] = match self {
             Self::Member => &["member", "service", "type"],
@@ -107,14 +106,14 @@ impl GroupKeyKind {
             Self::Bus => &["bus"],
         };
         let column = |&name| match (self, name) {
-            // Which columns have numbers tells that mostly.
+            // The type mostly follows from which columns have numbers.
             (Self::Member, "type") => Column::text(name).helpful(),
             _ => Column::text(name),
         };
         names.iter().map(column).collect()
     }
 
-    /// The group of a message; `None` if it belongs to none.
+    /// The key of a message; `None` if it belongs to no group.
     pub(super) fn key(
         self,
         message: &CapturedMessage<'_>,
@@ -150,16 +149,16 @@ impl GroupKeyKind {
     }
 }
 
-/// The names under which connections are counted: of a unique name the first well-known name that
-/// its connection has owned. What is addressed to a well-known name is counted under that one.
+/// The names that represent connections: for a unique name, the first well-known name that its
+/// connection has owned. A message to a well-known name is counted under that name.
 #[derive(Debug)]
 pub(super) struct CanonicalNames<'c> {
     capture: &'c Capture,
-    /// By bus and text, the name; `NONE` until it is asked for.
+    /// The canonical names by bus and text; `NONE` until computed.
     canonical: Vec<Vec<TextId>>,
-    /// By connection, the first connection of the same process.
+    /// For each connection, the first connection of the same process.
     processes: Vec<u32>,
-    /// By connection, the first connection of the same systemd unit.
+    /// For each connection, the first connection of the same systemd unit.
     units: Vec<u32>,
 }
 
@@ -170,7 +169,7 @@ impl<'c> CanonicalNames<'c> {
         Self { capture, canonical: Vec::new(), processes, units }
     }
 
-    /// Whom a call is for, or who emits.
+    /// The service that is called, or that emits the signal.
     fn service(&mut self, message: &CapturedMessage<'_>) -> TextId {
         let of = match message.kind() {
             MessageType::MethodCall => message.destination_id(),
@@ -195,7 +194,7 @@ impl<'c> CanonicalNames<'c> {
         found
     }
 
-    /// The cells of a group's row.
+    /// The cells that identify a group.
     pub(super) fn cells(&self, by: GroupKeyKind, bus: BusId, key: MessageGroupKey) -> Vec<Cell> {
         let text = |id: TextId| Cell::text(self.capture.strings().get(id));
         let name = |id: TextId| Cell::text(self.label(bus, id));
@@ -230,7 +229,7 @@ impl<'c> CanonicalNames<'c> {
         }
     }
 
-    /// What a reply belongs to whose call was not found.
+    /// The label for replies without a recorded call.
     fn loose(&self, bus: BusId) -> &'static str {
         if self.capture.has_cut_headers(bus) { UNKNOWN_CALL } else { NO_CALL }
     }
@@ -256,8 +255,8 @@ impl<'c> CanonicalNames<'c> {
     }
 }
 
-/// By connection, the first connection whose process has the same in common with it; a connection
-/// of whose process that is not known stands for itself.
+/// For each connection, the first connection whose process has the same value. A connection without
+/// a value represents itself.
 fn firsts<T: Eq + Hash>(
     capture: &Capture,
     common: impl Fn(&RecordedProcess) -> Option<T>,
@@ -273,23 +272,23 @@ fn firsts<T: Eq + Hash>(
     capture.directory().peers().map(number).collect()
 }
 
-/// Who stands for the sender of a message.
+/// The connection that represents the sender of a message.
 fn of_sender(firsts: &[u32], message: &CapturedMessage<'_>) -> u32 {
     message.from().map_or(UNKNOWN, |peer| firsts[peer.index()])
 }
 
-/// Who stands for the sender of a message that has none.
+/// Represents the sender of a message that has none.
 const UNKNOWN: u32 = u32::MAX;
 
-/// Who sent a message, or whom a call is for, if the header does not say.
+/// The label for a sender or callee that the header does not name.
 const UNKNOWN_NAME: &str = "(unknown)";
-/// The recipients of a broadcast.
+/// The label for the recipients of a broadcast.
 const ALL: &str = "(all)";
-/// The recipients of a message that has no destination, or whose destination was cut.
+/// The label for the recipients of a message that has no destination, or whose destination was cut.
 const ALL_OR_UNKNOWN: &str = "(all or unknown)";
 
 const NO_CALL: &str = "(reply to no recorded call)";
 const UNKNOWN_CALL: &str = "(reply to an unknown call)";
 
-/// The member of calls and signals whose header does not name it.
+/// The label for the member of calls and signals whose header does not name it.
 const NO_HEADER: &str = "(header cut or invalid)";

@@ -1,4 +1,4 @@
-//! How large the messages of each member are.
+//! The sizes of the messages of each member.
 
 use std::cmp::Reverse;
 
@@ -8,8 +8,8 @@ use crate::collected::collected;
 use crate::model::{Capture, CapturedMessage};
 use crate::table::{Cell, Column, ColumnUnit, DataTable};
 
-/// The smallest, mean and largest message of each member, calls and what answers them apart. Those
-/// with most bytes come first.
+/// Creates a table with the smallest, mean and largest message of each member. Calls and their
+/// replies have separate rows. The rows are sorted by total bytes, the most first.
 pub fn member_sizes<'c>(
     capture: &'c Capture,
     messages: impl Iterator<Item = CapturedMessage<'c>>,
@@ -32,7 +32,7 @@ pub fn member_sizes<'c>(
     table
 }
 
-/// Of sizes of which there is one at least.
+/// The cells of a list of sizes, which must not be empty.
 fn numbers(sizes: &[u64]) -> [Cell; 5] {
     let (count, total) = (sizes.len() as u64, sizes.iter().sum::<u64>());
     let bytes = |size: Option<u64>| size.map_or(Cell::Absent, Cell::Bytes);

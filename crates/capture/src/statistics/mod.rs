@@ -1,18 +1,19 @@
-//! What a recording shows in numbers.
+//! Statistics of recordings.
 //!
-//! - [`TableSubject`]: of what there are tables, by the names that people use.
-//! - [`Summary`]: the whole in a few numbers, and what there is to know before they are believed.
-//! - [`CopyStatistics`]: how often messages were copied and validated.
+//! - [`TableSubject`]: the tables, by the names that commands accept.
+//! - [`Summary`]: totals, with caveats about the recording.
+//! - [`CopyStatistics`]: the number of copies and validations of messages.
 //! - [`GroupedTraffic`]: traffic and durations by member, service, sender, process, pair.
-//! - [`sizes`]: messages by size, with the time that they cost by a [`Sweep`].
+//! - [`sizes`]: messages by size, with their cost according to a [`Sweep`].
 //! - [`member_sizes`]: the smallest, mean and largest message of each member.
-//! - [`recipients`]: how many get each signal.
-//! - [`replies`]: calls without an answer, answers without a call.
-//! - [`dispatch`]: how long the bus had the messages of each member, and in which phases.
-//! - [`switches`]: how often processes were switched, for each call.
-//! - [`rules`]: who asks for what, and how often the same.
+//! - [`recipients`]: the number of recipients of signals.
+//! - [`replies`]: calls without a reply, and replies without a call.
+//! - [`dispatch`]: the time that the bus spent on the messages of each member, by phase.
+//! - [`switches`]: the number of context switches for each call.
+//! - [`rules`]: the match rules of each connection, with duplicates.
 //!
-//! Every number is exact: durations are sorted, nothing is estimated but what is called so.
+//! Every number is exact, unless it is marked as an estimate: percentiles are computed from sorted
+//! durations.
 
 mod copies;
 mod dispatch;

@@ -1,4 +1,4 @@
-//! How many get each signal.
+//! The number of recipients of broadcast signals.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,12 @@ use crate::model::{Capture, CapturedMessage};
 use crate::recipients::{SignalRecipients, Unknowable, is_broadcast};
 use crate::table::{Cell, Column, ColumnUnit, DataTable};
 
-/// How many broadcast signals had how many recipients: as the bus has written, or else by the match
-/// rules of all connections.
+/// Creates a table of broadcast signals by their number of recipients, from the trace of the bus or
+/// from the match rules of all connections.
 ///
 /// # Errors
 ///
-/// If neither is known.
+/// If the recording has neither.
 pub fn recipients(
     capture: &Capture,
     mut selects: impl FnMut(&CapturedMessage<'_>) -> bool,

@@ -1,11 +1,13 @@
-//! Calls without an answer, and answers without a call.
+//! Calls without a reply, and replies without a call.
 
 use wire::message::MessageType;
 
-use crate::model::{CallOutcome, Capture, CapturedMessage, LooseKind, TextId, loose_replies};
+use crate::model::{
+    CallOutcome, Capture, CapturedMessage, TextId, UnpairedReplyKind, unpaired_replies,
+};
 use crate::table::{Cell, Column, ColumnUnit, DataTable};
 
-/// Calls to which no callee replied.
+/// Returns the calls to which no callee replied.
 fn unanswered(capture: &Capture) -> impl Iterator<Item = (CapturedMessage<'_>, CallOutcome)> {
     let calls = capture.messages().filter(|message| message.kind() == MessageType::MethodCall);
     let outcomes = calls.filter_map(|call| Some((call, call.outcome()?)));
@@ -15,8 +17,8 @@ fn unanswered(capture: &Capture) -> impl Iterator<Item = (CapturedMessage<'_>, C
     })
 }
 
-/// Calls to which the callee did not reply, with how long their callers waited, and replies that came late or belong to
-/// no call.
+/// Creates a table of the calls to which the callee did not reply, with the waits of their callers,
+/// and of the replies that were late or belong to no call.
 pub fn replies(
     capture: &Capture,
     mut selects: impl FnMut(&CapturedMessage<'_>) -> bool,
@@ -33,24 +35,24 @@ pub fn replies(
         let waited = Cell::time_or_absent(call.waited());
         table.push(row(&call, &call, outcome.as_str(), waited));
     }
-    for loose in loose_replies(capture) {
+    for loose in unpaired_replies(capture) {
         let reply = capture.message(loose.reply);
         if !selects(&reply) {
             continue;
         }
         table.push(match loose.kind {
-            LooseKind::Late { call } => {
+            UnpairedReplyKind::Late { call } => {
                 let call = capture.message(call);
                 let waited = reply.at().since(call.at()).map_or(Cell::Absent, Cell::Time);
                 row(&reply, &call, "late", waited)
             }
-            LooseKind::Undelivered { message } => {
+            UnpairedReplyKind::Undelivered { message } => {
                 let message = capture.message(message);
                 let about = message.call().unwrap_or(message);
                 row(&reply, &about, "not delivered", Cell::Absent)
             }
-            LooseKind::Orphan => row(&reply, &reply, "no call", Cell::Absent),
-            LooseKind::Unknown => row(&reply, &reply, "unknown call", Cell::Absent),
+            UnpairedReplyKind::Orphan => row(&reply, &reply, "no call", Cell::Absent),
+            UnpairedReplyKind::Unknown => row(&reply, &reply, "unknown call", Cell::Absent),
         });
     }
     table

@@ -1,4 +1,4 @@
-//! Who asks for what, and how often the same.
+//! The match rules of each connection, with duplicates.
 
 use std::cmp::Reverse;
 
@@ -11,12 +11,12 @@ use crate::recipients::read_rules;
 use crate::subscriptions::MatchRuleLifetime;
 use crate::table::{Cell, Column, ColumnUnit, DataTable};
 
-/// The match rules that each connection had when it left or the recording ended; connections with the
-/// most rules come first. A duplicate rule selects no more messages.
+/// Creates a table of the match rules that each connection had when it disconnected or the
+/// recording ended, sorted by the number of rules. A duplicate rule matches no additional messages.
 ///
 /// # Errors
 ///
-/// If calls do not show which rules they set or take back.
+/// If the recording does not show which rules were added and removed.
 pub fn rules(capture: &Capture) -> Result<DataTable, Unknowable> {
     let mut table = DataTable::new([
         Column::text("connection"),
@@ -55,7 +55,8 @@ fn row(capture: &Capture, peer: RecordedPeerId, rules: &[&MatchRuleLifetime]) ->
     ]
 }
 
-/// Those that no call has removed: they were there until the connection left or the recording ended.
+/// The rules that no call has removed. They existed until the connection disconnected or the
+/// recording ended.
 fn standing<'s>(rules: &[&'s MatchRuleLifetime]) -> impl Iterator<Item = &'s MatchRuleLifetime> {
     rules.iter().copied().filter(|one| one.taken_back.is_none())
 }

@@ -1,13 +1,14 @@
-//! Messages by size.
+//! The distribution of message sizes.
 
 use super::Sweep;
 use crate::model::CapturedMessage;
 use crate::table::{Cell, Column, ColumnUnit, DataTable};
 use crate::text::units::counted;
 
-/// How many messages there are of each size on the wire, in half decades: up to 1, 3, 10, 31, 100 bytes
-/// and so on. With a sweep, how long they take to one recipient each, by the times that were measured: a
-/// lower estimate, as a busy bus has more rules and colder caches.
+/// Creates a table of the number of messages by size on the wire, in half decades: up to 1, 3, 10,
+/// 31, 100 bytes and so on. With a sweep, the table includes the time to send them to one recipient
+/// each, according to the sweep. This estimate is low, because a busy bus has more rules and colder
+/// caches.
 pub fn sizes<'c>(
     messages: impl Iterator<Item = CapturedMessage<'c>>,
     sweep: Option<&Sweep>,
@@ -47,7 +48,7 @@ pub fn sizes<'c>(
     }
     if too_large > 0 {
         let messages = counted(too_large, "message is", "messages are");
-        table.add_note(format!("{messages} larger than any size that was measured"));
+        table.add_note(format!("{messages} larger than any measured size"));
     }
     table
 }
@@ -81,7 +82,7 @@ const COLUMNS: [Column; 6] = [
 const TIME_COLUMNS: [Column; 2] =
     [Column::number("time", ColumnUnit::Time), Column::number("of time", ColumnUnit::Share)];
 
-/// The sizes at which buckets end, themselves in them. No message is longer than the last.
+/// The inclusive upper bounds of the buckets. No message is longer than the last.
 const BOUNDS: [u32; 18] = [
     1,
     3,

@@ -1,4 +1,4 @@
-//! Of what there are tables.
+//! The tables of statistics and their names.
 
 use std::str::FromStr;
 
@@ -9,37 +9,37 @@ use super::{
 use crate::model::{Capture, CapturedMessage};
 use crate::table::DataTable;
 
-/// What a table has a row for.
+/// A table of statistics.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum TableSubject {
-    /// What messages have in common: see [`GroupedTraffic`].
+    /// Messages grouped by a key: see [`GroupedTraffic`].
     Group(GroupKeyKind),
-    /// Sizes: see [`sizes`].
+    /// Messages by size: see [`sizes`].
     Size,
-    /// The smallest and largest of each member: see [`member_sizes`].
+    /// The smallest and largest message of each member: see [`member_sizes`].
     MemberSize,
-    /// How many get each signal: see [`recipients`].
+    /// The number of recipients of signals: see [`recipients`].
     Recipients,
-    /// Match rules of each connection: see [`rules`].
+    /// The match rules of each connection: see [`rules`].
     Rules,
-    /// Calls that the callee did not answer, and replies that no caller waits for: see [`replies`].
+    /// Calls without a reply of the callee, and replies without a waiting caller: see [`replies`].
     Replies,
-    /// How long the bus had the messages of each member, by phases: see [`dispatch`].
+    /// The time in the bus by member and phase: see [`dispatch`].
     Dispatch,
-    /// How often processes were switched for each call: see [`switches`].
+    /// The number of context switches for each call: see [`switches`].
     Switches,
 }
 
-/// No table has the requested name.
+/// An error: no table has the requested name.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("there is no table of \"{name}\"")]
+#[error("there is no table named \"{name}\"")]
 pub struct UnknownSubject {
-    /// The requested name.
+    /// The name that was requested.
     pub name: String,
 }
 
 impl TableSubject {
-    /// All of them, in the order in which people see them, each with its name and what it is.
+    /// All tables in the order of display, each with its name and a description.
     const WORDS: [(Self, &'static str, &'static str); 18] = [
         (Self::Group(GroupKeyKind::Member), "member", "Methods and signals"),
         (
@@ -63,7 +63,7 @@ impl TableSubject {
         (
             Self::Replies,
             "replies",
-            "Calls that the callee did not answer, late replies, replies without a call",
+            "Calls without a reply of the callee, late replies, replies without a call",
         ),
         (
             Self::Dispatch,
@@ -73,17 +73,17 @@ impl TableSubject {
         (Self::Switches, "switches", "Context switches during each call, from `record --switches`"),
     ];
 
-    /// All of them, in the order in which people see them.
+    /// Returns all tables in the order of display.
     pub fn all() -> [Self; 18] {
         Self::WORDS.map(|(subject, ..)| subject)
     }
 
-    /// Its name.
+    /// The name that commands accept.
     pub fn as_str(self) -> &'static str {
         self.words().0
     }
 
-    /// What it is, for people who choose.
+    /// A short description of the table.
     pub fn about(self) -> &'static str {
         self.words().1
     }
@@ -94,12 +94,12 @@ impl TableSubject {
         words.expect("all subjects have words")
     }
 
-    /// The table, of the messages that are selected; that of rules is of all. `sweep` is what sizes
-    /// cost.
+    /// Creates the table for the selected messages; the table of match rules covers the whole
+    /// recording. `sweep` has the cost of message sizes.
     ///
     /// # Errors
     ///
-    /// If the recording does not have what the table is made of.
+    /// If the recording lacks the data for the table.
     pub fn table(
         self,
         capture: &Capture,

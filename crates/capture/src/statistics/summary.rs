@@ -1,4 +1,4 @@
-//! The whole of a recording in a few numbers.
+//! Totals of a recording, with caveats.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,70 +8,74 @@ use wire::message::MessageType;
 
 use crate::collected::collected;
 use crate::model::{
-    CallOutcome, Capture, CapturedMessage, Health, LateEvidence, LooseKind, loose_replies,
+    CallOutcome, Capture, CapturedMessage, Health, LateEvidence, UnpairedReplyKind,
+    unpaired_replies,
 };
 use crate::record::{
     BusId, CaptureMethod, EndCause, Excerpt, GapCause, Late, RecordedClock, TimeSpan,
 };
 use crate::text::units::{counted, duration, grouped};
 
-/// The whole of a recording, or of what a query selects of it, in a few numbers.
+/// The totals of a recording, or of the messages that a query selects.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
-    /// All messages.
+    /// The number of messages.
     pub messages: u64,
-    /// Bytes that they had, whatever was kept.
+    /// The size of the messages in bytes, including bytes that were not kept.
     pub bytes: u64,
-    /// From the first to the last, by the clock.
+    /// The time from the first message to the last.
     #[serde(rename = "span_ns", serialize_with = "as_nanos")]
     #[cfg_attr(feature = "schema", schemars(with = "u64"))]
     pub span: Duration,
-    /// Calls.
+    /// The number of calls.
     pub calls: u64,
-    /// Returns.
+    /// The number of successful replies.
     pub returns: u64,
-    /// Errors.
+    /// The number of errors.
     pub errors: u64,
-    /// Signals.
+    /// The number of signals.
     pub signals: u64,
-    /// Messages of other types, or that are too broken to say.
+    /// The number of messages of other types, or whose type cannot be read.
     pub unknown: u64,
-    /// Calls of the bus itself.
+    /// The number of calls to the bus itself.
     pub driver_calls: u64,
-    /// Calls whose destination is unknown, because the capture cut headers.
+    /// The number of calls with an unknown destination, because the capture cut headers.
     pub calls_to_unknown: u64,
-    /// Messages to or from the bus itself.
+    /// The number of messages to or from the bus itself.
     pub driver_messages: u64,
-    /// Calls whose callers left before a reply, or were waiting when the recording ended.
+    /// The number of calls whose caller disconnected before a reply, or was waiting when the
+    /// recording ended.
     pub unanswered: u64,
-    /// Of these, calls whose callers left.
+    /// The number of unanswered calls whose caller disconnected.
     pub caller_left: u64,
-    /// Of these, calls whose callers were waiting when the recording ended.
+    /// The number of unanswered calls whose caller was waiting when the recording ended.
     pub waiting: u64,
-    /// Calls that the bus answered with an error because the callee had not replied in time.
+    /// The number of calls that the bus answered with an error because the callee had not replied
+    /// in time.
     pub time_outs: u64,
-    /// Calls that the bus answered with an error because the callee had left.
+    /// The number of calls that the bus answered with an error because the callee had disconnected.
     pub callee_left: u64,
-    /// Calls whose outcome is unknown, because the capture cut messages.
+    /// The number of calls with an unknown outcome, because the capture cut messages.
     pub unknown_outcome: u64,
-    /// Replies that came after a time-out, or after the caller had left.
+    /// The number of replies after a timeout, or after the caller had disconnected.
     pub late: u64,
-    /// Errors of the bus about messages other than calls, which it could not deliver: late replies mostly.
+    /// The number of errors from the bus about messages other than calls that it could not deliver,
+    /// mostly late replies.
     pub undelivered: u64,
-    /// Replies to no recorded call.
+    /// The number of replies without a recorded call.
     pub orphans: u64,
-    /// Replies whose call is unknown, because the capture cut headers.
+    /// The number of replies with an unknown call, because the capture cut headers.
     pub unknown_call: u64,
-    /// Messages of which a part was not kept.
+    /// The number of messages that were not kept completely.
     pub cut: u64,
-    /// Of these, messages of whose header a part was not kept.
+    /// The number of messages whose header was not kept completely.
     pub headers_cut: u64,
-    /// Messages of which it is crossed out what they say.
+    /// The number of messages whose body was redacted.
     pub redacted: u64,
-    /// Messages that break a rule of the specification.
+    /// The number of messages that violate the specification.
     pub invalid: u64,
-    /// How often the clock was set back in the whole recording: see
+    /// The number of times that the clock jumped back in the whole recording: see
     /// [`clock_set_back`](Capture::clock_set_back).
     pub backward: u64,
     #[serde(skip)]
@@ -83,7 +87,7 @@ fn as_nanos<S: serde::Serializer>(span: &Duration, serializer: S) -> Result<S::O
 }
 
 impl Summary {
-    /// Counts a message.
+    /// Adds a message to the totals.
     pub fn add(&mut self, message: &CapturedMessage<'_>) {
         self.messages += 1;
         self.bytes += u64::from(message.len());
@@ -129,133 +133,133 @@ impl Summary {
         }
     }
 
-    /// Adds what single messages do not show: how often the clock was set back, and the answers that belong
-    /// to no call, among the messages that `selects` lets pass.
+    /// Adds the totals that single messages do not show: jumps of the clock, and replies without a
+    /// call, among the messages for which `selects` returns true.
     pub fn complete(
         &mut self,
         capture: &Capture,
         mut selects: impl FnMut(&CapturedMessage<'_>) -> bool,
     ) {
         self.backward = capture.clock_set_back().len() as u64;
-        for loose in loose_replies(capture) {
+        for loose in unpaired_replies(capture) {
             if selects(&capture.message(loose.reply)) {
                 match loose.kind {
-                    LooseKind::Late { .. } => self.late += 1,
-                    LooseKind::Undelivered { .. } => self.undelivered += 1,
-                    LooseKind::Orphan => self.orphans += 1,
-                    LooseKind::Unknown => self.unknown_call += 1,
+                    UnpairedReplyKind::Late { .. } => self.late += 1,
+                    UnpairedReplyKind::Undelivered { .. } => self.undelivered += 1,
+                    UnpairedReplyKind::Orphan => self.orphans += 1,
+                    UnpairedReplyKind::Unknown => self.unknown_call += 1,
                 }
             }
         }
     }
 }
 
-/// What there is to know about a recording before its numbers are believed.
+/// A fact that limits the meaning of the totals of a recording.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Caveat {
-    /// Messages are missing.
+    /// Messages are missing from the recording.
     Gap {
-        /// Why.
+        /// The reason why they are missing.
         cause: GapCause,
-        /// How many, if they were counted.
+        /// The number of missing messages, if known.
         lost: Option<u64>,
     },
-    /// The times are those at which a recorder has read a copy.
+    /// The times are those at which a recorder read its copies.
     TimesOfCopies {
-        /// What the bus is called.
+        /// The name of the bus.
         bus: String,
     },
-    /// Messages were read late.
+    /// The recorder read messages late.
     Late {
-        /// What the bus is called.
+        /// The name of the bus.
         bus: String,
-        /// How many messages.
+        /// The number of messages that were read late.
         messages: u64,
-        /// How often the recorder did not run.
+        /// The number of times that the recorder did not run.
         times: u64,
-        /// How long a message waited at most.
+        /// The longest delay of a message.
         by: Duration,
-        /// When the first of them was read, since the first message of the recording.
+        /// The time when the first late message was read, since the first message of the recording.
         first: Duration,
-        /// How long the recorder took to read all that waited.
+        /// The total time in which the recorder read the late messages.
         read_in: Duration,
-        /// How that is known.
+        /// The kind of evidence for it.
         evidence: LateEvidence,
     },
-    /// Answers of the bus itself are not in it.
+    /// Replies of the bus itself are missing.
     NoDriverReplies {
-        /// What the bus is called.
+        /// The name of the bus.
         bus: String,
     },
-    /// Its messages have no times.
+    /// The messages of a bus have no times.
     NoTimes {
-        /// What the bus is called.
+        /// The name of the bus.
         bus: String,
     },
-    /// A recording of ours that nobody ended.
+    /// A recording by Diligence that was not ended on purpose.
     EndedEarly {
-        /// Why it ended.
+        /// The reason why it ended.
         cause: EndCause,
     },
-    /// A recording of ours that does not say why it ended.
+    /// A recording by Diligence without a record of its end.
     NotEnded,
-    /// The recording does not say how it was made.
+    /// The recording does not state how it was made.
     MethodUnknown {
-        /// What the bus is called.
+        /// The name of the bus.
         bus: String,
     },
-    /// Only some messages were asked for.
+    /// The recorder captured only some messages.
     Filtered {
-        /// The rules.
+        /// The match rules of the recorder.
         filters: Vec<String>,
     },
-    /// Messages were left out when it was saved.
+    /// The recording was saved as an excerpt.
     Excerpt {
-        /// What the bus is called.
+        /// The name of the bus.
         bus: String,
-        /// What was selected.
+        /// The selection of the excerpt.
         excerpt: Excerpt,
     },
-    /// Of messages only a part was kept; their sizes are nevertheless right.
+    /// Messages were not kept completely; their sizes are nevertheless correct.
     Cut {
-        /// Of how many.
+        /// The number of these messages.
         messages: u64,
     },
     /// The headers of messages were cut.
     HeadersCut {
-        /// Of how many.
+        /// The number of these messages.
         messages: u64,
-        /// Whether messages of the recorder may be among them.
+        /// True if messages of the recorder may be among them.
         recorder: bool,
     },
-    /// The notes of our recorder are missing.
+    /// The notes of the Diligence recorder are missing.
     NotesMissing,
-    /// What messages say was crossed out; all else of them is right.
+    /// Message bodies were redacted; everything else is correct.
     Redacted {
-        /// Of how many.
+        /// The number of these messages.
         messages: u64,
     },
-    /// The clock was set back, so some times are wrong.
+    /// The clock jumped back, so some times are wrong.
     ClockWentBack {
-        /// How often.
+        /// The number of jumps.
         times: u64,
     },
-    /// Places of the file cannot be read.
+    /// Parts of the file cannot be read.
     Damaged {
-        /// How many.
+        /// The number of unreadable places.
         places: u64,
-        /// Bytes from the start of the file to the first of them.
+        /// The offset of the first place in bytes.
         at: u64,
-        /// What is wrong there.
+        /// The problem at the first place.
         what: String,
     },
-    /// Nothing is known about the processes behind the connections.
+    /// The processes behind the connections are unknown.
     NoProcesses,
 }
 
 impl Caveat {
-    /// What says that messages are missing, or may be.
+    /// Returns the caveats that messages are missing, or may be missing.
     pub fn of_end(capture: &Capture) -> Vec<Self> {
         let gaps = capture.gaps().iter().map(|gap| Self::Gap { cause: gap.cause, lost: gap.lost });
         let mut caveats: Vec<_> = gaps.collect();
@@ -277,7 +281,7 @@ impl Caveat {
         caveats
     }
 
-    /// What says that messages were read late: one for each bus and each kind of evidence.
+    /// Returns the caveats that messages were read late, one for each bus and kind of evidence.
     pub fn of_lateness(capture: &Capture) -> Vec<Self> {
         let spans = capture.lateness();
         if spans.is_empty() {
@@ -298,7 +302,7 @@ impl Caveat {
         by_bus.iter().map(caveat).collect()
     }
 
-    /// All that there is to know, the worst first.
+    /// Returns all caveats, the most important first.
     pub fn of(capture: &Capture, summary: &Summary) -> Vec<Self> {
         let mut caveats = Self::of_end(capture);
         let back = summary.backward;
@@ -344,18 +348,19 @@ impl Caveat {
             LateEvidence::Reported => write!(
                 f,
                 "{bus}: {messages} were read up to {by} late, because the recorder was stopped or had no \
-                 processor ({times}, first until {first} after the start): they were read in {read_in}, and durations that \
-                 this makes wrong are left out"
+                 processor ({times}, first until {first} after the start). They were read within {read_in}; \
+                 durations that would be wrong are omitted"
             ),
             LateEvidence::FastReplies | LateEvidence::Numbers => write!(
                 f,
-                "{bus}: {messages} were {} read up to {by} late ({times}, first {first} after the start): after a silence \
-                 as many came in {read_in} as usually in that time{}; durations around there may be wrong",
+                "{bus}: {messages} were {} read up to {by} late ({times}, first {first} after the start). After a \
+                 silence, {read_in} contained the usual number of messages for this delay{}; durations near it may be \
+                 wrong",
                 if *evidence == LateEvidence::Numbers { "possibly" } else { "probably" },
                 if *evidence == LateEvidence::Numbers {
                     ""
                 } else {
-                    ", and replies followed their calls faster than ever"
+                    ", and replies followed their calls faster than at any other time"
                 },
             ),
         }
@@ -375,34 +380,34 @@ impl fmt::Display for Caveat {
                 f.write_str(cause_words(*cause))
             }
             Self::TimesOfCopies { bus } => {
-                write!(f, "{bus}: times are those at which a monitor has read its copies")
+                write!(f, "{bus}: times are those at which a monitor read its copies")
             }
             Self::Late { .. } => self.write_late(f),
             Self::NoDriverReplies { bus } => write!(
                 f,
-                "{bus}: overheard by match rules, so the answers of the bus are not there; times \
-                 are those at which copies were read"
+                "{bus}: recorded by eavesdropping, so replies of the bus are missing; times are those \
+                 at which copies were read"
             ),
             Self::NoTimes { bus } => {
-                write!(f, "{bus}: messages have no times, so no duration is known")
+                write!(f, "{bus}: messages have no times, so durations are unknown")
             }
-            Self::EndedEarly { cause } => write!(f, "the recording goes only until {cause}"),
+            Self::EndedEarly { cause } => write!(f, "the recording ended early: {cause}"),
             Self::NotEnded => f.write_str(
-                "the recording does not say why it ended: the recorder was killed or is still \
-                 recording, and the last messages may be missing",
+                "the recording has no record of its end: the recorder was killed or is still recording, \
+                 so the last messages may be missing",
             ),
             Self::NotesMissing => f.write_str(
-                "another program has written this file again and left out the notes of the recorder: \
-                 names, processes and losses may be unknown",
+                "the notes of the recorder are missing, probably because another program rewrote the \
+                 file: names, processes and losses may be unknown",
             ),
             Self::HeadersCut { messages, recorder } => write_headers_cut(f, *messages, *recorder),
             Self::MethodUnknown { bus } => write!(
                 f,
-                "{bus}: the file does not say how it was recorded; its times are probably those \
-                 at which a monitor has read its copies"
+                "{bus}: the file does not state how it was recorded; its times are probably those at \
+                 which a monitor read its copies"
             ),
             Self::Filtered { filters } => {
-                write!(f, "only messages that were asked for: {}", filters.join(" or "))
+                write!(f, "contains only messages that match {}", filters.join(" or "))
             }
             Self::Excerpt { bus, excerpt } => {
                 let of = counted(excerpt.of, "message", "messages");
@@ -414,22 +419,22 @@ impl fmt::Display for Caveat {
             }
             Self::Cut { messages } => {
                 let messages = counted(*messages, "message", "messages");
-                write!(f, "of {messages} only a part was kept; sizes are the original ones")
+                write!(f, "{messages} were not kept completely; sizes are the original ones")
             }
             Self::Redacted { messages } => write!(
                 f,
-                "the contents of {} were redacted when they were recorded; all else is right",
+                "the contents of {} were redacted during the recording; everything else is correct",
                 counted(*messages, "message", "messages")
             ),
             Self::ClockWentBack { times } => {
                 let times = counted(*times, "time", "times");
-                write!(f, "the clock went back {times}; durations across that are left out")
+                write!(f, "the clock jumped back {times}; durations across a jump are omitted")
             }
             Self::Damaged { places, at, what } => {
                 let places = counted(*places, "place", "places");
                 write!(f, "{places} of the file cannot be read, first at byte {at}: {what}")
             }
-            Self::NoProcesses => f.write_str("the processes of the connections are not known"),
+            Self::NoProcesses => f.write_str("the processes of the connections are unknown"),
         }
     }
 }
@@ -447,9 +452,9 @@ fn write_headers_cut(f: &mut fmt::Formatter<'_>, messages: u64, recorder: bool) 
 const fn cause_words(cause: GapCause) -> &'static str {
     match cause {
         GapCause::Overrun => "the recorder was slower than the bus",
-        GapCause::Disconnected => "the bus has disconnected the recorder",
+        GapCause::Disconnected => "the bus disconnected the recorder",
         GapCause::DiskFull => "the disk was full",
         GapCause::CutFile => "the file is cut",
-        GapCause::RecorderLost => "the recorder says that it has lost some",
+        GapCause::RecorderLost => "the recorder reports that it lost messages",
     }
 }

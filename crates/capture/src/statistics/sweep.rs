@@ -1,4 +1,4 @@
-//! What a message of a size costs, measured on a user's machine.
+//! The cost of messages by size, measured on the user's machine.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,72 +8,74 @@ use serde::Deserialize;
 
 use crate::text::units::{bytes, counted, share};
 
-/// What a message of a size costs on a bus, as `diligence bench ping-pong` has measured it.
+/// The cost of a message on a bus by its size, as `diligence bench ping-pong` measured it.
 ///
-/// The reply of a round trip carries the payload of the call back, so both messages have about the same
-/// size on the wire: one direction takes half of the round trip, at the mean of both sizes. If the time
-/// grows linearly between the two sizes, this is exact.
+/// The reply of a round trip returns the payload of the call, so both messages have about the same
+/// size on the wire. One direction is counted as half of the round trip, at the mean of both sizes.
+/// This is exact if the time grows linearly between the two sizes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Sweep {
     /// The bus that was measured.
     pub subject: String,
     /// The read buffer of both programs.
     pub read_buffer: String,
-    /// Ascending by size; not empty.
+    /// The measured points in ascending order of size; not empty.
     points: Vec<SweepPoint>,
 }
 
-/// A size that was measured.
+/// A measured size with its cost.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct SweepPoint {
-    /// Bytes on the wire, header and body.
+    /// The bytes on the wire, header and body.
     size: f64,
-    /// How long a message of this size takes from its sender to its recipient, in nanoseconds.
+    /// The time from the sender to the recipient of a message of this size, in nanoseconds.
     nanos: f64,
 }
 
-/// Which of the results in a file to use; `None` is what the file has first.
+/// The choice among the results in a file; `None` chooses the first result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SweepChoice<'a> {
-    /// The bus; without one, the first that is not a bare socket.
+    /// The bus; by default the first that is not a bare socket.
     pub subject: Option<&'a str>,
-    /// The read buffer; without one, `ours` if the file has it.
+    /// The read buffer; by default `ours`, if the file has it.
     pub read_buffer: Option<&'a str>,
 }
 
-/// How far interpolated times are from measured times: each size between two others is left out, and
-/// interpolated from its neighbors. The errors are parts of the measured time.
+/// The difference between interpolated and measured times: each size between two others is
+/// interpolated from its neighbors. Errors are fractions of the measured time.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LeaveOneOut {
     /// The median of all errors.
     pub median: f64,
-    /// The largest error.
+    /// The largest of all errors.
     pub worst: f64,
     /// The size with the largest error, in bytes on the wire.
     pub worst_size: f64,
 }
 
-/// Why the results of a measurement cannot be used.
+/// The reason why the results of a measurement cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepError {
     /// The file cannot be read.
     #[error(transparent)]
     Io(io::Error),
     /// A line is not a result of a measurement.
-    #[error("line {number} is no result: {error}")]
+    #[error("line {number} is not a result of `diligence bench`: {error}")]
     Line {
-        /// The number of the line, from 1.
+        /// The line number, starting at 1.
         number: usize,
-        /// The reason.
+        /// The error of the JSON parser.
         error: serde_json::Error,
     },
     /// The file has no round trips.
-    #[error("it has no round trips; make one with `diligence bench ping-pong --save=FILE`")]
+    #[error(
+        "expected round trips, found none; measure them with `diligence bench ping-pong --save=FILE`"
+    )]
     NoRoundTrips,
     /// The round trips lack the sizes of calls and their echoes on the wire.
     #[error(
-        "its round trips do not say how large calls and their echoes are on the wire: they are of \
-         an older version, or of `--reply empty`; measure again with `diligence bench ping-pong \
+        "the round trips lack the sizes of calls and replies on the wire, because they are from an \
+         older version or from `--reply empty`; measure again with `diligence bench ping-pong \
          --save=FILE`"
     )]
     NoWireSizes,
@@ -88,14 +90,14 @@ pub enum SweepError {
     /// The requested bus was not measured.
     #[error("`{asked}` was not measured; expected one of {}", there.join(", "))]
     NoSubject {
-        /// The requested bus.
+        /// The bus that was requested.
         asked: String,
         /// The buses that were measured.
         there: Vec<String>,
     },
 }
 
-/// What is needed of a line of results.
+/// The parts of a result line that a sweep needs.
 #[derive(Deserialize)]
 #[serde(tag = "record", rename_all = "kebab-case")]
 enum BenchmarkResultLine {
@@ -117,12 +119,12 @@ struct SampleCase {
     at: BTreeMap<String, serde_json::Value>,
 }
 
-/// A round trip of which sizes on the wire may be known.
+/// A round trip, with its sizes on the wire if known.
 struct RoundTrip {
     subject: String,
     read_buffer: String,
     nanos: f64,
-    /// Bytes of the call and of its echo.
+    /// The bytes of the call and of its reply.
     sizes: Option<(u64, u64)>,
 }
 
@@ -131,7 +133,8 @@ impl Sweep {
     ///
     /// # Errors
     ///
-    /// See [`SweepError`].
+    /// Returns a [`SweepError`] if a line is malformed, or if the results or the choice are
+    /// unusable.
     pub fn read(file: impl BufRead, choice: SweepChoice<'_>) -> Result<Self, SweepError> {
         let mut trips: Vec<RoundTrip> = Vec::new();
         for (index, line) in file.lines().enumerate() {
@@ -156,11 +159,11 @@ impl Sweep {
         }
     }
 
-    /// How long a message of `size` bytes on the wire takes from its sender to its recipient, in
+    /// The time from the sender to the recipient of a message of `size` bytes on the wire, in
     /// nanoseconds.
     ///
-    /// Between two measured sizes the line through them is taken, beyond the largest the same slope. A
-    /// message below the smallest size takes as long as that one.
+    /// The time is interpolated linearly between two measured sizes, and extrapolated with the same
+    /// slope above the largest. Below the smallest size, it is the time of the smallest.
     pub fn message_ns(&self, size: u64) -> f64 {
         let (points, size) = (&self.points, size as f64);
         let after = points.partition_point(|point| point.size < size);
@@ -173,7 +176,7 @@ impl Sweep {
         }
     }
 
-    /// The largest size that was measured, in bytes on the wire.
+    /// The largest measured size, in bytes on the wire.
     pub fn largest(&self) -> f64 {
         self.points[self.points.len() - 1].size
     }
@@ -193,7 +196,7 @@ impl Sweep {
     }
 }
 
-/// What the times of a table come from, and how far off they are.
+/// Describes the source of the times in a table, and their error.
 impl fmt::Display for Sweep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
@@ -209,12 +212,14 @@ impl fmt::Display for Sweep {
         match self.leave_one_out() {
             Some(LeaveOneOut { median, worst, worst_size }) => write!(
                 f,
-                "; error of a size that is interpolated from its neighbors: median {}, worst {} (at {})",
+                "; error of a size interpolated from its neighbors: median {}, worst {} (at {})",
                 share(median),
                 share(worst),
                 bytes(worst_size)
             ),
-            None => f.write_str("; their error is unknown, as fewer than 3 sizes were measured"),
+            None => {
+                f.write_str("; their error is unknown, because fewer than 3 sizes were measured")
+            }
         }
     }
 }
@@ -238,7 +243,7 @@ impl BenchmarkSample {
     }
 }
 
-/// One point for each size, from the median of its round trips.
+/// Creates a point for each size from the median of its round trips.
 fn points(trips: &[RoundTrip]) -> Vec<SweepPoint> {
     let mut by_size: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
     for (trip, (call, reply)) in trips.iter().filter_map(|trip| Some((trip, trip.sizes?))) {
@@ -256,7 +261,7 @@ fn line(one: SweepPoint, other: SweepPoint, size: f64) -> f64 {
     one.nanos + (other.nanos - one.nanos) * (size - one.size) / (other.size - one.size)
 }
 
-/// The bus that was asked for; else the first that is no bare socket.
+/// The requested bus, or else the first that is not a bare socket.
 fn chosen_subject(trips: &[RoundTrip], asked: Option<&str>) -> Result<String, SweepError> {
     let there = distinct(trips.iter().map(|trip| &trip.subject));
     let is_meant = |subject: &&String| match asked {
@@ -270,7 +275,7 @@ fn chosen_subject(trips: &[RoundTrip], asked: Option<&str>) -> Result<String, Sw
     }
 }
 
-/// The read buffer that was asked for; else the usual one, or the first that there is.
+/// The requested read buffer, or else the usual one, or else the first.
 fn chosen_read_buffer(trips: &[RoundTrip], asked: Option<&str>) -> Result<String, SweepError> {
     let there = distinct(trips.iter().map(|trip| &trip.read_buffer));
     let wanted = asked.unwrap_or(READ_BUFFER_USUAL);
@@ -292,7 +297,7 @@ fn distinct<'t>(texts: impl Iterator<Item = &'t String>) -> Vec<String> {
     there
 }
 
-/// Of values of which there is at least one.
+/// The median of values, which must not be empty.
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;
@@ -304,8 +309,8 @@ fn median(mut values: Vec<f64>) -> f64 {
 
 const NS_PER_US: f64 = 1e3;
 
-/// What our library reads at once: whatever there is, or the rest of the message.
+/// The default read buffer of Diligence's client library.
 const READ_BUFFER_USUAL: &str = "ours";
 
-/// What is measured beside buses.
+/// The measured subjects that are not buses.
 const FLOORS: [&str; 2] = ["direct", "floor"];

@@ -1,4 +1,4 @@
-//! How often processes were switched, for each call that they made or answered.
+//! The number of context switches of processes for each call.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -11,12 +11,12 @@ use crate::model::{Capture, CapturedMessage, RecordedPeerId};
 use crate::record::{BusId, Fact, ProcessorUse};
 use crate::table::{Cell, Column, ColumnUnit, DataTable};
 
-/// How often each process got a processor while it was watched, those first that did most. A call
-/// counts for who made it, who answered it, and for the bus.
+/// Creates a table of how often each observed process got a processor, the most frequent first. A
+/// call counts for its caller, for its callee, and for the bus.
 ///
 /// # Errors
 ///
-/// If none was watched.
+/// If the recording observed no process.
 pub fn switches<'c>(
     capture: &'c Capture,
     mut selects: impl FnMut(&CapturedMessage<'c>) -> bool,
@@ -48,7 +48,7 @@ pub fn switches<'c>(
     if sums.is_empty() { Err(Unknowable::Switches) } else { Ok(table(capture, &sums)) }
 }
 
-/// What one process did while it was watched.
+/// The totals of one observed process.
 #[derive(Debug, Default)]
 struct SwitchSum {
     bus: Option<BusId>,
@@ -59,7 +59,7 @@ struct SwitchSum {
     on_ns: u64,
     watched_ns: u64,
     lost: u64,
-    /// In one stretch, at most.
+    /// The largest value of any observed period.
     unfollowed: u64,
 }
 

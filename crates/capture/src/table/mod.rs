@@ -1,4 +1,4 @@
-//! What was found out, in rows and columns: one type for all commands.
+//! Tables of results: one type for all commands.
 //!
 //! ```
 //! use capture::table::{Cell, Column, DataTable, ColumnUnit};
@@ -51,7 +51,7 @@ pub struct Column {
     pub name: &'static str,
     /// The unit of the cells.
     pub unit: ColumnUnit,
-    /// Whether the column is left out if a line is too narrow for the table.
+    /// The importance of the column if a line is too narrow for the table.
     pub need: Need,
 }
 
@@ -91,21 +91,21 @@ pub enum Need {
 /// A value in a row of a table.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Cell {
-    /// The value is unknown or there is none.
+    /// The value is unknown or absent.
     Absent,
-    /// Any text.
+    /// A text without a unit.
     Text(String),
     /// A number of items.
     Count(u64),
     /// A number of bytes.
     Bytes(u64),
-    /// A duration.
+    /// A length of time.
     Time(Duration),
     /// A fraction of a whole, from 0 to 1.
     Share(f64),
     /// A number per second.
     Rate(f64),
-    /// An average number.
+    /// An average of numbers.
     Mean(f64),
     /// A value that needs attention, which a terminal shows in red.
     Alarm(Box<Self>),
@@ -338,7 +338,7 @@ impl DataTable {
         self
     }
 
-    /// Returns whether a column is shown in lines of the width of the style.
+    /// Returns true if a column is shown in lines of the width of the style.
     pub fn shows(&self, name: &str, style: Style) -> bool {
         let widths = self.shown_widths(style.width);
         let mut columns = self.columns.iter().zip(widths);
@@ -356,7 +356,7 @@ impl DataTable {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("there is no column `{asked}`; expected one of {}", names.join(", "))]
 pub struct NoSuchColumn {
-    /// The requested column.
+    /// The column that was requested.
     pub asked: String,
     /// The columns of the table.
     pub names: Vec<&'static str>,

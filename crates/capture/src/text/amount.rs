@@ -77,7 +77,7 @@ impl Scale {
         self.units.iter().map(|unit| unit.signs[0])
     }
 
-    /// Returns whether a text is a notation of one of the units.
+    /// Returns true if a text is a notation of one of the units.
     pub fn has_unit(self, sign: &str) -> bool {
         !sign.is_empty() && self.worth(sign).is_some()
     }

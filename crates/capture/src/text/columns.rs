@@ -120,8 +120,8 @@ fn cut(text: &str, width: usize, fit: Fit) -> String {
     kept + &" ".repeat(missing)
 }
 
-/// Whether a text is neither a name nor a label of a connection. Then its start is more significant
-/// than its end.
+/// Returns true if a text is not a name or a label of a connection. Then its start is more
+/// significant than its end.
 fn is_prose(text: &str) -> bool {
     text.trim().contains(' ') && !text.contains(SEPARATORS) && !text.contains(" (:")
 }

@@ -7,11 +7,11 @@ use std::fmt::Display;
 pub struct Style {
     /// The width of a line in cells.
     pub width: usize,
-    /// Whether colors may be used.
+    /// The use of colors in the output.
     pub colours: Colours,
 }
 
-/// Whether output may contain colors.
+/// The use of colors in the output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Colours {
     /// The output is a terminal.
@@ -26,7 +26,7 @@ impl Style {
         Self { width, colours: Colours::Unwanted }
     }
 
-    /// Highlights a text.
+    /// Highlights a text with color.
     pub fn strong(self, text: impl Display) -> String {
         self.wrap("1", text)
     }

@@ -88,10 +88,10 @@ fn push_escape(text: &mut String, c: char) {
     }
 }
 
-/// Whether a character is unsafe to print: control characters (C0, DEL, C1), line and paragraph
-/// separators, bidirectional controls, and invisible characters, such as zero-width spaces, the
-/// byte order mark, invisible operators, annotation marks, tags and noncharacters. The joiners
-/// U+200C and U+200D are safe: Persian and emoji need them.
+/// Returns true if a character is unsafe to print: control characters (C0, DEL, C1), line and
+/// paragraph separators, bidirectional controls, and invisible characters, such as zero-width
+/// spaces, the byte order mark, invisible operators, annotation marks, tags and noncharacters. The
+/// joiners U+200C and U+200D are safe: Persian and emoji need them.
 pub(crate) fn is_unsafe(c: char) -> bool {
     c.is_control()
         || matches!(
@@ -113,8 +113,8 @@ pub(crate) fn is_unsafe(c: char) -> bool {
         || is_noncharacter_at_end_of_plane(c)
 }
 
-/// Whether a character is U+FFFE or U+FFFF, or their counterpart in another plane. A terminal that
-/// reads U+FFFE in the wrong byte order takes it for a byte order mark.
+/// Returns true if a character is U+FFFE or U+FFFF, or their counterpart in another plane. A
+/// terminal that reads U+FFFE in the wrong byte order takes it for a byte order mark.
 const fn is_noncharacter_at_end_of_plane(c: char) -> bool {
     c as u32 & 0xfffe == 0xfffe
 }

@@ -1,4 +1,4 @@
-//! Callers that did nothing else until their answer came.
+//! Callers that were blocked until they got a reply.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -10,35 +10,36 @@ use foldhash::fast::RandomState;
 use crate::model::{Capture, CapturedMessage, CapturedMessageId, RecordedPeerId, TextId};
 use crate::table::{Cell, Column, ColumnUnit, DataTable};
 
-/// What a program has waited for one method of one service.
+/// The total wait of one program for one method of one service.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Blocked {
-    /// Who waited.
+pub struct BlockedWait {
+    /// The program that waited.
     pub caller: String,
-    /// For whom.
+    /// The service that it waited for.
     pub callee: String,
-    /// Interface and method.
+    /// The interface and the method.
     pub member: String,
-    /// How often.
+    /// The number of calls.
     pub calls: u64,
-    /// How long, all times together.
+    /// The sum of all waits.
     pub total: Duration,
-    /// How long the longest time.
+    /// The longest of the waits.
     pub max: Duration,
-    /// The call of the longest time.
+    /// The call with the longest wait.
     pub worst: CapturedMessageId,
 }
 
-/// For whom callers waited and did nothing else, those first who waited longest, all times together.
+/// Returns the waits of blocked callers, grouped and sorted by their total, the longest first.
 ///
-/// A connection counts as blocked by a call if it had no other call pending and sent nothing until
-/// the answer came, as programs do that call synchronously. A program that had nothing else to do
-/// looks the same. Without an answer, the wait ends when the caller leaves or the recording ends.
+/// A connection counts as blocked by a call if it had no other pending call and sent nothing until
+/// it got the reply, like a program that calls synchronously. A program without any other work
+/// looks the same. Without a reply, the wait ends when the caller disconnects or the recording
+/// ends.
 pub fn blocked<'c>(
     capture: &'c Capture,
     mut selects: impl FnMut(&CapturedMessage<'c>) -> bool,
-) -> Vec<Blocked> {
-    let mut sums: HashMap<BlockedKey<'c>, Blocked, RandomState> = HashMap::default();
+) -> Vec<BlockedWait> {
+    let mut sums: HashMap<BlockedKey<'c>, BlockedWait, RandomState> = HashMap::default();
     for call in waits(capture).into_iter().map(|id| capture.message(id)) {
         let Some((caller, duration)) = call.from().zip(call.waited()) else { continue };
         if !selects(&call) {
@@ -52,8 +53,8 @@ pub fn blocked<'c>(
     sums
 }
 
-/// The same as a table.
-pub fn blocked_table(sums: &[Blocked]) -> DataTable {
+/// Formats the waits as a table.
+pub fn blocked_table(sums: &[BlockedWait]) -> DataTable {
     DataTable::of(
         sums,
         &[
@@ -68,7 +69,7 @@ pub fn blocked_table(sums: &[Blocked]) -> DataTable {
     )
 }
 
-/// What waits are summed by.
+/// The key by which waits are summed.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct BlockedKey<'c> {
     caller: &'c str,
@@ -88,8 +89,8 @@ impl<'c> BlockedKey<'c> {
         }
     }
 
-    fn nothing_yet(&self, call: &CapturedMessage<'_>) -> Blocked {
-        Blocked {
+    fn nothing_yet(&self, call: &CapturedMessage<'_>) -> BlockedWait {
+        BlockedWait {
             caller: self.caller.to_owned(),
             callee: self.callee.clone().into_owned(),
             member: call.full_member(),
@@ -101,7 +102,7 @@ impl<'c> BlockedKey<'c> {
     }
 }
 
-impl Blocked {
+impl BlockedWait {
     fn add(&mut self, call: &CapturedMessage<'_>, duration: Duration) {
         self.calls += 1;
         self.total = self.total.saturating_add(duration);
@@ -112,8 +113,8 @@ impl Blocked {
     }
 }
 
-/// The calls whose callers were blocked, in the order in which the answers came, then those without
-/// an answer.
+/// The calls whose callers were blocked: first calls with a reply, in the order of the replies,
+/// then calls without.
 fn waits(capture: &Capture) -> Vec<CapturedMessageId> {
     let mut callers = vec![Caller::default(); capture.directory().peers().count()];
     let mut found = Vec::new();
@@ -130,12 +131,12 @@ fn waits(capture: &Capture) -> Vec<CapturedMessageId> {
     found
 }
 
-/// A connection that calls.
+/// The state of a connection that makes calls.
 #[derive(Clone, Default)]
 struct Caller {
-    /// Calls that are not answered yet, or never.
+    /// The number of calls without a reply so far.
     pending: u32,
-    /// The only one of these, if nothing was sent since.
+    /// The only pending call, if the connection has sent nothing since.
     only: Option<CapturedMessageId>,
 }
 
@@ -148,7 +149,7 @@ impl Caller {
         }
     }
 
-    /// The call that has blocked the connection until now.
+    /// Takes the call that has blocked the connection until now.
     const fn is_answered(&mut self) -> Option<CapturedMessageId> {
         self.pending = self.pending.saturating_sub(1);
         self.only.take()

@@ -1,28 +1,29 @@
-//! In which phases the bus had messages, by type and size.
+//! The phases of messages inside the bus, by type and size.
 
 use serde::Serialize;
 use wire::message::MessageType;
 
 use super::bus_sum::{BusSum, BusTimes, count_columns, phase_column};
 use super::bus_time::BusPhase;
-use super::way::{SIZES, size_class};
+use super::call_times::{SIZES, size_class};
 use crate::model::{Capture, CapturedMessage};
 use crate::table::{Cell, Column, ColumnUnit, DataTable};
 
-/// What part of the time for which the bus had messages each phase is.
+/// The share of each phase in the time that messages spent inside the bus.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct BusShares {
     /// A row for each type and size of messages.
     #[serde(rename = "phases")]
     pub table: DataTable,
-    /// Whether the bus measured the stages of routing.
+    /// True if the bus measured the stages of routing.
     pub has_stages: bool,
-    /// Messages that are not in the table, since not all of their times are known.
+    /// The number of messages that are omitted from the table, because some of their times are
+    /// unknown.
     pub omitted: u64,
 }
 
-/// The phases of the messages that the bus received, by type and size. `None` if the bus has recorded
-/// no message.
+/// Computes the phases of the messages that the bus received, by type and size. `None` if the bus
+/// recorded no message.
 pub fn bus_shares<'c>(
     capture: &'c Capture,
     mut selects: impl FnMut(&CapturedMessage<'c>) -> bool,
@@ -66,7 +67,7 @@ fn cells(sum: &mut BusSum, label: &str, size: &str, phases: &[BusPhase]) -> Vec<
     labels.into_iter().chain(counts).chain(phases.iter().map(|phase| sum.share(*phase))).collect()
 }
 
-/// The place in [`TYPES`] of a type of messages.
+/// The index in [`TYPES`] of a message type.
 const fn type_of(kind: MessageType) -> Option<usize> {
     match kind {
         MessageType::Signal => Some(0),
@@ -76,5 +77,5 @@ const fn type_of(kind: MessageType) -> Option<usize> {
     }
 }
 
-/// The types of messages that have rows of their own.
+/// The message types with separate rows.
 const TYPES: [&str; 3] = ["signal", "call", "reply"];

@@ -1,4 +1,4 @@
-//! For how long the bus had messages, summed up.
+//! Sums of the time that messages spent inside the bus.
 
 use super::bus_time::{BusPhase, BusTime};
 use crate::model::{Capture, CapturedMessage};
@@ -6,17 +6,17 @@ use crate::percentiles::cells;
 use crate::record::nanos;
 use crate::table::{Cell, Column, ColumnUnit, Need};
 
-/// The messages of a recording whose time in the bus is known.
+/// Finds the messages of a recording whose time inside the bus is known.
 ///
-/// Recordings of buses that do not measure the stages of routing have two phases of each message. To keep
-/// sums comparable, messages without stages are left out if others have them.
+/// Recordings of buses that do not measure the stages of routing have only two phases for each
+/// message. To keep sums comparable, messages without stages are omitted if others have them.
 #[derive(Debug)]
 pub(crate) struct BusTimes {
     has_stages: bool,
     omitted: u64,
 }
 
-/// The sum of some messages.
+/// The sums for a group of messages.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct BusSum {
     totals: Vec<u64>,
@@ -30,8 +30,7 @@ impl BusTimes {
         Self { has_stages: routings.any(|routing| routing.stages.is_some()), omitted: 0 }
     }
 
-    /// The time in the bus of a message that counts: one that the bus received, whose copies it has
-    /// written.
+    /// Returns the time inside the bus, if the bus received the message and wrote all its copies.
     pub(crate) fn find(&mut self, message: &CapturedMessage<'_>) -> Option<BusTime> {
         if message.sender_id() == message.capture().driver() {
             return None;
@@ -42,17 +41,17 @@ impl BusTimes {
         counts.then_some(time)
     }
 
-    /// Whether the bus measured the stages of routing.
+    /// Returns true if the bus measured the stages of routing.
     pub(crate) const fn has_stages(&self) -> bool {
         self.has_stages
     }
 
-    /// Messages that the bus received, and that do not count since not all of their times are known.
+    /// The number of received messages that are omitted, because some of their times are unknown.
     pub(crate) const fn omitted(&self) -> u64 {
         self.omitted
     }
 
-    /// The phases that can be told apart. `all` is the sum of all messages.
+    /// The phases that can be distinguished. `all` is the sum of all messages.
     pub(crate) fn phases(&self, all: &BusSum) -> Vec<BusPhase> {
         let is_shown = |phase: &BusPhase| match phase {
             BusPhase::Start => all.time(BusPhase::Start) > 0,
@@ -75,12 +74,12 @@ impl BusSum {
         self.totals.is_empty()
     }
 
-    /// Nanoseconds of a phase, all messages together.
+    /// The total time of a phase in nanoseconds.
     pub(crate) const fn time(&self, phase: BusPhase) -> u64 {
         self.phases[phase as usize]
     }
 
-    /// Nanoseconds of all phases of all messages.
+    /// The total time of all phases in nanoseconds.
     pub(crate) fn total(&self) -> u64 {
         self.phases.iter().sum()
     }
@@ -89,14 +88,15 @@ impl BusSum {
         self.totals.len() as u64
     }
 
-    /// Messages, the mean number of copies, and percentiles of the time: see [`count_columns`].
+    /// The number of messages, the mean number of copies, and percentiles of the time: see
+    /// [`count_columns`].
     pub(crate) fn counts(&mut self) -> [Cell; 4] {
         let messages = self.messages();
         let [p50, p99] = cells(&mut self.totals, [|times| times.p50, |times| times.p99]);
         [Cell::Count(messages), Cell::mean(self.copies, messages), p50, p99]
     }
 
-    /// What part of the total a phase is; absent if no message has it.
+    /// The share of a phase in the total; absent if no message has it.
     pub(crate) fn share(&self, phase: BusPhase) -> Cell {
         self.unless_absent(phase, Cell::share(self.time(phase), self.total()))
     }
@@ -113,7 +113,7 @@ impl BusSum {
     }
 }
 
-/// The columns of [`BusSum::counts`].
+/// The columns for [`BusSum::counts`].
 pub(crate) const fn count_columns() -> [Column; 4] {
     [
         Column::number("messages", ColumnUnit::Count).spare(),
@@ -123,7 +123,7 @@ pub(crate) const fn count_columns() -> [Column; 4] {
     ]
 }
 
-/// A column for a phase.
+/// The column for a phase.
 pub(crate) const fn phase_column(phase: BusPhase, unit: ColumnUnit) -> Column {
     let need = if matches!(phase, BusPhase::Wait) { Need::Helpful } else { Need::Always };
     Column { name: phase.as_str(), unit, need }

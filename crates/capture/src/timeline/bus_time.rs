@@ -1,4 +1,4 @@
-//! How long the bus had a message, by phases, as the bus has measured them.
+//! The time that a message spent inside the bus, by phase, as the bus measured it.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -9,8 +9,8 @@ use crate::model::CapturedMessage;
 use crate::record::{Routing, Stages};
 
 worded_enum! {
-    /// A part of the time for which the bus had a message. The variants are in the order of time, but
-    /// [`Match`](Self::Match) lies within [`Dispatch`](Self::Dispatch).
+    /// A phase of the time that a message spends inside the bus. The variants are in the order of
+    /// time, but [`Match`](Self::Match) is a part of [`Dispatch`](Self::Dispatch).
     #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
     pub enum BusPhase {
         /// The bus holds the message until a service that is being started owns the name.
@@ -19,41 +19,43 @@ worded_enum! {
         Receive = "receive",
         /// The bus routes other messages that it read together with this one.
         Wait = "wait",
-        /// The bus finds the recipients: all of the routing, if the bus did not measure its stages.
+        /// The bus finds the recipients: the whole routing, if the bus did not measure its stages.
         Route = "route",
-        /// The bus finds the recipients and checks limits and policy, without [`Match`](Self::Match).
+        /// The bus finds the recipients and checks limits and policy, without
+        /// [`Match`](Self::Match).
         Dispatch = "dispatch",
-        /// The bus searches its match rules for recipients. Only messages without a destination have this.
+        /// The bus searches its match rules for recipients. Only messages without a destination
+        /// have this phase.
         Match = "match",
         /// The bus queues and writes the copies, until the last one is written.
         Send = "send",
     }
 }
 
-/// For how long the bus had a message: from when it received the message until it had written the last
-/// copy, divided into phases. The phases add up to the whole.
+/// The time that a message spent inside the bus: from its receipt until the last copy was written,
+/// divided into phases. The phases add up to the total.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BusTime {
-    /// Until a service that the bus started owned the name.
+    /// The time until a service that the bus started owned the name.
     started: Duration,
     stages: Option<MeasuredStages>,
     routed: Duration,
-    /// `None` if not all copies were written while the recording lasted.
+    /// The time until all copies were written; `None` if the recording ended earlier.
     written: Option<Duration>,
 }
 
-/// The stages of routing, each after the one before it. All times count from when the bus received the
+/// The stages of routing in chronological order. All times are counted from the receipt of the
 /// message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct MeasuredStages {
     read: Duration,
     begun: Duration,
-    /// From when until when the bus searched its match rules.
+    /// The start and the end of the search in the match rules.
     matching: Option<(Duration, Duration)>,
 }
 
 impl BusTime {
-    /// Of a message; `None` if the bus has not recorded it.
+    /// Returns the times of a message; `None` if the bus did not record it.
     pub fn of(message: &CapturedMessage<'_>) -> Option<Self> {
         let Routing { after: routed, stages } = message.routing()?;
         let mut copies = message.deliveries()?.iter();
@@ -66,30 +68,30 @@ impl BusTime {
         Some(Self { started, stages, routed, written })
     }
 
-    /// Whether the bus measured the stages of routing. Otherwise only [`BusPhase::Route`] is known of
-    /// them.
+    /// Returns true if the bus measured the stages of routing. Otherwise only [`BusPhase::Route`]
+    /// is known.
     pub const fn is_measured(&self) -> bool {
         self.stages.is_some()
     }
 
-    /// From when the bus received the message until it had decided who gets it, and had queued nothing
-    /// yet.
+    /// The time from the receipt of the message until the bus knew its recipients, before it queued
+    /// a copy.
     pub const fn routed(&self) -> Duration {
         self.routed
     }
 
-    /// From when the bus received the message until it had written the last copy; `None` if it did not
-    /// write all copies while the recording lasted.
+    /// The time from the receipt of the message until the last copy was written; `None` if the
+    /// recording ended earlier.
     pub const fn total(&self) -> Option<Duration> {
         self.written
     }
 
-    /// The phases that are known, in the order of [`BusPhase::ALL`].
+    /// The known phases, in the order of [`BusPhase::ALL`].
     pub fn phases(&self) -> impl Iterator<Item = (BusPhase, Duration)> {
         BusPhase::ALL.into_iter().filter_map(|phase| Some((phase, self.time(phase)?)))
     }
 
-    /// How long a phase took; `None` if that is not known, or the message has no such phase.
+    /// The duration of a phase; `None` if it is unknown, or if the message does not have the phase.
     pub fn time(&self, phase: BusPhase) -> Option<Duration> {
         let span = self.span(phase)?;
         let inside = match phase {
@@ -99,8 +101,8 @@ impl BusTime {
         Some((span.end - span.start).saturating_sub(inside))
     }
 
-    /// From when until when a phase lasted, after the bus received the message. [`BusPhase::Match`] lies
-    /// inside of [`BusPhase::Dispatch`].
+    /// The start and the end of a phase, counted from the receipt of the message.
+    /// [`BusPhase::Match`] is inside of [`BusPhase::Dispatch`].
     pub fn span(&self, phase: BusPhase) -> Option<Range<Duration>> {
         let (stages, routed) = (self.stages.as_ref(), self.routed);
         match phase {
@@ -116,9 +118,10 @@ impl BusTime {
 }
 
 impl MeasuredStages {
-    /// The stages of a message that was routed after `routed`. Two readings of the clock of the bus may
-    /// be out of order by some nanoseconds, and a file may hold anything: no stage begins before the one
-    /// before it. `None` if a stage came later than [`Stages`] can say.
+    /// Converts the stages of a message that was routed after `routed`. Two readings of the clock
+    /// may be out of order by some nanoseconds, and a file may contain anything, so each stage is
+    /// moved to start at or after the previous one. `None` if [`Stages`] cannot represent the time
+    /// of a stage.
     fn parse(stages: Stages, routed: Duration) -> Option<Self> {
         let begun = stages.begun_after().min(routed);
         if stages.begun_after() >= Stages::LATEST {
@@ -132,7 +135,7 @@ impl MeasuredStages {
     }
 }
 
-/// How long the bus held a call for a service that was being started.
+/// The time that the bus held a call for a service that was being started.
 pub(super) fn held_for_start(message: &CapturedMessage<'_>) -> Duration {
     if message.kind() != MessageType::MethodCall {
         return Duration::ZERO;

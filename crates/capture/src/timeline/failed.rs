@@ -1,11 +1,11 @@
-//! Services that did not start.
+//! The table of services that failed to start.
 
-use crate::activation::{Culprit, FailedStart};
+use crate::activation::{FailedDependency, FailedStart};
 use crate::model::CapturedMessage;
 use crate::table::{Cell, Column, ColumnUnit, DataTable};
 
-/// The services that did not start, each with how long its first caller waited, why it failed, and the
-/// service that is to blame if that is another one.
+/// Formats the services that failed to start, each with the wait of its first caller, the reason,
+/// and the other service that caused the failure, if any.
 pub fn failed_starts_table(starts: &[FailedStart<'_>]) -> DataTable {
     let caller =
         |call: &CapturedMessage<'_>| Some(call.capture().program_label(call.from()?).to_owned());
@@ -14,7 +14,7 @@ pub fn failed_starts_table(starts: &[FailedStart<'_>]) -> DataTable {
         &[
             (Column::text("service"), &|start| Cell::text(&start.name)),
             (Column::text("because of"), &|start| {
-                Cell::text_or_absent(start.culprit.as_ref().map(Culprit::name))
+                Cell::text_or_absent(start.dependency.as_ref().map(FailedDependency::name))
             }),
             (Column::number("calls", ColumnUnit::Count), &|start| {
                 Cell::Count(start.calls.len() as u64)

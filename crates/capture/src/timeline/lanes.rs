@@ -1,11 +1,11 @@
-//! Spans that overlap, side by side.
+//! Distribution of overlapping spans to lanes.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::record::RecordedTime;
 
-/// Lanes of which each holds spans that do not overlap.
+/// Lanes, each with spans that do not overlap.
 #[derive(Debug, Default)]
 pub(super) struct Lanes {
     busy: BinaryHeap<Reverse<(RecordedTime, u32)>>,
@@ -14,7 +14,7 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    /// The lane for a span, the first that is free. Spans come in the order in which they begin.
+    /// Returns the first free lane for a span. Spans must be passed in the order of their starts.
     pub(super) fn place(&mut self, from: RecordedTime, to: RecordedTime) -> u32 {
         while let Some(&Reverse((until, lane))) = self.busy.peek()
             && until <= from
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spans_that_overlap_are_side_by_side() {
+    fn overlapping_spans_get_separate_lanes() {
         let mut lanes = Lanes::default();
         for (from, to, expected) in
             [(0, 10, 0), (2, 4, 1), (3, 5, 2), (4, 6, 1), (5, 6, 2), (10, 12, 0), (10, 11, 1)]

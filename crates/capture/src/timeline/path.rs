@@ -1,38 +1,39 @@
-//! What somebody waited for, walked back from the end.
+//! Critical paths: the work and the waits that determined when something was done.
 
 use crate::model::{Capture, CapturedMessage, CapturedMessageId, RecordedPeerId};
 use crate::record::RecordedTime;
 
-/// A part of a critical path.
+/// A step of a critical path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CriticalPathStep {
-    /// From when.
+    /// The start of the step.
     pub from: RecordedTime,
-    /// Until when.
+    /// The end of the step.
     pub to: RecordedTime,
-    /// How deep it lies: 0 for what the service itself does, 1 for what one does for which it waits.
+    /// The nesting depth: 0 for activities of the service itself, 1 for activities of a callee that
+    /// it waits for.
     pub depth: u8,
-    /// Who works: itself, or in a call that is answered.
+    /// The activity in this step.
     pub what: Activity,
 }
 
-/// What goes on in a step.
+/// The activity in a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Activity {
     /// A connection is not waiting for any call.
     Works(RecordedPeerId),
-    /// A connection waits for the answer to this call.
+    /// A connection is waiting for the reply to this call.
     Waits(CapturedMessageId),
 }
 
-/// The answered calls of each connection, by when they were answered.
+/// The calls with replies of each connection, sorted by the time of the reply.
 #[derive(Debug)]
-pub(super) struct Answered<'c> {
+pub(super) struct AnsweredCalls<'c> {
     capture: &'c Capture,
     by_caller: Vec<Vec<(RecordedTime, CapturedMessageId)>>,
 }
 
-impl<'c> Answered<'c> {
+impl<'c> AnsweredCalls<'c> {
     pub(super) fn new(capture: &'c Capture) -> Self {
         let mut by_caller = vec![Vec::new(); capture.directory().peers().count()];
         for reply in capture.messages().filter(|message| message.kind().is_reply()) {
@@ -41,13 +42,13 @@ impl<'c> Answered<'c> {
                 by_caller[caller.index()].push((reply.written_at(), call.id()));
             }
         }
-        // The clock may have been set back.
+        // The clock may have jumped back.
         by_caller.iter_mut().for_each(|calls| calls.sort_by_key(|(at, _)| *at));
         Self { capture, by_caller }
     }
 
-    /// What a connection did between two points in time, and what it waited for, in the order of
-    /// time: of calls that overlap, that counts whose answer came last.
+    /// The activities of a connection between two points in time, in chronological order. Of
+    /// overlapping calls, the path contains the one with the latest reply.
     pub(super) fn path(
         &self,
         peer: RecordedPeerId,
@@ -82,7 +83,7 @@ impl<'c> Answered<'c> {
         steps.extend(step(now, to, depth, works));
     }
 
-    /// What the callee did meanwhile, if that was to wait for others.
+    /// Adds the activities of the callee, if it waited for other calls.
     fn walk_callee(
         &self,
         call: &CapturedMessage<'_>,
@@ -90,7 +91,7 @@ impl<'c> Answered<'c> {
         depth: u8,
         steps: &mut Vec<CriticalPathStep>,
     ) {
-        // The bus replies to StartServiceByName when the service has come.
+        // The bus replies to StartServiceByName when the service owns its name.
         let callee = call.waited_for_start().map(|start| start.service).or_else(|| call.to());
         let Some(callee) = callee.filter(|callee| Some(*callee) != call.from()) else { return };
         if depth < DEPTH_MAX && !self.waits(callee, call.at(), answered).is_empty() {
@@ -98,7 +99,7 @@ impl<'c> Answered<'c> {
         }
     }
 
-    /// The calls that a connection waited for in a span of time, the last first.
+    /// The calls that a connection waited for in a time span, the last first.
     fn waits(
         &self,
         peer: RecordedPeerId,
@@ -130,8 +131,8 @@ fn step(
     (from < to).then_some(CriticalPathStep { from, to, depth, what })
 }
 
-/// Calls within calls that are looked into.
+/// The maximum depth of nested calls.
 const DEPTH_MAX: u8 = 8;
 
-/// Steps of one path.
+/// The maximum number of steps in a path.
 const STEPS_MAX: usize = 10_000;

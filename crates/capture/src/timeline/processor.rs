@@ -1,4 +1,4 @@
-//! Which processes had a processor when, if that was recorded.
+//! The times when processes had a processor, if recorded.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -10,34 +10,34 @@ use crate::percentiles::cells;
 use crate::record::{Fact, ProcessorUse, RecordedTime, nanos};
 use crate::table::{Cell, Column, ColumnUnit, DataTable};
 
-/// When processes had a processor, as the kernel saw it.
+/// The times when processes had a processor, as reported by the kernel.
 #[derive(Debug, Default)]
 pub struct ProcessorRecord {
     by_pid: HashMap<u32, ProcessorHistory, RandomState>,
 }
 
-/// When one process was watched, and when it had a processor.
+/// The times when one process was observed, and when it had a processor.
 #[derive(Debug, Default)]
 struct ProcessorHistory {
-    /// Ascending, and apart.
+    /// Periods of observation, ascending and disjoint.
     watched: Vec<(RecordedTime, RecordedTime)>,
-    /// Ascending; each with how long it had one in all those before.
+    /// Periods with a processor, ascending; each with the total length of the previous ones.
     spans: Vec<(RecordedTime, RecordedTime, Duration)>,
 }
 
-/// What a party to a call did while somebody waited for it.
+/// The processor time of a party while another one waited for it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ProcessorTurn {
-    /// From when it had something to do until it had a processor.
+    /// The time from when the process had work until it got a processor.
     pub wake_up: Duration,
-    /// How long it had a processor then.
+    /// The time that it had a processor.
     pub on: Duration,
-    /// How long it had none, after it had been woken.
+    /// The time that it had no processor after it was woken.
     pub off: Duration,
 }
 
 impl ProcessorRecord {
-    /// What a recording tells; nothing of most.
+    /// Collects the processor times of a recording. Most recordings have none.
     pub fn of(capture: &Capture) -> Self {
         let mut all = Self::default();
         for (_, _, fact) in capture.facts() {
@@ -48,21 +48,21 @@ impl ProcessorRecord {
         all
     }
 
-    /// Whether nothing is known.
+    /// Returns true if no processor times are known.
     pub fn is_empty(&self) -> bool {
         self.by_pid.is_empty()
     }
 
-    /// The processes that were watched, and when each had a processor: one process after the other,
-    /// and of each in the order of time.
+    /// The times when each observed process had a processor: process by process, each in
+    /// chronological order.
     pub fn spans(&self) -> impl Iterator<Item = (u32, RecordedTime, RecordedTime)> {
         self.by_pid.iter().flat_map(|(&pid, history)| {
             history.spans.iter().map(move |&(from, to, _)| (pid, from, to))
         })
     }
 
-    /// What the process of a connection did from when it had something to do until it was done;
-    /// `None` if it was not watched all that time.
+    /// The processor time of the process of a connection between two points in time; `None` if it
+    /// was not observed all the time.
     pub fn turn(
         &self,
         capture: &Capture,
@@ -74,9 +74,9 @@ impl ProcessorRecord {
         self.by_pid.get(&pid)?.turn(from, to)
     }
 
-    /// What the service of an answered call did until it had sent its reply. What the reply waited for the
-    /// bus then is not its time. `None` if the times are not those of the bus: a monitor may read a call after
-    /// the service was woken by it.
+    /// The processor time of the service from receiving a call until it sent the reply, without the
+    /// time that the reply waited for the bus. `None` if the times are not from the bus, because a
+    /// monitor may read a call after it has woken the service.
     pub fn service(&self, call: &CapturedMessage<'_>) -> Option<ProcessorTurn> {
         let reply = call.partner()?;
         let from = routed(call)?.min(reply.at());
@@ -84,8 +84,8 @@ impl ProcessorRecord {
         self.turn(call.capture(), reply.from()?, from, sent)
     }
 
-    /// How long the reply to a call waited until the bus received it, at least: since the service, which
-    /// had the call since `from`, last had a processor. Zero if that is not known.
+    /// The minimum time that a reply waited until the bus received it: since the service, which had
+    /// the call since `from`, last had a processor. Zero if it is unknown.
     pub(super) fn reply_wait(&self, call: &CapturedMessage<'_>, from: RecordedTime) -> Duration {
         let wait = || {
             let reply = call.partner()?;
@@ -95,16 +95,16 @@ impl ProcessorRecord {
         wait().unwrap_or_default()
     }
 
-    /// From when the caller could have its reply until it had a processor. `None` if the times are not those of
-    /// the bus.
+    /// The time from when the caller could read the reply until it got a processor. `None` if the
+    /// times are not from the bus.
     pub fn return_wake_up(&self, call: &CapturedMessage<'_>) -> Option<Duration> {
         let pid = call.capture().directory().peer(call.from()?).process.as_ref()?.pid?;
         self.by_pid.get(&pid)?.wake_up(routed(&call.partner()?)?)
     }
 }
 
-/// The processes of the buses and of all connections by their numbers, with the connection that stands
-/// for each: the first one, and that of the bus for itself.
+/// Returns the pids of the buses and of all connections, each with the connection that represents
+/// it: the first one, or the connection of the bus.
 pub fn processes(capture: &Capture) -> HashMap<u32, RecordedPeerId> {
     let of_peers = capture.directory().peers();
     let of_peers = of_peers.filter_map(|(id, peer)| Some((peer.process.as_ref()?.pid?, id)));
@@ -118,15 +118,15 @@ pub fn processes(capture: &Capture) -> HashMap<u32, RecordedPeerId> {
     all.into_iter().rev().collect()
 }
 
-/// When the bus began to send a message, if the bus recorded it itself: the recipient may run, and even be done,
-/// before the bus comes to note that it has sent it.
+/// The time when the bus began to send a message, if the bus recorded itself. The recipient may
+/// run, and even be done, before the bus records that it has sent the message.
 fn routed(message: &CapturedMessage<'_>) -> Option<RecordedTime> {
     Some(message.at().after(message.routed_after()?))
 }
 
 impl ProcessorHistory {
     fn add(&mut self, ran: &ProcessorUse) {
-        // What is lost, and what other threads did, may be anywhere in the stretch.
+        // Lost records, and runs of other threads, may be anywhere in the period.
         if ran.lost == 0 && ran.unfollowed == 0 {
             match self.watched.last_mut() {
                 Some((_, end)) if *end == ran.from => *end = ran.until,
@@ -141,7 +141,7 @@ impl ProcessorHistory {
 
     fn add_span(&mut self, from: RecordedTime, to: RecordedTime) {
         match self.spans.last_mut() {
-            // It went on from one stretch into the next.
+            // A run continues from one period into the next.
             Some((_, end, _)) if *end >= from => *end = (*end).max(to),
             Some(&mut (start, end, before)) => {
                 let all = before + end.since(start).unwrap_or_default();
@@ -161,8 +161,8 @@ impl ProcessorHistory {
         Some(ProcessorTurn { wake_up, on, off: all.saturating_sub(wake_up + on) })
     }
 
-    /// How long it had had no processor at `to`; `None` if it was not watched since `from`, or did not
-    /// have one since then.
+    /// The time without a processor before `to`; `None` if the process was not observed since
+    /// `from`, or had no processor since then.
     fn idle_before(&self, from: RecordedTime, to: RecordedTime) -> Option<Duration> {
         if !self.watched.iter().any(|(start, end)| *start <= from && to <= *end) {
             return None;
@@ -172,7 +172,7 @@ impl ProcessorHistory {
         if end <= from { None } else { Some(to.since(end).unwrap_or_default()) }
     }
 
-    /// From this time until it had a processor next.
+    /// The time from `at` until the process next had a processor.
     fn wake_up(&self, at: RecordedTime) -> Option<Duration> {
         let next = self.spans.partition_point(|(_, end, _)| *end <= at);
         let (start, ..) = self.spans.get(next)?;
@@ -182,7 +182,7 @@ impl ProcessorHistory {
         Some(start.since(at).unwrap_or_default())
     }
 
-    /// How long it had a processor until then, since it is watched.
+    /// The total time with a processor until `at`, since the start of the observation.
     fn had_until(&self, at: RecordedTime) -> Duration {
         let next = self.spans.partition_point(|(start, ..)| *start <= at);
         let Some((start, end, before)) = next.checked_sub(1).map(|last| self.spans[last]) else {
@@ -192,8 +192,8 @@ impl ProcessorHistory {
     }
 }
 
-/// What the parties to answered calls did; `None` if the recording does not tell when processes had a
-/// processor.
+/// Creates a table of the processor times of the parties to calls with replies; `None` if the
+/// recording lacks processor times.
 pub fn parties<'c>(
     capture: &'c Capture,
     mut selects: impl FnMut(&CapturedMessage<'c>) -> bool,
@@ -232,13 +232,13 @@ fn columns() -> [Column; 6] {
     ]
 }
 
-/// What is told, in the order of time.
+/// The rows of the table, in chronological order.
 const PARTS: [&str; 4] = [
     "service is woken",
     "service has a processor",
-    "service waits or is held up",
+    "service waits or has no processor",
     "caller is woken for the reply",
 ];
 
-/// The place of the caller's among them.
+/// The index of the caller's row.
 const CALLER: usize = 3;

@@ -1,4 +1,4 @@
-//! How services came up.
+//! The starts of services.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -6,62 +6,63 @@ use std::time::Duration;
 
 use wire::message::MessageType;
 
-use super::path::{Activity, Answered, CriticalPathStep};
+use super::path::{Activity, AnsweredCalls, CriticalPathStep};
 use crate::activation::CLOCK_OF_PROCESSES;
 use crate::model::{Capture, CapturedMessage, CapturedMessageId, RecordedPeerId, TextId};
 use crate::record::{BusId, Fact, RecordedTime};
 use crate::table::{Cell, Column, ColumnUnit, DataTable};
 
-/// A service that came up while the recording was made.
+/// A service that started during the recording.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StartUp {
-    /// The connection.
+    /// The connection of the service.
     pub peer: RecordedPeerId,
     /// The first well-known name that it owned.
     pub name: TextId,
-    /// What is known of how it came up, in the order of time; never empty.
+    /// The known milestones of the start, in chronological order; never empty.
     pub milestones: Vec<Milestone>,
-    /// From its connection to its first reply, or to the name if there is none: what it waited for.
+    /// The critical path from the connection to the first reply, or to the name if there is no
+    /// reply.
     pub path: Vec<CriticalPathStep>,
 }
 
-/// A point of a start-up.
+/// A point in time in the start of a service.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Milestone {
-    /// When.
+    /// The time of the milestone.
     pub at: RecordedTime,
-    /// What happened.
+    /// The kind of the milestone.
     pub kind: MilestoneKind,
-    /// The message that shows it, if there is one.
+    /// The message that shows it, if any.
     pub message: Option<CapturedMessageId>,
 }
 
 worded_enum! {
-    /// What happens when a service comes up.
+    /// The kind of a milestone.
     #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
     pub enum MilestoneKind {
-        /// Somebody wanted its name, which nobody had.
+        /// A program requested the name while it had no owner.
         Asked = "name requested",
-        /// Its process was started.
+        /// The process of the service was started.
         Started = "process started",
-        /// It connected to the bus.
+        /// The service connected to the bus.
         Connected = "connected",
-        /// It owned its name.
+        /// The service acquired its name.
         Owned = "name acquired",
-        /// It answered for the first time a call that had waited for it.
+        /// The service replied for the first time to a call that had waited for it.
         Replied = "first reply",
     }
 }
 
 impl StartUp {
-    /// From the first that is known of it to the last.
+    /// The time from the first known milestone to the last.
     pub fn length(&self) -> Duration {
         let ends = self.milestones.first().zip(self.milestones.last());
         ends.and_then(|(first, last)| last.at.since(first.at)).unwrap_or_default()
     }
 
-    /// Milestones and the longest `steps_max` steps of the path, in the order of time. Times are
-    /// from the start of the first milestone.
+    /// Formats the milestones and the longest `steps_max` steps of the path, in chronological
+    /// order. Times are counted from the first milestone.
     pub fn table(&self, capture: &Capture, steps_max: usize) -> DataTable {
         let mut table = DataTable::new([
             Column::number("after", ColumnUnit::Time),
@@ -103,7 +104,8 @@ impl StartUp {
         }
     }
 
-    /// A process that was started for a call began after the call. The kernel rounds the time down.
+    /// Moves a process that was started for a call after the call. The kernel rounds the start time
+    /// down.
     fn order_process(&mut self) {
         let Some(asked) = self.when(MilestoneKind::Asked) else { return };
         let started = self.milestones.iter_mut().find(|one| one.kind == MilestoneKind::Started);
@@ -124,7 +126,7 @@ impl Milestone {
         let message = self.message.map(|id| capture.message(id));
         let by = message.filter(|_| self.kind == MilestoneKind::Asked).and_then(|call| call.from());
         let what = match by {
-            Some(peer) => format!("{} wants the name", capture.program_label(peer)),
+            Some(peer) => format!("{} requests the name", capture.program_label(peer)),
             None => self.kind.as_str().to_owned(),
         };
         let number = self.message.map_or(Cell::Absent, |id| Cell::Count(id.number()));
@@ -146,8 +148,7 @@ fn row(capture: &Capture, step: &CriticalPathStep) -> [Cell; 3] {
     [Cell::Text(indent + &what), Cell::Time(took), number]
 }
 
-/// The services that connected and owned a name while the recording was made, those first that took
-/// longest.
+/// Returns the services that connected and acquired a name during the recording, the slowest first.
 pub fn start_ups(capture: &Capture) -> Vec<StartUp> {
     let mut search = StartUpSearch::new(capture);
     if search.found.is_empty() {
@@ -164,13 +165,13 @@ pub fn start_ups(capture: &Capture) -> Vec<StartUp> {
     search.finish()
 }
 
-/// Start-ups whose milestones are looked for.
+/// Collects the milestones of starts.
 struct StartUpSearch<'c> {
     capture: &'c Capture,
     found: Vec<StartUp>,
-    /// By connection, its start-up.
+    /// For each connection, the index of its start.
     by_peer: Vec<Option<usize>>,
-    /// By name, since when it was owned, and by which start-up.
+    /// For each name, the times when it was acquired, with the index of the start.
     by_name: HashMap<(BusId, TextId), Vec<(RecordedTime, usize)>>,
 }
 
@@ -188,7 +189,7 @@ impl<'c> StartUpSearch<'c> {
         search
     }
 
-    /// Notes that a connection came to own a name.
+    /// Records that a connection acquired a name.
     fn owned(&mut self, bus: BusId, name: TextId, owner: RecordedPeerId, since: RecordedTime) {
         let peer = self.capture.directory().peer(owner);
         let Some(arrived) = peer.arrived.filter(|arrived| *arrived <= since) else { return };
@@ -222,7 +223,7 @@ impl<'c> StartUpSearch<'c> {
         self.asked(call.bus(), call.wanted_text(), call.at(), Some(call.id()));
     }
 
-    /// Somebody wants a name; that begins a start-up if nobody has the name.
+    /// Records a request for a name, which begins a start if the name has no owner.
     fn asked(
         &mut self,
         bus: BusId,
@@ -240,8 +241,8 @@ impl<'c> StartUpSearch<'c> {
         }
     }
 
-    /// The first reply is a part of the start-up if somebody was waiting for the service already.
-    /// Else it says when the service was first called.
+    /// Records a reply. The first reply belongs to the start if a caller was already waiting for
+    /// the service; otherwise it shows when the service was first called.
     fn look_at_reply(&mut self, reply: &CapturedMessage<'_>) {
         let Some(index) = reply.from().and_then(|peer| self.by_peer[peer.index()]) else { return };
         let Some(call) = reply.partner() else { return };
@@ -253,7 +254,7 @@ impl<'c> StartUpSearch<'c> {
     }
 
     fn finish(mut self) -> Vec<StartUp> {
-        let answered = Answered::new(self.capture);
+        let answered = AnsweredCalls::new(self.capture);
         for start_up in &mut self.found {
             start_up.order_process();
             start_up.milestones.sort_by_key(|one| (one.at, one.kind));
@@ -268,7 +269,8 @@ impl<'c> StartUpSearch<'c> {
     }
 }
 
-/// A process that was started long before did something else first.
+/// Returns true if a process connected soon after it was started. A process that was started long
+/// before did something else first.
 fn is_soon_after(started: RecordedTime, arrived: RecordedTime) -> bool {
     arrived.since(started).is_some_and(|span| span <= PROCESS_TO_BUS_MAX)
 }

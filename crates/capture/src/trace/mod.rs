@@ -147,7 +147,7 @@ impl Assembler {
         self.pending.give_up_all();
     }
 
-    /// Returns whether there is a next record.
+    /// Returns true if there is a next record.
     pub fn is_ready(&self) -> bool {
         let is_over = self.pending.len_bytes() > self.patience.bytes;
         let deadline = self.now.checked_sub(self.patience.time);
@@ -210,7 +210,7 @@ impl Assembler {
     }
 }
 
-/// Converts an entry that is not about a message to a fact. `clock` is that of the ring.
+/// Converts an entry that is not about a message to a fact. `clock` is the clock of the ring.
 pub(crate) fn fact_of(entry: &Entry<'_>, at: Duration, clock: i64) -> Option<Fact> {
     Some(match *entry {
         Entry::Joined { peer, pid, uid } => {

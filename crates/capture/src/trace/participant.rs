@@ -6,8 +6,8 @@ use ::trace::{Participant, TracedProgram};
 use super::unique;
 use crate::record::{Fact, RecordedProcess, RecordedTime};
 
-/// The fact that a recorder would have written if it had queried the bus. `clock` is that of the
-/// ring.
+/// The fact that a recorder would have written if it had queried the bus. `clock` is the clock of
+/// the ring.
 pub(super) fn fact(participant: &Participant<'_>, clock: i64) -> Option<Fact> {
     let Participant { who, pid, uid, started, program } = *participant;
     let TracedProgram { comm, executable, unit, control_group, command } =

@@ -38,7 +38,7 @@ struct WaitingItem {
 /// A copy that was not written yet.
 #[derive(Clone, Debug)]
 struct PendingCopy {
-    /// Its position in the stream of bytes to the connection.
+    /// The position of the copy in the stream of bytes to the connection.
     place: Range<u64>,
     /// The number of the message that it is a copy of.
     message: u64,
@@ -135,8 +135,8 @@ impl PendingItems {
         self.waiting.iter_mut().for_each(|waiting| waiting.outstanding = 0);
     }
 
-    /// Whether the oldest record can be returned: all its copies were written, the queue is too
-    /// large, or the record is at least as old as `deadline`.
+    /// Returns true if the oldest record can be returned: all its copies were written, the queue is
+    /// too large, or the record is at least as old as `deadline`.
     pub(super) fn is_ready(&self, is_over: bool, deadline: Option<Duration>) -> bool {
         self.waiting.front().is_some_and(|oldest| {
             oldest.outstanding == 0 || is_over || deadline.is_some_and(|it| oldest.since <= it)

@@ -24,7 +24,7 @@ fn files_truncated_at_any_byte_are_read() {
         let mut before = 0;
         for len in 0..=file.len() {
             let Some(content) = try_read(&file[..len]) else {
-                assert_eq!(before, 0, "{name}: at {len} it is no recording any more");
+                assert_eq!(before, 0, "{name}: at {len} it is no longer a recording");
                 continue;
             };
             let count = content.messages.len();
@@ -40,7 +40,7 @@ fn files_truncated_at_any_byte_are_read() {
     }
 }
 
-/// Whether the format shows a premature end.
+/// The visibility of a premature end in the format.
 #[derive(Clone, Copy)]
 enum Ends {
     Told,
@@ -63,8 +63,8 @@ fn truncation_is_reported_unless_between_blocks() {
         ends.push(ends.last().expect("the first") + 16 + message.bytes.len());
     }
     for len in 4..=file.len() {
-        let told = read(&file[..len]).gaps().len() == 1;
-        assert_eq!(told, !ends.contains(&len), "cut at {len}");
+        let is_reported = read(&file[..len]).gaps().len() == 1;
+        assert_eq!(is_reported, !ends.contains(&len), "cut at {len}");
     }
 }
 
@@ -238,7 +238,7 @@ fn check_corrupt(content: &MadeContent, all: usize, len: u64, context: &str) {
     assert!((1..all).contains(&content.messages.len()), "{context}");
     assert!(content.gaps().is_empty(), "{context}: {:?}", content.gaps());
     let Some(RecordingRecord::Damage(last)) = content.rest.last() else {
-        panic!("{context}: not told")
+        panic!("{context}: the end is not reported")
     };
     assert!(last.what.starts_with("the compression is corrupt"), "{context}: {last:?}");
     assert!(0 < last.at && last.at <= len, "{context}: {last:?}");

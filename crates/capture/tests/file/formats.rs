@@ -305,10 +305,10 @@ fn several_files_are_merged_by_time() {
     };
     write("a", parts[0].pcapng());
     write("a.1", parts[1].pcapng());
-    write("a.2", b"this is no part".to_vec());
+    write("a.2", b"this is not a part".to_vec());
     write("b", gzip(&parts[2].pcapng()));
     let capture = Capture::open_all(&[folder.join("a"), folder.join("b")]);
-    let error = Capture::open_all(&[folder.join("a.2")]).expect_err("this is no recording");
+    let error = Capture::open_all(&[folder.join("a.2")]).expect_err("this is not a recording");
     std::fs::remove_dir_all(&folder).expect("the folder is there");
     assert_eq!(error.path, folder.join("a.2"));
     let capture = capture.expect("two recordings");
@@ -395,7 +395,7 @@ fn numbered(address: &str, numbers: std::ops::Range<u32>) -> Vec<u8> {
 }
 
 #[test]
-fn files_and_messages_that_are_given_twice_count_once() {
+fn files_and_messages_given_twice_are_counted_once() {
     let folder = std::env::temp_dir().join(format!("diligence-twice-{}", std::process::id()));
     std::fs::create_dir(&folder).expect("a folder");
     let write = |name: &str, content: Vec<u8>| {

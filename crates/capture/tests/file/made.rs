@@ -33,7 +33,7 @@ impl MadeContent {
             RecordingRecord::Bus(bus) => Some(bus.clone()),
             _ => None,
         });
-        buses.into_iter().nth(index).expect("so many buses")
+        buses.into_iter().nth(index).expect("the number of buses fits")
     }
 
     pub(crate) fn damage(&self) -> Vec<&str> {
@@ -141,7 +141,7 @@ pub(crate) fn whole() -> Vec<MadeMessage> {
     sample
 }
 
-/// The concatenated messages.
+/// The bytes of all messages, concatenated.
 pub(crate) fn binary(sample: &[MadeMessage]) -> Vec<u8> {
     sample.iter().flat_map(|message| message.bytes.clone()).collect()
 }

@@ -16,7 +16,7 @@ fn blocks_refused_by_a_full_disk_are_written_later() {
     let mut smooth =
         PcapngWriter::new(Vec::new(), &RecordingOrigin::default()).expect("memory takes all");
     let mut writer = PcapngWriter::new(Stubborn::default(), &RecordingOrigin::default())
-        .expect("nothing is out");
+        .expect("no bytes were written");
     recording.each(|record| {
         smooth.write(&record).expect("memory takes all");
         while writer.write(&record).is_err() {}

@@ -1,4 +1,4 @@
-//! Findings that are known.
+//! Baselines of known findings.
 
 use capture::lint::baseline::{Baseline, BaselineError, BaselineErrorKind};
 use capture::lint::{Finding, LintRule, lint};
@@ -12,7 +12,7 @@ fn findings() -> Vec<Finding> {
 }
 
 #[test]
-fn what_is_written_is_known_afterwards() {
+fn findings_written_to_a_baseline_are_known() {
     let findings = findings();
     let text = Baseline::of(&findings);
     assert!(text.ends_with("\nL12 client org.example.Mail org.example.Mail1.GetCount\n"), "{text}");
@@ -23,7 +23,7 @@ fn what_is_written_is_known_afterwards() {
 }
 
 #[test]
-fn a_line_is_for_a_rule_somebody_and_something() {
+fn baseline_lines_match_rule_program_and_subject() {
     let finding = &findings()[0];
     for (line, is_known) in [
         ("L12 client org.example.Mail org.example.Mail1.GetCount", true),
@@ -45,12 +45,12 @@ fn a_line_is_for_a_rule_somebody_and_something() {
 }
 
 #[test]
-fn a_line_that_is_none_is_named() {
+fn malformed_baseline_lines_are_reported_with_their_numbers() {
     let no_rule = RuleIdError::NotAnId { found: "polling".into() };
     for (text, line, kind) in [
         ("# known\n\npolling * *", 3, BaselineErrorKind::Rule(no_rule)),
         ("L99 * *", 1, BaselineErrorKind::Rule(RuleIdError::NoSuchRule(LintRuleId(99)))),
-        ("L12 * *\nL12", 2, BaselineErrorKind::WhoMissing),
+        ("L12 * *\nL12", 2, BaselineErrorKind::PartyMissing),
         ("L12 client", 1, BaselineErrorKind::SubjectMissing),
     ] {
         assert_eq!(Baseline::parse(text), Err(BaselineError { line, kind }), "{text}");

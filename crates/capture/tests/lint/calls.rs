@@ -1,10 +1,10 @@
-//! Who calls too often.
+//! Cases for rules about too many or sequential calls.
 
 use testkit::recording::{DRIVER, TestRecording};
 
 use crate::scene::*;
 
-/// The interface that instruments ask a bus of ours for its counters.
+/// The interface of Diligence that instruments read counters from.
 const STATISTICS: &str = "org.diligence.Statistics1";
 
 pub(crate) const CASES: &[LintCase] = &[
@@ -34,19 +34,19 @@ pub(crate) const CASES: &[LintCase] = &[
     },
     LintCase {
         rule: 11,
-        name: "the same answer five times",
+        name: "the same reply five times",
         raises: |r| same(r, 0),
         misses: |r| same(r, 1),
     },
     LintCase {
         rule: 12,
-        name: "a question every second",
+        name: "a query every second",
         raises: |r| paced(r, |_| 1000),
         misses: |r| paced(r, |turn| 300 + turn * 200),
     },
     LintCase {
         rule: 12,
-        name: "the same question, and commands whose names begin like one",
+        name: "the same query, and commands whose names begin like one",
         raises: |r| each_second(r, |r, _| ask(r, "IsLocked", 300, 1)),
         misses: |r| {
             each_second(r, |r, turn| {
@@ -58,7 +58,7 @@ pub(crate) const CASES: &[LintCase] = &[
     },
     LintCase {
         rule: 12,
-        name: "the same question about two things, and a question about another thing each time",
+        name: "the same query about two values, and a query about another value each time",
         raises: |r| {
             each_second(r, |r, _| {
                 ["Count", "Size"].into_iter().for_each(|name| ask_about(r, "GetValue", name));
@@ -68,7 +68,7 @@ pub(crate) const CASES: &[LintCase] = &[
     },
     LintCase {
         rule: 12,
-        name: "a question in a method that answers nothing, and one that keeps a connection alive",
+        name: "a query, one with an empty reply, and one that keeps a connection alive",
         raises: |r| each_second(r, |r, _| ask(r, "QueryState", 300, 1)),
         misses: |r| {
             each_second(r, |r, _| {
@@ -79,7 +79,7 @@ pub(crate) const CASES: &[LintCase] = &[
     },
     LintCase {
         rule: 12,
-        name: "statistics of the bus, which instruments ask for",
+        name: "a query for the statistics of the bus, as instruments make",
         raises: |r| each_second(r, |r, _| list_names(r)),
         misses: |r| {
             each_second(r, |r, turn| {
@@ -91,31 +91,31 @@ pub(crate) const CASES: &[LintCase] = &[
     },
     LintCase {
         rule: 31,
-        name: "introspection again and again",
+        name: "repeated introspection",
         raises: |r| introspect(r, 21),
         misses: |r| introspect(r, 20),
     },
     LintCase {
         rule: 32,
-        name: "is he there, each time",
+        name: "a name check before each call",
         raises: |r| checked(r, 1),
         misses: |r| checked(r, 20),
     },
     LintCase {
         rule: 33,
-        name: "all talk with the bus",
+        name: "most calls go to the bus",
         raises: |r| talk_with_bus(r, 0),
         misses: |r| talk_with_bus(r, 250),
     },
     LintCase {
         rule: 42,
-        name: "64 calls under way",
+        name: "64 pending calls",
         raises: |r| crowd(r, 64),
         misses: |r| crowd(r, 63),
     },
 ];
 
-/// Ten times, one second apart.
+/// Plays an exchange ten times, one second apart.
 fn each_second(r: &mut TestRecording, play: fn(&mut TestRecording, u32)) {
     for turn in 0..10 {
         play(r, turn);
@@ -123,13 +123,13 @@ fn each_second(r: &mut TestRecording, play: fn(&mut TestRecording, u32)) {
     }
 }
 
-/// The client calls a method with a number, and gets an empty answer.
+/// The client calls a method with a number and gets an empty reply.
 fn order(r: &mut TestRecording, member: &str, number: u32) {
     let call = r.call(CLIENT, MAIL, &method(member), &(number,));
     r.wait_us(200).reply(&call, SERVICE, &());
 }
 
-/// The client asks about a name, and gets a number.
+/// The client calls a method with a name and gets a number.
 fn ask_about(r: &mut TestRecording, member: &str, name: &str) {
     let call = r.call(CLIENT, MAIL, &method(member), &(name,));
     r.wait_us(200).reply(&call, SERVICE, &(7_u32,));

@@ -1,4 +1,4 @@
-//! A copy of a recording tells what the recording does, and a redacted one nothing that was said.
+//! Copies of a recording have the same findings; redacted copies contain no arguments.
 
 use capture::Capture;
 use capture::bodies::Bodies;
@@ -14,7 +14,7 @@ fn copy(capture: &Capture, bodies: Bodies) -> Vec<u8> {
 }
 
 #[test]
-fn a_copy_tells_the_same() {
+fn copies_have_the_same_findings_and_statistics() {
     for (name, recording) in recordings() {
         let capture = Capture::from_bytes(recording.pcapng()).expect("a recording");
         for capture in [capture, recording.capture()] {
@@ -22,7 +22,7 @@ fn a_copy_tells_the_same() {
             // A recording in memory has no origin.
             let comparable = |capture| {
                 let mut found = findings(capture);
-                found.retain(|(what, _)| what != "origins");
+                found.retain(|(topic, _)| topic != "origins");
                 found
             };
             for (found, again) in comparable(&capture).into_iter().zip(comparable(&copy)) {
@@ -32,9 +32,9 @@ fn a_copy_tells_the_same() {
     }
 }
 
-/// Names that are asked for, and rules that ask for no arguments, stand elsewhere too.
+/// Activated names, and match rules without argument conditions, also occur outside of bodies.
 #[test]
-fn a_redacted_copy_has_nothing_that_was_said() {
+fn redacted_copies_contain_no_arguments() {
     for (name, recording) in recordings() {
         let capture = recording.capture();
         let file = copy(&capture, Bodies::Redacted);

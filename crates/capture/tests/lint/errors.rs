@@ -1,4 +1,4 @@
-//! What goes wrong.
+//! Cases for rules about failed calls, failed starts, limits and incomplete recordings.
 
 use std::time::Duration;
 
@@ -15,19 +15,19 @@ use crate::scene::*;
 pub(crate) const CASES: &[LintCase] = &[
     LintCase {
         rule: 13,
-        name: "no answer",
+        name: "no reply",
         raises: |r| unanswered(r, Flags::NONE, 6000),
         misses: |r| unanswered(r, Flags::NONE, 4000),
     },
     LintCase {
         rule: 13,
-        name: "no answer, and none wanted",
+        name: "a call that expects no reply",
         raises: |r| unanswered(r, Flags::NO_AUTO_START, 6000),
         misses: |r| unanswered(r, Flags::NO_REPLY_EXPECTED, 60_000),
     },
     LintCase {
         rule: 14,
-        name: "the service leaves first",
+        name: "a service that disconnects before it replies",
         raises: |r| {
             pending(r, CLIENT, MAIL, "Load");
             leave(r);
@@ -39,13 +39,13 @@ pub(crate) const CASES: &[LintCase] = &[
     },
     LintCase {
         rule: 14,
-        name: "a service that is started by a call and leaves without a reply",
+        name: "a service that is started by a call and disconnects without a reply",
         raises: |r| crash(r, true),
         misses: |r| crash(r, false),
     },
     LintCase {
         rule: 14,
-        name: "a service that leaves after its caller has left",
+        name: "a service that disconnects after its caller",
         raises: |r| {
             pending(r, CLIENT, MAIL, "Load");
             leave(r);
@@ -64,7 +64,7 @@ pub(crate) const CASES: &[LintCase] = &[
     },
     LintCase {
         rule: 54,
-        name: "a service that does not take its name in time",
+        name: "a service that does not acquire its name in time",
         raises: |r| hang(r, "TimedOut"),
         misses: |r| hang(r, "AccessDenied"),
     },
@@ -82,37 +82,37 @@ pub(crate) const CASES: &[LintCase] = &[
     },
     LintCase {
         rule: 15,
-        name: "a caller that leaves after it has waited for two seconds",
+        name: "a caller that disconnects after waiting for two seconds",
         raises: |r| give_up(r, 2000),
         misses: |r| give_up(r, 900),
     },
     LintCase {
         rule: 15,
-        name: "a reply that comes after its caller has left",
+        name: "a reply after its caller has disconnected",
         raises: |r| give_up_before_reply(r, 2000),
         misses: |r| give_up_before_reply(r, 900),
     },
     LintCase {
         rule: 16,
-        name: "ten times the same error",
+        name: "the same error ten times",
         raises: |r| storm(r, 10),
         misses: |r| storm(r, 9),
     },
     LintCase {
         rule: 17,
-        name: "what is not there",
+        name: "calls of a missing method",
         raises: |r| (0..3).for_each(|turn| probe(r, turn)),
         misses: |r| (0..2).for_each(|turn| probe(r, turn)),
     },
     LintCase {
         rule: 16,
-        name: "ten calls of a name that nobody owns",
+        name: "ten calls to a name without an owner",
         raises: |r| retry(r, 10),
         misses: |r| retry(r, 9),
     },
     LintCase {
         rule: 16,
-        name: "ten questions about one name, and one about each of ten names",
+        name: "ten lookups of one name, and one lookup of each of ten names",
         raises: |r| (0..10).for_each(|turn| look_up(r, "org.example.Absent", turn)),
         misses: |r| (0..10).for_each(|turn| look_up(r, &format!("org.example.Absent{turn}"), turn)),
     },
@@ -124,7 +124,7 @@ pub(crate) const CASES: &[LintCase] = &[
     },
     LintCase {
         rule: 41,
-        name: "signals that were lost",
+        name: "lost signals",
         raises: |r| {
             let why = String::from("its queue is full");
             r.fact(Fact::Dropped { recipient: Some(CLIENT.into()), why, count: 12 });
@@ -136,19 +136,19 @@ pub(crate) const CASES: &[LintCase] = &[
     },
     LintCase {
         rule: 41,
-        name: "a connection that the bus ended",
-        raises: |r| left(r, Some("it sent nonsense")),
+        name: "a connection that the bus closed",
+        raises: |r| left(r, Some("it sent an invalid message")),
         misses: |r| left(r, None),
     },
     LintCase {
         rule: 43,
-        name: "answers to who wants none",
+        name: "replies to calls that expect none",
         raises: |r| unwanted(r, 10),
         misses: |r| unwanted(r, 9),
     },
     LintCase {
         rule: 49,
-        name: "two answers",
+        name: "two replies",
         raises: |r| {
             let call = pending(r, CLIENT, MAIL, "Count");
             r.wait_us(90).reply(&call, SERVICE, &(1_u32,)).wait_us(90).reply(&call, SERVICE, &());
@@ -163,7 +163,7 @@ pub(crate) const CASES: &[LintCase] = &[
     },
     LintCase {
         rule: 49,
-        name: "an answer of somebody else",
+        name: "a reply from another program",
         raises: |r| {
             let call = pending(r, CLIENT, SERVICE, "Count");
             r.wait_us(90).reply(&call, OTHER, &(1_u32,)).wait_us(90).reply(&call, SERVICE, &());
@@ -175,7 +175,7 @@ pub(crate) const CASES: &[LintCase] = &[
     },
     LintCase {
         rule: 50,
-        name: "a recorder that was thrown out",
+        name: "a recorder that the bus disconnected",
         raises: |r| {
             let cause = GapCause::Disconnected;
             r.gap(RecordingGap { at: None, bus: BusId(0), cause, lost: None });
@@ -184,19 +184,19 @@ pub(crate) const CASES: &[LintCase] = &[
     },
     LintCase {
         rule: 50,
-        name: "a bus that was gone before anybody wanted an end",
+        name: "a bus that stopped during the recording",
         raises: |r| ended(r, EndCause::NoBus),
         misses: |r| ended(r, EndCause::Command),
     },
     LintCase {
         rule: 50,
-        name: "a file that could not be written any more",
+        name: "a file that could no longer be written",
         raises: |r| ended(r, EndCause::Broken),
         misses: |r| ended(r, EndCause::Size),
     },
     LintCase {
         rule: 50,
-        name: "a message that was cut",
+        name: "a cut message",
         raises: |r| {
             r.signal(SERVICE, &signal("New"), &("a text that is longer",)).cut(120);
         },
@@ -216,7 +216,7 @@ pub(crate) const CASES: &[LintCase] = &[
     },
     LintCase {
         rule: 50,
-        name: "a text, in which an answer need not be",
+        name: "a recording converted from text, which may lack replies",
         raises: |r| {
             *r = recorded(RecordedBus {
                 content: MessageContent::Headers,
@@ -231,7 +231,7 @@ pub(crate) const CASES: &[LintCase] = &[
     },
     LintCase {
         rule: 50,
-        name: "what messages say is crossed out, so that they may well say the same",
+        name: "redacted messages, which may carry the same values",
         raises: |r| {
             *r = recorded(RecordedBus {
                 content: MessageContent::Redacted,
@@ -246,7 +246,7 @@ pub(crate) const CASES: &[LintCase] = &[
     },
     LintCase {
         rule: 50,
-        name: "no times, so nothing comes at once",
+        name: "a recording without times, so without rates",
         raises: |r| {
             *r = recorded(RecordedBus { clock: RecordedClock::Absent, ..RecordedBus::default() });
             (0..200).for_each(|turn| ask(r, "GetCount", 0, turn));
@@ -258,19 +258,19 @@ pub(crate) const CASES: &[LintCase] = &[
     },
     LintCase {
         rule: 50,
-        name: "a clock that was set back",
+        name: "a clock that jumps back",
         raises: |r| two_signals(r, -20_000),
         misses: |r| two_signals(r, -20),
     },
     LintCase {
         rule: 50,
-        name: "nobody is known",
+        name: "connections without names and processes",
         raises: |r| strangers(r, 4),
         misses: |r| strangers(r, 3),
     },
 ];
 
-/// The service says the same of a property again.
+/// The service announces the same value of a property again.
 fn same_property(r: &mut TestRecording, turn: i64) {
     changed(r, &[("Count", 0)], &[]);
     uneven(r, turn);
@@ -295,13 +295,13 @@ fn no_reply(r: &mut TestRecording, millis: i64) {
     r.wait_ms(millis).error(&call, DRIVER, "org.freedesktop.DBus.Error.NoReply", "nothing came");
 }
 
-/// The bus refuses a call after some time.
+/// The bus refuses a call after this time.
 fn refusal(r: &mut TestRecording, millis: i64) {
     let call = pending(r, CLIENT, MAIL, "Load");
     r.wait_ms(millis).error(&call, DRIVER, "org.freedesktop.DBus.Error.AccessDenied", "no");
 }
 
-/// The caller leaves without a reply, and the service leaves later.
+/// The caller disconnects without a reply, and the service disconnects later.
 fn give_up(r: &mut TestRecording, after_ms: i64) {
     pending(r, CLIENT, MAIL, "Load");
     r.wait_ms(after_ms).owner_changed(CLIENT, CLIENT, "");
@@ -314,7 +314,7 @@ fn give_up_before_reply(r: &mut TestRecording, after_ms: i64) {
     r.wait_ms(300).reply(&call, SERVICE, &(1_u32,));
 }
 
-/// A call starts a service, which takes its name and leaves; the bus replies in its place.
+/// A call starts a service, which acquires its name and disconnects. The bus replies in its place.
 fn crash(r: &mut TestRecording, leaves_first: bool) {
     let call = pending(r, CLIENT, "org.example.Crash", "Load");
     r.wait_ms(100).owner_changed(":1.9", "", ":1.9").process(":1.9", 109, "crash");
@@ -330,7 +330,7 @@ fn crash(r: &mut TestRecording, leaves_first: bool) {
 }
 
 #[test]
-fn a_service_that_crashes_when_it_is_started_is_named_and_not_the_bus() {
+fn a_service_that_crashes_at_its_start_is_reported_instead_of_the_bus() {
     let mut recording = scene();
     let call = pending(&mut recording, CLIENT, "org.example.Crash", "Load");
     recording.wait_ms(1600).owner_changed(":1.9", "", ":1.9").process(":1.9", 109, "crash");
@@ -340,48 +340,48 @@ fn a_service_that_crashes_when_it_is_started_is_named_and_not_the_bus() {
     recording.error(&call, DRIVER, "org.freedesktop.DBus.Error.NoReply", text);
     let found = lint(&recording.capture(), LintRule::all());
     let mut found: Vec<_> =
-        found.iter().map(|it| (it.rule.to_string(), it.who.label.as_str())).collect();
+        found.iter().map(|it| (it.rule.to_string(), it.party.label.as_str())).collect();
     found.sort();
     let rules = ["L14", "L38", "L39"].map(|rule| (rule.to_owned(), "org.example.Crash"));
     assert_eq!(found, rules);
 }
 
 #[test]
-fn a_call_whose_caller_left_is_reported_with_the_time_until_then() {
+fn a_call_whose_caller_disconnected_is_reported_with_its_wait() {
     let mut recording = scene();
     give_up(&mut recording, 2000);
     let found = lint(&recording.capture(), LintRule::all());
     let [finding] = found.as_slice() else { panic!("{found:?}") };
-    let expected = "left 1 call of Mail1.Load without a reply until client (:1.1) left the bus, 2 s \
-                    after its call";
+    let expected = "did not reply to 1 call of Mail1.Load before client (:1.1) disconnected, 2 s \
+                    after the call";
     assert_eq!((finding.rule, finding.says.as_str()), (LintRuleId(15), expected));
     assert_eq!(finding.cost.waited, Duration::from_secs(2));
     assert_eq!(finding.severity, FindingSeverity::High);
 }
 
-/// Nobody has the name, and no service file.
+/// A call to a name that has no owner and no service file.
 fn absent(r: &mut TestRecording) {
     let call = pending(r, CLIENT, "org.example.Absent", "Load");
     let error = "org.freedesktop.DBus.Error.ServiceUnknown";
     r.wait_ms(1).error(&call, DRIVER, error, "The name was not provided by any .service files");
 }
 
-/// A call waits for a service that does not take its name, until the bus sends an error.
+/// A call waits for a service that does not acquire its name, until the bus sends this error.
 fn hang(r: &mut TestRecording, error: &str) {
     let call = pending(r, CLIENT, "org.example.Hang", "Load");
     let error = format!("org.freedesktop.DBus.Error.{error}");
     r.wait_ms(900).error(&call, DRIVER, &error, "Failed to activate service");
 }
 
-/// A name without an owner, which dbus-broker could not have taken.
+/// A call to a name without an owner whose activation fails in dbus-broker.
 fn fail_to_start(r: &mut TestRecording, flags: Flags) {
     let call = r.call_with(flags, CLIENT, "org.example.Gone", &method("Load"), &());
     let error = "org.freedesktop.DBus.Error.NameHasNoOwner";
     r.wait_ms(20).error(&call, DRIVER, error, "Could not activate remote peer: unit failed.");
 }
 
-/// The first service needs the second one, and the second one the third, whose start fails. The first two
-/// exit then, at once or later.
+/// The first service calls the second one, which calls the third one, whose start fails. The others
+/// exit `later_ms` after that.
 fn failing_chain(r: &mut TestRecording, later_ms: i64) {
     let names = ["org.example.A", "org.example.B", "org.example.C"];
     let failed = |r: &mut TestRecording, call: &RecordedCall, name: &str| {
@@ -401,23 +401,23 @@ fn failing_chain(r: &mut TestRecording, later_ms: i64) {
 }
 
 #[test]
-fn the_last_service_of_a_chain_is_blamed_for_starts_that_fail_because_of_it() {
+fn failed_starts_of_a_chain_are_attributed_to_its_last_service() {
     let blamed = |later_ms: i64| -> Vec<(String, u64)> {
         let mut recording = scene();
         failing_chain(&mut recording, later_ms);
         let found = lint(&recording.capture(), LintRule::all());
         let failed = found.into_iter().filter(|finding| finding.rule == LintRuleId(54));
-        let mut failed: Vec<_> = failed.map(|it| (it.who.label, it.evidence.count)).collect();
+        let mut failed: Vec<_> = failed.map(|it| (it.party.label, it.evidence.count)).collect();
         failed.sort();
         failed
     };
     assert_eq!(blamed(5), [("org.example.C".to_owned(), 3)]);
     let each = ["A", "B", "C"].map(|name| (format!("org.example.{name}"), 1));
-    assert_eq!(blamed(9000), each, "they failed long after that, so for reasons of their own");
+    assert_eq!(blamed(9000), each, "they failed much later, so for other reasons");
 }
 
 #[test]
-fn a_client_that_comes_before_a_time_out_is_not_the_service_that_does_not_come() {
+fn failed_starts_are_not_attributed_to_a_client_that_connects_before_the_timeout() {
     let blamed = |comes_at_ms: i64| -> Vec<String> {
         let mut recording = scene();
         let r = &mut recording;
@@ -430,7 +430,7 @@ fn a_client_that_comes_before_a_time_out_is_not_the_service_that_does_not_come()
         r.wait_ms(50).error(&exits, DRIVER, error, "exited with status 1");
         let found = lint(&recording.capture(), LintRule::all());
         let failed = found.into_iter().filter(|finding| finding.rule == LintRuleId(54));
-        let mut failed: Vec<_> = failed.map(|it| it.who.label).collect();
+        let mut failed: Vec<_> = failed.map(|it| it.party.label).collect();
         failed.sort();
         failed
     };
@@ -439,7 +439,7 @@ fn a_client_that_comes_before_a_time_out_is_not_the_service_that_does_not_come()
 }
 
 #[test]
-fn a_start_that_timed_out_is_not_blamed_on_the_bus() {
+fn a_start_that_timed_out_is_attributed_to_the_service() {
     let mut recording = scene();
     let what = format!("/org/freedesktop/DBus {DRIVER}.StartServiceByName");
     let call = recording.call(CLIENT, DRIVER, &what, &("org.example.Hang", 0_u32));
@@ -449,9 +449,9 @@ fn a_start_that_timed_out_is_not_blamed_on_the_bus() {
     recording.wait_ms(1).owner_changed("org.example.Hang", "", ":1.9");
     let found = lint(&recording.capture(), LintRule::all());
     let [finding] = found.as_slice() else { panic!("{found:?}") };
-    assert_eq!((finding.rule, finding.who.label.as_str()), (LintRuleId(54), "org.example.Hang"));
-    let expected = "failed to start 1 time: it did not take its name in time: Failed to activate \
-                    service; it took its name 1.5 s after that; 1 call waited, first \
+    assert_eq!((finding.rule, finding.party.label.as_str()), (LintRuleId(54), "org.example.Hang"));
+    let expected = "failed to start 1 time: it did not acquire its name in time: Failed to activate \
+                    service; it acquired its name 1.5 s later; 1 call waited, first \
                     DBus.StartServiceByName by client (:1.1)";
     assert_eq!(finding.says, expected);
 }
@@ -476,7 +476,7 @@ fn retry(r: &mut TestRecording, count: i64) {
     }
 }
 
-/// The client has the bus start an absent service and asks for its owner, as GDBusProxy does.
+/// The client asks the bus to start an absent service and then for its owner, as GDBusProxy does.
 fn look_up(r: &mut TestRecording, name: &str, turn: i64) {
     let failed = |r: &mut TestRecording, member: &str, error: &str| {
         let what = format!("/org/freedesktop/DBus {DRIVER}.{member}");
@@ -510,7 +510,7 @@ fn two_signals(r: &mut TestRecording, micros: i64) {
     r.signal(SERVICE, &signal("New"), &()).wait_us(micros).signal(SERVICE, &signal("New"), &());
 }
 
-/// Beside the three who are known.
+/// Adds connections without names and processes to the three known ones.
 fn strangers(r: &mut TestRecording, count: u32) {
     for number in 0..count {
         r.wait_ms(50).signal(&format!(":1.{}", 50 + number), &signal("New"), &());
@@ -524,7 +524,7 @@ fn start_in_vain(r: &mut TestRecording) {
 }
 
 #[test]
-fn a_service_that_leaves_again_and_again_is_one_finding() {
+fn a_service_that_disconnects_repeatedly_is_one_finding() {
     let mut recording = scene();
     for number in 20..23 {
         let unique = format!(":1.{number}");
@@ -540,7 +540,6 @@ fn a_service_that_leaves_again_and_again_is_one_finding() {
     let findings = lint(&recording.capture(), LintRule::all());
     let lost: Vec<_> = findings.iter().filter(|it| it.rule == LintRuleId(14)).collect();
     let says: Vec<_> = lost.iter().map(|finding| finding.says.as_str()).collect();
-    let expected =
-        "left the bus 3 times with 3 calls unanswered, first Mail1.Load by client (:1.1)";
+    let expected = "disconnected 3 times with 3 pending calls, first Mail1.Load by client (:1.1)";
     assert_eq!(says, [expected]);
 }

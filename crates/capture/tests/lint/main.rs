@@ -1,5 +1,5 @@
-//! What the linter finds, and what it does not: for each rule a recording that must raise it and
-//! nothing else, and one that comes near and must raise nothing.
+//! Each lint rule has at least one case: a recording that raises exactly this rule, and a similar
+//! recording that raises none.
 
 mod baseline;
 mod calls;
@@ -22,7 +22,7 @@ use capture::lint::{LintRule, LintRuleId, lint};
 use scene::{LintCase, quiet};
 
 #[test]
-fn each_rule_finds_its_fault_and_nothing_near_it() {
+fn each_rule_reports_its_problem_and_ignores_similar_traffic() {
     let wrong: Vec<_> = cases().filter_map(|case| check(case).err()).collect();
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }

@@ -1,4 +1,4 @@
-//! What objects say, and how large it is.
+//! Cases for rules about properties and object paths.
 
 use testkit::recording::TestRecording;
 
@@ -19,13 +19,13 @@ pub(crate) const CASES: &[LintCase] = &[
     },
     LintCase {
         rule: 25,
-        name: "changed, now ask me",
+        name: "an invalidated property that is read at once",
         raises: |r| invalidated(r, 1),
         misses: |r| invalidated(r, 200),
     },
     LintCase {
         rule: 25,
-        name: "told that it changed, and asked for all properties of all interfaces",
+        name: "an invalidated property, and a read of the properties of all interfaces",
         raises: |r| invalidated_and_all_asked(r, 2),
         misses: |r| invalidated_and_all_asked(r, 200),
     },
@@ -63,7 +63,7 @@ fn invalidated(r: &mut TestRecording, after_ms: i64) {
     }
 }
 
-/// As systemd-run does.
+/// The client reads all properties, as systemd-run does.
 fn invalidated_and_all_asked(r: &mut TestRecording, after_ms: i64) {
     for turn in 0..3_u32 {
         changed(r, &[], &["Count"]);

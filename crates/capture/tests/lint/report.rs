@@ -1,4 +1,4 @@
-//! The report as people read it, and as programs do.
+//! Reports as text and as JSON.
 
 use std::path::Path;
 
@@ -16,8 +16,8 @@ use testkit::recording::TestRecording;
 use crate::scene::*;
 use crate::{calls, cases, errors, services};
 
-/// A bus on which much is wrong.
-fn trouble() -> TestRecording {
+/// A bus with several problems, and a gap in the recording.
+fn faulty_bus() -> TestRecording {
     let mut recording = scene();
     let of = |cases: &'static [LintCase], rule| cases.iter().find(move |case| case.rule == rule);
     for case in [of(calls::CASES, 12), of(services::CASES, 19), of(errors::CASES, 17)] {
@@ -45,14 +45,14 @@ fn golden_file(name: &str) -> std::path::PathBuf {
 }
 
 #[test]
-fn a_report_reads_well() {
-    let text = to_text(&report(&trouble()), Extent::First, Style::plain(100));
+fn text_reports_match_the_golden_file() {
+    let text = to_text(&report(&faulty_bus()), Extent::First, Style::plain(100));
     golden::check(golden_file("lint-report.txt"), &text);
 }
 
 #[test]
-fn of_a_bus_there_is_nothing_to_look_at_again() {
-    let report = report_of(ReportSource::Bus("the session bus".into()), &trouble());
+fn reports_about_a_live_bus_have_no_message_numbers_and_no_commands() {
+    let report = report_of(ReportSource::Bus("the session bus".into()), &faulty_bus());
     let text = to_text(&report, Extent::First, Style::plain(100));
     let words: Vec<_> = text.split_whitespace().collect();
     let text = words.join(" ");
@@ -66,8 +66,8 @@ fn of_a_bus_there_is_nothing_to_look_at_again() {
 }
 
 #[test]
-fn findings_are_sorted_by_severity_and_then_by_cost_behind_the_incomplete_recording() {
-    let report = report(&trouble());
+fn findings_are_sorted_by_severity_and_cost_after_the_incomplete_recording() {
+    let report = report(&faulty_bus());
     assert_eq!(report.findings[0].rule, INCOMPLETE);
     let order = report.findings[1..].iter().map(|it| (it.severity, it.cost.as_time()));
     let order: Vec<_> = order.collect();
@@ -77,16 +77,16 @@ fn findings_are_sorted_by_severity_and_then_by_cost_behind_the_incomplete_record
 }
 
 #[test]
-fn many_findings_are_folded() {
+fn reports_show_the_first_ten_findings_in_detail() {
     let mut recording = scene();
-    // Those about the recording begin a new one.
+    // The cases about an incomplete recording replace the whole recording.
     for case in cases().filter(|case| LintRuleId(case.rule) != INCOMPLETE) {
         (case.raises)(recording.at_ms(i64::from(case.rule) * 100_000));
     }
     let report = report(&recording);
     let first = to_text(&report, Extent::First, Style::plain(100));
     let all = to_text(&report, Extent::All, Style::plain(100));
-    assert!(first.contains("\nand, with --all:\n") && !all.contains("--all"));
+    assert!(first.contains("\nMore findings, shown with --all:\n") && !all.contains("--all"));
     let details = |text: &str| text.lines().filter(|line| line.starts_with("     seen in")).count();
     assert!(details(&first) <= 10 && details(&all) > 30, "{first}");
     let long = all.lines().filter(|line| !line.starts_with("     check"));
@@ -95,8 +95,8 @@ fn many_findings_are_folded() {
 }
 
 #[test]
-fn a_report_for_programs_has_all() {
-    let report = report(&trouble());
+fn json_reports_contain_all_findings() {
+    let report = report(&faulty_bus());
     let json: serde_json::Value = serde_json::from_str(&to_json(&report)).expect("JSON");
     assert_eq!(json["file"], "desk.pcap");
     assert_eq!(json["findings"].as_array().map(Vec::len), Some(report.findings.len()));
@@ -112,7 +112,7 @@ fn a_report_for_programs_has_all() {
 }
 
 #[test]
-fn texts_of_others_do_not_speak_to_the_terminal() {
+fn control_characters_in_recorded_names_are_not_printed() {
     let mut recording = scene();
     recording.process(":1.7", 107, "\u{1b}[31mred");
     for turn in 0..10 {
@@ -124,13 +124,13 @@ fn texts_of_others_do_not_speak_to_the_terminal() {
 }
 
 #[test]
-fn the_document_is_that_of_the_rules() {
+fn lint_page_is_generated_from_the_rules() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     golden::check(root.join("docs/lint.md"), &document());
 }
 
 #[test]
-fn nouns_agree_with_their_numbers() {
+fn nouns_in_findings_agree_with_their_numbers() {
     let mut wrong = Vec::new();
     for case in cases() {
         for finding in lint(&case.recording(case.raises).capture(), LintRule::all()) {
@@ -147,7 +147,7 @@ fn nouns_agree_with_their_numbers() {
 }
 
 #[test]
-fn the_query_of_a_finding_finds_what_shows_it() {
+fn queries_of_findings_select_their_evidence() {
     let mut wrong = Vec::new();
     for case in cases() {
         let capture = case.recording(case.raises).capture();

@@ -1,14 +1,14 @@
-//! Numbers of rules.
+//! The ids and examples of rules.
 
 use capture::lint::{LintRule, LintRuleId, RuleIdError};
 
 #[test]
-fn rules_are_in_the_order_of_their_numbers() {
+fn rules_are_sorted_by_id() {
     assert!(LintRule::all().is_sorted_by(|one, next| one.id < next.id));
 }
 
 #[test]
-fn every_number_is_that_of_one_rule_or_of_a_removed_one() {
+fn every_id_belongs_to_one_current_or_removed_rule() {
     let removed = LintRule::removed().iter().map(|removed| removed.id);
     let mut ids: Vec<_> = LintRule::all().iter().map(|rule| rule.id).chain(removed).collect();
     ids.sort_unstable();
@@ -17,17 +17,17 @@ fn every_number_is_that_of_one_rule_or_of_a_removed_one() {
 }
 
 #[test]
-fn every_rule_names_a_real_case() {
+fn every_rule_has_a_real_example() {
     for rule in LintRule::all() {
-        // A program with its version, or a public report, and what it did.
-        let names_a_source = rule.seen.contains(|c: char| c.is_ascii_digit());
-        assert!(names_a_source && rule.seen.len() > 60, "{}: {:?}", rule.id, rule.seen);
-        assert!(rule.seen.ends_with('.'), "{}: {:?}", rule.id, rule.seen);
+        // An example names a program with its version, or a public report, and describes the case.
+        let names_a_source = rule.example.contains(|c: char| c.is_ascii_digit());
+        assert!(names_a_source && rule.example.len() > 60, "{}: {:?}", rule.id, rule.example);
+        assert!(rule.example.ends_with('.'), "{}: {:?}", rule.id, rule.example);
     }
 }
 
 #[test]
-fn numbers_are_read_as_they_are_written() {
+fn rule_ids_are_parsed_as_they_are_displayed() {
     for rule in LintRule::all() {
         assert_eq!(rule.id.to_string().parse(), Ok(rule.id));
     }

@@ -1,4 +1,4 @@
-//! Match rules, and what comes by them.
+//! Cases for rules about match rules and the signals that they match.
 
 use capture::lint::{LintRule, LintRuleId, lint};
 use capture::statistics::rules;
@@ -9,7 +9,7 @@ use crate::scene::*;
 pub(crate) const CASES: &[LintCase] = &[
     LintCase {
         rule: 1,
-        name: "a rule set three times",
+        name: "a rule added three times",
         raises: |r| (0..3).for_each(|_| add(r, CLIENT, &rule("New"))),
         misses: |r| {
             for _ in 0..3 {
@@ -21,7 +21,7 @@ pub(crate) const CASES: &[LintCase] = &[
     },
     LintCase {
         rule: 1,
-        name: "a rule that the recorder has found and whose call it has seen is one",
+        name: "a rule that the recorder both found and saw being added counts once",
         raises: |r| {
             add(r, CLIENT, &rule("New"));
             found(r, 3);
@@ -33,7 +33,7 @@ pub(crate) const CASES: &[LintCase] = &[
     },
     LintCase {
         rule: 1,
-        name: "a program that quits with a rule added three times",
+        name: "a program that exits with a rule added three times",
         raises: |r| {
             (0..3).for_each(|_| add(r, CLIENT, &rule("New")));
             r.wait_ms(5).owner_changed(CLIENT, CLIENT, "");
@@ -48,7 +48,7 @@ pub(crate) const CASES: &[LintCase] = &[
     },
     LintCase {
         rule: 2,
-        name: "a program that quits with a hundred rules, more all the time",
+        name: "a program that exits with a growing set of a hundred rules",
         raises: |r| {
             hundred_rules(r, 100);
             r.owner_changed(CLIENT, CLIENT, "");
@@ -60,13 +60,13 @@ pub(crate) const CASES: &[LintCase] = &[
     },
     LintCase {
         rule: 2,
-        name: "a hundred rules, more all the time",
+        name: "a growing set of a hundred rules",
         raises: |r| hundred_rules(r, 100),
         misses: |r| hundred_rules(r, 0),
     },
     LintCase {
         rule: 3,
-        name: "a rule for the signals of all",
+        name: "a rule for signals of all senders",
         raises: |r| {
             add(r, CLIENT, "type='signal',member='Moved'");
             signals_of_three(r);
@@ -78,19 +78,19 @@ pub(crate) const CASES: &[LintCase] = &[
     },
     LintCase {
         rule: 4,
-        name: "all changes of owners",
+        name: "a rule for the owners of all names",
         raises: |r| owners(r, "type='signal',member='NameOwnerChanged'"),
         misses: |r| owners(r, "type='signal',member='NameOwnerChanged',arg0='org.example.Chat'"),
     },
     LintCase {
         rule: 5,
-        name: "rules for what never comes",
+        name: "rules for signals that are never sent",
         raises: |r| three_idle_rules(r, 61_000),
         misses: |r| three_idle_rules(r, 59_000),
     },
     LintCase {
         rule: 6,
-        name: "signals that a program does nothing about",
+        name: "signals that a program does not react to",
         raises: |r| stream_to_other(r),
         misses: |r| {
             ask_by(r, OTHER, "Count", 300, 1);
@@ -99,7 +99,7 @@ pub(crate) const CASES: &[LintCase] = &[
     },
     LintCase {
         rule: 28,
-        name: "signals for nobody",
+        name: "signals without recipients",
         raises: |r| {
             r.rule(CLIENT, &rule("Sent"));
             stream(r, "New", 45, 90);
@@ -111,7 +111,7 @@ pub(crate) const CASES: &[LintCase] = &[
     },
     LintCase {
         rule: 29,
-        name: "broadcasts for one",
+        name: "broadcasts with one recipient",
         raises: |r| {
             r.rule(CLIENT, &rule("New"));
             stream(r, "New", 20, 1000);
@@ -123,18 +123,18 @@ pub(crate) const CASES: &[LintCase] = &[
     },
     LintCase {
         rule: 30,
-        name: "signals for many",
+        name: "broadcasts with many recipients",
         raises: |r| listeners(r, 10),
         misses: |r| listeners(r, 9),
     },
 ];
 
-/// A connection sets a rule.
-fn add(r: &mut TestRecording, who: &str, rule: &str) {
-    r.ask_bus(who, "AddMatch", &(rule,), &()).wait_ms(5);
+/// A connection adds a match rule.
+fn add(r: &mut TestRecording, subscriber: &str, rule: &str) {
+    r.ask_bus(subscriber, "AddMatch", &(rule,), &()).wait_ms(5);
 }
 
-/// The recorder finds a rule so many times.
+/// The recorder finds a rule this many times.
 fn found(r: &mut TestRecording, times: u32) {
     for _ in 0..times {
         r.rule(CLIENT, &rule("New"));
@@ -142,7 +142,7 @@ fn found(r: &mut TestRecording, times: u32) {
 }
 
 #[test]
-fn duplicate_rules_of_a_program_that_quit_are_those_of_the_statistics() {
+fn duplicate_rules_of_an_exited_program_are_counted_as_in_the_statistics() {
     let mut recording = scene();
     for number in 0..60 {
         add(&mut recording, CLIENT, &rule(["New", "Sent", "Read", "Full", "Gone"][number % 5]));
@@ -172,9 +172,9 @@ fn hundred_rules(r: &mut TestRecording, apart_ms: i64) {
 
 fn signals_of_three(r: &mut TestRecording) {
     for turn in 0..40_i64 {
-        for (number, who) in [CLIENT, SERVICE, OTHER].into_iter().enumerate() {
+        for (number, sender) in [CLIENT, SERVICE, OTHER].into_iter().enumerate() {
             let path = if number == 0 { BOX } else { "/org/example/Elsewhere" };
-            r.wait_ms(170).signal(who, &format!("{path} {IFACE}.Moved"), &(turn,));
+            r.wait_ms(170).signal(sender, &format!("{path} {IFACE}.Moved"), &(turn,));
         }
     }
 }
@@ -203,7 +203,7 @@ fn stream_to_other(r: &mut TestRecording) {
 }
 
 fn listeners(r: &mut TestRecording, count: u32) {
-    for unique in newcomers(r, count, "listener") {
+    for unique in more_peers(r, count, "listener") {
         r.rule(&unique, &rule("New"));
     }
     stream(r, "New", 30, 180);

@@ -1,4 +1,4 @@
-//! A bus with a client, a service and somebody else, on which cases play.
+//! The scene of all cases: a bus with a client, a service and another program.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use capture::record::{CaptureMethod, RecordedBus};
 use testkit::recording::{DRIVER, RecordedCall, TestRecording};
 use wire::body::{EncodeArgs, Value};
 
-/// What must raise a rule, and what must not although it comes near.
+/// Traffic that must raise a rule, and similar traffic that must not.
 pub(crate) struct LintCase {
     pub(crate) rule: u8,
     pub(crate) name: &'static str,
@@ -22,25 +22,25 @@ impl LintCase {
     }
 }
 
-/// A program that calls.
+/// The unique name of the program that calls the service.
 pub(crate) const CLIENT: &str = ":1.1";
-/// A program that owns [`MAIL`].
+/// The unique name of the program that owns [`MAIL`].
 pub(crate) const SERVICE: &str = ":1.2";
-/// Another program.
+/// The unique name of another program.
 pub(crate) const OTHER: &str = ":1.3";
-/// The name of the service.
+/// The well-known name of the service.
 pub(crate) const MAIL: &str = "org.example.Mail";
-/// Its object.
+/// The object path of the service.
 pub(crate) const BOX: &str = "/org/example/Mail";
-/// Its interface.
+/// The interface of the service.
 pub(crate) const IFACE: &str = "org.example.Mail1";
 
-/// A bus on which everybody is known.
+/// A bus with three known programs.
 pub(crate) fn scene() -> TestRecording {
     recorded(RecordedBus { method: CaptureMethod::Monitor, ..RecordedBus::default() })
 }
 
-/// The same, recorded otherwise.
+/// Like [`scene`], but recorded as `bus` says.
 pub(crate) fn recorded(bus: RecordedBus) -> TestRecording {
     let mut recording = TestRecording::new();
     recording
@@ -52,7 +52,7 @@ pub(crate) fn recorded(bus: RecordedBus) -> TestRecording {
     recording
 }
 
-/// Programs that talk as they should for a minute.
+/// A minute of traffic without any problem.
 pub(crate) fn quiet() -> TestRecording {
     let mut recording = scene();
     recording.ask_bus(CLIENT, "AddMatch", &(rule("New"),), &());
@@ -71,27 +71,27 @@ pub(crate) fn quiet() -> TestRecording {
     recording
 }
 
-/// A method of the service as the builder wants it.
+/// A method of the service, as [`TestRecording::call`] takes it.
 pub(crate) fn method(member: &str) -> String {
     format!("{BOX} {IFACE}.{member}")
 }
 
-/// A signal of the service as the builder wants it.
+/// A signal of the service, as [`TestRecording::signal`] takes it.
 pub(crate) fn signal(member: &str) -> String {
     method(member)
 }
 
-/// A rule for a signal of the service, as careful programs write it.
+/// A precise match rule for a signal of the service.
 pub(crate) fn rule(member: &str) -> String {
     format!("type='signal',sender='{MAIL}',interface='{IFACE}',member='{member}'")
 }
 
-/// The client calls the service, which answers with a number after a while.
+/// The client calls the service, which replies with a number after some time.
 pub(crate) fn ask(recording: &mut TestRecording, member: &str, micros: i64, answer: u32) {
     ask_by(recording, CLIENT, member, micros, answer);
 }
 
-/// The same, by somebody else.
+/// Another program calls the service, which replies with a number after some time.
 pub(crate) fn ask_by(
     recording: &mut TestRecording,
     from: &str,
@@ -103,7 +103,7 @@ pub(crate) fn ask_by(
     recording.wait_us(micros).reply(&call, SERVICE, &(answer,));
 }
 
-/// The client calls a method of the standard interfaces, on an object of the service.
+/// The client calls a method of a standard interface on an object of the service.
 pub(crate) fn ask_standard(
     recording: &mut TestRecording,
     path: &str,
@@ -116,21 +116,21 @@ pub(crate) fn ask_standard(
     recording.wait_us(200).reply(&call, SERVICE, &(answer,));
 }
 
-/// The client calls the service, which fails.
+/// The client calls the service, which replies with an error.
 pub(crate) fn fail(recording: &mut TestRecording, member: &str, error: &str) {
     let call = recording.call(CLIENT, MAIL, &method(member), &());
     recording.wait_us(300).error(&call, SERVICE, error, "no");
 }
 
-/// The service emits a signal again and again, each time with another number.
+/// The service emits a signal repeatedly, each time with another number.
 pub(crate) fn stream(recording: &mut TestRecording, member: &str, count: u32, apart_ms: i64) {
     for turn in 0..count {
         recording.wait_ms(apart_ms).signal(SERVICE, &signal(member), &(turn,));
     }
 }
 
-/// The unique names of so many more processes that run the same program.
-pub(crate) fn newcomers(recording: &mut TestRecording, count: u32, program: &str) -> Vec<String> {
+/// Adds `count` processes that run the same program, and returns their unique names.
+pub(crate) fn more_peers(recording: &mut TestRecording, count: u32, program: &str) -> Vec<String> {
     let numbers = (0..count).map(|number| {
         let unique = format!(":1.{}", 20 + number);
         recording.process(&unique, 200 + number, program);
@@ -139,7 +139,7 @@ pub(crate) fn newcomers(recording: &mut TestRecording, count: u32, program: &str
     numbers.collect()
 }
 
-/// The service says that properties have changed.
+/// The service announces changed and invalidated properties.
 pub(crate) fn changed(recording: &mut TestRecording, values: &[(&str, u32)], invalidated: &[&str]) {
     let values: BTreeMap<_, _> =
         values.iter().map(|(name, value)| (*name, Value::Uint32(*value))).collect();
@@ -147,7 +147,7 @@ pub(crate) fn changed(recording: &mut TestRecording, values: &[(&str, u32)], inv
     recording.signal(SERVICE, &what, &(IFACE, values, invalidated.to_vec()));
 }
 
-/// A call of the client that nobody has answered yet.
+/// A call without a reply so far.
 pub(crate) fn pending(
     recording: &mut TestRecording,
     from: &str,
@@ -157,7 +157,7 @@ pub(crate) fn pending(
     recording.call(from, to, &method(member), &())
 }
 
-/// Lets an uneven time pass, another one for each `turn`, so that nothing looks steady.
+/// Waits for a time that differs for each `turn`, so that the intervals are irregular.
 pub(crate) fn uneven(recording: &mut TestRecording, turn: i64) {
     recording.wait_ms(50 + turn * turn * 20);
 }

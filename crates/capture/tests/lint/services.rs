@@ -1,4 +1,4 @@
-//! Who makes others wait, and who comes and goes.
+//! Cases for rules about slow services, blocked programs and short-lived connections.
 
 use std::time::Duration;
 
@@ -18,13 +18,13 @@ pub(crate) const CASES: &[LintCase] = &[
     },
     LintCase {
         rule: 20,
-        name: "a client that stands still",
+        name: "a client that blocks during its call",
         raises: |r| stall(r, 81),
         misses: |r| stall(r, 20),
     },
     LintCase {
         rule: 21,
-        name: "each waits for the other",
+        name: "two programs that wait for each other",
         raises: |r| mutual(r, 2000),
         misses: |r| mutual(r, 500),
     },
@@ -54,25 +54,25 @@ pub(crate) const CASES: &[LintCase] = &[
     },
     LintCase {
         rule: 39,
-        name: "a name taken late",
+        name: "a name acquired late",
         raises: |r| start(r, 50, 600),
         misses: |r| start(r, 50, 250),
     },
     LintCase {
         rule: 39,
-        name: "a name taken late by the last of a chain of services, each of which needs the next",
+        name: "a name acquired late by the last of a chain of services",
         raises: |r| chain(r, 901),
         misses: |r| chain(r, 400),
     },
     LintCase {
         rule: 40,
-        name: "four callers in line",
+        name: "four queued callers",
         raises: |r| line(r, 4),
         misses: |r| line(r, 3),
     },
     LintCase {
         rule: 51,
-        name: "a bus that waits for a processor",
+        name: "a bus that lacks processor time",
         raises: |r| held_up(r, 6),
         misses: |r| held_up(r, 4),
     },
@@ -100,7 +100,8 @@ fn thrice(r: &mut TestRecording, micros: i64) {
     }
 }
 
-/// A call of 80 ms, while another waits for the client until so many milliseconds have passed.
+/// The client makes a call of 80 ms. Meanwhile another program calls the client, which replies
+/// after `answered_ms`.
 fn stall(r: &mut TestRecording, answered_ms: i64) {
     let own = pending(r.at_ms(1000), CLIENT, MAIL, "Load");
     let other =
@@ -141,12 +142,12 @@ fn churn_of(r: &mut TestRecording, count: u32, process: impl Fn(u32) -> Recorded
 }
 
 fn tools(r: &mut TestRecording, count: u32) {
-    for unique in newcomers(r, count, "gdbus") {
+    for unique in more_peers(r, count, "gdbus") {
         ask_by(r.wait_ms(4000), &unique, "Count", 300, 1);
     }
 }
 
-/// A call of a service that is not there: when it connects, and when it takes its name after that.
+/// A call to a service that connects after `connects_ms` and acquires its name `named_ms` later.
 fn start(r: &mut TestRecording, connects_ms: i64, named_ms: i64) {
     let call = pending(r, CLIENT, "org.example.Late", "Count");
     r.wait_ms(connects_ms).owner_changed(":1.9", "", ":1.9").process(":1.9", 109, "late");
@@ -154,8 +155,8 @@ fn start(r: &mut TestRecording, connects_ms: i64, named_ms: i64) {
     r.wait_ms(1).reply(&call, ":1.9", &(1_u32,));
 }
 
-/// A call starts A, which needs B before it takes its name, which needs C, which takes its name so
-/// late.
+/// A call starts A, which needs B before it acquires its name. B needs C, which acquires its name
+/// after `millis`.
 fn chain(r: &mut TestRecording, millis: i64) {
     let come = |r: &mut TestRecording, unique: &str, pid: u32| {
         r.wait_ms(30).owner_changed(unique, "", unique).process(unique, pid, "service");
@@ -178,12 +179,12 @@ fn chain(r: &mut TestRecording, millis: i64) {
 }
 
 #[test]
-fn of_a_chain_of_services_only_the_slow_one_is_blamed() {
+fn only_the_slow_service_of_a_chain_is_reported() {
     let mut recording = scene();
     chain(&mut recording, 901);
     let found = lint(&recording.capture(), LintRule::all());
     let found: Vec<_> =
-        found.iter().map(|it| (it.rule.to_string(), it.who.label.as_str())).collect();
+        found.iter().map(|it| (it.rule.to_string(), it.party.label.as_str())).collect();
     assert_eq!(found, [(String::from("L39"), "org.example.C")]);
 }
 
@@ -199,7 +200,7 @@ fn line(r: &mut TestRecording, count: u32) {
     }
 }
 
-/// The bus has a processor for 15 ms again and again, and is held up for so many each time.
+/// The bus runs for 15 ms ten times, and each time waits for a processor for `millis`.
 fn held_up(r: &mut TestRecording, millis: u64) {
     let bus = 42;
     r.fact(Fact::Bus { process: RecordedProcess { pid: Some(bus), ..RecordedProcess::default() } });
@@ -221,11 +222,14 @@ fn held_up(r: &mut TestRecording, millis: u64) {
 }
 
 #[test]
-fn connections_of_unknown_programs_are_not_taken_for_one_program() {
+fn connections_of_unknown_programs_are_reported_with_low_confidence() {
     let mut recording = scene();
     churn_of(&mut recording, 20, |_| RecordedProcess::default());
     let findings = lint(&recording.capture(), LintRule::all());
     let churn = findings.iter().find(|finding| finding.rule == LintRuleId(36)).expect("a finding");
-    assert_eq!((churn.who.label.as_str(), churn.confidence), ("unknown programs", Confidence::Low));
-    assert!(churn.says.contains("of which processes is not recorded"), "{}", churn.says);
+    assert_eq!(
+        (churn.party.label.as_str(), churn.confidence),
+        ("unknown programs", Confidence::Low)
+    );
+    assert!(churn.says.contains("their processes were not recorded"), "{}", churn.says);
 }

@@ -1,4 +1,4 @@
-//! Who wakes everybody.
+//! Cases for rules about the rates of signals.
 
 use testkit::recording::TestRecording;
 
@@ -7,7 +7,7 @@ use crate::scene::*;
 pub(crate) const CASES: &[LintCase] = &[
     LintCase {
         rule: 22,
-        name: "signals without end",
+        name: "an endless stream of signals",
         raises: |r| stream(r, "Moved", 110, 50),
         misses: |r| stream(r, "Moved", 100, 112),
     },
@@ -43,7 +43,7 @@ pub(crate) const CASES: &[LintCase] = &[
     },
     LintCase {
         rule: 22,
-        name: "signals for one program, beside one that is broadcast",
+        name: "unicast signals, and one broadcast of the same member",
         raises: |r| {
             r.signal_to(SERVICE, CLIENT, &signal("Moved"), &(0_u32,));
             stream(r, "Moved", 110, 50);
@@ -63,13 +63,13 @@ pub(crate) const CASES: &[LintCase] = &[
     },
     LintCase {
         rule: 45,
-        name: "done, says a signal",
+        name: "a signal that reports the end of a call",
         raises: |r| done(r, 100),
         misses: |r| done(r, 2000),
     },
 ];
 
-/// Five signals a second for seven seconds, then so many at once.
+/// Five signals a second for seven seconds, then a burst of this many.
 fn stream_then_burst(r: &mut TestRecording, burst: u32) {
     stream(r, "Moved", 35, 200);
     stream(r, "Moved", burst, 0);

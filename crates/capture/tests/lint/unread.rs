@@ -1,4 +1,4 @@
-//! What messages say is crossed out, or cut: no rule takes that for what they have said.
+//! Redacted and cut messages: no rule draws conclusions from the bytes that are left.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use testkit::recording::TestRecording;
 use crate::scene::*;
 use crate::{cases, found};
 
-/// A recording of which what messages say was crossed out when it was made.
+/// The recording as if its bodies had been redacted while it was made.
 fn redacted(recording: &TestRecording) -> Capture {
     changed_by(recording, |record| match record {
         RecordingRecord::Bus(bus) if bus.content == MessageContent::Bytes => {
@@ -21,7 +21,7 @@ fn redacted(recording: &TestRecording) -> Capture {
     })
 }
 
-/// A recording that keeps no more than so many bytes of each message.
+/// The recording with at most `kept` bytes of each message.
 fn cut(recording: &TestRecording, kept: usize) -> Capture {
     changed_by(recording, |record| match record {
         RecordingRecord::Message(raw) => {
@@ -41,7 +41,7 @@ fn changed_by(
     capture
 }
 
-/// All that the other tests play, by what it is called.
+/// The recordings of all cases, each with the name of the case.
 pub(crate) fn recordings() -> impl Iterator<Item = (&'static str, TestRecording)> {
     let played = cases().flat_map(|case| {
         [(case.name, case.recording(case.raises)), (case.name, case.recording(case.misses))]
@@ -50,7 +50,7 @@ pub(crate) fn recordings() -> impl Iterator<Item = (&'static str, TestRecording)
 }
 
 #[test]
-fn what_is_crossed_out_raises_nothing_new() {
+fn redacted_messages_raise_no_new_findings() {
     for (name, recording) in recordings() {
         let raised = found(&redacted(&recording));
         let known = found(&recording.capture());
@@ -64,20 +64,20 @@ fn what_is_crossed_out_raises_nothing_new() {
 
 type Play = fn(&mut TestRecording);
 
-/// Keeps only so few bytes of the last message that its header is cut.
+/// Cuts the last message within its header.
 fn behead(r: &mut TestRecording) {
     r.cut(20);
 }
 
 #[test]
-fn cut_headers_lead_to_no_conclusion_about_what_is_missing() {
+fn cut_headers_lead_to_no_conclusion_about_missing_messages() {
     let plays: [(&str, Play); 5] = [
-        ("the reply of a service that left", |r| {
+        ("the reply of a service that disconnected", |r| {
             let call = pending(r, CLIENT, MAIL, "Load");
             behead(r.wait_us(300).reply(&call, SERVICE, &(1_u32,)));
             r.wait_ms(5).owner_changed(MAIL, SERVICE, "").owner_changed(SERVICE, SERVICE, "");
         }),
-        ("the reply to a caller that left", |r| {
+        ("the reply to a caller that disconnected", |r| {
             let call = pending(r, CLIENT, MAIL, "Load");
             behead(r.wait_us(300).reply(&call, SERVICE, &(1_u32,)));
             r.wait_ms(2000).owner_changed(CLIENT, CLIENT, "");
@@ -118,7 +118,7 @@ fn cut_headers_lead_to_no_conclusion_about_what_is_missing() {
 }
 
 #[test]
-fn what_is_cut_raises_nothing_new() {
+fn cut_messages_raise_no_new_findings() {
     let wrong = recordings().flat_map(|(name, recording)| {
         let known = found(&recording.capture());
         let raised = (16..=320).step_by(8).map(move |kept| (kept, found(&cut(&recording, kept))));

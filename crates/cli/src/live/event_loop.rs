@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use capture::record::RecordingRecord;
 use ratatui::Frame;
-use recorder::{BusListenError, BusPlace, BusWatch, Drained, Notice};
+use recorder::{BusListenError, BusPlace, BusWatch, Notice, SourceState};
 use sys::clock::monotonic;
 use sys::poll::{Events, Interest, Poller};
 use sys::signals::{ProcessSignal, SignalSource};
@@ -24,7 +24,7 @@ pub(crate) struct LiveLoop {
     screen: Option<Screen>,
     /// When to end, by the monotonic clock.
     deadline: Option<Duration>,
-    drained: Drained,
+    drained: SourceState,
     happened: VecDeque<LiveEvent>,
 }
 
@@ -109,7 +109,7 @@ impl LiveLoop {
             ready: Events::with_capacity(8),
             screen: None,
             deadline: None,
-            drained: Drained::More,
+            drained: SourceState::More,
             happened: VecDeque::new(),
         })
     }
@@ -186,8 +186,8 @@ impl LiveLoop {
 
     fn wait(&mut self, due: Option<Duration>, now: Duration) -> io::Result<()> {
         let timeout = match self.drained {
-            Drained::More => Some(Duration::ZERO),
-            Drained::Empty => {
+            SourceState::More => Some(Duration::ZERO),
+            SourceState::Empty => {
                 let until = [due, self.deadline].into_iter().flatten().min();
                 let rest = until.map(|until| until.saturating_sub(now));
                 recorder::watch::shorter(rest, self.watch.patience())

@@ -10,7 +10,7 @@ use capture::model::CapturedMessage;
 use capture::record::{CaptureMethod, RecordedTime, RecordingRecord};
 use capture::text::units::{counted, duration};
 use capture::{Capture, CapturedMessageId};
-use recorder::Rolling;
+use recorder::RollingCapture;
 use sys::clock::monotonic;
 
 /// The traffic of a bus that is watched: what every live command shows is made from it.
@@ -18,7 +18,7 @@ use sys::clock::monotonic;
 /// Messages of our own connections are kept, since replies and names are found in them, but not counted.
 #[derive(Debug)]
 pub(crate) struct LiveTraffic {
-    rolling: Rolling,
+    rolling: RollingCapture,
     sight: Sight,
     started: Duration,
     /// All messages, also our own.
@@ -88,7 +88,7 @@ impl LiveTraffic {
     /// have come.
     pub(crate) fn new(kept: usize, now: Duration) -> Self {
         Self {
-            rolling: Rolling::new(kept),
+            rolling: RollingCapture::new(kept),
             sight: Sight::default(),
             started: now,
             taken: 0,

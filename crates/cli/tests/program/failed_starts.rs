@@ -108,11 +108,11 @@ fn check(folder: &ProgramFolder, file: &Path, source: &str) {
     assert_eq!(by_the_bus.count(), 0, "{source}: {findings:#?}");
     let expected = [
         ("Absent", "does not exist"),
-        ("Crashes", "ended by a signal: Process org.example.Crashes received signal 11"),
-        ("CrashesOnError", "ended by a signal: Process org.example.CrashesOnError received"),
+        ("Crashes", "killed by a signal: Process org.example.Crashes received signal 11"),
+        ("CrashesOnError", "killed by a signal: Process org.example.CrashesOnError received"),
         ("Exits", "exited: Process org.example.Exits exited with status 3"),
         ("FirstOfCircle", "it and org.example.SecondOfCircle wait for each other"),
-        ("Hangs", "did not take its name in time"),
+        ("Hangs", "did not acquire its name in time"),
         ("IgnoresError", "exited: Process org.example.IgnoresError exited with status 7"),
         ("LastOfThree", "org.example.FirstOfThree and org.example.SecondOfThree need it"),
         ("LastOfTwo", "org.example.FirstOfTwo needs it and failed to start"),

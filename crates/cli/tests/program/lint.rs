@@ -35,7 +35,7 @@ fn folder() -> ProgramFolder {
 fn what_is_found_decides_the_status_if_that_is_asked_for() {
     let folder = folder();
     for (words, status, said) in [
-        (&["run.pcap"][..], 0, "asks org.example.Mail for Mail.GetCount every 1 s, 10 times"),
+        (&["run.pcap"][..], 0, "calls Mail.GetCount of org.example.Mail every 1 s, 10 times"),
         (&["run.pcap", "--fail-on", "med"], 0, "L12"),
         (&["run.pcap", "--fail-on", "low"], 1, "L12"),
         (&["run.pcap", "--fail-on", "low", "--rule", "L19"], 0, "0 findings"),
@@ -70,7 +70,7 @@ fn what_cannot_be_read_is_named() {
     for (words, status, said) in [
         (&["gone.pcap"][..], 1, "cannot read gone.pcap: "),
         (&["run.pcap", "--baseline", "gone"], 1, "cannot read the baseline gone: "),
-        (&["run.pcap", "--baseline", "bad"], 1, "bad, line 1: \"polling\" is not the number"),
+        (&["run.pcap", "--baseline", "bad"], 1, "bad, line 1: \"polling\" is not the id"),
         (&["run.pcap", "--rule", "L99"], 2, "there is no rule L99"),
         (&[], 2, "<FILE>"),
     ] {

@@ -304,8 +304,8 @@ fn show_saves_what_export_writes() {
         assert_eq!(exported, shown);
     }
     let lost = "note: pcap does not hold: the names and processes of connections; the times inside the bus \
-                and the recipients of copies; match rules, services and other notes of the recorder; that \
-                it is an excerpt; pcapng does\n";
+                and the recipients of copies; match rules, services and other notes of the recorder; the fact \
+                that it is an excerpt; pcapng does\n";
     assert_eq!(
         run(&folder, "show office.pcapng #1 -o x.pcap").stderr.lines().last(),
         lost.lines().last()

@@ -80,7 +80,7 @@ fn a_recording_that_nobody_ended_is_said_to_be_incomplete() {
     let folder = office();
     let cases = [
         (None, "the recorder was killed or is still recording"),
-        (Some(EndCause::NoBus), "goes only until the last bus disconnected"),
+        (Some(EndCause::NoBus), "ended early: the last bus disconnected"),
         (Some(EndCause::Asked), ""),
     ];
     for (cause, words) in cases {

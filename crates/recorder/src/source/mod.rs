@@ -30,7 +30,7 @@ pub(crate) trait MessageSource: fmt::Debug {
         &mut self,
         clock: RecordingClock,
         each: &mut dyn FnMut(RecordingRecord<'_>),
-    ) -> Result<Drained, Ended>;
+    ) -> Result<SourceState, Ended>;
 
     /// Ends the source, and passes all waiting records to `each`.
     fn finish(&mut self, each: &mut dyn FnMut(RecordingRecord<'_>)) {
@@ -38,9 +38,9 @@ pub(crate) trait MessageSource: fmt::Debug {
     }
 }
 
-/// Whether there may be more to read immediately.
+/// The state of the source after a turn of reading.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Drained {
+pub enum SourceState {
     /// Everything received was processed.
     Empty,
     /// There may be more to process.

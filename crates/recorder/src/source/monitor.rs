@@ -6,7 +6,7 @@ use std::time::Duration;
 use capture::record::{BusId, CaptureMethod, RawMessage, RecordingRecord};
 use client::{CallError, Connection, Ended, driver};
 
-use super::{Drained, MessageSource};
+use super::{MessageSource, SourceState};
 use crate::clock::RecordingClock;
 
 /// A connection that receives a copy of each message, as a monitor or by eavesdropping.
@@ -36,10 +36,10 @@ impl MessageSource for MonitorSource {
         &mut self,
         clock: RecordingClock,
         each: &mut dyn FnMut(RecordingRecord<'_>),
-    ) -> Result<Drained, Ended> {
+    ) -> Result<SourceState, Ended> {
         for _ in 0..MESSAGES_PER_TURN {
             let Some(message) = self.connection.next_message(Some(Duration::ZERO))? else {
-                return Ok(Drained::Empty);
+                return Ok(SourceState::Empty);
             };
             let bytes = message.bytes();
             each(RecordingRecord::Message(RawMessage {
@@ -51,7 +51,7 @@ impl MessageSource for MonitorSource {
                 trace: None,
             }));
         }
-        Ok(Drained::More)
+        Ok(SourceState::More)
     }
 }
 

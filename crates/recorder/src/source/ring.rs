@@ -13,7 +13,7 @@ use client::{CallError, Connection, Ended, Processed, driver, error_name};
 use sys::clock::monotonic;
 use trace::{Follower, Step};
 
-use super::{Drained, MessageSource};
+use super::{MessageSource, SourceState};
 use crate::clock::RecordingClock;
 use crate::options::RecordingOptions;
 
@@ -69,7 +69,7 @@ impl MessageSource for TraceSource {
         &mut self,
         _: RecordingClock,
         each: &mut dyn FnMut(RecordingRecord<'_>),
-    ) -> Result<Drained, Ended> {
+    ) -> Result<SourceState, Ended> {
         for _ in 0..RECORDS_PER_TURN {
             match self.follower.step() {
                 Step::Record(record) => self.assembler.push(record.at, &record.entry),
@@ -77,7 +77,7 @@ impl MessageSource for TraceSource {
                 Step::Nothing => {
                     self.assembler.idle(monotonic());
                     self.hand_out(each);
-                    return self.check_connection().map(|()| Drained::Empty);
+                    return self.check_connection().map(|()| SourceState::Empty);
                 }
                 Step::Stopped => {
                     self.finish(each);
@@ -87,7 +87,7 @@ impl MessageSource for TraceSource {
             }
             self.hand_out(each);
         }
-        Ok(Drained::More)
+        Ok(SourceState::More)
     }
 
     fn finish(&mut self, each: &mut dyn FnMut(RecordingRecord<'_>)) {

@@ -66,7 +66,7 @@ test("a slow start is explained, by mouse", async () => {
 test("the sender and recipients of a flood are found, by keyboard", async () => {
   await using program = await view(await desktopRecording());
   const page = await pages.open(program.line, { size: SIZE });
-  const text = await findingBy(page, "floods of signals", "org.example.Sensors emits");
+  const text = await findingBy(page, "signal floods", "org.example.Sensors emits");
   expect(text).toMatch(/[\d,]+ wake-ups/);
   await picture(page, "flood");
 });

@@ -181,8 +181,8 @@ fn time(header: PcapPacketHeader, unit: TimeUnit) -> RecordedTime {
     RecordedTime(i64::from(header.seconds) * 1_000_000_000 + unit.nanos(header.fraction.into()))
 }
 
-/// Whether a packet may be a message. Bustle once used the link type of the loopback interface,
-/// whose packets begin with the number of an address family.
+/// Returns true if a packet may be a message. Bustle once used the link type of the loopback
+/// interface, whose packets begin with the number of an address family.
 fn may_hold(link_type: u32, bytes: &[u8]) -> bool {
     match link_type {
         LINK_TYPE_DBUS => true,
@@ -191,7 +191,7 @@ fn may_hold(link_type: u32, bytes: &[u8]) -> bool {
     }
 }
 
-/// Whether these bytes may be the header of a packet and the start of its message.
+/// Returns true if these bytes may be the header of a packet and the start of its message.
 fn is_start(bytes: &[u8], order: ByteOrder) -> bool {
     let (Some(header), Some(message)) = (header(bytes, order), bytes.get(PACKET_HEADER_LEN..))
     else {

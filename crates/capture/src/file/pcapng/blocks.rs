@@ -55,7 +55,7 @@ impl BlockFrame {
         }
     }
 
-    /// Whether these bytes begin with a whole block of a known type.
+    /// Returns true if these bytes begin with a whole block of a known type.
     pub(super) fn is_at(bytes: &[u8], order: ByteOrder) -> bool {
         Self::parse(bytes, order).is_ok_and(|frame| {
             KNOWN.contains(&frame.kind) && bytes.len() >= frame.len && frame.check(bytes).is_ok()
@@ -105,8 +105,8 @@ impl Packet {
         packet.fits(body)
     }
 
-    /// Parses a simple packet block, which belongs to the first interface. `kept_max` is that of
-    /// the interface; 0 if packets are whole.
+    /// Parses a simple packet block, which belongs to the first interface. `kept_max` is the limit
+    /// of the interface; 0 if packets are whole.
     pub(super) fn simple(body: &[u8], order: ByteOrder, kept_max: u32) -> Option<Self> {
         let [len] = words(body, order)?;
         let kept_max = if kept_max == 0 { u32::MAX } else { kept_max };

@@ -1,5 +1,5 @@
 //! Diligence's additions to pcapng: notes, which are blocks of a type for local use, and options
-//! with codes for local use. Each begins with a mark, to distinguish it from those of other
+//! with codes for local use. Each begins with a mark, to distinguish it from notes of other
 //! programs.
 
 use std::borrow::Cow;

@@ -1,4 +1,4 @@
-//! Reads pcapng files.
+//! The reader of pcapng files.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Read};
@@ -28,7 +28,7 @@ pub(crate) struct Pcapng<R> {
     /// A message that is returned after the records in `queued`.
     message: Option<PcapngMessage>,
     deliveries: Vec<TracedDelivery>,
-    skipped: BTreeMap<Skipped, SkippedCount>,
+    skipped: BTreeMap<SkippedContent, SkippedCount>,
     is_over: bool,
 }
 
@@ -53,7 +53,7 @@ struct PcapngMessage {
 
 /// The kinds of content that are skipped, counted and reported at the end.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Skipped {
+enum SkippedContent {
     LinkType(u16),
     NoInterface,
     TooShort(u32),
@@ -205,7 +205,7 @@ impl<R: Read> Pcapng<R> {
         self.queued.extend(reason);
     }
 
-    fn skip(&mut self, what: Skipped) {
+    fn skip(&mut self, what: SkippedContent) {
         let first = self.window.offset();
         self.skipped.entry(what).or_insert(SkippedCount { first, count: 0 }).count += 1;
     }
@@ -232,7 +232,7 @@ impl<R: Read> Pcapng<R> {
         let next = u16::try_from(self.buses).ok().map(BusId);
         let Some((interface, bus)) = PcapngInterface::parse(self.body(frame), frame.order, next)
         else {
-            self.skip(Skipped::TooShort(frame.kind));
+            self.skip(SkippedContent::TooShort(frame.kind));
             return;
         };
         self.interfaces.push(interface);
@@ -244,21 +244,23 @@ impl<R: Read> Pcapng<R> {
 
     fn simple_packet(&mut self, frame: BlockFrame) {
         let kept_max = self.interfaces.first().map_or(0, |interface| interface.kept_max);
-        self.skip(Skipped::NoTime);
+        self.skip(SkippedContent::NoTime);
         self.packet(frame, Packet::simple(self.body(frame), frame.order, kept_max));
     }
 
     #[inline]
     fn packet(&mut self, frame: BlockFrame, packet: Option<Packet>) {
         let Some(packet) = packet else {
-            return self.skip(Skipped::TooShort(frame.kind));
+            return self.skip(SkippedContent::TooShort(frame.kind));
         };
         let Some(interface) = self.interfaces.get_mut(packet.interface as usize) else {
-            return self.skip(Skipped::NoInterface);
+            return self.skip(SkippedContent::NoInterface);
         };
         let bus = match interface.kind {
             InterfaceKind::Bus(bus) => bus,
-            InterfaceKind::Other(link_type) => return self.skip(Skipped::LinkType(link_type)),
+            InterfaceKind::Other(link_type) => {
+                return self.skip(SkippedContent::LinkType(link_type));
+            }
         };
         let at = packet.time.map_or(interface.last, |count| interface.time(count));
         interface.last = at;
@@ -282,7 +284,7 @@ impl<R: Read> Pcapng<R> {
     fn statistics(&mut self, frame: BlockFrame) {
         let body = self.body(frame);
         let Some([id]) = blocks::words(body, frame.order) else {
-            return self.skip(Skipped::TooShort(frame.kind));
+            return self.skip(SkippedContent::TooShort(frame.kind));
         };
         let options = BlockOptions::new(body, 12, frame.order);
         let counts = [option::STATISTICS_DROPPED, option::STATISTICS_DROPPED_BY_SYSTEM];
@@ -292,7 +294,7 @@ impl<R: Read> Pcapng<R> {
         match reported {
             Some(reported) if lost > reported => self.lost(id, None, lost - reported),
             Some(_) => {}
-            None => self.skip(Skipped::NoInterface),
+            None => self.skip(SkippedContent::NoInterface),
         }
     }
 
@@ -309,8 +311,10 @@ impl<R: Read> Pcapng<R> {
         let note = match Note::parse(self.body(frame), frame.order) {
             Ok(note) => note,
             Err(NoteError::Foreign) => return,
-            Err(NoteError::Version(version)) => return self.skip(Skipped::NoteVersion(version)),
-            Err(NoteError::Broken) => return self.skip(Skipped::NoteBroken),
+            Err(NoteError::Version(version)) => {
+                return self.skip(SkippedContent::NoteVersion(version));
+            }
+            Err(NoteError::Broken) => return self.skip(SkippedContent::NoteBroken),
         };
         let interface = note.interface.map(|id| self.interfaces.get_mut(id as usize));
         let bus = match interface {
@@ -323,13 +327,13 @@ impl<R: Read> Pcapng<R> {
                 *lost = lost.saturating_add(note.lost());
                 bus
             }
-            Some(_) => return self.skip(Skipped::NoInterface),
+            Some(_) => return self.skip(SkippedContent::NoInterface),
         };
         self.queued.push_back(note.record(bus));
     }
 }
 
-impl Skipped {
+impl SkippedContent {
     fn counted(self, count: u64) -> String {
         match self {
             Self::LinkType(link_type) => {
@@ -350,7 +354,7 @@ impl Skipped {
     }
 }
 
-/// Whether a file begins with a section header of pcapng.
+/// Returns true if a file begins with a section header of pcapng.
 pub(crate) fn is_start(bytes: &[u8]) -> bool {
     bytes.starts_with(&block::SECTION.to_le_bytes())
         && BlockFrame::parse(bytes, ByteOrder::Little).is_ok()

@@ -1,4 +1,4 @@
-//! Writes pcapng files.
+//! The writer of pcapng files.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -97,7 +97,7 @@ impl<W: Write> PcapngWriter<W> {
     }
 
     /// Writes a record like [`write`](Self::write), unless the file would exceed `max` bytes.
-    /// Returns whether the record was written.
+    /// Returns true if the record was written.
     ///
     /// # Errors
     ///

@@ -1,16 +1,16 @@
-//! Findings for programs.
+//! The format of reports in JSON.
 
 use serde::Serialize;
 
 use super::{Report, ReportSource};
 use crate::lint::finding::Finding;
 use crate::lint::rule::LintRule;
-use crate::query::OfRecorder;
+use crate::query::RecorderMessageCount;
 use crate::record::nanos;
 
 #[derive(Serialize)]
 struct SourcedReport<'r> {
-    /// `file` or `bus`, with its name.
+    /// The key `file` or `bus`, with its name.
     #[serde(flatten)]
     source: SourceName<'r>,
     #[serde(flatten)]
@@ -24,44 +24,44 @@ enum SourceName<'r> {
     Bus(&'r str),
 }
 
-/// A report without the name of its recording or bus.
+/// The content of a report, without the name of its recording or bus.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReportContent {
-    /// Messages that were checked.
+    /// The number of messages that were checked.
     pub messages: usize,
-    /// Messages of the recorder, which were not checked.
-    pub recorder_messages: OfRecorder,
-    /// Nanoseconds from the first message to the last.
+    /// The number of messages from or to the recorder, which were not checked.
+    pub recorder_messages: RecorderMessageCount,
+    /// The nanoseconds from the first message to the last.
     pub span_ns: u64,
-    /// Connections.
+    /// The number of connections, except connections of the recorder.
     pub connections: usize,
-    /// Connections whose process is known.
+    /// The number of findings that a baseline lists.
     pub known: usize,
-    /// The findings, the worst one first.
+    /// The findings, the most important first.
     pub findings: Vec<FindingContent>,
 }
 
-/// A finding with the texts of its rule.
+/// A finding, with the texts of its rule.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Finding"))]
 pub struct FindingContent {
     /// The title of the rule.
     pub title: &'static str,
-    /// What to do about it.
+    /// The advice of the rule.
     pub advice: &'static str,
-    /// The finding.
+    /// The finding of the rule.
     #[serde(flatten)]
     pub finding: Finding,
-    /// All parts of its cost in one measure, in nanoseconds.
+    /// The total cost as a time, in nanoseconds.
     pub cost_ns: u64,
     /// The command that shows whether a change has helped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub check: Option<String>,
 }
 
-/// A report as one line of JSON.
+/// Formats a report as a single line of JSON.
 pub fn to_json(report: &Report) -> String {
     let source = match &report.source {
         ReportSource::Recording(file) => SourceName::File(file),
@@ -72,7 +72,7 @@ pub fn to_json(report: &Report) -> String {
 }
 
 impl ReportContent {
-    /// The content of a report.
+    /// Collects the content of a report.
     pub fn of(report: &Report) -> Self {
         Self {
             messages: report.messages,

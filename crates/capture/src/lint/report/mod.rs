@@ -1,4 +1,4 @@
-//! Findings for those who read them.
+//! Reports: ranked findings, as text and as JSON.
 
 mod json;
 mod text;
@@ -13,40 +13,41 @@ use super::rule::LintRule;
 use super::{baseline, lint};
 use crate::Capture;
 use crate::model::PeerRole;
-use crate::query::{OfRecorder, Query};
+use crate::query::{Query, RecorderMessageCount};
 use crate::record::TimeSpan;
 
-/// What was found in one recording, or on a bus that is watched.
+/// The findings in one recording or on a live bus.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// Where it was found.
+    /// The recording or bus that was checked.
     pub source: ReportSource,
-    /// How many messages it has, without those of the recorder.
+    /// The number of messages, without messages from or to the recorder.
     pub messages: usize,
-    /// Messages of the recorder.
-    pub of_recorder: OfRecorder,
-    /// From its first to its last message.
+    /// The number of messages from or to the recorder.
+    pub of_recorder: RecorderMessageCount,
+    /// The time from the first message to the last.
     pub span: Duration,
-    /// How many connections it shows.
+    /// The number of connections, except connections of the recorder.
     pub connections: usize,
-    /// What was found, what matters most first.
+    /// The findings, the most important first.
     pub findings: Vec<Finding>,
-    /// How many findings were left out because a baseline knows them.
+    /// The number of findings that were left out because a baseline lists them.
     pub known: usize,
 }
 
-/// Where something was found.
+/// The recording or bus that a report is about.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ReportSource {
-    /// In a recording, by what people call it. Numbers of messages, and commands that look for them
-    /// again, mean something.
+    /// A recording, with its display name. The report has message numbers and commands that query
+    /// the file.
     Recording(String),
-    /// On a bus, by its name. Of what went over it there is nothing to be looked at again.
+    /// A live bus, with its name. The report has no message numbers and no commands, because
+    /// nothing was recorded.
     Bus(String),
 }
 
 impl ReportSource {
-    /// What people call it.
+    /// The name of the recording or the bus.
     pub fn name(&self) -> &str {
         match self {
             Self::Recording(name) | Self::Bus(name) => name,
@@ -55,7 +56,7 @@ impl ReportSource {
 }
 
 impl Report {
-    /// Applies rules to what was found in `source`.
+    /// Applies rules to the messages of `source`.
     pub fn new<'r>(
         source: ReportSource,
         capture: &Capture,
@@ -82,7 +83,7 @@ impl Report {
         }
     }
 
-    /// The command that shows whether a change has helped, if there is one.
+    /// Returns the command that shows whether a change has helped, if there is one.
     fn check_command(&self, finding: &Finding) -> Option<String> {
         match &self.source {
             ReportSource::Recording(file) => finding.check_command(file),
@@ -90,14 +91,14 @@ impl Report {
         }
     }
 
-    /// Leaves out what is known.
+    /// Removes the findings that a baseline lists, and counts them.
     pub fn leave_out(&mut self, filter: &mut baseline::Filter<'_>) {
         let before = self.findings.len();
         self.findings.retain(|finding| filter.is_new(finding));
         self.known += before - self.findings.len();
     }
 
-    /// The worst that was found.
+    /// The highest severity among the findings.
     pub fn worst(&self) -> Option<FindingSeverity> {
         self.findings.iter().map(|finding| finding.severity).max()
     }

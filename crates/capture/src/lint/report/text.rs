@@ -1,4 +1,4 @@
-//! Findings for people: one line for each that names the culprit, then the details.
+//! Reports as text: one line for each finding, then the details.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,16 +11,16 @@ use crate::text::Style;
 use crate::text::columns::{Fit, cells, fit, folded};
 use crate::text::visible::printable;
 
-/// How much to show.
+/// The part of the findings that a report shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Extent {
-    /// The first [`SHOWN`]; of the rest, how many each rule has found.
+    /// The first [`SHOWN`] findings; of the others, the number for each rule.
     First,
-    /// All.
+    /// All findings in detail.
     All,
 }
 
-/// A report as text.
+/// Formats a report as text.
 pub fn to_text(report: &Report, extent: Extent, style: Style) -> String {
     let style = Style { width: style.width.max(WIDTH_MIN), ..style };
     let mut text = ReportText { out: String::new(), width: style.width, style };
@@ -38,7 +38,7 @@ pub fn to_text(report: &Report, extent: Extent, style: Style) -> String {
     text.out
 }
 
-/// Parts findings into those that are shown and the rest, so that no rule hides the others.
+/// Splits findings into those shown and the rest, so that one rule does not hide the others.
 fn first(findings: &[Finding]) -> (Vec<&Finding>, Vec<&Finding>) {
     let (mut first, mut rest) = (Vec::new(), Vec::new());
     for finding in findings {
@@ -59,7 +59,7 @@ impl ReportText {
     fn head(&mut self, report: &Report) {
         let known = match report.known {
             0 => String::new(),
-            known => format!(", and {known} that are known"),
+            known => format!(", and {known} known from the baseline"),
         };
         let head = format!(
             "{}: {} in {}, {}: {}{known}",
@@ -75,16 +75,17 @@ impl ReportText {
         }
     }
 
-    /// Who does what, a line each.
+    /// Writes one line for each finding.
     fn summary(&mut self, findings: &[&Finding]) {
         if findings.is_empty() {
             return;
         }
         self.out.push('\n');
-        let who = findings.iter().map(|finding| cells(&finding.who.label)).max().unwrap_or(0);
-        let who = who.min(WHO_MAX).min(self.width / WHO_PART);
+        let name_width =
+            findings.iter().map(|finding| cells(&finding.party.label)).max().unwrap_or(0);
+        let name_width = name_width.min(WHO_MAX).min(self.width / WHO_PART);
         for (index, finding) in findings.iter().enumerate() {
-            let name = fit(&printable(&finding.who.label), who, Fit::End);
+            let name = fit(&printable(&finding.party.label), name_width, Fit::End);
             let rest = format!("{}  {name}  {}", finding.rule, printable(&finding.says));
             let severity = format!("{:4}", finding.severity.as_str());
             let severity = match finding.severity {
@@ -96,7 +97,7 @@ impl ReportText {
         }
     }
 
-    /// What is not shown, a line for each rule.
+    /// Writes one line for each rule with findings that are not shown.
     fn rest(&mut self, findings: &[&Finding]) {
         if findings.is_empty() {
             return;
@@ -105,10 +106,10 @@ impl ReportText {
         for finding in findings {
             by_rule.entry(finding.rule).or_default().push(finding);
         }
-        self.out.push_str("\nand, with --all:\n");
+        self.out.push_str("\nMore findings, shown with --all:\n");
         for (rule, findings) in by_rule {
             let count = units::counted(findings.len() as u64, "finding");
-            let first = &findings[0].who.label;
+            let first = &findings[0].party.label;
             let line = format!("     {rule} {}: {count}, first {first}", title(rule));
             let line = cut(&printable(&line), self.width);
             let _ = writeln!(self.out, "{line}");
@@ -132,7 +133,7 @@ impl ReportText {
     }
 
     fn detail(&mut self, finding: &Finding, report: &Report) {
-        self.paragraph("", &format!("{} {}.", culprit(&finding.who), finding.says));
+        self.paragraph("", &format!("{} {}.", party_text(&finding.party), finding.says));
         let cost = finding.cost.as_time();
         if !cost.is_zero() {
             let text = match finding.cost.waited.is_zero() {
@@ -149,7 +150,7 @@ impl ReportText {
         }
     }
 
-    /// A text behind a word, folded to the width.
+    /// Writes a text behind a label, wrapped to the width.
     fn paragraph(&mut self, word: &str, text: &str) {
         let indent = if word.is_empty() { INDENT } else { HANGING };
         let is_head = self.out.is_empty();
@@ -166,15 +167,16 @@ impl ReportText {
     }
 }
 
-/// Who somebody is, with all that is known: `com.example.Mail (maild[4711], mail.service)`.
-fn culprit(who: &FindingParty) -> String {
-    let program = who.process.as_deref().and_then(|process| process.split('[').next());
-    // A label that begins with the program says nothing new but the unique name.
-    let label = match program.and_then(|program| who.label.strip_prefix(program)) {
+/// The party with its process and unit: `com.example.Mail (maild[4711], mail.service)`.
+fn party_text(party: &FindingParty) -> String {
+    let program = party.process.as_deref().and_then(|process| process.split('[').next());
+    // If the label begins with the name of the program, only the unique name in it adds
+    // information.
+    let label = match program.and_then(|program| party.label.strip_prefix(program)) {
         Some(rest) if rest.starts_with(" (") => rest.trim_matches([' ', '(', ')']),
-        _ => &who.label,
+        _ => &party.label,
     };
-    let more: Vec<_> = who.process.iter().chain(&who.unit).map(String::as_str).collect();
+    let more: Vec<_> = party.process.iter().chain(&party.unit).map(String::as_str).collect();
     match more.as_slice() {
         [] => label.to_owned(),
         more => format!("{label} ({})", more.join(", ")),
@@ -195,7 +197,7 @@ fn evidence(finding: &Finding, source: &ReportSource) -> String {
     }
 }
 
-/// A text that is not wider than `width`.
+/// Shortens a text to at most `width` cells.
 fn cut(text: &str, width: usize) -> String {
     match cells(text) > width {
         true => fit(text, width, Fit::Start),
@@ -203,23 +205,23 @@ fn cut(text: &str, width: usize) -> String {
     }
 }
 
-/// How many findings are shown unless all are asked for.
+/// The number of findings that are shown, unless all are requested.
 pub const SHOWN: usize = 10;
 
-/// How many of them may be of one rule, if there are more.
+/// The number of them that may belong to one rule, if there are more findings.
 const SHOWN_OF_RULE: usize = 3;
 
-/// Where the severity ends in a line of the summary.
+/// The column at which the severity ends in a line of the summary.
 const SEVERITY_END: usize = 10;
 
-/// What a bus that is watched leaves open.
-const NOT_OF_A_BUS: &str = "Which messages show it, and the commands that check it, are left out: \
+/// The note that ends the report about a live bus.
+const NOT_OF_A_BUS: &str = "Message numbers and commands to check a change are not shown, because \
                             nothing was recorded. diligence record makes a file that has both.";
 
 const WIDTH_MIN: usize = 60;
 const WHO_MAX: usize = 30;
 
-/// Of a line, the connection has at most one part of so many.
+/// The name takes at most this fraction of a line.
 const WHO_PART: usize = 4;
 const INDENT: &str = "     ";
 const HANGING: &str = "              ";

@@ -1,23 +1,24 @@
-//! L08: the objects of a service, one after the other.
+//! L08: a program reads the objects of a service one by one.
 
 use super::prelude::*;
 
 pub(crate) const RULE: LintRule = LintRule {
     id: LintRuleId(8),
-    title: "asking each object in turn",
+    title: "one call for each object",
     rating: Rating::BY_COST,
     needs: Needs::Messages,
-    meaning: "A program asks many objects of one service, side by side in its tree, for their \
-              properties or their introspection: a round trip for each.",
+    meaning: "A program reads the properties or the introspection data of many sibling objects of \
+              one service, with one round trip for each object.",
     thresholds: &[
         Threshold::count("different objects below one path", OBJECTS_MIN),
         Threshold::span("within", WITHIN),
     ],
-    seen: "geary 43 reads the properties of 11 objects below /org/freedesktop/IBus of fcitx5 \
-           with GetAll, one after the other. cockpit-bridge 287, when a page watches units, \
-           introspects 243 units of systemd and reads 201 of them.",
-    advice: "Ask once with ObjectManager.GetManagedObjects, and follow InterfacesAdded, \
-             InterfacesRemoved and PropertiesChanged. A service without it should get it.",
+    example: "geary 43 reads the properties of 11 objects below /org/freedesktop/IBus of fcitx5 \
+              with GetAll, one after the other. cockpit-bridge 287, when a page watches units, \
+              introspects 243 units of systemd and reads the properties of 201 of them.",
+    advice: "Call ObjectManager.GetManagedObjects once, and follow InterfacesAdded, \
+             InterfacesRemoved and PropertiesChanged. If the service does not implement \
+             ObjectManager, add it there.",
     check,
 };
 
@@ -48,7 +49,7 @@ fn check_tree(lint: &LintContext<'_>, calls: &[CapturedMessage<'_>]) -> Option<F
     let first = &calls[0];
     let parent = parent(first.path()).filter(|_| objects.len() >= OBJECTS_MIN)?;
     let finding = lint.of_calls(calls).says(format!(
-        "asks up to {} objects below {parent} of {} in turn for {}",
+        "calls up to {} objects below {parent} of {} one after the other with {}",
         objects.len(),
         lint.callee_label(first),
         short_name(first)

@@ -1,4 +1,4 @@
-//! L03: a match rule that lets in what nobody asked for.
+//! L03: a match rule matches more signals than its program needs.
 
 use super::prelude::*;
 use crate::lint::audience::RuleSelection;
@@ -9,17 +9,17 @@ pub(crate) const RULE: LintRule = LintRule {
     title: "broad match rules",
     rating: Rating::BY_COST,
     needs: Needs::MatchRules,
-    meaning: "A match rule names no sender, no path and no argument, and selects signals of \
-              several senders at a rate that wakes its program again and again. Most of what comes \
-              is thrown away by the library.",
+    meaning: "A match rule names no sender, no path and no argument. It matches signals of several \
+              senders, at a rate that keeps waking the program. The library discards most of these \
+              signals.",
     thresholds: &[
-        Threshold::count("signals that the rule selected", SELECTED_MIN),
-        Threshold::count("different senders of them", SENDERS_MIN),
-        Threshold::rate("such signals", RATE_MIN),
+        Threshold::count("signals that the rule matched", SELECTED_MIN),
+        Threshold::count("different senders of these signals", SENDERS_MIN),
+        Threshold::rate("rate of these signals", RATE_MIN),
     ],
-    seen: "system-config-printer-applet 1.5.18 sets the rule type='signal' and was woken by 393 \
-           signals of 11 senders in half a minute. On the accessibility bus, Orca 43 asks for \
-           org.a11y.atspi.Event.Object.StateChanged of all programs.",
+    example: "system-config-printer-applet 1.5.18 adds the rule type='signal' and was woken by 393 \
+              signals of 11 senders in half a minute. On the accessibility bus, Orca 43 subscribes \
+              to org.a11y.atspi.Event.Object.StateChanged of all programs.",
     advice: "Add the sender, the interface, and the path (path_namespace) or the first argument \
              (arg0, arg0namespace) to the rule.",
     check,
@@ -45,13 +45,13 @@ fn check_rule(
     {
         return None;
     }
-    let who = lint.who(TrafficParty::Peer(one.peer));
+    let subscriber = lint.party(TrafficParty::Peer(one.peer));
     let query = rule.member().map_or("type:signal".into(), |it| format!("type:signal member:{it}"));
     Some(
-        Finding::new(who)
+        Finding::new(subscriber)
             .about(format!("rule {rule}"))
             .says(format!(
-                "asks for {}, and got {} signals of {} senders",
+                "subscribes to {}, and got {} signals of {} senders",
                 if rule.to_string().is_empty() { "everything".into() } else { rule.to_string() },
                 units::grouped(count),
                 selected.senders.len()

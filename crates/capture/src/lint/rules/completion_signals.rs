@@ -1,22 +1,24 @@
-//! L45: a signal in place of an answer.
+//! L45: a signal, not the reply, reports that a call is done.
 
 use super::prelude::*;
 
 pub(crate) const RULE: LintRule = LintRule {
     id: LintRuleId(45),
-    title: "a signal that says a call is done",
+    title: "completion signals in place of replies",
     rating: Rating::Always(FindingSeverity::Info),
     needs: Needs::Messages,
-    meaning: "A method answers at once, and soon a signal tells that it is done. The caller must \
-              find out which of its calls that was, and everybody else hears it too.",
+    meaning: "A method replies at once, and soon a signal reports that the work is done. The \
+              caller must find out which of its calls has finished, and the signal reaches other \
+              programs too.",
     thresholds: &[
         Threshold::count("calls, each with such a signal", PAIRS_MIN),
         Threshold::span("within", WITHIN),
     ],
-    seen: "evolution-calendar-factory 3.46 answers CalendarView.Start at once and emits \
-           Complete when it is done, 10 times.",
-    advice: "Answer when it is done: callers that do not wait in their main loop can wait for \
-             minutes, and the bus matches answer and call. Long jobs with progress may be objects.",
+    example: "evolution-calendar-factory 3.46 replies to CalendarView.Start at once and emits \
+              Complete when it is done, 10 times.",
+    advice: "Reply when the work is done. Callers that do not wait in their main loop can wait for \
+             minutes, and the bus matches reply and call. A long job that reports progress can be \
+             an object of its own.",
     check,
 };
 
@@ -55,7 +57,7 @@ fn report(lint: &LintContext<'_>, pairs: &[(CapturedMessage<'_>, CapturedMessage
     lint.of_signals(&signals)
         .about(format!("{} {}", call.full_member(), signal.member()))
         .says(format!(
-            "answers {} at once, and says by {} that it is done, {} times",
+            "replies to {} at once, and emits {} when it is done, {} times",
             short_name(call),
             signal.member(),
             pairs.len()

@@ -1,4 +1,4 @@
-//! L36: connections that come and go.
+//! L36: a program makes many short-lived connections.
 
 use super::prelude::*;
 use super::shell_callers::is_shell_tool;
@@ -8,21 +8,21 @@ use crate::record::RecordedProcess;
 
 pub(crate) const RULE: LintRule = LintRule {
     id: LintRuleId(36),
-    title: "connections that come and go",
+    title: "short-lived connections",
     rating: Rating::BY_COST,
     needs: Needs::Messages,
-    meaning: "Connections are made at a high rate, and most leave after a call or two. Each costs \
-              an authentication, a Hello, and two NameOwnerChanged that wake all who watch names. \
-              Tools that shells start are reported by L37.",
+    meaning: "Connections are made at a high rate, and most close after a call or two. Each costs \
+              an authentication, a Hello call, and two NameOwnerChanged signals that wake every \
+              program that watches all names. L37 reports tools that shell scripts start.",
     thresholds: &[
-        Threshold::count("short connections", CONNECTIONS_MIN),
+        Threshold::count("short-lived connections", CONNECTIONS_MIN),
         Threshold::span("within", WITHIN),
-        Threshold::span("one is short that lasts at most", SHORT),
-        Threshold::count("and makes no more calls than, without those of the bus", CALLS_MAX),
+        Threshold::span("lifetime of such a connection, at most", SHORT),
+        Threshold::count("its calls, except calls to the bus itself, at most", CALLS_MAX),
     ],
-    seen: "playerctl 2.4.1 connects to the system bus and leaves again, once for each command: \
-           24 times in a script.",
-    advice: "Keep one connection for the life of the program; do not start a tool for each call.",
+    example: "playerctl 2.4.1 connects to the system bus and disconnects again, once for each \
+              command: 24 times in a script.",
+    advice: "Keep one connection for the life of the program. Do not start a tool for each call.",
     check,
 };
 
@@ -53,14 +53,14 @@ fn is_brief(peer: &RecordedPeer) -> bool {
     peer.names.is_empty() && lasted.is_some_and(|span| span <= SHORT)
 }
 
-/// What connections have in common.
+/// The program by which connections are grouped.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum ChurningProgram<'c> {
-    /// The name of the program.
+    /// A program with this name.
     Named(&'c str),
-    /// One process, of a program whose name is unknown.
+    /// One process of an unnamed program, by its pid.
     Process(u32),
-    /// Nothing: their processes are unknown.
+    /// The processes of the connections are unknown.
     Unknown,
 }
 
@@ -86,31 +86,31 @@ fn check_program(
         return None;
     }
     let (id, first) = peers[0];
-    let who = match program {
+    let party = match program {
         ChurningProgram::Named(comm) => lint.named(comm),
-        ChurningProgram::Process(_) => lint.who(TrafficParty::Peer(id)),
+        ChurningProgram::Process(_) => lint.party(TrafficParty::Peer(id)),
         ChurningProgram::Unknown => {
             FindingParty { stable: String::from("-"), ..lint.named("unknown programs") }
         }
     };
     let query = match program {
-        ChurningProgram::Named(_) => queries::term("from", &who),
+        ChurningProgram::Named(_) => queries::term("from", &party),
         ChurningProgram::Process(pid) => format!("pid:{pid}"),
         ChurningProgram::Unknown => String::from("member:Hello"),
     };
     let (unknown, confidence) = match program {
         ChurningProgram::Named(_) | ChurningProgram::Process(_) => ("", Confidence::High),
         ChurningProgram::Unknown => (
-            "; of which processes is not recorded, so they may be several programs",
+            "; their processes were not recorded, so they may be several programs",
             Confidence::Low,
         ),
     };
     let shown = lint.capture.messages().filter(|it| it.from() == Some(id)).map(|it| it.id());
     Some(
-        Finding::new(who)
+        Finding::new(party)
             .about("connections")
             .says(format!(
-                "connected and left {} times, the first time as {}{unknown}",
+                "connected and disconnected {} times, the first time as {}{unknown}",
                 peers.len(),
                 lint.capture.strings().get(first.unique)
             ))

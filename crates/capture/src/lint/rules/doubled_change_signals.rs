@@ -1,22 +1,22 @@
-//! L26: two signals for one change.
+//! L26: an object emits two signals for one change.
 
 use super::prelude::*;
 use crate::lint::changes::is_change;
 
 pub(crate) const RULE: LintRule = LintRule {
     id: LintRuleId(26),
-    title: "a second signal for the same change",
+    title: "two signals for one change",
     rating: Rating::BY_COST,
     needs: Needs::Messages,
-    meaning: "An object emits a signal of its own, called something like Changed, whenever it \
-              emits PropertiesChanged. Both say the same, and wake all who listen twice.",
+    meaning: "Whenever an object emits PropertiesChanged, it also emits a signal of its own with a \
+              name like Changed. Both report the same change, and every subscriber is woken twice.",
     thresholds: &[
         Threshold::count("pairs of signals of one object", PAIRS_MIN),
         Threshold::span("within", INSTANT),
     ],
-    seen: "NetworkManager 1.42 emits Device.StateChanged beside PropertiesChanged of the same \
-           device, 99 times while connections came and went.",
-    advice: "Leave the signal of your own out, in the next version of the interface.",
+    example: "NetworkManager 1.42 emits Device.StateChanged together with PropertiesChanged of the \
+              same device, 99 times while network connections were made and closed.",
+    advice: "Omit your own signal in the next version of the interface.",
     check,
 };
 
@@ -29,9 +29,10 @@ fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     often.map(|(_, signals)| report(lint, signals)).collect()
 }
 
-/// Signals called something like Changed right beside a `PropertiesChanged`.
+/// Signals with `Changed` in their names, within [`INSTANT`] before or after a `PropertiesChanged`
+/// of the object.
 fn doubled<'c>(signals: &[CapturedMessage<'c>]) -> Vec<CapturedMessage<'c>> {
-    let beside = signals.windows(2).filter_map(|two| {
+    let adjacent = signals.windows(2).filter_map(|two| {
         let own = match (is_change(&two[0]), is_change(&two[1])) {
             (true, false) => two[1],
             (false, true) => two[0],
@@ -40,14 +41,14 @@ fn doubled<'c>(signals: &[CapturedMessage<'c>]) -> Vec<CapturedMessage<'c>> {
         let gap = two[1].at().since(two[0].at())?;
         (gap <= INSTANT && own.member().contains("Changed")).then_some(own)
     });
-    beside.collect()
+    adjacent.collect()
 }
 
 fn report(lint: &LintContext<'_>, signals: &[CapturedMessage<'_>]) -> Finding {
     let first = &signals[0];
     lint.of_signals(signals)
         .says(format!(
-            "emits {} beside PropertiesChanged, {} times",
+            "emits {} together with PropertiesChanged, {} times",
             short_name(first),
             signals.len()
         ))

@@ -1,4 +1,4 @@
-//! L01: the same match rule, added again and again.
+//! L01: a connection adds the same match rule several times.
 
 use super::prelude::*;
 use crate::lint::subscribers::{Subscriber, SubscriberFault, at_fault};
@@ -8,17 +8,17 @@ pub(crate) const RULE: LintRule = LintRule {
     title: "duplicate match rules",
     rating: Rating::BY_COST,
     needs: Needs::MatchRules,
-    meaning: "A connection has added a match rule that it already had, and has not removed it. A bus \
-              delivers a message once however many rules of a connection select it, so duplicates \
-              bring nothing: each has cost a round trip to add, and memory and time in the bus. \
-              Rules that ended because their connection left count too; those that RemoveMatch \
-              ended do not. stats --by rules counts in the same way.",
+    meaning: "A connection added a match rule that it already had, and did not remove it. A bus \
+              delivers a message once to a connection, however many of its rules match, so a \
+              duplicate has no effect. But it costs a round trip to add, and memory and time in \
+              the bus. Rules that ended because their connection closed are counted; rules that \
+              RemoveMatch removed are not. stats --by rules counts in the same way.",
     thresholds: &[Threshold::count("duplicates among the rules of a connection", DUPLICATES_MIN)],
-    seen: "at-spi2-registryd 2.46 on the accessibility bus, while Orca 43 runs: 257 match \
-           rules, of which 255 are duplicates, one for the owner of Orca's connection for each \
-           key that Orca listens to.",
-    advice: "Add each rule once and count its users in the program; if a library adds them, that \
-             is a bug of the library.",
+    example: "at-spi2-registryd 2.46 on the accessibility bus, while Orca 43 runs: it has 257 \
+              match rules, of which 255 are duplicates. It adds one for the owner of Orca's \
+              connection for each key that Orca listens to.",
+    advice: "Add each rule once, and count its users in the program. If a library adds the \
+             duplicates, report a bug to the library.",
     check,
 };
 

@@ -1,4 +1,4 @@
-//! L16: the same error, over and over.
+//! L16: a program keeps getting the same error.
 
 use super::prelude::*;
 use super::probing::is_probe;
@@ -6,24 +6,27 @@ use super::timeouts::has_timed_out;
 
 pub(crate) const RULE: LintRule = LintRule {
     id: LintRuleId(16),
-    title: "the same error over and over",
+    title: "repeated errors",
     rating: Rating::AtLeast(FindingSeverity::Med),
     needs: Needs::Messages,
-    meaning: "A program gets the same error from the same method again and again, and goes on \
-              asking. Among these are errors that nobody owns a name: then it waits for a service by \
-              asking for it. Errors about missing objects, methods and properties are reported by \
-              L17, failed starts of services by L54.",
+    meaning: "A program gets the same error from the same method again and again, and keeps \
+              calling it. This includes errors that a name has no owner: such a program waits for \
+              a service by calling repeatedly. L17 reports errors about missing objects, methods \
+              and properties; L54 reports services that failed to start.",
     thresholds: &[
         Threshold::count("errors of one kind", ERRORS_MIN),
-        Threshold::span("of which so many come within", WITHIN),
-        Threshold::percent("or which make up of the answers", SHARE_PERCENT as u64),
+        Threshold::span("within", WITHIN),
+        Threshold::percent(
+            "or, if slower, their share of all calls of the method",
+            SHARE_PERCENT as u64,
+        ),
     ],
-    seen: "xfwm4 4.18 calls Xfconf.GetProperty 298 times for properties that are not set and \
-           gets PropertyNotFound each time. startplasma-x11 5.27 calls KLauncher.setLaunchEnv \
-           of org.kde.klauncher5, which nobody owns, 66 times.",
-    advice: "Look at the text of the error: check first, or do not ask for what cannot be had. If a \
-             name has no owner, watch it: a match rule for NameOwnerChanged with arg0='the.name' \
-             reports when it gets one.",
+    example: "xfwm4 4.18 calls Xfconf.GetProperty 298 times for properties that are not set and \
+              gets PropertyNotFound each time. startplasma-x11 5.27 calls KLauncher.setLaunchEnv \
+              of org.kde.klauncher5, a name without an owner, 66 times.",
+    advice: "Read the text of the error. Check before you call, or do not ask for something that \
+             does not exist. If a name has no owner, watch it: a match rule for NameOwnerChanged \
+             with arg0='the.name' reports when it gets one.",
     check,
 };
 
@@ -55,8 +58,8 @@ fn is_plain_failure(lint: &LintContext<'_>, call: &CapturedMessage<'_>) -> bool 
         && !lint.lacks_its_service(call)
 }
 
-/// The name that the bus was asked about and nobody owns; empty if the error is another one, `None`
-/// if the recording does not show the name. Questions about different names are no repetition.
+/// The name without an owner that the call asked the bus about: empty for other errors, `None` if
+/// the recording does not show it. Calls about different names do not count as repetitions.
 fn missing_name(
     lint: &LintContext<'_>,
     call: &CapturedMessage<'_>,

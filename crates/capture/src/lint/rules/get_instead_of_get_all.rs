@@ -1,21 +1,22 @@
-//! L07: properties, one after the other.
+//! L07: a program reads the properties of an object one by one.
 
 use super::prelude::*;
 
 pub(crate) const RULE: LintRule = LintRule {
     id: LintRuleId(7),
-    title: "many Get instead of one GetAll",
+    title: "many Get calls instead of one GetAll",
     rating: Rating::BY_COST,
     needs: Needs::Bodies,
-    meaning: "A program asks for different properties of one object one by one, each with a round \
-              trip of its own.",
+    meaning: "A program reads several properties of one object one by one. Each Get costs a round \
+              trip.",
     thresholds: &[
-        Threshold::count("different properties asked for", PROPERTIES_MIN),
+        Threshold::count("different properties read", PROPERTIES_MIN),
         Threshold::span("within", WITHIN),
     ],
-    seen: "kded5 5.103 and plasmashell 5.27 read four properties of each NetworkManager.Device \
-           with four Get.",
-    advice: "Ask for all with one GetAll, and keep the values up to date from PropertiesChanged.",
+    example: "kded5 5.103 and plasmashell 5.27 read four properties of each NetworkManager.Device \
+              with four Get calls.",
+    advice: "Read all properties with one GetAll, and keep the values up to date from \
+             PropertiesChanged.",
     check,
 };
 
@@ -38,7 +39,8 @@ struct PropertyGetRun<'c> {
     properties: usize,
 }
 
-/// By interface, the busiest stretch, if different properties are asked for in it.
+/// For each interface, the busiest stretch of `Get` calls, if it reads [`PROPERTIES_MIN`] different
+/// properties.
 fn run_of_properties<'c>(
     lint: &LintContext<'c>,
     gets: &[CapturedMessage<'c>],
@@ -66,7 +68,7 @@ fn report(lint: &LintContext<'_>, interface: &str, runs: &[PropertyGetRun<'_>]) 
     let most = runs.iter().map(|run| run.properties).max().unwrap_or(0);
     let objects = units::counted(runs.len() as u64, "object");
     lint.of_calls(&calls).about(format!("{} {interface}", lint.callee_stable(first))).says(format!(
-        "asks {} for up to {most} properties of {interface} one by one, on {objects}",
+        "reads up to {most} properties of {interface} from {} one by one, on {objects}",
         lint.callee_label(first)
     ))
 }

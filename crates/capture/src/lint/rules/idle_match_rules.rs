@@ -1,4 +1,4 @@
-//! L05: match rules that selected nothing.
+//! L05: match rules that match no signal.
 
 use super::prelude::*;
 use crate::lint::subscribers::{Subscriber, SubscriberFault, at_fault};
@@ -6,20 +6,20 @@ use crate::subscriptions::MatchRuleLifetime;
 
 pub(crate) const RULE: LintRule = LintRule {
     id: LintRuleId(5),
-    title: "match rules that select nothing",
+    title: "match rules that never match",
     rating: Rating::Always(FindingSeverity::Info),
     needs: Needs::MatchRules,
-    meaning: "Match rules of a connection selected not one signal. Each has cost a round trip when \
-              it was set, mostly while the program started and somebody waited. Rules for the \
-              owner of one name are left out: it is good if they see nothing.",
+    meaning: "Match rules of a connection did not match a single signal. Each cost a round trip \
+              when it was added, usually while the program was starting and its user was waiting. \
+              Rules for the owner of one name are not counted, because it is normal that they \
+              match nothing.",
     thresholds: &[
-        Threshold::span("a rule is watched", WATCHED_MIN),
+        Threshold::span("age of a rule", WATCHED_MIN),
         Threshold::count("such rules of a connection", RULES_MIN),
     ],
-    seen: "xdg-desktop-portal 1.16 in a MATE session: 46 of its 65 match rules selected \
-           nothing.",
-    advice: "Subscribe when somebody needs it, not at the start; or send all AddMatch calls at \
-             once and wait for none.",
+    example: "xdg-desktop-portal 1.16 in a MATE session: 46 of its 65 match rules matched nothing.",
+    advice: "Subscribe when a feature needs the signal, not when the program starts. Or send all \
+             AddMatch calls at once, without waiting for each reply.",
     check,
 };
 
@@ -41,7 +41,7 @@ fn idle(lint: &LintContext<'_>, subscriber: &Subscriber<'_>) -> Option<Subscribe
         return None;
     }
     let says = format!(
-        "has {} match rules, of which {} selected nothing; one is {}",
+        "has {} match rules, of which {} matched nothing; one is {}",
         subscriber.rules.len(),
         idle.len(),
         idle[0].1.rule

@@ -1,4 +1,4 @@
-//! L50: what the recording itself does not show.
+//! L50: gaps and faults of the recording itself.
 
 use super::prelude::*;
 use crate::lint::finding::FindingParty;
@@ -13,20 +13,20 @@ pub(crate) const RULE: LintRule = LintRule {
     title: "the recording is incomplete",
     rating: Rating::Always(FindingSeverity::Info),
     needs: Needs::Messages,
-    meaning: "Messages are missing or cut, or were read so late that their times are wrong, or it is not \
-              known who is who. Other findings may be \
-              wrong or absent because of it, so this comes first.",
+    meaning: "Messages are missing or cut, or the recorder read them so late that their times are \
+              wrong, or the programs behind the connections are unknown. Other findings may be \
+              wrong or missing because of it, so this finding is listed first.",
     thresholds: &[
-        Threshold::span("the clock went back by", CLOCK_BACK_MIN),
+        Threshold::span("jump of the clock backward", CLOCK_BACK_MIN),
         Threshold::percent(
-            "of the connections have neither a name nor a process, more than",
+            "share of connections without a name and a process, more than",
             NAMELESS_PERCENT as u64,
         ),
     ],
-    seen: "busctl capture of systemd 252 keeps the first 4096 bytes of a message, so 1 % of the \
-           messages of a recorded session are cut, and it records no names of programs.",
-    advice: "Record again with diligence record: it keeps whole messages, names and processes, and \
-             says what it has missed.",
+    example: "busctl capture of systemd 252 keeps the first 4096 bytes of a message, so 1 % of the \
+              messages of a recorded session are cut, and it records no names of programs.",
+    advice: "Record again with diligence record. It keeps whole messages, names and processes, and \
+             reports the messages that it missed.",
     check,
 };
 
@@ -46,8 +46,8 @@ fn check(lint: &LintContext<'_>) -> Vec<Finding> {
 
 fn finding(lint: &LintContext<'_>, subject: &str, says: String) -> Finding {
     let stable = String::from("recording");
-    let who = FindingParty { stable, ..lint.named("the recording") };
-    Finding::new(who).about(subject).says(says)
+    let recording = FindingParty { stable, ..lint.named("the recording") };
+    Finding::new(recording).about(subject).says(says)
 }
 
 fn gaps(lint: &LintContext<'_>) -> Vec<Finding> {
@@ -55,14 +55,14 @@ fn gaps(lint: &LintContext<'_>) -> Vec<Finding> {
     let report = |(cause, gaps): &(GapCause, Vec<&crate::record::RecordingGap>)| {
         let lost: u64 = gaps.iter().filter_map(|gap| gap.lost).sum();
         let why = match cause {
-            GapCause::Overrun => "the recorder did not keep up with the bus",
-            GapCause::Disconnected => "the bus has disconnected the recorder",
-            GapCause::DiskFull => "there was no room for the file",
+            GapCause::Overrun => "the recorder was slower than the bus",
+            GapCause::Disconnected => "the bus disconnected the recorder",
+            GapCause::DiskFull => "the disk was full",
             GapCause::CutFile => "the file is cut",
-            GapCause::RecorderLost => "the recorder says that it lost messages",
+            GapCause::RecorderLost => "the recorder reports that it lost messages",
         };
         let lost = match lost {
-            0 => String::from("messages, nobody knows how many"),
+            0 => String::from("an unknown number of messages"),
             lost => units::counted(lost, "message"),
         };
         finding(lint, "gap", format!("lacks {lost}: {why}")).severity(FindingSeverity::High)
@@ -70,7 +70,7 @@ fn gaps(lint: &LintContext<'_>) -> Vec<Finding> {
     by_cause.iter().map(report).collect()
 }
 
-/// That it ends because of something else than somebody's wish, or does not say why.
+/// Recordings that were not ended on purpose, or lack the record of how they ended.
 fn endings(lint: &LintContext<'_>) -> Vec<Finding> {
     let severity = |cause| match cause {
         EndCause::Asked
@@ -84,16 +84,16 @@ fn endings(lint: &LintContext<'_>) -> Vec<Finding> {
     let causes = lint.capture.endings().into_iter();
     let causes = causes.filter_map(|cause| Some((cause, severity(cause)?)));
     let report = |(cause, severity)| {
-        finding(lint, "end", format!("goes only until {cause}")).severity(severity)
+        finding(lint, "end", format!("ended early: {cause}")).severity(severity)
     };
     let killed = lint.capture.is_without_end().then(|| {
-        let says = "does not say why it ended: the recorder was killed or is still recording, and the \
+        let says = "has no record of its end: the recorder was killed or is still recording, so the \
                     last messages may be missing";
         finding(lint, "end", says.into()).severity(FindingSeverity::Med)
     });
     let rewritten = lint.capture.is_without_notes().then(|| {
-        let says = "has lost the notes of the recorder, as when another program writes the file again: \
-                    names, processes and losses may be unknown";
+        let says = "lacks the notes of the recorder, probably because another program rewrote the \
+                    file: names, processes and losses may be unknown";
         finding(lint, "notes", says.into()).severity(FindingSeverity::Med)
     });
     causes.map(report).chain(killed).chain(rewritten).collect()
@@ -113,7 +113,7 @@ fn listening(lint: &LintContext<'_>) -> Vec<Finding> {
         .collect()
 }
 
-/// That messages were left out when it was saved.
+/// Recordings saved as an excerpt of another recording.
 fn excerpts(lint: &LintContext<'_>) -> Vec<Finding> {
     let blind = rules_that_need(&[Needs::MatchRules]);
     let report = |(bus, excerpt): (BusId, &Excerpt)| {
@@ -123,8 +123,8 @@ fn excerpts(lint: &LintContext<'_>) -> Vec<Finding> {
             query => format!(", selected by {query}"),
         };
         let says = format!(
-            "is an excerpt with {} of {of} of {}{query}: {blind} are not judged, and findings about \
-             something that is missing may be wrong",
+            "is an excerpt with {} of {of} of {}{query}: {blind} are not checked, and findings about \
+             missing messages may be wrong",
             units::grouped(excerpt.messages),
             lint.capture.bus_label(bus)
         );
@@ -133,40 +133,41 @@ fn excerpts(lint: &LintContext<'_>) -> Vec<Finding> {
     lint.capture.excerpts().map(report).collect()
 }
 
-/// What the way in which a bus was recorded has left out.
+/// Faults that follow from the method by which a bus was recorded, each with its subject.
 fn faults_of(bus: &RecordedBus) -> Vec<(&'static str, String)> {
     let mut faults = Vec::new();
     if !bus.filters.is_empty() {
         let filters = bus.filters.join(" or ");
-        faults.push(("filter", format!("holds only what was asked for: {filters}")));
+        faults.push(("filter", format!("contains only messages that match {filters}")));
     }
     if bus.method == Listening::Eavesdrop {
         faults
-            .push(("eavesdrop", "was made by eavesdropping; the bus's answers are missing".into()));
+            .push(("eavesdrop", "was made by eavesdropping; the bus's replies are missing".into()));
     }
     if bus.clock == RecordedClock::Absent {
-        faults.push(("times", "has no times; nothing but this is looked for in it".into()));
+        faults.push(("times", "has no times; no other rule is checked".into()));
     }
     match bus.content {
         MessageContent::Bytes => {}
         MessageContent::Redacted => faults.push(("redacted", redacted(bus.method))),
         MessageContent::Headers | MessageContent::Texts => {
-            faults.push(("text", "was a text; flags, sizes and most arguments are missing".into()))
+            let says = "was converted from text; flags, sizes and most arguments are missing";
+            faults.push(("text", says.into()))
         }
     }
     faults
 }
 
-/// What cannot be judged where it is crossed out what messages say. Of match rules those that the
-/// recorder has found and that ask for no arguments are there.
+/// The rules that cannot be checked in a redacted recording. Of match rules, it contains only those
+/// that existed when the recorder started and that have no argument conditions.
 fn redacted(method: Listening) -> String {
     let blind = match method {
         Listening::Trace => rules_that_need(&[Needs::Bodies]),
         _ => rules_that_need(&[Needs::Bodies, Needs::Recipients]),
     };
     format!(
-        "has crossed out what messages say: {blind} cannot be judged, and {} know only the match \
-         rules that were there when it began and ask for no arguments",
+        "has redacted message bodies: {blind} cannot be checked, and {} know only the match rules \
+         that existed when it began and have no argument conditions",
         rules_that_need(&[Needs::MatchRules])
     )
 }
@@ -185,13 +186,13 @@ fn cut(lint: &LintContext<'_>) -> Option<Finding> {
     let headers = match beheaded {
         0 => String::new(),
         beheaded => format!(
-            "; of {}, the header is cut too, so these are not judged, and nothing is concluded from \
-             a reply, a call or a match rule that is missing",
+            "; of {}, the header is cut too, so they are not checked, and a missing reply, call or \
+             match rule leads to no finding",
             units::counted(beheaded as u64, "message")
         ),
     };
     let says = format!(
-        "holds only the beginning of {share} of the messages, which {} leave out{headers}",
+        "contains only the beginning of {share} of the messages, which {} ignore{headers}",
         rules_that_need(&[Needs::Bodies])
     );
     (!cut.is_empty()).then(|| {
@@ -203,7 +204,7 @@ fn invalid(lint: &LintContext<'_>) -> Option<Finding> {
     let invalid = lint.capture.invalid();
     let (_, reason) = invalid.first()?;
     let says = format!(
-        "holds {} that break the specification; the first: {reason}",
+        "contains {} that violate the D-Bus specification; first: {reason}",
         units::counted(invalid.len() as u64, "message")
     );
     let evidence = Evidence::of(invalid.iter().map(|(id, _)| *id));
@@ -213,13 +214,13 @@ fn invalid(lint: &LintContext<'_>) -> Option<Finding> {
 fn clock(lint: &LintContext<'_>) -> Option<Finding> {
     let after = lint.capture.clock_set_back();
     let times = units::counted(after.len() as u64, "time");
-    let says = format!("has a clock that went back {times}; durations across that are unknown");
+    let says = format!("has a clock that jumped back {times}; durations across a jump are unknown");
     (!after.is_empty()).then(|| {
         finding(lint, "clock", says).severity(FindingSeverity::Med).evidence(Evidence::of(after))
     })
 }
 
-/// That messages were read late, so that their times and what follows from them are wrong.
+/// Messages that the recorder read late, so that their times are wrong.
 fn late(lint: &LintContext<'_>) -> Vec<Finding> {
     let spans = lint.capture.lateness();
     let report = |(evidence, spans): &(LateEvidence, Vec<Late>)| {
@@ -232,8 +233,8 @@ fn late(lint: &LintContext<'_>) -> Vec<Finding> {
             LateEvidence::Numbers => ("were possibly", Confidence::Low),
         };
         let says = format!(
-            "has times that are up to {} late: {} {how} read in {}, after the recorder had not run; \
-             findings about rates, waits and slow calls may be wrong there",
+            "has times that are up to {} late: {} {how} read within {}, after the recorder had not \
+             run; findings about rates, waits and slow calls may be wrong there",
             units::span(by),
             units::counted(messages, "message"),
             units::span(read_in)
@@ -251,7 +252,8 @@ fn late(lint: &LintContext<'_>) -> Vec<Finding> {
     collected(spans).iter().map(report).collect()
 }
 
-/// Whether so few connections have a name or a process that people cannot tell who is who.
+/// A finding if most connections lack both a name and a process, so that readers cannot identify
+/// their programs.
 fn nameless(lint: &LintContext<'_>) -> Option<Finding> {
     let peers = lint
         .capture
@@ -262,7 +264,7 @@ fn nameless(lint: &LintContext<'_>) -> Option<Finding> {
         peers.partition(|(_, peer)| peer.names.is_empty() && peer.process.is_none());
     let all = unknown.len() + known.len();
     let says = format!(
-        "has neither a name nor a process for {} of {}",
+        "lacks both the name and the process of {} of {}",
         unknown.len(),
         units::counted(all as u64, "connection")
     );

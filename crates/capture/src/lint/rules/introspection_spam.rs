@@ -1,23 +1,23 @@
-//! L31: asking again and again what there is.
+//! L31: a program introspects too much.
 
 use super::prelude::*;
 
 pub(crate) const RULE: LintRule = LintRule {
     id: LintRuleId(31),
-    title: "introspection again and again",
+    title: "repeated introspection",
     rating: Rating::BY_COST,
     needs: Needs::Messages,
-    meaning: "A program introspects many objects, or the same ones repeatedly. Each answer is a \
-              document that the service writes and the program parses.",
+    meaning: "A program introspects many objects, or the same objects repeatedly. For each call, \
+              the service writes an XML document and the program parses it.",
     thresholds: &[
         Threshold::count("Introspect calls of one caller, more than", CALLS_MIN),
         Threshold::span("within", WITHIN),
-        Threshold::percent("or of all its calls", SHARE_PERCENT as u64),
+        Threshold::percent("or share of all its calls", SHARE_PERCENT as u64),
     ],
-    seen: "plasmashell 5.27 introspects 3 objects of UPower 39 times in two minutes of a \
-           session.",
-    advice: "Compile the interfaces you know into the program, keep what you have learnt, and find \
-             objects by GetManagedObjects.",
+    example: "plasmashell 5.27 introspects 3 objects of UPower 39 times in two minutes of a \
+              session.",
+    advice: "Compile known interfaces into the program, cache introspection data, and find objects \
+             with GetManagedObjects.",
     check,
 };
 

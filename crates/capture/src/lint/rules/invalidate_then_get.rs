@@ -1,22 +1,23 @@
-//! L25: "it has changed, ask me what it is".
+//! L25: clients read properties right after a signal that omits their values.
 
 use super::prelude::*;
 
 pub(crate) const RULE: LintRule = LintRule {
     id: LintRuleId(25),
-    title: "invalidated properties that are asked for at once",
+    title: "invalidated properties that are read at once",
     rating: Rating::BY_COST,
     needs: Needs::Bodies,
-    meaning: "PropertiesChanged says that a property has changed and not to what, and somebody \
-              asks for it at once: a signal and a round trip for what the signal could have said.",
+    meaning: "PropertiesChanged reports that a property has changed but omits the new value, and a \
+              client reads the value at once. That costs a signal and a round trip, although the \
+              signal could have carried the value.",
     thresholds: &[
-        Threshold::count("times that it was asked for", PAIRS_MIN),
+        Threshold::count("times that a client read the property", PAIRS_MIN),
         Threshold::span("after the signal, within", SOON),
     ],
-    seen: "systemd 252 only invalidates Conditions and ExecStart of a unit that changes, and \
-           cockpit-bridge asks for the properties at once; systemd-run does so too.",
-    advice: "Send the new value in the signal (EmitsChangedSignal=true), unless it is large or \
-             costs much to make.",
+    example: "systemd 252 only invalidates Conditions and ExecStart of a unit that changes, and \
+              cockpit-bridge reads the properties at once; so does systemd-run.",
+    advice: "Send the new value in the signal (EmitsChangedSignal=true), unless the value is large \
+             or expensive to compute.",
     check,
 };
 
@@ -46,7 +47,7 @@ fn next_get<'c>(
         .take_while(|get| get.at().since(change.signal.at()).is_some_and(|gap| gap <= SOON));
     let mut soon = soon.filter(|get| matches!(get.member(), "Get" | "GetAll"));
     let asks = |get: &&CapturedMessage<'_>| match lint.texts(get).as_slice() {
-        // An empty name asks for the properties of all interfaces.
+        // `GetAll` with an empty name reads the properties of all interfaces.
         [interface] => interface.is_empty() || **interface == *change.interface,
         [interface, name] => {
             **interface == *change.interface && change.invalidated.iter().any(|it| **it == **name)
@@ -58,8 +59,8 @@ fn next_get<'c>(
 
 fn report(lint: &LintContext<'_>, interface: &str, gets: &[CapturedMessage<'_>]) -> Finding {
     let finding = lint.of_callee(gets).about(interface).says(format!(
-        "only says that properties of {interface} have changed, and is asked for them at once, \
-         {} times",
+        "invalidates properties of {interface} without sending their values, and clients read them \
+         at once, {} times",
         gets.len()
     ));
     finding.costs(Cost::of_calls(gets))

@@ -1,24 +1,26 @@
-//! L30: signals that wake many.
+//! L30: frequent signals with many recipients.
 
 use super::prelude::*;
 use super::unheard_signals::{grouped_audience, seconds};
 
 pub(crate) const RULE: LintRule = LintRule {
     id: LintRuleId(30),
-    title: "signals that wake many programs",
+    title: "broadcasts with many recipients",
     rating: Rating::BY_COST,
     needs: Needs::Recipients,
-    meaning: "Signals of a kind reach many programs, and come often. Each is copied for, and \
-              wakes, every one of them.",
+    meaning: "Frequent signals reach many programs. The bus copies each signal for every \
+              recipient, and each copy wakes a program.",
     thresholds: &[
-        Threshold::count("recipients of each on average", RECIPIENTS_MIN)
-            .source("ten listeners cost twelve context switches for one signal, and more later"),
-        Threshold::rate("such signals", 1),
-        Threshold::rate("copies of them", COPIES_RATE_MIN),
+        Threshold::count("recipients of a signal, on average", RECIPIENTS_MIN)
+            .source("ten recipients cost twelve context switches for one signal, and more later"),
+        Threshold::rate("rate of such signals", 1),
+        Threshold::rate("rate of copies of these signals", COPIES_RATE_MIN),
     ],
-    seen: "dconf-service 0.40 sends each change of a setting to 15 programs of a GNOME session, \
-           and xdg-desktop-portal sends two SettingChanged for it to 15.",
-    advice: "Emit less often, collected; and let listeners narrow their rules by path or argument.",
+    example: "dconf-service 0.40 sends each change of a setting to 15 programs of a GNOME session, \
+              and for each change xdg-desktop-portal sends two SettingChanged signals to 15 \
+              programs.",
+    advice: "Combine changes and emit less often. In the subscribers, narrow the match rules by \
+             path or argument.",
     check,
 };
 

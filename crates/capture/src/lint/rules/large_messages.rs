@@ -1,4 +1,4 @@
-//! L34: messages that a bus is not made for.
+//! L34: messages that are too large for a bus.
 
 use super::prelude::*;
 
@@ -7,12 +7,15 @@ pub(crate) const RULE: LintRule = LintRule {
     title: "large messages",
     rating: Rating::BY_COST,
     needs: Needs::Messages,
-    meaning: "A message is so large that a bus carries it badly: it is copied four times, and all \
-              others wait meanwhile. Answers of GetManagedObjects are reported by L09.",
-    thresholds: &[Threshold::bytes("a message", LARGE).source("throughput is best at 32 KiB")],
-    seen: "tumblerd 4.18 answers Thumbnailer1.GetSupported with 148 KiB, twice.",
-    advice: "Pass a descriptor (a memfd or a pipe) with the data in it, or hand the data out in \
-             pages.",
+    meaning: "A message is too large to be sent efficiently over a bus: it is copied four times, \
+              and the bus handles no other messages meanwhile. L09 reports replies to \
+              GetManagedObjects.",
+    thresholds: &[
+        Threshold::bytes("size of a message", LARGE).source("throughput is best at 32 KiB")
+    ],
+    example: "tumblerd 4.18 answers Thumbnailer1.GetSupported with 148 KiB, twice.",
+    advice: "Pass a file descriptor (a memfd or a pipe) that contains the data, or return the data \
+             in pages.",
     check,
 };
 
@@ -33,23 +36,23 @@ fn report(lint: &LintContext<'_>, messages: &[CapturedMessage<'_>]) -> Finding {
     let first = &messages[0];
     let named = first.call().unwrap_or(*first);
     let largest = messages.iter().map(CapturedMessage::len).max().unwrap_or(0);
-    let what = match first.kind() {
+    let kind = match first.kind() {
         MessageType::MethodCall => "calls",
         MessageType::Signal => "signals",
         _ => "answers",
     };
     let sender = queries::sent_by(lint, first);
-    // The call of an answer may not be in the recording.
+    // The call of a reply may not be in the recording.
     let (of, query) = match named.member() {
         "" => (String::new(), format!("{sender} size>64KiB")),
         member => {
             (format!(" of {}", short_name(&named)), format!("{sender} member:{member} size>64KiB"))
         }
     };
-    Finding::new(lint.who(lint.sender(first)))
-        .about(format!("{what} {}", named.full_member()))
+    Finding::new(lint.party(lint.sender(first)))
+        .about(format!("{kind} {}", named.full_member()))
         .says(format!(
-            "sends {what}{of} with up to {}, {}",
+            "sends {kind}{of} with up to {}, {}",
             units::bytes(largest.into()),
             units::counted(messages.len() as u64, "time")
         ))

@@ -1,21 +1,21 @@
-//! L39: services that are there and have no name yet.
+//! L39: services that acquire their names long after they connect.
 
 use super::prelude::*;
 use crate::activation::ServiceStart;
 
 pub(crate) const RULE: LintRule = LintRule {
     id: LintRuleId(39),
-    title: "names taken late",
+    title: "names acquired late",
     rating: Rating::BY_COST,
     needs: Needs::Messages,
-    meaning: "A service connected, and took its name only later, while calls to the name waited. \
-              Time in which it waited for other services to start is not counted: those are \
-              reported themselves.",
-    thresholds: &[Threshold::span("from the connection to the name, with a call waiting", LATE)],
-    seen: "xdg-desktop-portal 1.16 took the name org.freedesktop.portal.Desktop 1.8 s after it \
-           had connected, while a call waited.",
-    advice: "Register the objects, take the name, and do slow work after that; answer what needs \
-             the slow work when it is done.",
+    meaning: "A service connected but acquired its name only later, while calls to the name \
+              waited. Time in which the service waited for other services to start is not counted; \
+              these services get findings of their own.",
+    thresholds: &[Threshold::span("from connecting to the name, while a call waits", LATE)],
+    example: "xdg-desktop-portal 1.16 acquired the name org.freedesktop.portal.Desktop 1.8 s after \
+              it had connected, while a call waited.",
+    advice: "Register the objects, request the name, and do slow work after that. Hold back only \
+             the replies that depend on the slow work.",
     check,
 };
 
@@ -34,12 +34,12 @@ fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     collected(late).iter().map(|((_, name), calls)| report(lint, name, calls)).collect()
 }
 
-/// How long a service took from its connection, or from the call if that came later, until it had the
-/// name, without the time in which it waited for other services to start itself.
+/// The time from the connection of a service, or from the call if it came later, until the service
+/// owned the name, without the time in which it waited for other services to start.
 fn own_time(start: &ServiceStart, own_waits: &[ServiceStart]) -> Duration {
     let mut from = start.connected.max(start.called);
     let mut own = Duration::ZERO;
-    // In the order of the calls.
+    // The waits are sorted by the times of their calls.
     for wait in own_waits.iter().filter(|wait| wait.called < start.owned) {
         own += wait.called.since(from).unwrap_or_default();
         from = from.max(wait.owned);
@@ -55,10 +55,10 @@ fn report(
     let calls: Vec<_> = late.iter().map(|(call, ..)| *call).collect();
     let waits = late.iter().map(|(.., own)| *own);
     let (first, service, _) = late[0];
-    Finding::new(lint.who(TrafficParty::Peer(service)))
+    Finding::new(lint.party(TrafficParty::Peer(service)))
         .about(name)
         .says(format!(
-            "took the name {name} {} after it had connected, and {} waited",
+            "acquired the name {name} {} after it had connected, and {} waited",
             units::span(waits.clone().max().unwrap_or_default()),
             units::counted(calls.len() as u64, "call")
         ))
@@ -67,6 +67,6 @@ fn report(
         .query(queries::waits_for(name, &first, LATE_TEXT))
 }
 
-/// [`LATE`] in queries.
+/// [`LATE`], as queries write it.
 const LATE_TEXT: &str = "500ms";
 const LATE: Duration = Duration::from_millis(500);

@@ -1,4 +1,4 @@
-//! L38: services that take long to come.
+//! L38: services that take a long time to connect.
 
 use super::prelude::*;
 use crate::activation::ServiceStart;
@@ -8,13 +8,13 @@ pub(crate) const RULE: LintRule = LintRule {
     title: "services that start slowly",
     rating: Rating::BY_COST,
     needs: Needs::Messages,
-    meaning: "A call waited because its service was not there yet and had to be started. The time \
-              is that from the call until the service connected.",
+    meaning: "A call waited because its service was not running and had to be started. The wait is \
+              counted from the call until the service connected.",
     thresholds: &[Threshold::span("from the call to the connection", LATE)],
-    seen: "xdg-desktop-portal-gnome 43 took 967 ms to connect, and xdg-desktop-portal waited \
-           for it with StartServiceByName.",
-    advice: "Do less before connecting; start it earlier if it is always needed (Type=dbus and \
-             WantedBy), or ask for it later.",
+    example: "xdg-desktop-portal-gnome 43 took 967 ms to connect, and a StartServiceByName call of \
+              xdg-desktop-portal waited for it.",
+    advice: "Do less work before the service connects. If it is always needed, start it earlier \
+             (Type=dbus and WantedBy); otherwise call it later.",
     check,
 };
 
@@ -34,7 +34,7 @@ fn report(
     let calls: Vec<_> = waits.iter().map(|(call, _)| *call).collect();
     let until_connected = || waits.iter().map(|(_, start)| start.until_connected());
     let (first, start) = &waits[0];
-    Finding::new(lint.who(TrafficParty::Peer(start.service)))
+    Finding::new(lint.party(TrafficParty::Peer(start.service)))
         .about("start")
         .says(format!(
             "took {} to connect, and {} waited, first {} by {}",
@@ -48,6 +48,6 @@ fn report(
         .query(queries::waits_for(name, first, LATE_TEXT))
 }
 
-/// [`LATE`] in queries.
+/// [`LATE`], as queries write it.
 const LATE_TEXT: &str = "200ms";
 const LATE: Duration = Duration::from_millis(200);

@@ -1,31 +1,31 @@
-//! L02: match rules that are never taken back.
+//! L02: a connection adds match rules and never removes them.
 
 use super::prelude::*;
 use crate::lint::subscribers::{Subscriber, SubscriberFault, at_fault};
 
 pub(crate) const RULE: LintRule = LintRule {
     id: LintRuleId(2),
-    title: "match rules that are never taken back",
+    title: "match rules that are never removed",
     rating: Rating::BY_COST,
     needs: Needs::MatchRules,
-    meaning: "A connection adds more and more match rules and never calls RemoveMatch. The bus keeps \
-              all of them until the connection ends or the bus refuses the next one; until then \
-              every signal of their kind costs more.",
+    meaning: "A connection adds more and more match rules and never calls RemoveMatch. The bus \
+              keeps all of them until the connection ends or reaches the limit. Until then, every \
+              signal that they concern takes more time to dispatch.",
     thresholds: &[
-        Threshold::count("rules of a connection at its end", RULES_MIN),
+        Threshold::count("match rules of a connection when it closes", RULES_MIN),
         Threshold::percent(
-            "of its rules added in the second half of its time",
+            "share of rules added in the second half of its lifetime",
             GROWING_PERCENT as u64,
         ),
-        Threshold::span("from the first rule to the last, at least", GROWING_FOR),
-        Threshold::count("rules, to be med at least", RULES_NEAR_LIMIT)
+        Threshold::span("from the first rule to the last", GROWING_FOR),
+        Threshold::count("match rules, for at least the severity med", RULES_NEAR_LIMIT)
             .source("80 % of the 512 that dbus-daemon allows a connection by default"),
     ],
-    seen: "Linux.Bluetooth with Tmds.DBus adds a rule for PropertiesChanged of each device that \
-           BlueZ finds and removes few of them, until dbus-daemon refuses the next one at 2048 \
-           rules (SuessLabs/Linux.Bluetooth issue 19, with a log of its AddMatch calls). Our \
-           recordings were too short for it.",
-    advice: "Remove a rule when the watched object is gone: RemoveMatch, or the unsubscribe \
+    example: "Linux.Bluetooth with Tmds.DBus adds a rule for PropertiesChanged of each device that \
+              BlueZ finds and removes few of them, until dbus-daemon refuses the next one at 2048 \
+              rules (SuessLabs/Linux.Bluetooth issue 19, with a log of its AddMatch calls). Our \
+              own recordings were too short to show it.",
+    advice: "Remove a rule when the watched object is gone: call RemoveMatch, or the unsubscribe \
              function of your library.",
     check,
 };
@@ -50,8 +50,8 @@ fn leaked(lint: &LintContext<'_>, subscriber: &Subscriber<'_>) -> Option<Subscri
         return None;
     }
     let says = format!(
-        "{} {} match rules, {late} of them added in the second half of its time, and never removed \
-         one",
+        "{} {} match rules, added {late} of them in the second half of its lifetime, and never \
+         removed one",
         subscriber.has_or_had(),
         rules.len()
     );
@@ -68,7 +68,7 @@ fn leaked(lint: &LintContext<'_>, subscriber: &Subscriber<'_>) -> Option<Subscri
     })
 }
 
-/// A program that adds all its rules when it starts leaks none.
+/// A program that adds all its rules within this time, as at its start, leaks none.
 const GROWING_FOR: Duration = Duration::from_secs(1);
 const RULES_MIN: usize = 100;
 const RULES_NEAR_LIMIT: usize = 410;

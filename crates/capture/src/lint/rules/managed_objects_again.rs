@@ -1,25 +1,25 @@
-//! L09: all objects of a service, again and again.
+//! L09: a program reads all objects of a service repeatedly.
 
 use super::prelude::*;
 
 pub(crate) const RULE: LintRule = LintRule {
     id: LintRuleId(9),
-    title: "GetManagedObjects again and again",
+    title: "repeated GetManagedObjects calls",
     rating: Rating::BY_COST,
     needs: Needs::Messages,
-    meaning: "GetManagedObjects copies the whole state of a service. A program that calls it \
-              repeatedly makes the service write all of it each time, to find out what signals \
-              would have told.",
+    meaning: "GetManagedObjects returns the whole state of a service. A program that calls it \
+              repeatedly makes the service serialize this state each time, although signals would \
+              report the changes.",
     thresholds: &[
-        Threshold::count("calls, if answers are large", LARGE_MIN),
-        Threshold::bytes("an answer is large", LARGE),
-        Threshold::count("calls otherwise", CALLS_MIN),
-        Threshold::span("of which two are not further apart than", APART_MAX),
+        Threshold::count("calls with large replies", LARGE_MIN),
+        Threshold::bytes("size of a large reply", LARGE),
+        Threshold::count("or calls with replies of any size", CALLS_MIN),
+        Threshold::span("with an average interval of at most", APART_MAX),
     ],
-    seen: "bluezero 0.9.1 calls GetManagedObjects of org.bluez 59 times to look up the \
-           characteristics of one device.",
+    example: "bluezero 0.9.1 calls GetManagedObjects of org.bluez 59 times to look up the \
+              characteristics of one device.",
     advice: "Call it once, then follow InterfacesAdded, InterfacesRemoved and PropertiesChanged. \
-             If most of the objects are of no interest, ask for those that are.",
+             If you do not need most of the objects, read only the ones you need.",
     check,
 };
 
@@ -28,7 +28,7 @@ fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     again.map(|calls| report(lint, calls)).collect()
 }
 
-/// Whether calls of one caller ask for all objects too often.
+/// Returns true if the calls of one caller read all objects too often.
 pub(super) fn is_again(calls: &[CapturedMessage<'_>]) -> bool {
     let large =
         calls.iter().filter_map(CapturedMessage::partner).filter(|reply| reply.len() > LARGE);
@@ -41,7 +41,7 @@ fn report(lint: &LintContext<'_>, calls: &[CapturedMessage<'_>]) -> Finding {
     let largest = calls.iter().filter_map(CapturedMessage::partner).map(|reply| reply.len()).max();
     lint.of_calls(calls).about(format!("{} {}", lint.callee_stable(first), first.path())).says(
         format!(
-            "asks {} for all its objects {} times; the largest answer has {}",
+            "reads all objects of {} {} times; the largest reply has {}",
             lint.callee_label(first),
             calls.len(),
             units::bytes(largest.unwrap_or(0).into())

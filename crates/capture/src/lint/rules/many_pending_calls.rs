@@ -1,20 +1,20 @@
-//! L42: one program waits for very many answers.
+//! L42: a program has too many pending calls.
 
 use super::prelude::*;
 
 pub(crate) const RULE: LintRule = LintRule {
     id: LintRuleId(42),
-    title: "very many calls under way",
+    title: "too many pending calls",
     rating: Rating::AtLeast(FindingSeverity::Med),
     needs: Needs::Messages,
-    meaning: "A program has so many calls under way that a bus with usual limits will soon refuse \
-              the next.",
-    thresholds: &[Threshold::count("calls of one connection under way", PENDING_MIN)
+    meaning: "The number of pending calls of a program is large enough that a bus with the usual limits \
+              will soon refuse the next one.",
+    thresholds: &[Threshold::count("pending calls of one connection", PENDING_MIN)
         .source("half of the 128 that dbus-daemon allows by default")],
-    seen: "cockpit-bridge 287 had 184 calls to systemd and other services under way when a page \
-           watched their objects; d-feet 0.3.16 had 273 calls of the bus under way.",
-    advice: "Send no more than a few dozen at once, and the next as answers come; or ask for all \
-             in one call.",
+    example: "cockpit-bridge 287 had 184 pending calls to systemd and other services when a page \
+              watched their objects. d-feet 0.3.16 had 273 pending calls to the bus.",
+    advice: "Keep at most a few dozen calls pending, and send the next ones as replies arrive. Or \
+             get everything in one call.",
     check,
 };
 
@@ -41,7 +41,7 @@ fn check_caller(lint: &LintContext<'_>, calls: &[CapturedMessage<'_>]) -> Option
     }
     let first = above.first()?;
     let finding = lint.of_calls(&above).about("pending").says(format!(
-        "had up to {most} calls under way at once, such as {} to {}",
+        "had up to {most} pending calls at once, such as {} of {}",
         short_name(first),
         lint.callee_label(first)
     ));

@@ -1,21 +1,22 @@
-//! L49: answers that belong to no call, or to one that has its answer.
+//! L49: replies that match no call, or a call that already has a reply.
 
 use super::prelude::*;
 
 pub(crate) const RULE: LintRule = LintRule {
     id: LintRuleId(49),
-    title: "answers that fit no call",
+    title: "replies that match no call",
     rating: Rating::AtLeast(FindingSeverity::Med),
     needs: Needs::Messages,
-    meaning: "A call was answered twice, or by somebody whom it was not addressed to, or before it \
-              was made. Answers to calls from before the recording are not counted.",
-    thresholds: &[Threshold::count("such answers of one program", 1)],
-    seen: "xdg-desktop-portal-kde 5.27 answers Settings.ReadAll of xdg-desktop-portal twice.",
-    advice: "Answer every call exactly once, from the connection that got it.",
+    meaning: "A call got two replies, or a reply from a program other than its destination, or a \
+              reply before it was sent. Replies to calls from before the recording are not \
+              counted.",
+    thresholds: &[Threshold::count("such replies of one program", 1)],
+    example: "xdg-desktop-portal-kde 5.27 answers Settings.ReadAll of xdg-desktop-portal twice.",
+    advice: "Reply to every call exactly once, on the connection that received it.",
     check,
 };
 
-/// What is wrong with an answer.
+/// How a reply fails to match its call.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum ReplyFault {
     Second,
@@ -48,7 +49,8 @@ fn fault(
     call: &CapturedMessage<'_>,
     reply: &CapturedMessage<'_>,
 ) -> Option<ReplyFault> {
-    // A serial that is used anew after it has run over says nothing.
+    // A much earlier reply with this serial belongs to a call from before the serials wrapped
+    // around.
     if reply.id() < call.id() {
         let soon = call.at().since(reply.at()).is_none_or(|gap| gap <= EARLY_MAX);
         return (soon && call.partner().is_none()).then_some(ReplyFault::Early);
@@ -70,13 +72,13 @@ fn report(
     let replies: Vec<_> = pairs.iter().map(|(reply, _)| *reply).collect();
     let how = match fault {
         ReplyFault::Second => "a second time",
-        ReplyFault::FromAnother => "although it was addressed to somebody else",
-        ReplyFault::Early => "before it was made",
+        ReplyFault::FromAnother => "although another program was called",
+        ReplyFault::Early => "before the call",
     };
-    Finding::new(lint.who(lint.sender(reply)))
+    Finding::new(lint.party(lint.sender(reply)))
         .about(call.full_member())
         .says(format!(
-            "answers {} of {} {how}, {}",
+            "replies to {} of {} {how}, {}",
             short_name(call),
             lint.sender_label(call),
             units::counted(replies.len() as u64, "time")
@@ -86,5 +88,5 @@ fn report(
         .query(format!("{} type:method_return", queries::sent_by(lint, reply)))
 }
 
-/// Clocks and queues do not put an answer earlier than this before its call.
+/// The longest time by which clocks and queues can place a reply before its call.
 const EARLY_MAX: Duration = Duration::from_secs(1);

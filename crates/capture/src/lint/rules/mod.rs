@@ -1,4 +1,4 @@
-//! The rules, one file each, named by what they find.
+//! The rules, one file each, named after the problem.
 
 mod prelude;
 
@@ -55,23 +55,23 @@ use super::finding::LintRuleId;
 use super::rule::{LintRule, RemovedRule};
 
 impl LintRule {
-    /// All rules, by their numbers.
+    /// Returns all rules, sorted by id.
     pub const fn all() -> &'static [Self] {
         &ALL
     }
 
-    /// The rules that earlier versions had, by their numbers.
+    /// Returns the rules of earlier versions, sorted by id.
     pub const fn removed() -> &'static [RemovedRule] {
         &REMOVED
     }
 
-    /// The rule with this number.
+    /// Returns the rule with this id.
     pub fn find(id: LintRuleId) -> Option<&'static Self> {
         Self::all().iter().find(|rule| rule.id == id)
     }
 }
 
-/// All rules, by their numbers. The number of a removed rule is not used again.
+/// All rules, sorted by id. The id of a removed rule is not used again.
 const ALL: [LintRule; 46] = [
     duplicate_match_rules::RULE,
     leaked_match_rules::RULE,
@@ -121,68 +121,68 @@ const ALL: [LintRule; 46] = [
     failed_starts::RULE,
 ];
 
-/// Rules that earlier versions had, by their numbers.
+/// The rules of earlier versions, sorted by id.
 const REMOVED: [RemovedRule; 8] = [
     RemovedRule {
         id: LintRuleId(18),
-        title: "waiting for a name by asking for it",
-        why: "merged into L16. In our recordings, programs that ask for a missing name again and \
-              again also watch the name, because their library does",
+        title: "waiting for a name by polling",
+        reason: "merged into L16. In our recordings, programs that look up a missing name repeatedly \
+              also watch the name, because their library does",
     },
     RemovedRule {
         id: LintRuleId(27),
         title: "loops of Set and PropertiesChanged",
-        why: "no recording showed it",
+        reason: "no recording showed it",
     },
     RemovedRule {
         id: LintRuleId(35),
-        title: "many descriptors in one message",
-        why: "no recording had a message with more than a few descriptors; a bus refuses a message \
-              with too many",
+        title: "many file descriptors in one message",
+        reason: "no recording had a message with more than a few file descriptors; a bus refuses a \
+              message with too many",
     },
     RemovedRule {
         id: LintRuleId(44),
-        title: "reading back what was just set",
-        why: "no recording showed it; L11 reports a property that is read again and again",
+        title: "reading a property right after setting it",
+        reason: "no recording showed it; L11 reports a property that is read repeatedly",
     },
     RemovedRule {
         id: LintRuleId(46),
         title: "calls without an interface",
-        why: "no program of the recordings made such calls repeatedly; the specification allows them",
+        reason: "no recorded program made such calls repeatedly, and the specification allows them",
     },
     RemovedRule {
         id: LintRuleId(48),
         title: "secrets in broadcasts",
-        why: "no recording showed it, and no public report of such a program was found",
+        reason: "no recording showed it, and no public report of such a program was found",
     },
     RemovedRule {
         id: LintRuleId(52),
         title: "a call after every signal",
-        why: "it was found only where the call before had caused the signal, as with Orca and \
-              at-spi2-registryd, which L10 reports",
+        reason: "it was found only where a previous call had caused the signal, as with Orca and \
+              at-spi2-registryd; L10 reports such sequences",
     },
     RemovedRule {
         id: LintRuleId(53),
-        title: "everybody asks who has come",
-        why: "it was found only where recorders themselves asked; L33 reports programs that ask the \
-              bus too much",
+        title: "many programs look up a new connection",
+        reason: "it was found only where recorders caused it; L33 reports programs that call the bus \
+              too often",
     },
 ];
 
-/// Why a text is not the id of a rule.
+/// The reason why a text is not the id of a rule.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum RuleIdError {
     /// The text does not have the form of an id.
-    #[error("\"{found}\" is not the number of a rule; they are written L01 to L53")]
+    #[error("\"{found}\" is not the id of a rule; ids look like L01")]
     NotAnId {
-        /// The text.
+        /// The text that was rejected.
         found: String,
     },
-    /// No rule has this number.
-    #[error("there is no rule {0}; docs/lint.md has them all")]
+    /// No rule has this id.
+    #[error("there is no rule {0}; docs/lint.md lists all rules")]
     NoSuchRule(LintRuleId),
-    /// Earlier versions had a rule with this number.
-    #[error("the rule {0} was removed; docs/lint.md says why")]
+    /// A rule of earlier versions had this id.
+    #[error("rule {0} was removed; docs/lint.md states the reason")]
     Removed(LintRuleId),
 }
 

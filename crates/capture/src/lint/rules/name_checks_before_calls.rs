@@ -1,22 +1,24 @@
-//! L32: asking the bus whether somebody is there, before each call.
+//! L32: a program checks the owner of a name before each call.
 
 use super::prelude::*;
 
 pub(crate) const RULE: LintRule = LintRule {
     id: LintRuleId(32),
-    title: "asking for the owner before each call",
+    title: "name checks before calls",
     rating: Rating::BY_COST,
     needs: Needs::Bodies,
-    meaning: "A program asks the bus whether a name has an owner, or starts it, and then calls it: \
-              two round trips where the call alone would tell the same, or start the service.",
+    meaning: "A program asks the bus whether a name has an owner, or starts the service, and then \
+              calls it. That takes two round trips. The call alone would start the service, or \
+              fail if the name has no owner.",
     thresholds: &[
         Threshold::count("such pairs for one name", PAIRS_MIN),
-        Threshold::span("from the answer to the call, at most", APART_MAX),
+        Threshold::span("from the reply to the call, at most", APART_MAX),
     ],
-    seen: "startplasma-x11 5.27 calls GetNameOwner before each of 65 calls of \
-           org.kde.klauncher5.",
-    advice: "Just call; the bus starts the service, or answers ServiceUnknown at once. If you must \
-             know whether it is there, watch the name.",
+    example: "startplasma-x11 5.27 calls GetNameOwner before each of 65 calls to \
+              org.kde.klauncher5.",
+    advice: "Make the call without the check. The bus starts the service, or replies with \
+             ServiceUnknown at once. If you must know whether the service is running, watch the \
+             name.",
     check,
 };
 

@@ -1,4 +1,4 @@
-//! L47: interfaces at `/`.
+//! L47: services with interfaces at the path `/`.
 
 use super::prelude::*;
 
@@ -7,11 +7,14 @@ pub(crate) const RULE: LintRule = LintRule {
     title: "interfaces at the root path",
     rating: Rating::Always(FindingSeverity::Info),
     needs: Needs::Messages,
-    meaning: "A service has an interface of its own at the path /. If its process ever carries a \
-              second service, the two meet there.",
-    thresholds: &[Threshold::count("calls or signals of one interface at /", MESSAGES_MIN)],
-    seen: "avahi-daemon 0.8 has org.freedesktop.Avahi.Server at the path /; kactivitymanagerd \
-           5.27 and dolphin emit org.kde.KDirNotify there.",
+    meaning: "A service has an interface of its own at the path /. If its process ever provides a \
+              second service, the objects of both share this path.",
+    thresholds: &[Threshold::count(
+        "calls or signals of one interface at the path /",
+        MESSAGES_MIN,
+    )],
+    example: "avahi-daemon 0.8 has org.freedesktop.Avahi.Server at the path /. kactivitymanagerd \
+              5.27 and dolphin emit org.kde.KDirNotify there.",
     advice: "Put objects below a path made from the name of the service, with a version: \
              /org/example/Mail1.",
     check,
@@ -31,7 +34,7 @@ fn is_own(message: &CapturedMessage<'_>) -> bool {
         && !message.is_driver_traffic()
 }
 
-/// Whether a message shows that the service has the interface there.
+/// Returns true if the message shows that the service implements its interface at this path.
 fn answers(message: &CapturedMessage<'_>) -> bool {
     message.kind() == MessageType::Signal
         || message.partner().is_some_and(|reply| reply.kind() == MessageType::MethodReturn)
@@ -50,7 +53,7 @@ fn report(
     messages: &[CapturedMessage<'_>],
 ) -> Finding {
     let interface = messages[0].interface();
-    Finding::new(lint.who(service))
+    Finding::new(lint.party(service))
         .about(interface)
         .says(format!("has {interface} at the path /"))
         .shown_by(messages)

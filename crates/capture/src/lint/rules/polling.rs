@@ -1,4 +1,4 @@
-//! L12: asking at a steady pace.
+//! L12: a program makes the same query at regular intervals.
 
 use super::managed_objects_again::is_again;
 use super::prelude::*;
@@ -11,22 +11,26 @@ pub(crate) const RULE: LintRule = LintRule {
     title: "polling",
     rating: Rating::BY_COST,
     needs: Needs::Messages,
-    meaning: "A program sends the same question at a steady pace, to find out whether something has \
-              changed. It wakes itself, the bus and the service each time, and is still late by \
-              half a period on average. A question is a call with the same arguments as before that \
-              gets a result, and whose name begins with a word such as Get, List or Is, or that has \
-              no arguments. Ping, which only keeps a connection alive, is not a question; \
-              GetManagedObjects is reported by L09.",
+    meaning: "A program makes the same query at regular intervals to find out whether something \
+              has changed. Each time it wakes itself, the bus and the service, and on average it \
+              still learns of a change half an interval late. A query is a call that repeats the \
+              arguments of an earlier one and returns a value, and that either has no arguments or \
+              whose name begins with a word such as Get, List or Is. Ping, which only keeps a \
+              connection alive, does not count. L09 reports GetManagedObjects.",
     thresholds: &[
-        Threshold::count("times that the same is asked", ROUNDS_MIN),
-        Threshold::span("from one to the next, at least", PERIOD_MIN),
-        Threshold::span("and at most", PERIOD_MAX),
-        Threshold::percent("of the distances within 20 % of the usual one", STEADY_PERCENT as u64),
+        Threshold::count("repetitions of the query", ROUNDS_MIN),
+        Threshold::span("usual interval, at least", PERIOD_MIN),
+        Threshold::span("usual interval, at most", PERIOD_MAX),
+        Threshold::percent(
+            "share of intervals within 20 % of the usual one",
+            STEADY_PERCENT as u64,
+        ),
     ],
-    seen: "xfce4-pulseaudio-plugin 0.4.5 calls ListNames of the bus every second, and GetAll of \
-           each media player that it finds.",
-    advice: "Subscribe to PropertiesChanged or to the service's own signal, ask once, and then \
-             listen. If the service sends none, that is where to begin.",
+    example: "xfce4-pulseaudio-plugin 0.4.5 calls ListNames of the bus every second, and GetAll of \
+              each media player that it finds.",
+    advice: "Subscribe to PropertiesChanged or to a signal of the service, read the value once, \
+             and then wait for the signal. If the service sends no such signal, add one there \
+             first.",
     check,
 };
 
@@ -38,15 +42,15 @@ fn check_method(lint: &LintContext<'_>, calls: &[CapturedMessage<'_>]) -> Option
     let (Period { usual, rounds }, calls) = polled(lint, calls)?;
     let first = &calls[0];
     Some(lint.of_calls(&calls).about(lint.method_of(first)).says(format!(
-        "asks {} for {} every {}, {} times",
-        lint.callee_label(first),
+        "calls {} of {} every {}, {} times",
         short_name(first),
+        lint.callee_label(first),
         units::span(usual),
         units::grouped(rounds as u64)
     )))
 }
 
-/// Those of some calls of one method that ask the same again and again, and their pace.
+/// The calls of one method that repeat the same query, and their interval.
 pub(super) fn polled<'c>(
     lint: &LintContext<'_>,
     calls: &[CapturedMessage<'c>],
@@ -63,7 +67,7 @@ pub(super) fn polled<'c>(
     (PERIOD_MIN..=PERIOD_MAX).contains(&period.usual).then_some((period, again))
 }
 
-/// The object and the arguments of a call; `None` if the recording does not show them.
+/// The path and a hash of the arguments of a call; `None` if the recording does not show them.
 fn question(lint: &LintContext<'_>, call: &CapturedMessage<'_>) -> Option<(TextId, u64)> {
     let arguments = match call.signature_id().is_none() {
         true => 0,

@@ -1,4 +1,4 @@
-//! What most rules use.
+//! The imports that most rules share.
 
 pub(super) use crate::collected::collected;
 pub(super) use std::cmp::Reverse;

@@ -1,4 +1,4 @@
-//! L17: finding out by errors what a service has.
+//! L17: a program finds out by errors which members a service has.
 
 use super::prelude::*;
 
@@ -7,13 +7,14 @@ pub(crate) const RULE: LintRule = LintRule {
     title: "calls to missing objects or methods",
     rating: Rating::BY_COST,
     needs: Needs::Messages,
-    meaning: "A program keeps calling methods, objects, interfaces or properties that a service \
-              does not have, and learns it from the error each time.",
-    thresholds: &[Threshold::count("such errors for one caller from one service", ERRORS_MIN)],
-    seen: "systemd-logind 252 reads a property of a job of systemd 8 times after the job is \
-           gone. plasmashell 5.27 asks org.kde.KWin 5 times for an object /VirtualKeyboard.",
-    advice: "Find out once what there is, by GetAll or Introspect, and remember it; after an \
-             object has gone (InterfacesRemoved), do not ask for it.",
+    meaning: "A program keeps using methods, objects, interfaces or properties that a service does \
+              not have, and gets an error each time.",
+    thresholds: &[Threshold::count("such errors from one service to one caller", ERRORS_MIN)],
+    example: "systemd-logind 252 reads a property of a job of systemd 8 times after the job is \
+              gone. plasmashell 5.27 calls the missing object /VirtualKeyboard of org.kde.KWin 5 \
+              times.",
+    advice: "Find out once, with GetAll or Introspect, which members exist, and remember them. \
+             After an object is removed (InterfacesRemoved), do not call it.",
     check,
 };
 
@@ -27,7 +28,7 @@ fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     often.map(|calls| report(lint, calls)).collect()
 }
 
-/// Whether an error says that what was called is not there.
+/// Returns true if the error means that the called object or member does not exist.
 pub(super) fn is_probe(error: &str) -> bool {
     const KINDS: [&str; 4] =
         ["UnknownMethod", "UnknownObject", "UnknownInterface", "UnknownProperty"];
@@ -41,9 +42,9 @@ fn report(lint: &LintContext<'_>, calls: &[CapturedMessage<'_>]) -> Finding {
     lint.of_calls(calls)
         .about(lint.callee_stable(first))
         .says(format!(
-            "asked {} {} times for what it does not have, on {}; first {} on {}",
+            "made {} to missing objects or members of {}, on {}; first {} on {}",
+            units::counted(calls.len() as u64, "call"),
             lint.callee_label(first),
-            calls.len(),
             units::counted(paths.len() as u64, "object"),
             short_name(first),
             first.path()

@@ -1,24 +1,24 @@
-//! L40: callers that wait in line.
+//! L40: calls of several callers that queue in one service.
 
 use super::prelude::*;
 
 pub(crate) const RULE: LintRule = LintRule {
     id: LintRuleId(40),
-    title: "callers waiting in line",
+    title: "calls queued in a service",
     rating: Rating::BY_COST,
     needs: Needs::Messages,
-    meaning: "Calls of several programs wait in one service at the same time: it works on one \
-              after the other, and the last waits for all. Calls that waited for the service to start \
-              are left out.",
+    meaning: "Calls of several programs wait in one service at the same time. The service handles \
+              them one by one, so the last caller waits for all calls before it. Calls that waited \
+              for the service to start are not counted.",
     thresholds: &[
-        Threshold::count("calls under way in one service", WAITING_MIN),
-        Threshold::span("for at least", WAITING_FOR),
-        Threshold::count("of different callers, at least", CALLERS_MIN),
+        Threshold::count("pending calls in one service", WAITING_MIN),
+        Threshold::span("time for which they are pending together", WAITING_FOR),
+        Threshold::count("different callers", CALLERS_MIN),
     ],
-    seen: "kded5 5.103 let up to 19 calls of several programs wait for up to 33 s. \
-           gnome-session 43 let 19 wait for 450 ms.",
-    advice: "Start slow work and answer when it is done, instead of doing it in the handler; then \
-             quick calls do not wait for slow ones.",
+    example: "kded5 5.103 let up to 19 calls of several programs wait for up to 33 s. \
+              gnome-session 43 let 19 wait for 450 ms.",
+    advice: "Start slow work in the handler and reply when the work is done. Then quick calls do \
+             not wait for slow ones.",
     check,
 };
 
@@ -26,7 +26,7 @@ fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     lint.callees().iter().filter_map(|calls| check_service(lint, calls)).collect()
 }
 
-/// A stretch in which many calls waited.
+/// A period in which at least [`WAITING_MIN`] calls waited.
 struct Crowd<'c> {
     since: RecordedTime,
     until: RecordedTime,
@@ -41,7 +41,7 @@ fn check_service(lint: &LintContext<'_>, calls: &[CapturedMessage<'_>]) -> Optio
     let lasted = crowds.iter().filter_map(|it| it.until.since(it.since)).max().unwrap_or_default();
     let first = &worst.calls[0];
     Some(
-        Finding::new(lint.who(lint.callee(first)))
+        Finding::new(lint.party(lint.callee(first)))
             .about("line")
             .says(format!(
                 "let up to {} calls wait at once, for up to {}, {}",
@@ -51,7 +51,7 @@ fn check_service(lint: &LintContext<'_>, calls: &[CapturedMessage<'_>]) -> Optio
             ))
             .shown_by(&waiting)
             .costs(Cost::of_waiting(&waiting))
-            .query(format!("{} dur>50ms", queries::term("to", &lint.who(lint.callee(first))))),
+            .query(format!("{} dur>50ms", queries::term("to", &lint.party(lint.callee(first))))),
     )
 }
 
@@ -61,7 +61,7 @@ fn is_line(crowd: &Crowd<'_>) -> bool {
         && crowd.until.since(crowd.since).is_some_and(|span| span >= WAITING_FOR)
 }
 
-/// When so many calls waited at once, with the calls that came up to then.
+/// The periods in which at least [`WAITING_MIN`] calls waited at once, with these calls.
 fn crowds<'c>(calls: &[CapturedMessage<'c>]) -> Vec<Crowd<'c>> {
     let mut found: Vec<Crowd<'c>> = Vec::new();
     let mut waiting: BTreeMap<(RecordedTime, usize), CapturedMessage<'c>> = BTreeMap::new();
@@ -88,7 +88,8 @@ fn crowds<'c>(calls: &[CapturedMessage<'c>]) -> Vec<Crowd<'c>> {
     found
 }
 
-/// Takes away the calls that were answered by now, and closes the crowd when few are left.
+/// Removes the calls that got their replies before `now`, and closes the open crowd when fewer than
+/// [`WAITING_MIN`] are left.
 fn settle<'c>(
     waiting: &mut BTreeMap<(RecordedTime, usize), CapturedMessage<'c>>,
     now: RecordedTime,

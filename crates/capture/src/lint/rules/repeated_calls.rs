@@ -1,4 +1,4 @@
-//! L11: the same question, the same answer.
+//! L11: a program repeats a call and always gets the same reply.
 
 use super::polling;
 use super::prelude::*;
@@ -7,16 +7,16 @@ use crate::lint::questions::has_asking_name;
 
 pub(crate) const RULE: LintRule = LintRule {
     id: LintRuleId(11),
-    title: "the same call with the same answer",
+    title: "repeated calls with the same reply",
     rating: Rating::BY_COST,
     needs: Needs::Bodies,
     meaning: "A program makes the same call with the same arguments again and again, and gets the \
-              same answer. Only methods that ask are looked at, such as Get, List or Has; calls at a \
-              steady pace are reported by L12.",
-    thresholds: &[Threshold::count("calls with identical answers", SAME_MIN)],
-    seen: "tracker-extract 3.4 calls Metadata.GetTreeFromDevice of gvfsd-metadata 238 times \
-           with the same arguments and always gets the same answer.",
-    advice: "Keep the answer, and let the service send a signal when it changes.",
+              same reply. Only methods whose names suggest a query are checked, such as Get, List \
+              or Has. L12 reports calls at regular intervals.",
+    thresholds: &[Threshold::count("calls with identical replies", SAME_MIN)],
+    example: "tracker-extract 3.4 calls Metadata.GetTreeFromDevice of gvfsd-metadata 238 times \
+              with the same arguments and always gets the same reply.",
+    advice: "Cache the reply, and let the service send a signal when the value changes.",
     check,
 };
 
@@ -34,16 +34,16 @@ fn check_object(lint: &LintContext<'_>, calls: &[CapturedMessage<'_>]) -> Option
     let same = collected(asked).into_iter().map(|(_, calls)| calls).max_by_key(Vec::len)?;
     let first = &same[0];
     let finding = lint.of_calls(&same).about(lint.method_of(first)).says(format!(
-        "asks {} for {} {} times with the same arguments, and gets the same answer",
-        lint.callee_label(first),
+        "calls {} of {} {} times with the same arguments, and gets the same reply",
         short_name(first),
+        lint.callee_label(first),
         same.len()
     ));
     let finding = finding.costs(Cost::of_calls(&same[1..]));
     (same.len() >= SAME_MIN).then(|| finding.selecting(format!("path:{}", first.path())))
 }
 
-/// What was asked and answered; `None` if the answer holds nothing.
+/// Hashes of the bodies of a call and its reply; `None` if the reply has no body or is an error.
 fn exchange(lint: &LintContext<'_>, call: &CapturedMessage<'_>) -> Option<(u64, u64)> {
     let reply = call.partner().filter(|reply| reply.kind() == MessageType::MethodReturn)?;
     if reply.signature_id().is_none() {

@@ -1,4 +1,4 @@
-//! L10: calls one after the other, each waiting for the one before.
+//! L10: a program waits for each reply before it sends the next call.
 
 use super::prelude::*;
 
@@ -7,18 +7,18 @@ pub(crate) const RULE: LintRule = LintRule {
     title: "sequential calls",
     rating: Rating::BY_COST,
     needs: Needs::Messages,
-    meaning: "A program sends a call, waits for its reply, sends the next at once, and so on. The \
-              time of all calls adds up, although they could be under way together.",
+    meaning: "A program sends a call, waits for the reply, sends the next call at once, and so on. \
+              The round trips add up, although the calls could be pending at the same time.",
     thresholds: &[
-        Threshold::count("calls in a row", CALLS_MIN),
+        Threshold::count("calls in a sequence", CALLS_MIN),
         Threshold::span("from a reply to the next call, at most", APART_MAX),
-        Threshold::span("the row takes", TOTAL_MIN)
-            .source("shorter rows cost less than a round trip that a user could notice"),
+        Threshold::span("total duration of the calls", TOTAL_MIN)
+            .source("users do not notice a shorter delay"),
     ],
-    seen: "tracker-extract 3.4 waits for each of 39 calls of gvfsd-metadata before it sends the \
-           next, 123 ms in all.",
-    advice: "Send all calls, then collect the replies; or give the service a method that does it \
-             in one.",
+    example: "tracker-extract 3.4 waits for each of 39 calls to gvfsd-metadata before it sends the \
+              next, 123 ms in total.",
+    advice: "Send all calls, then collect the replies. Or add a method to the service that does \
+             the work in one call.",
     check,
 };
 
@@ -33,8 +33,8 @@ fn check_caller(lint: &LintContext<'_>, calls: &[CapturedMessage<'_>]) -> Option
     let first = &rows[0][0];
     let all: Vec<_> = rows.concat();
     let finding = lint.of_calls(&all).about("calls-in-a-row").says(format!(
-        "waits for each of {} calls before it sends the next, {} in all; the longest row begins \
-         with {} to {}",
+        "waits for each of {} calls before it sends the next, {} in total; the longest sequence \
+         begins with {} of {}",
         longest.len(),
         units::span(waited(longest)),
         short_name(&longest[0]),
@@ -53,7 +53,7 @@ fn waited(row: &[CapturedMessage<'_>]) -> Duration {
     row.iter().filter_map(CapturedMessage::duration).sum()
 }
 
-/// What it would take less if all were under way together.
+/// The time that a sequence would save if all its calls were pending at the same time.
 fn saved(row: &[CapturedMessage<'_>]) -> Duration {
     waited(row)
         .saturating_sub(row.iter().filter_map(CapturedMessage::duration).max().unwrap_or_default())

@@ -1,4 +1,4 @@
-//! L37: a tool of the shell for each call.
+//! L37: a script starts a command-line tool for each call.
 
 use super::prelude::*;
 use crate::model::RecordedPeer;
@@ -9,15 +9,15 @@ pub(crate) const RULE: LintRule = LintRule {
     rating: Rating::BY_COST,
     needs: Needs::Processes,
     meaning: "A tool such as dbus-send, gdbus, busctl or qdbus is started again and again. Each \
-              start is a process, a connection and an authentication for one call.",
+              start costs a process, a connection and an authentication for a single call.",
     thresholds: &[
         Threshold::count("starts of one tool", STARTS_MIN),
         Threshold::span("within", WITHIN),
     ],
-    seen: "xdg-screensaver 1.1.3 starts dbus-send for each SimulateUserActivity of \
-           org.gnome.ScreenSaver.",
-    advice: "Let one process wait for what you look for (gdbus monitor, busctl wait), or write the \
-             script in a language with a D-Bus library.",
+    example: "xdg-screensaver 1.1.3 starts dbus-send for each SimulateUserActivity call to \
+              org.gnome.ScreenSaver.",
+    advice: "Let one process wait for the event (gdbus monitor, busctl wait), or write the script \
+             in a language with a D-Bus library.",
     check,
 };
 
@@ -31,7 +31,7 @@ fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     by_tool.iter().filter_map(|(tool, calls)| check_tool(lint, tool, calls)).collect()
 }
 
-/// Whether a connection is that of a tool that makes one call and ends.
+/// Returns true if the connection belongs to a tool that makes one call and exits.
 pub(super) fn is_shell_tool(peer: &RecordedPeer) -> bool {
     program(peer).is_some_and(|comm| TOOLS.contains(&comm))
 }

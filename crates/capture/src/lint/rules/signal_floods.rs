@@ -1,25 +1,26 @@
-//! L22: signals at a rate that nobody needs.
+//! L22: a service emits one signal at an excessive rate.
 
 use super::prelude::*;
 
 pub(crate) const RULE: LintRule = LintRule {
     id: LintRuleId(22),
-    title: "floods of signals",
+    title: "signal floods",
     rating: Rating::BY_COST,
     needs: Needs::Messages,
-    meaning: "A service broadcasts the same signal at a high rate, or in great bursts. Each wakes \
-              every listener, which reads far more than it can show.",
+    meaning: "A service broadcasts the same signal at a high rate, or in large bursts. Each signal \
+              wakes every subscriber, and subscribers read far more values than they can show.",
     thresholds: &[
-        Threshold::rate("such signals, in every second", RATE_MIN as u64),
-        Threshold::span("of a stretch of", SUSTAINED),
+        Threshold::rate("rate of such signals", RATE_MIN as u64),
+        Threshold::span("in every second of a period of", SUSTAINED),
         Threshold::count("or signals in a burst", BURST_MIN),
-        Threshold::span("of at most", BURST),
+        Threshold::span("duration of the burst, at most", BURST),
     ],
-    seen: "firewalld 1.3 emits config.ServiceAdded 221 times in one second when it starts. \
-           systemd 252 emits up to 392 PropertiesChanged in one second while a session starts.",
-    advice: "Collect changes and emit them once per turn of the main loop, or once per tenth of a \
-             second; one PropertiesChanged may carry many properties. Values that change all the \
-             time should not be announced: EmitsChangedSignal=false.",
+    example: "firewalld 1.3 emits config.ServiceAdded 221 times in one second when it starts. \
+              systemd 252 emits up to 392 PropertiesChanged signals in one second while a session \
+              starts.",
+    advice: "Collect changes and emit them once per iteration of the main loop, or ten times per \
+             second. One PropertiesChanged can carry many properties. Do not announce values that \
+             change all the time: annotate them with EmitsChangedSignal=false.",
     check,
 };
 
@@ -41,18 +42,18 @@ fn check_member(lint: &LintContext<'_>, signals: &[CapturedMessage<'_>]) -> Opti
         false => format!("up to {burst} times in one second"),
     };
     Some(lint.of_signals(signals).says(format!(
-        "emits {} {pace}, {} in all, from {}",
+        "emits {} {pace}, {} in total, from {}",
         short_name(first),
         units::grouped(signals.len() as u64),
         units::counted(objects.len() as u64, "object")
     )))
 }
 
-/// The highest number that came in every single second of a stretch of [`SUSTAINED`].
+/// The highest rate per second that is reached in every second of some period of [`SUSTAINED`].
 fn sustained_rate(signals: &[CapturedMessage<'_>]) -> usize {
     let mut times: Vec<_> = signals.iter().map(CapturedMessage::at).collect();
     times.sort_unstable();
-    // By second of the stretch, the place of the first signal after it.
+    // For each second of the period, the index of the first signal after it.
     let mut ends = [0; SUSTAINED.as_secs() as usize];
     let rate_from = |(place, start): (usize, &RecordedTime)| {
         let mut until = *start;

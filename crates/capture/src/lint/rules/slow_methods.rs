@@ -1,4 +1,4 @@
-//! L19: methods that take long.
+//! L19: methods that take a long time.
 
 use super::prelude::*;
 use super::timeouts::has_timed_out;
@@ -8,19 +8,20 @@ pub(crate) const RULE: LintRule = LintRule {
     title: "slow methods",
     rating: Rating::BY_COST,
     needs: Needs::Messages,
-    meaning: "A method takes long to answer. A program that waits for the answer in its main loop \
-              stands still, and a person notices. Methods that ask a person something are left out, \
-              and so are calls that waited for a service to start.",
+    meaning: "A method takes a long time to reply. A program that waits for the reply in its main \
+              loop is blocked, and its user notices. Methods that ask the user a question are not \
+              counted. Calls that waited for a service to start are not counted either.",
     thresholds: &[
-        Threshold::span("95 of 100 calls take up to (as p95 of stats)", TYPICAL)
-            .source("people notice the wait"),
-        Threshold::count("calls, for that to be typical", CALLS_MIN),
-        Threshold::span("or the slowest takes", SLOWEST),
+        Threshold::span("95th percentile of the durations (p95 of stats)", TYPICAL)
+            .source("users notice the wait"),
+        Threshold::count("number of calls, for the percentile", CALLS_MIN),
+        Threshold::span("or duration of the slowest call", SLOWEST),
     ],
-    seen: "gvfsd-smb-browse 1.50 takes 8 s for Mountable.Mount where there is no network, and \
-           gvfsd answers MountTracker.LookupMount after 8.5 s.",
-    advice: "Reply asynchronously from the worker, so that the service stays responsive; cache \
-             what is asked often; do not read files or wait for devices in the main loop.",
+    example: "gvfsd-smb-browse 1.50 takes 8 s for Mountable.Mount where there is no network, and \
+              gvfsd replies to MountTracker.LookupMount after 8.5 s.",
+    advice: "Do slow work in a worker and reply asynchronously, so that the service stays \
+             responsive. Cache values that are read often. Do not read files or wait for devices \
+             in the main loop.",
     check,
 };
 
@@ -30,7 +31,7 @@ fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     by_method.iter().filter_map(|calls| check_method(lint, calls)).collect()
 }
 
-/// Whether the duration of a call is the time of the service, and nothing else.
+/// Returns true if the duration of a call includes only time that the service spent.
 fn is_service_time(lint: &LintContext<'_>, call: &CapturedMessage<'_>) -> bool {
     let asks = ASKING.contains(&call.member());
     call.partner().is_some()
@@ -61,7 +62,7 @@ fn check_method(lint: &LintContext<'_>, calls: &[CapturedMessage<'_>]) -> Option
     Some(finding.shown_by(&slow).costs(Cost::of_waiting(&slow)).selecting("dur>100ms"))
 }
 
-/// How long calls take. Few calls have no slowest twentieth.
+/// Describes the durations of calls. With fewer than 20 calls, the 95th percentile is the slowest.
 fn how_long(calls: &[CapturedMessage<'_>], typical: Duration, slowest: Duration) -> String {
     let (typical, slowest) = (units::span(typical), units::span(slowest));
     let name = short_name(&calls[0]);
@@ -73,13 +74,13 @@ fn how_long(calls: &[CapturedMessage<'_>], typical: Duration, slowest: Duration)
     }
 }
 
-/// Of so many calls, one is the slowest twentieth.
+/// The number of calls from which one is the slowest 5 %.
 const TWENTIETH: usize = 20;
 
 const TYPICAL: Duration = Duration::from_millis(100);
 const SLOWEST: Duration = Duration::from_secs(1);
 const CALLS_MIN: usize = 3;
 
-/// Methods that answer when a person has decided, or when something comes to an end.
+/// Methods that reply when a user has decided, or when a process or an event has ended.
 const ASKING: [&str; 6] =
     ["CheckAuthorization", "BeginAuthentication", "Prompt", "Unlock", "WaitForExit", "Monitor"];

@@ -1,22 +1,22 @@
-//! L24: one change, several signals.
+//! L24: several PropertiesChanged signals where one would suffice.
 
 use super::prelude::*;
 use crate::lint::changes::PropertyChange;
 
 pub(crate) const RULE: LintRule = LintRule {
     id: LintRuleId(24),
-    title: "a signal for each changed property",
+    title: "one signal for each changed property",
     rating: Rating::BY_COST,
     needs: Needs::Bodies,
-    meaning: "An object emits several PropertiesChanged for one interface in an instant: one for \
-              each property, where one for all would do.",
+    meaning: "An object emits several PropertiesChanged signals for one interface at the same \
+              moment, one for each property. One signal could carry all of them.",
     thresholds: &[
         Threshold::count("signals of one object and interface", SIGNALS_MIN),
         Threshold::span("within", INSTANT),
     ],
-    seen: "NetworkManager 1.42 reports changes of one Device by up to 11 PropertiesChanged \
-           within a millisecond.",
-    advice: "Collect what changes and emit it together: PropertiesChanged takes any number of \
+    example: "NetworkManager 1.42 reports changes of one Device with up to 11 PropertiesChanged \
+              signals within a millisecond.",
+    advice: "Collect the changes and emit them together. PropertiesChanged takes any number of \
              properties.",
     check,
 };
@@ -32,7 +32,7 @@ fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     by_interface.iter().map(|((_, interface), bursts)| report(lint, interface, bursts)).collect()
 }
 
-/// Stretches in which each signal comes in the same instant as the one before.
+/// Runs of signals in which each follows the previous one within half of [`INSTANT`].
 fn bursts<'m, 'c>(
     changes: &'m [&'m PropertyChange<'c>],
 ) -> impl Iterator<Item = &'m [&'m PropertyChange<'c>]> {
@@ -53,7 +53,7 @@ fn report(lint: &LintContext<'_>, interface: &str, bursts: &[&[&PropertyChange<'
     lint.of_signals(&signals)
         .about(interface)
         .says(format!(
-            "reports changes of {interface} by up to {most} signals at once, {}",
+            "reports changes of {interface} with up to {most} signals at once, {}",
             units::counted(bursts.len() as u64, "time")
         ))
         .costs(Cost::of_signals(&spare))

@@ -1,4 +1,4 @@
-//! L51: the bus waits for a processor.
+//! L51: the bus waits for processor time.
 
 use super::prelude::*;
 use crate::lint::finding::FindingParty;
@@ -6,24 +6,23 @@ use crate::record::Fact;
 
 pub(crate) const RULE: LintRule = LintRule {
     id: LintRuleId(51),
-    title: "a bus that waits for a processor",
+    title: "a bus that lacks processor time",
     rating: Rating::BY_COST,
     needs: Needs::Switches,
-    meaning: "The kernel took the processor from the bus while it had messages to pass on, and gave \
-              it to others first. All who wait for an answer wait for that too.",
+    meaning: "The kernel gave the processor to other processes while the bus had messages to \
+              deliver. Every program that waits for a reply waits longer because of it.",
     thresholds: &[
         Threshold::percent(
-            "of the time that the bus wanted a processor it had none",
+            "share of the time in which the bus needed a processor and had none",
             HELD_UP_PERCENT,
         ),
-        Threshold::span("without a processor, all together", HELD_UP_MIN),
+        Threshold::span("total time without a processor", HELD_UP_MIN),
     ],
-    seen: "dbus-daemon 1.14.10 with six busy clients on two processors, all at the same \
-           priority, lost its processor 38,715 times in 7 s, for 74 % of the time that it \
-           wanted one.",
-    advice: "Give the bus a higher priority than what keeps the processors busy: Nice=-5 or \
-             CPUWeight= in its unit. Who keeps them busy is in stats --by switches, if it is on the \
-             bus.",
+    example: "dbus-daemon 1.14.10 with six busy clients on two processors, all at the same \
+              priority, lost its processor 38,715 times in 7 s, for 74 % of the time that it \
+              needed one.",
+    advice: "Give the bus a higher priority than the busy processes: set Nice=-5 or CPUWeight= in \
+             its unit. stats --by switches lists the busy processes that are connected to the bus.",
     check,
 };
 
@@ -52,10 +51,11 @@ fn check_bus(lint: &LintContext<'_>, pid: u32, bus: BusId) -> Option<Finding> {
     if !is_much || waited < HELD_UP_MIN {
         return None;
     }
-    let who = FindingParty { process: Some(format!("process {pid}")), ..lint.named("the bus") };
+    let process = Some(format!("process {pid}"));
+    let bus_process = FindingParty { process, ..lint.named("the bus") };
     let says = format!(
-        "was without a processor {} while it had something to do: {} in all, {} of the \
-         time that it wanted one",
+        "lacked a processor {} while it had work to do: {} in total, {} of the time that it needed \
+         one",
         units::counted(times, "time"),
         units::span(waited),
         units::share(held_up as usize, (held_up + had) as usize)
@@ -63,9 +63,10 @@ fn check_bus(lint: &LintContext<'_>, pid: u32, bus: BusId) -> Option<Finding> {
     let messages = lint.capture.messages().filter(|message| message.bus() == bus).count() as u64;
     let evidence = Evidence { first: Vec::new(), count: messages };
     let cost = Cost { waited, waits: times, ..Cost::default() };
-    Some(Finding::new(who).about("processor").says(says).costs(cost).evidence(evidence))
+    Some(Finding::new(bus_process).about("processor").says(says).costs(cost).evidence(evidence))
 }
 
-/// Who is woken by the bus often takes its processor for a moment; that is no fault.
+/// A process that the bus wakes often takes the bus's processor for a moment. Such short waits are
+/// not reported.
 const HELD_UP_PERCENT: u64 = 25;
 const HELD_UP_MIN: Duration = Duration::from_millis(20);

@@ -1,22 +1,22 @@
-//! L20: a program that stands still while it waits.
+//! L20: a program is blocked while it waits for a reply.
 
 use super::prelude::*;
 
 pub(crate) const RULE: LintRule = LintRule {
     id: LintRuleId(20),
-    title: "blocked during a call",
+    title: "programs that block during a call",
     rating: Rating::BY_COST,
     needs: Needs::Messages,
-    meaning: "A program sends nothing at all while its own call is under way, lets a call of \
-              somebody else wait meanwhile, and answers that at once when its reply has come: it \
-              waits for replies in its main loop.",
+    meaning: "While its own call is pending, a program sends nothing and leaves a call from \
+              another program unanswered. It answers that call as soon as its own reply arrives. \
+              So it waits for replies in its main loop.",
     thresholds: &[
-        Threshold::span("its own call takes", PENDING_MIN),
-        Threshold::span("after the reply it answers the other within", BURST),
+        Threshold::span("duration of its own call", PENDING_MIN),
+        Threshold::span("from this reply to its reply to the other call, at most", BURST),
     ],
-    seen: "xdg-desktop-portal-gnome 43 stood still for 160 ms in a call of \
-           Introspect.GetRunningApplications of gnome-shell, while another call waited for it.",
-    advice: "Use the asynchronous call of your library and go on when the reply comes.",
+    example: "xdg-desktop-portal-gnome 43 was blocked for 160 ms in a call of \
+              Introspect.GetRunningApplications of gnome-shell, while another call waited for it.",
+    advice: "Use the asynchronous call of your library, and continue when the reply arrives.",
     check,
 };
 
@@ -57,10 +57,10 @@ fn check_caller(
     let others: Vec<_> = stalls.iter().flat_map(|call| held_up(call, incoming)).collect();
     let longest = stalls.iter().filter_map(CapturedMessage::duration).max()?;
     Some(
-        Finding::new(lint.who(lint.sender(first)))
+        Finding::new(lint.party(lint.sender(first)))
             .about(lint.method_of(first))
             .says(format!(
-                "stood still for up to {} in {}, such as {} to {}, while {} waited for it",
+                "was blocked for up to {} in {}, such as {} of {}, while {} waited for it",
                 units::span(longest),
                 units::counted(stalls.len() as u64, "call"),
                 short_name(first),
@@ -78,7 +78,8 @@ fn over(call: &CapturedMessage<'_>) -> Option<RecordedTime> {
     call.partner().map(|reply| reply.at())
 }
 
-/// Calls that came while another was pending and were answered as soon as it was over.
+/// Calls to a program that arrived while its own `call` was pending and got their replies within
+/// [`BURST`] after it ended.
 fn held_up<'m, 'c>(
     call: &CapturedMessage<'c>,
     incoming: &'m [CapturedMessage<'c>],
@@ -93,7 +94,7 @@ fn held_up<'m, 'c>(
     held.copied()
 }
 
-/// Whether no call was answered while another was pending.
+/// Returns true if the program sent no reply while its own `call` was pending.
 fn answers_nothing(call: &CapturedMessage<'_>, incoming: &[CapturedMessage<'_>]) -> bool {
     let (start, Some(end)) = (call.at(), over(call)) else { return false };
     let first = incoming.partition_point(|other| other.at() < start);
@@ -105,5 +106,5 @@ fn answers_nothing(call: &CapturedMessage<'_>, incoming: &[CapturedMessage<'_>])
 const PENDING_MIN: Duration = Duration::from_millis(50);
 const BURST: Duration = Duration::from_millis(5);
 
-/// So many calls before are looked at, which may have been answered meanwhile.
+/// The number of calls from before `call` that are checked for replies during it.
 const LOOKED_BACK: usize = 16;

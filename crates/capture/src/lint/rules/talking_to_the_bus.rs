@@ -1,28 +1,30 @@
-//! L33: more talk with the bus than with each other.
+//! L33: too large a share of all calls goes to the bus itself.
 
 use super::prelude::*;
 
 pub(crate) const RULE: LintRule = LintRule {
     id: LintRuleId(33),
-    title: "too many calls of the bus itself",
+    title: "too many calls to the bus itself",
     rating: Rating::BY_COST,
     needs: Needs::Messages,
-    meaning: "Of all calls a large part goes to the bus itself: match rules that come and go, \
-              questions for owners. Everybody waits for the bus.",
+    meaning: "A large part of all calls goes to the bus itself, for example to add and remove \
+              match rules or to look up owners of names. These calls delay the messages of all \
+              programs.",
     thresholds: &[
-        Threshold::percent("of all calls go to the bus", SHARE_PERCENT as u64)
-            .source("usual for desktops; well built systems have far fewer"),
+        Threshold::percent("share of all calls that go to the bus", SHARE_PERCENT as u64)
+            .source("common on desktops; well-designed systems have far fewer"),
         Threshold::count("such calls", CALLS_MIN),
     ],
-    seen: "polkitd 122: 2,236 of the 4,070 calls of the bus itself, mostly \
-           GetConnectionUnixProcessID.",
-    advice: "Look who calls most: usually one library sets a match rule for each object, or asks \
-             for owners that a signal would tell.",
+    example: "polkitd 122: it makes 2,236 of the 4,070 calls to the bus itself, mostly \
+              GetConnectionUnixProcessID.",
+    advice: "Find the program that makes most of these calls. Usually one library adds a match \
+             rule for each object, or looks up owners that a signal would report.",
     check,
 };
 
 fn check(lint: &LintContext<'_>) -> Vec<Finding> {
-    // Of calls whose headers are cut more go to services, whose names are longer.
+    // Cut headers would distort the share: they belong more often to calls of services, whose names
+    // are longer than the name of the bus.
     let whole = lint.calls.iter().filter(|call| !lint.lacks_headers(call.bus()));
     let by_bus = grouped(whole, CapturedMessage::bus);
     by_bus.iter().filter_map(|calls| check_bus(lint, calls)).collect()
@@ -38,7 +40,7 @@ fn check_bus(lint: &LintContext<'_>, calls: &[CapturedMessage<'_>]) -> Option<Fi
     let methods = grouped(most, CapturedMessage::member_id);
     let method = methods.iter().max_by_key(|calls| calls.len())?;
     let finding = lint.of_calls(most).about("calls-of-the-bus").says(format!(
-        "made {} of the {} calls of the bus itself, mostly {}; these are {} of all calls",
+        "made {} of the {} calls to the bus itself, mostly {}; calls to the bus are {} of all calls",
         most.len(),
         to_bus.len(),
         method[0].member(),

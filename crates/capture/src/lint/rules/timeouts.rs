@@ -1,4 +1,4 @@
-//! L15: calls whose callers gave up.
+//! L15: calls that timed out, or whose callers gave up.
 
 use super::calls_lost_to_leaving::is_lost;
 use super::prelude::*;
@@ -9,22 +9,21 @@ pub(crate) const RULE: LintRule = LintRule {
     title: "calls that timed out",
     rating: Rating::BY_COST,
     needs: Needs::Messages,
-    meaning: "A call timed out at the bus, or ended in an error just when a usual time-out was over, \
-              or the caller left the bus after it had waited for some time: there was no reply, and \
-              the caller had nothing all that time. Calls of services that did not start are reported by \
-              L54.",
+    meaning: "A call timed out at the bus, or failed just when a common timeout elapsed, or the \
+              caller disconnected after waiting for some time. The caller waited in vain for a \
+              reply. L54 reports calls to services that did not start.",
     thresholds: &[
-        Threshold::span("a caller that left the bus had waited", GAVE_UP_MIN),
-        Threshold::span("a call that ended in an error took", TIMEOUTS[0])
+        Threshold::span("wait of a caller that disconnected", GAVE_UP_MIN),
+        Threshold::span("duration of a call that failed", TIMEOUTS[0])
             .source("the default of libdbus, GDBus and sd-bus"),
-        Threshold::span("or", TIMEOUTS[1]).source("a usual choice of programs"),
-        Threshold::span("or", TIMEOUTS[2]).source("a usual choice for starting services"),
-        Threshold::span("each give or take", TOLERANCE),
+        Threshold::span("or", TIMEOUTS[1]).source("a common choice of programs"),
+        Threshold::span("or", TIMEOUTS[2]).source("a common choice for the start of services"),
+        Threshold::span("with a tolerance of", TOLERANCE),
     ],
-    seen: "colord 1.4.6, which waited for polkitd itself, had not answered Properties.GetAll \
-           when colormgr gave up after 20 s.",
-    advice: "Find out why the service does not answer. In the caller, set a shorter time-out for \
-             what answers at once, and do not wait in the main loop.",
+    example: "colord 1.4.6, which waited for polkitd itself, had not replied to Properties.GetAll \
+              when colormgr gave up after 20 s.",
+    advice: "Find out why the service does not reply. In the caller, set a shorter timeout for \
+             methods that normally reply at once, and do not wait in the main loop.",
     check,
 };
 
@@ -36,7 +35,7 @@ fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     by_method.iter().map(|((end, ..), calls)| report(lint, *end, calls)).collect()
 }
 
-/// How a call ended that got no reply.
+/// How a call ended that got no regular reply.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum UnrepliedEnd {
     TimedOut,
@@ -65,7 +64,7 @@ fn failed_after_usual_time_out(call: &CapturedMessage<'_>) -> bool {
     failed && call.duration().is_some_and(is_near)
 }
 
-/// Whether the recording shows that a call did not fail because its callee left.
+/// Returns true if the recording shows that a call did not fail because its callee disconnected.
 fn shows_cause(lint: &LintContext<'_>, call: &CapturedMessage<'_>) -> bool {
     !lint.hides_owners(call.bus())
         || call.partner().is_some_and(|reply| reply.health() == Health::Whole)
@@ -78,15 +77,15 @@ fn report(lint: &LintContext<'_>, end: UnrepliedEnd, calls: &[CapturedMessage<'_
     let waited = units::span(first.waited().unwrap_or_default());
     let says = match (end, calls.len()) {
         (UnrepliedEnd::TimedOut, _) => {
-            format!("left {count} of {method} to time out after {waited}, first by {caller}")
+            format!("let {count} of {method} time out after {waited}, first by {caller}")
         }
         (UnrepliedEnd::CallerLeft, 1) => format!(
-            "left {count} of {method} without a reply until {caller} left the bus, {waited} after \
-             its call"
+            "did not reply to {count} of {method} before {caller} disconnected, {waited} after the \
+             call"
         ),
         (UnrepliedEnd::CallerLeft, _) => format!(
-            "left {count} of {method} without a reply until the callers left the bus, first \
-             {caller} {waited} after its call"
+            "did not reply to {count} of {method} before the callers disconnected, first {caller}, \
+             {waited} after the call"
         ),
     };
     let cost = Cost::of_waits(calls.iter().filter_map(CapturedMessage::waited));
@@ -101,5 +100,5 @@ const TIMEOUTS: [Duration; 3] =
     [Duration::from_secs(25), Duration::from_secs(30), Duration::from_secs(120)];
 const TOLERANCE: Duration = Duration::from_millis(500);
 
-/// A program may send a call and leave without an interest in the reply; that takes less.
+/// A caller that does not need the reply sends its call and disconnects in less time.
 const GAVE_UP_MIN: Duration = Duration::from_secs(1);

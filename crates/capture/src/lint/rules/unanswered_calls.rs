@@ -1,4 +1,4 @@
-//! L13: calls that nobody answers.
+//! L13: calls that get no reply.
 
 use super::prelude::*;
 use crate::model::CallOutcome;
@@ -8,14 +8,15 @@ pub(crate) const RULE: LintRule = LintRule {
     title: "unanswered calls",
     rating: Rating::BY_COST,
     needs: Needs::Messages,
-    meaning: "A call that expects a reply has none when the recording ends, although caller and \
-              callee are both still there. The caller waits, or gives up after 25 seconds as most \
-              libraries do.",
-    thresholds: &[Threshold::span("a call has waited when the recording ends", PENDING_MIN)],
-    seen: "cups-browsed 1.28 calls Properties.GetAll of /org/cups/cupsd/Notifier without a \
-           destination, and no connection has replied after two minutes.",
-    advice: "Answer every call exactly once, with an error if need be; check that no code path \
-             forgets it. A method that answers nobody should say so in its introspection.",
+    meaning: "A call expects a reply and has none when the recording ends, although caller and \
+              callee are both still connected. The caller keeps waiting, or gives up after 25 \
+              seconds, as most libraries do.",
+    thresholds: &[Threshold::span("age of the call when the recording ends", PENDING_MIN)],
+    example: "cups-browsed 1.28 calls Properties.GetAll of /org/cups/cupsd/Notifier without a \
+              destination, and no connection has replied after two minutes.",
+    advice: "Reply to every call exactly once, with an error if necessary. Check that every code \
+             path sends a reply. A method that never replies should have the annotation \
+             org.freedesktop.DBus.Method.NoReply in its introspection data.",
     check,
 };
 
@@ -25,7 +26,8 @@ fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     by_method.iter().map(|calls| report(lint, calls)).collect()
 }
 
-/// How long a call has waited whose caller and callee are both still there when the recording ends.
+/// The wait of a call whose caller and callee are both connected when the recording ends; otherwise
+/// zero.
 fn waited(lint: &LintContext<'_>, call: &CapturedMessage<'_>) -> Duration {
     let callee_left = call.to().and_then(|peer| lint.capture.directory().peer(peer).left);
     let is_open = call.outcome() == Some(CallOutcome::Waiting) && lint.shows_replies(call);
@@ -42,7 +44,7 @@ fn report(lint: &LintContext<'_>, calls: &[CapturedMessage<'_>]) -> Finding {
     let has_gap = lint.capture.gaps().iter().any(|gap| gap.bus == first.bus());
     lint.of_callee(calls)
         .says(format!(
-            "has not answered {} of {}, first by {}; one has waited {}",
+            "has not replied to {} of {}, first by {}; one has waited {}",
             units::counted(calls.len() as u64, "call"),
             short_name(first),
             lint.sender_label(first),
@@ -55,5 +57,5 @@ fn report(lint: &LintContext<'_>, calls: &[CapturedMessage<'_>]) -> Finding {
 
 const PENDING_MIN: Duration = Duration::from_secs(5);
 
-/// The time after which libdbus, GDBus and sd-bus give up; then nobody waits any longer.
+/// The default timeout of libdbus, GDBus and sd-bus. No caller waits longer.
 const GIVES_UP: Duration = Duration::from_secs(25);

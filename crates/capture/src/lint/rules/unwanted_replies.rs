@@ -1,4 +1,4 @@
-//! L43: answers that nobody asked for.
+//! L43: replies to calls with NO_REPLY_EXPECTED.
 
 use super::prelude::*;
 
@@ -7,13 +7,13 @@ pub(crate) const RULE: LintRule = LintRule {
     title: "unwanted replies",
     rating: Rating::BY_COST,
     needs: Needs::Messages,
-    meaning: "A service answers calls that say NO_REPLY_EXPECTED. The bus carries the answer, and \
-              the caller throws it away.",
-    thresholds: &[Threshold::count("answers to one method that were not wanted", REPLIES_MIN)],
-    seen: "QtDBus 5.15 calls RemoveMatch with NO_REPLY_EXPECTED for a rule that it has not \
-           added; the bus replies with MatchRuleNotFound, as dbus-daemon does, 22 times in a \
-           Plasma session.",
-    advice: "Look at the flag before you answer; libraries do that by themselves.",
+    meaning: "A service replies to calls that have the flag NO_REPLY_EXPECTED. The bus delivers \
+              the reply, and the caller discards it.",
+    thresholds: &[Threshold::count("unwanted replies to calls of one method", REPLIES_MIN)],
+    example: "QtDBus 5.15 calls RemoveMatch with NO_REPLY_EXPECTED for a rule that it has not \
+              added. The bus replies with MatchRuleNotFound, as dbus-daemon does, 22 times in a \
+              Plasma session.",
+    advice: "Check the flag before you reply. Libraries do that themselves.",
     check,
 };
 
@@ -27,10 +27,10 @@ fn check(lint: &LintContext<'_>) -> Vec<Finding> {
 fn report(lint: &LintContext<'_>, calls: &[CapturedMessage<'_>]) -> Finding {
     let first = &calls[0];
     let replies: Vec<_> = calls.iter().filter_map(CapturedMessage::partner).collect();
-    let callee = queries::term("from", &lint.who(lint.callee(first)));
+    let callee = queries::term("from", &lint.party(lint.callee(first)));
     lint.of_callee(calls)
         .says(format!(
-            "answers {} of {}, although nobody waits",
+            "replies to {} of {} that expect no reply",
             units::counted(calls.len() as u64, "call"),
             short_name(first)
         ))

@@ -1,29 +1,29 @@
-//! L06: signals that wake a program which does nothing about them.
+//! L06: signals wake a program that does not react to them.
 
 use super::prelude::*;
-use crate::lint::audience::Reached;
+use crate::lint::audience::ReachedSignals;
 
 pub(crate) const RULE: LintRule = LintRule {
     id: LintRuleId(6),
-    title: "wake-ups for nothing",
+    title: "wasted wake-ups",
     rating: Rating::BY_COST,
     needs: Needs::MatchRules,
-    meaning: "Signals of one interface reach a program again and again, and it never calls their \
-              sender, nor sends anything soon after one. It may draw something on a screen; if \
-              not, it is woken for nothing.",
+    meaning: "Signals of one interface reach a program again and again. The program never calls \
+              their sender, and it sends no message soon after such a signal. It may draw \
+              something on the screen; if not, the wake-ups are wasted.",
     thresholds: &[
-        Threshold::rate("such signals", RATE_MIN),
-        Threshold::count("such signals in all", REACHED_MIN),
+        Threshold::rate("rate of such signals", RATE_MIN),
+        Threshold::count("such signals in total", REACHED_MIN),
         Threshold::percent(
-            "of them followed by a message of the program, at most",
+            "share of signals soon followed by a message of the program, at most",
             REACTIONS_MAX_PERCENT,
         ),
     ],
-    seen: "gnome-clocks 43, evince 43 and a dozen other programs: for each change of the text \
-           size, org.freedesktop.portal.Desktop sends two SettingChanged, 102 in ten seconds, \
-           and nothing showed that a program did something about them.",
-    advice: "Narrow the match rule: name the sender, the path or the first argument; or \
-             unsubscribe while nothing is shown.",
+    example: "gnome-clocks 43, evince 43 and a dozen other programs: for each change of the text \
+              size, org.freedesktop.portal.Desktop sends two SettingChanged signals, 102 in ten \
+              seconds, and no recorded message shows that a program reacted to them.",
+    advice: "Narrow the match rule: add the sender, the path or the first argument. Or unsubscribe \
+             while the program shows nothing.",
     check,
 };
 
@@ -45,7 +45,7 @@ fn check_reached(
     lint: &LintContext<'_>,
     (peer, from): (RecordedPeerId, RecordedPeerId),
     interface: TextId,
-    reached: &Reached,
+    reached: &ReachedSignals,
 ) -> Option<Finding> {
     let count = reached.messages.count;
     let seconds = lint.recorded(lint.capture.directory().peer(peer).bus).as_secs().max(1);
@@ -55,13 +55,13 @@ fn check_reached(
     {
         return None;
     }
-    let sender = lint.who(TrafficParty::Peer(from));
+    let sender = lint.party(TrafficParty::Peer(from));
     let interface = lint.capture.strings().get(interface);
     Some(
-        Finding::new(lint.who(TrafficParty::Peer(peer)))
+        Finding::new(lint.party(TrafficParty::Peer(peer)))
             .about(format!("{} {interface}", sender.stable))
             .says(format!(
-                "was woken {} times by signals of {interface} from {}, and did nothing that shows",
+                "was woken {} times by signals of {interface} from {}, and reacted with no message",
                 units::grouped(count),
                 sender.label
             ))

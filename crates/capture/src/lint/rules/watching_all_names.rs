@@ -1,4 +1,4 @@
-//! L04: NameOwnerChanged of everybody, for the sake of a few.
+//! L04: a program subscribes to NameOwnerChanged of all names.
 
 use super::prelude::*;
 use crate::lint::audience::RuleSelection;
@@ -9,14 +9,14 @@ pub(crate) const RULE: LintRule = LintRule {
     title: "watching the owners of all names",
     rating: Rating::BY_COST,
     needs: Needs::MatchRules,
-    meaning: "A match rule for NameOwnerChanged names no argument, so its program is woken \
-              whenever anybody connects, leaves, or takes a name.",
-    thresholds: &[Threshold::count("NameOwnerChanged that the rule selected", SELECTED_MIN)],
-    seen: "pipewire 0.3.65 has a rule for all NameOwnerChanged and was woken by 529 of them \
-           while a GNOME session started and ran for two minutes; gnome-keyring-daemon, \
-           gnome-shell and polkitd do the same.",
-    advice: "Watch the names you need, with arg0='the.name' for each or arg0namespace for a \
-             family of them.",
+    meaning: "A match rule for NameOwnerChanged has no argument. Therefore the program is woken \
+              whenever any connection is made or closed, and whenever any name changes its owner.",
+    thresholds: &[Threshold::count("NameOwnerChanged signals that the rule matched", SELECTED_MIN)],
+    example: "pipewire 0.3.65 has a rule for all NameOwnerChanged signals and was woken by 529 of \
+              them while a GNOME session started and ran for two minutes. gnome-keyring-daemon, \
+              gnome-shell and polkitd do the same.",
+    advice: "Watch only the names you need: arg0='the.name' for each, or arg0namespace for a \
+             family of names.",
     check,
 };
 
@@ -37,9 +37,12 @@ fn check_rule(
         return None;
     }
     Some(
-        Finding::new(lint.who(TrafficParty::Peer(one.peer)))
+        Finding::new(lint.party(TrafficParty::Peer(one.peer)))
             .about("NameOwnerChanged")
-            .says(format!("was told of {} changes of owners, of all names", units::grouped(count)))
+            .says(format!(
+                "got {} NameOwnerChanged signals, for the owners of all names",
+                units::grouped(count)
+            ))
             .evidence(selected.messages.clone())
             .costs(Cost { wake_ups: count, ..Cost::default() })
             .query("member:NameOwnerChanged"),

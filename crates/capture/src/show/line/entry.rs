@@ -25,13 +25,13 @@ pub struct MessageLineEntry {
     pub(super) right: String,
     pub(super) member: String,
     pub(super) tone: Tone,
-    /// How the call ended, as far as known.
+    /// The outcome of the call, as far as known.
     pub(super) ending: Option<CallEnding>,
     /// The arguments, or the text of an error.
     pub(super) details: String,
 }
 
-/// Whether later messages are known.
+/// The knowledge about later messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Knowledge {
     /// The recording is complete, so each call has an outcome.
@@ -65,7 +65,7 @@ pub(super) struct CallEnding {
     pub(super) outcome: CallOutcome,
     /// The outcome in words, or the name of the error that the callee sent.
     pub(super) words: String,
-    /// How long the caller waited.
+    /// The time that the caller waited.
     pub(super) waited: Option<Duration>,
 }
 
@@ -156,7 +156,7 @@ impl CallEnding {
         Some(Self { outcome, words, waited: message.waited() })
     }
 
-    /// Whether the call succeeded; `None` if that is unknown.
+    /// True if the call succeeded; `None` if that is unknown.
     pub(super) const fn is_good(&self) -> Option<bool> {
         match self.outcome {
             CallOutcome::Returned | CallOutcome::NoReplyExpected => Some(true),

@@ -1,4 +1,4 @@
-//! Messages as one line each, for people at a terminal.
+//! Messages in a single line each, for people at a terminal.
 //!
 //! A call and its reply both have the caller on the left and the callee on the right. The arrow
 //! shows the direction of the message, and a reply repeats the name of its call:
@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use entry::{Arrow, CallEnding, Tone};
 pub use entry::{Knowledge, MessageLineEntry};
-use widths::{Fitted, Widths};
+use widths::{FittedColumns, Widths};
 
 use crate::model::{Capture, CapturedMessage};
 use crate::record::RecordedTime;
@@ -119,15 +119,15 @@ impl Precision {
 }
 
 impl MessageLines {
-    /// Creates a formatter for lines that are at most as wide as the style states. Nothing is cut
-    /// if that is [`UNLIMITED`](Self::UNLIMITED).
+    /// Creates a formatter for lines that are at most as wide as the style states. Texts are not
+    /// cut if that is [`UNLIMITED`](Self::UNLIMITED).
     pub fn new(style: Style, clock: LineClock) -> Self {
         let precision = Precision::of_width(style.width);
         let widths = Widths::of_line(style.width, clock.width(precision));
         Self { style, clock, widths }
     }
 
-    /// The width of lines for programs, in which nothing is cut.
+    /// The width of lines for programs, in which texts are not cut.
     pub const UNLIMITED: usize = usize::MAX;
 
     /// Appends the line of a message. `buffer` holds its bytes temporarily.
@@ -162,7 +162,7 @@ impl MessageLines {
         text.push('\n');
     }
 
-    fn push_ends(&self, text: &mut String, entry: &MessageLineEntry, fitted: &Fitted) {
+    fn push_ends(&self, text: &mut String, entry: &MessageLineEntry, fitted: &FittedColumns) {
         let arrow = match entry.arrow {
             Arrow::Right => "\u{2192}",
             Arrow::Left => "\u{2190}",
@@ -177,7 +177,7 @@ impl MessageLines {
     }
 
     /// Appends the member and its arguments.
-    fn push_arguments(&self, text: &mut String, entry: &MessageLineEntry, fitted: &Fitted) {
+    fn push_arguments(&self, text: &mut String, entry: &MessageLineEntry, fitted: &FittedColumns) {
         self.push_with_details(text, entry, fitted.member.trim_end(), fitted.rest);
     }
 
@@ -204,7 +204,12 @@ impl MessageLines {
     }
 
     /// Appends the member, padded to its column. The arguments of a call follow it.
-    fn push_member(&self, text: &mut String, entry: &MessageLineEntry, fitted: &Fitted) -> usize {
+    fn push_member(
+        &self,
+        text: &mut String,
+        entry: &MessageLineEntry,
+        fitted: &FittedColumns,
+    ) -> usize {
         let column = cells(&fitted.member);
         if entry.tone != Tone::Call {
             text.push_str(&fitted.member);
@@ -222,7 +227,7 @@ impl MessageLines {
         text: &mut String,
         entry: &MessageLineEntry,
         ending: &CallEnding,
-        fitted: &Fitted,
+        fitted: &FittedColumns,
     ) {
         let gap = self.widths.gap();
         let taken = self.push_member(text, entry, fitted);

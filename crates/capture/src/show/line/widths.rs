@@ -17,7 +17,7 @@ pub(super) struct Widths {
     gap: &'static str,
 }
 
-/// Whether texts are cut to the width of their column.
+/// The treatment of texts that are wider than their column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum CellCut {
     ToWidth,
@@ -27,7 +27,7 @@ enum CellCut {
 
 /// The texts of one line, fitted to their columns.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Fitted {
+pub(super) struct FittedColumns {
     pub(super) left: String,
     pub(super) right: String,
     pub(super) member: String,
@@ -56,17 +56,17 @@ impl Widths {
         self.gap
     }
 
-    /// Whether no text is cut.
+    /// Returns true if no text is cut.
     pub(super) fn are_unlimited(&self) -> bool {
         self.cut == CellCut::Nothing
     }
 
     /// Fits the texts of an entry. If a long member leaves no room for the outcome of the call, the
     /// connections of this line are narrowed.
-    pub(super) fn fit(&self, entry: &MessageLineEntry) -> Fitted {
+    pub(super) fn fit(&self, entry: &MessageLineEntry) -> FittedColumns {
         if self.cut == CellCut::Nothing {
             let wide = |text: &str, width| fit(text, cells(text).max(width), Fit::Start);
-            return Fitted {
+            return FittedColumns {
                 left: wide(&entry.left, self.peer),
                 right: wide(&entry.right, self.peer),
                 member: wide(&entry.member, self.member),
@@ -92,7 +92,7 @@ impl Widths {
         let (from_right, right) = narrowed(&entry.right);
         let (from_left, left) = narrowed(&entry.left);
         let member = fit(&member, member_width, Fit::Start);
-        Fitted { left, right, member, rest: self.rest + from_right + from_left }
+        FittedColumns { left, right, member, rest: self.rest + from_right + from_left }
     }
 }
 

@@ -6,7 +6,7 @@ use serde::ser::Serializer;
 use super::tracks::Track;
 use crate::record::RecordedTime;
 
-/// One event; keys have the names of the format.
+/// One event. Its keys are defined by the format.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct TraceEvent<'a> {
     pub(super) ph: TraceEventPhase,
@@ -26,37 +26,37 @@ pub(super) struct TraceEvent<'a> {
     pub(super) args: Option<TraceEventArguments<'a>>,
 }
 
-/// What kind of event it is.
+/// The type of an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub(super) enum TraceEventPhase {
-    /// A span begins.
+    /// The start of a span.
     #[serde(rename = "B")]
     Begin,
-    /// The span that began last on its track ends.
+    /// The end of the span that began last on its track.
     #[serde(rename = "E")]
     End,
-    /// A point.
+    /// A single point in time.
     #[serde(rename = "i")]
     Instant,
-    /// A number that changes.
+    /// A new value of a number.
     #[serde(rename = "C")]
     Counter,
-    /// An arrow begins.
+    /// The start of an arrow.
     #[serde(rename = "s")]
     FlowStart,
-    /// An arrow ends.
+    /// The end of an arrow.
     #[serde(rename = "f")]
     FlowEnd,
-    /// A name for a track.
+    /// The name of a track.
     #[serde(rename = "M")]
     Metadata,
 }
 
-/// What there is to know about an event.
+/// Additional data of an event.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(untagged)]
 pub(super) enum TraceEventArguments<'a> {
-    /// Of a message, and of its reply.
+    /// Data of a message and its reply.
     Message {
         number: u64,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -70,13 +70,13 @@ pub(super) enum TraceEventArguments<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         error: Option<&'a str>,
     },
-    /// What a track is called.
+    /// The name of a track.
     Name { name: &'a str },
-    /// How many calls are pending.
+    /// The number of pending calls.
     Pending { pending: i64 },
 }
 
-/// Microseconds, with three places behind the point.
+/// A time in microseconds, written with three decimal places.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Micros {
     nanos: i64,

@@ -1,4 +1,4 @@
-//! Traces that ui.perfetto.dev, chrome://tracing and speedscope open: the "trace event format", as
+//! Traces for ui.perfetto.dev, chrome://tracing and speedscope, in the "trace event format" as
 //! JSON.
 
 mod event;
@@ -16,14 +16,18 @@ use event::{Micros, TraceEvent, TraceEventArguments, TraceEventPhase};
 use spans::{ConnectionSpan, Spans, TraceSpanRole};
 use tracks::{Track, Tracks};
 
-/// Writes the messages that are selected as a trace.
+/// Writes the selected messages as a trace.
 ///
-/// Each process has a track: what it calls, what it serves, and how many of its calls are pending;
-/// an arrow leads from each call to who serves it. Signals and calls without an answer are points.
-/// If the bus has recorded, what it did with each message is on its own track, with the search of match
-/// rules inside of the dispatch, a point for each of several copies where it was written, and services
-/// have calls from when they had them. If it is known when processes had a processor, a lane of each shows
-/// that. Times are microseconds since the first of it.
+/// Each process has a track with its calls, the calls that it serves, and its number of pending
+/// calls. An arrow leads from each call to its service. Signals and calls without a reply are
+/// points. If the bus recorded itself, its handling of each message is on its own track, with the
+/// search of match rules inside of the dispatch, and a point for each of several copies where it
+/// was written; services then have calls from the time when they received them. If processor times
+/// are known, each process has a lane with them. Times are microseconds since the earliest event.
+///
+/// # Errors
+///
+/// If writing to `out` fails.
 pub fn chrome_trace<'c>(
     capture: &'c Capture,
     mut selects: impl FnMut(&CapturedMessage<'c>) -> bool,
@@ -53,7 +57,7 @@ pub fn chrome_trace<'c>(
 struct ChromeTraceWriter<'c, W> {
     capture: &'c Capture,
     tracks: Tracks<'c>,
-    /// The time that is 0.
+    /// The time that is written as 0.
     start: RecordedTime,
     out: W,
     is_first: bool,
@@ -100,8 +104,8 @@ impl<W: Write> ChromeTraceWriter<'_, W> {
             self.matching(inside, span, track)?;
         }
         if phase == TraceEventPhase::Begin {
-            // Viewers match the end by name and arguments. A start with a length would be shorter to
-            // write, but viewers add the two as floating-point numbers, and then spans overlap.
+            // Viewers match the end by name and arguments. A start with a duration would be
+            // shorter, but viewers add the two as floating-point numbers, and then spans overlap.
             event.ph = TraceEventPhase::End;
             event.ts = Some(self.micros(span.to));
             self.event(&event)?;
@@ -109,7 +113,7 @@ impl<W: Write> ChromeTraceWriter<'_, W> {
         Ok(())
     }
 
-    /// The search of match rules, inside of the span that is open.
+    /// Writes the search of match rules inside of the open span.
     fn matching(
         &mut self,
         (from, to): (RecordedTime, RecordedTime),
@@ -134,12 +138,12 @@ impl<W: Write> ChromeTraceWriter<'_, W> {
         let mut event = TraceEvent::new(phase, "call", track);
         event.ts = Some(self.micros(span.from));
         event.id = span.message.map(|id| id.number());
-        // It ends in the span that begins there, not in the next one.
+        // The arrow ends in the span that begins there, not in the next one.
         event.bp = (phase == TraceEventPhase::FlowEnd).then_some("e");
         self.event(&event)
     }
 
-    /// What process and lane of a track are called.
+    /// Writes the names of the process and the lane of a track.
     fn announce(&mut self, track: Track, span: &ConnectionSpan) -> io::Result<()> {
         let process = self.tracks.process_label(span.peer);
         let mut event = TraceEvent::new(TraceEventPhase::Metadata, "process_name", track);
@@ -170,14 +174,14 @@ impl<W: Write> ChromeTraceWriter<'_, W> {
         }
     }
 
-    /// The method or signal of a span; of a reply that of its call.
+    /// The method or signal of a span; for a reply, the method of its call.
     fn member_of(&self, span: &ConnectionSpan) -> String {
         let message = span.message.map(|id| self.capture.message(id));
         let asked = message.map(|message| message.call().unwrap_or(message));
         asked.map(|asked| asked.full_member()).unwrap_or_default()
     }
 
-    /// How many calls each process has pending, whenever that changes.
+    /// Writes the number of pending calls of each process whenever it changes.
     fn counters(&mut self, spans: &[ConnectionSpan]) -> io::Result<()> {
         let calls = spans.iter().filter(|span| span.role == TraceSpanRole::Calls);
         let mut changes: Vec<_> = calls
@@ -206,7 +210,7 @@ impl<W: Write> ChromeTraceWriter<'_, W> {
     }
 }
 
-/// The connection that is the bus, if it ever said anything.
+/// The connection of the bus, if it sent a message.
 fn driver(capture: &Capture, bus: BusId) -> Option<crate::model::RecordedPeerId> {
     capture.directory().by_unique(bus, capture.driver())
 }

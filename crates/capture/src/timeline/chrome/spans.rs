@@ -1,4 +1,4 @@
-//! What is drawn of messages and start-ups.
+//! The spans of messages and starts of services in a trace.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::timeline::{
     BusPhase, BusTime, CallPhase, CallTimes, ProcessorRecord, StartUp, processes,
 };
 
-/// Something that one connection does for a while.
+/// An activity of one connection over a time span.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct ConnectionSpan {
     pub(super) from: RecordedTime,
@@ -20,9 +20,10 @@ pub(super) struct ConnectionSpan {
     pub(super) peer: RecordedPeerId,
     pub(super) role: TraceSpanRole,
     pub(super) message: Option<CapturedMessageId>,
-    /// A part of it that has a name of its own: of [`TraceSpanRole::Dispatches`], the search of match rules.
+    /// A part of the span with its own name: for [`TraceSpanRole::Dispatches`], the search of match
+    /// rules.
     pub(super) inside: Option<(RecordedTime, RecordedTime)>,
-    /// Of [`TraceSpanRole::Writes`], the number in the recipient's unique name.
+    /// For [`TraceSpanRole::Writes`], the number in the recipient's unique name.
     pub(super) recipient: Option<u64>,
 }
 
@@ -36,36 +37,36 @@ impl ConnectionSpan {
         Self { from, to, peer, role, message, inside: None, recipient: None }
     }
 
-    /// Whether it has no length, so that it can stand on a track together with spans.
+    /// Returns true if the span has no duration, so that it can share a track with spans.
     pub(super) fn is_point(&self) -> bool {
         self.from >= self.to
     }
 }
 
-/// What a connection does in a span.
+/// The activity of a connection in a span.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) enum TraceSpanRole {
-    /// It comes up.
+    /// The service is starting.
     Starts,
-    /// Its process has a processor.
+    /// The process has a processor.
     Runs,
-    /// It waits for the answer to its call.
+    /// The connection waits for the reply to its call.
     Calls,
-    /// It has a call of another, until it answers.
+    /// The connection serves a call until it replies.
     Serves,
-    /// The bus receives a message and finds out who gets it.
+    /// The bus receives a message and finds its recipients.
     Routes,
     /// The bus reads messages from a socket.
     Receives,
-    /// The bus finds out who gets a message.
+    /// The bus finds the recipients of a message.
     Dispatches,
-    /// The bus passes a message on.
+    /// The bus sends the copies of a message.
     Sends,
-    /// The bus writes one of several copies: from when the first bytes had left until all had.
+    /// The bus writes one of several copies, from the first bytes to the last.
     Writes,
-    /// A signal; a point.
+    /// The connection emits a signal, shown as a point.
     Emits,
-    /// It waits for an answer that is not in the recording.
+    /// The connection waits for a reply that is not in the recording.
     NeverAnswered,
 }
 
@@ -101,7 +102,8 @@ impl Spans {
         }
     }
 
-    /// When the processes of connections had a processor, on the track of the first connection of each.
+    /// Adds the times when processes had a processor, on the track of the first connection of each
+    /// process.
     pub(super) fn add_processors(&mut self, capture: &Capture, processors: &ProcessorRecord) {
         let peers = processes(capture);
         for (pid, from, to) in processors.spans() {
@@ -111,8 +113,8 @@ impl Spans {
         }
     }
 
-    /// In the order of time; of spans that begin together the longer first. Messages that the bus read
-    /// together have one span for that.
+    /// Returns the spans in chronological order; of spans that begin together, the longer first.
+    /// Messages that the bus read together share one span for reading.
     pub(super) fn sorted(mut self) -> Vec<ConnectionSpan> {
         self.all.sort_by_key(|span| (span.from, std::cmp::Reverse(span.to), span.role));
         self.all.dedup_by(|next, span| {
@@ -129,9 +131,9 @@ impl Spans {
         processors: &ProcessorRecord,
     ) {
         let Some(duration) = call.duration() else { return self.add_unanswered(call) };
-        let way = CallTimes::of(call, processors);
+        let times = CallTimes::of(call, processors);
         let message = Some(call.id());
-        let delivered = way.map_or(call.at(), |way| call.at().after(way.delivered()));
+        let delivered = times.map_or(call.at(), |times| call.at().after(times.delivered()));
         let returned = call.at().after(duration);
         if let Some(peer) = call.from() {
             self.all.push(ConnectionSpan::new(
@@ -142,7 +144,8 @@ impl Spans {
             ));
         }
         if let Some(peer) = reply.from() {
-            let to = way.map_or(reply.at(), |way| delivered.after(way.time(CallPhase::Service)));
+            let to =
+                times.map_or(reply.at(), |times| delivered.after(times.time(CallPhase::Service)));
             self.all.push(ConnectionSpan::new(
                 peer,
                 TraceSpanRole::Serves,
@@ -152,7 +155,8 @@ impl Spans {
         }
     }
 
-    /// It lasts until the caller left, or the recording ended.
+    /// Adds a call without a reply, which lasts until the caller disconnected or the recording
+    /// ended.
     fn add_unanswered(&mut self, call: &CapturedMessage<'_>) {
         let Some(peer) = call.from() else { return };
         let to = call.at().after(call.waited().unwrap_or_default());
@@ -167,7 +171,7 @@ impl Spans {
         }
     }
 
-    /// What the bus has stamped of a message.
+    /// Adds the phases of a message that the bus measured.
     fn add_bus(&mut self, message: &CapturedMessage<'_>) {
         let Some((time, copies)) = BusTime::of(message).zip(message.deliveries()) else { return };
         let Some(peer) = driver(message.capture(), message.bus()) else { return };
@@ -190,7 +194,7 @@ impl Spans {
         }
         for copy in copies {
             let Some((begun, written)) = copy.begun_after.zip(copy.written_after) else { continue };
-            // A single copy has left when its message is sent.
+            // A single copy is written when its message is sent.
             if copies.len() > 1 || begun < written {
                 let recipient = Some(copy.recipient);
                 self.all.push(ConnectionSpan {

@@ -1,4 +1,4 @@
-//! Processes and their lanes.
+//! The processes of a trace and their lanes.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use super::spans::{ConnectionSpan, TraceSpanRole};
 use crate::model::{Capture, RecordedPeerId};
 use crate::timeline::lanes::Lanes;
 
-/// A lane of a process, by the numbers that the format has for processes and threads.
+/// A lane of a process, identified by the numbers that the format has for processes and threads.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Track {
     pub(super) process: u32,
@@ -27,10 +27,10 @@ impl<'c> Tracks<'c> {
         Self { capture, lanes: HashMap::default(), threads: HashMap::default() }
     }
 
-    /// The track for a span, and whether it is used for the first time.
+    /// Returns the track for a span, and true if it is used for the first time.
     pub(super) fn place(&mut self, span: &ConnectionSpan) -> (Track, bool) {
         let group = match span.role {
-            // The bus does one after the other, so they stand on one lane.
+            // The bus handles messages one by one, so these spans share a lane.
             TraceSpanRole::Receives | TraceSpanRole::Dispatches => TraceSpanRole::Routes,
             role => role,
         };
@@ -44,7 +44,7 @@ impl<'c> Tracks<'c> {
         (Track { process: self.process(span.peer), thread }, thread == next)
     }
 
-    /// The number of the process behind a connection, or one that no process has.
+    /// The process id of a connection, or an unused number if it is unknown.
     pub(super) fn process(&self, peer: RecordedPeerId) -> u32 {
         let process = self.capture.directory().peer(peer).process.as_ref();
         process
@@ -59,7 +59,7 @@ impl<'c> Tracks<'c> {
         }
     }
 
-    /// What a lane is called: what the connection does there, and its unique name.
+    /// The label of a lane: the activity of the connection, and its unique name.
     pub(super) fn lane_label(&self, span: &ConnectionSpan) -> String {
         let unique = self.capture.strings().get(self.capture.directory().peer(span.peer).unique);
         let what = match span.role {
@@ -77,5 +77,5 @@ impl<'c> Tracks<'c> {
     }
 }
 
-/// More processes than that Linux never numbers.
+/// Linux never uses larger process ids.
 const PROCESSES_MAX: u32 = 1 << 22;

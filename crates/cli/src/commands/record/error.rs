@@ -3,7 +3,7 @@
 use std::io;
 
 use capture::record::EndCause;
-use recorder::{SessionStartError, TapeError};
+use recorder::{RecordingWriteError, SessionStartError};
 
 use crate::exit::ExitError;
 use crate::guest::GuestError;
@@ -23,7 +23,7 @@ pub(crate) enum RecordError {
     #[error(transparent)]
     Guest(#[from] GuestError),
     #[error(transparent)]
-    Tape(#[from] TapeError),
+    Write(#[from] RecordingWriteError),
     /// The recording ended before it was asked to.
     #[error("{}", match .0 {
         EndCause::NoBus => "no bus is left to record",
@@ -39,7 +39,7 @@ impl ExitError for RecordError {
         match self {
             Self::Terminal | Self::NotAFile => 2,
             Self::Guest(error) => error.status(),
-            Self::Start(_) | Self::Tape(_) | Self::Ended(_) | Self::System(_) => 1,
+            Self::Start(_) | Self::Write(_) | Self::Ended(_) | Self::System(_) => 1,
         }
     }
 }

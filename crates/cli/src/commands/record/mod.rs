@@ -15,8 +15,9 @@ use capture::query::Query;
 use capture::record::EndCause;
 use clap::Args;
 use recorder::{
-    BusPlace, ObjectIntrospection, ProcessorRecording, RecordingOptions, RecordingPace,
-    RecordingSession, SessionLimits, SessionReport, SessionTurn, Tape, TapeDestination, origin,
+    BusPlace, ObjectIntrospection, ProcessorRecording, RecordingDestination, RecordingOptions,
+    RecordingPace, RecordingSession, RecordingWriter, SessionLimits, SessionReport, SessionTurn,
+    origin,
 };
 use sys::poll::{Events, Interest, Poller};
 use sys::signals::{ProcessSignal, SignalSource};
@@ -89,7 +90,9 @@ impl RecordArgs {
         let bodies = self.bodies();
         let stdout = self.standard_output()?;
         // A new name is chosen when the file is created.
-        let open = || Tape::open(stdout.unwrap_or_else(|| self.file()), bodies, origin(PROGRAM));
+        let open = || {
+            RecordingWriter::open(stdout.unwrap_or_else(|| self.file()), bodies, origin(PROGRAM))
+        };
         let session = RecordingSession::start(&places, &wanted, open, limits)?;
         if let Bodies::Cut(kept) = bodies
             && kept < HEADERS_FIT
@@ -135,7 +138,7 @@ impl RecordArgs {
     }
 
     /// Standard output, if it is the destination of the recording.
-    fn standard_output(&self) -> Result<Option<TapeDestination>, RecordError> {
+    fn standard_output(&self) -> Result<Option<RecordingDestination>, RecordError> {
         if self.output.as_deref() != Some(Path::new("-")) {
             return Ok(None);
         }
@@ -145,14 +148,14 @@ impl RecordArgs {
         }
     }
 
-    fn file(self) -> TapeDestination {
+    fn file(self) -> RecordingDestination {
         let path = self.output.unwrap_or_else(new_name);
         match (self.trigger, self.ring) {
             (Some(query), size) => {
-                TapeDestination::Trigger { path, size: size.unwrap_or(TRIGGER_SIZE), query }
+                RecordingDestination::Trigger { path, size: size.unwrap_or(TRIGGER_SIZE), query }
             }
-            (None, Some(size)) => TapeDestination::Ring { path, size },
-            (None, None) => TapeDestination::File(path),
+            (None, Some(size)) => RecordingDestination::Ring { path, size },
+            (None, None) => RecordingDestination::File(path),
         }
     }
 }
@@ -167,7 +170,9 @@ pub(crate) struct ActiveRecording {
 impl ActiveRecording {
     /// Records one bus into a file, without showing the progress.
     pub(crate) fn of(place: BusPlace, path: PathBuf) -> Result<Self, RecordError> {
-        let open = || Tape::open(TapeDestination::File(path), Bodies::Whole, origin(PROGRAM));
+        let open = || {
+            RecordingWriter::open(RecordingDestination::File(path), Bodies::Whole, origin(PROGRAM))
+        };
         let session = RecordingSession::start(
             &[place],
             &RecordingOptions::default(),
@@ -334,12 +339,12 @@ fn heed(signals: &SignalSource, guest: Option<&mut Guest>) -> io::Result<bool> {
     Ok(is_asked)
 }
 
-fn standard_output() -> Result<TapeDestination, RecordError> {
+fn standard_output() -> Result<RecordingDestination, RecordError> {
     if stdout().is_terminal() {
         return Err(RecordError::Terminal);
     }
     let descriptor = stdout().as_fd().try_clone_to_owned()?;
-    Ok(TapeDestination::Open(File::from(descriptor)))
+    Ok(RecordingDestination::Open(File::from(descriptor)))
 }
 
 /// The first name without a file: `recording.pcapng`, `recording-2.pcapng`, ...

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use capture::query::OfRecorder;
+use capture::query::RecorderMessageCount;
 use capture::record::EndCause;
 use capture::text::units::{bytes, count, counted, duration, elapsed};
-use recorder::{RecordingSession, RecordingTally, SessionReport, Watching};
+use recorder::{FollowedProcesses, RecordingSession, RecordingTally, SessionReport};
 use sys::clock::monotonic;
 
 use crate::output::complain;
@@ -90,7 +90,7 @@ pub(crate) fn report(summary: &SessionReport) -> String {
         span.as_secs_f64(),
         tally.losses,
     );
-    if let Some(sentence) = OfRecorder::new(tally.of_recorder).sentence() {
+    if let Some(sentence) = RecorderMessageCount::new(tally.of_recorder).sentence() {
         let _ = writeln!(text, "{sentence}");
     }
     let read = tally.messages + tally.of_recorder;
@@ -106,7 +106,7 @@ pub(crate) fn report(summary: &SessionReport) -> String {
             duration(late.by)
         );
     }
-    if let Some(Watching { watched, refused }) = watching {
+    if let Some(FollowedProcesses { watched, refused }) = watching {
         let watched = counted(*watched, "process", "processes");
         let _ = writeln!(text, "switches of {watched}; {refused} could not be watched");
     }
@@ -147,7 +147,7 @@ mod tests {
             span: Duration::from_millis(2500),
             cause: EndCause::NoBus,
             used: Duration::from_millis(20),
-            watching: Some(Watching { watched: 3, refused: 1 }),
+            watching: Some(FollowedProcesses { watched: 3, refused: 1 }),
             late: ReadingLateness::default(),
         };
         let expected = "recorded 1,000 messages, 2.0 KiB, in 2.5 s, until the last bus disconnected: nothing lost\n\

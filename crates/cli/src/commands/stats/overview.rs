@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use capture::Capture;
-use capture::query::{OfRecorder, Query};
+use capture::query::{Query, RecorderMessageCount};
 use capture::record::EndCause;
 use capture::statistics::{Caveat, CopyStatistics, GroupKeyKind, GroupedTraffic, Summary};
 use capture::table::DataTable;
@@ -27,7 +27,7 @@ pub(super) struct Overview {
     summary: Summary,
     copies: CopyStatistics,
     /// Messages that are not counted, because the recorder itself sent or got them.
-    recorder_messages: OfRecorder,
+    recorder_messages: RecorderMessageCount,
     ended: Vec<EndCause>,
     caveats: Vec<String>,
     senders: DataTable,

@@ -101,7 +101,7 @@ test("a finding is written as text", () => {
   expect(textOf(POLLING)).toBe(
     [
       "L12 polling (med, confidence high)",
-      "demo-poller (:1.9), demo-poller[7] asks com.example.Battery for GetAll every 200 ms, 99 times",
+      "demo-poller (:1.9), demo-poller[7] calls GetAll of com.example.Battery every 200 ms, 99 times",
       "Costs 99 calls, 2.00 KiB.",
       "See 99 messages, first 68, 95, 117.",
       "Recommendation: Subscribe.",

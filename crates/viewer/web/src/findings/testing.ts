@@ -19,7 +19,7 @@ export const POLLING: Finding = {
   confidence: "high",
   who: { label: "demo-poller (:1.9)", stable: "demo-poller", process: "demo-poller[7]" },
   subject: "com.example.Battery",
-  says: "asks com.example.Battery for GetAll every 200 ms, 99 times",
+  says: "calls GetAll of com.example.Battery every 200 ms, 99 times",
   advice: "Subscribe.",
   cost: { ...NOTHING, calls: 99, bytes: 2048 },
   cost_ns: 3e6,

@@ -59,20 +59,20 @@ export interface Argument {
   readonly type: string;
 }
 
-/** The letter of a basic type in signatures. */
+/** The type code of a basic type in signatures. */
 export type BasicCode = "y" | "b" | "n" | "q" | "i" | "u" | "x" | "t" | "d" | "s" | "o" | "g" | "h";
 
 /** A bus, and how it was captured. */
 export interface Bus {
-  /** Its address, if it is known. */
+  /** The address of the bus, if it is known. */
   readonly address: string | null;
-  /** The file that it was read from, as an index. */
+  /** The index of the file that it was read from. */
   readonly file: number;
-  /** Its name on the page. */
+  /** The name of the bus on the page. */
   readonly label: string;
-  /** How its messages were captured. */
+  /** The method by which its messages were captured. */
   readonly method: CaptureMethod;
-  /** Whether the contents of its messages were removed. */
+  /** True if the contents of its messages were redacted. */
   readonly redacted: boolean;
 }
 
@@ -121,79 +121,79 @@ export interface CallCommands {
   readonly gdbus: string;
 }
 
-/** How messages of a bus were captured. It determines what a recording can show. */
+/** The method by which messages of a bus were captured. It determines what a recording can show. */
 export type CaptureMethod = "unknown" | "trace" | "monitor" | "eavesdrop";
 
 /** A cell of a table; null if the value is unknown or absent. */
 export type Cell = string | number | null;
 
-/** What the JSON of a frame says about a column of it. */
+/** The description of a column in the JSON of a frame. */
 export interface ColumnHead {
-  /** How many numbers the column has. */
+  /** The number of numbers in the column. */
   readonly length: number;
-  /** The name. */
+  /** The name of the column. */
   readonly name: ColumnName;
-  /** How the numbers are stored. */
+  /** The storage type of the numbers. */
   readonly type: ColumnType;
-  /** The value of all numbers of the type `same`. */
+  /** The value of all numbers, if the type is `same`. */
   readonly value?: number;
 }
 
 /** The names of all columns in all frames. */
 export type ColumnName = "step" | "at" | "kind" | "flags" | "health" | "bus" | "from" | "to" | "destination" | "path" | "interface" | "member" | "answers" | "size" | "routed" | "delivered" | "copies" | "recipients" | "selected" | "file" | "peer" | "until" | "on";
 
-/** How the numbers of a column are stored. */
+/** The storage type of a column. */
 export type ColumnType = "u8" | "u32" | "f64" | "i8" | "i16" | "same";
 
 /** A command that sends a message like another one. */
 export type CommandText = { readonly name: string; readonly text: string } | { readonly name: string; readonly why: string };
 
-/** Differences between two recordings. */
+/** The differences between two recordings. */
 export interface CompareAnswer {
-  /** How many members were used before and after. */
+  /** The number of members that were used before and after. */
   readonly members: readonly [number, number];
-  /** The differences beyond noise. */
+  /** The differences that exceed the noise. */
   readonly table: TableData;
 }
 
-/** How a query can continue. */
+/** The texts with which a query can continue. */
 export interface Completions {
-  /** First byte that an offer replaces. */
+  /** The first byte that an offer replaces. */
   readonly from: number;
-  /** The offers, the most likely one first. */
+  /** The offers, the most likely first. */
   readonly offers: readonly Offer[];
-  /** End of the bytes that an offer replaces. */
+  /** The end of the bytes that an offer replaces. */
   readonly to: number;
 }
 
-/** How sure it is. */
+/** The confidence of a rule in its finding. */
 export type Confidence = "low" | "medium" | "high";
 
 /** A copy of a message for one recipient. */
 export interface CopyEntry {
-  /** Nanoseconds until its first bytes were written. */
+  /** Nanoseconds until the first bytes of the copy were written. */
   readonly begun_after_ns: number | null;
   /** The unique name of the recipient. */
   readonly recipient: string;
-  /** Match rules of the recipient that match; 0 if the message is addressed to it. */
+  /** The number of match rules of the recipient that match; 0 if the message is addressed to it. */
   readonly rules: number;
-  /** Nanoseconds until all of its bytes were written. */
+  /** Nanoseconds until all bytes of the copy were written. */
   readonly written_after_ns: number | null;
 }
 
-/** What something costs. The parts are compared by `Cost::as_time`. */
+/** The cost of a problem. `Cost::as_time` converts its parts to one measure. */
 export interface Cost {
-  /** Bytes that need not travel. */
+  /** The number of bytes that were transferred unnecessarily. */
   readonly bytes: number;
-  /** Calls that need not be. */
+  /** The number of unnecessary calls. */
   readonly calls: number;
-  /** The longest of them; zero if it is unknown. */
+  /** The longest wait; zero if it is unknown. */
   readonly longest_wait_ns: number;
-  /** How long programs waited: the sum of all waits, which may overlap. */
+  /** The sum of the waits of all programs, which may overlap. */
   readonly waited_ns: number;
-  /** How many waits were added up. */
+  /** The number of waits in the sum. */
   readonly waits: number;
-  /** Times that a program was woken for nothing. */
+  /** The number of unnecessary wake-ups of programs. */
   readonly wake_ups: number;
 }
 
@@ -209,17 +209,17 @@ export interface Descriptor {
  */
 export type EmitsChange = "value" | "invalidates" | "const" | "no";
 
-/** Why the recording is incomplete. */
+/** The reasons why the recording is incomplete. */
 export interface EndingAnswer {
-  /** One sentence for each reason; none if the recording is complete. */
+  /** One sentence for each reason; empty if the recording is complete. */
   readonly incomplete: readonly string[];
 }
 
-/** Messages that show something. */
+/** The messages that show a problem. */
 export interface Evidence {
-  /** How many there are in all. */
+  /** The total number of messages. */
   readonly count: number;
-  /** The numbers of the first few, from 1. */
+  /** The numbers of the first messages, at most `Evidence::FIRST`, starting at 1. */
   readonly first: readonly number[];
 }
 
@@ -237,63 +237,69 @@ export interface Failure {
   readonly sentence: string;
 }
 
-/** A finding with the texts of its rule. */
+/** A finding, with the texts of its rule. */
 export interface Finding {
-  /** What to do about it. */
+  /** The advice of the rule. */
   readonly advice: string;
   /** The command that shows whether a change has helped. */
   readonly check?: string;
-  /** How sure it is. */
+  /** The confidence of the rule. */
   readonly confidence: Confidence;
-  /** What it costs, as far as the recording shows. */
+  /** The cost, as far as the recording shows it. */
   readonly cost: Cost;
-  /** All parts of its cost in one measure, in nanoseconds. */
+  /** The total cost as a time, in nanoseconds. */
   readonly cost_ns: number;
-  /** The messages that show it. */
+  /** The messages that show the problem. */
   readonly evidence: Evidence;
-  /** A query for the messages in question, by which to see whether a change has helped. */
+  /**
+   * A query for the affected messages, to check whether a change has helped; empty if there is
+   * none.
+   */
   readonly query: string;
-  /** The rule. */
+  /** The rule that found the problem. */
   readonly rule: string;
-  /** What they do, as a sentence about them: "asks X every 200 ms, 150 times". */
+  /** A predicate about the party that describes the problem: "calls X every 200 ms, 150 times". */
   readonly says: string;
-  /** How bad it is. */
+  /** The severity, from the cost or fixed by the rule. */
   readonly severity: Severity;
-  /** What it is about, in a form that is the same in another recording: a member, a name. */
+  /** The subject in a form that is the same in every recording, such as a member or a name. */
   readonly subject: string;
   /** The title of the rule. */
   readonly title: string;
-  /** Who does it. */
+  /** The program, name or service that causes the problem. */
   readonly who: FindingParty;
 }
 
-/** A party to a finding. */
+/** The program, name or service that a finding is about. */
 export interface FindingParty {
-  /** What to call it in this recording. */
+  /** The name to display for this recording. */
   readonly label: string;
-  /** Its program and process, if they are known. */
+  /** The program and its process id, if known. */
   readonly process?: string;
-  /** What to call it in any recording: a name or a program; `-` if only its unique name is known. */
+  /**
+   * The name that is the same in every recording: a well-known name or a program; `-` if only
+   * the unique name is known.
+   */
   readonly stable: string;
-  /** Its systemd unit, if it is known. */
+  /** The systemd unit, if known. */
   readonly unit?: string;
 }
 
-/** What the linter found, with the rules that were applied. */
+/** The findings of the linter, with the rules that were applied. */
 export interface FindingsAnswer {
-  /** Connections. */
+  /** The number of connections, except connections of the recorder. */
   readonly connections: number;
-  /** The findings, the worst one first. */
+  /** The findings, the most important first. */
   readonly findings: readonly Finding[];
-  /** Connections whose process is known. */
+  /** The number of findings that a baseline lists. */
   readonly known: number;
-  /** Messages that were checked. */
+  /** The number of messages that were checked. */
   readonly messages: number;
-  /** Messages of the recorder, which were not checked. */
-  readonly recorder_messages: OfRecorder;
+  /** The number of messages from or to the recorder, which were not checked. */
+  readonly recorder_messages: RecorderMessageCount;
   /** The rules that were applied. */
   readonly rules: readonly Rule[];
-  /** Nanoseconds from the first message to the last. */
+  /** The nanoseconds from the first message to the last. */
   readonly span_ns: number;
 }
 
@@ -331,13 +337,13 @@ export interface HeardSignal {
   readonly sender: string;
 }
 
-/** What the stream begins with. */
+/** The content of the first frame. */
 export interface HelloHead {
-  /** Whether the page may call methods and set properties. */
+  /** True if the page may call methods and set properties. */
   readonly calls: boolean;
-  /** What the page shows. */
+  /** The kind of data on the page. */
   readonly mode: PageMode;
-  /** Whether the page can ask the bus for its objects. */
+  /** True if the page can read the objects on the bus. */
   readonly objects: boolean;
   /** The version of the program. */
   readonly program: string;
@@ -347,71 +353,71 @@ export interface HelloHead {
   readonly version: number;
 }
 
-/** How long the bus had a message. */
+/** The time that a message spent inside the bus. */
 export interface InBus {
-  /** Phases; they add up to `total_ns`. */
+  /** The phases; their durations add up to `total_ns`. */
   readonly phases: readonly PhaseTime[];
-  /** Nanoseconds until the bus had queued all copies. */
+  /** Nanoseconds until all copies were queued. */
   readonly routed_after_ns: number;
   /** Nanoseconds until the last copy was written; `None` if a copy was not written. */
   readonly total_ns: number | null;
 }
 
-/** Everything about one message. Texts that the message does not have are empty. */
+/** Everything that is known about one message. Absent texts are empty. */
 export interface MessageDetails {
-  /** Its arguments; none if they cannot be read. */
+  /** The arguments; empty if they cannot be decoded. */
   readonly arguments: readonly Value[];
-  /** When it was captured. */
+  /** The time when the message was captured. */
   readonly at: MessageTime;
-  /** Its bus. */
+  /** The bus of the message. */
   readonly bus: string;
-  /** Commands that send a message like it. */
+  /** Commands that send a message like this one. */
   readonly commands: readonly CommandText[];
-  /** Copies of the message, if the bus recorded them. */
+  /** The copies of the message, if the bus recorded them. */
   readonly deliveries: readonly CopyEntry[] | null;
-  /** Its destination. */
+  /** The destination of the message. */
   readonly destination: NamedPeer;
   /** Nanoseconds from the call to the reply. */
   readonly duration_ns: number | null;
-  /** Its flags, in words. */
+  /** The flags of the message, in words. */
   readonly flags: readonly string[];
-  /** Its row. */
+  /** The row of the message. */
   readonly id: number;
-  /** Phases of the message inside the bus, if the bus recorded them. */
+  /** The phases of the message inside the bus, if the bus recorded them. */
   readonly in_bus: InBus | null;
-  /** The interface. */
+  /** The interface of the member. */
   readonly interface: string;
-  /** Bytes of it that the recording has. */
+  /** The number of bytes that the recording contains. */
   readonly kept: number;
-  /** Its type, in words. */
+  /** The type of the message, in words. */
   readonly kind: string;
-  /** The method or signal; the name of an error. */
+  /** The method or the signal; for an error, the name of the error. */
   readonly member: string;
-  /** The row of the call that it answers, or of the reply to it. */
+  /** The row of the reply to this call, or of the call that this message replies to. */
   readonly partner: number | null;
-  /** The object. */
+  /** The path of the object. */
   readonly path: string;
-  /** Phases of the call and its reply, if the bus recorded them. */
+  /** The phases of the call and its reply, if the bus recorded them. */
   readonly phases: readonly PhaseTime[] | null;
-  /** Why its contents are unknown or not to be trusted. */
+  /** The reason why the content is unknown or unreliable. */
   readonly problem: string | null;
-  /** The serial number of the call that it answers, otherwise 0. */
+  /** The serial number of the call that it replies to; 0 if it is not a reply. */
   readonly reply_serial: number;
-  /** Its sender. */
+  /** The sender of the message. */
   readonly sender: NamedPeer;
-  /** Its serial number. */
+  /** The serial number of the message. */
   readonly serial: number;
-  /** Types of the arguments. */
+  /** The types of the arguments, as a signature. */
   readonly signature: string;
-  /** Bytes on the wire. */
+  /** The size on the wire, in bytes. */
   readonly size: number;
   /** All types in the arguments. */
   readonly types: TypeTable;
-  /** File descriptors that it carried. */
+  /** The number of file descriptors that the message carried. */
   readonly unix_fds: number;
 }
 
-/** When a message was captured. */
+/** The time when a message was captured. */
 export interface MessageTime {
   /** Nanoseconds since the first message of the recording. */
   readonly since_start_ns: number;
@@ -428,13 +434,13 @@ export interface MessagesHead {
   readonly at?: number;
   /** All buses of the recording. */
   readonly buses: readonly Bus[];
-  /** Messages of this frame. */
+  /** The number of messages in this frame. */
   readonly count: number;
   /** Files that the recording was read from. */
   readonly files: readonly string[];
   /** Row of the first message of this frame. */
   readonly first: number;
-  /** Index of the first of `strings`. */
+  /** The index of the first text in `strings`. */
   readonly first_string: number;
   /** Times that do not fit into 32 bits: the column, the row within this frame, and nanoseconds. */
   readonly long?: readonly (readonly [ColumnName, number, number])[];
@@ -444,7 +450,7 @@ export interface MessagesHead {
   readonly start_ns: string;
   /** Texts that were not sent before. */
   readonly strings: readonly string[];
-  /** Messages that the recording has by now. */
+  /** The number of messages in the recording so far. */
   readonly total: number;
 }
 
@@ -462,13 +468,13 @@ export interface Method {
   readonly results: readonly Argument[];
 }
 
-/** A point in the start of a service. */
+/** A point in time in the start of a service. */
 export interface Milestone {
-  /** The time. */
+  /** The time of the milestone. */
   readonly at: number;
   /** The row of the message that shows it. */
   readonly message: number | null;
-  /** What happened, in words. */
+  /** A description of the event. */
   readonly what: string;
 }
 
@@ -505,7 +511,7 @@ export interface NameOwner {
   readonly label?: string;
   /** The process ID of the process. */
   readonly pid?: number;
-  /** When the process was started. */
+  /** The time when the process was started. */
   readonly started?: Time;
   /** The user ID that it runs as. */
   readonly uid?: number;
@@ -517,11 +523,11 @@ export interface NameOwner {
 
 /** A name in a message, and the connection that had it at that time. */
 export interface NamedPeer {
-  /** What the page calls the connection. */
+  /** The label of the connection on the page. */
   readonly label: string | null;
-  /** The name as the message has it. */
+  /** The name as it appears in the message. */
   readonly name: string;
-  /** The connection. */
+  /** The index of the connection. */
   readonly peer: number | null;
 }
 
@@ -563,65 +569,62 @@ export interface ObjectProperty {
   readonly value?: TypedValue;
 }
 
-/** The number of messages that are left out because they are from or to the recorder. */
-export type OfRecorder = number;
-
-/** A text that a query can continue with. */
+/** A text with which a query can continue. */
 export interface Offer {
-  /** What it means, in a few words; empty if that is obvious. */
+  /** A short explanation; empty if the text is obvious. */
   readonly about: string;
-  /** The text. */
+  /** The text to insert. */
   readonly text: string;
 }
 
-/** What the page shows. */
+/** The kind of data that a page shows. */
 export type PageMode = "recording" | "live" | "embedded";
 
 /** A connection. Times are nanoseconds since the first message. */
 export interface Peer {
-  /** When it connected, if that was recorded. */
+  /** The time when it connected, if recorded. */
   readonly arrived: number | null;
-  /** Its bus, as an index. */
+  /** The index of its bus. */
   readonly bus: number;
-  /** Its number in this recording. */
+  /** The index of the connection in this recording. */
   readonly id: number;
   /** A well-known name, or the program with the unique name, or only the unique name. */
   readonly label: string;
-  /** When it disconnected, if that was recorded. */
+  /** The time when it disconnected, if recorded. */
   readonly left: number | null;
   /** Well-known names that it has owned. */
   readonly names: readonly string[];
   /** The process that has the connection, if it is known. */
   readonly process: Process | null;
-  /** Whether it exists to make the recording. */
+  /** True if the connection exists only to make the recording. */
   readonly recorder: boolean;
-  /** Its unique name. */
+  /** The unique name of the connection. */
   readonly unique: string;
-  /** Why the bus disconnected it. */
+  /** The reason why the bus disconnected it. */
   readonly why: string | null;
 }
 
-/** How long one phase took. */
+/** The duration of one phase. */
 export interface PhaseTime {
-  /** Nanoseconds. */
+  /** The duration in nanoseconds. */
   readonly ns: number;
   /** The phase, in words. */
   readonly phase: string;
 }
 
-/** A process that has a connection. Facts that are unknown are `None`. */
+/** The process of a connection. Unknown facts are `None`. */
 export interface Process {
-  /** Words of the command line. */
+  /** The words of the command line. */
   readonly command: readonly string[];
   /** Path of the executable. */
   readonly exe: string | null;
-  /** Process id. */
+  /** The process id (pid). */
   readonly pid: number | null;
   /** The usual name of the program. */
   readonly program: string | null;
-  /** User id. */
+  /** The user id (uid). */
   readonly uid: number | null;
-  /** The systemd unit. */
+  /** The systemd unit of the process. */
   readonly unit: string | null;
 }
 
@@ -630,49 +633,52 @@ export type ReadText =
   | { readonly arguments: readonly Json[] }
   | { readonly problem: { readonly column: number | null; readonly sentence: string } };
 
+/** The number of messages that are left out because they are from or to the recorder. */
+export type RecorderMessageCount = number;
+
 /** An answer with all types that it mentions, or the reason why the request failed. */
 export type ReplyBusAnswer = { readonly answer: BusAnswer; readonly types: TypeTable } | { readonly failure: string };
 
 /** An answer with all types that it mentions, or the reason why the request failed. */
 export type ReplyWatchEvent = { readonly answer: WatchEvent; readonly types: TypeTable } | { readonly failure: string };
 
-/** A rule of the linter, with the texts of `diligence lint --explain`. */
+/** A lint rule, with the texts of `diligence lint --explain`. */
 export interface Rule {
-  /** What to do about a finding. */
+  /** The advice of the rule. */
   readonly advice: string;
-  /** Its number: `L07`. */
+  /** The id of the rule, like `L07`. */
   readonly id: string;
-  /** What a finding means. */
+  /** The explanation of the problem. */
   readonly meaning: string;
-  /** What a recording must have for it, in words. */
+  /** The content that the rule needs in a recording, in words. */
   readonly needs: string;
-  /** What decides how bad a finding is, in words: `by cost`. */
+  /** The way in which the severity is determined, in words, like `by cost`. */
   readonly severity: string;
-  /** The limits that it applies, with their sources. */
+  /** The thresholds of the rule, with their sources. */
   readonly thresholds: readonly string[];
-  /** Its title. */
+  /** The title of the rule. */
   readonly title: string;
 }
 
 /** A file with messages. */
 export interface SaveAnswer {
-  /** How many messages the file has. */
+  /** The number of messages in the file. */
   readonly messages: number;
 }
 
-/** Which messages are selected. */
+/** The number of selected messages, with notes. */
 export interface SelectAnswer {
-  /** How many messages are selected. */
+  /** The number of selected messages. */
   readonly count: number;
-  /** Why the query selects no message, as a sentence. */
+  /** The reason why the query selects no message, as a sentence. */
   readonly note: string | null;
   /** A sentence about hidden messages of the recorder. */
   readonly recorder: string | null;
-  /** How many messages the query could select. */
+  /** The number of messages that the query could select. */
   readonly total: number;
 }
 
-/** How bad something is. `Cost::severity` measures it. */
+/** The severity of a finding. `Cost::severity` derives it from the cost. */
 export type Severity = "info" | "low" | "med" | "high";
 
 /** A signal of an interface. */
@@ -687,135 +693,144 @@ export interface Signal {
   readonly name: string;
 }
 
-/** How a service started. Times are nanoseconds since the first message. */
+/** The start of a service. Times are nanoseconds since the first message. */
 export interface StartUp {
-  /** What is known about the start, in the order of time. */
+  /** The known milestones of the start, sorted by time. */
   readonly milestones: readonly Milestone[];
   /** The first well-known name that it owned. */
   readonly name: string;
-  /** What the service did and waited for until it was up. */
+  /** The work and the waits of the service until it was ready. */
   readonly path: readonly Step[];
-  /** Its connection. */
+  /** The connection of the service. */
   readonly peer: number;
 }
 
 /** A table of statistics. */
 export interface StatisticsAnswer {
-  /** What the table shows, in words. */
+  /** A description of the table. */
   readonly about: string;
   /** The name of the table. */
   readonly subject: string;
-  /** The table. */
+  /** The content of the table. */
   readonly table: TableData;
 }
 
-/** A stretch of time in the start of a service. */
+/** A time span in the start of a service. */
 export interface Step {
-  /** How many calls it is nested in. */
+  /** The number of calls in which it is nested. */
   readonly depth: number;
-  /** Its begin. */
+  /** The start of the span. */
   readonly from: number;
-  /** The connection that worked, or the row of the call that was waited for. */
+  /** The connection that worked, or the row of the call that the service waited for. */
   readonly id: number;
-  /** Its end. */
+  /** The end of the span. */
   readonly to: number;
-  /** What happened. */
+  /** The kind of the step. */
   readonly what: StepKind;
 }
 
-/** What happened in a stretch of time. */
+/** The kind of a step in the start of a service. */
 export type StepKind = "works" | "waits";
 
-/** The whole of a recording, or of what a query selects of it, in a few numbers. */
+/** The totals of a recording, or of the messages that a query selects. */
 export interface Summary {
   /**
-   * How often the clock was set back in the whole recording: see
+   * The number of times that the clock jumped back in the whole recording: see
    * `clock_set_back`(Capture::clock_set_back).
    */
   readonly backward: number;
-  /** Bytes that they had, whatever was kept. */
+  /** The size of the messages in bytes, including bytes that were not kept. */
   readonly bytes: number;
-  /** Calls that the bus answered with an error because the callee had left. */
+  /** The number of calls that the bus answered with an error because the callee had disconnected. */
   readonly callee_left: number;
-  /** Of these, calls whose callers left. */
+  /** The number of unanswered calls whose caller disconnected. */
   readonly caller_left: number;
-  /** Calls. */
+  /** The number of calls. */
   readonly calls: number;
-  /** Calls whose destination is unknown, because the capture cut headers. */
+  /** The number of calls with an unknown destination, because the capture cut headers. */
   readonly calls_to_unknown: number;
-  /** Messages of which a part was not kept. */
+  /** The number of messages that were not kept completely. */
   readonly cut: number;
-  /** Calls of the bus itself. */
+  /** The number of calls to the bus itself. */
   readonly driver_calls: number;
-  /** Messages to or from the bus itself. */
+  /** The number of messages to or from the bus itself. */
   readonly driver_messages: number;
-  /** Errors. */
+  /** The number of errors. */
   readonly errors: number;
-  /** Of these, messages of whose header a part was not kept. */
+  /** The number of messages whose header was not kept completely. */
   readonly headers_cut: number;
-  /** Messages that break a rule of the specification. */
+  /** The number of messages that violate the specification. */
   readonly invalid: number;
-  /** Replies that came after a time-out, or after the caller had left. */
+  /** The number of replies after a timeout, or after the caller had disconnected. */
   readonly late: number;
-  /** All messages. */
+  /** The number of messages. */
   readonly messages: number;
-  /** Replies to no recorded call. */
+  /** The number of replies without a recorded call. */
   readonly orphans: number;
-  /** Messages of which it is crossed out what they say. */
+  /** The number of messages whose body was redacted. */
   readonly redacted: number;
-  /** Returns. */
+  /** The number of successful replies. */
   readonly returns: number;
-  /** Signals. */
+  /** The number of signals. */
   readonly signals: number;
-  /** From the first to the last, by the clock. */
+  /** The time from the first message to the last. */
   readonly span_ns: number;
-  /** Calls that the bus answered with an error because the callee had not replied in time. */
+  /**
+   * The number of calls that the bus answered with an error because the callee had not replied
+   * in time.
+   */
   readonly time_outs: number;
-  /** Calls whose callers left before a reply, or were waiting when the recording ended. */
+  /**
+   * The number of calls whose caller disconnected before a reply, or was waiting when the
+   * recording ended.
+   */
   readonly unanswered: number;
-  /** Errors of the bus about messages other than calls, which it could not deliver: late replies mostly. */
+  /**
+   * The number of errors from the bus about messages other than calls that it could not deliver,
+   * mostly late replies.
+   */
   readonly undelivered: number;
-  /** Messages of other types, or that are too broken to say. */
+  /** The number of messages of other types, or whose type cannot be read. */
   readonly unknown: number;
-  /** Replies whose call is unknown, because the capture cut headers. */
+  /** The number of replies with an unknown call, because the capture cut headers. */
   readonly unknown_call: number;
-  /** Calls whose outcome is unknown, because the capture cut messages. */
+  /** The number of calls with an unknown outcome, because the capture cut messages. */
   readonly unknown_outcome: number;
-  /** Of these, calls whose callers were waiting when the recording ended. */
+  /** The number of unanswered calls whose caller was waiting when the recording ended. */
   readonly waiting: number;
 }
 
 /** Totals of a selection. */
 export interface SummaryAnswer {
-  /** What limits the meaning of the totals, in sentences. */
+  /** Sentences about facts that limit the meaning of the totals. */
   readonly caveats: readonly string[];
-  /** Why the recording ended, in words; one entry for each of its parts. */
+  /** The reason why the recording ended, in words; one entry for each of its parts. */
   readonly ended: readonly string[];
-  /** The totals. */
+  /** The totals of the selected messages. */
   readonly summary: Summary;
 }
 
-/** When processes ran. */
+/** The times when processes ran; the numbers are in columns. */
 export interface SwitchesAnswer {
-  /** Whether the recording knows when processes ran. */
+  /** True if the recording has the times when processes ran. */
   readonly is_recorded: boolean;
 }
 
 /** A column of a table. */
 export interface TableColumn {
-  /** Its name in the JSON that commands print. */
+  /** The key of the column in the JSON that commands print. */
   readonly key: string;
-  /** Its title. */
+  /** The title of the column. */
   readonly name: string;
-  /** What its numbers mean. */
+  /** The unit of its numbers. */
   readonly unit: Unit;
 }
 
-/** A table. Times are in nanoseconds, shares from 0 to 1. */
+/** A table. Times are in nanoseconds; shares range from 0 to 1. */
 export interface TableData {
-  /** The columns. */
+  /** The columns of the table. */
   readonly columns: readonly TableColumn[];
-  /** What limits the meaning of the numbers, in sentences. */
+  /** Sentences about facts that limit the meaning of the numbers. */
   readonly notes: readonly string[];
   /** The rows, each with one cell for each column. */
   readonly rows: readonly (readonly Cell[])[];
@@ -824,17 +839,17 @@ export interface TableData {
 /** A point in time: nanoseconds since 1970 by the clock of the recording machine. */
 export type Time = number;
 
-/** Where time went. */
+/** The time that calls and starts of services took. */
 export interface TimelineAnswer {
-  /** Which callers waited for which services. */
+  /** The callers and the services that they waited for. */
   readonly blocked: TableData;
-  /** Services that did not start. */
+  /** Services that failed to start. */
   readonly failed_starts: TableData;
-  /** What share of calls the bus took; `None` if it is unknown. */
+  /** The share of the calls' time that the bus took; `None` if it is unknown. */
   readonly shares: TableData | null;
-  /** The slowest calls. */
+  /** The slowest of the selected calls. */
   readonly slowest: TableData;
-  /** How services started. */
+  /** The starts of services. */
   readonly start_ups: readonly StartUp[];
 }
 
@@ -858,7 +873,7 @@ export interface TreeNode {
   readonly path: string;
 }
 
-/** What a type consists of. */
+/** The structure of a type. */
 export type TypeShape =
   | { readonly code: BasicCode; readonly kind: "basic" }
   | { readonly kind: "variant" }
@@ -867,7 +882,7 @@ export type TypeShape =
   | { readonly key: ValueType; readonly kind: "dictionary"; readonly value: ValueType }
   | { readonly fields: readonly ValueType[]; readonly kind: "structure" };
 
-/** All types that an answer mentions, by their signatures. */
+/** All types that occur in an answer, by their signatures. */
 export type TypeTable = { readonly [key: string]: ValueType };
 
 /** A value with its type. */
@@ -883,13 +898,13 @@ export type Unit = "text" | "count" | "bytes" | "time" | "share" | "rate" | "mea
 export type Value = { readonly name?: string; readonly type: string } & ({ readonly text: string } | { readonly bytes: string } | { readonly inside: Value } | { readonly items: readonly Value[]; readonly more?: number } | { readonly entries: readonly (readonly [Value, Value])[]; readonly more?: number });
 
 /**
- * A type. Arrays of bytes and dictionaries are kinds of their own, because the page shows and edits
+ * A type. Arrays of bytes and dictionaries have their own kinds, because the page shows and edits
  * them differently from other arrays.
  */
 export interface ValueType {
-  /** What the type consists of. */
+  /** The structure of the type. */
   readonly shape: TypeShape;
-  /** The type as a signature. */
+  /** The signature of the type. */
   readonly signature: string;
   /** The type in words. */
   readonly words: string;
@@ -915,13 +930,13 @@ export interface Watched {
   readonly service: string | null;
 }
 
-/** How many messages there are without each part of a selection; `None` for parts that are absent. */
+/** The number of messages without each part of a selection; `None` for absent parts. */
 export interface WithoutAnswer {
-  /** Without hidden connections. */
+  /** The number without hidden connections. */
   readonly hidden: number | null;
-  /** Without the query. */
+  /** The number without the query. */
   readonly query: number | null;
-  /** Without the stretch of time. */
+  /** The number without the time range. */
   readonly time: number | null;
 }
 
@@ -1004,20 +1019,20 @@ export type Question =
 export type Reply = "expected" | "unwanted";
 
 /**
- * Which messages are meant: those that a query selects, of a stretch of time, in which nobody is
- * involved who is hidden. The `Default` means all that the programs did.
+ * A selection of messages by a query, a time range and hidden connections. The `Default` selects
+ * all messages except messages of the recorder.
  */
 export interface Selection {
-  /** Nanoseconds since the first message, from which on messages are meant. */
+  /** The first selected time, in nanoseconds since the first message. */
   readonly from?: number | null | undefined;
   /**
-   * Places of connections in the recording. A message that one of them sends, or is addressed to,
-   * is not meant; nor is a reply of which that is so.
+   * The indexes of hidden connections. A message is not selected if one of them is its sender or
+   * destination. The reply to such a message is not selected either.
    */
   readonly hidden?: readonly number[] | undefined;
-  /** A query, in the language of all commands. */
+  /** A query, in the language that all commands use. */
   readonly query?: string | undefined;
-  /** Nanoseconds since the first message, before which messages are meant. */
+  /** The end of the selected time, in nanoseconds since the first message. */
   readonly until?: number | null | undefined;
 }
 
@@ -1064,7 +1079,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   Failure: {"properties":{"argument":{"minimum":0,"type":"integer"},"kind":{"type":"string"},"message":{"type":"string"},"name":{"type":"string"},"sentence":{"type":"string"}},"required":["kind","sentence"],"type":"object"},
   Finding: {"properties":{"advice":{"type":"string"},"check":{"type":"string"},"confidence":{"$ref":"#/$defs/Confidence"},"cost":{"$ref":"#/$defs/Cost"},"cost_ns":{"minimum":0,"type":"integer"},"evidence":{"$ref":"#/$defs/Evidence"},"query":{"type":"string"},"rule":{"type":"string"},"says":{"type":"string"},"severity":{"$ref":"#/$defs/Severity"},"subject":{"type":"string"},"title":{"type":"string"},"who":{"$ref":"#/$defs/FindingParty"}},"required":["title","advice","rule","severity","confidence","who","subject","says","cost","evidence","query","cost_ns"],"type":"object"},
   FindingParty: {"properties":{"label":{"type":"string"},"process":{"type":"string"},"stable":{"type":"string"},"unit":{"type":"string"}},"required":["label","stable"],"type":"object"},
-  FindingsAnswer: {"properties":{"connections":{"minimum":0,"type":"integer"},"findings":{"items":{"$ref":"#/$defs/Finding"},"type":"array"},"known":{"minimum":0,"type":"integer"},"messages":{"minimum":0,"type":"integer"},"recorder_messages":{"$ref":"#/$defs/OfRecorder"},"rules":{"items":{"$ref":"#/$defs/Rule"},"type":"array"},"span_ns":{"minimum":0,"type":"integer"}},"required":["messages","recorder_messages","span_ns","connections","known","findings","rules"],"type":"object"},
+  FindingsAnswer: {"properties":{"connections":{"minimum":0,"type":"integer"},"findings":{"items":{"$ref":"#/$defs/Finding"},"type":"array"},"known":{"minimum":0,"type":"integer"},"messages":{"minimum":0,"type":"integer"},"recorder_messages":{"$ref":"#/$defs/RecorderMessageCount"},"rules":{"items":{"$ref":"#/$defs/Rule"},"type":"array"},"span_ns":{"minimum":0,"type":"integer"}},"required":["messages","recorder_messages","span_ns","connections","known","findings","rules"],"type":"object"},
   FrameHead: {"oneOf":[{"$ref":"#/$defs/HelloHead","properties":{"kind":{"const":"hello","type":"string"}},"required":["kind"],"type":"object"},{"$ref":"#/$defs/MessagesHead","properties":{"kind":{"const":"messages","type":"string"}},"required":["kind"],"type":"object"},{"properties":{"disconnected":{"minimum":0,"type":"integer"},"kind":{"const":"missing","type":"string"},"overrun":{"minimum":0,"type":"integer"}},"required":["kind","overrun","disconnected"],"type":"object"},{"properties":{"before":{"minimum":0,"type":"integer"},"kind":{"const":"reset","type":"string"}},"required":["kind","before"],"type":"object"},{"properties":{"kind":{"const":"end","type":"string"},"why":{"type":["string","null"]}},"required":["kind","why"],"type":"object"},{"properties":{"answer":{"$ref":"#/$defs/AnswerBody"},"kind":{"const":"answer","type":"string"}},"required":["kind","answer"],"type":"object"},{"properties":{"column":{"minimum":0,"type":"integer"},"kind":{"const":"refusal","type":"string"},"message":{"type":"string"},"unfinished":{"type":"boolean"}},"required":["kind","message"],"type":"object"},{"properties":{"before":{"minimum":0,"type":"integer"},"kind":{"const":"moved","type":"string"}},"required":["kind","before"],"type":"object"}]},
   Heard: {"oneOf":[{"additionalProperties":false,"properties":{"signal":{"$ref":"#/$defs/HeardSignal"}},"required":["signal"],"type":"object"},{"additionalProperties":false,"properties":{"lost":{"properties":{"count":{"minimum":0,"type":"integer"}},"required":["count"],"type":"object"}},"required":["lost"],"type":"object"}]},
   HeardSignal: {"properties":{"arguments":{"items":{"$ref":"#/$defs/TypedValue"},"type":"array"},"at_us":{"minimum":0,"type":"integer"},"descriptors":{"items":{"$ref":"#/$defs/Descriptor"},"type":"array"},"failure":{"$ref":"#/$defs/Failure"},"interface":{"type":"string"},"member":{"type":"string"},"path":{"type":"string"},"sender":{"type":"string"}},"required":["at_us","sender","path","interface","member"],"type":"object"},
@@ -1080,13 +1095,13 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   NamedPeer: {"properties":{"label":{"type":["string","null"]},"name":{"type":"string"},"peer":{"minimum":0,"type":["integer","null"]}},"required":["name","peer","label"],"type":"object"},
   ObjectInterface: {"properties":{"annotations":{"items":{"$ref":"#/$defs/Annotation"},"type":"array"},"documentation":{"type":"string"},"failure":{"$ref":"#/$defs/Failure"},"methods":{"items":{"$ref":"#/$defs/Method"},"type":"array"},"name":{"type":"string"},"properties":{"items":{"$ref":"#/$defs/ObjectProperty"},"type":"array"},"signals":{"items":{"$ref":"#/$defs/Signal"},"type":"array"},"undescribed":{"additionalProperties":{"$ref":"#/$defs/TypedValue"},"type":"object"}},"required":["name","methods","signals","properties","annotations"],"type":"object"},
   ObjectProperty: {"properties":{"access":{"$ref":"#/$defs/Access"},"annotations":{"items":{"$ref":"#/$defs/Annotation"},"type":"array"},"documentation":{"type":"string"},"emits_change":{"$ref":"#/$defs/EmitsChange"},"failure":{"$ref":"#/$defs/Failure"},"name":{"type":"string"},"type":{"type":"string"},"value":{"$ref":"#/$defs/TypedValue"}},"required":["name","type","access","emits_change","annotations"],"type":"object"},
-  OfRecorder: {"minimum":0,"type":"integer"},
   Offer: {"properties":{"about":{"type":"string"},"text":{"type":"string"}},"required":["text","about"],"type":"object"},
   PageMode: {"enum":["recording","live","embedded"]},
   Peer: {"properties":{"arrived":{"type":["integer","null"]},"bus":{"minimum":0,"type":"integer"},"id":{"minimum":0,"type":"integer"},"label":{"type":"string"},"left":{"type":["integer","null"]},"names":{"items":{"type":"string"},"type":"array"},"process":{"anyOf":[{"$ref":"#/$defs/Process"},{"type":"null"}]},"recorder":{"type":"boolean"},"unique":{"type":"string"},"why":{"type":["string","null"]}},"required":["id","bus","unique","names","label","process","arrived","left","why","recorder"],"type":"object"},
   PhaseTime: {"properties":{"ns":{"minimum":0,"type":"integer"},"phase":{"type":"string"}},"required":["phase","ns"],"type":"object"},
   Process: {"properties":{"command":{"items":{"type":"string"},"type":"array"},"exe":{"type":["string","null"]},"pid":{"minimum":0,"type":["integer","null"]},"program":{"type":["string","null"]},"uid":{"minimum":0,"type":["integer","null"]},"unit":{"type":["string","null"]}},"required":["pid","uid","program","exe","command","unit"],"type":"object"},
   ReadText: {"oneOf":[{"additionalProperties":false,"properties":{"arguments":{"items":{},"type":"array"}},"required":["arguments"],"type":"object"},{"additionalProperties":false,"properties":{"problem":{"properties":{"column":{"minimum":0,"type":["integer","null"]},"sentence":{"type":"string"}},"required":["sentence","column"],"type":"object"}},"required":["problem"],"type":"object"}]},
+  RecorderMessageCount: {"minimum":0,"type":"integer"},
   ReplyBusAnswer: {"anyOf":[{"properties":{"answer":{"$ref":"#/$defs/BusAnswer"},"types":{"$ref":"#/$defs/TypeTable"}},"required":["answer","types"],"type":"object"},{"properties":{"failure":{"type":"string"}},"required":["failure"],"type":"object"}]},
   ReplyWatchEvent: {"anyOf":[{"properties":{"answer":{"$ref":"#/$defs/WatchEvent"},"types":{"$ref":"#/$defs/TypeTable"}},"required":["answer","types"],"type":"object"},{"properties":{"failure":{"type":"string"}},"required":["failure"],"type":"object"}]},
   Rule: {"properties":{"advice":{"type":"string"},"id":{"type":"string"},"meaning":{"type":"string"},"needs":{"type":"string"},"severity":{"type":"string"},"thresholds":{"items":{"type":"string"},"type":"array"},"title":{"type":"string"}},"required":["id","title","severity","needs","meaning","thresholds","advice"],"type":"object"},

@@ -8,9 +8,9 @@ use capture::record::{
     BusId, Fact, GapCause, RecordedBus, RecordedTime, RecordingGap, RecordingRecord,
 };
 
-/// Whether records can be written.
+/// The state of the disk, and whether records can be written.
 #[derive(Debug)]
-pub(super) enum DiskRoom {
+pub(super) enum DiskState {
     Free,
     Full(UnwrittenRecords),
     /// Writing failed for a permanent reason.
@@ -27,11 +27,11 @@ pub(super) struct UnwrittenRecords {
     pub(super) buses: Vec<RecordedBus>,
     /// The reasons why the recordings of the buses ended.
     pub(super) ends: Vec<RecordingRecord<'static>>,
-    /// When the next attempt is due, by the monotonic clock.
+    /// The time when the next attempt is due, by the monotonic clock.
     pub(super) next: Duration,
 }
 
-impl DiskRoom {
+impl DiskState {
     pub(super) fn after(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::StorageFull

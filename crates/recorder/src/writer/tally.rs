@@ -7,7 +7,7 @@ use capture::losses::Losses;
 /// The amounts recorded so far.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct RecordingTally {
-    /// The number of messages, without those from and to the recorder.
+    /// The number of messages, except messages from and to the recorder.
     pub messages: u64,
     /// The number of bytes in these messages.
     pub bytes: u64,

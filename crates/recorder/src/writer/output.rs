@@ -8,17 +8,17 @@ use std::time::Duration;
 use capture::query::Query;
 use capture::record::{BusId, RecordingOrigin, RecordingRecord};
 
-use super::error::{TapeError, UnfinishedRecording};
+use super::disk_state::UnwrittenRecords;
+use super::error::{RecordingWriteError, UnfinishedRecording};
 use super::file::OutputFile;
-use super::notice::TapeNotice;
+use super::notice::RecordingNotice;
 use super::recording_file::{RecordFit, RecordingFile};
-use super::room::UnwrittenRecords;
 use super::trigger::{FILES_MAX, Trigger};
 use crate::standing::StandingFacts;
 
 /// The destination of a recording.
 #[derive(Debug)]
-pub enum TapeDestination {
+pub enum RecordingDestination {
     /// An open file or pipe.
     Open(File),
     /// A file. An existing file is replaced when the recording is complete.
@@ -45,24 +45,24 @@ pub enum TapeDestination {
 
 /// The output of a recording.
 #[derive(Debug)]
-pub(super) enum TapeOutput {
+pub(super) enum RecordingOutput {
     File(RecordingFile),
     Trigger(Box<Trigger>),
 }
 
-impl TapeOutput {
+impl RecordingOutput {
     /// Creates the files of a destination.
     pub(super) fn create(
-        destination: TapeDestination,
+        destination: RecordingDestination,
         origin: &RecordingOrigin,
-    ) -> Result<Self, TapeError> {
+    ) -> Result<Self, RecordingWriteError> {
         Ok(match destination {
-            TapeDestination::Open(file) => Self::File(RecordingFile::new(file, origin)?),
-            TapeDestination::File(path) => Self::File(RecordingFile::create(path, origin)?),
-            TapeDestination::Ring { path, size } => {
+            RecordingDestination::Open(file) => Self::File(RecordingFile::new(file, origin)?),
+            RecordingDestination::File(path) => Self::File(RecordingFile::create(path, origin)?),
+            RecordingDestination::Ring { path, size } => {
                 Self::File(RecordingFile::create_ring(path, size, origin)?)
             }
-            TapeDestination::Trigger { path, size, query } => {
+            RecordingDestination::Trigger { path, size, query } => {
                 Self::Trigger(Box::new(Trigger::new(path, size, query, origin)?))
             }
         })
@@ -93,14 +93,14 @@ impl TapeOutput {
         &mut self,
         now: Duration,
         standing: &StandingFacts,
-    ) -> io::Result<Option<TapeNotice>> {
+    ) -> io::Result<Option<RecordingNotice>> {
         match self {
             Self::File(file) => file.flush().map(|()| None),
             Self::Trigger(trigger) => {
                 let written = trigger.flush(now, standing)?;
                 let notice = match trigger.files().len() {
-                    ..FILES_MAX => TapeNotice::Triggered,
-                    _ => TapeNotice::LastTriggered,
+                    ..FILES_MAX => RecordingNotice::Triggered,
+                    _ => RecordingNotice::LastTriggered,
                 };
                 Ok(written.map(notice))
             }
@@ -131,7 +131,7 @@ impl TapeOutput {
 
     /// Completes a file on a full disk. The last messages are removed to make room for the number
     /// of missing messages and for the reason why the recording ended.
-    pub(super) fn end_without_room(&mut self, full: &mut UnwrittenRecords) -> io::Result<()> {
+    pub(super) fn end_on_full_disk(&mut self, full: &mut UnwrittenRecords) -> io::Result<()> {
         let Self::File(file) = self else { return Ok(()) };
         let Some(writer) = file.own_writer() else { return Ok(()) };
         let taken_back = writer.make_room(END_LEN)?;

@@ -1,4 +1,4 @@
-//! The files that a tape writes.
+//! The files that a recording writer creates.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
@@ -15,13 +15,13 @@ use capture::record::{
     BusId, EndCause, Fact, MessageContent, RecordedBus, RecordedTime, RecordingOrigin,
     RecordingRecord,
 };
-use recorder::{Tape, TapeDestination, TapeError, TapeNotice};
+use recorder::{RecordingDestination, RecordingNotice, RecordingWriteError, RecordingWriter};
 use testkit::recording::TestRecording;
 
 /// A folder that is removed at the end of the test.
-struct TapeFolder(PathBuf);
+struct RecordingFolder(PathBuf);
 
-impl TapeFolder {
+impl RecordingFolder {
     fn new() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -36,19 +36,20 @@ impl TapeFolder {
     }
 }
 
-impl Drop for TapeFolder {
+impl Drop for RecordingFolder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-fn tape(destination: TapeDestination, bodies: Bodies) -> Tape {
-    Tape::open(destination, bodies, RecordingOrigin::default()).expect("the folder is ours")
+fn writer(destination: RecordingDestination, bodies: Bodies) -> RecordingWriter {
+    RecordingWriter::open(destination, bodies, RecordingOrigin::default())
+        .expect("the folder is ours")
 }
 
-fn put_all(tape: &mut Tape, recording: &TestRecording) -> Vec<TapeNotice> {
+fn put_all(writer: &mut RecordingWriter, recording: &TestRecording) -> Vec<RecordingNotice> {
     let mut notices = Vec::new();
-    recording.each(|record| notices.extend(tape.put(record)));
+    recording.each(|record| notices.extend(writer.put(record)));
     notices
 }
 
@@ -71,12 +72,12 @@ fn busy(calls: usize) -> TestRecording {
 
 #[test]
 fn rings_hold_the_last_messages_and_all_facts() {
-    let folder = TapeFolder::new();
+    let folder = RecordingFolder::new();
     let path = folder.join("ring.pcapng");
     let size = 20_000;
-    let mut tape = tape(TapeDestination::Ring { path: path.clone(), size }, Bodies::Whole);
-    put_all(&mut tape, &busy(200));
-    let tally = tape.finish().expect("there is room");
+    let mut writer = writer(RecordingDestination::Ring { path: path.clone(), size }, Bodies::Whole);
+    put_all(&mut writer, &busy(200));
+    let tally = writer.finish().expect("there is room");
     assert_eq!(tally.messages, 400);
     let before = folder.join("ring.pcapng.1");
     assert_eq!(tally.files, [before.clone(), path.clone()]);
@@ -97,7 +98,7 @@ fn rings_hold_the_last_messages_and_all_facts() {
         fs::copy(path, &alone).expect("the folder is ours");
         let capture = read(&alone);
         let len = capture.len();
-        assert!(0 < len && len < 2 * all.len(), "{len} messages are no part of {}", all.len());
+        assert!(0 < len && len < 2 * all.len(), "{len} messages are not a part of {}", all.len());
         let names: Vec<_> = capture.directory().peers().map(|(id, _)| capture.label(id)).collect();
         assert!(names.iter().any(|name| name == "org.example.Mail"), "{names:?}");
         assert!(names.iter().any(|name| name.starts_with("caller")), "{names:?}");
@@ -106,19 +107,19 @@ fn rings_hold_the_last_messages_and_all_facts() {
 
 #[test]
 fn parts_of_earlier_recordings_are_not_read() {
-    let folder = TapeFolder::new();
+    let folder = RecordingFolder::new();
     let path = folder.join("a.pcapng");
     let before = folder.join("a.pcapng.1");
     for (there, stays) in [(&b"\x0a\x0d\x0d\x0a and more"[..], false), (b".TH A 1", true)] {
         fs::write(&before, there).expect("the folder is ours");
-        let tape = tape(TapeDestination::File(path.clone()), Bodies::Whole);
-        tape.finish().expect("there is room");
+        let writer = writer(RecordingDestination::File(path.clone()), Bodies::Whole);
+        writer.finish().expect("there is room");
         assert_eq!(before.exists(), stays, "{there:?}");
     }
 }
 
 /// The names of the files in the folder.
-fn names(folder: &TapeFolder) -> Vec<String> {
+fn names(folder: &RecordingFolder) -> Vec<String> {
     let entries = fs::read_dir(&folder.0).expect("the folder is ours");
     let name = |entry: io::Result<fs::DirEntry>| entry.expect("it can be read").file_name();
     let mut names: Vec<_> =
@@ -128,7 +129,7 @@ fn names(folder: &TapeFolder) -> Vec<String> {
 }
 
 /// The file that will replace `target`.
-fn unfinished(folder: &TapeFolder, target: &str) -> PathBuf {
+fn unfinished(folder: &RecordingFolder, target: &str) -> PathBuf {
     let mut found = names(folder).into_iter().filter(|name| name.ends_with(".unfinished"));
     let name = found.next().expect("it is next to the target");
     assert!(name.starts_with(&format!("{target}.")) && found.next().is_none(), "{name}");
@@ -137,27 +138,27 @@ fn unfinished(folder: &TapeFolder, target: &str) -> PathBuf {
 
 #[test]
 fn new_recordings_are_written_at_their_target() {
-    let folder = TapeFolder::new();
+    let folder = RecordingFolder::new();
     let path = folder.join("a.pcapng");
-    let mut tape = tape(TapeDestination::File(path.clone()), Bodies::Whole);
-    put_all(&mut tape, &busy(10));
-    assert_eq!(tape.flush(Duration::ZERO), None);
+    let mut writer = writer(RecordingDestination::File(path.clone()), Bodies::Whole);
+    put_all(&mut writer, &busy(10));
+    assert_eq!(writer.flush(Duration::ZERO), None);
     assert_eq!(read(&path).len(), 20);
     assert_eq!(fs::metadata(&path).expect("it is there").permissions().mode() & 0o777, 0o600);
-    tape.finish().expect("there is room");
+    writer.finish().expect("there is room");
     assert_eq!(names(&folder), ["a.pcapng"]);
 }
 
 #[test]
 fn existing_recordings_are_kept_until_the_new_one_is_complete() {
-    let folder = TapeFolder::new();
+    let folder = RecordingFolder::new();
     let path = folder.join("a.pcapng");
-    let first = tape(TapeDestination::File(path.clone()), Bodies::Whole);
+    let first = writer(RecordingDestination::File(path.clone()), Bodies::Whole);
     first.finish().expect("there is room");
     let old = fs::read(&path).expect("it is there");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).expect("it is ours");
 
-    let mut second = tape(TapeDestination::File(path.clone()), Bodies::Whole);
+    let mut second = writer(RecordingDestination::File(path.clone()), Bodies::Whole);
     put_all(&mut second, &busy(10));
     assert_eq!(second.flush(Duration::ZERO), None);
     assert_eq!(fs::read(&path).expect("it is there"), old);
@@ -167,7 +168,7 @@ fn existing_recordings_are_kept_until_the_new_one_is_complete() {
     drop(second);
     assert_eq!((fs::read(&path).expect("it is there"), read(&growing).len()), (old, 20));
 
-    let mut third = tape(TapeDestination::File(path.clone()), Bodies::Whole);
+    let mut third = writer(RecordingDestination::File(path.clone()), Bodies::Whole);
     put_all(&mut third, &busy(5));
     let files = third.finish().expect("there is room").files;
     assert_eq!(files, std::slice::from_ref(&path));
@@ -178,17 +179,17 @@ fn existing_recordings_are_kept_until_the_new_one_is_complete() {
 
 #[test]
 fn existing_rings_are_kept_until_the_new_one_is_complete() {
-    let folder = TapeFolder::new();
+    let folder = RecordingFolder::new();
     let path = folder.join("ring.pcapng");
-    let destination = || TapeDestination::Ring { path: path.clone(), size: 20_000 };
-    let mut first = tape(destination(), Bodies::Whole);
+    let destination = || RecordingDestination::Ring { path: path.clone(), size: 20_000 };
+    let mut first = writer(destination(), Bodies::Whole);
     put_all(&mut first, &busy(200));
     first.finish().expect("there is room");
     let part = folder.join("ring.pcapng.1");
     let both = || [&part, &path].map(|path| fs::read(path).expect("it is there"));
     let old = both();
 
-    let mut second = tape(destination(), Bodies::Whole);
+    let mut second = writer(destination(), Bodies::Whole);
     put_all(&mut second, &busy(300));
     assert_eq!(second.flush(Duration::ZERO), None);
     assert_eq!(both(), old);
@@ -200,18 +201,18 @@ fn existing_rings_are_kept_until_the_new_one_is_complete() {
     assert_eq!(names(&folder), ["ring.pcapng", "ring.pcapng.1"]);
 
     // A ring that fits into one part has no previous part.
-    tape(destination(), Bodies::Whole).finish().expect("there is room");
+    writer(destination(), Bodies::Whole).finish().expect("there is room");
     assert_eq!(names(&folder), ["ring.pcapng"]);
 }
 
 #[test]
 fn rings_replace_only_recordings() {
-    let folder = TapeFolder::new();
+    let folder = RecordingFolder::new();
     let path = folder.join("ring");
     fs::write(folder.join("ring.1"), ".TH A 1").expect("the folder is ours");
     let open = |path| {
-        let destination = TapeDestination::Ring { path, size: 20_000 };
-        Tape::open(destination, Bodies::Whole, RecordingOrigin::default()).map(drop)
+        let destination = RecordingDestination::Ring { path, size: 20_000 };
+        RecordingWriter::open(destination, Bodies::Whole, RecordingOrigin::default()).map(drop)
     };
     let error = open(path).expect_err("it is a manual page").to_string();
     assert!(error.contains("ring.1, which is not a recording"), "{error}");
@@ -222,7 +223,7 @@ fn rings_replace_only_recordings() {
 
 #[test]
 fn recordings_follow_links_of_their_user() {
-    let folder = TapeFolder::new();
+    let folder = RecordingFolder::new();
     let precious = folder.join("precious");
     let path = folder.join("a.pcapng");
     for content in [Some("precious"), None] {
@@ -232,17 +233,18 @@ fn recordings_follow_links_of_their_user() {
         }
         let _ = fs::remove_file(&path);
         symlink(&precious, &path).expect("the folder is ours");
-        let tape = tape(TapeDestination::File(path.clone()), Bodies::Whole);
+        let writer = writer(RecordingDestination::File(path.clone()), Bodies::Whole);
         assert_eq!(
             fs::read_to_string(&precious).is_ok_and(|text| text == "precious"),
             content.is_some()
         );
-        tape.finish().expect("there is room");
+        writer.finish().expect("there is room");
         assert!(path.is_symlink() && precious.symlink_metadata().expect("it is there").is_file());
         read(&precious);
     }
     // Both parts of a ring are at the target of the link, and are found through it.
-    let mut ring = tape(TapeDestination::Ring { path: path.clone(), size: 20_000 }, Bodies::Whole);
+    let mut ring =
+        writer(RecordingDestination::Ring { path: path.clone(), size: 20_000 }, Bodies::Whole);
     put_all(&mut ring, &busy(200));
     let part = folder.join("precious.1");
     assert_eq!(ring.finish().expect("there is room").files, [part, precious]);
@@ -252,13 +254,13 @@ fn recordings_follow_links_of_their_user() {
 
 #[test]
 fn pipes_are_written_directly() {
-    let folder = TapeFolder::new();
+    let folder = RecordingFolder::new();
     let path = folder.join("pipe");
     assert!(Command::new("mkfifo").arg(&path).status().expect("coreutils").success());
     // Opened for reading and writing, so that neither end blocks.
     let mut pipe = File::options().read(true).write(true).open(&path).expect("it is ours");
-    let tape = tape(TapeDestination::File(path), Bodies::Whole);
-    let written = tape.finish().expect("there is room").written;
+    let writer = writer(RecordingDestination::File(path), Bodies::Whole);
+    let written = writer.finish().expect("there is room").written;
     let mut start = vec![0; usize::try_from(written).expect("a few bytes")];
     pipe.read_exact(&mut start).expect("it was written");
     assert_eq!(start[..4], [0x0A, 0x0D, 0x0D, 0x0A]);
@@ -267,13 +269,13 @@ fn pipes_are_written_directly() {
 
 #[test]
 fn discarded_recordings_leave_no_file_and_keep_the_old_one() {
-    let folder = TapeFolder::new();
+    let folder = RecordingFolder::new();
     let path = folder.join("a.pcapng");
     let record = || {
-        let mut tape = tape(TapeDestination::File(path.clone()), Bodies::Whole);
-        put_all(&mut tape, &busy(1));
-        tape.flush(Duration::ZERO);
-        tape.discard();
+        let mut writer = writer(RecordingDestination::File(path.clone()), Bodies::Whole);
+        put_all(&mut writer, &busy(1));
+        writer.flush(Duration::ZERO);
+        writer.discard();
     };
     record();
     assert_eq!(names(&folder), [""; 0]);
@@ -287,19 +289,20 @@ fn discarded_recordings_leave_no_file_and_keep_the_old_one() {
 fn limited_files_never_exceed_their_limit() {
     let mut refused = 0;
     for max in (2000..30_000).step_by(997) {
-        let folder = TapeFolder::new();
+        let folder = RecordingFolder::new();
         let path = folder.join("a.pcapng");
-        let mut tape = tape(TapeDestination::File(path.clone()), Bodies::Whole).limited(Some(max));
-        put_all(&mut tape, &busy(20));
-        let is_complete = tape.is_complete();
+        let mut writer =
+            writer(RecordingDestination::File(path.clone()), Bodies::Whole).limited(Some(max));
+        put_all(&mut writer, &busy(20));
+        let is_complete = writer.is_complete();
         refused += usize::from(is_complete);
         let cause = EndCause::Size;
-        tape.put(RecordingRecord::Fact {
+        writer.put(RecordingRecord::Fact {
             at: RecordedTime(0),
             bus: BusId(0),
             fact: Fact::Ended { cause },
         });
-        let tally = tape.finish().expect("there is room");
+        let tally = writer.finish().expect("there is room");
         let len = fs::metadata(&path).expect("it is there").len();
         assert!(len <= max, "{len} bytes are more than {max}");
         let capture = read(&path);
@@ -313,23 +316,26 @@ fn limited_files_never_exceed_their_limit() {
 
 #[test]
 fn triggers_write_messages_before_and_shortly_after_the_match() {
-    let folder = TapeFolder::new();
+    let folder = RecordingFolder::new();
     let path = folder.join("slow.pcapng");
     let query = "dur>50ms".parse().expect("a query");
-    let destination = TapeDestination::Trigger { path: path.clone(), size: 1 << 20, query };
-    let mut tape = tape(destination, Bodies::Whole);
+    let destination = RecordingDestination::Trigger { path: path.clone(), size: 1 << 20, query };
+    let mut writer = writer(destination, Bodies::Whole);
     let mut recording = busy(20);
-    put_all(&mut tape, &recording);
-    assert_eq!(tape.flush(Duration::from_secs(1)), None);
+    put_all(&mut writer, &recording);
+    assert_eq!(writer.flush(Duration::from_secs(1)), None);
     assert!(!path.exists(), "nothing was slow");
 
     recording = TestRecording::new();
     recording.at_ms(500);
     let call = recording.call(":1.7", "org.example.Mail", "/ org.example.Mail.Slow", &());
     recording.wait_ms(80).reply(&call, ":1.6", &());
-    put_all(&mut tape, &recording);
-    assert_eq!(tape.flush(Duration::from_secs(2)), None, "what follows is of interest");
-    assert_eq!(tape.flush(Duration::from_secs(4)), Some(TapeNotice::Triggered(path.clone())));
+    put_all(&mut writer, &recording);
+    assert_eq!(writer.flush(Duration::from_secs(2)), None, "what follows is of interest");
+    assert_eq!(
+        writer.flush(Duration::from_secs(4)),
+        Some(RecordingNotice::Triggered(path.clone()))
+    );
 
     let capture = read(&path);
     assert_eq!(capture.len(), 42);
@@ -342,8 +348,8 @@ fn triggers_write_messages_before_and_shortly_after_the_match() {
     again.at_ms(700);
     let call = again.call(":1.8", "org.example.Mail", "/ org.example.Mail.Slow", &());
     again.wait_ms(90).reply(&call, ":1.6", &());
-    put_all(&mut tape, &again);
-    let tally = tape.finish().expect("there is room");
+    put_all(&mut writer, &again);
+    let tally = writer.finish().expect("there is room");
     let second = folder.join("slow-2.pcapng");
     assert_eq!(tally.files, [path, second.clone()]);
     assert_eq!(read(&second).len(), 2, "no message is in two files");
@@ -353,19 +359,21 @@ fn triggers_write_messages_before_and_shortly_after_the_match() {
 #[test]
 fn triggers_match_values_that_are_redacted() {
     for bodies in [Bodies::Whole, Bodies::Cut(100), Bodies::Redacted] {
-        let folder = TapeFolder::new();
+        let folder = RecordingFolder::new();
         let path = folder.join("met.pcapng");
         let query = "arg0:secret".parse().expect("a query");
-        let mut tape =
-            tape(TapeDestination::Trigger { path: path.clone(), size: 1 << 20, query }, bodies);
+        let mut writer = writer(
+            RecordingDestination::Trigger { path: path.clone(), size: 1 << 20, query },
+            bodies,
+        );
         let mut recording = TestRecording::new();
         recording.bus(RecordedBus::default()).signal(
             ":1.6",
             "/ org.example.Mail.New",
             &("secret",),
         );
-        put_all(&mut tape, &recording);
-        let files = tape.finish().expect("there is room").files;
+        put_all(&mut writer, &recording);
+        let files = writer.finish().expect("there is room").files;
         assert_eq!(files, std::slice::from_ref(&path), "{bodies:?}");
         let bytes = fs::read(&path).expect("it was written");
         let is_there = bytes.windows(6).any(|window| window == b"secret");
@@ -375,26 +383,28 @@ fn triggers_match_values_that_are_redacted() {
 
 #[test]
 fn triggers_replace_only_the_given_file() {
-    let folder = TapeFolder::new();
+    let folder = RecordingFolder::new();
     let path = folder.join("met.pcapng");
     let second = folder.join("met-2.pcapng");
     fs::write(&path, "old").expect("the folder is ours");
     fs::write(&second, "of another day").expect("the folder is ours");
     let query = "member:New".parse().expect("a query");
-    let mut tape =
-        tape(TapeDestination::Trigger { path: path.clone(), size: 4096, query }, Bodies::Whole);
-    tape.put(RecordingRecord::Bus(RecordedBus::default()));
+    let mut writer = writer(
+        RecordingDestination::Trigger { path: path.clone(), size: 4096, query },
+        Bodies::Whole,
+    );
+    writer.put(RecordingRecord::Bus(RecordedBus::default()));
     for second in [1_u32, 10] {
         let mut recording = TestRecording::new();
         recording.at_ms(1000 * i64::from(second)).signal(":1.6", "/ org.example.Mail.New", &());
-        put_all(&mut tape, &recording);
-        assert_eq!(tape.flush(Duration::from_secs(second.into())), None);
-        tape.flush(Duration::from_secs(u64::from(second) + 2)).expect("it is time");
+        put_all(&mut writer, &recording);
+        assert_eq!(writer.flush(Duration::from_secs(second.into())), None);
+        writer.flush(Duration::from_secs(u64::from(second) + 2)).expect("it is time");
     }
     let endings = |path: &Path| Capture::open(path).expect("a recording").endings();
     assert_eq!(endings(&path), [EndCause::Trigger]);
     let third = folder.join("met-3.pcapng");
-    assert_eq!(tape.finish().expect("there is room").files, [path.clone(), third.clone()]);
+    assert_eq!(writer.finish().expect("there is room").files, [path.clone(), third.clone()]);
     assert_eq!((read(&path).len(), read(&third).len()), (1, 1));
     assert_eq!(fs::read(&second).expect("it is there"), b"of another day");
     assert_eq!(names(&folder), ["met-2.pcapng", "met-3.pcapng", "met.pcapng"]);
@@ -402,13 +412,15 @@ fn triggers_replace_only_the_given_file() {
 
 #[test]
 fn triggers_without_match_leave_no_file() {
-    let folder = TapeFolder::new();
+    let folder = RecordingFolder::new();
     let path = folder.join("slow.pcapng");
     let query = "dur>50ms".parse().expect("a query");
-    let mut tape =
-        tape(TapeDestination::Trigger { path: path.clone(), size: 4096, query }, Bodies::Whole);
-    put_all(&mut tape, &busy(500));
-    let tally = tape.finish().expect("there is room");
+    let mut writer = writer(
+        RecordingDestination::Trigger { path: path.clone(), size: 4096, query },
+        Bodies::Whole,
+    );
+    put_all(&mut writer, &busy(500));
+    let tally = writer.finish().expect("there is room");
     assert_eq!((tally.messages, tally.written), (1000, 0));
     assert!(tally.files.is_empty() && !path.exists());
 }
@@ -428,11 +440,11 @@ fn redacted_values_are_not_in_the_file() {
         (Bodies::Cut(120), false, Some(120)),
         (Bodies::Redacted, false, None),
     ] {
-        let folder = TapeFolder::new();
+        let folder = RecordingFolder::new();
         let path = folder.join("a.pcapng");
-        let mut tape = tape(TapeDestination::File(path.clone()), bodies);
-        put_all(&mut tape, &recording);
-        tape.finish().expect("there is room");
+        let mut writer = writer(RecordingDestination::File(path.clone()), bodies);
+        put_all(&mut writer, &recording);
+        writer.finish().expect("there is room");
         let bytes = fs::read(&path).expect("it was written");
         let holds = |what: &[u8]| bytes.windows(what.len()).any(|window| window == what);
         assert_eq!(holds(b"then a secret"), is_there, "{bodies:?}");
@@ -454,14 +466,14 @@ fn redacted_values_are_not_in_the_file() {
 #[test]
 fn full_disks_are_reported_and_losses_counted() {
     let full = File::options().write(true).open("/dev/full").expect("every Linux has it");
-    let mut tape = tape(TapeDestination::Open(full), Bodies::Whole);
-    put_all(&mut tape, &busy(10));
-    assert_eq!(tape.flush(Duration::from_secs(1)), Some(TapeNotice::Full));
-    assert_eq!(put_all(&mut tape, &busy(15)), []);
-    assert_eq!(tape.flush(Duration::from_secs(2)), None, "there is still no room");
-    assert_eq!(tape.tally().losses.messages, 30);
-    match tape.finish() {
-        Err(TapeError::Full { tally, unfinished: None }) => {
+    let mut writer = writer(RecordingDestination::Open(full), Bodies::Whole);
+    put_all(&mut writer, &busy(10));
+    assert_eq!(writer.flush(Duration::from_secs(1)), Some(RecordingNotice::Full));
+    assert_eq!(put_all(&mut writer, &busy(15)), []);
+    assert_eq!(writer.flush(Duration::from_secs(2)), None, "there is still no room");
+    assert_eq!(writer.tally().losses.messages, 30);
+    match writer.finish() {
+        Err(RecordingWriteError::Full { tally, unfinished: None }) => {
             assert_eq!((tally.messages, tally.losses.messages), (50, 30))
         }
         other => panic!("it cannot be written: {other:?}"),
@@ -471,26 +483,30 @@ fn full_disks_are_reported_and_losses_counted() {
 #[test]
 fn files_that_cannot_be_created_are_named() {
     let path = PathBuf::from("/nonexistent/a.pcapng");
-    let made = Tape::open(TapeDestination::File(path), Bodies::Whole, RecordingOrigin::default());
+    let made = RecordingWriter::open(
+        RecordingDestination::File(path),
+        Bodies::Whole,
+        RecordingOrigin::default(),
+    );
     let text = made.expect_err("there is no such folder").to_string();
     assert!(text.starts_with("cannot create /nonexistent/a.pcapng: "), "{text}");
 }
 
 #[test]
 fn messages_of_the_recorder_are_counted_apart() {
-    let folder = TapeFolder::new();
+    let folder = RecordingFolder::new();
     let path = folder.join("a.pcapng");
     let mut recording = TestRecording::new();
     recording.fact(Fact::Recorder { unique: ":1.90".into() });
     recording.signal(":1.5", "/ org.x.Y.Changed", &());
     let call = recording.call(":1.90", "org.freedesktop.DBus", "/ org.freedesktop.DBus.GetId", &());
     recording.reply(&call, "org.freedesktop.DBus", &("x",));
-    let mut tape = tape(TapeDestination::File(path.clone()), Bodies::Whole);
-    put_all(&mut tape, &recording);
-    let tally = tape.finish().expect("there is room");
+    let mut writer = writer(RecordingDestination::File(path.clone()), Bodies::Whole);
+    put_all(&mut writer, &recording);
+    let tally = writer.finish().expect("there is room");
     assert_eq!((tally.messages, tally.of_recorder), (1, 2));
     let capture = read(&path);
-    assert_eq!(capture.len(), 3, "nothing is left out of the file");
+    assert_eq!(capture.len(), 3, "the file has all messages");
     let hidden = capture::query::Query::default().of_recorder(&capture);
     assert_eq!(hidden.messages(), tally.of_recorder);
 }

@@ -10,16 +10,16 @@ use crate::record::BusId;
 
 /// A reply that belongs to no pending call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Loose {
+pub struct UnpairedReply {
     /// The reply or error.
     pub reply: CapturedMessageId,
     /// The reason why it belongs to no pending call.
-    pub kind: LooseKind,
+    pub kind: UnpairedReplyKind,
 }
 
 /// The reasons why a reply belongs to no pending call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum LooseKind {
+pub enum UnpairedReplyKind {
     /// The call had already timed out, or its caller had left.
     Late {
         /// The call that the reply belongs to.
@@ -27,7 +27,7 @@ pub enum LooseKind {
     },
     /// An error of the bus about a message that it could not deliver and that is not a call.
     Undelivered {
-        /// The undelivered message.
+        /// The message that was not delivered.
         message: CapturedMessageId,
     },
     /// The recording has no such call, or the call already got a reply.
@@ -37,7 +37,7 @@ pub enum LooseKind {
 }
 
 /// Returns all replies that belong to no pending call, in the order of the recording.
-pub fn loose_replies(capture: &Capture) -> Vec<Loose> {
+pub fn unpaired_replies(capture: &Capture) -> Vec<UnpairedReply> {
     let mut given_up: HashMap<(BusId, TextId, u32), CapturedMessageId, RandomState> =
         HashMap::default();
     let mut found = Vec::new();
@@ -45,11 +45,11 @@ pub fn loose_replies(capture: &Capture) -> Vec<Loose> {
         let Some(call) = message.partner() else {
             let key = (message.bus(), message.destination_id(), message.reply_serial());
             let kind = match given_up.remove(&key) {
-                Some(call) => LooseKind::Late { call },
-                None if message.lost_its_call() => LooseKind::Unknown,
-                None => LooseKind::Orphan,
+                Some(call) => UnpairedReplyKind::Late { call },
+                None if message.lost_its_call() => UnpairedReplyKind::Unknown,
+                None => UnpairedReplyKind::Orphan,
             };
-            found.push(Loose { reply: message.id(), kind });
+            found.push(UnpairedReply { reply: message.id(), kind });
             continue;
         };
         match message.outcome() {
@@ -57,8 +57,10 @@ pub fn loose_replies(capture: &Capture) -> Vec<Loose> {
                 given_up.insert((call.bus(), call.sender_id(), call.serial()), call.id());
             }
             Some(CallOutcome::CallerLeft) => {
-                found
-                    .push(Loose { reply: message.id(), kind: LooseKind::Late { call: call.id() } });
+                found.push(UnpairedReply {
+                    reply: message.id(),
+                    kind: UnpairedReplyKind::Late { call: call.id() },
+                });
             }
             _ => {}
         }
@@ -69,10 +71,10 @@ pub fn loose_replies(capture: &Capture) -> Vec<Loose> {
 
 /// Finds the undelivered messages that errors of the bus are about. The bus answers each message
 /// that it cannot deliver with an error, including late replies.
-fn find_undelivered(capture: &Capture, found: &mut [Loose]) {
-    let is_of_bus = |loose: &&mut Loose| {
+fn find_undelivered(capture: &Capture, found: &mut [UnpairedReply]) {
+    let is_of_bus = |loose: &&mut UnpairedReply| {
         let reply = capture.message(loose.reply);
-        loose.kind == LooseKind::Orphan
+        loose.kind == UnpairedReplyKind::Orphan
             && reply.kind() == MessageType::Error
             && reply.sender_id() == capture.driver()
     };
@@ -90,7 +92,7 @@ fn find_undelivered(capture: &Capture, found: &mut [Loose]) {
     for message in capture.messages().filter(|it| it.kind() != MessageType::MethodCall) {
         let key = (message.bus(), message.sender_id(), message.serial());
         if let Some(loose) = errors.remove(&key) {
-            loose.kind = LooseKind::Undelivered { message: message.id() };
+            loose.kind = UnpairedReplyKind::Undelivered { message: message.id() };
         }
     }
 }

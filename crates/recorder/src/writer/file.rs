@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use sys::replace::{self, ReplacedFile};
 
-use super::error::{TapeError, UnfinishedRecording};
+use super::error::{RecordingWriteError, UnfinishedRecording};
 
 /// A file of a recording in progress.
 ///
@@ -18,29 +18,30 @@ use super::error::{TapeError, UnfinishedRecording};
 #[derive(Debug)]
 pub(super) struct OutputFile {
     target: PathBuf,
-    growth: FileGrowth,
+    location: FileLocation,
 }
 
 /// The path at which a recording is written.
 #[derive(Debug)]
-enum FileGrowth {
+enum FileLocation {
     /// At the target, where there was no file.
     AtTarget,
     /// At another path in the same directory.
-    ProcessorRecording(PathBuf),
+    Temporary(PathBuf),
     /// The target is not a regular file, for example a pipe.
     Direct,
 }
 
 impl OutputFile {
     /// Creates a file that only its owner can read, since messages can contain secrets.
-    pub(super) fn create(target: PathBuf) -> Result<(File, Self), TapeError> {
+    pub(super) fn create(target: PathBuf) -> Result<(File, Self), RecordingWriteError> {
         let created = replace::resolve_links(&target).and_then(|resolved| {
             replace::check_not_held(&resolved)?;
-            let (file, growth) = create(&resolved)?;
-            Ok((file, Self { target: resolved, growth }))
+            let (file, location) = create(&resolved)?;
+            Ok((file, Self { target: resolved, location }))
         });
-        let created = created.map_err(|error| TapeError::Create { path: target, error })?;
+        let created =
+            created.map_err(|error| RecordingWriteError::Create { path: target, error })?;
         replace::hold(&created.0);
         Ok(created)
     }
@@ -52,21 +53,21 @@ impl OutputFile {
 
     /// The path of the file in progress.
     pub(super) fn path(&self) -> &Path {
-        match &self.growth {
-            FileGrowth::AtTarget | FileGrowth::Direct => &self.target,
-            FileGrowth::ProcessorRecording(path) => path,
+        match &self.location {
+            FileLocation::AtTarget | FileLocation::Direct => &self.target,
+            FileLocation::Temporary(path) => path,
         }
     }
 
-    /// Whether the target is a regular file, which can be renamed.
+    /// Returns true if the target is a regular file, which can be renamed.
     pub(super) const fn is_regular(&self) -> bool {
-        !matches!(self.growth, FileGrowth::Direct)
+        !matches!(self.location, FileLocation::Direct)
     }
 
     /// Renames a complete file, and the part before it, to the target. `file` is an open handle of
     /// it.
     pub(super) fn commit(self, file: &File) -> io::Result<()> {
-        let FileGrowth::ProcessorRecording(path) = &self.growth else { return Ok(()) };
+        let FileLocation::Temporary(path) = &self.location else { return Ok(()) };
         // After a system crash, either the old or the new content must exist.
         file.sync_all()?;
         fs::rename(path, &self.target)?;
@@ -79,11 +80,11 @@ impl OutputFile {
     /// The location of the recording until it is committed, if that is not the target.
     pub(super) fn unfinished(&self) -> Option<UnfinishedRecording> {
         let target = self.target.clone();
-        match &self.growth {
-            FileGrowth::ProcessorRecording(path) => {
+        match &self.location {
+            FileLocation::Temporary(path) => {
                 Some(UnfinishedRecording { path: path.clone(), target })
             }
-            FileGrowth::AtTarget | FileGrowth::Direct => None,
+            FileLocation::AtTarget | FileLocation::Direct => None,
         }
     }
 
@@ -99,25 +100,25 @@ impl OutputFile {
     /// Removes the created files. A file that existed at the target is unchanged.
     pub(super) fn remove(self) {
         if self.is_regular() {
-            // Nothing was recorded, and the reason for that is the error to report.
+            // The recording is empty; the caller reports the error that is the reason.
             let _ = fs::remove_file(self.path());
             let _ = fs::remove_file(previous(self.path()));
         }
     }
 }
 
-fn create(target: &Path) -> io::Result<(File, FileGrowth)> {
+fn create(target: &Path) -> io::Result<(File, FileLocation)> {
     if !is_recording(&previous(target)) {
         // Fails if a file or link exists.
         let mut options = File::options();
         match options.read(true).write(true).create_new(true).mode(0o600).open(target) {
-            Ok(file) => return Ok((file, FileGrowth::AtTarget)),
+            Ok(file) => return Ok((file, FileLocation::AtTarget)),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
         }
     }
     let (file, path) = ReplacedFile::create(target)?.into_parts();
-    Ok((file, path.map_or(FileGrowth::Direct, FileGrowth::ProcessorRecording)))
+    Ok((file, path.map_or(FileLocation::Direct, FileLocation::Temporary)))
 }
 
 /// The path of the previous part of the recording at `path`.
@@ -134,7 +135,7 @@ pub(super) fn remove_previous(path: &Path) -> io::Result<()> {
     if is_recording(&previous) { fs::remove_file(previous) } else { Ok(()) }
 }
 
-/// Whether a file begins like the files that a tape writes.
+/// Returns true if a file begins like the files that a recording writer creates.
 pub(super) fn is_recording(path: &Path) -> bool {
     let mut start = [0; SECTION.len()];
     let is_file = fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
@@ -142,5 +143,5 @@ pub(super) fn is_recording(path: &Path) -> bool {
     is_file && read().is_ok() && start == SECTION
 }
 
-/// The first bytes of a file that a tape writes.
+/// The first bytes of a file that a writer writes.
 const SECTION: [u8; 4] = 0x0A0D_0D0A_u32.to_le_bytes();

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::rc::Rc;
 
-/// The last writes, each as one chunk. Clones share the same chunks.
+/// The last writes, one chunk for each. Clones share the same chunks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Chunks(Rc<RefCell<VecDeque<Vec<u8>>>>);
 
@@ -30,7 +30,7 @@ impl Chunks {
         self.0.borrow_mut().pop_back();
     }
 
-    /// Removes all chunks.
+    /// Removes all chunks from memory.
     pub(super) fn clear(&self) {
         self.0.borrow_mut().clear();
     }

@@ -12,9 +12,9 @@ use capture::record::{BusId, EndCause, Fact, RecordedTime, RecordingOrigin, Reco
 use sys::replace::ReplacedFile;
 
 use super::chunks::Chunks;
-use super::error::TapeError;
+use super::error::RecordingWriteError;
 use super::file::remove_previous;
-use crate::rolling::Rolling;
+use crate::rolling::RollingCapture;
 use crate::standing::StandingFacts;
 
 /// Keeps the last part of a recording, and writes a file shortly after each message that matches
@@ -24,7 +24,7 @@ pub(super) struct Trigger {
     path: PathBuf,
     size: u64,
     query: Query,
-    rolling: Rolling,
+    rolling: RollingCapture,
     writer: PcapngWriter<Chunks>,
     chunks: Chunks,
     /// The time of the first message of each chunk.
@@ -35,11 +35,11 @@ pub(super) struct Trigger {
     last: RecordedTime,
     /// The number of buses in the recording.
     buses: u16,
-    /// Whether the reason for the end of the recording was written.
+    /// True if the reason for the end of the recording was written.
     has_ended: bool,
     /// The number of bytes up to the last chunk.
     chunked: u64,
-    /// When the file is written, if a message matched.
+    /// The time when the file is written, if a message matched.
     due: Option<Due>,
     files: Vec<PathBuf>,
     written: u64,
@@ -58,13 +58,13 @@ impl Trigger {
         size: u64,
         query: Query,
         origin: &RecordingOrigin,
-    ) -> Result<Self, TapeError> {
+    ) -> Result<Self, RecordingWriteError> {
         let chunks = Chunks::default();
         let mut writer = PcapngWriter::new(chunks.clone(), origin)?;
         writer.flush()?;
         chunks.clear();
         let chunked = writer.written().bytes;
-        let rolling = Rolling::new(MESSAGES_KEPT);
+        let rolling = RollingCapture::new(MESSAGES_KEPT);
         Ok(Self {
             path,
             size,

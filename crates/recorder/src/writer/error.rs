@@ -7,7 +7,7 @@ use super::tally::RecordingTally;
 
 /// The reasons why a recording cannot be written.
 #[derive(Debug, thiserror::Error)]
-pub enum TapeError {
+pub enum RecordingWriteError {
     /// Creating the file failed.
     #[error("cannot create {}: {error}", path.display())]
     Create {
@@ -62,7 +62,7 @@ pub struct UnfinishedRecording {
     pub target: PathBuf,
 }
 
-impl From<io::Error> for TapeError {
+impl From<io::Error> for RecordingWriteError {
     fn from(error: io::Error) -> Self {
         Self::Write { error, unfinished: None }
     }

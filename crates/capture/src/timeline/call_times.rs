@@ -1,4 +1,4 @@
-//! The way of a call through the bus and back, as the bus has stamped it.
+//! The phases of a call through the bus and back, as the bus measured them.
 
 use std::time::Duration;
 
@@ -10,50 +10,53 @@ use crate::record::nanos;
 use crate::table::{Cell, Column, ColumnUnit, DataTable};
 
 worded_enum! {
-    /// A part of the way of a call.
+    /// A phase of a call and its reply.
     #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
     pub enum CallPhase {
         /// The bus holds the call until a service that is being started owns the name.
         Start = "start",
-        /// The bus has received the call, and finds out who gets it.
+        /// The bus has received the call and is finding the recipient.
         RouteCall = "route call",
-        /// The call waits for the service to take it, and is copied.
+        /// The call is copied, and waits until the service reads it.
         SendCall = "send call",
         /// The service has the call, until the bus receives its reply.
         Service = "service",
-        /// The reply waits in a socket until the bus receives it: the bus is busy, or has no processor. It is
-        /// a part of [`Service`](Self::Service) unless it is known when the service had a processor.
+        /// The reply waits in a socket until the bus receives it, because the bus is busy or has no
+        /// processor. This is a part of [`Service`](Self::Service) unless the times are known when
+        /// the service had a processor.
         AwaitBus = "bus wait",
-        /// The bus finds out who gets the reply.
+        /// The bus is finding the recipient of the reply.
         RouteReply = "route reply",
-        /// The reply waits for the caller to take it, and is copied.
+        /// The reply is copied, and waits until the caller reads it.
         SendReply = "send reply",
     }
 }
 
 impl CallPhase {
-    /// Whether it is shown only where it took time, since most recordings have nothing of it.
+    /// Returns true if the phase is only shown when it took time, because most recordings do not
+    /// have it.
     pub const fn is_rare(self) -> bool {
         matches!(self, Self::Start | Self::AwaitBus)
     }
 }
 
-/// How long each part of the way of a call took. How long the call waited in the socket of the
-/// caller before the bus received it is known to nobody.
+/// The durations of the phases of a call. The time that the call waited in the socket of the caller
+/// is unknown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CallTimes {
     phases: [Duration; CallPhase::ALL.len()],
 }
 
 impl CallTimes {
-    /// The way of an answered call; `None` if the bus has not recorded all of it. With `processors` the
-    /// time that the reply waited for the bus is separate from the time of the service.
+    /// Returns the phases of a call with a reply; `None` if the bus did not record all of them.
+    /// With `processors`, the time that the reply waited for the bus is separate from the time of
+    /// the service.
     pub fn of(call: &CapturedMessage<'_>, processors: &ProcessorRecord) -> Option<Self> {
         let reply = call.partner()?;
         let (call_routed, call_sent) = stamps(call)?;
         let (reply_routed, reply_sent) = stamps(&reply)?;
         let answered = reply.at().since(call.at())?;
-        // The bus may have the reply before it gets to note that the call had left.
+        // The bus may receive the reply before it records that it has sent the call.
         let call_sent = call_sent.min(answered);
         let call_routed = call_routed.min(call_sent);
         let started = held_for_start(call).min(call_routed);
@@ -72,23 +75,23 @@ impl CallTimes {
         })
     }
 
-    /// How long a part took.
+    /// The duration of a phase.
     pub const fn time(&self, phase: CallPhase) -> Duration {
         self.phases[phase as usize]
     }
 
-    /// From when the bus received the call until it had written the reply: the
+    /// The time from when the bus received the call until it had written the reply: the
     /// [duration](CapturedMessage::duration) of the call.
     pub fn total(&self) -> Duration {
         self.phases.iter().sum()
     }
 
-    /// What of it was the bus.
+    /// The part of the total that was spent inside the bus.
     pub fn in_bus(&self) -> Duration {
         self.total().saturating_sub(self.time(CallPhase::Start) + self.time(CallPhase::Service))
     }
 
-    /// From when the bus received the call until it had left it.
+    /// The time from when the bus received the call until it had written it.
     pub fn delivered(&self) -> Duration {
         self.time(CallPhase::Start)
             + self.time(CallPhase::RouteCall)
@@ -96,20 +99,20 @@ impl CallTimes {
     }
 }
 
-/// When a message was routed, and when the copy for whom it is addressed to had left.
+/// The time when a message was routed, and when the copy for its destination was written.
 fn stamps(message: &CapturedMessage<'_>) -> Option<(Duration, Duration)> {
     let routed = message.routed_after()?;
     let addressed = message.deliveries()?.iter().find(|delivery| delivery.rules == 0);
     match addressed {
         Some(delivery) => Some((routed, delivery.written_after?.max(routed))),
-        // The bus takes what is for itself.
+        // Messages to the bus itself are not written to a socket.
         None if message.destination_id() == message.capture().driver() => Some((routed, routed)),
         None => None,
     }
 }
 
-/// What part of the time of calls each part of their way is, by the size of call and reply together.
-/// `None` if the bus has recorded no call whole.
+/// Computes the share of each phase in the time of calls, by the total size of call and reply.
+/// `None` if the bus recorded no call completely.
 pub fn shares<'c>(
     capture: &'c Capture,
     mut selects: impl FnMut(&CapturedMessage<'c>) -> bool,
@@ -118,11 +121,11 @@ pub fn shares<'c>(
     let mut sums = SIZES.map(|_| CallTimeSum::default());
     let mut all = CallTimeSum::default();
     for call in capture.messages().filter(|call| selects(call)) {
-        let way = call.expects_reply().then(|| CallTimes::of(&call, &processors)).flatten();
-        let Some(way) = way else { continue };
+        let times = call.expects_reply().then(|| CallTimes::of(&call, &processors)).flatten();
+        let Some(times) = times else { continue };
         let size = u64::from(call.len()) + call.partner().map_or(0, |reply| reply.len().into());
-        sums[size_class(size)].add(&way);
-        all.add(&way);
+        sums[size_class(size)].add(&times);
+        all.add(&times);
     }
     let shown = all.shown();
     let mut table = DataTable::new(columns(&shown));
@@ -156,14 +159,14 @@ struct CallTimeSum {
 }
 
 impl CallTimeSum {
-    fn add(&mut self, way: &CallTimes) {
-        self.totals.push(nanos(way.total()));
-        for (sum, &time) in self.phases.iter_mut().zip(&way.phases) {
+    fn add(&mut self, times: &CallTimes) {
+        self.totals.push(nanos(times.total()));
+        for (sum, &time) in self.phases.iter_mut().zip(&times.phases) {
             *sum += nanos(time);
         }
     }
 
-    /// The phases that a table shows: all but rare ones that took no time.
+    /// The phases that a table shows: all except rare ones that took no time.
     fn shown(&self) -> Vec<CallPhase> {
         let is_shown = |phase: &CallPhase| !phase.is_rare() || self.phases[*phase as usize] > 0;
         CallPhase::ALL.into_iter().filter(is_shown).collect()
@@ -178,12 +181,12 @@ impl CallTimeSum {
     }
 }
 
-/// The place in [`SIZES`] of a size in bytes.
+/// The index in [`SIZES`] of a size in bytes.
 pub(super) fn size_class(size: u64) -> usize {
     SIZES.iter().position(|(max, _)| size <= *max).unwrap_or(SIZES.len() - 1)
 }
 
-/// Classes of sizes: the most bytes, and what they are called.
+/// The size classes: the largest size in bytes, and the label.
 pub(super) const SIZES: [(u64, &str); 4] = [
     (1 << 10, "up to 1 KiB"),
     (16 << 10, "up to 16 KiB"),

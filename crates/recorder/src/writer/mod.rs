@@ -1,12 +1,12 @@
 //! Writes recordings and counts all losses.
 
 mod chunks;
+mod disk_state;
 mod error;
 mod file;
 mod notice;
 mod output;
 mod recording_file;
-mod room;
 mod tally;
 mod trigger;
 
@@ -17,12 +17,12 @@ use capture::bodies::{Bodies, Reducer};
 use capture::record::{BusId, Fact, RawMessage, RecordedTime, RecordingOrigin, RecordingRecord};
 use wire::Message;
 
-pub use error::{TapeError, UnfinishedRecording};
-pub use notice::TapeNotice;
-pub use output::TapeDestination;
-use output::{END_LEN, TapeOutput};
+use disk_state::DiskState;
+pub use error::{RecordingWriteError, UnfinishedRecording};
+pub use notice::RecordingNotice;
+pub use output::RecordingDestination;
+use output::{END_LEN, RecordingOutput};
 use recording_file::RecordFit;
-use room::DiskRoom;
 pub use tally::RecordingTally;
 
 use crate::standing::StandingFacts;
@@ -32,37 +32,37 @@ use crate::standing::StandingFacts;
 /// While the disk is full, messages are only counted. When there is space again, the recording
 /// continues after a gap.
 #[derive(Debug)]
-pub struct Tape {
+pub struct RecordingWriter {
     reducer: Reducer,
     standing: StandingFacts,
-    output: TapeOutput,
-    room: DiskRoom,
+    output: RecordingOutput,
+    disk: DiskState,
     /// The maximum size of the file in bytes.
     max: Option<u64>,
-    /// Whether a message did not fit into the maximum size of the file.
+    /// True if a message did not fit into the maximum size of the file.
     is_complete: bool,
     tally: RecordingTally,
     /// The connections of the recorder.
     own: Vec<(BusId, String)>,
 }
 
-impl Tape {
+impl RecordingWriter {
     /// Creates the files of a destination.
     ///
     /// # Errors
     ///
     /// If the files cannot be created.
     pub fn open(
-        destination: TapeDestination,
+        destination: RecordingDestination,
         bodies: Bodies,
         origin: RecordingOrigin,
-    ) -> Result<Self, TapeError> {
-        let output = TapeOutput::create(destination, &origin)?;
+    ) -> Result<Self, RecordingWriteError> {
+        let output = RecordingOutput::create(destination, &origin)?;
         Ok(Self {
             reducer: Reducer::new(bodies),
             standing: StandingFacts::new(origin),
             output,
-            room: DiskRoom::Free,
+            disk: DiskState::Free,
             max: None,
             is_complete: false,
             tally: RecordingTally::default(),
@@ -78,14 +78,14 @@ impl Tape {
         self
     }
 
-    /// Returns whether a message did not fit into the maximum size of the file. Later messages are
+    /// Returns true if a message did not fit into the maximum size of the file. Later messages are
     /// not recorded.
     pub const fn is_complete(&self) -> bool {
         self.is_complete
     }
 
     /// Writes the next record. Returns a notice if the disk became full.
-    pub fn put(&mut self, record: RecordingRecord<'_>) -> Option<TapeNotice> {
+    pub fn put(&mut self, record: RecordingRecord<'_>) -> Option<RecordingNotice> {
         let is_limited = !is_about_the_recording(&record);
         if is_limited && self.is_complete {
             return None;
@@ -95,8 +95,8 @@ impl Tape {
         self.output.look(&record);
         let reduced = self.reducer.reduce(record)?;
         self.standing.learn(&reduced);
-        match &mut self.room {
-            DiskRoom::Free => {
+        match &mut self.disk {
+            DiskState::Free => {
                 let max = self.max.filter(|_| is_limited);
                 let error = match self.output.write(&reduced, max, &self.standing) {
                     Ok(RecordFit::Written) => return None,
@@ -107,16 +107,16 @@ impl Tape {
                     }
                     Err(error) => error,
                 };
-                self.room = DiskRoom::after(error);
-                let DiskRoom::Full(full) = &mut self.room else { return None };
+                self.disk = DiskState::after(error);
+                let DiskState::Full(full) = &mut self.disk else { return None };
                 full.miss(&reduced);
-                Some(TapeNotice::Full)
+                Some(RecordingNotice::Full)
             }
-            DiskRoom::Full(full) => {
+            DiskState::Full(full) => {
                 full.miss(&reduced);
                 None
             }
-            DiskRoom::Broken(_) => None,
+            DiskState::Broken(_) => None,
         }
     }
 
@@ -135,7 +135,7 @@ impl Tape {
         }
     }
 
-    /// Whether a message is from or to a connection of the recorder.
+    /// Returns true if a message is from or to a connection of the recorder.
     fn is_own(&self, raw: &RawMessage<'_>) -> bool {
         let Ok(message) = Message::parse(raw.bytes) else { return false };
         let ends = [
@@ -148,25 +148,25 @@ impl Tape {
 
     /// Writes buffered records to the file. It must be called periodically, as it also checks
     /// whether a full disk has space again, and writes the file of a trigger when it is due.
-    pub fn flush(&mut self, now: Duration) -> Option<TapeNotice> {
-        match &mut self.room {
-            DiskRoom::Free => match self.output.flush(now, &self.standing) {
+    pub fn flush(&mut self, now: Duration) -> Option<RecordingNotice> {
+        match &mut self.disk {
+            DiskState::Free => match self.output.flush(now, &self.standing) {
                 Ok(notice) => notice,
                 Err(error) => {
-                    self.room = DiskRoom::after(error);
-                    matches!(self.room, DiskRoom::Full(_)).then_some(TapeNotice::Full)
+                    self.disk = DiskState::after(error);
+                    matches!(self.disk, DiskState::Full(_)).then_some(RecordingNotice::Full)
                 }
             },
-            DiskRoom::Full(full) if full.next <= now => self.try_again(now),
-            DiskRoom::Full(_) | DiskRoom::Broken(_) => None,
+            DiskState::Full(full) if full.next <= now => self.try_again(now),
+            DiskState::Full(_) | DiskState::Broken(_) => None,
         }
     }
 
-    fn try_again(&mut self, now: Duration) -> Option<TapeNotice> {
-        let DiskRoom::Full(full) = &mut self.room else { return None };
+    fn try_again(&mut self, now: Duration) -> Option<RecordingNotice> {
+        let DiskState::Full(full) = &mut self.disk else { return None };
         full.next = now.saturating_add(TRY_AGAIN);
         self.output.flush(now, &self.standing).ok()?;
-        let DiskRoom::Full(full) = std::mem::replace(&mut self.room, DiskRoom::Free) else {
+        let DiskState::Full(full) = std::mem::replace(&mut self.disk, DiskState::Free) else {
             return None;
         };
         let lost = full.lost.values().sum();
@@ -178,17 +178,17 @@ impl Tape {
         for record in records {
             self.count(&record);
             if let Err(error) = self.output.write(&record, None, &self.standing) {
-                self.room = DiskRoom::after(error);
+                self.disk = DiskState::after(error);
                 return None;
             }
         }
-        Some(TapeNotice::Room(lost))
+        Some(RecordingNotice::Room(lost))
     }
 
     /// Returns the amounts recorded so far.
     pub fn tally(&self) -> RecordingTally {
         let mut losses = self.tally.losses;
-        if let DiskRoom::Full(full) = &self.room {
+        if let DiskState::Full(full) = &self.disk {
             losses.messages += full.lost.values().sum::<u64>();
         }
         let (written, files) = (self.output.written(), self.output.files());
@@ -197,9 +197,9 @@ impl Tape {
 
     /// Returns the error after which nothing more can be written, if any.
     pub const fn broken(&self) -> Option<&io::Error> {
-        match &self.room {
-            DiskRoom::Broken(error) => Some(error),
-            DiskRoom::Free | DiskRoom::Full(_) => None,
+        match &self.disk {
+            DiskState::Broken(error) => Some(error),
+            DiskState::Free | DiskState::Full(_) => None,
         }
     }
 
@@ -208,23 +208,25 @@ impl Tape {
     /// # Errors
     ///
     /// If the end of the recording cannot be written, or if the disk is full.
-    pub fn finish(mut self) -> Result<RecordingTally, TapeError> {
+    pub fn finish(mut self) -> Result<RecordingTally, RecordingWriteError> {
         self.try_again(Duration::MAX);
-        if let DiskRoom::Full(full) = &mut self.room {
+        if let DiskState::Full(full) = &mut self.disk {
             // The file can also be read without its end.
-            let _ = self.output.end_without_room(full);
+            let _ = self.output.end_on_full_disk(full);
         }
         let tally = self.tally();
-        match self.room {
-            DiskRoom::Broken(error) => {
-                Err(TapeError::Write { error, unfinished: self.output.leave() })
+        match self.disk {
+            DiskState::Broken(error) => {
+                Err(RecordingWriteError::Write { error, unfinished: self.output.leave() })
             }
-            DiskRoom::Full(_) => Err(TapeError::Full { tally, unfinished: self.output.leave() }),
-            DiskRoom::Free => {
+            DiskState::Full(_) => {
+                Err(RecordingWriteError::Full { tally, unfinished: self.output.leave() })
+            }
+            DiskState::Free => {
                 let unfinished = self.output.unfinished();
                 let finished = self.output.finish(&self.standing);
                 let (written, files) =
-                    finished.map_err(|error| TapeError::Write { error, unfinished })?;
+                    finished.map_err(|error| RecordingWriteError::Write { error, unfinished })?;
                 Ok(RecordingTally { written, files, ..tally })
             }
         }
@@ -238,7 +240,8 @@ impl Tape {
     }
 }
 
-/// Whether a record is about the recording itself. Such records are written regardless of the size.
+/// Returns true if a record is about the recording itself. Such records are written regardless of
+/// the size.
 const fn is_about_the_recording(record: &RecordingRecord<'_>) -> bool {
     match record {
         RecordingRecord::Origin(_)

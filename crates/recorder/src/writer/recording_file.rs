@@ -8,7 +8,7 @@ use capture::file::PcapngWriter;
 use capture::record::{RecordedTime, RecordingOrigin, RecordingRecord};
 use sys::replace::{self, ReplacedFile};
 
-use super::error::{TapeError, UnfinishedRecording};
+use super::error::{RecordingWriteError, UnfinishedRecording};
 use super::file::{OutputFile, is_recording, previous};
 use crate::standing::StandingFacts;
 
@@ -43,7 +43,10 @@ impl RecordingFile {
         Ok(Self { writer: PcapngWriter::new(file, origin)?, output: None, ring: None })
     }
 
-    pub(super) fn create(target: PathBuf, origin: &RecordingOrigin) -> Result<Self, TapeError> {
+    pub(super) fn create(
+        target: PathBuf,
+        origin: &RecordingOrigin,
+    ) -> Result<Self, RecordingWriteError> {
         let (file, output) = OutputFile::create(target)?;
         Ok(Self { output: Some(output), ..Self::new(file, origin)? })
     }
@@ -52,16 +55,17 @@ impl RecordingFile {
         target: PathBuf,
         size: u64,
         origin: &RecordingOrigin,
-    ) -> Result<Self, TapeError> {
+    ) -> Result<Self, RecordingWriteError> {
         let resolved = replace::resolve_links(&target);
-        let target = resolved.map_err(|error| TapeError::Create { path: target.clone(), error })?;
+        let target = resolved
+            .map_err(|error| RecordingWriteError::Create { path: target.clone(), error })?;
         let before = previous(&target);
         if fs::symlink_metadata(&before).is_ok() && !is_recording(&before) {
-            return Err(TapeError::Occupied { path: before });
+            return Err(RecordingWriteError::Occupied { path: before });
         }
         let (file, output) = OutputFile::create(target)?;
         if !output.is_regular() {
-            return Err(TapeError::NotAFile { path: output.target().to_owned() });
+            return Err(RecordingWriteError::NotAFile { path: output.target().to_owned() });
         }
         let ring = Some(RingSize { size, previous: 0 });
         Ok(Self { output: Some(output), ring, ..Self::new(file, origin)? })

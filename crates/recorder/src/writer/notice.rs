@@ -9,7 +9,7 @@ use super::trigger::FILES_MAX;
 
 /// An event that the user should see immediately.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum TapeNotice {
+pub enum RecordingNotice {
     /// The disk is full.
     Full,
     /// The disk has space again. This number of messages was not written.
@@ -20,7 +20,7 @@ pub enum TapeNotice {
     LastTriggered(PathBuf),
 }
 
-impl fmt::Display for TapeNotice {
+impl fmt::Display for RecordingNotice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Full => f.write_str("the disk is full: messages are counted but not written"),
