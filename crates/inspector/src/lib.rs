@@ -1,7 +1,8 @@
-//! Asks a live bus what is there, and calls it.
+//! Inspects the names and objects of a live bus, and calls them.
 //!
-//! An [`Inspector`] asks over a connection of its own and waits for the answers. What it finds can be
-//! serialised, since a page or another program will read it; values keep their types ([`json`]).
+//! An [`Inspector`] sends requests over its own connection and waits for the replies. Its results
+//! serialize to JSON for the web page and for other programs; D-Bus values keep their types
+//! ([`json`]).
 //!
 //! ```no_run
 //! use inspector::{ObjectCall, Connection, Inspector, Manner, TreeOptions};
@@ -18,21 +19,21 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Looking starts nothing: what would have the bus start a service says so in its options
-//! ([`Starting`]). Everything ends in time: each answer is waited for so long, and all of them
-//! together so long ([`InspectorPatience`]); what a hostile service can cost is bounded.
+//! Inspection does not start services. A request that may cause the bus to start one says so in its
+//! options ([`Starting`]). Each reply has a timeout, and a whole inspection has one too
+//! ([`InspectorPatience`]). The size of a reply and the memory for all replies are limited, so a
+//! hostile service cannot exhaust this process.
 //!
 //! The modules, in the order of reading:
 //!
-//! - [`failure`]: why there is no answer, as a sentence.
-//! - `asking`: many questions at once.
-//! - [`credentials`], [`names`]: who is on the bus.
-//! - [`tree`], [`object`], `survey`: what they have.
-//! - [`call`], [`property`], [`watch`], [`emission`]: what can be done with it.
+//! - [`failure`]: why a request failed, as a sentence.
+//! - `requests`: many requests at the same time.
+//! - [`credentials`], [`names`]: the peers on the bus.
+//! - [`tree`], [`object`], `survey`: the objects of a service.
+//! - [`call`], [`property`], [`watch`], [`emission`]: method calls, properties and signals.
 
 #![forbid(unsafe_code)]
 
-mod asking;
 pub mod call;
 pub mod credentials;
 pub mod emission;
@@ -40,11 +41,11 @@ pub mod failure;
 pub mod names;
 pub mod object;
 pub mod property;
+mod requests;
 mod survey;
 pub mod tree;
 pub mod watch;
 
-pub use asking::{InspectorPatience, MESSAGE_MAX, Starting, start_introspect};
 pub use call::{
     Authorization, CallAnswer, CallPayload, Descriptor, Manner, MethodName, ObjectCall,
     ObjectCallOutcome, ReplyExpectation, ReplyHeading,
@@ -59,10 +60,11 @@ pub use notation::ArgumentError;
 pub use notation::json::{self, TypedValue};
 pub use object::{InspectedObject, ObjectInterface, ObjectProperty, PropertyReading};
 pub use property::PropertyName;
+pub use requests::{InspectorPatience, MESSAGE_MAX, Starting, start_introspect};
 pub use tree::{NodeContent, Tree, TreeNode, TreeOptions};
 pub use watch::{Carried, Heard, HeardSignal, ObjectWatch};
 
-/// Asks a bus, one question after the other as far as its user can tell.
+/// Sends requests to a bus and its peers, and waits for the replies.
 #[derive(Clone, Debug)]
 pub struct Inspector {
     connection: Connection,
@@ -70,18 +72,19 @@ pub struct Inspector {
 }
 
 impl Inspector {
-    /// One that asks over `connection`, which nobody else should read from meanwhile.
+    /// Creates an inspector with the default timeouts. Nothing else should read from `connection`
+    /// while a request waits for its reply.
     pub fn new(connection: Connection) -> Self {
         Self::with_patience(connection, InspectorPatience::default())
     }
 
-    /// The same with other limits on how long it waits.
+    /// Creates an inspector with the given timeouts.
     pub fn with_patience(connection: Connection, patience: InspectorPatience) -> Self {
         connection.set_call_timeout(Some(patience.answer));
         Self { connection, patience }
     }
 
-    /// The connection.
+    /// Returns the connection of the inspector.
     pub const fn connection(&self) -> &Connection {
         &self.connection
     }

@@ -1,4 +1,4 @@
-//! Getting and setting one property.
+//! Reads and sets a single property.
 
 use std::time::Instant;
 
@@ -12,26 +12,27 @@ use crate::json::{Json, read_value};
 use crate::object::{GET, PROPERTIES};
 use crate::{Inspector, InspectorFailure, TypedValue};
 
-/// Which property of whom.
+/// A property of an object.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PropertyName {
-    /// The service: a name on the bus.
+    /// The bus name of the service.
     pub service: String,
-    /// The object.
+    /// The path of the object.
     pub path: String,
-    /// The interface.
+    /// The interface of the property.
     pub interface: String,
-    /// The property.
+    /// The name of the property.
     pub property: String,
 }
 
 impl Inspector {
-    /// Reads a property. It is the one result of the answer, not inside a variant.
+    /// Reads a property. The result is its value, without the variant around it.
     ///
     /// # Errors
     ///
-    /// If nothing was sent, since a name is none.
+    /// If the call could not be sent, for example because a name is invalid. An error reply is an
+    /// [`ObjectCallOutcome::Failed`].
     pub fn get(
         &self,
         property: &PropertyName,
@@ -52,12 +53,13 @@ impl Inspector {
         Ok(answer)
     }
 
-    /// Sets a property to a value ([`json`](crate::json)) of the type `signature`; without that the
-    /// object is asked first.
+    /// Sets a property to a value in JSON ([`json`](crate::json)). Without `signature`, the type
+    /// comes from the introspection data of the object.
     ///
     /// # Errors
     ///
-    /// If nothing was sent: a name is none, or the value is not of the type, or that is not known.
+    /// If the call could not be sent: a name is invalid, the type is unknown, or the value does not
+    /// match it. An error reply is an [`ObjectCallOutcome::Failed`].
     pub fn set(
         &self,
         property: &PropertyName,
@@ -71,24 +73,25 @@ impl Inspector {
             Some(signature) => signature.to_owned(),
             None => self.type_of(property, &target, manner)?,
         };
-        // The object was asked in the same time.
-        let left = manner.timeout().saturating_sub(begun.elapsed());
-        let load = property.setting(vec![read_value(&signature, value)?].into());
-        self.send(&target, load, manner, left)
+        // The introspection counts toward the timeout.
+        let timeout = manner.timeout().saturating_sub(begun.elapsed());
+        let payload = property.set_payload(vec![read_value(&signature, value)?].into());
+        self.send(&target, payload, manner, timeout)
     }
 
-    /// Sets a property to a value, the one argument that is sent along.
+    /// Sets a property to the value that is the only argument of the payload.
     ///
     /// # Errors
     ///
-    /// If nothing was sent: a name is none.
+    /// If the call could not be sent, for example because a name is invalid. An error reply is an
+    /// [`ObjectCallOutcome::Failed`].
     pub fn put(
         &self,
         property: &PropertyName,
-        load: CallPayload,
+        payload: CallPayload,
         manner: &Manner,
     ) -> Result<CallAnswer, InspectorFailure> {
-        self.send(&property.target(SET)?, property.setting(load), manner, manner.timeout())
+        self.send(&property.target(SET)?, property.set_payload(payload), manner, manner.timeout())
     }
 
     fn type_of(
@@ -107,7 +110,7 @@ impl Inspector {
 
 impl PropertyName {
     fn target<'a>(&'a self, method: MemberName<'a>) -> Result<MethodTarget<'a>, InspectorFailure> {
-        // The object checks its interface and property; that they are names is checked here.
+        // The object checks that the interface and the property exist; this checks their syntax.
         let _: (InterfaceName<'_>, MemberName<'_>) =
             (self.interface.as_str().into_name()?, self.property.as_str().into_name()?);
         let service: BusName<'_> = self.service.as_str().into_name()?;
@@ -115,11 +118,11 @@ impl PropertyName {
         Ok(MethodTarget { service, path, interface: Some(PROPERTIES), method })
     }
 
-    /// The arguments of Set.
-    fn setting(&self, mut load: CallPayload) -> CallPayload {
-        let values = load.arguments.into_iter().map(|value| Value::Variant(Box::new(value)));
-        load.arguments = self.arguments().into_iter().chain(values).collect();
-        load
+    /// Converts a payload with the value to the payload of `Set`.
+    fn set_payload(&self, mut payload: CallPayload) -> CallPayload {
+        let values = payload.arguments.into_iter().map(|value| Value::Variant(Box::new(value)));
+        payload.arguments = self.arguments().into_iter().chain(values).collect();
+        payload
     }
 
     fn arguments(&self) -> Vec<Value> {

@@ -277,7 +277,7 @@ fn what_goes_wrong_is_a_sentence() {
     assert!(interface.ends_with(expected), "{interface}");
     let begun = Instant::now();
     let silent = stage.complaint(&["call", "--timeout=300ms", NAME, PATH, "Never"], 1);
-    assert!(silent.contains("no answer came within"), "{silent}");
+    assert!(silent.contains("no reply within"), "{silent}");
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
 }
 
@@ -449,7 +449,7 @@ fn a_name_is_held_and_its_calls_are_echoed_refused_or_left() {
     assert!(echo.end(Signal::TERM).status.success());
     assert_eq!(queued.line(), "READY");
     let silent = stage.complaint(&["call", "--timeout=300ms", name, "/", "a.b", "C"], 1);
-    assert!(silent.contains("no answer came within"), "{silent}");
+    assert!(silent.contains("no reply within"), "{silent}");
     assert!(queued.end(Signal::INT).status.success());
     let mut refusing =
         SpawnedProgram::start(&mut stage.command(&["own", name, "--allow-replacement"]));

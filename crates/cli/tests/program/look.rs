@@ -132,7 +132,7 @@ fn what_does_not_answer_does_not_hold_up_the_rest() {
     assert_eq!(found.status.code(), Some(1), "one is nobody");
     let (stdout, stderr) = (text(&found.stdout), text(&found.stderr));
     assert!(stdout.contains(&format!("/com/example\n{OBJECT}\n")), "{stdout}");
-    let silent = "/odd of com.example.Silent: no answer came within 300ms\n";
+    let silent = "/odd of com.example.Silent: no reply within 300ms\n";
     assert!(stderr.contains(silent), "{stderr}");
     assert!(stderr.contains("no such name on the bus at "), "{stderr}");
     assert!(stderr.contains(": com.example.Nobody"), "{stderr}");

@@ -1,4 +1,4 @@
-//! Names, and who is behind them.
+//! Tests of bus names, their owners and processes.
 
 use std::time::Duration;
 
@@ -20,14 +20,14 @@ fn names_have_owners_and_processes() {
 
     let own = find(inspector.connection().unique_name().as_str());
     assert_eq!(own.owner.as_ref(), Some(&own.name));
-    let who = own.who.as_ref().expect("the bus knows us");
-    assert_eq!(who.process.pid, Some(std::process::id()));
-    assert!(who.process.comm.is_some() && who.process.exe.is_some());
-    assert!(!who.process.command.is_empty() && who.user.is_some());
-    assert!(who.process.started.is_some_and(|started| started.0 > 1_500_000_000_000_000_000));
+    let owner = own.who.as_ref().expect("our own process");
+    assert_eq!(owner.process.pid, Some(std::process::id()));
+    assert!(owner.process.comm.is_some() && owner.process.exe.is_some());
+    assert!(!owner.process.command.is_empty() && owner.user.is_some());
+    assert!(owner.process.started.is_some_and(|started| started.0 > 1_500_000_000_000_000_000));
 
     let service = find(NAME);
-    let owner = service.owner.as_ref().expect("somebody has it");
+    let owner = service.owner.as_ref().expect("an owner");
     assert!(owner.starts_with(':') && *owner != own.name);
     assert_eq!(service.who, find(owner).who);
     assert!(!service.is_activatable);
@@ -37,45 +37,45 @@ fn names_have_owners_and_processes() {
     assert_eq!((&sleeper.owner, &sleeper.who), (&None, &None));
 
     let driver = find("org.freedesktop.DBus");
-    let who = driver.who.as_ref().expect("it tells of itself");
-    assert_eq!(who.process.pid, Some(bus.pid()));
+    let owner = driver.who.as_ref().expect("the bus describes itself");
+    assert_eq!(owner.process.pid, Some(bus.pid()));
 }
 
 #[test]
-fn one_name_is_told_as_among_all() {
+fn single_lookups_match_the_list_of_names() {
     let bus = InspectorBus::start();
     let _service = bus.serve(|_| {});
     let inspector = bus.inspector();
     let own = inspector.connection().unique_name().as_str().to_owned();
     let all = inspector.names().expect("the bus answers");
-    let seen = |name: &Name| {
-        let pid = name.who.as_ref().and_then(|who| who.process.pid);
+    let summary = |name: &Name| {
+        let pid = name.who.as_ref().and_then(|owner| owner.process.pid);
         (name.name.clone(), name.owner.clone(), name.is_activatable, pid)
     };
     for name in [NAME, SLEEPER, "org.freedesktop.DBus", &own] {
-        let told = inspector.name(name).expect("the bus answers");
-        let among_all = all.iter().find(|one| one.name == name).map(seen);
-        assert!(told.is_some(), "{name}");
-        assert_eq!(told.as_ref().map(seen), among_all, "{name}");
+        let single = inspector.name(name).expect("the bus answers");
+        let in_list = all.iter().find(|one| one.name == name).map(summary);
+        assert!(single.is_some(), "{name}");
+        assert_eq!(single.as_ref().map(summary), in_list, "{name}");
     }
-    for nobody in ["org.example.Nobody", ":1.4000"] {
-        assert_eq!(inspector.name(nobody), Ok(None), "{nobody}");
+    for unowned in ["org.example.Nobody", ":1.4000"] {
+        assert_eq!(inspector.name(unowned), Ok(None), "{unowned}");
     }
-    assert_eq!(inspector.name("no name").expect_err("it is none").kind(), "name");
+    assert_eq!(inspector.name("no name").expect_err("an invalid name").kind(), "name");
 }
 
 #[test]
-fn names_that_come_and_go_are_heard() {
+fn acquired_and_lost_names_are_reported_by_watches() {
     let bus = InspectorBus::start();
     let listening = bus.inspector();
-    let watch = listening.watch_names().expect("the bus takes the rule");
+    let watch = listening.watch_names().expect("the bus accepts the match rule");
     let wait_for = |name: &str, is_owned: bool| {
         loop {
-            let heard = watch.next(Some(Duration::from_secs(5))).expect("the bus is there");
-            let Some(Heard::Signal(signal)) = heard else { panic!("{name}: {heard:?}") };
-            let told = serde_json::to_value(&signal).expect("JSON");
-            if signal.member == "NameOwnerChanged" && told["arguments"][0]["data"] == name {
-                assert_eq!(told["arguments"][2]["data"] != "", is_owned, "{told}");
+            let event = watch.next(Some(Duration::from_secs(5))).expect("the bus is there");
+            let Some(Heard::Signal(signal)) = event else { panic!("{name}: {event:?}") };
+            let json = serde_json::to_value(&signal).expect("JSON");
+            if signal.member == "NameOwnerChanged" && json["arguments"][0]["data"] == name {
+                assert_eq!(json["arguments"][2]["data"] != "", is_owned, "{json}");
                 return;
             }
         }
@@ -87,35 +87,38 @@ fn names_that_come_and_go_are_heard() {
 }
 
 #[test]
-fn names_come_in_order() {
+fn names_are_sorted() {
     let bus = InspectorBus::start();
     let _others: Vec<_> = (0..12).map(|_| bus.connect()).collect();
     let names = bus.inspector().names().expect("the bus answers");
     let names: Vec<_> = names.iter().map(|one| one.name.as_str()).collect();
-    let place = |name| names.iter().position(|one| *one == name);
-    assert!(place(SLEEPER) < place("org.freedesktop.DBus"));
-    assert!(place("org.freedesktop.DBus") < place(":1.2"), "services come first: {names:?}");
-    assert!(place(":1.2") < place(":1.10"), "by number: {names:?}");
+    let position = |name| names.iter().position(|one| *one == name);
+    assert!(position(SLEEPER) < position("org.freedesktop.DBus"));
+    assert!(
+        position("org.freedesktop.DBus") < position(":1.2"),
+        "well-known names come first: {names:?}"
+    );
+    assert!(position(":1.2") < position(":1.10"), "by number: {names:?}");
 }
 
 #[test]
-fn looking_starts_nothing() {
+fn inspection_starts_no_service() {
     let bus = InspectorBus::start();
     let inspector = bus.inspector();
-    let tree = inspector.tree(SLEEPER, &TreeOptions::default()).expect("the names are names");
+    let tree = inspector.tree(SLEEPER, &TreeOptions::default()).expect("valid names");
     let [root] = tree.nodes.as_slice() else { panic!("{tree:?}") };
     let NodeContent::Failure(failure) = &root.told else { panic!("{tree:?}") };
     assert_eq!(failure.kind(), "refused", "{failure}");
-    let error = failure.error_name().expect("it is one").to_owned();
+    let error = failure.error_name().expect("an error reply").to_owned();
     assert!(error.ends_with("ServiceUnknown") || error.ends_with("NameHasNoOwner"), "{error}");
-    inspector.object(SLEEPER, "/").expect_err("nobody is there");
-    let _watch = inspector.watch(SLEEPER, "/").expect("it may come some day");
+    inspector.object(SLEEPER, "/").expect_err("the service does not run");
+    let _watch = inspector.watch(SLEEPER, "/").expect("the name may get an owner later");
 
-    // Who wants it started sees that it is tried.
+    // With `Starting::Allowed`, the bus tries to start the service.
     let mut call = ObjectCall::new(SLEEPER, "/", "Anything");
     call.signature = Some(String::new());
     let manner = Manner { starting: Starting::Allowed, ..Manner::default() };
-    let answer = inspector.call(&call, &manner).expect("it is sent");
+    let answer = inspector.call(&call, &manner).expect("the call is sent");
     let ObjectCallOutcome::Failed(failure) = answer.outcome else { panic!("{answer:?}") };
     assert!(failure.error_name().is_some_and(|name| name.contains("Spawn")), "{failure}");
 }
