@@ -418,5 +418,5 @@ pub(crate) fn undescribed(
     interface: &Option<String>,
 ) -> InspectorFailure {
     let interface = interface.clone();
-    InspectorFailure::Undescribed { what: member_kind, member: name.to_owned(), interface }
+    InspectorFailure::Undescribed { member_kind, member: name.to_owned(), interface }
 }

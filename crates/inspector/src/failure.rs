@@ -25,12 +25,12 @@ pub enum InspectorFailure {
     Arguments(#[from] ArgumentError),
     /// The types of a member are unknown, because the introspection data of the object lacks it.
     #[error(
-        "the introspection data of the object has no {what} {member}{}; specify the signature",
+        "the introspection data of the object has no {member_kind} {member}{}; specify the signature",
         interface.as_ref().map(|interface| format!(" of {interface}")).unwrap_or_default()
     )]
     Undescribed {
         /// The kind of the member: `method` or `property`.
-        what: &'static str,
+        member_kind: &'static str,
         /// The name of the member.
         member: String,
         /// The interface, if one was given.

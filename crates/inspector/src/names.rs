@@ -28,7 +28,8 @@ pub struct Name {
     pub is_activatable: bool,
     /// The process of the owner.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub who: Option<NameOwner>,
+    #[serde(rename = "who")]
+    pub owner_process: Option<NameOwner>,
     /// Why the owner or its process is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<InspectorFailure>,
@@ -216,7 +217,7 @@ impl NameCensus {
             name,
             owner: None,
             is_activatable: false,
-            who: None,
+            owner_process: None,
             failure: None,
         })
     }
@@ -225,7 +226,7 @@ impl NameCensus {
         let Self { names, owners, .. } = self;
         let mut names: Vec<_> = names.into_values().collect();
         for name in &mut names {
-            name.who = owners.get(name.owner.as_ref().unwrap_or(&name.name)).cloned();
+            name.owner_process = owners.get(name.owner.as_ref().unwrap_or(&name.name)).cloned();
         }
         names.sort_by_cached_key(|name| (unique_number(&name.name), name.name.clone()));
         names

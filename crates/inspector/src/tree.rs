@@ -36,7 +36,7 @@ pub struct TreeNode {
     pub path: String,
     /// The interfaces of the object, or why they are unknown.
     #[serde(flatten)]
-    pub told: NodeContent,
+    pub content: NodeContent,
 }
 
 /// The result of introspecting an object of a tree.
@@ -199,7 +199,7 @@ impl<'a> TreeBuilder<'a> {
         if let NodeContent::Interfaces(names) = &content {
             self.bytes += names.iter().map(String::len).sum::<usize>();
         }
-        self.nodes.push(TreeNode { path, told: content });
+        self.nodes.push(TreeNode { path, content });
     }
 
     fn finish(mut self, took: Duration) -> Tree {

@@ -84,7 +84,7 @@ pub(super) fn start(
 /// Returns true if the name has an owner; the name of the bus itself always has one.
 pub(super) fn is_owned(inspector: &Inspector, name: &str) -> Result<bool, InspectorFailure> {
     let found = inspector.name(name)?;
-    Ok(found.is_some_and(|found| found.owner.is_some() || found.who.is_some()))
+    Ok(found.is_some_and(|found| found.owner.is_some() || found.owner_process.is_some()))
 }
 
 /// The default timeout.

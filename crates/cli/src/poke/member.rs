@@ -295,7 +295,7 @@ fn paths(inspector: &Inspector, service: &str) -> impl Iterator<Item = String> +
     let tree = inspector.tree(service, &options).ok();
     let nodes = tree.into_iter().flat_map(|tree| tree.nodes);
     let has_something = |told: &inspector::NodeContent| matches!(told, inspector::NodeContent::Interfaces(names) if !names.is_empty());
-    nodes.filter(move |node| has_something(&node.told)).map(|node| node.path)
+    nodes.filter(move |node| has_something(&node.content)).map(|node| node.path)
 }
 
 /// Whether every object has this interface.

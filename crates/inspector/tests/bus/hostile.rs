@@ -31,7 +31,7 @@ fn hasty() -> TreeOptions {
 
 /// Returns `path` for each node with interfaces, and `path: failure` for each other node.
 fn summaries(tree: &Tree) -> Vec<String> {
-    let nodes = tree.nodes.iter().map(|node| match &node.told {
+    let nodes = tree.nodes.iter().map(|node| match &node.content {
         NodeContent::Interfaces(_) => node.path.clone(),
         NodeContent::Failure(failure) => format!("{}: {failure}", node.path),
     });
@@ -340,7 +340,7 @@ fn requests_fail_when_the_bus_exits() {
     drop(bus);
     assert_eq!(inspector.names().expect_err("the bus has exited").kind(), "disconnected");
     let tree = inspector.tree(NAME, &TreeOptions::default()).expect("valid names");
-    let NodeContent::Failure(failure) = &tree.nodes[0].told else { panic!("{tree:?}") };
+    let NodeContent::Failure(failure) = &tree.nodes[0].content else { panic!("{tree:?}") };
     assert_eq!(failure.kind(), "disconnected");
     assert_eq!(watch.next(None).expect_err("the bus has exited").kind(), "disconnected");
 }

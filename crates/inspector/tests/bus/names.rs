@@ -20,7 +20,7 @@ fn names_have_owners_and_processes() {
 
     let own = find(inspector.connection().unique_name().as_str());
     assert_eq!(own.owner.as_ref(), Some(&own.name));
-    let owner = own.who.as_ref().expect("our own process");
+    let owner = own.owner_process.as_ref().expect("our own process");
     assert_eq!(owner.process.pid, Some(std::process::id()));
     assert!(owner.process.comm.is_some() && owner.process.exe.is_some());
     assert!(!owner.process.command.is_empty() && owner.user.is_some());
@@ -29,15 +29,15 @@ fn names_have_owners_and_processes() {
     let service = find(NAME);
     let owner = service.owner.as_ref().expect("an owner");
     assert!(owner.starts_with(':') && *owner != own.name);
-    assert_eq!(service.who, find(owner).who);
+    assert_eq!(service.owner_process, find(owner).owner_process);
     assert!(!service.is_activatable);
 
     let sleeper = find(SLEEPER);
     assert!(sleeper.is_activatable && sleeper.failure.is_none());
-    assert_eq!((&sleeper.owner, &sleeper.who), (&None, &None));
+    assert_eq!((&sleeper.owner, &sleeper.owner_process), (&None, &None));
 
     let driver = find("org.freedesktop.DBus");
-    let owner = driver.who.as_ref().expect("the bus describes itself");
+    let owner = driver.owner_process.as_ref().expect("the bus describes itself");
     assert_eq!(owner.process.pid, Some(bus.pid()));
 }
 
@@ -49,7 +49,7 @@ fn single_lookups_match_the_list_of_names() {
     let own = inspector.connection().unique_name().as_str().to_owned();
     let all = inspector.names().expect("the bus answers");
     let summary = |name: &Name| {
-        let pid = name.who.as_ref().and_then(|owner| owner.process.pid);
+        let pid = name.owner_process.as_ref().and_then(|owner| owner.process.pid);
         (name.name.clone(), name.owner.clone(), name.is_activatable, pid)
     };
     for name in [NAME, SLEEPER, "org.freedesktop.DBus", &own] {
@@ -107,7 +107,7 @@ fn inspection_starts_no_service() {
     let inspector = bus.inspector();
     let tree = inspector.tree(SLEEPER, &TreeOptions::default()).expect("valid names");
     let [root] = tree.nodes.as_slice() else { panic!("{tree:?}") };
-    let NodeContent::Failure(failure) = &root.told else { panic!("{tree:?}") };
+    let NodeContent::Failure(failure) = &root.content else { panic!("{tree:?}") };
     assert_eq!(failure.kind(), "refused", "{failure}");
     let error = failure.error_name().expect("an error reply").to_owned();
     assert!(error.ends_with("ServiceUnknown") || error.ends_with("NameHasNoOwner"), "{error}");

@@ -106,7 +106,7 @@ fn trees_list_all_objects_in_path_order() {
     assert_eq!(tree.nodes.len(), 1004, "{} {}", tree.nodes[0].path, tree.left_out);
     let paths: Vec<_> = tree.nodes.iter().map(|node| node.path.as_str()).collect();
     assert_eq!(paths[..5], ["/", "/org", "/org/example", PATH, "/org/example/Song0"]);
-    let NodeContent::Interfaces(interfaces) = &tree.nodes[3].told else {
+    let NodeContent::Interfaces(interfaces) = &tree.nodes[3].content else {
         panic!("{:?}", tree.nodes[3])
     };
     assert!(interfaces.iter().any(|name| name == PLAYER), "{interfaces:?}");
@@ -121,7 +121,7 @@ fn trees_start_at_their_root_and_respect_limits() {
     let inspector = bus.inspector();
     let tree = |options: TreeOptions| {
         let tree = inspector.tree(NAME, &options).expect("valid names");
-        let nodes = tree.nodes.iter().map(|node| match &node.told {
+        let nodes = tree.nodes.iter().map(|node| match &node.content {
             NodeContent::Interfaces(_) => node.path.clone(),
             NodeContent::Failure(failure) => format!("{} {failure}", node.path),
         });

@@ -29,14 +29,14 @@ pub(super) fn paths(
     let options = TreeOptions { starting, patience, ..TreeOptions::default() };
     let tree = inspector.tree(service, &options)?;
     if let [node] = tree.nodes.as_slice()
-        && let NodeContent::Failure(failure) = &node.told
+        && let NodeContent::Failure(failure) = &node.content
     {
         let object = AskedObject::unasked(service, &node.path, patience.whole);
         return Err(object.failed(failure.clone(), inspector, ""));
     }
     let has_something =
         |told: &NodeContent| !matches!(told, NodeContent::Interfaces(names) if names.is_empty());
-    let nodes = tree.nodes.into_iter().filter(|node| has_something(&node.told));
+    let nodes = tree.nodes.into_iter().filter(|node| has_something(&node.content));
     Ok(lines(nodes.map(|node| node.path)))
 }
 

@@ -155,7 +155,8 @@ impl CallArgs {
                 Some((interface, member)) => (Some(interface.to_owned()), member.to_owned()),
                 None => (None, full.to_owned()),
             };
-            let failure = InspectorFailure::Undescribed { what: "method", member, interface };
+            let failure =
+                InspectorFailure::Undescribed { member_kind: "method", member, interface };
             return object.failed(failure, inspector, full);
         }
         PokeError::Arguments { member: full.to_owned(), error }

@@ -37,7 +37,7 @@ impl AskedPeer<'_> {
         let failed = |failure| self.failed("/", failure);
         let tree = self.inspector.tree(self.name, &options).map_err(failed)?;
         match tree.nodes.as_slice() {
-            [inspector::TreeNode { told: NodeContent::Failure(failure), .. }] => {
+            [inspector::TreeNode { content: NodeContent::Failure(failure), .. }] => {
                 Err(self.failed("/", failure.clone()))
             }
             _ => Ok(paths(&tree).map(str::to_owned).collect()),
