@@ -51,8 +51,9 @@ pub struct ObjectCall {
 /// How a method is method: its timeout and its message flags.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Manner"))]
 #[serde(default)]
-pub struct Manner {
+pub struct CallSettings {
     /// The timeout for the reply, in milliseconds.
     pub timeout_ms: u64,
     /// Controls whether the bus may start the service.
@@ -185,7 +186,7 @@ impl ObjectCallOutcome {
     }
 }
 
-impl Default for Manner {
+impl Default for CallSettings {
     /// A timeout of 25 s, as in other D-Bus programs. No service is started, and the user is not
     /// asked for authorization.
     fn default() -> Self {
@@ -206,17 +207,21 @@ impl Inspector {
     ///
     /// If the call could not be sent: a name is invalid, the types are unknown, or an argument does
     /// not match them. An error reply is an [`ObjectCallOutcome::Failed`].
-    pub fn call(&self, call: &ObjectCall, manner: &Manner) -> Result<CallAnswer, InspectorFailure> {
+    pub fn call(
+        &self,
+        call: &ObjectCall,
+        settings: &CallSettings,
+    ) -> Result<CallAnswer, InspectorFailure> {
         let begun = Instant::now();
         let target = MethodTarget::of(&call.method)?;
         let signature = match &call.signature {
             Some(signature) => signature.clone(),
-            None => self.signature_of(&call.method, &target, manner)?,
+            None => self.signature_of(&call.method, &target, settings)?,
         };
         // The introspection counts toward the timeout.
-        let timeout = manner.timeout().saturating_sub(begun.elapsed());
+        let timeout = settings.timeout().saturating_sub(begun.elapsed());
         let arguments = read_arguments(&signature, &call.arguments)?;
-        self.send(&target, arguments.into(), manner, timeout)
+        self.send(&target, arguments.into(), settings, timeout)
     }
 
     /// Calls a method whose arguments are D-Bus values.
@@ -229,9 +234,9 @@ impl Inspector {
         &self,
         method: &MethodName,
         payload: CallPayload,
-        manner: &Manner,
+        settings: &CallSettings,
     ) -> Result<CallAnswer, InspectorFailure> {
-        self.send(&MethodTarget::of(method)?, payload, manner, manner.timeout())
+        self.send(&MethodTarget::of(method)?, payload, settings, settings.timeout())
     }
 
     /// Returns the parsed introspection data of an object.
@@ -243,9 +248,9 @@ impl Inspector {
         &self,
         service: &str,
         path: &str,
-        manner: &Manner,
+        settings: &CallSettings,
     ) -> Result<Introspection, InspectorFailure> {
-        self.introspect(service.into_name()?, path.into_name()?, manner)
+        self.introspect(service.into_name()?, path.into_name()?, settings)
     }
 
     /// Returns the signature of a method from the introspection data of its object.
@@ -253,9 +258,9 @@ impl Inspector {
         &self,
         method: &MethodName,
         target: &MethodTarget<'_>,
-        manner: &Manner,
+        settings: &CallSettings,
     ) -> Result<String, InspectorFailure> {
-        let found = self.introspect(target.service, target.path, manner)?;
+        let found = self.introspect(target.service, target.path, settings)?;
         let mut interfaces = found.interfaces.iter();
         let declared = match &method.interface {
             Some(name) => found.interface(name).and_then(|one| one.method(&method.method)),
@@ -270,10 +275,10 @@ impl Inspector {
         &self,
         service: BusName<'_>,
         path: ObjectPath<'_>,
-        manner: &Manner,
+        settings: &CallSettings,
     ) -> Result<Introspection, InspectorFailure> {
-        let timeout = self.patience.answer.min(manner.timeout());
-        let call = introspect(&self.connection, service, path, manner.starting, timeout);
+        let timeout = self.patience.answer.min(settings.timeout());
+        let call = introspect(&self.connection, service, path, settings.starting, timeout);
         read(&checked(call.and_then(StartedCall::wait), timeout)?)
     }
 
@@ -282,12 +287,12 @@ impl Inspector {
         &self,
         target: &MethodTarget<'_>,
         payload: CallPayload,
-        manner: &Manner,
+        settings: &CallSettings,
         timeout: Duration,
     ) -> Result<CallAnswer, InspectorFailure> {
-        let message = target.message(manner);
+        let message = target.message(settings);
         let begun = Instant::now();
-        let outcome = match manner.reply {
+        let outcome = match settings.reply {
             ReplyExpectation::Expected => wait(&self.connection, &message, payload, timeout)?,
             ReplyExpectation::Unwanted => {
                 self.post(&message, payload, timeout)?;
@@ -335,10 +340,10 @@ impl<'a> MethodTarget<'a> {
         })
     }
 
-    fn message(&self, manner: &Manner) -> Builder<'a> {
+    fn message(&self, settings: &CallSettings) -> Builder<'a> {
         let message = Builder::method_call(self.path, self.method)
             .destination(self.service)
-            .flags(manner.flags());
+            .flags(settings.flags());
         match self.interface {
             Some(interface) => message.interface(interface),
             None => message,
@@ -346,7 +351,7 @@ impl<'a> MethodTarget<'a> {
     }
 }
 
-impl Manner {
+impl CallSettings {
     /// The timeout for the reply.
     pub const fn timeout(&self) -> Duration {
         Duration::from_millis(self.timeout_ms)

@@ -5,7 +5,7 @@
 //! ([`json`]).
 //!
 //! ```no_run
-//! use inspector::{ObjectCall, Connection, Inspector, Manner, TreeOptions};
+//! use inspector::{ObjectCall, Connection, Inspector, CallSettings, TreeOptions};
 //!
 //! let inspector = Inspector::new(Connection::session()?);
 //! for name in inspector.names()? {
@@ -15,7 +15,7 @@
 //! let object = inspector.object("org.example.Player", &tree.nodes[0].path)?;
 //! let mut call = ObjectCall::new("org.example.Player", "/org/example/Player", "Play");
 //! call.arguments = vec!["a song".into()];
-//! println!("{}", serde_json::to_string(&inspector.call(&call, &Manner::default())?)?);
+//! println!("{}", serde_json::to_string(&inspector.call(&call, &CallSettings::default())?)?);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -47,7 +47,7 @@ pub mod tree;
 pub mod watch;
 
 pub use call::{
-    Authorization, CallAnswer, CallPayload, Descriptor, Manner, MethodName, ObjectCall,
+    Authorization, CallAnswer, CallPayload, CallSettings, Descriptor, MethodName, ObjectCall,
     ObjectCallOutcome, ReplyExpectation, ReplyHeading,
 };
 pub use capture::introspection;
@@ -62,7 +62,7 @@ pub use object::{InspectedObject, ObjectInterface, ObjectProperty, PropertyReadi
 pub use property::PropertyName;
 pub use requests::{InspectorPatience, MESSAGE_MAX, Starting, start_introspect};
 pub use tree::{NodeContent, Tree, TreeNode, TreeOptions};
-pub use watch::{Carried, Heard, HeardSignal, ObjectWatch};
+pub use watch::{ObjectWatch, SignalBody, SignalEvent, WatchedSignal};
 
 /// Sends requests to a bus and its peers, and waits for the replies.
 #[derive(Clone, Debug)]

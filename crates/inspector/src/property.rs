@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 use wire::body::Value;
 use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 
-use crate::call::{CallAnswer, CallPayload, Manner, MethodTarget, ObjectCallOutcome, undescribed};
+use crate::call::{
+    CallAnswer, CallPayload, CallSettings, MethodTarget, ObjectCallOutcome, undescribed,
+};
 use crate::json::{Json, read_value};
 use crate::object::{GET, PROPERTIES};
 use crate::{Inspector, InspectorFailure, TypedValue};
@@ -36,13 +38,13 @@ impl Inspector {
     pub fn get(
         &self,
         property: &PropertyName,
-        manner: &Manner,
+        settings: &CallSettings,
     ) -> Result<CallAnswer, InspectorFailure> {
         let mut answer = self.send(
             &property.target(GET)?,
             property.arguments().into(),
-            manner,
-            manner.timeout(),
+            settings,
+            settings.timeout(),
         )?;
         if let ObjectCallOutcome::Returned { results, .. } = &mut answer.outcome
             && let [TypedValue(Value::Variant(inside))] = results.as_mut_slice()
@@ -65,18 +67,18 @@ impl Inspector {
         property: &PropertyName,
         signature: Option<&str>,
         value: &Json,
-        manner: &Manner,
+        settings: &CallSettings,
     ) -> Result<CallAnswer, InspectorFailure> {
         let begun = Instant::now();
         let target = property.target(SET)?;
         let signature = match signature {
             Some(signature) => signature.to_owned(),
-            None => self.type_of(property, &target, manner)?,
+            None => self.type_of(property, &target, settings)?,
         };
         // The introspection counts toward the timeout.
-        let timeout = manner.timeout().saturating_sub(begun.elapsed());
+        let timeout = settings.timeout().saturating_sub(begun.elapsed());
         let payload = property.set_payload(vec![read_value(&signature, value)?].into());
-        self.send(&target, payload, manner, timeout)
+        self.send(&target, payload, settings, timeout)
     }
 
     /// Sets a property to the value that is the only argument of the payload.
@@ -89,18 +91,23 @@ impl Inspector {
         &self,
         property: &PropertyName,
         payload: CallPayload,
-        manner: &Manner,
+        settings: &CallSettings,
     ) -> Result<CallAnswer, InspectorFailure> {
-        self.send(&property.target(SET)?, property.set_payload(payload), manner, manner.timeout())
+        self.send(
+            &property.target(SET)?,
+            property.set_payload(payload),
+            settings,
+            settings.timeout(),
+        )
     }
 
     fn type_of(
         &self,
         property: &PropertyName,
         target: &MethodTarget<'_>,
-        manner: &Manner,
+        settings: &CallSettings,
     ) -> Result<String, InspectorFailure> {
-        let found = self.introspect(target.service, target.path, manner)?;
+        let found = self.introspect(target.service, target.path, settings)?;
         let PropertyName { interface, property, .. } = property;
         let described = found.interface(interface).and_then(|one| one.property(property));
         let undescribed = || undescribed("property", property, &Some(interface.clone()));

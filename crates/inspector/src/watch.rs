@@ -21,10 +21,11 @@ pub struct ObjectWatch {
 /// An event of a watch.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Heard"))]
 #[serde(rename_all = "kebab-case")]
-pub enum Heard {
+pub enum SignalEvent {
     /// A signal that matches arrived.
-    Signal(HeardSignal),
+    Signal(WatchedSignal),
     /// The queue was full, and signals were dropped.
     Lost {
         /// The number of dropped signals.
@@ -35,7 +36,8 @@ pub enum Heard {
 /// A signal that arrived.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct HeardSignal {
+#[cfg_attr(feature = "schema", schemars(rename = "HeardSignal"))]
+pub struct WatchedSignal {
     /// When the signal was received, in microseconds since 1970. Nanoseconds would exceed the
     /// precision of numbers in JavaScript.
     pub at_us: u64,
@@ -49,7 +51,7 @@ pub struct HeardSignal {
     pub member: String,
     /// The arguments, or why they could not be decoded.
     #[serde(flatten)]
-    pub carried: Carried,
+    pub body: SignalBody,
     /// The file descriptors of the signal, in order of their indexes. They are already closed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub descriptors: Vec<Descriptor>,
@@ -59,7 +61,7 @@ pub struct HeardSignal {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Carried {
+pub enum SignalBody {
     /// The arguments of the signal.
     Arguments(Vec<TypedValue>),
     /// Why the arguments could not be decoded.
@@ -154,7 +156,7 @@ impl ObjectWatch {
     /// # Errors
     ///
     /// If the connection has ended.
-    pub fn next(&self, timeout: Option<Duration>) -> Result<Option<Heard>, InspectorFailure> {
+    pub fn next(&self, timeout: Option<Duration>) -> Result<Option<SignalEvent>, InspectorFailure> {
         event(self.subscription.next(timeout))
     }
 
@@ -164,23 +166,23 @@ impl ObjectWatch {
     /// # Errors
     ///
     /// Like [`next`](Self::next).
-    pub fn poll(&self) -> Result<Option<Heard>, InspectorFailure> {
+    pub fn poll(&self) -> Result<Option<SignalEvent>, InspectorFailure> {
         event(self.subscription.poll())
     }
 }
 
 fn event(
     found: Result<Option<ReceivedMessage>, SubscriptionError>,
-) -> Result<Option<Heard>, InspectorFailure> {
+) -> Result<Option<SignalEvent>, InspectorFailure> {
     match found {
-        Ok(Some(signal)) => Ok(Some(Heard::Signal(HeardSignal::read(&signal)))),
+        Ok(Some(signal)) => Ok(Some(SignalEvent::Signal(WatchedSignal::read(&signal)))),
         Ok(None) => Ok(None),
-        Err(SubscriptionError::Lost { count }) => Ok(Some(Heard::Lost { count })),
+        Err(SubscriptionError::Lost { count }) => Ok(Some(SignalEvent::Lost { count })),
         Err(SubscriptionError::Disconnected(ended)) => Err(InspectorFailure::Disconnected(ended)),
     }
 }
 
-impl HeardSignal {
+impl WatchedSignal {
     fn read(signal: &ReceivedMessage) -> Self {
         let text = |field: Option<&str>| field.unwrap_or_default().to_owned();
         Self {
@@ -189,13 +191,13 @@ impl HeardSignal {
             path: text(signal.path()),
             interface: text(signal.interface()),
             member: text(signal.member()),
-            carried: Carried::read(signal).unwrap_or_else(Carried::Failure),
+            body: SignalBody::read(signal).unwrap_or_else(SignalBody::Failure),
             descriptors: signal.descriptors().iter().map(descriptor).collect(),
         }
     }
 }
 
-impl Carried {
+impl SignalBody {
     fn read(signal: &ReceivedMessage) -> Result<Self, InspectorFailure> {
         check_len(signal)?;
         Ok(Self::Arguments(values(signal)?))

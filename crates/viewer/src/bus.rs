@@ -19,7 +19,7 @@ use inspector::names::Name;
 use inspector::object::{InspectedObject, PropertyReading};
 use inspector::tree::Tree;
 use inspector::{
-    ArgumentError, Inspector, InspectorFailure, Manner, MethodName, ObjectCall, PropertyName,
+    ArgumentError, CallSettings, Inspector, InspectorFailure, MethodName, ObjectCall, PropertyName,
     TreeOptions,
 };
 use recorder::BusPlace;
@@ -78,7 +78,7 @@ pub(crate) enum BusRequest {
         value: Json,
         /// How the call is made.
         #[serde(default)]
-        manner: Manner,
+        manner: CallSettings,
     },
     /// Calls a method.
     Call {
@@ -86,7 +86,7 @@ pub(crate) enum BusRequest {
         call: ObjectCall,
         /// How the call is made.
         #[serde(default)]
-        manner: Manner,
+        manner: CallSettings,
     },
     /// Reads arguments from a GVariant text. Nothing is sent to the bus.
     Read {
@@ -371,7 +371,7 @@ impl BusRequest {
                 BusAnswer::Object(object)
             }
             Self::Get { property } => BusAnswer::Get(with_types(
-                inspector.get(&property, &Manner::default())?,
+                inspector.get(&property, &CallSettings::default())?,
                 &mut types,
             )),
             Self::Set { property, signature, value, manner } => {

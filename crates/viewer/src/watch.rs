@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use analyst::value_type::TypeTable;
 use axum::body::Bytes;
-use inspector::watch::Carried;
-use inspector::{Heard, Inspector, InspectorFailure, ObjectWatch};
+use inspector::watch::SignalBody;
+use inspector::{Inspector, InspectorFailure, ObjectWatch, SignalEvent};
 use recorder::BusPlace;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc::Sender;
@@ -69,7 +69,7 @@ pub(crate) enum WatchEvent {
         /// What the signal is about.
         of: WatchKind,
         /// The signal.
-        what: Heard,
+        what: SignalEvent,
     },
 }
 
@@ -137,8 +137,8 @@ impl WatchEvent {
     /// All types that the event mentions.
     fn types(&self) -> TypeTable {
         let mut types = TypeTable::default();
-        if let Self::Heard { what: Heard::Signal(signal), .. } = self
-            && let Carried::Arguments(values) = &signal.carried
+        if let Self::Heard { what: SignalEvent::Signal(signal), .. } = self
+            && let SignalBody::Arguments(values) = &signal.body
         {
             values.iter().for_each(|value| types.add_value(&value.0));
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use inspector::{
-    Inspector, InspectorFailure, InspectorPatience, Manner, MethodName, ObjectCallOutcome,
+    CallSettings, Inspector, InspectorFailure, InspectorPatience, MethodName, ObjectCallOutcome,
     Starting, TypedValue,
 };
 use wire::body::Value;
@@ -61,7 +61,8 @@ pub(super) fn start(
         method: "StartServiceByName".to_owned(),
     };
     let timeout_ms = u64::try_from(patience.as_millis()).unwrap_or(u64::MAX).max(1);
-    let manner = Manner { timeout_ms, starting: Starting::Allowed, ..Manner::default() };
+    let manner =
+        CallSettings { timeout_ms, starting: Starting::Allowed, ..CallSettings::default() };
     let arguments = vec![Value::from(name), Value::Uint32(0)];
     match inspector.invoke(&method, arguments.into(), &manner)?.outcome {
         // The bus looks for a service file first, so it also refuses for a service that runs

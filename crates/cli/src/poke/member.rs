@@ -8,7 +8,7 @@ use std::time::Duration;
 use capture::text::nearest::nearest;
 use capture::text::visible::printable;
 use inspector::introspection::{Argument, Interface, Introspection, Method};
-use inspector::{Inspector, InspectorFailure, InspectorPatience, Manner, TreeOptions};
+use inspector::{CallSettings, Inspector, InspectorFailure, InspectorPatience, TreeOptions};
 use notation::guess::is_like_signature;
 use sys::clock::monotonic;
 use wire::names::MemberName;
@@ -110,11 +110,11 @@ impl<'a> AskedObject<'a> {
         inspector: &Inspector,
         service: &'a str,
         path: &'a str,
-        manner: &Manner,
+        manner: &CallSettings,
     ) -> Result<Self, PokeError> {
         let mut object = Self::unasked(service, path, manner.timeout());
         // What it is asked for wants its time, too.
-        let half = Manner { timeout_ms: (manner.timeout_ms / 2).max(1), ..manner.clone() };
+        let half = CallSettings { timeout_ms: (manner.timeout_ms / 2).max(1), ..manner.clone() };
         match inspector.introspection(service, path, &half) {
             Ok(told) => object.told = told,
             Err(failure) if is_hopeless(&failure) => {
@@ -132,10 +132,10 @@ impl<'a> AskedObject<'a> {
     }
 
     /// The manner with the time that is left.
-    pub(crate) fn in_time(&self, manner: &Manner) -> Manner {
+    pub(crate) fn in_time(&self, manner: &CallSettings) -> CallSettings {
         let left = self.deadline.saturating_sub(monotonic());
         let timeout_ms = u64::try_from(left.as_millis()).unwrap_or(u64::MAX).max(1);
-        Manner { timeout_ms, ..manner.clone() }
+        CallSettings { timeout_ms, ..manner.clone() }
     }
 
     /// The same, if it tells what it has.

@@ -7,8 +7,8 @@ use client::IncomingCall;
 use client::wire::body::Value;
 use client::wire::names::ErrorName;
 use inspector::{
-    Carried, Emission, Heard, InspectorFailure, MESSAGE_MAX, Manner, NodeContent, ObjectCall,
-    PropertyReading, SignalName, Tree, TreeOptions,
+    CallSettings, Emission, InspectorFailure, MESSAGE_MAX, NodeContent, ObjectCall,
+    PropertyReading, SignalBody, SignalEvent, SignalName, Tree, TreeOptions,
 };
 
 use crate::support::{HASTE, InspectorBus, NAME, SLEEPER};
@@ -241,14 +241,14 @@ fn calls_without_a_reply_time_out() {
     let bus = InspectorBus::start();
     let _service = bus.answer(drop);
     let inspector = bus.inspector();
-    let manner = Manner { timeout_ms: 200, ..Manner::default() };
+    let settings = CallSettings { timeout_ms: 200, ..CallSettings::default() };
     let begun = Instant::now();
     let call = ObjectCall { signature: Some(String::new()), ..ObjectCall::new(NAME, "/", "Wait") };
-    let answer = inspector.call(&call, &manner).expect("the call is sent");
+    let answer = inspector.call(&call, &settings).expect("the call is sent");
     let failure = answer.outcome.failure().expect("no reply");
     assert_eq!(failure.to_string(), "no reply within 200ms");
     let untyped = ObjectCall::new(NAME, "/", "Wait");
-    let failure = inspector.call(&untyped, &manner).expect_err("no introspection data");
+    let failure = inspector.call(&untyped, &settings).expect_err("no introspection data");
     assert_eq!(failure, InspectorFailure::Silent { after: Duration::from_millis(200) });
     assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
 }
@@ -262,7 +262,7 @@ fn messages_over_the_size_limit_are_not_decoded() {
     });
     let inspector = bus.inspector();
     let call = ObjectCall { signature: Some(String::new()), ..ObjectCall::new(NAME, "/", "Much") };
-    let answer = inspector.call(&call, &Manner::default()).expect("the call is sent");
+    let answer = inspector.call(&call, &CallSettings::default()).expect("the call is sent");
     let failure = answer.outcome.failure().expect("a failure").to_string();
     assert!(failure.ends_with("the limit is 8388608"), "{failure}");
 
@@ -273,8 +273,8 @@ fn messages_over_the_size_limit_are_not_decoded() {
     sender.connection().emit("/", NAME, "Much", &(text,)).expect("a signal");
     sender.connection().flush().expect("the bus is there");
     let event = watch.next(Some(Duration::from_secs(5))).expect("the bus is there");
-    let Some(Heard::Signal(signal)) = event else { panic!("no signal arrived") };
-    let Carried::Failure(failure) = signal.carried else { panic!("the signal was decoded") };
+    let Some(SignalEvent::Signal(signal)) = event else { panic!("no signal arrived") };
+    let SignalBody::Failure(failure) = signal.body else { panic!("the signal was decoded") };
     assert_eq!(failure.kind(), "too-long");
 }
 
@@ -318,13 +318,13 @@ fn a_stopped_bus_causes_timeouts() {
     };
     let failure = inspector.emit(&emission).expect_err("the bus is stopped");
     assert_eq!(failure.to_string(), "the bus did not accept the message within 300ms");
-    let manner = Manner { timeout_ms: 200, ..Manner::default() };
+    let settings = CallSettings { timeout_ms: 200, ..CallSettings::default() };
     let call = ObjectCall {
         signature: Some("s".into()),
         arguments: std::mem::take(&mut emission.arguments),
         ..ObjectCall::new(NAME, "/", "Long")
     };
-    let answer = inspector.call(&call, &manner).expect("the call is queued");
+    let answer = inspector.call(&call, &settings).expect("the call is queued");
     let silent = InspectorFailure::Silent { after: Duration::from_millis(200) };
     assert_eq!(answer.outcome.failure().map(ToString::to_string), Some(silent.to_string()));
     assert_eq!(inspector.names().expect_err("the bus is stopped").kind(), "silent");

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use inspector::{
-    Heard, Manner, Name, NodeContent, ObjectCall, ObjectCallOutcome, Starting, TreeOptions,
+    CallSettings, Name, NodeContent, ObjectCall, ObjectCallOutcome, SignalEvent, Starting,
+    TreeOptions,
 };
 
 use crate::support::{InspectorBus, NAME, SLEEPER};
@@ -72,7 +73,7 @@ fn acquired_and_lost_names_are_reported_by_watches() {
     let wait_for = |name: &str, is_owned: bool| {
         loop {
             let event = watch.next(Some(Duration::from_secs(5))).expect("the bus is there");
-            let Some(Heard::Signal(signal)) = event else { panic!("{name}: {event:?}") };
+            let Some(SignalEvent::Signal(signal)) = event else { panic!("{name}: {event:?}") };
             let json = serde_json::to_value(&signal).expect("JSON");
             if signal.member == "NameOwnerChanged" && json["arguments"][0]["data"] == name {
                 assert_eq!(json["arguments"][2]["data"] != "", is_owned, "{json}");
@@ -117,8 +118,8 @@ fn inspection_starts_no_service() {
     // With `Starting::Allowed`, the bus tries to start the service.
     let mut call = ObjectCall::new(SLEEPER, "/", "Anything");
     call.signature = Some(String::new());
-    let manner = Manner { starting: Starting::Allowed, ..Manner::default() };
-    let answer = inspector.call(&call, &manner).expect("the call is sent");
+    let settings = CallSettings { starting: Starting::Allowed, ..CallSettings::default() };
+    let answer = inspector.call(&call, &settings).expect("the call is sent");
     let ObjectCallOutcome::Failed(failure) = answer.outcome else { panic!("{answer:?}") };
     assert!(failure.error_name().is_some_and(|name| name.contains("Spawn")), "{failure}");
 }

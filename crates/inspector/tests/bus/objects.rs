@@ -9,9 +9,9 @@ use client::{Connection, MethodError, NameFlags, ServedInterface, Values};
 use inspector::introspection::{EmitsChange, PropertyAccess};
 use inspector::json::Json;
 use inspector::{
-    CallAnswer, Emission, Heard, InspectedObject, Inspector, InspectorFailure, Manner, NodeContent,
+    CallAnswer, CallSettings, Emission, InspectedObject, Inspector, InspectorFailure, NodeContent,
     ObjectCall, ObjectCallOutcome, ObjectProperty, PropertyName, PropertyReading, ReplyExpectation,
-    SignalName, TreeOptions,
+    SignalEvent, SignalName, TreeOptions,
 };
 use serde_json::json;
 
@@ -175,8 +175,8 @@ fn methods_are_called_with_introspected_or_given_signatures() {
     let bus = InspectorBus::start();
     let _service = bus.serve(serve_player);
     let inspector = bus.inspector();
-    let manner = Manner::default();
-    let call = |call: &ObjectCall| inspector.call(call, &manner);
+    let settings = CallSettings::default();
+    let call = |call: &ObjectCall| inspector.call(call, &settings);
 
     let big = player_call(
         "Tag",
@@ -207,7 +207,7 @@ fn methods_are_called_with_introspected_or_given_signatures() {
     assert_eq!(answer["failed"]["message"], json!("the song has no name"));
     assert!(answer["took_ns"].as_u64().is_some_and(|took| took > 1000), "{answer}");
 
-    let no_reply = Manner { reply: ReplyExpectation::Unwanted, ..Manner::default() };
+    let no_reply = CallSettings { reply: ReplyExpectation::Unwanted, ..CallSettings::default() };
     let answer = inspector.call(&given_play(), &no_reply).expect("the call is sent");
     assert_eq!(answer.outcome, ObjectCallOutcome::Sent {});
 }
@@ -221,23 +221,23 @@ fn properties_are_read_and_set() {
     let bus = InspectorBus::start();
     let _service = bus.serve(serve_player);
     let inspector = bus.inspector();
-    let manner = Manner::default();
-    let get = |name: &str| inspector.get(&property_name(name), &manner);
+    let settings = CallSettings::default();
+    let get = |name: &str| inspector.get(&property_name(name), &settings);
     assert_eq!(results(get("Volume")), json!([{"type": "d", "data": 0.5}]));
     assert_eq!(
-        results(inspector.set(&property_name("Volume"), None, &json!(0.75), &manner)),
+        results(inspector.set(&property_name("Volume"), None, &json!(0.75), &settings)),
         json!([])
     );
     assert_eq!(results(get("Volume")), json!([{"type": "d", "data": 0.75}]));
-    let answer = inspector.set(&property_name("Volume"), Some("s"), &json!("loud"), &manner);
+    let answer = inspector.set(&property_name("Volume"), Some("s"), &json!("loud"), &settings);
     let ObjectCallOutcome::Failed(failure) = answer.expect("the call is sent").outcome else {
         panic!()
     };
     assert!(failure.error_name().is_some_and(|name| name.ends_with("InvalidArgs")), "{failure}");
-    let failure = inspector.set(&property_name("Volume"), None, &json!("loud"), &manner);
+    let failure = inspector.set(&property_name("Volume"), None, &json!("loud"), &settings);
     let failure = failure.expect_err("not a number").to_string();
     assert_eq!(failure, "argument 1 must be a number (d), and is \"loud\"; an example is 1.5");
-    let failure = inspector.set(&property_name("Loudness"), None, &json!(1), &manner);
+    let failure = inspector.set(&property_name("Loudness"), None, &json!(1), &settings);
     assert_eq!(failure.expect_err("no such member").kind(), "undescribed");
     let ObjectCallOutcome::Failed(failure) = get("Secret").expect("the call is sent").outcome
     else {
@@ -274,7 +274,7 @@ fn values_of_every_type_survive_a_round_trip() {
         let mut call = ObjectCall::new(NAME, "/", "Echo");
         call.signature = Some(signature.into());
         call.arguments.clone_from(&arguments);
-        let results = results(inspector.call(&call, &Manner::default()));
+        let results = results(inspector.call(&call, &CallSettings::default()));
         let results = results.as_array().expect("a list").iter();
         let (types, data): (String, Vec<_>) =
             results.map(|one| (one["type"].as_str().expect("a text"), one["data"].clone())).unzip();
@@ -290,7 +290,7 @@ fn descriptors_in_replies_are_described() {
         request.reply_with_descriptors(&(UnixFd(0),), vec![file]).expect("the bus is there");
     });
     let call = ObjectCall { signature: Some(String::new()), ..ObjectCall::new(NAME, "/", "Open") };
-    let answer = bus.inspector().call(&call, &Manner::default()).expect("the call is sent");
+    let answer = bus.inspector().call(&call, &CallSettings::default()).expect("the call is sent");
     let answer = serde_json::to_value(&answer).expect("JSON");
     assert_eq!(answer["returned"]["results"], json!([{"type": "h", "data": 0}]));
     assert_eq!(answer["returned"]["descriptors"], json!([{"what": "/dev/null"}]));
@@ -307,7 +307,7 @@ fn added_objects_are_reported_by_watches() {
         serve_player(connection);
     });
     let event = watch.next(Some(Duration::from_secs(5))).expect("the bus is there");
-    let Some(Heard::Signal(signal)) = event else { panic!("{event:?}") };
+    let Some(SignalEvent::Signal(signal)) = event else { panic!("{event:?}") };
     assert_eq!((signal.path.as_str(), signal.member.as_str()), ("/org/example", "InterfacesAdded"));
     let json = serde_json::to_value(&signal).expect("JSON");
     assert_eq!(json["arguments"][0], json!({"type": "o", "data": PATH}));
@@ -333,7 +333,7 @@ fn signals_of_one_object_are_reported_by_watches() {
     emission.signal.path = PATH.into();
     emitting.emit(&emission).expect("the bus is there");
     let event = watch.next(Some(Duration::from_secs(5))).expect("the bus is there");
-    let Some(Heard::Signal(signal)) = event else { panic!("{event:?}") };
+    let Some(SignalEvent::Signal(signal)) = event else { panic!("{event:?}") };
     assert_eq!((signal.path.as_str(), signal.member.as_str()), (PATH, "Ended"));
     assert_eq!(signal.sender, sender);
     let json = serde_json::to_value(&signal).expect("JSON");

@@ -7,8 +7,8 @@ use std::process::ExitCode;
 
 use clap::{ArgAction, Args, ValueEnum};
 use inspector::{
-    CallAnswer, CallPayload, Inspector, InspectorFailure, Manner, MethodName, ObjectCallOutcome,
-    ReplyExpectation,
+    CallAnswer, CallPayload, CallSettings, Inspector, InspectorFailure, MethodName,
+    ObjectCallOutcome, ReplyExpectation,
 };
 use notation::guess::FirstWord;
 
@@ -204,7 +204,7 @@ impl CallArgs {
         self.shown.print(&ShownValues { values: results, what, descriptors })
     }
 
-    fn manner(&self) -> Manner {
+    fn manner(&self) -> CallSettings {
         let reply =
             if self.expect_reply { ReplyExpectation::Expected } else { ReplyExpectation::Unwanted };
         let mut manner = self.manner.manner(reply);
