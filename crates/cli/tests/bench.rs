@@ -60,10 +60,10 @@ fn ping_pongs_carry_their_payload_both_ways() {
             for payload in [1000, 300_000] {
                 // 20 calls are measured after 3 warm-up calls.
                 wait_for(|| {
-                    let file = fs::read(&pcap).expect("it was there");
+                    let file = fs::read(&pcap).expect("the file exists");
                     packets(&file).filter(|it| carries(it, CALL, payload)).count() == 23
                 });
-                let file = fs::read(&pcap).expect("it was there");
+                let file = fs::read(&pcap).expect("the file exists");
                 let carried = if reply == "echo" { payload } else { 0 };
                 let reported = |metric| figure(&records, &address, payload, metric) as usize;
                 let sizes = |kind, payload| -> Vec<usize> {
@@ -80,7 +80,7 @@ fn ping_pongs_carry_their_payload_both_ways() {
                 let is_all = replies.windows(23).any(|replies| *replies == expected);
                 assert!(is_all, "{bus} {reply}: {expected:?} in {replies:?}");
             }
-            monitor.0.kill().expect("it runs");
+            monitor.0.kill().expect("a running process");
         }
     }
 }
@@ -102,7 +102,7 @@ fn copies_and_validations_are_counted_or_modeled() {
     // Ten recipients: the kernel copies twice on receipt, and twice per recipient.
     assert_eq!(found("diligence", Metric::KernelCopies), Some(22.0));
     // The body is copied once per queue, and the header one more time.
-    let copies = found("diligence", Metric::BusCopies).expect("our bus counts");
+    let copies = found("diligence", Metric::BusCopies).expect("our bus reports counters");
     assert!((10.0..12.0).contains(&copies), "{copies}");
     assert_eq!(found("diligence", Metric::Validations), Some(1.0));
     assert_eq!(found("diligence", Metric::ModelCopies), None);
@@ -141,7 +141,7 @@ fn every_scenario_runs() {
 #[test]
 fn a_missing_bus_is_named_and_the_rest_runs() {
     let mut command = command(&["connect", "--quick", "--bus", "dbus-broker,diligence"]);
-    let output = command.env("PATH", "/nonexistent").output().expect("it runs");
+    let output = command.env("PATH", "/nonexistent").output().expect("the program can be started");
     let text = text(&output.stdout);
     let absence = "dbus-broker is left out: dbus-broker is not installed; get it with: apt install";
     assert!(text.contains(absence), "{text}");
@@ -340,7 +340,7 @@ impl Drop for Killed {
 
 /// Runs `diligence bench` until it exits.
 fn bench(words: &[&str]) -> Output {
-    command(words).output().expect("it runs")
+    command(words).output().expect("the program can be started")
 }
 
 /// Returns a command for `diligence bench`. All tests share the cache of built library clients.
@@ -394,14 +394,14 @@ impl RunningBench {
     fn start(command: &mut Command) -> Self {
         let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the program exists");
-        let stdout = BufReader::new(child.stdout.take().expect("it is piped"));
+        let stdout = BufReader::new(child.stdout.take().expect("a pipe"));
         Self { child, stdout, read: Vec::new() }
     }
 
     /// Reads the next line of output.
     fn line(&mut self) -> String {
         let start = self.read.len();
-        self.stdout.read_until(b'\n', &mut self.read).expect("it is readable");
+        self.stdout.read_until(b'\n', &mut self.read).expect("a readable pipe");
         text(&self.read[start..])
     }
 
@@ -414,16 +414,16 @@ impl RunningBench {
     }
 
     fn signal(&self, signal: Signal) {
-        kill_process(Pid::from_child(&self.child), signal).expect("it is our child");
+        kill_process(Pid::from_child(&self.child), signal).expect("a child process");
     }
 
     /// Reads the remaining output, and waits until the process exits.
     fn output(mut self) -> Output {
         while !self.line().is_empty() {}
         let mut stderr = Vec::new();
-        let mut errors = self.child.stderr.take().expect("it is piped");
-        std::io::Read::read_to_end(&mut errors, &mut stderr).expect("it is readable");
-        let status = self.child.wait().expect("it is our child");
+        let mut errors = self.child.stderr.take().expect("a pipe");
+        std::io::Read::read_to_end(&mut errors, &mut stderr).expect("a readable pipe");
+        let status = self.child.wait().expect("a child process");
         Output { status, stdout: std::mem::take(&mut self.read), stderr }
     }
 }

@@ -73,8 +73,13 @@ fn standard_streams_belong_to_the_command() {
     let folder = ProcessFolder::new();
     let mut command = folder.diligence(&["run", "sh", "-c", "cat; echo to stderr >&2"]);
     let mut child = command.stdin(Stdio::piped()).spawn().expect("the program can be started");
-    child.stdin.take().expect("it is a pipe").write_all(b"some text\n").expect("it reads");
-    let output = child.wait_with_output().expect("it is our child");
+    child
+        .stdin
+        .take()
+        .expect("a pipe")
+        .write_all(b"some text\n")
+        .expect("the process reads its input");
+    let output = child.wait_with_output().expect("a child process");
     assert_eq!(output.stdout, b"some text\n");
     assert!(String::from_utf8_lossy(&output.stderr).contains("to stderr\n"));
 }
@@ -90,10 +95,13 @@ fn the_bus_uses_the_given_configuration() {
          <allow eavesdrop='true'/><allow own='*'/></policy></busconfig>",
         socket.display()
     );
-    fs::write(&config, text).expect("the folder is ours");
+    fs::write(&config, text).expect("a writable folder");
     let words = ["run", "--config-file", config.to_str().expect("text"), "printenv"];
-    let output =
-        folder.diligence(&words).arg("DBUS_SESSION_BUS_ADDRESS").output().expect("it starts");
+    let output = folder
+        .diligence(&words)
+        .arg("DBUS_SESSION_BUS_ADDRESS")
+        .output()
+        .expect("the program can be started");
     let address = String::from_utf8_lossy(&output.stdout);
     assert!(address.starts_with(&format!("unix:path={}", socket.display())), "{output:?}");
 }

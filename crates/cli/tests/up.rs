@@ -47,8 +47,8 @@ fn address(lines: &ProcessLines) -> String {
 /// Returns the standard error of a process that has exited.
 fn errors(running: &mut RunningProcess) -> String {
     let mut text = String::new();
-    let mut stderr = running.0.stderr.take().expect("it is a pipe, and was not taken");
-    stderr.read_to_string(&mut text).expect("it is text");
+    let mut stderr = running.0.stderr.take().expect("a pipe that was not taken before");
+    stderr.read_to_string(&mut text).expect("valid UTF-8");
     text
 }
 
@@ -83,11 +83,12 @@ fn the_next_address_of_the_page_is_printed_when_one_was_used() {
     let folder = ProcessFolder::new();
     let (_running, lines) = up(&folder, &[]);
     let first = lines.find("the page", |line| line.starts_with("http://"));
-    let (_, port_and_path) = first.split_once("127.0.0.1:").expect("on loopback");
-    let (port, path) = port_and_path.split_once('/').expect("it has a path");
-    let mut browser = TcpStream::connect(format!("127.0.0.1:{port}")).expect("it listens");
+    let (_, port_and_path) = first.split_once("127.0.0.1:").expect("a loopback address");
+    let (port, path) = port_and_path.split_once('/').expect("an address with a path");
+    let mut browser =
+        TcpStream::connect(format!("127.0.0.1:{port}")).expect("the page accepts connections");
     let request = format!("GET /{path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n");
-    browser.write_all(request.as_bytes()).expect("it reads");
+    browser.write_all(request.as_bytes()).expect("the process reads its input");
     let next = lines.find("the next address", |line| line.contains(" page "));
     let address = next.split_whitespace().next_back().expect("a word");
     assert!(address.starts_with(&format!("http://127.0.0.1:{port}/open/")), "{next}");
@@ -193,7 +194,7 @@ fn demo_services_reply_and_emit_signals() {
     room.call("Join", &("tester",)).expect("a call");
     let members: Vec<String> = room.get("Members").expect("a property");
     assert!(members.contains(&"tester".into()), "{members:?}");
-    said.next(Some(PATIENCE)).expect("a connection").expect("somebody talks");
+    said.next(Some(PATIENCE)).expect("a connection").expect("a chat message");
 
     let peer = bus.proxy("com.example.Chat.Anna", "/com/example/ChatPeer", "com.example.ChatPeer1");
     let answer = peer.expect("names").call("Whisper", &("tester", "hello")).expect("a call");
@@ -217,20 +218,20 @@ impl UpTerminal {
 
     fn start_command(folder: &ProcessFolder, command_line: &[&str], size: (u16, u16)) -> Self {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
-        grantpt(&master).and_then(|()| unlockpt(&master)).expect("it is ours");
-        let name = ptsname(&master, Vec::new()).expect("it has a name");
+        grantpt(&master).and_then(|()| unlockpt(&master)).expect("a pseudoterminal");
+        let name = ptsname(&master, Vec::new()).expect("the path of the terminal");
         let open = || File::options().read(true).write(true).open(name.to_str().expect("text"));
         let line = open().expect("the other side");
         let size = Winsize { ws_col: size.0, ws_row: size.1, ws_xpixel: 0, ws_ypixel: 0 };
-        tcsetwinsize(&master, size).expect("it is a terminal");
+        tcsetwinsize(&master, size).expect("a terminal");
         // The page takes its size from the controlling terminal, which must not be the tests' own.
         let mut command = Command::new("setsid");
         command.arg("--ctty").args(command_line).env("XDG_RUNTIME_DIR", folder.path());
-        let stdio = || Stdio::from(line.try_clone().expect("descriptors are left"));
+        let stdio = || Stdio::from(line.try_clone().expect("a free descriptor"));
         let running = RunningProcess::start(command.stdin(stdio()).stdout(stdio()).stderr(stdio()));
         drop(command);
         let master = File::from(master);
-        let screen = texts_of(master.try_clone().expect("descriptors are left"));
+        let screen = texts_of(master.try_clone().expect("a free descriptor"));
         Self { master, screen, running, line: line.into() }
     }
 
@@ -254,12 +255,12 @@ impl UpTerminal {
     }
 
     fn press_bytes(&mut self, keys: &[u8]) {
-        self.master.write_all(keys).expect("the program is there");
+        self.master.write_all(keys).expect("the program reads the terminal");
     }
 
     /// Returns true if the terminal passes on single keys, as a page needs, rather than lines.
     fn is_raw(&self) -> bool {
-        let settings = tcgetattr(&self.line).expect("it is a terminal");
+        let settings = tcgetattr(&self.line).expect("a terminal");
         !settings.local_modes.contains(LocalModes::ICANON)
     }
 }
@@ -297,7 +298,7 @@ fn the_page_follows_the_size_of_the_terminal() {
     let narrow = terminal.wait_for("Nobody");
     assert!(!narrow.contains("RULES"), "{narrow:?}");
     let size = Winsize { ws_col: 120, ws_row: 40, ws_xpixel: 0, ws_ypixel: 0 };
-    tcsetwinsize(&terminal.master, size).expect("it is a terminal");
+    tcsetwinsize(&terminal.master, size).expect("a terminal");
     terminal.wait_for("RULES");
 }
 

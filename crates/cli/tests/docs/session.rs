@@ -175,7 +175,7 @@ fn start_bus(folder: &Path) -> io::Result<Child> {
     let mut bus = bus.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
     // Connections are accepted once the address is printed.
     let mut address = String::new();
-    BufReader::new(bus.stdout.take().expect("it is piped")).read_line(&mut address)?;
+    BufReader::new(bus.stdout.take().expect("a pipe")).read_line(&mut address)?;
     match address.is_empty() {
         true => Err(io::Error::other("the bus did not start")),
         false => Ok(bus),
@@ -199,7 +199,7 @@ fn command(program: &Path, folder: &Path) -> Command {
     ] {
         command.env_remove(name);
     }
-    let path = env::var("PATH").expect("there is a PATH");
+    let path = env::var("PATH").expect("PATH is set");
     command
         .env("PATH", format!("{}:{path}", folder.join("bin").display()))
         .env("HOME", folder)

@@ -44,7 +44,7 @@ impl ProcessFolder {
 
     /// Returns the number of private bus directories in the folder.
     pub(crate) fn buses(&self) -> usize {
-        let entries = fs::read_dir(&self.0).expect("the folder is ours").flatten();
+        let entries = fs::read_dir(&self.0).expect("a writable folder").flatten();
         entries
             .filter(|entry| entry.file_name().to_string_lossy().starts_with("diligence-"))
             .count()
@@ -71,7 +71,7 @@ impl RunningProcess {
 
     /// Starts a thread that reads the lines of standard output.
     pub(crate) fn lines(&mut self) -> ProcessLines {
-        ProcessLines::of(self.0.stdout.take().expect("it is a pipe, and was not taken"))
+        ProcessLines::of(self.0.stdout.take().expect("a pipe that was not taken before"))
     }
 
     pub(crate) fn signal(&self, signal: Signal) {
@@ -82,10 +82,10 @@ impl RunningProcess {
     pub(crate) fn status(&mut self) -> ExitStatus {
         let mut status = None;
         wait_until("the program ends", || {
-            status = self.0.try_wait().expect("it is our child");
+            status = self.0.try_wait().expect("a child process");
             status.is_some()
         });
-        status.expect("it was waited for")
+        status.expect("the process exited")
     }
 }
 
@@ -128,7 +128,7 @@ impl ProcessLines {
 
 pub(crate) fn send(pid: u32, signal: Signal) {
     let pid = Pid::from_raw(pid.cast_signed()).expect("the number of a process");
-    kill_process(pid, signal).expect("the process is there");
+    kill_process(pid, signal).expect("a running process");
 }
 
 /// Returns the children of a process, with their command lines.

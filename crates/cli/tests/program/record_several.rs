@@ -1,4 +1,4 @@
-//! Several buses in one recording.
+//! Tests of a recording with several buses.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use capture::record::{CaptureMethod, EndCause};
 use crate::recorder::{CALL, DbusDaemon, OurBus, end, ends, read, send, wait_for_recorder};
 use crate::support::{ProgramFolder, SpawnedProgram, text};
 
-/// A bus of ours and one of the reference, of which each is called three times, in turns.
+/// Records a Diligence bus and a dbus-daemon, each of which is called three times, in turns.
 fn recorded(folder: &ProgramFolder) -> (PathBuf, [String; 2]) {
     let ours = OurBus::start(folder);
     let inside = folder.inside("reference");
@@ -29,7 +29,7 @@ fn recorded(folder: &ProgramFolder) -> (PathBuf, [String; 2]) {
 }
 
 #[test]
-fn two_buses_have_one_clock_and_stay_apart() {
+fn two_buses_in_a_recording_share_a_clock() {
     let folder = ProgramFolder::new();
     let (file, addresses) = recorded(&folder);
     let capture = read(&file);
@@ -55,7 +55,7 @@ fn two_buses_have_one_clock_and_stay_apart() {
 }
 
 #[test]
-fn they_are_told_apart() {
+fn two_buses_in_a_recording_are_distinguished() {
     let folder = ProgramFolder::new();
     let (file, _) = recorded(&folder);
     let path = file.display().to_string();

@@ -1,11 +1,11 @@
-//! `diligence top`, on a terminal and anywhere else.
+//! Tests of `diligence top`, on a terminal and in a pipe.
 
 use std::process::Command;
 
 use crate::recorder::{OurBus, demo};
 use crate::support::{ProgramFolder, SpawnedProgram, eventually, text};
 
-/// A terminal of this size in which a program runs, as tmux(1) has them.
+/// A terminal of a given size that tmux(1) provides, and in which a program runs.
 struct TopTerminal {
     name: String,
 }
@@ -28,7 +28,7 @@ impl TopTerminal {
         command
     }
 
-    /// What stands there now; `None` once the program has ended.
+    /// Returns the text on the screen, or `None` if the program has exited.
     fn screen(&self) -> Option<String> {
         let output = SpawnedProgram::start(&mut self.tmux(&["capture-pane", "-p"])).ended();
         output.status.success().then(|| text(&output.stdout))
