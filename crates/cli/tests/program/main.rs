@@ -1,4 +1,4 @@
-//! The program from the outside: as people call it, and as programs that know `dbus-daemon` do.
+//! Tests of the programs `diligence` and `diligence-bus` as processes.
 
 mod call;
 mod command_line;
@@ -26,6 +26,7 @@ mod look;
 mod match_rules;
 mod monitor;
 mod page;
+mod page_client;
 mod proxies;
 mod recipients;
 mod record;
