@@ -1,5 +1,7 @@
 //! Tests of `diligence monitor`, next to `busctl monitor` and while a subscriber does not read.
 
+use std::fs;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -10,27 +12,35 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::recorder::{DbusDaemon, OurBus, end, read, start, wait_until};
-use crate::support::{ProgramFolder, SpawnedProgram, text};
+use crate::support::{ProgramFolder, SpawnedProgram, eventually, text};
 
 /// Runs programs that monitor a bus while signals are emitted, until both have printed some.
 /// Returns the printed signals.
-fn monitored(address: &str, mut commands: [Command; 2]) -> [Vec<Value>; 2] {
-    let running =
-        commands.each_mut().map(|command| SpawnedProgram::start(command.stdin(Stdio::null())));
+fn monitored(folder: &ProgramFolder, address: &str, commands: [Command; 2]) -> [Vec<Value>; 2] {
+    let files = ["first.json", "second.json"].map(|name| folder.join(name));
+    let running = commands.into_iter().zip(&files).map(|(mut command, file)| {
+        let out = fs::File::create(file).expect("a writable folder");
+        SpawnedProgram::start_into(command.stdin(Stdio::null()), out)
+    });
+    let running: Vec<_> = running.collect();
+    let signals = |file: &PathBuf| -> Vec<Value> {
+        let printed = fs::read(file).expect("a readable file");
+        let values = serde_json::Deserializer::from_slice(&printed).into_iter();
+        let values = values.map_while(Result::ok);
+        values.filter(|value: &Value| value["member"] == "Tick").collect()
+    };
     let emitter = Connection::open(address).expect("the bus is there");
+    let mut number = 0_u32;
     // There is no sign that the programs are ready.
-    for number in 0..60_u32 {
+    eventually("both programs print signals", || {
         let values = (number, "text \"with\" quotes", vec![(1_u8, true)], -0.5_f64);
         emitter.emit("/a", "com.example.Clock", "Tick", &values).expect("a valid message");
         emitter.flush().expect("the bus is there");
-        thread::sleep(Duration::from_millis(50));
-    }
-    running.map(|program| {
-        let output = program.end(Signal::TERM);
-        let values = serde_json::Deserializer::from_slice(&output.stdout).into_iter();
-        let values = values.map_while(Result::ok);
-        values.filter(|value: &Value| value["member"] == "Tick").collect()
-    })
+        number += 1;
+        files.iter().all(|file| signals(file).len() > 20).then_some(())
+    });
+    running.into_iter().for_each(|program| drop(program.end(Signal::TERM)));
+    files.each_ref().map(signals)
 }
 
 #[test]
@@ -42,7 +52,7 @@ fn json_has_the_keys_of_busctl() {
         theirs.args(["--address", &bus.address, mode, "monitor"]);
         let mut ours = folder.diligence();
         ours.args(["monitor", "--address", &bus.address, mode]);
-        let [theirs, ours] = monitored(&bus.address, [theirs, ours]);
+        let [theirs, ours] = monitored(&folder, &bus.address, [theirs, ours]);
         let mut compared = 0;
         for expected in &theirs {
             let same = |value: &&Value| value["cookie"] == expected["cookie"];
@@ -75,6 +85,7 @@ fn flags_of_busctl_have_the_same_meaning() {
         while !is_done.is_finished() {
             emitter.emit("/", "com.example.Clock", "Tick", &()).expect("a valid message");
             emitter.flush().expect("the bus is there");
+            // The rate of the signals; the program exits by itself.
             thread::sleep(Duration::from_millis(20));
         }
         let output = is_done.join().expect("the thread does not panic");
@@ -132,8 +143,8 @@ fn slow_readers_do_not_delay_monitors() {
     while lines.recv_timeout(Duration::from_millis(100)).is_err() {
         emit();
     }
-    thread::sleep(Duration::from_millis(1500));
-    while lines.try_recv().is_ok() {}
+    // Until the monitor has printed all signals so far.
+    while lines.recv_timeout(Duration::from_millis(1500)).is_ok() {}
     let delays = (0..8).map(|_| {
         let sent = emit();
         let (_, shown) = lines.recv_timeout(Duration::from_secs(10)).expect("a line");
@@ -152,6 +163,7 @@ fn recordings_wait_for_late_readers() {
     let file = folder.join("a.pcapng");
     let recorder = start(&folder, &jam.bus.address, &file, &[]);
     jam.flood("Last");
+    // The time for which the reader is late.
     thread::sleep(Duration::from_millis(300));
     while jam
         .stopped

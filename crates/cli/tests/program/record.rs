@@ -18,6 +18,7 @@ fn a_command_is_recorded_from_its_first_message_on() {
     let file = folder.join("a.pcapng");
     let path = file.display().to_string();
     let call = [&["dbus-send", "--session"], &CALL[..]].concat();
+    // The recording ends with the command, so the command waits until the recorder has read the call.
     let script = format!("{}; sleep 0.2; exit 3", call.join(" "));
     let mut command = folder.diligence();
     command.args(["run", "--record", &path, "--", "sh", "-c", &script]);
@@ -283,6 +284,7 @@ fn recordings_of_killed_recorders_are_readable() {
                            org.freedesktop.DBus.ListNames; do :; done",
         ]);
         let calls = SpawnedProgram::start(calls.arg(&bus.address).stdin(Stdio::null()));
+        // The recorder is killed at different times.
         thread::sleep(Duration::from_millis(41 * round));
         recorder.end(Signal::KILL);
         drop(calls);
