@@ -277,7 +277,7 @@ impl Inspector {
         path: ObjectPath<'_>,
         settings: &CallSettings,
     ) -> Result<Introspection, InspectorFailure> {
-        let timeout = self.patience.answer.min(settings.timeout());
+        let timeout = self.timeouts.reply.min(settings.timeout());
         let call = introspect(&self.connection, service, path, settings.starting, timeout);
         read(&checked(call.and_then(StartedCall::wait), timeout)?)
     }

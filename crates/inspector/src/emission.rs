@@ -68,6 +68,6 @@ impl Inspector {
             let destination: BusName<'_> = destination.as_str().into_name()?;
             message = message.destination(destination);
         }
-        self.post(&message, payload, self.patience.answer)
+        self.post(&message, payload, self.timeouts.reply)
     }
 }

@@ -21,7 +21,7 @@
 //!
 //! Inspection does not start services. A request that may cause the bus to start one says so in its
 //! options ([`Starting`]). Each reply has a timeout, and a whole inspection has one too
-//! ([`InspectorPatience`]). The size of a reply and the memory for all replies are limited, so a
+//! ([`InspectorTimeouts`]). The size of a reply and the memory for all replies are limited, so a
 //! hostile service cannot exhaust this process.
 //!
 //! The modules, in the order of reading:
@@ -60,7 +60,7 @@ pub use notation::ArgumentError;
 pub use notation::json::{self, TypedValue};
 pub use object::{InspectedObject, ObjectInterface, ObjectProperty, PropertyReading};
 pub use property::PropertyName;
-pub use requests::{InspectorPatience, MESSAGE_MAX, Starting, start_introspect};
+pub use requests::{InspectorTimeouts, MESSAGE_MAX, Starting, start_introspect};
 pub use tree::{NodeContent, Tree, TreeNode, TreeOptions};
 pub use watch::{ObjectWatch, SignalBody, SignalEvent, WatchedSignal};
 
@@ -68,20 +68,20 @@ pub use watch::{ObjectWatch, SignalBody, SignalEvent, WatchedSignal};
 #[derive(Clone, Debug)]
 pub struct Inspector {
     connection: Connection,
-    patience: InspectorPatience,
+    timeouts: InspectorTimeouts,
 }
 
 impl Inspector {
     /// Creates an inspector with the default timeouts. Nothing else should read from `connection`
     /// while a request waits for its reply.
     pub fn new(connection: Connection) -> Self {
-        Self::with_patience(connection, InspectorPatience::default())
+        Self::with_timeouts(connection, InspectorTimeouts::default())
     }
 
     /// Creates an inspector with the given timeouts.
-    pub fn with_patience(connection: Connection, patience: InspectorPatience) -> Self {
-        connection.set_call_timeout(Some(patience.answer));
-        Self { connection, patience }
+    pub fn with_timeouts(connection: Connection, timeouts: InspectorTimeouts) -> Self {
+        connection.set_call_timeout(Some(timeouts.reply));
+        Self { connection, timeouts }
     }
 
     /// Returns the connection of the inspector.

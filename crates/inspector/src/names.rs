@@ -86,7 +86,7 @@ impl Inspector {
         mut census: NameCensus,
         requests: Vec<NameRequest>,
     ) -> Result<NameCensus, InspectorFailure> {
-        let mut batch = RequestBatch::new(&self.connection, self.patience, IN_FLIGHT_MAX);
+        let mut batch = RequestBatch::new(&self.connection, self.timeouts, IN_FLIGHT_MAX);
         requests.into_iter().for_each(|request| batch.push(request));
         while let Some((request, reply)) = batch.next() {
             let requests = census.store(request, reply)?;

@@ -155,7 +155,7 @@ impl Inspector {
         path: ObjectPath<'_>,
         starting: Starting,
     ) -> Result<ReceivedMessage, InspectorFailure> {
-        let timeout = self.patience.answer;
+        let timeout = self.timeouts.reply;
         let call = introspect(&self.connection, service, path, starting, timeout);
         checked(call.and_then(StartedCall::wait), timeout)
     }
@@ -163,7 +163,7 @@ impl Inspector {
     /// Reads the properties of each interface with `GetAll`. Properties without a value are then
     /// read one by one.
     fn read_properties(&self, address: ObjectAddress<'_>, interfaces: &mut [ObjectInterface]) {
-        let mut batch = RequestBatch::new(&self.connection, self.patience, IN_FLIGHT_MAX);
+        let mut batch = RequestBatch::new(&self.connection, self.timeouts, IN_FLIGHT_MAX);
         for (index, interface) in interfaces.iter().enumerate() {
             if interface.properties.iter().any(|one| one.description.access.is_readable()) {
                 let name = interface.name.clone();

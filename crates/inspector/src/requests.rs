@@ -13,17 +13,17 @@ use crate::failure::InspectorFailure;
 
 /// How long an inspector waits for replies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct InspectorPatience {
+pub struct InspectorTimeouts {
     /// The timeout of a single reply.
-    pub answer: Duration,
+    pub reply: Duration,
     /// The time limit for all requests of one inspection.
-    pub whole: Duration,
+    pub total: Duration,
 }
 
-impl Default for InspectorPatience {
+impl Default for InspectorTimeouts {
     /// A reply may take 5 s, and an inspection 15 s.
     fn default() -> Self {
-        Self { answer: Duration::from_secs(5), whole: Duration::from_secs(15) }
+        Self { reply: Duration::from_secs(5), total: Duration::from_secs(15) }
     }
 }
 
@@ -58,7 +58,7 @@ pub(crate) trait InspectorRequest {
 /// Requests of one kind, several of which are in flight.
 pub(crate) struct RequestBatch<'c, Q> {
     connection: &'c Connection,
-    patience: InspectorPatience,
+    timeouts: InspectorTimeouts,
     at_once: usize,
     /// Time of the monotonic clock at which no more requests are sent.
     deadline: Duration,
@@ -76,12 +76,12 @@ impl<'c, Q: InspectorRequest> RequestBatch<'c, Q> {
     /// Starts the time limit for all requests. At most `at_once` requests are in flight.
     pub(crate) fn new(
         connection: &'c Connection,
-        patience: InspectorPatience,
+        timeouts: InspectorTimeouts,
         at_once: usize,
     ) -> Self {
-        let deadline = clock::monotonic().saturating_add(patience.whole);
+        let deadline = clock::monotonic().saturating_add(timeouts.total);
         let (waiting, pending) = (VecDeque::new(), Vec::new());
-        Self { connection, patience, at_once, deadline, waiting, pending }
+        Self { connection, timeouts, at_once, deadline, waiting, pending }
     }
 
     /// Adds a request, which is sent when fewer than `at_once` are in flight.
@@ -120,7 +120,7 @@ impl<'c, Q: InspectorRequest> RequestBatch<'c, Q> {
     fn send_more(&mut self) -> Option<(Q, Result<ReceivedMessage, InspectorFailure>)> {
         while self.pending.len() < self.at_once {
             let left = self.deadline.saturating_sub(clock::monotonic());
-            let timeout = self.patience.answer.min(left);
+            let timeout = self.timeouts.reply.min(left);
             if timeout.is_zero() {
                 return None;
             }

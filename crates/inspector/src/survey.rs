@@ -16,7 +16,7 @@ impl Inspector {
         &self,
         objects: &[(&str, &str)],
     ) -> Vec<Result<Introspection, InspectorFailure>> {
-        let mut batch = RequestBatch::new(&self.connection, self.patience, IN_FLIGHT_MAX);
+        let mut batch = RequestBatch::new(&self.connection, self.timeouts, IN_FLIGHT_MAX);
         for (index, &(service, path)) in objects.iter().enumerate() {
             batch.push(IntrospectionRequest { index, service, path });
         }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use wire::names::{BusName, ObjectPath};
 
 use crate::requests::{InspectorRequest, RequestBatch, introspect};
-use crate::{InspectionBound, Inspector, InspectorFailure, InspectorPatience, Starting};
+use crate::{InspectionBound, Inspector, InspectorFailure, InspectorTimeouts, Starting};
 
 /// The objects of a service, from the introspection data of each parent.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -58,7 +58,7 @@ pub struct TreeOptions {
     /// Controls whether the bus may start the service.
     pub starting: Starting,
     /// The timeouts of the requests.
-    pub patience: InspectorPatience,
+    pub timeouts: InspectorTimeouts,
     /// Maximum number of requests in flight.
     pub at_once: usize,
     /// Maximum depth of objects below the first one.
@@ -75,7 +75,7 @@ impl Default for TreeOptions {
         Self {
             root: ObjectPath::ROOT.as_str().into(),
             starting: Starting::Never,
-            patience: InspectorPatience::default(),
+            timeouts: InspectorTimeouts::default(),
             at_once: 32,
             depth: 64,
             nodes: 10_000,
@@ -95,7 +95,7 @@ impl Inspector {
         let begun = Instant::now();
         let service: BusName<'_> = service.into_name()?;
         let root: ObjectPath<'_> = options.root.as_str().into_name()?;
-        let mut batch = RequestBatch::new(&self.connection, options.patience, options.at_once);
+        let mut batch = RequestBatch::new(&self.connection, options.timeouts, options.at_once);
         let mut builder = TreeBuilder::new(service, options);
         batch.push(builder.request(root.as_str(), 0));
         while let Some((request, reply)) = batch.next() {

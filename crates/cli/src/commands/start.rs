@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use inspector::{
-    CallSettings, Inspector, InspectorFailure, InspectorPatience, MethodName, ObjectCallOutcome,
+    CallSettings, Inspector, InspectorFailure, InspectorTimeouts, MethodName, ObjectCallOutcome,
     Starting, TypedValue,
 };
 use wire::body::Value;
@@ -31,7 +31,7 @@ pub(crate) struct StartArgs {
 impl StartArgs {
     /// Starts the service, and prints whether it was already running.
     pub(crate) fn run(&self) -> Result<ExitCode, PokeError> {
-        let inspector = self.bus.inspector(InspectorPatience::default())?;
+        let inspector = self.bus.inspector(InspectorTimeouts::default())?;
         Ok(print(match start(&inspector, &self.name, self.timeout)? {
             Started::Now => "started\n",
             Started::Before => "runs already\n",

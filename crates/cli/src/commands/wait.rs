@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use inspector::introspection::Argument;
 use inspector::{
-    CallSettings, Inspector, InspectorPatience, ObjectWatch, SignalBody, SignalEvent, Starting,
+    CallSettings, Inspector, InspectorTimeouts, ObjectWatch, SignalBody, SignalEvent, Starting,
     WatchedSignal,
 };
 use sys::clock::monotonic;
@@ -51,9 +51,9 @@ impl WaitArgs {
             _ => awaited(&self.words)?,
         };
         let deadline = self.timeout().map(|timeout| monotonic() + timeout);
-        let usual = InspectorPatience::default();
-        let answer = self.timeout().map_or(usual.answer, |timeout| usual.answer.min(timeout));
-        let inspector = self.bus.inspector(InspectorPatience { answer, ..usual })?;
+        let usual = InspectorTimeouts::default();
+        let answer = self.timeout().map_or(usual.reply, |timeout| usual.reply.min(timeout));
+        let inspector = self.bus.inspector(InspectorTimeouts { reply: answer, ..usual })?;
         match awaited {
             Awaited::Name(name) => self.name(&inspector, name, deadline),
             Awaited::Signal { service, path, interface, member } => {

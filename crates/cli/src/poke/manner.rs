@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::{ArgAction, Args};
 use inspector::{
-    Authorization, CallSettings, Inspector, InspectorPatience, ReplyExpectation, Starting,
+    Authorization, CallSettings, Inspector, InspectorTimeouts, ReplyExpectation, Starting,
 };
 
 use crate::amount::{self, OutOfPlace};
@@ -48,11 +48,11 @@ impl MannerOptions {
     }
 
     /// The timeouts for requests that need several replies.
-    pub(crate) fn patience(&self) -> InspectorPatience {
-        let usual = InspectorPatience::default();
-        InspectorPatience {
-            answer: usual.answer.min(self.timeout),
-            whole: usual.whole.min(self.timeout),
+    pub(crate) fn patience(&self) -> InspectorTimeouts {
+        let usual = InspectorTimeouts::default();
+        InspectorTimeouts {
+            reply: usual.reply.min(self.timeout),
+            total: usual.total.min(self.timeout),
         }
     }
 }

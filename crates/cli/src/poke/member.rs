@@ -8,7 +8,7 @@ use std::time::Duration;
 use capture::text::nearest::nearest;
 use capture::text::visible::printable;
 use inspector::introspection::{Argument, Interface, Introspection, Method};
-use inspector::{CallSettings, Inspector, InspectorFailure, InspectorPatience, TreeOptions};
+use inspector::{CallSettings, Inspector, InspectorFailure, InspectorTimeouts, TreeOptions};
 use notation::guess::is_like_signature;
 use sys::clock::monotonic;
 use wire::names::MemberName;
@@ -290,8 +290,8 @@ fn names(inspector: &Inspector) -> impl Iterator<Item = String> + use<> {
 }
 
 fn paths(inspector: &Inspector, service: &str) -> impl Iterator<Item = String> + use<> {
-    let patience = InspectorPatience { answer: SUGGESTING, whole: SUGGESTING };
-    let options = TreeOptions { patience, nodes: PATHS_MAX, ..TreeOptions::default() };
+    let patience = InspectorTimeouts { reply: SUGGESTING, total: SUGGESTING };
+    let options = TreeOptions { timeouts: patience, nodes: PATHS_MAX, ..TreeOptions::default() };
     let tree = inspector.tree(service, &options).ok();
     let nodes = tree.into_iter().flat_map(|tree| tree.nodes);
     let has_something = |told: &inspector::NodeContent| matches!(told, inspector::NodeContent::Interfaces(names) if !names.is_empty());

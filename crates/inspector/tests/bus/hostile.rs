@@ -11,7 +11,7 @@ use inspector::{
     PropertyReading, SignalBody, SignalEvent, SignalName, Tree, TreeOptions,
 };
 
-use crate::support::{HASTE, InspectorBus, NAME, SLEEPER};
+use crate::support::{InspectorBus, NAME, SHORT_TIMEOUTS, SLEEPER};
 
 const BROKEN: ErrorName<'static> = ErrorName::literal("org.example.Error.Broken");
 
@@ -25,8 +25,8 @@ fn tree_of(bus: &InspectorBus, options: &TreeOptions) -> Tree {
     bus.inspector().tree(NAME, options).expect("valid names")
 }
 
-fn hasty() -> TreeOptions {
-    TreeOptions { patience: HASTE, ..TreeOptions::default() }
+fn short_timeouts() -> TreeOptions {
+    TreeOptions { timeouts: SHORT_TIMEOUTS, ..TreeOptions::default() }
 }
 
 /// Returns `path` for each node with interfaces, and `path: failure` for each other node.
@@ -127,8 +127,8 @@ fn introspections_of_several_objects_run_in_parallel() {
         (NAME, "/b"),
     ];
     let begun = Instant::now();
-    let results = bus.hasty_inspector().introspections(&objects);
-    assert!(begun.elapsed() < HASTE.whole, "{:?}", begun.elapsed());
+    let results = bus.inspector_with_short_timeouts().introspections(&objects);
+    assert!(begun.elapsed() < SHORT_TIMEOUTS.total, "{:?}", begun.elapsed());
     let kinds: Vec<_> = results
         .iter()
         .map(|result| match result {
@@ -153,10 +153,10 @@ fn silent_objects_do_not_delay_the_other_objects_of_a_tree() {
         _ => request.reply(&("<node/>",)).expect("the bus is there"),
     });
     let begun = Instant::now();
-    let nodes = summaries(&tree_of(&bus, &hasty()));
+    let nodes = summaries(&tree_of(&bus, &short_timeouts()));
     let silent = nodes.iter().filter(|one| one.ends_with("no reply within 300ms")).count();
     assert_eq!((nodes.len(), silent), (101, 10), "{nodes:#?}");
-    assert!(begun.elapsed() < 2 * HASTE.answer, "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < 2 * SHORT_TIMEOUTS.reply, "{:?}", begun.elapsed());
 }
 
 #[test]
@@ -171,9 +171,9 @@ fn slow_services_are_limited_by_the_total_timeout() {
         request.reply(&(document,)).expect("the bus is there");
     });
     let begun = Instant::now();
-    let options = TreeOptions { at_once: 4, ..hasty() };
+    let options = TreeOptions { at_once: 4, ..short_timeouts() };
     let nodes = summaries(&tree_of(&bus, &options));
-    assert!(begun.elapsed() < HASTE.whole + HASTE.answer, "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < SHORT_TIMEOUTS.total + SHORT_TIMEOUTS.reply, "{:?}", begun.elapsed());
     let answered = nodes.iter().filter(|one| !one.contains(':')).count();
     let skipped = "skipped: the time limit for all requests was reached";
     let left_out = nodes.iter().filter(|one| one.ends_with(skipped)).count();
@@ -212,7 +212,7 @@ fn properties_without_a_value_from_get_all_are_read_one_by_one() {
             _ => request.reply(&(Value::from("one"),)).expect("the bus is there"),
         },
     });
-    let object = bus.hasty_inspector().object(NAME, "/").expect("introspection data");
+    let object = bus.inspector_with_short_timeouts().object(NAME, "/").expect("introspection data");
     let all = object.interfaces.iter().flat_map(|interface| &interface.properties);
     let all = all.map(|one| {
         let reading = match &one.reading {
@@ -303,7 +303,7 @@ fn property_values_of_an_object_share_a_size_limit() {
 #[test]
 fn a_stopped_bus_causes_timeouts() {
     let bus = InspectorBus::start();
-    let inspector = bus.hasty_inspector();
+    let inspector = bus.inspector_with_short_timeouts();
     bus.stop();
     let begun = Instant::now();
     let mut emission = Emission {

@@ -11,7 +11,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use client::{Connection, IncomingCall, NameFlags};
-use inspector::{Inspector, InspectorPatience};
+use inspector::{Inspector, InspectorTimeouts};
 
 /// A private bus that ends with the test. The environment variable `DILIGENCE_BUS` selects its
 /// program; the default is dbus-daemon.
@@ -50,8 +50,8 @@ impl InspectorBus {
         Inspector::new(self.connect())
     }
 
-    pub(crate) fn hasty_inspector(&self) -> Inspector {
-        Inspector::with_patience(self.connect(), HASTE)
+    pub(crate) fn inspector_with_short_timeouts(&self) -> Inspector {
+        Inspector::with_timeouts(self.connect(), SHORT_TIMEOUTS)
     }
 
     pub(crate) fn connect(&self) -> Connection {
@@ -155,8 +155,8 @@ pub(crate) const NAME: &str = "org.example.Service";
 pub(crate) const SLEEPER: &str = "org.example.Sleeper";
 
 /// Short timeouts for services that do not reply.
-pub(crate) const HASTE: InspectorPatience =
-    InspectorPatience { answer: Duration::from_millis(300), whole: Duration::from_millis(1200) };
+pub(crate) const SHORT_TIMEOUTS: InspectorTimeouts =
+    InspectorTimeouts { reply: Duration::from_millis(300), total: Duration::from_millis(1200) };
 
 const POLL_TIMEOUT: Duration = Duration::from_millis(20);
 

@@ -33,7 +33,7 @@ impl AskedPeer<'_> {
     /// The paths of all objects.
     pub(super) fn known_paths(&self) -> Result<Vec<String>, LookError> {
         let (patience, starting) = (patience(self.timeout), Starting::Allowed);
-        let options = TreeOptions { patience, starting, ..TreeOptions::default() };
+        let options = TreeOptions { timeouts: patience, starting, ..TreeOptions::default() };
         let failed = |failure| self.failed("/", failure);
         let tree = self.inspector.tree(self.name, &options).map_err(failed)?;
         match tree.nodes.as_slice() {

@@ -48,7 +48,7 @@ struct Kinds {
 impl ListArgs {
     /// Queries the bus and returns the list.
     pub(crate) fn run(&self) -> Result<String, LookError> {
-        let inspector = inspector(&self.choice, inspector::InspectorPatience::default().answer)?;
+        let inspector = inspector(&self.choice, inspector::InspectorTimeouts::default().reply)?;
         let mut names = names(&inspector, &self.choice)?;
         if self.kinds.are_startable_only() {
             names = names.into_iter().filter_map(startable).collect();

@@ -78,7 +78,7 @@ impl TreeArgs {
     fn ask(&self, inspector: &Inspector, service: &str) -> Result<AskedService, LookError> {
         let starting = if self.names.is_empty() { Starting::Never } else { Starting::Allowed };
         let patience = patience(self.timeout);
-        let options = TreeOptions { patience, starting, ..TreeOptions::default() };
+        let options = TreeOptions { timeouts: patience, starting, ..TreeOptions::default() };
         let tree = inspector.tree(service, &options);
         let tree = tree.map_err(|failure| LookError::Word { failure })?;
         let [root] = tree.nodes.as_slice() else { return Ok(AskedService::Found(tree)) };
