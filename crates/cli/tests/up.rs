@@ -16,8 +16,8 @@ use client::Connection;
 use client::wire::body::Value;
 use client::wire::names::ObjectPathBuf;
 use processes::{
-    PATIENCE, PROGRAM, ProcessFolder, ProcessLines, RunningProcess, children_of, is_alive, send,
-    wait_until,
+    PROGRAM, ProcessFolder, ProcessLines, RunningProcess, WAIT_TIMEOUT, children_of, is_alive,
+    send, wait_until,
 };
 use rustix::process::Signal;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -176,7 +176,8 @@ fn demo_services_reply_and_emit_signals() {
     let (seconds,): (i64,) =
         battery.call("SetPowerProfile", &("saver",)).expect("a call").read().expect("a number");
     assert!(seconds > 300, "{seconds}");
-    let changed = changes.next(Some(PATIENCE)).expect("a connection").expect("a signal in time");
+    let changed =
+        changes.next(Some(WAIT_TIMEOUT)).expect("a connection").expect("a signal in time");
     type PropertiesChangedBody = (String, BTreeMap<String, Value>, Vec<String>);
     let (_, changed, _): PropertiesChangedBody = changed.read().expect("the standard types");
     assert!(!changed.is_empty());
@@ -194,7 +195,7 @@ fn demo_services_reply_and_emit_signals() {
     room.call("Join", &("tester",)).expect("a call");
     let members: Vec<String> = room.get("Members").expect("a property");
     assert!(members.contains(&"tester".into()), "{members:?}");
-    said.next(Some(PATIENCE)).expect("a connection").expect("a chat message");
+    said.next(Some(WAIT_TIMEOUT)).expect("a connection").expect("a chat message");
 
     let peer = bus.proxy("com.example.Chat.Anna", "/com/example/ChatPeer", "com.example.ChatPeer1");
     let answer = peer.expect("names").call("Whisper", &("tester", "hello")).expect("a call");
@@ -238,7 +239,7 @@ impl UpTerminal {
     /// Waits until the program has written a word, and returns all output so far. Cursor movements
     /// may replace the spaces between words.
     fn wait_for(&self, word: &str) -> String {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + WAIT_TIMEOUT;
         let mut seen = String::new();
         while !seen.contains(word) {
             let left = deadline.saturating_duration_since(Instant::now());

@@ -15,7 +15,7 @@ use rustix::process::{Pid, Signal, kill_process};
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_diligence");
 
 /// Deadline of each wait. It is long because other tests may keep the machine busy.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const WAIT_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A temporary directory for the program's runtime files. It is removed on drop.
 pub(crate) struct ProcessFolder(PathBuf);
@@ -111,7 +111,7 @@ impl ProcessLines {
 
     /// Waits for a line for which `wanted` is true, and skips others.
     pub(crate) fn find(&self, what: &str, wanted: impl Fn(&str) -> bool) -> String {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + WAIT_TIMEOUT;
         let mut seen = Vec::new();
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -146,7 +146,7 @@ pub(crate) fn is_alive(pid: u32) -> bool {
 }
 
 pub(crate) fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + WAIT_TIMEOUT;
     while !done() {
         assert!(Instant::now() < deadline, "waited too long until {what}");
         thread::sleep(Duration::from_millis(10));

@@ -124,7 +124,7 @@ fn the_daemon_is_found_in_path_or_reported_as_missing() {
 }
 
 #[test]
-fn invalid_commands_are_rejected_with_usage() {
+fn diligence_prints_help_versions_and_usage_errors() {
     let folder = ProgramFolder::new();
     let check = |words: &[&str], code, wanted| check(folder.diligence().args(words), code, wanted);
     check(&["--version"], 0, ExpectedStream::Stdout("diligence "));

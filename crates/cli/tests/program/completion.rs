@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixListener;
 use std::time::{Duration, Instant};
 
-use crate::lamp::{HOSTILE, LAMP, LampBus, PATIENCE, SILENT, SLEEPER};
+use crate::lamp::{HOSTILE, LAMP, LampBus, SILENT, SLEEPER, WAIT_TIMEOUT};
 use crate::support::{ProgramFolder, eventually, text};
 
 impl LampBus {
@@ -31,7 +31,7 @@ impl LampBus {
     /// time limit.
     fn check(&self, line: &str, expected: &[&str]) {
         let line = &line.replace("LAMP", LAMP).replace("OBJECT", "/org/example/lamp_1");
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + WAIT_TIMEOUT;
         loop {
             let mut found = self.offered(line);
             found.sort_unstable();
@@ -46,7 +46,7 @@ impl LampBus {
 
     /// Checks that some words are offered for the last word and others are not.
     fn check_some(&self, line: &str, expected: &[&str], unwanted: &[&str]) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + WAIT_TIMEOUT;
         loop {
             let found = self.offered(line);
             let has = |word: &&&str| found.iter().any(|found| found == **word);

@@ -134,4 +134,4 @@ impl LampBus {
 }
 
 /// Deadline of retries. On a busy machine, completion may exceed its own time limit.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const WAIT_TIMEOUT: Duration = Duration::from_secs(10);

@@ -327,7 +327,7 @@ fn files_saved_by_show_and_export_are_equal() {
 }
 
 #[test]
-fn message_numbers_are_shown_in_detail_and_ranges_as_before() {
+fn message_numbers_are_shown_in_detail_and_ranges_as_blocks() {
     let folder = office();
     let lines = ["#1", "#10", "#15", "#13..#14 --format details"]
         .map(|query| format!("show office.pcapng {query}"));

@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Command;
 use std::time::Instant;
 
-use crate::lamp::{LAMP, LampBus, PATIENCE};
+use crate::lamp::{LAMP, LampBus, WAIT_TIMEOUT};
 use crate::support::text;
 use crate::terminal::{BEGIN, END, InteractiveShell, PROMPT, in_session};
 
@@ -52,7 +52,7 @@ fn type_all(stage: &LampBus, shell: &mut InteractiveShell) {
     for (keys, line, shown) in LINES {
         let keys = expand(stage, keys);
         let line = if line.is_empty() { keys.clone() } else { expand(stage, line) };
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + WAIT_TIMEOUT;
         loop {
             let typed = shell.press(&format!("{keys}\t"));
             let output = typed.output;
@@ -130,7 +130,7 @@ fn fish_completes() {
         ("diligence call org.example.Silent /", &[]),
     ] {
         let line = expand(&stage, line);
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + WAIT_TIMEOUT;
         loop {
             let mut command = Command::new("fish");
             command.arg("--no-config").arg("--command");

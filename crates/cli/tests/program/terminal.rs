@@ -51,7 +51,7 @@ impl InteractiveShell {
     }
 
     fn wait<T>(&self, what: &str, found: impl Fn(&str) -> Option<T>) -> T {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + WAIT_TIMEOUT;
         let mut output = String::new();
         loop {
             if let Some(found) = found(&output) {
@@ -139,7 +139,7 @@ impl OnTerminal {
     pub(crate) fn ended(mut self) -> String {
         self.program.wait().expect("a child process");
         let mut text = String::new();
-        while let Ok(more) = self.output.recv_timeout(PATIENCE) {
+        while let Ok(more) = self.output.recv_timeout(WAIT_TIMEOUT) {
             text.push_str(&more);
         }
         text.replace("\r\n", "\n")
@@ -172,4 +172,4 @@ pub(crate) const END: &str = ">@";
 /// The width of the terminal; no command line of a test is longer.
 const COLUMNS: u16 = 250;
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(20);

@@ -47,7 +47,7 @@ impl Drop for TopTerminal {
 }
 
 #[test]
-fn a_terminal_of_any_width_shows_the_page() {
+fn top_shows_its_page_on_terminals_of_any_width() {
     let folder = ProgramFolder::new();
     let bus = OurBus::start(&folder);
     let _battery = demo(&folder, &bus.address, &["battery"]);
@@ -70,7 +70,7 @@ fn a_terminal_of_any_width_shows_the_page() {
 }
 
 #[test]
-fn elsewhere_it_prints_tables() {
+fn top_prints_tables_in_a_pipe() {
     let folder = ProgramFolder::new();
     let bus = OurBus::start(&folder);
     let _battery = demo(&folder, &bus.address, &["battery"]);
