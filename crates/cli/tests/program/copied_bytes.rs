@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use client::wire::names::{InterfaceName, MemberName, ObjectPath};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::recorder::{end, start};
+use crate::recorder::{end_after, start};
 use crate::support::{ProgramFolder, SpawnedProgram, text};
 
 const RECIPIENTS: usize = 3;
@@ -91,9 +91,9 @@ fn stats(folder: &ProgramFolder, query: &str) -> Value {
 
 fn record(folder: &ProgramFolder, address: &str, size: usize) {
     let file = folder.join("copies.pcapng");
-    let recorder = start(folder, address, Path::new(&file), &[]);
+    let recorder = start(folder, address, &file, &[]);
     send(address, size);
-    assert!(end(recorder).status.success());
+    assert!(end_after(recorder, &file, "Copied", SIGNALS).status.success());
 }
 
 fn assert_close(what: &str, found: f64, expected: f64, tolerance: f64) {

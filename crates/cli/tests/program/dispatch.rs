@@ -12,7 +12,7 @@ use capture::timeline::{BusPhase, BusTime};
 use client::Connection;
 use serde_json::Value;
 
-use crate::recorder::{CALL, DbusDaemon, OurBus, end, read, start};
+use crate::recorder::{CALL, DbusDaemon, OurBus, end_after, read, start};
 use crate::support::{ProgramFolder, text};
 
 /// The signals of one size, with the times before and after sending and of each receipt.
@@ -106,7 +106,7 @@ fn phases_of_a_signal_lie_between_the_clocks_of_sender_and_recipients() {
     let file = folder.join("fan.pcapng");
     let recorder = start(&folder, &bus.address, &file, &[]);
     let outs = [(277, 176), (17_001, 16_900)].map(|(bytes, len)| fan_out(&bus.address, bytes, len));
-    assert!(end(recorder).status.success());
+    assert!(end_after(recorder, &file, "Changed", outs.len() * SIGNALS).status.success());
     let capture = read(&file);
     let signals: Vec<_> = capture.messages().filter(|one| one.member() == "Changed").collect();
     assert_eq!(signals.len(), outs.len() * SIGNALS);
@@ -141,9 +141,10 @@ fn phases_of_a_signal_lie_between_the_clocks_of_sender_and_recipients() {
 fn phases_are_unknown_in_recordings_of_monitors() {
     let folder = ProgramFolder::new();
     let bus = DbusDaemon::start(&folder, "");
-    let recorder = start(&folder, &bus.address, &folder.join("a.pcapng"), &[]);
+    let file = folder.join("a.pcapng");
+    let recorder = start(&folder, &bus.address, &file, &[]);
     bus.send(&CALL);
-    assert!(end(recorder).status.success());
+    assert!(end_after(recorder, &file, "GetId", 1).status.success());
     let (code, stdout, _) = output(&folder, "timeline a.pcapng");
     let words = stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(code, Some(0), "{stdout}");

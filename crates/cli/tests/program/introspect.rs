@@ -7,7 +7,7 @@ use capture::record::Fact;
 use client::Connection;
 use rustix::process::Signal;
 
-use crate::recorder::{DbusDaemon, OurBus, demo, end, read, start, wait_until};
+use crate::recorder::{DbusDaemon, OurBus, demo, end_after, read, start, wait_until};
 use crate::support::{ProgramFolder, SpawnedProgram, text};
 
 /// Returns the objects that the recorder introspected, with the bus names that it used.
@@ -47,7 +47,7 @@ fn record(folder: &ProgramFolder, address: &str, words: &[&str]) -> PathBuf {
         });
     }
     call_battery(address);
-    assert!(end(recorder).status.success());
+    assert!(end_after(recorder, &file, "SetPowerProfile", 3).status.success());
     battery.end(Signal::TERM);
     file
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use client::Connection;
 use rustix::process::Signal;
 
-use crate::recorder::{end, read, start, wait_until};
+use crate::recorder::{read, start, wait_until};
 use crate::support::{ProgramFolder, SpawnedProgram, text};
 
 const RULES: usize = 628;
@@ -71,7 +71,7 @@ fn duplicate_match_rules_are_counted_after_their_program_has_left() {
             let mut peers = capture.directory().peers();
             peers.any(|(_, peer)| is_program(peer.unique) && peer.left.is_some())
         });
-        assert!(end(recorder).status.success());
+        assert!(recorder.end(Signal::INT).status.success());
         process.end(Signal::TERM);
 
         let capture = read(&file);

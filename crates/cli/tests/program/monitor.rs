@@ -11,7 +11,7 @@ use client::wire::names::BusName;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::recorder::{DbusDaemon, OurBus, end, read, start, wait_until};
+use crate::recorder::{DbusDaemon, OurBus, read, start};
 use crate::support::{ProgramFolder, SpawnedProgram, eventually, text};
 
 /// Runs programs that monitor a bus while signals are emitted, until both have printed some.
@@ -170,18 +170,15 @@ fn recordings_wait_for_late_readers() {
         .process(Some(Duration::from_millis(200)))
         .is_ok_and(|got| got != client::Processed::Nothing)
     {}
-    wait_until("the last signal", || read(&file).messages().any(|one| one.member() == "Last"));
-    assert!(end(recorder).status.success());
-    let capture = read(&file);
-    let last =
-        capture.messages().find(|message| message.member() == "Last").expect("the last signal");
-    let copies = last.deliveries().expect("the bus recorded the recipients");
     let stopped: BusName<'_> = jam.stopped.unique_name();
-    let copy = copies.iter().find(|copy| stopped == *format!(":1.{}", copy.recipient));
-    let after = copy
-        .expect("a copy for the stopped connection")
-        .written_after
-        .expect("the copy was written");
+    let written_after = || {
+        let capture = read(&file);
+        let last = capture.messages().find(|message| message.member() == "Last")?;
+        let is_stopped = |peer| stopped == *format!(":1.{peer}");
+        last.deliveries()?.iter().find(|copy| is_stopped(copy.recipient))?.written_after
+    };
+    let after = eventually("the copy for the late reader", written_after);
+    assert!(recorder.end(Signal::INT).status.success());
     assert!(after >= Duration::from_millis(250), "{after:?}");
 }
 

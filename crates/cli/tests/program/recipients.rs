@@ -11,7 +11,7 @@ use client::{Connection, NameFlags};
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::recorder::{end, read, start, wait_until};
+use crate::recorder::{end_after, read, start, wait_until};
 use crate::support::{ProgramFolder, SpawnedProgram, text};
 
 const EMITTER: &str = "org.example.Emitter";
@@ -119,7 +119,7 @@ fn recipients_of_members_match_the_counts_of_listeners() {
         wait_until("the wide signals of the remaining listeners", || {
             [0, 2, 3].iter().all(|&one| listeners[one].received("Wide") == 5)
         });
-        assert!(end(recorder).status.success());
+        assert!(end_after(recorder, &file, "Unheard", 1).status.success());
         let counted = |member: &str| listeners.iter().map(|one| one.received(member)).sum::<u64>();
         process.end(Signal::TERM);
         let found = (counted("Wide"), counted("Narrow"), counted("Unheard"));

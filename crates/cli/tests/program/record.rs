@@ -9,7 +9,9 @@ use capture::Capture;
 use capture::record::{CaptureMethod, GapCause};
 use rustix::process::Signal;
 
-use crate::recorder::{CALL, DbusDaemon, OurBus, end, read, recorders, send, start, wait_until};
+use crate::recorder::{
+    CALL, DbusDaemon, OurBus, end_after, read, recorders, send, start, wait_until,
+};
 use crate::support::{ProgramFolder, SpawnedProgram, text};
 
 #[test]
@@ -44,7 +46,7 @@ fn the_programs_of_clients_that_exit_at_once_are_recorded() {
     for _ in 0..CLIENTS {
         send(&bus.address, &["/", "org.example.Test.Happened"]);
     }
-    let output = end(recorder);
+    let output = end_after(recorder, &file, "Happened", CLIENTS);
     assert!(output.status.success(), "{output:?}");
     let capture = read(&file);
     let signals = capture.messages().filter(|message| message.member() == "Happened");
@@ -80,7 +82,7 @@ fn dbus_daemon_is_recorded_until_an_interrupt() {
             .any(|process| process.comm.as_deref() == Some("gdbus") && process.started.is_some())
     });
     bus.send(&CALL);
-    let output = end(recorder);
+    let output = end_after(recorder, &file, "GetId", 1);
     drop(monitor);
     assert!(output.status.success(), "{output:?}");
     let capture = read(&file);
@@ -101,7 +103,7 @@ fn recording_falls_back_to_eavesdropping_if_monitors_are_denied() {
     let file = folder.join("a.pcapng");
     let recorder = start(&folder, &bus.address, &file, &[]);
     bus.send(&["--type=signal", "/org/example", "org.example.Mail.Came", "string:hello"]);
-    let output = end(recorder);
+    let output = end_after(recorder, &file, "Came", 1);
     let errors = text(&output.stderr);
     assert!(errors.contains("recording by eavesdropping, which misses some messages"), "{errors}");
     let capture = read(&file);
@@ -169,7 +171,7 @@ fn the_recorder_reconnects_to_a_restarted_bus() {
     bus.restart();
     wait_until("the new bus is recorded", || read(&file).buses().len() == 2);
     bus.send(&["--type=signal", "/org/example", "org.example.Mail.Came"]);
-    let output = end(recorder);
+    let output = end_after(recorder, &file, "Came", 1);
     let errors = text(&output.stderr);
     assert!(errors.contains("lost ") && errors.contains("reconnected to"), "{errors}");
     assert!(errors.contains("1 gap"), "{errors}");
@@ -260,7 +262,7 @@ fn killed_recorders_keep_the_old_file_and_leave_an_unfinished_one() {
         folder.diligence().arg("show").arg(&left).output().expect("the program can be started");
     assert!(text(&shown.stdout).contains("Member=Came"), "{shown:?}");
     fs::remove_file(left).expect("a writable folder");
-    let output = end(start());
+    let output = start().end(Signal::INT);
     assert!(output.status.success() && text(&output.stderr).contains(&path), "{output:?}");
     assert!(read(&file).messages().any(|message| message.member() == "Came"));
     assert_eq!(unfinished(), None);
@@ -325,7 +327,7 @@ fn max_size_below_the_minimum_is_rejected_with_the_minimum() {
     let options = ["--max-size", "4K", "--filter", "type='signal',member='Came'"];
     let recorder = start(&folder, &bus.address, &file, &options);
     bus.send(&["--type=signal", "/org/example", "org.example.Mail.Came"]);
-    let output = end(recorder);
+    let output = end_after(recorder, &file, "Came", 1);
     assert!(output.status.success(), "{output:?}");
     assert!(read(&file).messages().any(|message| message.member() == "Came"));
     assert!(fs::metadata(&file).expect("the file exists").len() <= 4096);

@@ -13,7 +13,9 @@ use client::Connection;
 use rustix::process::Signal;
 use wire::message::MessageType;
 
-use crate::recorder::{OurBus, end, ends, read, recorders, start, wait_for_recorder, wait_until};
+use crate::recorder::{
+    OurBus, end, end_after, ends, read, recorders, start, wait_for_recorder, wait_until,
+};
 use crate::support::{ProgramFolder, SpawnedProgram, text};
 
 /// A bus, a connection that emits signals, and a folder for recordings.
@@ -94,7 +96,7 @@ fn ring_files_keep_the_newest_messages() {
     let recorder = scene.start(&["--ring", "64K"]);
     scene.emit("Early", 200, 1000);
     scene.emit("Late", 20, 1000);
-    let output = end(recorder);
+    let output = end_after(recorder, &scene.file, "Late", 20);
     assert!(output.status.success(), "{output:?}");
     let report = text(&output.stderr);
     // The report counts only the bytes that the ring still has.
@@ -153,7 +155,7 @@ fn triggers_write_the_messages_before_a_match() {
         scene.emit("Boom", 1, 10);
         scene.file.exists()
     });
-    let output = end(recorder);
+    let output = recorder.end(Signal::INT);
     let report = text(&output.stderr);
     assert!(output.status.success() && report.contains("trigger matched: wrote "), "{output:?}");
     let capture = read(&scene.file);
@@ -197,7 +199,7 @@ fn the_documented_trigger_writes_a_file_for_each_failed_call() {
         });
         assert!(!file(other).exists());
     }
-    let output = end(recorder);
+    let output = recorder.end(Signal::INT);
     let report = text(&output.stderr);
     assert!(output.status.success() && report.contains(shown), "{report}");
     let mut times = Vec::new();
@@ -266,7 +268,7 @@ fn messages_lost_to_a_full_disk_are_counted_and_recording_resumes() {
         capture.gaps().iter().any(|gap| gap.cause == GapCause::DiskFull)
     });
     scene.emit("Late", 5, 1000);
-    let output = end(recorder);
+    let output = end_after(recorder, &scene.file, "Late", 5);
     let report = early_report + &text(&output.stderr);
     assert!(output.status.success(), "{report}");
     for expected in ["the disk is full", "the disk has space again", " lost"] {
@@ -288,6 +290,7 @@ fn recording_fails_if_the_disk_stays_full() {
     scene.emit("Tick", 100, 1000);
     recorder.errors_until("the disk is full");
     scene.emit("Lost", 20, 1000);
+    // The file does not show that these signals were read and lost.
     let output = end(recorder);
     let report = text(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{report}");
@@ -343,7 +346,7 @@ fn messages_overwritten_in_the_ring_are_counted() {
     scene.emit("Late", 1, 10);
     recorder.signal(Signal::CONT);
     wait_until("the last one", || count(&read(&scene.file), "Late") == 1);
-    let output = end(recorder);
+    let output = recorder.end(Signal::INT);
     let capture = read(&scene.file);
     let gaps: Vec<_> = capture.gaps().iter().map(|gap| (gap.cause, gap.lost > Some(0))).collect();
     assert_eq!(gaps, [(GapCause::Overrun, true)], "{output:?}");

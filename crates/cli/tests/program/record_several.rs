@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use capture::record::{CaptureMethod, EndCause};
 
-use crate::recorder::{CALL, DbusDaemon, OurBus, end, ends, read, send, wait_for_recorder};
+use crate::recorder::{CALL, DbusDaemon, OurBus, end_after, ends, read, send, wait_for_recorder};
 use crate::support::{ProgramFolder, SpawnedProgram, text};
 
 /// Records a Diligence bus and a dbus-daemon, each of which is called three times, in turns.
@@ -22,7 +22,7 @@ fn recorded(folder: &ProgramFolder) -> (PathBuf, [String; 2]) {
         send(&ours.address, &CALL);
         reference.send(&CALL);
     }
-    let output = end(recorder);
+    let output = end_after(recorder, &file, "GetId", 6);
     assert!(output.status.success(), "{output:?}");
     assert!(text(&output.stderr).contains("nothing lost"), "{output:?}");
     (file, [ours.address, reference.address.clone()])

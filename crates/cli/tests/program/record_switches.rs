@@ -6,7 +6,7 @@ use capture::Capture;
 use capture::record::Fact;
 use testkit::recording::TestRecording;
 
-use crate::recorder::{CALL, DbusDaemon, end, read, start, wait_until};
+use crate::recorder::{CALL, DbusDaemon, end_after, read, start, wait_until};
 use crate::support::{ProgramFolder, text};
 
 #[test]
@@ -21,7 +21,7 @@ fn switches_of_the_bus_are_recorded_or_reported_as_unavailable() {
         Capture::open(&file).is_ok_and(|one| one.facts().iter().any(|(_, _, fact)| is_look(fact)))
     });
     (0..5).for_each(|_| bus.send(&CALL));
-    let output = end(recorder);
+    let output = end_after(recorder, &file, "GetId", 5);
     assert!(output.status.success(), "{output:?}");
     let errors = text(&output.stderr);
     let capture = read(&file);

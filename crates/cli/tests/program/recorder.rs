@@ -10,6 +10,7 @@ use capture::Capture;
 use capture::model::PeerRole;
 use capture::record::{EndCause, Fact};
 use rustix::process::Signal;
+use wire::message::MessageType;
 
 use crate::support::{ProgramFolder, SpawnedProgram, eventually};
 
@@ -161,8 +162,28 @@ pub(crate) fn wait_until(what: &str, done: impl Fn() -> bool) {
     eventually(what, || done().then_some(()));
 }
 
-/// Ends a recorder with SIGINT, after a pause in which it reads the last messages. A recorder gives
-/// no sign that it has read all messages, and some recordings exclude or drop any marker.
+/// Waits until a file has this number of calls and signals with a member, and the replies to these
+/// calls. Then ends the recorder with SIGINT.
+pub(crate) fn end_after(
+    recorder: SpawnedProgram,
+    file: &Path,
+    member: &str,
+    count: usize,
+) -> Output {
+    wait_until(&format!("{count} messages with the member {member}"), || {
+        let capture = read(file);
+        let messages = capture.messages().filter(|message| {
+            message.member() == member
+                && !message.is_of_recorder()
+                && (message.kind() == MessageType::Signal || message.partner().is_some())
+        });
+        messages.count() >= count
+    });
+    recorder.end(Signal::INT)
+}
+
+/// Ends a recorder with SIGINT, after a pause in which it reads the last messages. Other tests use
+/// [`end_after`]. This is for recordings that do not show whether they have all messages.
 pub(crate) fn end(recorder: SpawnedProgram) -> Output {
     thread::sleep(Duration::from_millis(300));
     recorder.end(Signal::INT)

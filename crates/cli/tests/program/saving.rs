@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use rustix::process::Signal;
 use testkit::golden;
 
-use crate::recorder::{CALL, DbusDaemon, OurBus, end, send, start};
+use crate::recorder::{CALL, DbusDaemon, OurBus, end_after, send, start};
 use crate::scene::{check_refused, golden_file, office, run, session};
 use crate::support::{ProgramFolder, SpawnedProgram, eventually, text};
 
@@ -151,7 +151,7 @@ fn recordings_of_dbus_daemon_are_exported_to_pcapng_and_pcap() {
     eventually("all messages", seen);
     monitor.kill().expect("a child process");
     monitor.wait().expect("a child process");
-    assert!(end(recorder).status.success());
+    assert!(end_after(recorder, &ours, "Came", 5).status.success());
     check(&folder, &ours);
     check(&folder, &theirs);
     let packed = Command::new("gzip").arg("-k").arg(&theirs).status().expect("every Debian has it");
@@ -287,7 +287,7 @@ fn recordings_in_progress_are_not_replaced() {
         assert!(printed.stderr.contains(message), "{line}: {}", printed.stderr);
     }
     send(&bus.address, &CALL);
-    let output = end(recorder);
+    let output = end_after(recorder, &file, "GetId", 1);
     assert!(output.status.success(), "{output:?}");
     assert!(run(&folder, "show live.pcapng member:GetId").stdout.contains("GetId"));
     let printed = run(&folder, "show office.pcapng member:Find -o live.pcapng");
