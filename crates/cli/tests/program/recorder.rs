@@ -1,5 +1,6 @@
 //! Starts and ends buses and recorders.
 
+use std::cell::Cell;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -170,7 +171,13 @@ pub(crate) fn end_after(
     member: &str,
     count: usize,
 ) -> Output {
+    let read_state = Cell::new(None);
     wait_until(&format!("{count} messages with the member {member}"), || {
+        // Parsing an unchanged file would take processor time from the recorder.
+        let state = fs::metadata(file).ok().and_then(|it| Some((it.len(), it.modified().ok()?)));
+        if read_state.replace(state) == state {
+            return false;
+        }
         // A ring has no file for a moment when it begins a new one.
         let Ok(capture) = Capture::open(file) else { return false };
         let messages = capture.messages().filter(|message| {
