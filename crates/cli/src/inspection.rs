@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use capture::text::nearest::{nearest, suggestion};
 use capture::text::visible::printable;
-use inspector::{Inspector, InspectorFailure, InspectorPatience, Name};
+use inspector::{Inspector, InspectorFailure, InspectorTimeouts, Name};
 
 use crate::bus_choice::{BusChoice, Unreachable};
 use crate::exit::ExitError;
@@ -15,8 +15,8 @@ pub(crate) fn inspector(choice: &BusChoice, timeout: Duration) -> Result<Inspect
 }
 
 /// How long is waited if an answer is waited for so long.
-pub(crate) const fn patience(timeout: Duration) -> InspectorPatience {
-    InspectorPatience { answer: timeout, whole: timeout.saturating_mul(WHOLE_FACTOR) }
+pub(crate) const fn patience(timeout: Duration) -> InspectorTimeouts {
+    InspectorTimeouts { reply: timeout, total: timeout.saturating_mul(WHOLE_FACTOR) }
 }
 
 /// The names of a bus.

@@ -1,4 +1,4 @@
-//! `diligence bench`, as a user runs it.
+//! Tests of `diligence bench` as a process.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -39,7 +39,8 @@ fn results_are_lines_of_json() {
     }
 }
 
-/// dbus-monitor counts: the reply has the payload of the call, and both have the size that is told.
+/// Counts messages with dbus-monitor: the reply has the payload of the call, and the sizes in the
+/// results match the captured messages.
 #[test]
 fn ping_pongs_carry_their_payload_both_ways() {
     for bus in ["ours", "dbus-daemon"] {
@@ -57,32 +58,37 @@ fn ping_pongs_carry_their_payload_both_ways() {
             let rest = ["--rounds", "1", "--count", "20", "--reply", reply, "--bus", &address];
             let records = records(&bench(&[&words[..], &rest].concat()));
             for payload in [1000, 300_000] {
-                // 20 are measured, and 3 come before.
+                // 20 calls are measured after 3 warm-up calls.
                 wait_for(|| {
-                    let file = fs::read(&pcap).expect("it was there");
+                    let file = fs::read(&pcap).expect("the file exists");
                     packets(&file).filter(|it| carries(it, CALL, payload)).count() == 23
                 });
-                let file = fs::read(&pcap).expect("it was there");
+                let file = fs::read(&pcap).expect("the file exists");
                 let carried = if reply == "echo" { payload } else { 0 };
-                let told = |metric| figure(&records, &address, payload, metric) as usize;
+                let reported = |metric| figure(&records, &address, payload, metric) as usize;
                 let sizes = |kind, payload| -> Vec<usize> {
                     let found = packets(&file).filter(|it| carries(it, kind, payload));
                     found.map(<[u8]>::len).collect()
                 };
-                assert_eq!(sizes(CALL, payload), [told(Metric::CallBytes); 23], "{bus} {reply}");
+                assert_eq!(
+                    sizes(CALL, payload),
+                    [reported(Metric::CallBytes); 23],
+                    "{bus} {reply}"
+                );
                 let replies = sizes(RETURN, carried);
-                let expected = [told(Metric::ReplyBytes); 23];
+                let expected = [reported(Metric::ReplyBytes); 23];
                 let is_all = replies.windows(23).any(|replies| *replies == expected);
                 assert!(is_all, "{bus} {reply}: {expected:?} in {replies:?}");
             }
-            monitor.0.kill().expect("it runs");
+            monitor.0.kill().expect("a running process");
         }
     }
 }
 
-/// What the words under a table say of copies agrees with the counters, and the model is marked.
+/// Checks the numbers of copies in the notes below a table: counters for our bus, a model for other
+/// buses.
 #[test]
-fn copies_and_validations_are_counted_where_a_bus_does() {
+fn copies_and_validations_are_counted_or_modeled() {
     let words = ["fan-out", "--quick", "--signals", "1", "--bursts", "5"];
     let output = bench(&[&words[..], &["--bus", "diligence,dbus-daemon", "--json"]].concat());
     let records = records(&output);
@@ -93,10 +99,10 @@ fn copies_and_validations_are_counted_where_a_bus_does() {
         });
         figures.copied().next()
     };
-    // Ten recipients: the kernel copies on the way in twice, and twice for each of them.
+    // Ten recipients: the kernel copies twice on receipt, and twice per recipient.
     assert_eq!(found("diligence", Metric::KernelCopies), Some(22.0));
-    // A small signal is copied to each queue, its header once more.
-    let copies = found("diligence", Metric::BusCopies).expect("our bus counts");
+    // The body is copied once per queue, and the header one more time.
+    let copies = found("diligence", Metric::BusCopies).expect("our bus reports counters");
     assert!((10.0..12.0).contains(&copies), "{copies}");
     assert_eq!(found("diligence", Metric::Validations), Some(1.0));
     assert_eq!(found("diligence", Metric::ModelCopies), None);
@@ -114,7 +120,7 @@ fn copies_and_validations_are_counted_where_a_bus_does() {
             _ => None,
         })
         .collect();
-    // In bus and clients, in the clients, in the bus, nowhere.
+    // Validation in bus and clients, in the clients only, in the bus only, and nowhere.
     assert_eq!(validations, [2.0, 1.0, 1.0, 0.0]);
 }
 
@@ -124,7 +130,7 @@ fn every_scenario_runs() {
     let records = records(&output);
     let done: BTreeSet<&str> = records.iter().filter_map(scenario_of_sample).collect();
     let all: BTreeSet<&str> = INFOS.iter().map(|info| info.name).collect();
-    // Only a process that may raise priorities can measure their effect.
+    // The scenario `priority` needs CAP_SYS_NICE.
     let failed: Vec<_> = failures(&records)
         .filter(|(scenario, reason)| *scenario != "priority" || !reason.contains("CAP_SYS_NICE"))
         .collect();
@@ -135,7 +141,7 @@ fn every_scenario_runs() {
 #[test]
 fn a_missing_bus_is_named_and_the_rest_runs() {
     let mut command = command(&["connect", "--quick", "--bus", "dbus-broker,diligence"]);
-    let output = command.env("PATH", "/nonexistent").output().expect("it runs");
+    let output = command.env("PATH", "/nonexistent").output().expect("the program can be started");
     let text = text(&output.stdout);
     let absence = "dbus-broker is left out: dbus-broker is not installed; get it with: apt install";
     assert!(text.contains(absence), "{text}");
@@ -146,7 +152,7 @@ fn a_missing_bus_is_named_and_the_rest_runs() {
 }
 
 #[test]
-fn a_bus_that_dies_ends_its_row() {
+fn a_killed_bus_ends_its_row() {
     let folder = BenchFolder::new();
     let address = format!("unix:path={}", folder.0.join("bus").display());
     let mut bus = Command::new(PROGRAM);
@@ -157,15 +163,16 @@ fn a_bus_that_dies_ends_its_row() {
     let buses = format!("{address},diligence");
     let words = ["names", "--bystanders", "0", "--count", "30000", "--rounds", "2", "--json"];
     let mut bench = RunningBench::start(&mut command(&[&words[..], &["--bus", &buses]].concat()));
-    // The head is written just before the first measurement.
+    // The header is written just before the first measurement.
     bench.line();
+    // A measurement prints nothing before it ends, so its start cannot be observed.
     thread::sleep(Duration::from_millis(300));
     bus.signal(Signal::KILL);
     drop(bus);
     let output = bench.output();
     let records = records(&output);
     let failures: Vec<_> = failures(&records).collect();
-    // Its connections close a moment before its process is gone, and either may be noticed first.
+    // The connections close just before the process exits, so either may be noticed first.
     let [("names", "the bus ended" | "the bus closed the connection")] = failures[..] else {
         panic!("{failures:?}");
     };
@@ -191,13 +198,13 @@ fn an_interrupted_run_shows_its_results() {
     let sizes = ["signals", "--sizes", "32,64", "--rounds", "1", "--count", "2000"];
     let report = ["--bus", "diligence", "--report", page.to_str().expect("a plain path")];
     let mut command = command(&[&sizes[..], &report].concat());
-    // Whole lines only, so that the first row is there when it shows.
+    // Output into a pipe has whole lines only, so the first row is complete when it appears.
     let mut bench = RunningBench::start(&mut command);
     bench.find("32 B");
     bench.signal(Signal::INT);
     let output = bench.output();
     let errors = text(&output.stderr);
-    // It may have been faster than we.
+    // The run may finish before the signal arrives.
     if output.status.code() == Some(1) {
         assert!(
             errors.contains("diligence bench: interrupted; these are the results so far"),
@@ -267,7 +274,7 @@ fn wrong_options_are_reported_in_a_line() {
     check(&["render"], "required arguments were not provided");
 }
 
-/// A bus that prints its address.
+/// Returns a command for a bus that prints its address.
 fn bus_at(bus: &str, folder: &Path) -> Command {
     let address = format!("unix:path={}", folder.join("bus").display());
     let mut command = match bus {
@@ -282,7 +289,7 @@ fn bus_at(bus: &str, folder: &Path) -> Command {
     command
 }
 
-/// The packets of a capture in the classic format.
+/// Returns the packets of a classic pcap file.
 fn packets(file: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = file.get(24..).unwrap_or_default();
     iter::from_fn(move || {
@@ -293,13 +300,14 @@ fn packets(file: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Whether a message is of this type and has an array of so many bytes for a body, or no body.
+/// Returns true if a message has this type, and a body that is a byte array of this length, or no
+/// body.
 fn carries(message: &[u8], kind: u8, payload: usize) -> bool {
     let body_len = if payload == 0 { 0 } else { payload as u32 + 4 };
     message[1] == kind && message[4..8] == body_len.to_ne_bytes()
 }
 
-/// A figure of the only sample of a subject with this payload.
+/// Returns a figure of the only sample of a subject with this payload.
 fn figure(records: &[BenchRecord], subject: &str, payload: usize, metric: Metric) -> f64 {
     let size = CaseSetting::Number(payload as i64);
     let sample = records.iter().find_map(|record| match record {
@@ -311,31 +319,31 @@ fn figure(records: &[BenchRecord], subject: &str, payload: usize, metric: Metric
     sample.unwrap_or_else(|| panic!("{subject} has no {payload}: {records:#?}")).figures[&metric]
 }
 
-fn wait_for(is_there: impl Fn() -> bool) {
+fn wait_for(is_done: impl Fn() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(30);
-    while !is_there() {
+    while !is_done() {
         assert!(Instant::now() < deadline, "it did not come");
         thread::sleep(Duration::from_millis(20));
     }
 }
 
-/// A process that is killed if the test ends before it.
+/// A child process that is killed on drop.
 struct Killed(Child);
 
 impl Drop for Killed {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The process may have exited already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// Runs it to its end.
+/// Runs `diligence bench` until it exits.
 fn bench(words: &[&str]) -> Output {
-    command(words).output().expect("it runs")
+    command(words).output().expect("the program can be started")
 }
 
-/// The programs of libraries are kept from one test to the next.
+/// Returns a command for `diligence bench`. All tests share the cache of built library clients.
 fn command(words: &[&str]) -> Command {
     let mut command = Command::new(PROGRAM);
     command.arg("bench").args(words).env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR"));
@@ -374,11 +382,11 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// A process whose output is read while it runs; killed if the test ends before it.
+/// A process whose output is read while it runs. It is killed on drop.
 struct RunningBench {
     child: Child,
     stdout: BufReader<std::process::ChildStdout>,
-    /// What was read already.
+    /// The output that was read so far.
     read: Vec<u8>,
 }
 
@@ -386,14 +394,14 @@ impl RunningBench {
     fn start(command: &mut Command) -> Self {
         let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the program exists");
-        let stdout = BufReader::new(child.stdout.take().expect("it is piped"));
+        let stdout = BufReader::new(child.stdout.take().expect("a pipe"));
         Self { child, stdout, read: Vec::new() }
     }
 
-    /// The next line that it prints.
+    /// Reads the next line of output.
     fn line(&mut self) -> String {
         let start = self.read.len();
-        self.stdout.read_until(b'\n', &mut self.read).expect("it is readable");
+        self.stdout.read_until(b'\n', &mut self.read).expect("a readable pipe");
         text(&self.read[start..])
     }
 
@@ -406,29 +414,29 @@ impl RunningBench {
     }
 
     fn signal(&self, signal: Signal) {
-        kill_process(Pid::from_child(&self.child), signal).expect("it is our child");
+        kill_process(Pid::from_child(&self.child), signal).expect("a child process");
     }
 
-    /// Waits for its end.
+    /// Reads the remaining output, and waits until the process exits.
     fn output(mut self) -> Output {
         while !self.line().is_empty() {}
         let mut stderr = Vec::new();
-        let mut errors = self.child.stderr.take().expect("it is piped");
-        std::io::Read::read_to_end(&mut errors, &mut stderr).expect("it is readable");
-        let status = self.child.wait().expect("it is our child");
+        let mut errors = self.child.stderr.take().expect("a pipe");
+        std::io::Read::read_to_end(&mut errors, &mut stderr).expect("a readable pipe");
+        let status = self.child.wait().expect("a child process");
         Output { status, stdout: std::mem::take(&mut self.read), stderr }
     }
 }
 
 impl Drop for RunningBench {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The process may have exited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// A folder that is gone with the test.
+/// A temporary directory that is removed on drop.
 struct BenchFolder(PathBuf);
 
 impl BenchFolder {
@@ -450,6 +458,6 @@ impl Drop for BenchFolder {
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_diligence");
 
-/// The types of messages.
+/// Message types of the D-Bus specification.
 const CALL: u8 = 1;
 const RETURN: u8 = 2;

@@ -1,4 +1,4 @@
-//! `diligence run`, as a user runs it.
+//! Tests of `diligence run` as a process.
 
 mod processes;
 
@@ -6,7 +6,9 @@ use std::fs;
 use std::io::Write;
 use std::process::{Command, ExitStatus, Output, Stdio};
 
-use processes::{PROGRAM, ProcessFolder, RunningProcess, children_of, is_alive, wait_until};
+use processes::{
+    PROGRAM, ProcessFolder, ProcessLines, RunningProcess, children_of, is_alive, wait_until,
+};
 use rustix::process::Signal;
 
 fn run(folder: &ProcessFolder, words: &[&str]) -> Output {
@@ -18,7 +20,7 @@ fn code(status: ExitStatus) -> i32 {
 }
 
 #[test]
-fn the_exit_status_is_that_of_the_command() {
+fn run_returns_the_exit_status_of_the_command() {
     let folder = ProcessFolder::new();
     for (words, expected) in [
         (&["--", "true"][..], 0),
@@ -38,7 +40,7 @@ fn the_exit_status_is_that_of_the_command() {
 }
 
 #[test]
-fn what_cannot_be_run_is_named() {
+fn commands_that_cannot_start_are_named_in_the_error() {
     let folder = ProcessFolder::new();
     let output = run(&folder, &["--", "/nonexistent/program"]);
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -47,7 +49,7 @@ fn what_cannot_be_run_is_named() {
 }
 
 #[test]
-fn the_command_finds_the_bus_and_no_other() {
+fn the_command_uses_the_private_bus() {
     let folder = ProcessFolder::new();
     let script = "echo $DBUS_SESSION_BUS_ADDRESS; echo pid $DBUS_SESSION_BUS_PID; \
                   echo starter $DBUS_STARTER_ADDRESS$DBUS_STARTER_BUS_TYPE; \
@@ -67,18 +69,23 @@ fn the_command_finds_the_bus_and_no_other() {
 }
 
 #[test]
-fn the_streams_are_those_of_the_command() {
+fn standard_streams_belong_to_the_command() {
     let folder = ProcessFolder::new();
     let mut command = folder.diligence(&["run", "sh", "-c", "cat; echo to stderr >&2"]);
     let mut child = command.stdin(Stdio::piped()).spawn().expect("the program can be started");
-    child.stdin.take().expect("it is a pipe").write_all(b"some text\n").expect("it reads");
-    let output = child.wait_with_output().expect("it is our child");
+    child
+        .stdin
+        .take()
+        .expect("a pipe")
+        .write_all(b"some text\n")
+        .expect("the process reads its input");
+    let output = child.wait_with_output().expect("a child process");
     assert_eq!(output.stdout, b"some text\n");
     assert!(String::from_utf8_lossy(&output.stderr).contains("to stderr\n"));
 }
 
 #[test]
-fn a_configuration_can_be_given() {
+fn the_bus_uses_the_given_configuration() {
     let folder = ProcessFolder::new();
     let config = folder.path().join("own.conf");
     let socket = folder.path().join("own-socket");
@@ -88,22 +95,26 @@ fn a_configuration_can_be_given() {
          <allow eavesdrop='true'/><allow own='*'/></policy></busconfig>",
         socket.display()
     );
-    fs::write(&config, text).expect("the folder is ours");
+    fs::write(&config, text).expect("a writable folder");
     let words = ["run", "--config-file", config.to_str().expect("text"), "printenv"];
-    let output =
-        folder.diligence(&words).arg("DBUS_SESSION_BUS_ADDRESS").output().expect("it starts");
+    let output = folder
+        .diligence(&words)
+        .arg("DBUS_SESSION_BUS_ADDRESS")
+        .output()
+        .expect("the program can be started");
     let address = String::from_utf8_lossy(&output.stdout);
     assert!(address.starts_with(&format!("unix:path={}", socket.display())), "{output:?}");
 }
 
 #[test]
-fn signals_are_passed_on() {
+fn signals_are_forwarded_to_the_command() {
     let script = "trap 'exit 7' TERM HUP INT; echo ready; while :; do sleep 0.01; done";
     for signal in [Signal::TERM, Signal::HUP, Signal::INT] {
         let folder = ProcessFolder::new();
-        // Without a terminal nobody but us could tell the command.
+        // A terminal would send signals to the whole process group, and not only to `run`.
         let mut command = Command::new("setsid");
-        // A shell cannot catch what was ignored before it, as nohup(1) does.
+        // A shell cannot trap a signal that was ignored when it started, for example under
+        // nohup(1).
         command.args(["env", "--default-signal=HUP,INT"]);
         command.args([PROGRAM, "run", "--", "sh", "-c", script]);
         command.env("XDG_RUNTIME_DIR", folder.path()).stdin(Stdio::null()).stdout(Stdio::piped());
@@ -116,7 +127,7 @@ fn signals_are_passed_on() {
 }
 
 #[test]
-fn the_bus_ends_even_if_run_is_killed() {
+fn the_bus_exits_if_run_is_killed() {
     let folder = ProcessFolder::new();
     let script = "echo $DBUS_SESSION_BUS_PID; exec sleep 1000";
     let mut running =
@@ -131,14 +142,14 @@ fn the_bus_ends_even_if_run_is_killed() {
 }
 
 #[test]
-fn a_bus_that_ends_early_is_told_and_the_command_goes_on() {
+fn a_bus_that_exits_early_is_reported_and_the_command_continues() {
     let folder = ProcessFolder::new();
-    let script = "kill -KILL $DBUS_SESSION_BUS_PID; sleep 0.5; exit 5";
-    let output = run(&folder, &["--", "sh", "-c", script]);
-    assert_eq!(code(output.status), 5);
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        errors.contains("diligence run: the bus has ended with signal 9 (SIGKILL)"),
-        "{errors}"
-    );
+    let script = "kill -KILL $DBUS_SESSION_BUS_PID; read line; exit 5";
+    let mut command = folder.diligence(&["run", "--", "sh", "-c", script]);
+    let mut running = RunningProcess::start(command.stdin(Stdio::piped()));
+    let errors = ProcessLines::of(running.0.stderr.take().expect("a pipe"));
+    let report = "diligence run: the bus has ended with signal 9 (SIGKILL)";
+    errors.find("the end of the bus", |line| line.contains(report));
+    drop(running.0.stdin.take());
+    assert_eq!(code(running.status()), 5);
 }

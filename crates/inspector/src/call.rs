@@ -1,4 +1,4 @@
-//! Calling a method.
+//! Calls methods of objects on a bus.
 
 use capture::record::nanos;
 use std::num::NonZeroU32;
@@ -11,149 +11,151 @@ use wire::body::{ReadError, Value};
 use wire::message::{Builder, Flags};
 use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 
-use crate::asking::{checked, introspect, within};
 use crate::introspection::Introspection;
 use crate::json::{Json, read_arguments};
+use crate::requests::{checked, introspect, with_timeout};
 use crate::tree::read;
 use crate::{Inspector, InspectorFailure, Starting, TypedValue};
 
-/// A method of somebody.
+/// A method of an object.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MethodName {
-    /// Who is called: a name on the bus.
+    /// The bus name of the service.
     pub service: String,
-    /// Which object.
+    /// The path of the object.
     pub path: String,
-    /// The interface of the method. Without one the object chooses.
+    /// The interface of the method. Without one, the object chooses the interface.
     #[serde(default)]
     pub interface: Option<String>,
-    /// The method.
+    /// The name of the method.
     pub method: String,
 }
 
-/// A method to be called.
+/// A method call with its arguments in JSON.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Call"))]
 pub struct ObjectCall {
-    /// The method.
+    /// The method to call.
     #[serde(flatten)]
     pub method: MethodName,
-    /// The types of the arguments. Without them the object is asked first.
+    /// The signature of the arguments. Without it, the object is introspected first.
     #[serde(default)]
     pub signature: Option<String>,
-    /// The arguments ([`json`](crate::json)).
+    /// The arguments in JSON ([`json`](crate::json)).
     #[serde(default)]
     pub arguments: Vec<Json>,
 }
 
-/// How something is called.
+/// How a method is method: its timeout and its message flags.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Manner"))]
 #[serde(default)]
-pub struct Manner {
-    /// Milliseconds that are waited for the answer.
+pub struct CallSettings {
+    /// The timeout for the reply, in milliseconds.
     pub timeout_ms: u64,
-    /// Whether the service may be started.
+    /// Controls whether the bus may start the service.
     pub starting: Starting,
-    /// Whether there is an answer.
+    /// Controls whether the caller waits for a reply.
     pub reply: ReplyExpectation,
-    /// Whether somebody may be asked for a password.
+    /// Controls whether the service may ask the user for authorization.
     pub authorization: Authorization,
 }
 
-/// Whether a call is answered.
+/// Controls whether a call expects a reply.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Reply"))]
 #[serde(rename_all = "kebab-case")]
 pub enum ReplyExpectation {
-    /// It is, by results or an error.
+    /// The caller waits for results or an error.
     #[default]
     Expected,
-    /// It is not: the other side is told that nobody waits.
+    /// The message has the flag `NO_REPLY_EXPECTED`.
     Unwanted,
 }
 
-/// Whether the user may be asked to allow what he may not.
+/// Controls whether a service may ask the user to authorize a call, for example through polkit.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Authorization {
-    /// He is not: it is refused.
+    /// The service must not ask, and refuses a call that needs authorization.
     #[default]
     Silent,
-    /// He may be.
+    /// The message has the flag `ALLOW_INTERACTIVE_AUTHORIZATION`.
     Interactive,
 }
 
-/// What came of a call that was sent.
+/// The result of a call that was sent, with its duration.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "CallAnswer"))]
 pub struct CallAnswer {
-    /// Results, an error, or nothing.
+    /// The results, an error, or nothing.
     #[serde(flatten)]
     pub outcome: ObjectCallOutcome,
-    /// Nanoseconds from the call to its answer.
+    /// Nanoseconds from the call to its reply.
     pub took_ns: u64,
 }
 
-/// What a call brought.
+/// The outcome of a call that was sent.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "CallOutcome"))]
 #[serde(rename_all = "kebab-case")]
 pub enum ObjectCallOutcome {
-    /// It was done.
+    /// The method returned without an error.
     Returned {
-        /// The unique name of who answered.
+        /// The unique name of the sender of the reply.
         sender: String,
-        /// The results.
+        /// The values that the method returned.
         results: Vec<TypedValue>,
-        /// The descriptors that came along, in the order of their places. They are closed again.
+        /// The file descriptors of the reply, in order of their indexes. They are already closed.
         descriptors: Vec<Descriptor>,
-        /// What else dbus-send tells of an answer.
+        /// The header fields of the reply that `dbus-send` prints.
         #[serde(skip)]
         heading: ReplyHeading,
     },
-    /// It was not, or nobody said so.
+    /// The reply was an error, no reply came, or the reply could not be decoded.
     Failed(InspectorFailure),
-    /// It was sent, and no answer is wanted.
+    /// The call was sent, and no reply is expected.
     Sent {},
 }
 
-/// What the header of an answer says besides.
+/// Header fields of a reply that the other fields lack.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ReplyHeading {
-    /// To whom it goes: our own name.
+    /// The destination, which is the unique name of the inspector.
     pub destination: String,
-    /// Its number.
+    /// The serial of the reply.
     pub serial: u32,
-    /// The number of the call.
+    /// The serial of the call.
     pub reply_serial: u32,
 }
 
-/// A descriptor that came with a message.
+/// A file descriptor in a message.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Descriptor {
-    /// What it is, as the system tells: a path, `socket:[…]`, `pipe:[…]`.
+    /// The target of its link in `/proc/self/fd`: a path, `socket:[…]` or `pipe:[…]`. Empty if the
+    /// link cannot be read.
     pub what: String,
 }
 
-/// What is sent along.
+/// The arguments and file descriptors of a message.
 #[derive(Debug, Default)]
 pub struct CallPayload {
-    /// The arguments.
+    /// The arguments of the message.
     pub arguments: Vec<Value>,
-    /// The descriptors, which arguments name by their places.
+    /// The file descriptors, to which arguments of type `h` refer by index.
     pub descriptors: Vec<OwnedFd>,
 }
 
 impl ObjectCall {
-    /// A call without arguments that names no interface.
+    /// Creates a call without an interface and without arguments.
     pub fn new(service: &str, path: &str, method: &str) -> Self {
         Self {
             method: MethodName {
@@ -175,7 +177,7 @@ impl From<Vec<Value>> for CallPayload {
 }
 
 impl ObjectCallOutcome {
-    /// Why it was not done.
+    /// Returns the failure, if the call failed.
     pub const fn failure(&self) -> Option<&InspectorFailure> {
         match self {
             Self::Failed(failure) => Some(failure),
@@ -184,8 +186,9 @@ impl ObjectCallOutcome {
     }
 }
 
-impl Default for Manner {
-    /// 25 s, as other programs wait; nothing is started, nobody is asked.
+impl Default for CallSettings {
+    /// A timeout of 25 s, as in other D-Bus programs. No service is started, and the user is not
+    /// asked for authorization.
     fn default() -> Self {
         Self {
             timeout_ms: 25_000,
@@ -197,98 +200,102 @@ impl Default for Manner {
 }
 
 impl Inspector {
-    /// Calls a method.
+    /// Calls a method with arguments in JSON. Without a signature, the types come from the
+    /// introspection data of the object.
     ///
     /// # Errors
     ///
-    /// If nothing was sent: names or arguments are none, or their types are not known. An error that
-    /// comes as the answer is an [`ObjectCallOutcome::Failed`].
-    pub fn call(&self, call: &ObjectCall, manner: &Manner) -> Result<CallAnswer, InspectorFailure> {
+    /// If the call could not be sent: a name is invalid, the types are unknown, or an argument does
+    /// not match them. An error reply is an [`ObjectCallOutcome::Failed`].
+    pub fn call(
+        &self,
+        call: &ObjectCall,
+        settings: &CallSettings,
+    ) -> Result<CallAnswer, InspectorFailure> {
         let begun = Instant::now();
         let target = MethodTarget::of(&call.method)?;
         let signature = match &call.signature {
             Some(signature) => signature.clone(),
-            None => self.signature_of(&call.method, &target, manner)?,
+            None => self.signature_of(&call.method, &target, settings)?,
         };
-        // The object was asked in the same time.
-        let left = manner.timeout().saturating_sub(begun.elapsed());
+        // The introspection counts toward the timeout.
+        let timeout = settings.timeout().saturating_sub(begun.elapsed());
         let arguments = read_arguments(&signature, &call.arguments)?;
-        self.send(&target, arguments.into(), manner, left)
+        self.send(&target, arguments.into(), settings, timeout)
     }
 
-    /// Calls a method with values.
+    /// Calls a method whose arguments are D-Bus values.
     ///
     /// # Errors
     ///
-    /// If nothing was sent: names are none. An error that comes as the answer is an
+    /// If the call could not be sent, for example because a name is invalid. An error reply is an
     /// [`ObjectCallOutcome::Failed`].
     pub fn invoke(
         &self,
         method: &MethodName,
-        load: CallPayload,
-        manner: &Manner,
+        payload: CallPayload,
+        settings: &CallSettings,
     ) -> Result<CallAnswer, InspectorFailure> {
-        self.send(&MethodTarget::of(method)?, load, manner, manner.timeout())
+        self.send(&MethodTarget::of(method)?, payload, settings, settings.timeout())
     }
 
-    /// What an object says it has.
+    /// Returns the parsed introspection data of an object.
     ///
     /// # Errors
     ///
-    /// If it does not answer, or not with such a document.
+    /// If the object does not reply, or its reply is not valid introspection data.
     pub fn introspection(
         &self,
         service: &str,
         path: &str,
-        manner: &Manner,
+        settings: &CallSettings,
     ) -> Result<Introspection, InspectorFailure> {
-        self.introspect(service.into_name()?, path.into_name()?, manner)
+        self.introspect(service.into_name()?, path.into_name()?, settings)
     }
 
-    /// The types of what a method takes, as its object tells.
+    /// Returns the signature of a method from the introspection data of its object.
     fn signature_of(
         &self,
-        called: &MethodName,
+        method: &MethodName,
         target: &MethodTarget<'_>,
-        manner: &Manner,
+        settings: &CallSettings,
     ) -> Result<String, InspectorFailure> {
-        let found = self.introspect(target.service, target.path, manner)?;
+        let found = self.introspect(target.service, target.path, settings)?;
         let mut interfaces = found.interfaces.iter();
-        let method = match &called.interface {
-            Some(name) => found.interface(name).and_then(|one| one.method(&called.method)),
-            None => interfaces.find_map(|one| one.method(&called.method)),
+        let declared = match &method.interface {
+            Some(name) => found.interface(name).and_then(|one| one.method(&method.method)),
+            None => interfaces.find_map(|one| one.method(&method.method)),
         };
-        let method =
-            method.ok_or_else(|| undescribed("method", &called.method, &called.interface))?;
-        Ok(method.signature())
+        let declared =
+            declared.ok_or_else(|| undescribed("method", &method.method, &method.interface))?;
+        Ok(declared.signature())
     }
 
-    /// What an object says it has.
     pub(crate) fn introspect(
         &self,
         service: BusName<'_>,
         path: ObjectPath<'_>,
-        manner: &Manner,
+        settings: &CallSettings,
     ) -> Result<Introspection, InspectorFailure> {
-        let patience = self.patience.answer.min(manner.timeout());
-        let call = introspect(&self.connection, service, path, manner.starting, patience);
-        read(&checked(call.and_then(StartedCall::wait), patience)?)
+        let timeout = self.timeouts.reply.min(settings.timeout());
+        let call = introspect(&self.connection, service, path, settings.starting, timeout);
+        read(&checked(call.and_then(StartedCall::wait), timeout)?)
     }
 
-    /// Sends a call, and waits for its answer if one is wanted.
+    /// Sends a call, and waits for its reply if one is expected.
     pub(crate) fn send(
         &self,
         target: &MethodTarget<'_>,
-        load: CallPayload,
-        manner: &Manner,
-        patience: Duration,
+        payload: CallPayload,
+        settings: &CallSettings,
+        timeout: Duration,
     ) -> Result<CallAnswer, InspectorFailure> {
-        let message = target.message(manner);
+        let message = target.message(settings);
         let begun = Instant::now();
-        let outcome = match manner.reply {
-            ReplyExpectation::Expected => wait(&self.connection, &message, load, patience)?,
+        let outcome = match settings.reply {
+            ReplyExpectation::Expected => wait(&self.connection, &message, payload, timeout)?,
             ReplyExpectation::Unwanted => {
-                self.post(&message, load, patience)?;
+                self.post(&message, payload, timeout)?;
                 ObjectCallOutcome::Sent {}
             }
         };
@@ -297,24 +304,24 @@ impl Inspector {
 }
 
 impl Inspector {
-    /// Sends what nobody answers.
+    /// Sends a message without a reply, and waits until the bus's socket has accepted it.
     pub(crate) fn post(
         &self,
         message: &Builder<'_>,
-        load: CallPayload,
-        patience: Duration,
+        payload: CallPayload,
+        timeout: Duration,
     ) -> Result<(), InspectorFailure> {
-        let CallPayload { arguments, descriptors } = load;
+        let CallPayload { arguments, descriptors } = payload;
         let sent = self.connection.send(message, &Values(&arguments), descriptors);
         sent.map_err(InspectorFailure::Unsendable)?;
-        match self.connection.flush_within(patience)? {
+        match self.connection.flush_within(timeout)? {
             Flushed::Whole => Ok(()),
-            Flushed::InPart => Err(InspectorFailure::Untaken { after: patience }),
+            Flushed::InPart => Err(InspectorFailure::Untaken { after: timeout }),
         }
     }
 }
 
-/// What is called, by names that are names.
+/// A method call target, with validated names.
 pub(crate) struct MethodTarget<'a> {
     pub(crate) service: BusName<'a>,
     pub(crate) path: ObjectPath<'a>,
@@ -323,20 +330,20 @@ pub(crate) struct MethodTarget<'a> {
 }
 
 impl<'a> MethodTarget<'a> {
-    fn of(called: &'a MethodName) -> Result<Self, InspectorFailure> {
-        let interface = called.interface.as_deref().map(IntoName::into_name).transpose()?;
+    fn of(method: &'a MethodName) -> Result<Self, InspectorFailure> {
+        let interface = method.interface.as_deref().map(IntoName::into_name).transpose()?;
         Ok(Self {
-            service: called.service.as_str().into_name()?,
-            path: called.path.as_str().into_name()?,
+            service: method.service.as_str().into_name()?,
+            path: method.path.as_str().into_name()?,
             interface,
-            method: called.method.as_str().into_name()?,
+            method: method.method.as_str().into_name()?,
         })
     }
 
-    fn message(&self, manner: &Manner) -> Builder<'a> {
+    fn message(&self, settings: &CallSettings) -> Builder<'a> {
         let message = Builder::method_call(self.path, self.method)
             .destination(self.service)
-            .flags(manner.flags());
+            .flags(settings.flags());
         match self.interface {
             Some(interface) => message.interface(interface),
             None => message,
@@ -344,8 +351,8 @@ impl<'a> MethodTarget<'a> {
     }
 }
 
-impl Manner {
-    /// How long is waited for the answer.
+impl CallSettings {
+    /// The timeout for the reply.
     pub const fn timeout(&self) -> Duration {
         Duration::from_millis(self.timeout_ms)
     }
@@ -366,15 +373,15 @@ impl Manner {
 fn wait(
     connection: &Connection,
     message: &Builder<'_>,
-    load: CallPayload,
-    patience: Duration,
+    payload: CallPayload,
+    timeout: Duration,
 ) -> Result<ObjectCallOutcome, InspectorFailure> {
-    let failed = |error| InspectorFailure::of_call(error, patience);
-    let CallPayload { arguments, descriptors } = load;
-    let options = CallOptions { descriptors, ..within(patience) };
+    let failed = |error| InspectorFailure::of_call(error, timeout);
+    let CallPayload { arguments, descriptors } = payload;
+    let options = CallOptions { descriptors, ..with_timeout(timeout) };
     let call = connection.start_call(message, &Values(&arguments), options);
-    let answer = checked(call.map_err(failed)?.wait(), patience);
-    let returned = answer.and_then(|reply| Ok(returned(&reply)?));
+    let reply = checked(call.map_err(failed)?.wait(), timeout);
+    let returned = reply.and_then(|reply| Ok(returned(&reply)?));
     Ok(returned.unwrap_or_else(ObjectCallOutcome::Failed))
 }
 
@@ -396,7 +403,7 @@ fn heading(reply: &ReceivedMessage) -> ReplyHeading {
     }
 }
 
-/// All arguments of a message.
+/// Decodes all arguments of a message.
 pub(crate) fn values(message: &ReceivedMessage) -> Result<Vec<TypedValue>, ReadError> {
     let mut reader = message.reader();
     let types = message.signature().types();
@@ -404,17 +411,17 @@ pub(crate) fn values(message: &ReceivedMessage) -> Result<Vec<TypedValue>, ReadE
 }
 
 pub(crate) fn descriptor(descriptor: &OwnedFd) -> Descriptor {
-    let place = format!("/proc/self/fd/{}", descriptor.as_raw_fd());
-    let what = std::fs::read_link(place).map(|what| what.to_string_lossy().into_owned());
+    let link = format!("/proc/self/fd/{}", descriptor.as_raw_fd());
+    let what = std::fs::read_link(link).map(|target| target.to_string_lossy().into_owned());
     Descriptor { what: what.unwrap_or_default() }
 }
 
-/// That the types of a member are not known.
+/// Creates the error for a member that the introspection data lacks.
 pub(crate) fn undescribed(
-    what: &'static str,
+    member_kind: &'static str,
     name: &str,
     interface: &Option<String>,
 ) -> InspectorFailure {
     let interface = interface.clone();
-    InspectorFailure::Undescribed { what, member: name.to_owned(), interface }
+    InspectorFailure::Undescribed { member_kind, member: name.to_owned(), interface }
 }

@@ -1,4 +1,4 @@
-//! Who is behind a connection, as the bus tells and the system.
+//! The process behind a connection, from the bus and from `/proc`.
 
 use std::collections::HashMap;
 
@@ -7,22 +7,21 @@ use client::ReceivedMessage;
 use sys::{clock, process};
 use wire::body::Value;
 
-/// What a bus knows of a connection: its answer to GetConnectionCredentials. What it does not tell
-/// is absent.
+/// The reply of a bus to `GetConnectionCredentials`. Entries that the bus does not send are absent.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct BusCredentials {
-    /// The process.
+    /// The process ID, from `ProcessID`.
     pub pid: Option<u32>,
-    /// The user it runs as.
+    /// The user ID, from `UnixUserID`.
     pub uid: Option<u32>,
-    /// The groups it is in.
+    /// The group IDs, from `UnixGroupIDs`.
     pub groups: Vec<u32>,
-    /// Its label in the security module of the kernel.
+    /// The label of the Linux security module, from `LinuxSecurityLabel`.
     pub label: Option<String>,
 }
 
 impl BusCredentials {
-    /// Reads the answer of a bus. Of one that is none it is as if it told nothing.
+    /// Decodes the reply of the bus. If the reply is invalid, all entries are absent.
     pub fn read(reply: &ReceivedMessage) -> Self {
         let entries = reply.read::<(HashMap<String, Value>,)>().map(|(entries,)| entries);
         let entries = entries.unwrap_or_default();
@@ -35,8 +34,8 @@ impl BusCredentials {
         }
     }
 
-    /// All that can be learnt about the process, while it can still be looked at. Of one that has
-    /// ended it is only what the bus knew. `now` is the time of day.
+    /// Reads the properties of the process from `/proc`. If the process has ended, only its IDs are
+    /// known. `now` is the current wall-clock time.
     pub fn process(&self, now: RecordedTime) -> RecordedProcess {
         let Some(pid) = self.pid else {
             return RecordedProcess { uid: self.uid, ..RecordedProcess::default() };
@@ -54,7 +53,8 @@ impl BusCredentials {
     }
 }
 
-/// When it was started. The kernel counts from the start of the machine, in steps of 10 ms.
+/// Returns the start time of a process, with a resolution of 10 ms: the kernel reports it in clock
+/// ticks since boot.
 fn started(pid: u32, now: RecordedTime) -> Option<RecordedTime> {
     let since_boot = process::started(pid)?;
     let age = clock::boottime().saturating_sub(since_boot);
@@ -76,7 +76,7 @@ fn numbers(value: &Value) -> Vec<u32> {
     }
 }
 
-/// It ends with a 0 byte.
+/// Decodes a security label. The bus terminates it with a zero byte.
 fn label(value: &Value) -> Option<String> {
     let Value::Bytes(bytes) = value else { return None };
     let bytes = bytes.strip_suffix(b"\0").unwrap_or(bytes);

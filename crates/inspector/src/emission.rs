@@ -1,4 +1,4 @@
-//! Emitting a signal.
+//! Emits signals from the inspector's connection.
 
 use client::IntoName;
 use serde::{Deserialize, Serialize};
@@ -8,54 +8,57 @@ use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 use crate::json::{Json, read_arguments};
 use crate::{CallPayload, Inspector, InspectorFailure};
 
-/// A signal of an object, and to whom it goes. The bus puts our own name under it.
+/// A signal, with its object and recipient. The bus sets the sender to the inspector's unique name.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SignalName {
-    /// The object that it is said to come from.
+    /// The path of the object that emits the signal.
     pub path: String,
-    /// Its interface.
+    /// The interface of the signal.
     pub interface: String,
-    /// The signal.
+    /// The name of the signal.
     pub signal: String,
-    /// To whom it goes; without that to everybody who wants it.
+    /// The bus name of the recipient. Without one, the signal is a broadcast.
     #[serde(default)]
     pub destination: Option<String>,
 }
 
-/// A signal to be emitted.
+/// A signal with its arguments in JSON.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Emission {
-    /// The signal.
+    /// The signal to emit.
     #[serde(flatten)]
     pub signal: SignalName,
-    /// The types of the arguments.
+    /// The signature of the arguments.
     #[serde(default)]
     pub signature: String,
-    /// The arguments ([`json`](crate::json)).
+    /// The arguments in JSON ([`json`](crate::json)).
     #[serde(default)]
     pub arguments: Vec<Json>,
 }
 
 impl Inspector {
-    /// Emits a signal, and returns when it is on its way to the bus.
+    /// Emits a signal, and returns when the bus's socket has accepted it.
     ///
     /// # Errors
     ///
-    /// If it was not sent: names or arguments are none, or the connection has ended.
+    /// If the signal was not sent: a name is invalid, an argument does not match the signature, the
+    /// bus did not read in time, or the connection ended.
     pub fn emit(&self, emission: &Emission) -> Result<(), InspectorFailure> {
         let arguments = read_arguments(&emission.signature, &emission.arguments)?;
         self.broadcast(&emission.signal, arguments.into())
     }
 
-    /// Emits a signal with values, and returns when it is on its way to the bus.
+    /// Emits a signal whose arguments are D-Bus values, and returns when the bus's socket has
+    /// accepted it.
     ///
     /// # Errors
     ///
-    /// If it was not sent: names are none, or the connection has ended.
+    /// If the signal was not sent: a name is invalid, the bus did not read in time, or the
+    /// connection ended.
     pub fn broadcast(
         &self,
         signal: &SignalName,
-        load: CallPayload,
+        payload: CallPayload,
     ) -> Result<(), InspectorFailure> {
         let path: ObjectPath<'_> = signal.path.as_str().into_name()?;
         let interface: InterfaceName<'_> = signal.interface.as_str().into_name()?;
@@ -65,6 +68,6 @@ impl Inspector {
             let destination: BusName<'_> = destination.as_str().into_name()?;
             message = message.destination(destination);
         }
-        self.post(&message, load, self.patience.answer)
+        self.post(&message, payload, self.timeouts.reply)
     }
 }

@@ -1,4 +1,4 @@
-//! Why there is no answer.
+//! Errors of requests to a bus or a peer.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 use wire::body::ReadError;
 
 use crate::ArgumentError;
-use crate::asking::MESSAGE_MAX;
+use crate::requests::MESSAGE_MAX;
 
 /// Why a request to the bus or a peer failed. The text is a sentence.
 ///
@@ -20,17 +20,17 @@ pub enum InspectorFailure {
     /// A name is invalid.
     #[error(transparent)]
     Name(#[from] InvalidName),
-    /// Arguments do not fit.
+    /// An argument does not match its signature.
     #[error(transparent)]
     Arguments(#[from] ArgumentError),
     /// The types of a member are unknown, because the introspection data of the object lacks it.
     #[error(
-        "the object does not tell of a {what} {member}{}, so its types must be given",
+        "the introspection data of the object has no {member_kind} {member}{}; specify the signature",
         interface.as_ref().map(|interface| format!(" of {interface}")).unwrap_or_default()
     )]
     Undescribed {
-        /// `method` or `property`.
-        what: &'static str,
+        /// The kind of the member: `method` or `property`.
+        member_kind: &'static str,
         /// The name of the member.
         member: String,
         /// The interface, if one was given.
@@ -45,13 +45,13 @@ pub enum InspectorFailure {
         message: String,
     },
     /// No reply came in time.
-    #[error("no answer came within {:?}", to_milliseconds(*after))]
+    #[error("no reply within {:?}", to_milliseconds(*after))]
     Silent {
         /// The time that passed.
         after: Duration,
     },
-    /// The bus did not read the message in time; it may still do so.
-    #[error("the bus did not take it within {:?}", to_milliseconds(*after))]
+    /// The bus did not read the message in time; it may still read it later.
+    #[error("the bus did not accept the message within {:?}", to_milliseconds(*after))]
     Untaken {
         /// The time that passed.
         after: Duration,
@@ -59,20 +59,20 @@ pub enum InspectorFailure {
     /// A limit prevented the request, or the use of its reply.
     #[error("{0}")]
     LeftOut(InspectionBound),
-    /// The message cannot be sent.
+    /// The message could not be sent.
     #[error(transparent)]
     Unsendable(SendError),
-    /// The reply has the wrong types or breaks the rules of the specification.
-    #[error("the answer cannot be read: {0}")]
+    /// The reply does not have the expected types, or violates the D-Bus specification.
+    #[error("cannot decode the reply: {0}")]
     Unreadable(#[from] ReadError),
     /// The reply, or a signal, is longer than [`MESSAGE_MAX`].
-    #[error("it has {len} bytes, and at most {MESSAGE_MAX} are read")]
+    #[error("the message has {len} bytes; the limit is {MESSAGE_MAX}")]
     TooLong {
         /// Its length in bytes.
         len: usize,
     },
-    /// The introspection data of the object is invalid.
-    #[error("what the object says it has cannot be read: {0}")]
+    /// The introspection data of an object could not be parsed.
+    #[error("invalid introspection data: {0}")]
     Document(#[from] InvalidDocument),
     /// The bus rejected the match rule.
     #[error(transparent)]
@@ -82,20 +82,20 @@ pub enum InspectorFailure {
     Disconnected(#[from] Ended),
 }
 
-/// A limit on what is asked.
+/// A limit of an inspection.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum InspectionBound {
-    /// On time.
+    /// The time limit for all requests.
     Time,
-    /// On how deep objects are below each other.
+    /// The maximum depth of nested objects.
     Depth,
-    /// On how much is remembered.
+    /// The maximum size of the results.
     Size,
 }
 
 impl InspectorFailure {
-    /// The word for the kind of failure in JSON.
+    /// Returns the value of `kind` in JSON.
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::Name(_) => "name",
@@ -114,21 +114,21 @@ impl InspectorFailure {
         }
     }
 
-    /// What became of a call that was waited for so long.
-    pub(crate) fn of_call(error: CallError, waited: Duration) -> Self {
+    /// Converts the error of a call that had the given timeout.
+    pub(crate) fn of_call(error: CallError, timeout: Duration) -> Self {
         match error {
-            CallError::TimedOut => Self::Silent { after: waited },
+            CallError::TimedOut => Self::Silent { after: timeout },
             CallError::Name(error) => Self::Name(error),
             CallError::Send(error) => Self::Unsendable(error),
             CallError::Remote { name, message } => Self::Refused { name, message },
             CallError::Disconnected(ended) => Self::Disconnected(ended),
             CallError::Read(error) => Self::Unreadable(error),
-            // Whatever else there may be one day has a text.
+            // `CallError` is non-exhaustive.
             other => Self::Refused { name: String::new(), message: other.to_string() },
         }
     }
 
-    /// The name of the error that came as the answer.
+    /// Returns the D-Bus name of the error reply, if there was one.
     pub fn error_name(&self) -> Option<&str> {
         match self {
             Self::Refused { name, .. } => Some(name),
@@ -137,7 +137,7 @@ impl InspectorFailure {
     }
 }
 
-/// As people say it: what other questions have used up of it is no matter.
+/// Rounds up to whole milliseconds: requests that share a time limit have uneven timeouts.
 fn to_milliseconds(span: Duration) -> Duration {
     let milliseconds = span.as_micros().div_ceil(1000);
     Duration::from_millis(u64::try_from(milliseconds).unwrap_or(u64::MAX))
@@ -146,19 +146,19 @@ fn to_milliseconds(span: Duration) -> Duration {
 impl fmt::Display for InspectionBound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Time => "left out: the time for all questions was used up",
-            Self::Depth => "left out: it is too deep below the others",
-            Self::Size => "left out: there is too much to remember",
+            Self::Time => "skipped: the time limit for all requests was reached",
+            Self::Depth => "skipped: the object is nested too deeply",
+            Self::Size => "skipped: the limit on the size of the results was reached",
         })
     }
 }
 
-/// A failure as JSON.
+/// The JSON form of an [`InspectorFailure`].
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Failure"))]
 pub struct FailureRecord {
-    /// The kind of failure, in a word.
+    /// The kind of failure; see [`InspectorFailure::kind`].
     pub kind: &'static str,
     /// The failure as a sentence for people.
     pub sentence: String,
@@ -168,7 +168,7 @@ pub struct FailureRecord {
     /// The text of an error reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// The argument that is wrong, counted from 1.
+    /// The number of the argument that is wrong, starting at 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub argument: Option<usize>,
 }

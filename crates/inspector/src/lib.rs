@@ -1,10 +1,11 @@
-//! Asks a live bus what is there, and calls it.
+//! Inspects the names and objects of a live bus, and calls them.
 //!
-//! An [`Inspector`] asks over a connection of its own and waits for the answers. What it finds can be
-//! serialised, since a page or another program will read it; values keep their types ([`json`]).
+//! An [`Inspector`] sends requests over its own connection and waits for the replies. Its results
+//! serialize to JSON for the web page and for other programs; D-Bus values keep their types
+//! ([`json`]).
 //!
 //! ```no_run
-//! use inspector::{ObjectCall, Connection, Inspector, Manner, TreeOptions};
+//! use inspector::{ObjectCall, Connection, Inspector, CallSettings, TreeOptions};
 //!
 //! let inspector = Inspector::new(Connection::session()?);
 //! for name in inspector.names()? {
@@ -14,25 +15,25 @@
 //! let object = inspector.object("org.example.Player", &tree.nodes[0].path)?;
 //! let mut call = ObjectCall::new("org.example.Player", "/org/example/Player", "Play");
 //! call.arguments = vec!["a song".into()];
-//! println!("{}", serde_json::to_string(&inspector.call(&call, &Manner::default())?)?);
+//! println!("{}", serde_json::to_string(&inspector.call(&call, &CallSettings::default())?)?);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Looking starts nothing: what would have the bus start a service says so in its options
-//! ([`Starting`]). Everything ends in time: each answer is waited for so long, and all of them
-//! together so long ([`InspectorPatience`]); what a hostile service can cost is bounded.
+//! Inspection does not start services. A request that may cause the bus to start one says so in its
+//! options ([`Starting`]). Each reply has a timeout, and a whole inspection has one too
+//! ([`InspectorTimeouts`]). The size of a reply and the memory for all replies are limited, so a
+//! hostile service cannot exhaust this process.
 //!
 //! The modules, in the order of reading:
 //!
-//! - [`failure`]: why there is no answer, as a sentence.
-//! - `asking`: many questions at once.
-//! - [`credentials`], [`names`]: who is on the bus.
-//! - [`tree`], [`object`], `survey`: what they have.
-//! - [`call`], [`property`], [`watch`], [`emission`]: what can be done with it.
+//! - [`failure`]: why a request failed, as a sentence.
+//! - `requests`: many requests at the same time.
+//! - [`credentials`], [`names`]: the peers on the bus.
+//! - [`tree`], [`object`], `survey`: the objects of a service.
+//! - [`call`], [`property`], [`watch`], [`emission`]: method calls, properties and signals.
 
 #![forbid(unsafe_code)]
 
-mod asking;
 pub mod call;
 pub mod credentials;
 pub mod emission;
@@ -40,13 +41,13 @@ pub mod failure;
 pub mod names;
 pub mod object;
 pub mod property;
+mod requests;
 mod survey;
 pub mod tree;
 pub mod watch;
 
-pub use asking::{InspectorPatience, MESSAGE_MAX, Starting, start_introspect};
 pub use call::{
-    Authorization, CallAnswer, CallPayload, Descriptor, Manner, MethodName, ObjectCall,
+    Authorization, CallAnswer, CallPayload, CallSettings, Descriptor, MethodName, ObjectCall,
     ObjectCallOutcome, ReplyExpectation, ReplyHeading,
 };
 pub use capture::introspection;
@@ -59,29 +60,31 @@ pub use notation::ArgumentError;
 pub use notation::json::{self, TypedValue};
 pub use object::{InspectedObject, ObjectInterface, ObjectProperty, PropertyReading};
 pub use property::PropertyName;
+pub use requests::{InspectorTimeouts, MESSAGE_MAX, Starting, start_introspect};
 pub use tree::{NodeContent, Tree, TreeNode, TreeOptions};
-pub use watch::{Carried, Heard, HeardSignal, ObjectWatch};
+pub use watch::{ObjectWatch, SignalBody, SignalEvent, WatchedSignal};
 
-/// Asks a bus, one question after the other as far as its user can tell.
+/// Sends requests to a bus and its peers, and waits for the replies.
 #[derive(Clone, Debug)]
 pub struct Inspector {
     connection: Connection,
-    patience: InspectorPatience,
+    timeouts: InspectorTimeouts,
 }
 
 impl Inspector {
-    /// One that asks over `connection`, which nobody else should read from meanwhile.
+    /// Creates an inspector with the default timeouts. Nothing else should read from `connection`
+    /// while a request waits for its reply.
     pub fn new(connection: Connection) -> Self {
-        Self::with_patience(connection, InspectorPatience::default())
+        Self::with_timeouts(connection, InspectorTimeouts::default())
     }
 
-    /// The same with other limits on how long it waits.
-    pub fn with_patience(connection: Connection, patience: InspectorPatience) -> Self {
-        connection.set_call_timeout(Some(patience.answer));
-        Self { connection, patience }
+    /// Creates an inspector with the given timeouts.
+    pub fn with_timeouts(connection: Connection, timeouts: InspectorTimeouts) -> Self {
+        connection.set_call_timeout(Some(timeouts.reply));
+        Self { connection, timeouts }
     }
 
-    /// The connection.
+    /// Returns the connection of the inspector.
     pub const fn connection(&self) -> &Connection {
         &self.connection
     }

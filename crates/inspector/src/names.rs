@@ -1,4 +1,4 @@
-//! Which names there are, and who is behind them.
+//! The names on a bus, and the processes that own them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
@@ -11,199 +11,202 @@ use sys::users::UserAccount;
 use wire::message::Builder;
 use wire::names::{BusName, InterfaceName, MemberName, ObjectPath, WellKnownName};
 
-use crate::asking::{Asking, InspectorQuestion, within};
+use crate::requests::{InspectorRequest, RequestBatch, with_timeout};
 use crate::{BusCredentials, Inspector, InspectorFailure};
 
-/// A name on a bus: of a connection, of a service, or of one that can be started.
+/// A name on a bus: a unique name, a well-known name with an owner, or an activatable name.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Name {
-    /// The name.
+    /// The unique or well-known name.
     pub name: String,
-    /// The connection that has it, by its unique name; of a unique name itself. `None` if it can
-    /// only be started, and for the bus, which has no connection.
+    /// The unique name of the owner; a unique name owns itself. `None` for an activatable name
+    /// without an owner, and for the bus, which has no connection.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
-    /// Whether the bus can start a service that will own it.
+    /// True if the bus can start a service that owns the name.
     pub is_activatable: bool,
-    /// Who that is.
+    /// The process of the owner.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub who: Option<NameOwner>,
-    /// Why the owner, or who it is, is not known.
+    #[serde(rename = "who")]
+    pub owner_process: Option<NameOwner>,
+    /// Why the owner or its process is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<InspectorFailure>,
 }
 
-/// A program with a connection.
+/// The process that owns a name.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "NameOwner"))]
 pub struct NameOwner {
-    /// The process.
+    /// The process and its user ID.
     #[serde(flatten)]
     pub process: RecordedProcess,
-    /// The name of the user it runs as.
+    /// The name of the user that the process runs as.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
-    /// The numbers of the groups it is in.
+    /// The group IDs of the process.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<u32>,
-    /// Its label in the security module of the kernel.
+    /// The label of the process in the Linux security module.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
 }
 
 impl Inspector {
-    /// All names: those of services in the order of the alphabet, then those of connections in the
-    /// order in which they came.
+    /// Returns all names: first well-known names in alphabetical order, then unique names by
+    /// number.
     ///
     /// # Errors
     ///
-    /// If the bus does not tell its names. What it does not tell of one of them is that one's
-    /// [`failure`](Name::failure).
+    /// If the bus does not list its names. If a request for one name fails, only its own
+    /// [`failure`](Name::failure) says so.
     pub fn names(&self) -> Result<Vec<Name>, InspectorFailure> {
         Ok(self
-            .census(NameCensus::default(), vec![OwnerQuestion::Names, OwnerQuestion::Activatable])?
+            .census(NameCensus::default(), vec![NameRequest::Names, NameRequest::Activatable])?
             .finish())
     }
 
-    /// The same of one name; `None` if nobody has it and nobody can be started for it.
+    /// Looks up one name. Returns `None` if the name has no owner and is not activatable.
     ///
     /// # Errors
     ///
-    /// If it is no name, or the bus does not tell which names can be started.
+    /// If the name is invalid, or the bus does not list the activatable names.
     pub fn name(&self, name: &str) -> Result<Option<Name>, InspectorFailure> {
         let name: BusName<'_> = name.into_name()?;
         let mut census = NameCensus::default();
-        let questions = census.found(name.as_str().to_owned()).into_iter();
-        let census =
-            self.census(census, questions.chain([OwnerQuestion::Activatable]).collect())?;
+        let requests = census.first_request(name.as_str().to_owned()).into_iter();
+        let census = self.census(census, requests.chain([NameRequest::Activatable]).collect())?;
         Ok(census.finish().into_iter().find(|found| found.name == name.as_str()))
     }
 
     fn census(
         &self,
         mut census: NameCensus,
-        questions: Vec<OwnerQuestion>,
+        requests: Vec<NameRequest>,
     ) -> Result<NameCensus, InspectorFailure> {
-        let mut asking = Asking::new(&self.connection, self.patience, AT_ONCE);
-        questions.into_iter().for_each(|question| asking.push(question));
-        while let Some((question, answer)) = asking.next() {
-            let found = census.answered(question, answer)?;
-            found.into_iter().for_each(|more| asking.push(more));
+        let mut batch = RequestBatch::new(&self.connection, self.timeouts, IN_FLIGHT_MAX);
+        requests.into_iter().for_each(|request| batch.push(request));
+        while let Some((request, reply)) = batch.next() {
+            let requests = census.store(request, reply)?;
+            requests.into_iter().for_each(|request| batch.push(request));
         }
-        let unasked: Vec<_> = asking.unasked().collect();
-        unasked.into_iter().for_each(|question| census.left_out(&question));
+        let unsent: Vec<_> = batch.unsent().collect();
+        unsent.into_iter().for_each(|request| census.skip(&request));
         Ok(census)
     }
 }
 
 #[derive(Debug)]
-enum OwnerQuestion {
+enum NameRequest {
     Names,
     Activatable,
     Owner(String),
-    Who(String),
+    Credentials(String),
 }
 
-impl InspectorQuestion for OwnerQuestion {
-    fn ask(&self, connection: &Connection, patience: Duration) -> Result<StartedCall, CallError> {
+impl InspectorRequest for NameRequest {
+    fn start(&self, connection: &Connection, timeout: Duration) -> Result<StartedCall, CallError> {
         let message = |member| {
             Builder::method_call(PATH, member).interface(DRIVER).destination(BusName::from(BUS))
         };
-        let options = within(patience);
+        let options = with_timeout(timeout);
         match self {
             Self::Names => connection.start_call(&message(LIST_NAMES), &(), options),
             Self::Activatable => connection.start_call(&message(LIST_ACTIVATABLE), &(), options),
             Self::Owner(name) => connection.start_call(&message(OWNER), &(name,), options),
-            Self::Who(name) => connection.start_call(&message(CREDENTIALS), &(name,), options),
+            Self::Credentials(name) => {
+                connection.start_call(&message(CREDENTIALS), &(name,), options)
+            }
         }
     }
 }
 
-/// What is known so far.
+/// The replies so far.
 #[derive(Default)]
 struct NameCensus {
     names: BTreeMap<String, Name>,
-    /// By unique name; of the bus by its own.
-    who: HashMap<String, NameOwner>,
-    /// Of whom it was asked who they are.
-    asked: HashSet<String>,
+    /// By unique name; the process of the bus has the name of the bus.
+    owners: HashMap<String, NameOwner>,
+    /// The names whose credentials were requested.
+    requested: HashSet<String>,
     users: HashMap<u32, Option<String>>,
 }
 
 impl NameCensus {
-    /// Takes an answer, and gives what is to be asked because of it.
-    fn answered(
+    /// Stores a reply, and returns the requests that follow from it.
+    fn store(
         &mut self,
-        question: OwnerQuestion,
-        answer: Result<ReceivedMessage, InspectorFailure>,
-    ) -> Result<Vec<OwnerQuestion>, InspectorFailure> {
-        match question {
-            OwnerQuestion::Names => {
-                let names = list(&answer?)?;
-                return Ok(names.into_iter().filter_map(|name| self.found(name)).collect());
+        request: NameRequest,
+        reply: Result<ReceivedMessage, InspectorFailure>,
+    ) -> Result<Vec<NameRequest>, InspectorFailure> {
+        match request {
+            NameRequest::Names => {
+                let names = list(&reply?)?;
+                return Ok(names.into_iter().filter_map(|name| self.first_request(name)).collect());
             }
-            OwnerQuestion::Activatable => self.activatable(list(&answer?)?),
-            OwnerQuestion::Owner(name) => match answer.and_then(|reply| owner(&reply)) {
+            NameRequest::Activatable => self.activatable(list(&reply?)?),
+            NameRequest::Owner(name) => match reply.and_then(|reply| owner(&reply)) {
                 Ok(owner) => {
                     self.name(name).owner = Some(owner.clone());
-                    return Ok(self.ask_who(owner).into_iter().collect());
+                    return Ok(self.credentials_request(owner).into_iter().collect());
                 }
-                Err(failure) => self.failed(name, failure),
+                Err(failure) => self.fail(name, failure),
             },
-            OwnerQuestion::Who(name) => match answer {
-                Ok(reply) => self.learn(name, BusCredentials::read(&reply)),
-                Err(failure) => self.failed(name, failure),
+            NameRequest::Credentials(name) => match reply {
+                Ok(reply) => self.set_credentials(name, BusCredentials::read(&reply)),
+                Err(failure) => self.fail(name, failure),
             },
         }
         Ok(Vec::new())
     }
 
-    /// What is to be asked first about a name that somebody has.
-    fn found(&mut self, name: String) -> Option<OwnerQuestion> {
+    /// Returns the first request for a name that has an owner.
+    fn first_request(&mut self, name: String) -> Option<NameRequest> {
         match name.starts_with(':') || name == BUS.as_str() {
-            true => self.ask_who(name),
-            false => Some(OwnerQuestion::Owner(name)),
+            true => self.credentials_request(name),
+            false => Some(NameRequest::Owner(name)),
         }
     }
 
-    /// Who it is, unless that has been asked. Only the bus itself has no connection.
-    fn ask_who(&mut self, name: String) -> Option<OwnerQuestion> {
+    /// Returns a request for the credentials of a name, unless one was made before. Only the bus
+    /// itself has a well-known name here.
+    fn credentials_request(&mut self, name: String) -> Option<NameRequest> {
         if name.starts_with(':') {
             self.name(name.clone()).owner = Some(name.clone());
         }
-        self.asked.insert(name.clone()).then_some(OwnerQuestion::Who(name))
+        self.requested.insert(name.clone()).then_some(NameRequest::Credentials(name))
     }
 
     fn activatable(&mut self, names: Vec<String>) {
         names.into_iter().for_each(|name| self.name(name).is_activatable = true);
     }
 
-    fn learn(&mut self, name: String, credentials: BusCredentials) {
+    fn set_credentials(&mut self, name: String, credentials: BusCredentials) {
         let process = credentials.process(now());
         let user = process.uid.and_then(|uid| {
-            let found = || UserAccount::by_id(uid).ok().flatten().map(|user| user.name());
-            self.users.entry(uid).or_insert_with(found).clone()
+            let look_up = || UserAccount::by_id(uid).ok().flatten().map(|user| user.name());
+            self.users.entry(uid).or_insert_with(look_up).clone()
         });
         let BusCredentials { groups, label, .. } = credentials;
-        self.who.insert(name, NameOwner { process, user, groups, label });
+        self.owners.insert(name, NameOwner { process, user, groups, label });
     }
 
-    /// A name that nobody has any more is gone, if nobody can be started for it either.
-    fn failed(&mut self, name: String, failure: InspectorFailure) {
-        if failure.error_name() != Some(NOBODY) {
+    /// Stores a failure. A name that has lost its owner is removed, unless it is activatable.
+    fn fail(&mut self, name: String, failure: InspectorFailure) {
+        if failure.error_name() != Some(NAME_HAS_NO_OWNER) {
             self.name(name).failure = Some(failure);
-        } else if let Some(known) = self.names.get_mut(&name) {
-            known.owner = None;
-            if !known.is_activatable {
+        } else if let Some(entry) = self.names.get_mut(&name) {
+            entry.owner = None;
+            if !entry.is_activatable {
                 self.names.remove(&name);
             }
         }
     }
 
-    fn left_out(&mut self, question: &OwnerQuestion) {
-        if let OwnerQuestion::Owner(name) | OwnerQuestion::Who(name) = question {
+    fn skip(&mut self, request: &NameRequest) {
+        if let NameRequest::Owner(name) | NameRequest::Credentials(name) = request {
             self.name(name.clone()).failure =
                 Some(InspectorFailure::LeftOut(crate::InspectionBound::Time));
         }
@@ -214,16 +217,16 @@ impl NameCensus {
             name,
             owner: None,
             is_activatable: false,
-            who: None,
+            owner_process: None,
             failure: None,
         })
     }
 
     fn finish(self) -> Vec<Name> {
-        let Self { names, who, .. } = self;
+        let Self { names, owners, .. } = self;
         let mut names: Vec<_> = names.into_values().collect();
         for name in &mut names {
-            name.who = who.get(name.owner.as_ref().unwrap_or(&name.name)).cloned();
+            name.owner_process = owners.get(name.owner.as_ref().unwrap_or(&name.name)).cloned();
         }
         names.sort_by_cached_key(|name| (unique_number(&name.name), name.name.clone()));
         names
@@ -240,7 +243,7 @@ fn owner(reply: &ReceivedMessage) -> Result<String, InspectorFailure> {
     Ok(owner)
 }
 
-/// The numbers of a unique name; none for others, which so come first.
+/// Returns the numbers of a unique name. Well-entry names have none, so they sort first.
 fn unique_number(name: &str) -> Vec<u64> {
     let numbers = name.strip_prefix(':').into_iter().flat_map(|rest| rest.split('.'));
     numbers.map(|number| number.parse().unwrap_or(u64::MAX)).collect()
@@ -257,7 +260,8 @@ const LIST_NAMES: MemberName<'static> = MemberName::literal("ListNames");
 const LIST_ACTIVATABLE: MemberName<'static> = MemberName::literal("ListActivatableNames");
 const OWNER: MemberName<'static> = MemberName::literal("GetNameOwner");
 const CREDENTIALS: MemberName<'static> = MemberName::literal("GetConnectionCredentials");
-const NOBODY: &str = "org.freedesktop.DBus.Error.NameHasNoOwner";
+const NAME_HAS_NO_OWNER: &str = "org.freedesktop.DBus.Error.NameHasNoOwner";
 
-/// Questions that are under way at once: a system bus allows each connection 128 or so.
-const AT_ONCE: usize = 64;
+/// Maximum number of requests in flight. System buses commonly allow 128 pending replies per
+/// connection.
+const IN_FLIGHT_MAX: usize = 64;

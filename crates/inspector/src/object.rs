@@ -1,4 +1,4 @@
-//! One object: its interfaces, and the values of its properties.
+//! Reads the interfaces of an object and the values of its properties.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -11,48 +11,48 @@ use wire::body::Value;
 use wire::message::{Builder, Flags};
 use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 
-use crate::asking::{Asking, InspectorQuestion, checked, introspect, within};
+use crate::requests::{InspectorRequest, RequestBatch, checked, introspect, with_timeout};
 use crate::tree::read;
 use crate::{InspectionBound, Inspector, InspectorFailure, MESSAGE_MAX, Starting, TypedValue};
 
-/// What an object has.
+/// An object: its members, and the values of its properties.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "BusObject"))]
 pub struct InspectedObject {
-    /// The name by which its service was asked.
+    /// The bus name that the requests were sent to.
     pub service: String,
-    /// Its path.
+    /// The path of the object.
     pub path: String,
-    /// Its interfaces.
+    /// The interfaces in its introspection data.
     pub interfaces: Vec<ObjectInterface>,
-    /// The objects below it, relative to its path, as it tells: checked by nothing.
+    /// The child objects in its introspection data, relative to its path. They are not validated.
     pub children: Vec<String>,
-    /// Nanoseconds that it took to learn this.
+    /// Nanoseconds that the requests took.
     pub took_ns: u64,
 }
 
-/// An interface of an object.
+/// An interface of an object, with property values.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ObjectInterface {
-    /// Its name.
+    /// The name of the interface.
     pub name: String,
-    /// What can be called.
+    /// The methods of the interface.
     pub methods: Vec<Method>,
-    /// What it emits.
+    /// The signals of the interface.
     pub signals: Vec<Signal>,
-    /// What can be read or set, with values.
+    /// The properties of the interface, with their values.
     pub properties: Vec<ObjectProperty>,
-    /// Properties that have a value, and of which the object does not tell.
+    /// Properties that `GetAll` returned but the introspection data lacks.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub undescribed: BTreeMap<String, TypedValue>,
-    /// What is said of it besides.
+    /// The annotations of the interface.
     pub annotations: Vec<Annotation>,
-    /// What it is for, in words for people.
+    /// The documentation of the interface, from its introspection data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub documentation: Option<String>,
-    /// Why GetAll had no values. Each property without one was asked for by itself.
+    /// Why `GetAll` failed. In this case, each property was read on its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<InspectorFailure>,
 }
@@ -61,41 +61,41 @@ pub struct ObjectInterface {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ObjectProperty {
-    /// What the object says of it.
+    /// The declaration in the introspection data.
     #[serde(flatten)]
     pub description: Property,
-    /// What came of reading it; `None` if it can only be set.
+    /// The value, or why it could not be read. `None` if the property is write-only.
     #[serde(flatten)]
     pub reading: Option<PropertyReading>,
 }
 
-/// What came of reading a property.
+/// The result of reading a property.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum PropertyReading {
-    /// The value. Its type can be another than the one that the object told.
+    /// The value. Its type may differ from the declared one.
     Value(TypedValue),
-    /// None, and why.
+    /// Why there is no value.
     Failure(InspectorFailure),
 }
 
 impl Inspector {
-    /// What an object has, with the values of its properties. Nothing is started for it.
+    /// Introspects an object and reads its properties, without starting its service.
     ///
     /// # Errors
     ///
-    /// If the object does not tell what it has. A property that cannot be read is its own
-    /// [`PropertyReading::Failure`], and the others are still there.
+    /// If the introspection fails. If a property cannot be read, only its own reading is a
+    /// [`PropertyReading::Failure`].
     pub fn object(&self, service: &str, path: &str) -> Result<InspectedObject, InspectorFailure> {
         self.object_of(service, path, Starting::Never)
     }
 
-    /// The same of a service that may be started for it.
+    /// Like [`object`](Self::object), but may start the service.
     ///
     /// # Errors
     ///
-    /// As [`object`](Self::object).
+    /// Like [`object`](Self::object).
     pub fn object_of(
         &self,
         service: &str,
@@ -103,16 +103,17 @@ impl Inspector {
         starting: Starting,
     ) -> Result<InspectedObject, InspectorFailure> {
         let begun = Instant::now();
-        let found = read(&self.told(service.into_name()?, path.into_name()?, starting)?)?;
+        let found =
+            read(&self.introspect_reply(service.into_name()?, path.into_name()?, starting)?)?;
         let object = self.object_with(service, path, found)?;
         Ok(InspectedObject { took_ns: nanos(begun.elapsed()), ..object })
     }
 
-    /// Reads the properties of what an object has said, or of a part of it.
+    /// Reads the properties that introspection data declares.
     ///
     /// # Errors
     ///
-    /// If the name or the path is none.
+    /// If the service name or the path is invalid.
     pub fn object_with(
         &self,
         service: &str,
@@ -120,9 +121,9 @@ impl Inspector {
         found: Introspection,
     ) -> Result<InspectedObject, InspectorFailure> {
         let begun = Instant::now();
-        let place = InspectedPlace { service: service.into_name()?, path: path.into_name()? };
-        let mut interfaces: Vec<_> = found.interfaces.into_iter().map(unread).collect();
-        self.read_properties(place, &mut interfaces);
+        let address = ObjectAddress { service: service.into_name()?, path: path.into_name()? };
+        let mut interfaces: Vec<_> = found.interfaces.into_iter().map(without_values).collect();
+        self.read_properties(address, &mut interfaces);
         Ok(InspectedObject {
             service: service.to_owned(),
             path: path.to_owned(),
@@ -132,91 +133,91 @@ impl Inspector {
         })
     }
 
-    /// What an object says it has, as it says it: a document of XML, checked by nothing.
+    /// Returns the introspection data of an object as XML, without validating it.
     ///
     /// # Errors
     ///
-    /// If it does not answer, or not with a text.
+    /// If the object does not reply with a string.
     pub fn document(
         &self,
         service: &str,
         path: &str,
         starting: Starting,
     ) -> Result<String, InspectorFailure> {
-        let reply = self.told(service.into_name()?, path.into_name()?, starting)?;
+        let reply = self.introspect_reply(service.into_name()?, path.into_name()?, starting)?;
         let (document,) = reply.read()?;
         Ok(document)
     }
 
-    fn told(
+    fn introspect_reply(
         &self,
         service: BusName<'_>,
         path: ObjectPath<'_>,
         starting: Starting,
     ) -> Result<ReceivedMessage, InspectorFailure> {
-        let patience = self.patience.answer;
-        let call = introspect(&self.connection, service, path, starting, patience);
-        checked(call.and_then(StartedCall::wait), patience)
+        let timeout = self.timeouts.reply;
+        let call = introspect(&self.connection, service, path, starting, timeout);
+        checked(call.and_then(StartedCall::wait), timeout)
     }
 
-    /// Reads all at once, and one by one where that fails.
-    fn read_properties(&self, place: InspectedPlace<'_>, interfaces: &mut [ObjectInterface]) {
-        let mut asking = Asking::new(&self.connection, self.patience, AT_ONCE);
-        for (number, interface) in interfaces.iter().enumerate() {
+    /// Reads the properties of each interface with `GetAll`. Properties without a value are then
+    /// read one by one.
+    fn read_properties(&self, address: ObjectAddress<'_>, interfaces: &mut [ObjectInterface]) {
+        let mut batch = RequestBatch::new(&self.connection, self.timeouts, IN_FLIGHT_MAX);
+        for (index, interface) in interfaces.iter().enumerate() {
             if interface.properties.iter().any(|one| one.description.access.is_readable()) {
                 let name = interface.name.clone();
-                asking.push(PropertyQuestion {
-                    place,
+                batch.push(PropertyRequest {
+                    address,
                     interface: name,
-                    part: ObjectPart::All { number },
+                    selection: PropertySelection::All { index },
                 });
             }
         }
-        let mut room = VALUES_MAX;
-        while let Some((PropertyQuestion { interface: name, part, .. }, answer)) = asking.next() {
-            let answer = answer.and_then(|reply| take_room(&mut room, reply));
-            match part {
-                ObjectPart::All { number } => {
-                    let interface = &mut interfaces[number];
-                    match answer.and_then(|reply| all(&reply)) {
-                        Ok(values) => interface.take_all(values),
+        let mut bytes_left = VALUES_MAX;
+        while let Some((PropertyRequest { interface: name, selection, .. }, reply)) = batch.next() {
+            let reply = reply.and_then(|reply| take_bytes(&mut bytes_left, reply));
+            match selection {
+                PropertySelection::All { index } => {
+                    let interface = &mut interfaces[index];
+                    match reply.and_then(|reply| decode_all(&reply)) {
+                        Ok(values) => interface.set_values(values),
                         Err(failure) => interface.failure = Some(failure),
                     }
-                    for part in interface.one_by_one(number) {
-                        asking.push(PropertyQuestion { place, interface: name.clone(), part });
+                    for selection in interface.unread_properties(index) {
+                        batch.push(PropertyRequest { address, interface: name.clone(), selection });
                     }
                 }
-                ObjectPart::One { number, property, .. } => {
-                    let value = answer.and_then(|reply| one(&reply));
-                    interfaces[number].properties[property].reading = Some(value.into());
+                PropertySelection::One { index, property, .. } => {
+                    let value = reply.and_then(|reply| decode_one(&reply));
+                    interfaces[index].properties[property].reading = Some(value.into());
                 }
             }
         }
     }
 }
 
-/// The object that is asked.
 #[derive(Clone, Copy)]
-struct InspectedPlace<'a> {
+struct ObjectAddress<'a> {
     service: BusName<'a>,
     path: ObjectPath<'a>,
 }
 
-struct PropertyQuestion<'a> {
-    place: InspectedPlace<'a>,
+struct PropertyRequest<'a> {
+    address: ObjectAddress<'a>,
     interface: String,
-    part: ObjectPart,
+    selection: PropertySelection,
 }
 
-/// What is asked of the interface with this number.
-enum ObjectPart {
-    All { number: usize },
-    One { number: usize, property: usize, name: String },
+/// The properties that a request reads; `index` is the index of the interface.
+enum PropertySelection {
+    All { index: usize },
+    One { index: usize, property: usize, name: String },
 }
 
-impl InspectorQuestion for PropertyQuestion<'_> {
-    fn ask(&self, connection: &Connection, patience: Duration) -> Result<StartedCall, CallError> {
-        let InspectedPlace { service, path } = self.place;
+impl InspectorRequest for PropertyRequest<'_> {
+    fn start(&self, connection: &Connection, timeout: Duration) -> Result<StartedCall, CallError> {
+        let ObjectAddress { service, path } = self.address;
         let message = |member| {
             Builder::method_call(path, member)
                 .interface(PROPERTIES)
@@ -224,19 +225,20 @@ impl InspectorQuestion for PropertyQuestion<'_> {
                 .flags(Flags::NO_AUTO_START)
         };
         let interface = self.interface.as_str();
-        match &self.part {
-            ObjectPart::All { .. } => {
-                connection.start_call(&message(GET_ALL), &(interface,), within(patience))
+        match &self.selection {
+            PropertySelection::All { .. } => {
+                connection.start_call(&message(GET_ALL), &(interface,), with_timeout(timeout))
             }
-            ObjectPart::One { name, .. } => {
-                connection.start_call(&message(GET), &(interface, name), within(patience))
+            PropertySelection::One { name, .. } => {
+                connection.start_call(&message(GET), &(interface, name), with_timeout(timeout))
             }
         }
     }
 }
 
-/// An interface whose values are not known: whatever is not asked for any more was left out.
-fn unread(interface: Interface) -> ObjectInterface {
+/// Converts introspection data to an interface without values. Each readable property begins as
+/// skipped, which stays if the time limit ends before its request.
+fn without_values(interface: Interface) -> ObjectInterface {
     let Interface { name, methods, signals, properties, annotations, documentation } = interface;
     let properties = properties.into_iter().map(|description| {
         let is_readable = description.access.is_readable();
@@ -257,8 +259,8 @@ fn unread(interface: Interface) -> ObjectInterface {
 }
 
 impl ObjectInterface {
-    /// Puts values where they belong.
-    fn take_all(&mut self, mut values: BTreeMap<String, Value>) {
+    /// Stores the values from `GetAll`.
+    fn set_values(&mut self, mut values: BTreeMap<String, Value>) {
         for property in &mut self.properties {
             if let Some(value) = values.remove(&property.description.name) {
                 property.reading = Some(PropertyReading::Value(value.into()));
@@ -268,18 +270,18 @@ impl ObjectInterface {
         self.undescribed = values.collect();
     }
 
-    /// Each property that can be read and has no value.
-    fn one_by_one(&self, number: usize) -> Vec<ObjectPart> {
+    /// Returns a selection for each readable property without a value.
+    fn unread_properties(&self, index: usize) -> Vec<PropertySelection> {
         let is_missing =
             |one: &ObjectProperty| matches!(one.reading, Some(PropertyReading::Failure(_)));
         let properties = self.properties.iter().enumerate();
         let missing = properties.filter(|(_, one)| is_missing(one));
-        let ask = |(property, one): (usize, &ObjectProperty)| ObjectPart::One {
-            number,
+        let selection = |(property, one): (usize, &ObjectProperty)| PropertySelection::One {
+            index,
             property,
             name: one.description.name.clone(),
         };
-        missing.map(ask).collect()
+        missing.map(selection).collect()
     }
 }
 
@@ -292,24 +294,24 @@ impl From<Result<Value, InspectorFailure>> for PropertyReading {
     }
 }
 
-/// Gives the answer if there is room for it among the others.
-fn take_room(
-    room: &mut usize,
+/// Subtracts the length of a reply from the bytes that are left, and fails if they do not suffice.
+fn take_bytes(
+    bytes_left: &mut usize,
     reply: ReceivedMessage,
 ) -> Result<ReceivedMessage, InspectorFailure> {
-    *room = room
+    *bytes_left = bytes_left
         .checked_sub(reply.bytes().len())
         .ok_or(InspectorFailure::LeftOut(InspectionBound::Size))?;
     Ok(reply)
 }
 
-fn all(reply: &ReceivedMessage) -> Result<BTreeMap<String, Value>, InspectorFailure> {
+fn decode_all(reply: &ReceivedMessage) -> Result<BTreeMap<String, Value>, InspectorFailure> {
     let (values,) = reply.read()?;
     Ok(values)
 }
 
-/// The value in the answer to Get.
-pub(crate) fn one(reply: &ReceivedMessage) -> Result<Value, InspectorFailure> {
+/// Decodes the reply to `Get`.
+pub(crate) fn decode_one(reply: &ReceivedMessage) -> Result<Value, InspectorFailure> {
     let (value,) = reply.read()?;
     Ok(value)
 }
@@ -319,8 +321,9 @@ pub(crate) const PROPERTIES: InterfaceName<'static> =
 pub(crate) const GET: MemberName<'static> = MemberName::literal("Get");
 const GET_ALL: MemberName<'static> = MemberName::literal("GetAll");
 
-/// Bytes of the answers of one object at most: it may have thousands of interfaces.
+/// Maximum total size of the replies for one object, in bytes. An object may have thousands of
+/// interfaces.
 const VALUES_MAX: usize = 4 * MESSAGE_MAX;
 
-/// Questions under way at once.
-const AT_ONCE: usize = 32;
+/// Maximum number of requests in flight.
+const IN_FLIGHT_MAX: usize = 32;

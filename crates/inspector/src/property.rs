@@ -1,4 +1,4 @@
-//! Getting and setting one property.
+//! Reads and sets a single property.
 
 use std::time::Instant;
 
@@ -7,41 +7,44 @@ use serde::{Deserialize, Serialize};
 use wire::body::Value;
 use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 
-use crate::call::{CallAnswer, CallPayload, Manner, MethodTarget, ObjectCallOutcome, undescribed};
+use crate::call::{
+    CallAnswer, CallPayload, CallSettings, MethodTarget, ObjectCallOutcome, undescribed,
+};
 use crate::json::{Json, read_value};
 use crate::object::{GET, PROPERTIES};
 use crate::{Inspector, InspectorFailure, TypedValue};
 
-/// Which property of whom.
+/// A property of an object.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PropertyName {
-    /// The service: a name on the bus.
+    /// The bus name of the service.
     pub service: String,
-    /// The object.
+    /// The path of the object.
     pub path: String,
-    /// The interface.
+    /// The interface of the property.
     pub interface: String,
-    /// The property.
+    /// The name of the property.
     pub property: String,
 }
 
 impl Inspector {
-    /// Reads a property. It is the one result of the answer, not inside a variant.
+    /// Reads a property. The result is its value, without the variant around it.
     ///
     /// # Errors
     ///
-    /// If nothing was sent, since a name is none.
+    /// If the call could not be sent, for example because a name is invalid. An error reply is an
+    /// [`ObjectCallOutcome::Failed`].
     pub fn get(
         &self,
         property: &PropertyName,
-        manner: &Manner,
+        settings: &CallSettings,
     ) -> Result<CallAnswer, InspectorFailure> {
         let mut answer = self.send(
             &property.target(GET)?,
             property.arguments().into(),
-            manner,
-            manner.timeout(),
+            settings,
+            settings.timeout(),
         )?;
         if let ObjectCallOutcome::Returned { results, .. } = &mut answer.outcome
             && let [TypedValue(Value::Variant(inside))] = results.as_mut_slice()
@@ -52,52 +55,59 @@ impl Inspector {
         Ok(answer)
     }
 
-    /// Sets a property to a value ([`json`](crate::json)) of the type `signature`; without that the
-    /// object is asked first.
+    /// Sets a property to a value in JSON ([`json`](crate::json)). Without `signature`, the type
+    /// comes from the introspection data of the object.
     ///
     /// # Errors
     ///
-    /// If nothing was sent: a name is none, or the value is not of the type, or that is not known.
+    /// If the call could not be sent: a name is invalid, the type is unknown, or the value does not
+    /// match it. An error reply is an [`ObjectCallOutcome::Failed`].
     pub fn set(
         &self,
         property: &PropertyName,
         signature: Option<&str>,
         value: &Json,
-        manner: &Manner,
+        settings: &CallSettings,
     ) -> Result<CallAnswer, InspectorFailure> {
         let begun = Instant::now();
         let target = property.target(SET)?;
         let signature = match signature {
             Some(signature) => signature.to_owned(),
-            None => self.type_of(property, &target, manner)?,
+            None => self.type_of(property, &target, settings)?,
         };
-        // The object was asked in the same time.
-        let left = manner.timeout().saturating_sub(begun.elapsed());
-        let load = property.setting(vec![read_value(&signature, value)?].into());
-        self.send(&target, load, manner, left)
+        // The introspection counts toward the timeout.
+        let timeout = settings.timeout().saturating_sub(begun.elapsed());
+        let payload = property.set_payload(vec![read_value(&signature, value)?].into());
+        self.send(&target, payload, settings, timeout)
     }
 
-    /// Sets a property to a value, the one argument that is sent along.
+    /// Sets a property to the value that is the only argument of the payload.
     ///
     /// # Errors
     ///
-    /// If nothing was sent: a name is none.
+    /// If the call could not be sent, for example because a name is invalid. An error reply is an
+    /// [`ObjectCallOutcome::Failed`].
     pub fn put(
         &self,
         property: &PropertyName,
-        load: CallPayload,
-        manner: &Manner,
+        payload: CallPayload,
+        settings: &CallSettings,
     ) -> Result<CallAnswer, InspectorFailure> {
-        self.send(&property.target(SET)?, property.setting(load), manner, manner.timeout())
+        self.send(
+            &property.target(SET)?,
+            property.set_payload(payload),
+            settings,
+            settings.timeout(),
+        )
     }
 
     fn type_of(
         &self,
         property: &PropertyName,
         target: &MethodTarget<'_>,
-        manner: &Manner,
+        settings: &CallSettings,
     ) -> Result<String, InspectorFailure> {
-        let found = self.introspect(target.service, target.path, manner)?;
+        let found = self.introspect(target.service, target.path, settings)?;
         let PropertyName { interface, property, .. } = property;
         let described = found.interface(interface).and_then(|one| one.property(property));
         let undescribed = || undescribed("property", property, &Some(interface.clone()));
@@ -107,7 +117,7 @@ impl Inspector {
 
 impl PropertyName {
     fn target<'a>(&'a self, method: MemberName<'a>) -> Result<MethodTarget<'a>, InspectorFailure> {
-        // The object checks its interface and property; that they are names is checked here.
+        // The object checks that the interface and the property exist; this checks their syntax.
         let _: (InterfaceName<'_>, MemberName<'_>) =
             (self.interface.as_str().into_name()?, self.property.as_str().into_name()?);
         let service: BusName<'_> = self.service.as_str().into_name()?;
@@ -115,11 +125,11 @@ impl PropertyName {
         Ok(MethodTarget { service, path, interface: Some(PROPERTIES), method })
     }
 
-    /// The arguments of Set.
-    fn setting(&self, mut load: CallPayload) -> CallPayload {
-        let values = load.arguments.into_iter().map(|value| Value::Variant(Box::new(value)));
-        load.arguments = self.arguments().into_iter().chain(values).collect();
-        load
+    /// Converts a payload with the value to the payload of `Set`.
+    fn set_payload(&self, mut payload: CallPayload) -> CallPayload {
+        let values = payload.arguments.into_iter().map(|value| Value::Variant(Box::new(value)));
+        payload.arguments = self.arguments().into_iter().chain(values).collect();
+        payload
     }
 
     fn arguments(&self) -> Vec<Value> {

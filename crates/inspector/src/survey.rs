@@ -1,46 +1,46 @@
-//! What several objects have, asked at once.
+//! Introspects several objects at the same time.
 
 use std::time::Duration;
 
 use capture::introspection::Introspection;
 use client::{CallError, Connection, IntoName, StartedCall};
 
-use crate::asking::{Asking, InspectorQuestion, introspect};
+use crate::requests::{InspectorRequest, RequestBatch, introspect};
 use crate::tree::read;
 use crate::{InspectionBound, Inspector, InspectorFailure, Starting};
 
 impl Inspector {
-    /// What objects say they have, each a service and a path, in the order in which they were given.
-    /// Nothing is started for it, and all together take no longer than the patience for all.
+    /// Introspects objects, each given by service and path, and returns the results in the same
+    /// order. No service is started, and all requests share the time limit of the inspector.
     pub fn introspections(
         &self,
         objects: &[(&str, &str)],
     ) -> Vec<Result<Introspection, InspectorFailure>> {
-        let mut asking = Asking::new(&self.connection, self.patience, AT_ONCE);
-        for (number, &(service, path)) in objects.iter().enumerate() {
-            asking.push(IntrospectionQuestion { number, service, path });
+        let mut batch = RequestBatch::new(&self.connection, self.timeouts, IN_FLIGHT_MAX);
+        for (index, &(service, path)) in objects.iter().enumerate() {
+            batch.push(IntrospectionRequest { index, service, path });
         }
-        let unasked = Err(InspectorFailure::LeftOut(InspectionBound::Time));
-        let mut told = vec![unasked; objects.len()];
-        while let Some((question, answer)) = asking.next() {
-            told[question.number] = answer.and_then(|reply| read(&reply));
+        let skipped = Err(InspectorFailure::LeftOut(InspectionBound::Time));
+        let mut results = vec![skipped; objects.len()];
+        while let Some((request, reply)) = batch.next() {
+            results[request.index] = reply.and_then(|reply| read(&reply));
         }
-        told
+        results
     }
 }
 
-struct IntrospectionQuestion<'a> {
-    number: usize,
+struct IntrospectionRequest<'a> {
+    index: usize,
     service: &'a str,
     path: &'a str,
 }
 
-impl InspectorQuestion for IntrospectionQuestion<'_> {
-    fn ask(&self, connection: &Connection, patience: Duration) -> Result<StartedCall, CallError> {
+impl InspectorRequest for IntrospectionRequest<'_> {
+    fn start(&self, connection: &Connection, timeout: Duration) -> Result<StartedCall, CallError> {
         let (service, path) = (self.service.into_name()?, self.path.into_name()?);
-        introspect(connection, service, path, Starting::Never, patience)
+        introspect(connection, service, path, Starting::Never, timeout)
     }
 }
 
-/// Questions under way at once.
-const AT_ONCE: usize = 64;
+/// Maximum index of requests in flight.
+const IN_FLIGHT_MAX: usize = 64;

@@ -1,4 +1,4 @@
-//! The objects of a service.
+//! Lists the objects of a service.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -9,20 +9,20 @@ use client::{CallError, Connection, IntoName, ReceivedMessage, StartedCall};
 use serde::Serialize;
 use wire::names::{BusName, ObjectPath};
 
-use crate::asking::{Asking, InspectorQuestion, introspect};
-use crate::{InspectionBound, Inspector, InspectorFailure, InspectorPatience, Starting};
+use crate::requests::{InspectorRequest, RequestBatch, introspect};
+use crate::{InspectionBound, Inspector, InspectorFailure, InspectorTimeouts, Starting};
 
-/// The objects of a service, as far as they tell of each other.
+/// The objects of a service, from the introspection data of each parent.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tree {
-    /// The service.
+    /// The bus name of the service.
     pub service: String,
-    /// The objects, each before those below it, which follow in the order of their names.
+    /// The objects. Each comes before its children, which are sorted by name.
     pub nodes: Vec<TreeNode>,
-    /// Objects that are not among them, as there are too many.
+    /// The number of objects that were omitted because of the limit on nodes.
     pub left_out: usize,
-    /// Nanoseconds that it took.
+    /// Nanoseconds that the requests took.
     pub took_ns: u64,
 }
 
@@ -31,50 +31,51 @@ pub struct Tree {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "TreeNode"))]
 pub struct TreeNode {
-    /// Its path. If it failed by [`InspectorFailure::Name`] it is what its parent tells, and no path.
+    /// The path of the object. If the failure is an [`InspectorFailure::Name`], this is an invalid
+    /// path from the introspection data of its parent.
     pub path: String,
-    /// What it told.
+    /// The interfaces of the object, or why they are unknown.
     #[serde(flatten)]
-    pub told: NodeContent,
+    pub content: NodeContent,
 }
 
-/// What an object told of itself.
+/// The result of introspecting an object of a tree.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum NodeContent {
     /// The names of its interfaces.
     Interfaces(Vec<String>),
-    /// Nothing, and why. Of what is below it nothing is known.
+    /// Why the introspection failed. The children of the object are unknown.
     Failure(InspectorFailure),
 }
 
-/// Which objects are asked, and how.
+/// Which objects a tree has, and the limits for requesting them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TreeOptions {
-    /// Where to begin.
+    /// The path of the first object.
     pub root: String,
-    /// Whether the service may be started.
+    /// Controls whether the bus may start the service.
     pub starting: Starting,
-    /// How long is waited.
-    pub patience: InspectorPatience,
-    /// Questions under way at once.
+    /// The timeouts of the requests.
+    pub timeouts: InspectorTimeouts,
+    /// Maximum number of requests in flight.
     pub at_once: usize,
-    /// How many objects may be below each other.
+    /// Maximum depth of objects below the first one.
     pub depth: usize,
-    /// Objects at most.
+    /// Maximum number of objects.
     pub nodes: usize,
-    /// Bytes of paths and names at most.
+    /// Maximum total size of paths and interface names, in bytes.
     pub bytes: usize,
 }
 
 impl Default for TreeOptions {
-    /// All objects, within what a hostile service must not exceed.
+    /// All objects, within limits that bound the cost of a hostile service.
     fn default() -> Self {
         Self {
             root: ObjectPath::ROOT.as_str().into(),
             starting: Starting::Never,
-            patience: InspectorPatience::default(),
+            timeouts: InspectorTimeouts::default(),
             at_once: 32,
             depth: 64,
             nodes: 10_000,
@@ -84,92 +85,92 @@ impl Default for TreeOptions {
 }
 
 impl Inspector {
-    /// The objects of a service, found by asking each for those below it, many at once. One that
-    /// does not answer tells why, and the others are still there.
+    /// Introspects an object and all objects below it, many at the same time. An object that does
+    /// not reply has a [`NodeContent::Failure`].
     ///
     /// # Errors
     ///
-    /// If the name or the path to begin with is none.
+    /// If the service name or the path of the first object is invalid.
     pub fn tree(&self, service: &str, options: &TreeOptions) -> Result<Tree, InspectorFailure> {
         let begun = Instant::now();
         let service: BusName<'_> = service.into_name()?;
         let root: ObjectPath<'_> = options.root.as_str().into_name()?;
-        let mut asking = Asking::new(&self.connection, options.patience, options.at_once);
-        let mut growth = TreeGrowth::new(service, options);
-        asking.push(growth.ask(root.as_str(), 0));
-        while let Some((question, answer)) = asking.next() {
-            for child in growth.answered(&question, answer) {
-                asking.push(child);
+        let mut batch = RequestBatch::new(&self.connection, options.timeouts, options.at_once);
+        let mut builder = TreeBuilder::new(service, options);
+        batch.push(builder.request(root.as_str(), 0));
+        while let Some((request, reply)) = batch.next() {
+            for child in builder.store(&request, reply) {
+                batch.push(child);
             }
         }
-        for question in asking.unasked() {
-            growth.failed(question.path, InspectorFailure::LeftOut(InspectionBound::Time));
+        for request in batch.unsent() {
+            builder.failed(request.path, InspectorFailure::LeftOut(InspectionBound::Time));
         }
-        Ok(growth.finish(begun.elapsed()))
+        Ok(builder.finish(begun.elapsed()))
     }
 }
 
-/// An object to be asked, so deep below the first one.
-struct NodeQuestion<'a> {
+/// A request to introspect an object; `depth` counts from the first object.
+struct NodeRequest<'a> {
     service: BusName<'a>,
     path: String,
     depth: usize,
     starting: Starting,
 }
 
-impl InspectorQuestion for NodeQuestion<'_> {
-    fn ask(&self, connection: &Connection, patience: Duration) -> Result<StartedCall, CallError> {
+impl InspectorRequest for NodeRequest<'_> {
+    fn start(&self, connection: &Connection, timeout: Duration) -> Result<StartedCall, CallError> {
         let path = self.path.as_str().into_name()?;
-        introspect(connection, self.service, path, self.starting, patience)
+        introspect(connection, self.service, path, self.starting, timeout)
     }
 }
 
-/// A tree that is not whole yet.
-struct TreeGrowth<'a> {
+/// The results of a tree so far.
+struct TreeBuilder<'a> {
     service: BusName<'a>,
     options: &'a TreeOptions,
-    /// All that were or will be asked, or are not to be.
+    /// The paths of all objects that were requested, will be, or exceed a limit.
     seen: HashSet<String>,
     nodes: Vec<TreeNode>,
     left_out: usize,
-    /// What is remembered.
+    /// Total size of the stored paths and interface names.
     bytes: usize,
 }
 
-impl<'a> TreeGrowth<'a> {
+impl<'a> TreeBuilder<'a> {
     fn new(service: BusName<'a>, options: &'a TreeOptions) -> Self {
         let (seen, nodes) = (HashSet::new(), Vec::new());
         Self { service, options, seen, nodes, left_out: 0, bytes: 0 }
     }
 
-    fn ask(&mut self, path: &str, depth: usize) -> NodeQuestion<'a> {
+    fn request(&mut self, path: &str, depth: usize) -> NodeRequest<'a> {
         self.seen.insert(path.to_owned());
         let (service, starting) = (self.service, self.options.starting);
-        NodeQuestion { service, path: path.to_owned(), depth, starting }
+        NodeRequest { service, path: path.to_owned(), depth, starting }
     }
 
-    /// Takes what an object told, and gives those below it that are to be asked.
-    fn answered(
+    /// Stores a reply, and returns the requests for the child objects.
+    fn store(
         &mut self,
-        question: &NodeQuestion<'a>,
-        answer: Result<ReceivedMessage, InspectorFailure>,
-    ) -> Vec<NodeQuestion<'a>> {
-        match answer.and_then(|reply| read(&reply)) {
+        request: &NodeRequest<'a>,
+        reply: Result<ReceivedMessage, InspectorFailure>,
+    ) -> Vec<NodeRequest<'a>> {
+        match reply.and_then(|reply| read(&reply)) {
             Ok(found) => {
                 let interfaces = found.interfaces.into_iter().map(|one| one.name).collect();
-                self.add(question.path.clone(), NodeContent::Interfaces(interfaces));
+                self.add(request.path.clone(), NodeContent::Interfaces(interfaces));
                 let children = found.children.iter();
-                children.filter_map(|child| self.child(question, child)).collect()
+                children.filter_map(|child| self.child(request, child)).collect()
             }
             Err(failure) => {
-                self.failed(question.path.clone(), failure);
+                self.failed(request.path.clone(), failure);
                 Vec::new()
             }
         }
     }
 
-    /// The question for an object below another, unless it is not to be asked.
-    fn child(&mut self, parent: &NodeQuestion<'a>, name: &str) -> Option<NodeQuestion<'a>> {
+    /// Returns the request for a child object, unless the child is known or exceeds a limit.
+    fn child(&mut self, parent: &NodeRequest<'a>, name: &str) -> Option<NodeRequest<'a>> {
         let path = format!("{}/{name}", parent.path.trim_end_matches('/'));
         if self.seen.contains(&path) {
             return None;
@@ -179,9 +180,9 @@ impl<'a> TreeGrowth<'a> {
             return None;
         }
         let depth = parent.depth + name.split('/').count();
-        let ask = self.ask(&path, depth);
+        let request = self.request(&path, depth);
         if depth <= self.options.depth && self.bytes < self.options.bytes {
-            return Some(ask);
+            return Some(request);
         }
         let bound =
             if depth > self.options.depth { InspectionBound::Depth } else { InspectionBound::Size };
@@ -193,12 +194,12 @@ impl<'a> TreeGrowth<'a> {
         self.add(path, NodeContent::Failure(failure));
     }
 
-    fn add(&mut self, path: String, told: NodeContent) {
+    fn add(&mut self, path: String, content: NodeContent) {
         self.bytes += 2 * path.len();
-        if let NodeContent::Interfaces(names) = &told {
+        if let NodeContent::Interfaces(names) = &content {
             self.bytes += names.iter().map(String::len).sum::<usize>();
         }
-        self.nodes.push(TreeNode { path, told });
+        self.nodes.push(TreeNode { path, content });
     }
 
     fn finish(mut self, took: Duration) -> Tree {
@@ -212,7 +213,7 @@ impl<'a> TreeGrowth<'a> {
     }
 }
 
-/// What an object says it has.
+/// Decodes the reply to `Introspect`.
 pub(crate) fn read(reply: &ReceivedMessage) -> Result<Introspection, InspectorFailure> {
     let (document,): (&str,) = reply.read()?;
     Ok(Introspection::parse(document)?)

@@ -1,4 +1,4 @@
-//! The signals of one object, or those that tell who comes and goes, as they come.
+//! Watches the signals of an object, of an object manager, or of the bus.
 
 use std::time::Duration;
 
@@ -7,115 +7,118 @@ use serde::Serialize;
 use sys::clock;
 use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 
-use crate::asking::check_len;
 use crate::call::{descriptor, values};
+use crate::requests::check_len;
 use crate::{Descriptor, Inspector, InspectorFailure, TypedValue};
 
-/// Signals of a kind. It ends when it is dropped.
+/// A subscription to signals, which ends when it is dropped.
 #[derive(Debug)]
 #[must_use = "a watch that is dropped has ended"]
 pub struct ObjectWatch {
     subscription: Subscription,
 }
 
-/// What a watch hears.
+/// An event of a watch.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Heard"))]
 #[serde(rename_all = "kebab-case")]
-pub enum Heard {
-    /// A signal.
-    Signal(HeardSignal),
-    /// More signals came than are kept, and some were dropped.
+pub enum SignalEvent {
+    /// A signal that matches arrived.
+    Signal(WatchedSignal),
+    /// The queue was full, and signals were dropped.
     Lost {
-        /// How many.
+        /// The number of dropped signals.
         count: u64,
     },
 }
 
-/// A signal that came.
+/// A signal that arrived.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct HeardSignal {
-    /// When it was taken, in microseconds since 1970: more digits would not survive in JSON.
+#[cfg_attr(feature = "schema", schemars(rename = "HeardSignal"))]
+pub struct WatchedSignal {
+    /// When the signal was received, in microseconds since 1970. Nanoseconds would exceed the
+    /// precision of numbers in JavaScript.
     pub at_us: u64,
-    /// The unique name of its sender.
+    /// The unique name of the sender.
     pub sender: String,
-    /// The object.
+    /// The path of the object.
     pub path: String,
-    /// The interface.
+    /// The interface of the signal.
     pub interface: String,
-    /// The signal.
+    /// The name of the signal.
     pub member: String,
-    /// What it carries.
+    /// The arguments, or why they could not be decoded.
     #[serde(flatten)]
-    pub carried: Carried,
-    /// The descriptors that came along, in the order of their places. They are closed again.
+    pub body: SignalBody,
+    /// The file descriptors of the signal, in order of their indexes. They are already closed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub descriptors: Vec<Descriptor>,
 }
 
-/// What a signal carries.
+/// The arguments of a signal, if they could be decoded.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Carried {
-    /// Its arguments.
+pub enum SignalBody {
+    /// The arguments of the signal.
     Arguments(Vec<TypedValue>),
-    /// Nothing that is read, and why.
+    /// Why the arguments could not be decoded.
     Failure(InspectorFailure),
 }
 
 impl Inspector {
-    /// Watches the signals of an object from now on. If the service has a well-known name, it is
-    /// whoever owns that at the time. Nothing is started for it.
+    /// Watches the signals of an object from now on. If `service` is a well-known name, the watch
+    /// follows its current owner. No service is started.
     ///
     /// # Errors
     ///
-    /// If a name is none, or the bus does not take the match rule.
+    /// If a name is invalid, or the bus rejects the match rule.
     pub fn watch(&self, service: &str, path: &str) -> Result<ObjectWatch, InspectorFailure> {
         let path: ObjectPath<'_> = path.into_name()?;
         self.subscribe(service, &format!("path='{path}'"))
     }
 
-    /// Watches from now on which objects a service adds and removes: `InterfacesAdded` and
-    /// `InterfacesRemoved`, of whichever of its objects manages the others.
+    /// Watches which objects a service adds and removes from now on: the signals `InterfacesAdded`
+    /// and `InterfacesRemoved` of all its object managers.
     ///
     /// # Errors
     ///
-    /// As of [`watch`](Self::watch).
+    /// Like [`watch`](Self::watch).
     pub fn watch_objects(&self, service: &str) -> Result<ObjectWatch, InspectorFailure> {
         self.subscribe(service, "interface='org.freedesktop.DBus.ObjectManager'")
     }
 
-    /// Watches from now on which names get another owner, or none, and which become activatable:
-    /// the signals of the bus itself.
+    /// Watches the signals of the bus itself from now on: changes of owners and of activatable
+    /// names.
     ///
     /// # Errors
     ///
-    /// As of [`watch`](Self::watch).
+    /// Like [`watch`](Self::watch).
     pub fn watch_names(&self) -> Result<ObjectWatch, InspectorFailure> {
         self.watch("org.freedesktop.DBus", "/org/freedesktop/DBus")
     }
 
-    /// Watches from now on who owns a name.
+    /// Watches the owner of one name from now on.
     ///
     /// # Errors
     ///
-    /// As of [`watch`](Self::watch).
+    /// Like [`watch`](Self::watch).
     pub fn watch_name(&self, name: &str) -> Result<ObjectWatch, InspectorFailure> {
         let name: BusName<'_> = name.into_name()?;
-        let of = format!(
+        let terms = format!(
             "path='/org/freedesktop/DBus',interface='org.freedesktop.DBus',\
              member='NameOwnerChanged',arg0='{name}'"
         );
-        self.subscribe("org.freedesktop.DBus", &of)
+        self.subscribe("org.freedesktop.DBus", &terms)
     }
 
-    /// Watches from now on one signal of an object, of anybody's if no service is told.
+    /// Watches one signal of an object from now on. Without `service`, any sender matches.
     ///
     /// # Errors
     ///
-    /// As of [`watch`](Self::watch).
+    /// Like [`watch`](Self::watch).
     pub fn watch_signal(
         &self,
         service: Option<&str>,
@@ -126,17 +129,18 @@ impl Inspector {
         let path: ObjectPath<'_> = path.into_name()?;
         let interface: InterfaceName<'_> = interface.into_name()?;
         let member: MemberName<'_> = member.into_name()?;
-        let of = format!("path='{path}',interface='{interface}',member='{member}'");
+        let terms = format!("path='{path}',interface='{interface}',member='{member}'");
         match service {
-            Some(service) => self.subscribe(service, &of),
-            None => self.subscribe_to(&format!("type='signal',{of}")),
+            Some(service) => self.subscribe(service, &terms),
+            None => self.subscribe_to(&format!("type='signal',{terms}")),
         }
     }
 
-    /// Returns when the bus has the rule, so what is asked afterwards is not older than what is heard.
-    fn subscribe(&self, sender: &str, of: &str) -> Result<ObjectWatch, InspectorFailure> {
+    /// Returns when the bus has added the rule: a later request cannot return a state older than
+    /// the first signal.
+    fn subscribe(&self, sender: &str, terms: &str) -> Result<ObjectWatch, InspectorFailure> {
         let sender: BusName<'_> = sender.into_name()?;
-        self.subscribe_to(&format!("type='signal',sender='{sender}',{of}"))
+        self.subscribe_to(&format!("type='signal',sender='{sender}',{terms}"))
     }
 
     fn subscribe_to(&self, rule: &str) -> Result<ObjectWatch, InspectorFailure> {
@@ -146,38 +150,39 @@ impl Inspector {
 }
 
 impl ObjectWatch {
-    /// Waits for the next signal, for at most `timeout`, or for ever; `None` when none came.
+    /// Waits for the next event for at most `timeout`, or without a limit. Returns `None` if the
+    /// timeout passed.
     ///
     /// # Errors
     ///
     /// If the connection has ended.
-    pub fn next(&self, timeout: Option<Duration>) -> Result<Option<Heard>, InspectorFailure> {
-        heard(self.subscription.next(timeout))
+    pub fn next(&self, timeout: Option<Duration>) -> Result<Option<SignalEvent>, InspectorFailure> {
+        event(self.subscription.next(timeout))
     }
 
-    /// The next signal, if it is there already. This is for programs that wait in
-    /// [`process`](client::Connection::process) or in a loop of their own.
+    /// Returns the next event if it has already arrived. This is for programs that wait in
+    /// [`process`](client::Connection::process) or in their own event loop.
     ///
     /// # Errors
     ///
-    /// As of [`next`](Self::next).
-    pub fn poll(&self) -> Result<Option<Heard>, InspectorFailure> {
-        heard(self.subscription.poll())
+    /// Like [`next`](Self::next).
+    pub fn poll(&self) -> Result<Option<SignalEvent>, InspectorFailure> {
+        event(self.subscription.poll())
     }
 }
 
-fn heard(
+fn event(
     found: Result<Option<ReceivedMessage>, SubscriptionError>,
-) -> Result<Option<Heard>, InspectorFailure> {
+) -> Result<Option<SignalEvent>, InspectorFailure> {
     match found {
-        Ok(Some(signal)) => Ok(Some(Heard::Signal(HeardSignal::read(&signal)))),
+        Ok(Some(signal)) => Ok(Some(SignalEvent::Signal(WatchedSignal::read(&signal)))),
         Ok(None) => Ok(None),
-        Err(SubscriptionError::Lost { count }) => Ok(Some(Heard::Lost { count })),
+        Err(SubscriptionError::Lost { count }) => Ok(Some(SignalEvent::Lost { count })),
         Err(SubscriptionError::Disconnected(ended)) => Err(InspectorFailure::Disconnected(ended)),
     }
 }
 
-impl HeardSignal {
+impl WatchedSignal {
     fn read(signal: &ReceivedMessage) -> Self {
         let text = |field: Option<&str>| field.unwrap_or_default().to_owned();
         Self {
@@ -186,13 +191,13 @@ impl HeardSignal {
             path: text(signal.path()),
             interface: text(signal.interface()),
             member: text(signal.member()),
-            carried: Carried::read(signal).unwrap_or_else(Carried::Failure),
+            body: SignalBody::read(signal).unwrap_or_else(SignalBody::Failure),
             descriptors: signal.descriptors().iter().map(descriptor).collect(),
         }
     }
 }
 
-impl Carried {
+impl SignalBody {
     fn read(signal: &ReceivedMessage) -> Result<Self, InspectorFailure> {
         check_len(signal)?;
         Ok(Self::Arguments(values(signal)?))

@@ -1,13 +1,13 @@
-//! Values as JSON with their types, and back.
+//! Tests of the JSON form of D-Bus values.
 
 use inspector::TypedValue;
 use inspector::json::{Json, example, read_arguments, read_value};
 use wire::body::Value;
 use wire::signature::Signature;
 
-/// The JSON of the value that is read from `given`.
-fn through(signature: &str, given: &str) -> String {
-    let given: Json = serde_json::from_str(given).expect("it is JSON");
+/// Decodes JSON and encodes the value again, or returns the error.
+fn round_trip(signature: &str, given: &str) -> String {
+    let given: Json = serde_json::from_str(given).expect("valid JSON");
     match read_value(signature, &given) {
         Ok(value) => data_of(&TypedValue(value), signature),
         Err(error) => error.to_string(),
@@ -15,14 +15,16 @@ fn through(signature: &str, given: &str) -> String {
 }
 
 fn data_of(value: &TypedValue, signature: &str) -> String {
-    let text = serde_json::to_string(value).expect("it has no map with strange keys");
+    let text = serde_json::to_string(value).expect("JSON");
     let start = format!(r#"{{"type":"{signature}","data":"#);
-    let data = text.strip_prefix(&start).unwrap_or_else(|| panic!("{text} is no {signature}"));
+    let data = text
+        .strip_prefix(&start)
+        .unwrap_or_else(|| panic!("{text} does not have the type {signature}"));
     data.strip_suffix('}').expect("an object").to_owned()
 }
 
 #[test]
-fn what_is_written_is_read_again() {
+fn json_of_every_type_survives_a_round_trip() {
     for (signature, data) in [
         ("y", "0"),
         ("y", "255"),
@@ -67,11 +69,11 @@ fn what_is_written_is_read_again() {
         ("a{dg}", r#"[["NaN","s"]]"#),
         ("aa{oa{sv}}", r#"[[["/a",[]]]]"#),
     ] {
-        assert_eq!(through(signature, data), data, "{signature}");
+        assert_eq!(round_trip(signature, data), data, "{signature}");
     }
 }
 
-/// Readers of JSON that hurry take the next double but one.
+/// Fast parsers of JSON may round to a neighboring double.
 #[test]
 fn doubles_keep_their_last_bit() {
     let mut bits = 0x0123_4567_89ab_cdef_u64;
@@ -80,14 +82,14 @@ fn doubles_keep_their_last_bit() {
         let number = f64::from_bits(bits);
         if number.is_finite() {
             let text = data_of(&TypedValue(Value::Double(number)), "d");
-            let given = serde_json::from_str(&text).expect("it is JSON");
+            let given = serde_json::from_str(&text).expect("valid JSON");
             assert_eq!(read_value("d", &given), Ok(Value::Double(number)), "{text}");
         }
     }
 }
 
 #[test]
-fn what_people_write_is_read() {
+fn alternative_json_forms_are_accepted() {
     for (signature, given, data) in [
         ("x", "-7", r#""-7""#),
         ("t", "18446744073709551615", r#""18446744073709551615""#),
@@ -99,12 +101,12 @@ fn what_people_write_is_read() {
         ("a{ds}", r#"{"1.5":"b","NaN":"c"}"#, r#"[[1.5,"b"],["NaN","c"]]"#),
         ("v", r#"{"data":1,"type":"u"}"#, r#"{"type":"u","data":1}"#),
     ] {
-        assert_eq!(through(signature, given), data, "{signature}");
+        assert_eq!(round_trip(signature, given), data, "{signature}");
     }
 }
 
 #[test]
-fn what_does_not_fit_is_told() {
+fn json_that_does_not_match_the_signature_is_rejected() {
     for (signature, given, error) in [
         ("y", "256", "argument 1 must be a whole number from 0 to 255 (y), but is 256; example: 7"),
         (
@@ -203,41 +205,41 @@ fn what_does_not_fit_is_told() {
         ("z", "7", "\"z\" is not a valid signature: a byte is not a type code (at byte 0)"),
         ("ss", "7", "too few arguments for signature \"ss\": expected 2, got 1"),
     ] {
-        assert_eq!(through(signature, given), error, "{signature}");
+        assert_eq!(round_trip(signature, given), error, "{signature}");
     }
 }
 
 #[test]
-fn the_wrong_one_of_several_arguments_is_named() {
+fn argument_errors_have_the_number_of_the_argument() {
     let given = ["a".into(), 7.into(), "c".into()];
-    let error = read_arguments("sss", &given).expect_err("7 is no text");
+    let error = read_arguments("sss", &given).expect_err("7 is not a string");
     assert_eq!(error.argument(), Some(2));
-    let error = read_arguments("s", &given).expect_err("it is one");
+    let error = read_arguments("s", &given).expect_err("too many arguments");
     assert_eq!(error.argument(), None);
     assert_eq!(error.to_string(), "too many arguments for signature \"s\": expected 1, got 3");
 }
 
 #[test]
-fn what_was_given_is_cut_at_a_character() {
+fn long_values_in_errors_are_cut_at_a_character_boundary() {
     let given = Json::from("ü".repeat(1000));
-    let error = read_value("u", &given).expect_err("it is a text").to_string();
+    let error = read_value("u", &given).expect_err("not a number").to_string();
     assert!(error.contains("ü…;"), "{error}");
     assert!(error.len() < 200, "{error}");
 }
 
 #[test]
-fn containers_end_where_those_of_messages_end() {
+fn nested_containers_have_the_depth_limit_of_messages() {
     let nested = |levels| {
         let innermost = serde_json::json!({"type": "y", "data": 1});
         (1..levels).fold(innermost, |inside, _| serde_json::json!({"type": "v", "data": inside}))
     };
     assert!(read_value("v", &nested(64)).is_ok());
-    let error = read_value("v", &nested(65)).expect_err("it is too deep").to_string();
+    let error = read_value("v", &nested(65)).expect_err("nested too deeply").to_string();
     assert!(error.ends_with("more than 64 containers are nested"), "{error}");
 }
 
 #[test]
-fn examples_are_of_their_types() {
+fn example_values_match_their_signatures() {
     for types in [
         "y",
         "b",
@@ -265,11 +267,11 @@ fn examples_are_of_their_types() {
         let kind = Signature::new(types).expect("a signature").single().expect("one type");
         let example = example(kind);
         let read = read_value(types, &example);
-        assert!(read.is_ok(), "{example} is no {types}: {read:?}");
+        assert!(read.is_ok(), "{example} does not have the type {types}: {read:?}");
     }
 }
 
 #[test]
-fn descriptors_are_shown() {
+fn descriptors_have_a_json_form() {
     assert_eq!(data_of(&TypedValue(Value::UnixFd(3)), "h"), "3");
 }

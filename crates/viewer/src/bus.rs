@@ -19,7 +19,7 @@ use inspector::names::Name;
 use inspector::object::{InspectedObject, PropertyReading};
 use inspector::tree::Tree;
 use inspector::{
-    ArgumentError, Inspector, InspectorFailure, Manner, MethodName, ObjectCall, PropertyName,
+    ArgumentError, CallSettings, Inspector, InspectorFailure, MethodName, ObjectCall, PropertyName,
     TreeOptions,
 };
 use recorder::BusPlace;
@@ -78,7 +78,7 @@ pub(crate) enum BusRequest {
         value: Json,
         /// Options of the call.
         #[serde(default)]
-        manner: Manner,
+        manner: CallSettings,
     },
     /// Call a method of an object.
     Call {
@@ -86,7 +86,7 @@ pub(crate) enum BusRequest {
         call: ObjectCall,
         /// Options of the call.
         #[serde(default)]
-        manner: Manner,
+        manner: CallSettings,
     },
     /// Parse arguments from a GVariant text. This sends nothing to the bus.
     Read {
@@ -374,7 +374,7 @@ impl BusRequest {
                 BusAnswer::Object(object)
             }
             Self::Get { property } => BusAnswer::Get(with_types(
-                inspector.get(&property, &Manner::default())?,
+                inspector.get(&property, &CallSettings::default())?,
                 &mut types,
             )),
             Self::Set { property, signature, value, manner } => {

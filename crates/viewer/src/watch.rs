@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use analyst::value_type::TypeTable;
 use axum::body::Bytes;
-use inspector::watch::Carried;
-use inspector::{Heard, Inspector, InspectorFailure, ObjectWatch};
+use inspector::watch::SignalBody;
+use inspector::{Inspector, InspectorFailure, ObjectWatch, SignalEvent};
 use recorder::BusPlace;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc::Sender;
@@ -71,7 +71,7 @@ pub(crate) enum WatchEvent {
         /// The subscription that matched the signal.
         of: WatchKind,
         /// The signal, or the number of lost signals.
-        what: Heard,
+        what: SignalEvent,
     },
 }
 
@@ -144,8 +144,8 @@ impl WatchEvent {
     /// All types that the event mentions.
     fn types(&self) -> TypeTable {
         let mut types = TypeTable::default();
-        if let Self::Heard { what: Heard::Signal(signal), .. } = self
-            && let Carried::Arguments(values) = &signal.carried
+        if let Self::Heard { what: SignalEvent::Signal(signal), .. } = self
+            && let SignalBody::Arguments(values) = &signal.body
         {
             values.iter().for_each(|value| types.add_value(&value.0));
         }

@@ -7,7 +7,7 @@ use std::fmt;
 use capture::text::visible::printable;
 use clap::Args;
 use client::{ConnectError, Connection};
-use inspector::{Inspector, InspectorPatience};
+use inspector::{Inspector, InspectorTimeouts};
 use recorder::BusPlace;
 
 /// The options that select one bus.
@@ -52,8 +52,8 @@ impl BusChoice {
     }
 
     /// Connects to the selected bus, to inspect it with these timeouts.
-    pub(crate) fn inspector(&self, patience: InspectorPatience) -> Result<Inspector, Unreachable> {
-        Ok(Inspector::with_patience(self.connect()?, patience))
+    pub(crate) fn inspector(&self, patience: InspectorTimeouts) -> Result<Inspector, Unreachable> {
+        Ok(Inspector::with_timeouts(self.connect()?, patience))
     }
 }
 

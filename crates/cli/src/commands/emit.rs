@@ -2,7 +2,7 @@
 
 use capture::show::shell_word;
 use clap::{Args, ValueEnum};
-use inspector::{InspectorPatience, SignalName};
+use inspector::{InspectorTimeouts, SignalName};
 use notation::guess::{FirstWord, has_type, is_like_signature};
 use wire::names::{InterfaceName, MemberName};
 
@@ -75,7 +75,7 @@ impl Emit {
             signal: named.signal.to_owned(),
             destination: self.destination.clone(),
         };
-        Ok(self.bus.inspector(InspectorPatience::default())?.broadcast(&signal, load)?)
+        Ok(self.bus.inspector(InspectorTimeouts::default())?.broadcast(&signal, load)?)
     }
 }
 

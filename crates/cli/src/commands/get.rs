@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use inspector::introspection::Interface;
-use inspector::{Inspector, Manner, ObjectCallOutcome, PropertyName, ReplyExpectation};
+use inspector::{CallSettings, Inspector, ObjectCallOutcome, PropertyName, ReplyExpectation};
 
 use crate::bus_choice::BusChoice;
 use crate::poke::error::PokeError;
@@ -62,7 +62,7 @@ impl GetArgs {
         inspector: &Inspector,
         object: &AskedObject<'_>,
         named: NamedMember<'_>,
-        manner: &Manner,
+        manner: &CallSettings,
     ) -> Result<ExitCode, PokeError> {
         let property = name(object, named)?;
         let answer = inspector.get(&property, &object.in_time(manner))?;

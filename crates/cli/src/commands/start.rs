@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use inspector::{
-    Inspector, InspectorFailure, InspectorPatience, Manner, MethodName, ObjectCallOutcome,
+    CallSettings, Inspector, InspectorFailure, InspectorTimeouts, MethodName, ObjectCallOutcome,
     Starting, TypedValue,
 };
 use wire::body::Value;
@@ -31,7 +31,7 @@ pub(crate) struct StartArgs {
 impl StartArgs {
     /// Starts the service, and prints whether it was already running.
     pub(crate) fn run(&self) -> Result<ExitCode, PokeError> {
-        let inspector = self.bus.inspector(InspectorPatience::default())?;
+        let inspector = self.bus.inspector(InspectorTimeouts::default())?;
         Ok(print(match start(&inspector, &self.name, self.timeout)? {
             Started::Now => "started\n",
             Started::Before => "runs already\n",
@@ -61,7 +61,8 @@ pub(super) fn start(
         method: "StartServiceByName".to_owned(),
     };
     let timeout_ms = u64::try_from(patience.as_millis()).unwrap_or(u64::MAX).max(1);
-    let manner = Manner { timeout_ms, starting: Starting::Allowed, ..Manner::default() };
+    let manner =
+        CallSettings { timeout_ms, starting: Starting::Allowed, ..CallSettings::default() };
     let arguments = vec![Value::from(name), Value::Uint32(0)];
     match inspector.invoke(&method, arguments.into(), &manner)?.outcome {
         // The bus looks for a service file first, so it also refuses for a service that runs
@@ -84,7 +85,7 @@ pub(super) fn start(
 /// Returns true if the name has an owner; the name of the bus itself always has one.
 pub(super) fn is_owned(inspector: &Inspector, name: &str) -> Result<bool, InspectorFailure> {
     let found = inspector.name(name)?;
-    Ok(found.is_some_and(|found| found.owner.is_some() || found.who.is_some()))
+    Ok(found.is_some_and(|found| found.owner.is_some() || found.owner_process.is_some()))
 }
 
 /// The default timeout.

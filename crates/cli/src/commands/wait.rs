@@ -6,7 +6,8 @@ use std::time::Duration;
 use clap::Args;
 use inspector::introspection::Argument;
 use inspector::{
-    Carried, Heard, HeardSignal, Inspector, InspectorPatience, Manner, ObjectWatch, Starting,
+    CallSettings, Inspector, InspectorTimeouts, ObjectWatch, SignalBody, SignalEvent, Starting,
+    WatchedSignal,
 };
 use sys::clock::monotonic;
 
@@ -50,9 +51,9 @@ impl WaitArgs {
             _ => awaited(&self.words)?,
         };
         let deadline = self.timeout().map(|timeout| monotonic() + timeout);
-        let usual = InspectorPatience::default();
-        let answer = self.timeout().map_or(usual.answer, |timeout| usual.answer.min(timeout));
-        let inspector = self.bus.inspector(InspectorPatience { answer, ..usual })?;
+        let usual = InspectorTimeouts::default();
+        let answer = self.timeout().map_or(usual.reply, |timeout| usual.reply.min(timeout));
+        let inspector = self.bus.inspector(InspectorTimeouts { reply: answer, ..usual })?;
         match awaited {
             Awaited::Name(name) => self.name(&inspector, name, deadline),
             Awaited::Signal { service, path, interface, member } => {
@@ -87,25 +88,25 @@ impl WaitArgs {
         deadline: Option<Duration>,
     ) -> Result<ExitCode, PokeError> {
         loop {
-            let Heard::Signal(signal) = self.next(watch, deadline)? else { continue };
-            return match &signal.carried {
-                Carried::Arguments(values) => {
+            let SignalEvent::Signal(signal) = self.next(watch, deadline)? else { continue };
+            return match &signal.body {
+                SignalBody::Arguments(values) => {
                     let what = ShownKind::Signal { names: &self.names(inspector, &signal) };
                     let shown = ShownValues { values, what, descriptors: &signal.descriptors };
                     Ok(self.shown.print(&shown))
                 }
-                Carried::Failure(failure) => Err(failure.clone().into()),
+                SignalBody::Failure(failure) => Err(failure.clone().into()),
             };
         }
     }
 
     /// The names of the arguments of a signal, if the output shows them and the object describes
     /// them.
-    fn names(&self, inspector: &Inspector, signal: &HeardSignal) -> Vec<Argument> {
+    fn names(&self, inspector: &Inspector, signal: &WatchedSignal) -> Vec<Argument> {
         if !self.shown.has_names() {
             return Vec::new();
         }
-        let manner = Manner { starting: Starting::Never, ..Manner::default() };
+        let manner = CallSettings { starting: Starting::Never, ..CallSettings::default() };
         let told = inspector.introspection(&signal.sender, &signal.path, &manner).ok();
         let told = told.as_ref().and_then(|told| told.interface(&signal.interface));
         let mut signals = told.into_iter().flat_map(|one| &one.signals);
@@ -113,7 +114,11 @@ impl WaitArgs {
         told.map(|one| one.arguments.clone()).unwrap_or_default()
     }
 
-    fn next(&self, watch: &ObjectWatch, deadline: Option<Duration>) -> Result<Heard, PokeError> {
+    fn next(
+        &self,
+        watch: &ObjectWatch,
+        deadline: Option<Duration>,
+    ) -> Result<SignalEvent, PokeError> {
         let left = deadline.map(|deadline| deadline.saturating_sub(monotonic()));
         watch.next(left)?.ok_or_else(|| {
             let words = match self.words.as_slice() {

@@ -8,7 +8,7 @@ use capture::Capture;
 use capture::lint::LintRule;
 use capture::query::complete;
 use clap::{Args as _, Command, FromArgMatches as _};
-use inspector::{Inspector, InspectorPatience};
+use inspector::{Inspector, InspectorTimeouts};
 use recorder::BusPlace;
 use wire::address::{AddressList, Transport};
 
@@ -66,7 +66,7 @@ fn place(standing: &LinePosition<'_>) -> Option<BusPlace> {
 
 fn answer(place: &BusPlace, question: &BusQuestion, written: &str) -> Vec<Offer> {
     let Ok(connection) = place.connect() else { return Vec::new() };
-    let inspector = Inspector::with_patience(connection, PATIENCE);
+    let inspector = Inspector::with_timeouts(connection, PATIENCE);
     match question {
         BusQuestion::Name(which) => names::offers(&inspector, *which, written),
         BusQuestion::Path { service } => {
@@ -102,8 +102,8 @@ const ASKING_MAX: Duration = Duration::from_secs(1);
 
 /// The longest way is to ask for names, then for objects, then for those below them; each time there
 /// can be one that keeps silent.
-const PATIENCE: InspectorPatience =
-    InspectorPatience { answer: Duration::from_millis(250), whole: Duration::from_millis(250) };
+const PATIENCE: InspectorTimeouts =
+    InspectorTimeouts { reply: Duration::from_millis(250), total: Duration::from_millis(250) };
 
 /// After this no more is asked than the next objects.
 const GOING_DOWN_MAX: Duration = Duration::from_millis(450);

@@ -34,7 +34,7 @@ pub(super) fn running(inspector: &Inspector) -> Vec<String> {
 }
 
 fn about(name: &Name) -> String {
-    let Some(who) = &name.who else {
+    let Some(who) = &name.owner_process else {
         return String::from(if name.is_activatable { "can be started" } else { "" });
     };
     let comm = who.process.comm.clone().unwrap_or_default();

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use clap::{ArgAction, Args};
-use inspector::{Authorization, Inspector, InspectorPatience, Manner, ReplyExpectation, Starting};
+use inspector::{
+    Authorization, CallSettings, Inspector, InspectorTimeouts, ReplyExpectation, Starting,
+};
 
 use crate::amount::{self, OutOfPlace};
 use crate::bus_choice::{BusChoice, Unreachable};
@@ -28,8 +30,8 @@ pub(crate) struct MannerOptions {
 
 impl MannerOptions {
     /// The options in the form that the inspector expects.
-    pub(crate) fn manner(&self, reply: ReplyExpectation) -> Manner {
-        Manner {
+    pub(crate) fn manner(&self, reply: ReplyExpectation) -> CallSettings {
+        CallSettings {
             timeout_ms: u64::try_from(self.timeout.as_millis()).unwrap_or(u64::MAX).max(1),
             starting: if self.auto_start { Starting::Allowed } else { Starting::Never },
             reply,
@@ -46,11 +48,11 @@ impl MannerOptions {
     }
 
     /// The timeouts for requests that need several replies.
-    pub(crate) fn patience(&self) -> InspectorPatience {
-        let usual = InspectorPatience::default();
-        InspectorPatience {
-            answer: usual.answer.min(self.timeout),
-            whole: usual.whole.min(self.timeout),
+    pub(crate) fn patience(&self) -> InspectorTimeouts {
+        let usual = InspectorTimeouts::default();
+        InspectorTimeouts {
+            reply: usual.reply.min(self.timeout),
+            total: usual.total.min(self.timeout),
         }
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use capture::text::nearest::nearest;
 use capture::text::visible::printable;
 use inspector::introspection::{Argument, Interface, Introspection, Method};
-use inspector::{Inspector, InspectorFailure, InspectorPatience, Manner, TreeOptions};
+use inspector::{CallSettings, Inspector, InspectorFailure, InspectorTimeouts, TreeOptions};
 use notation::guess::is_like_signature;
 use sys::clock::monotonic;
 use wire::names::MemberName;
@@ -110,11 +110,11 @@ impl<'a> AskedObject<'a> {
         inspector: &Inspector,
         service: &'a str,
         path: &'a str,
-        manner: &Manner,
+        manner: &CallSettings,
     ) -> Result<Self, PokeError> {
         let mut object = Self::unasked(service, path, manner.timeout());
         // What it is asked for wants its time, too.
-        let half = Manner { timeout_ms: (manner.timeout_ms / 2).max(1), ..manner.clone() };
+        let half = CallSettings { timeout_ms: (manner.timeout_ms / 2).max(1), ..manner.clone() };
         match inspector.introspection(service, path, &half) {
             Ok(told) => object.told = told,
             Err(failure) if is_hopeless(&failure) => {
@@ -132,10 +132,10 @@ impl<'a> AskedObject<'a> {
     }
 
     /// The manner with the time that is left.
-    pub(crate) fn in_time(&self, manner: &Manner) -> Manner {
+    pub(crate) fn in_time(&self, manner: &CallSettings) -> CallSettings {
         let left = self.deadline.saturating_sub(monotonic());
         let timeout_ms = u64::try_from(left.as_millis()).unwrap_or(u64::MAX).max(1);
-        Manner { timeout_ms, ..manner.clone() }
+        CallSettings { timeout_ms, ..manner.clone() }
     }
 
     /// The same, if it tells what it has.
@@ -290,12 +290,12 @@ fn names(inspector: &Inspector) -> impl Iterator<Item = String> + use<> {
 }
 
 fn paths(inspector: &Inspector, service: &str) -> impl Iterator<Item = String> + use<> {
-    let patience = InspectorPatience { answer: SUGGESTING, whole: SUGGESTING };
-    let options = TreeOptions { patience, nodes: PATHS_MAX, ..TreeOptions::default() };
+    let patience = InspectorTimeouts { reply: SUGGESTING, total: SUGGESTING };
+    let options = TreeOptions { timeouts: patience, nodes: PATHS_MAX, ..TreeOptions::default() };
     let tree = inspector.tree(service, &options).ok();
     let nodes = tree.into_iter().flat_map(|tree| tree.nodes);
     let has_something = |told: &inspector::NodeContent| matches!(told, inspector::NodeContent::Interfaces(names) if !names.is_empty());
-    nodes.filter(move |node| has_something(&node.told)).map(|node| node.path)
+    nodes.filter(move |node| has_something(&node.content)).map(|node| node.path)
 }
 
 /// Whether every object has this interface.

@@ -18,9 +18,9 @@ pub(crate) enum Check {
     Exact,
     /// Figures may differ: see [`crate::comparison`].
     Varies,
-    /// The commands need something that a test does not have: the reason.
+    /// The block is not run, because tests lack something that it needs: the reason.
     NotRun(String),
-    /// The block does not follow the rules: why.
+    /// The block does not follow the rules: the violated rule.
     Malformed(String),
 }
 
@@ -41,14 +41,15 @@ impl ConsoleBlock {
     }
 }
 
-/// What the comment in front of a block begins with.
+/// The start of the comment in front of a block.
 const MARK: &str = "<!-- test:";
 
 /// The prompt of a command, and of each further line of it.
 const PROMPT: &str = "$ ";
 const FURTHER_PROMPT: &str = "> ";
 
-/// The programs that a block may run, apart from `echo $?`, which shows the exit status of the command before.
+/// The programs that a block may run. In addition, `echo $?` shows the exit status of the previous
+/// command.
 const PROGRAMS: [&str; 7] = [
     "diligence",
     "diligence-bus",
@@ -155,7 +156,7 @@ fn with_commands<'a>(
     block
 }
 
-/// True if the command is one that a block may run: it may follow assignments to variables.
+/// Returns true if a block may run the command. Variable assignments may precede the program.
 fn is_known(command: &str) -> bool {
     let is_assignment = |word: &&str| {
         word.split_once('=').is_some_and(|(name, _)| {

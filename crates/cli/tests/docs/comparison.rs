@@ -67,7 +67,7 @@ fn without_end(mut lines: Vec<&str>) -> Vec<&str> {
     lines
 }
 
-/// True if the lines are the same apart from their figures.
+/// Returns true if the lines are the same apart from their figures.
 fn is_alike(shown: &str, printed: &str) -> bool {
     let words = |line| str::split_whitespace(line).map(str::to_owned).collect::<Vec<_>>();
     let (shown, printed) = (words(shown), words(printed));
@@ -79,14 +79,14 @@ fn is_alike(shown: &str, printed: &str) -> bool {
     shown == printed
 }
 
-/// True for a word with digits. `p95` is a heading.
+/// Returns true for a word with digits, except for headings such as `p95`.
 fn is_figure(word: &str) -> bool {
     let is_heading =
         word.strip_prefix('p').is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
     !is_heading && word.contains(|char: char| char.is_ascii_digit())
 }
 
-/// The word with `#` for each number.
+/// Replaces each number in a word with `#`.
 fn masked(word: &str) -> String {
     let mut masked = String::new();
     for char in word.chars() {

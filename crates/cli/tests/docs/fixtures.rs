@@ -138,7 +138,7 @@ fn session() -> TestRecording {
     ended(recording)
 }
 
-/// The bus measured every phase of these messages.
+/// Records messages for which the bus measured every phase.
 fn traced() -> TestRecording {
     let mut recording = recorded();
     recording
@@ -158,7 +158,7 @@ fn traced() -> TestRecording {
     ended(recording)
 }
 
-/// Six callers wait until the service that they call has started.
+/// Records six callers that wait until the called service has started.
 fn start_of_backup(recording: &mut TestRecording) {
     let start = Fact::Starting { name: BACKUP.into(), by: Some(":1.10".into()) };
     let what = "/org/example/Backup org.freedesktop.DBus.Introspectable.Introspect";
@@ -184,7 +184,7 @@ fn start_of_backup(recording: &mut TestRecording) {
     }
 }
 
-/// Thirty searches that take so many milliseconds each, a little more or less.
+/// Records thirty searches that take `millis` each, plus up to 2 ms.
 fn searches(millis: i64) -> TestRecording {
     let mut recording = recorded();
     recording

@@ -38,7 +38,7 @@ fn main() -> ExitCode {
 /// The pages whose blocks are run, relative to the root, sorted.
 fn pages() -> Vec<PathBuf> {
     let mut pages = vec![PathBuf::from("README.md"), PathBuf::from("CONTRIBUTING.md")];
-    let folder = fs::read_dir(Path::new(ROOT).join("docs")).expect("there is a folder docs");
+    let folder = fs::read_dir(Path::new(ROOT).join("docs")).expect("the folder docs exists");
     for entry in folder {
         let name = entry.expect("the folder can be read").file_name();
         if Path::new(&name).extension().is_some_and(|extension| extension == "md") {

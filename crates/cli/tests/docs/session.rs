@@ -18,13 +18,13 @@ use crate::blocks::{ConsoleBlock, ShownCommand};
 use crate::comparison::{OMITTED, compare};
 use crate::{ROOT, fixtures};
 
-/// The program whose output is compared.
+/// The path of the program under test.
 const PROGRAM: &str = env!("CARGO_BIN_EXE_diligence");
 
-/// How long the commands of a block may take, on a busy machine.
+/// Time limit for the commands of a block, on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Stands before the exit status of a command in the output. No program prints it.
+/// Precedes the exit status of a command in the output. No program prints this character.
 const SEPARATOR: char = '\u{1e}';
 
 /// Runs the commands in one shell, and compares the output of each with the page.
@@ -60,13 +60,14 @@ pub(crate) fn run(block: &ConsoleBlock) -> Result<(), String> {
     Ok(())
 }
 
-/// What the writer of a block whose output differs can do.
+/// Advice for the author of a block whose output differs.
 const CLASSES: &str = "If that is right, change the page. If figures differ each time, put the line \
     <!-- test: output varies --> in front of the block. If it cannot be run in a test, \
     <!-- test: not run, REASON -->. A line ... stands for omitted lines. DILIGENCE_BLESS=1 writes outputs without such \
     lines into the page.";
 
-/// With `DILIGENCE_BLESS=1`, writes what the command printed into the page. The page must show the whole output.
+/// If `DILIGENCE_BLESS=1` is set, writes the output of the command into the page. The page must
+/// show the whole output.
 fn is_blessed(block: &ConsoleBlock, command: &ShownCommand, printed: &str) -> bool {
     static PAGES: Mutex<()> = Mutex::new(());
     let is_wanted = env::var_os("DILIGENCE_BLESS").is_some_and(|value| value == "1");
@@ -88,7 +89,8 @@ fn is_blessed(block: &ConsoleBlock, command: &ShownCommand, printed: &str) -> bo
     is_there
 }
 
-/// The script that runs all commands. Each keeps the exit status of the one before as `$?`.
+/// Returns the script that runs all commands. `$?` in a command is the exit status of the previous
+/// one.
 fn script(block: &ConsoleBlock) -> String {
     let mut script = String::from("exec 2>&1\n");
     for command in &block.commands {
@@ -98,7 +100,7 @@ fn script(block: &ConsoleBlock) -> String {
     script
 }
 
-/// A folder with recordings and a running bus. Both end with it.
+/// A folder with recordings and a running bus, both of which end on drop.
 struct DocSession {
     folder: PathBuf,
     bus: Child,
@@ -137,7 +139,7 @@ impl DocSession {
             sleep(Duration::from_millis(10));
             is_late = started.elapsed() > TIMEOUT;
         }
-        // Ends what the script left in the background, too. The group may have no process any more.
+        // Kills background processes of the script, too. The process group may be empty already.
         let group = i32::try_from(shell.id()).ok().and_then(Pid::from_raw).expect("a process");
         let _ = rustix::process::kill_process_group(group, Signal::KILL);
         shell.wait()?;
@@ -173,7 +175,7 @@ fn start_bus(folder: &Path) -> io::Result<Child> {
     let mut bus = bus.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
     // Connections are accepted once the address is printed.
     let mut address = String::new();
-    BufReader::new(bus.stdout.take().expect("it is piped")).read_line(&mut address)?;
+    BufReader::new(bus.stdout.take().expect("a pipe")).read_line(&mut address)?;
     match address.is_empty() {
         true => Err(io::Error::other("the bus did not start")),
         false => Ok(bus),
@@ -197,7 +199,7 @@ fn command(program: &Path, folder: &Path) -> Command {
     ] {
         command.env_remove(name);
     }
-    let path = env::var("PATH").expect("there is a PATH");
+    let path = env::var("PATH").expect("PATH is set");
     command
         .env("PATH", format!("{}:{path}", folder.join("bin").display()))
         .env("HOME", folder)

@@ -1,4 +1,4 @@
-//! Running the program, and looking after the processes that it starts.
+//! Starts the program, and observes its child processes.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// The program under test.
+/// The path of the program under test.
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_diligence");
 
-/// What takes longer has failed. The machine may be busy with other tests.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+/// Deadline of each wait. It is long because other tests may keep the machine busy.
+pub(crate) const WAIT_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A folder in which the program puts its directories; gone with the test.
+/// A temporary directory for the program's runtime files. It is removed on drop.
 pub(crate) struct ProcessFolder(PathBuf);
 
 impl ProcessFolder {
@@ -34,7 +34,7 @@ impl ProcessFolder {
         &self.0
     }
 
-    /// The program, with nothing on its standard input, and its outputs in pipes.
+    /// Returns a command for the program, with an empty standard input and piped outputs.
     pub(crate) fn diligence(&self, words: &[&str]) -> Command {
         let mut command = Command::new(PROGRAM);
         command.args(words).env("XDG_RUNTIME_DIR", &self.0);
@@ -42,9 +42,9 @@ impl ProcessFolder {
         command
     }
 
-    /// How many directories of private buses are in it.
+    /// Returns the number of private bus directories in the folder.
     pub(crate) fn buses(&self) -> usize {
-        let entries = fs::read_dir(&self.0).expect("the folder is ours").flatten();
+        let entries = fs::read_dir(&self.0).expect("a writable folder").flatten();
         entries
             .filter(|entry| entry.file_name().to_string_lossy().starts_with("diligence-"))
             .count()
@@ -57,7 +57,7 @@ impl Drop for ProcessFolder {
     }
 }
 
-/// A process that is killed, if need be, when the test is over.
+/// A child process that is killed on drop.
 pub(crate) struct RunningProcess(pub(crate) Child);
 
 impl RunningProcess {
@@ -69,23 +69,23 @@ impl RunningProcess {
         self.0.id()
     }
 
-    /// The lines of its standard output, read by a thread.
+    /// Starts a thread that reads the lines of standard output.
     pub(crate) fn lines(&mut self) -> ProcessLines {
-        ProcessLines::of(self.0.stdout.take().expect("it is a pipe, and was not taken"))
+        ProcessLines::of(self.0.stdout.take().expect("a pipe that was not taken before"))
     }
 
     pub(crate) fn signal(&self, signal: Signal) {
         send(self.pid(), signal);
     }
 
-    /// Waits for its end.
+    /// Waits until the process exits.
     pub(crate) fn status(&mut self) -> ExitStatus {
         let mut status = None;
         wait_until("the program ends", || {
-            status = self.0.try_wait().expect("it is our child");
+            status = self.0.try_wait().expect("a child process");
             status.is_some()
         });
-        status.expect("it was waited for")
+        status.expect("the process exited")
     }
 }
 
@@ -96,7 +96,7 @@ impl Drop for RunningProcess {
     }
 }
 
-/// Lines that come from somewhere.
+/// Lines that a thread reads from a stream.
 pub(crate) struct ProcessLines(Receiver<String>);
 
 impl ProcessLines {
@@ -109,9 +109,9 @@ impl ProcessLines {
         Self(receiver)
     }
 
-    /// Waits for a line that is looked for; others are skipped.
+    /// Waits for a line for which `wanted` is true, and skips others.
     pub(crate) fn find(&self, what: &str, wanted: impl Fn(&str) -> bool) -> String {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + WAIT_TIMEOUT;
         let mut seen = Vec::new();
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -128,10 +128,10 @@ impl ProcessLines {
 
 pub(crate) fn send(pid: u32, signal: Signal) {
     let pid = Pid::from_raw(pid.cast_signed()).expect("the number of a process");
-    kill_process(pid, signal).expect("the process is there");
+    kill_process(pid, signal).expect("a running process");
 }
 
-/// The children of a process, with their command lines.
+/// Returns the children of a process, with their command lines.
 pub(crate) fn children_of(parent: u32) -> Vec<(u32, String)> {
     let processes = fs::read_dir("/proc").expect("proc(5) is mounted");
     let pids = processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
@@ -140,13 +140,13 @@ pub(crate) fn children_of(parent: u32) -> Vec<(u32, String)> {
         .collect()
 }
 
-/// Whether a process is there, and has not ended.
+/// Returns true if a process exists and is not a zombie.
 pub(crate) fn is_alive(pid: u32) -> bool {
     matches!(stat(pid), Some((state, _)) if state != "Z")
 }
 
 pub(crate) fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + WAIT_TIMEOUT;
     while !done() {
         assert!(Instant::now() < deadline, "waited too long until {what}");
         thread::sleep(Duration::from_millis(10));
@@ -157,7 +157,7 @@ fn parent_of(pid: u32) -> Option<u32> {
     stat(pid)?.1.parse().ok()
 }
 
-/// State and parent (proc(5)): the fields behind the name, which is in parentheses.
+/// Returns the state and the parent from `/proc/PID/stat`: the fields after the parentheses.
 fn stat(pid: u32) -> Option<(String, String)> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let mut fields = text.rsplit_once(')')?.1.split_whitespace().map(str::to_owned);

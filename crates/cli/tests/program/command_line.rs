@@ -1,4 +1,5 @@
-//! The words of the command line: which command runs, what is printed where, the exit status.
+//! Tests of the command lines of both programs: which command runs, the output stream of each text,
+//! and the exit status.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -23,50 +24,62 @@ fn run(command: &mut Command) -> ProgramOutput {
     }
 }
 
-/// Where a text has to be.
+/// The output stream on which a text is expected.
 #[derive(Clone, Copy)]
-enum On {
+enum ExpectedStream {
     Stdout(&'static str),
     Stderr(&'static str),
 }
 
-fn check(command: &mut Command, code: i32, wanted: On) {
+fn check(command: &mut Command, code: i32, wanted: ExpectedStream) {
     let printed = run(command);
     let ProgramOutput { stdout, stderr, .. } = &printed;
     assert_eq!(printed.code, code, "{command:?}: {stdout}{stderr}");
     let (empty, full, part) = match wanted {
-        On::Stdout(part) => (stderr, stdout, part),
-        On::Stderr(part) => (stdout, stderr, part),
+        ExpectedStream::Stdout(part) => (stderr, stdout, part),
+        ExpectedStream::Stderr(part) => (stdout, stderr, part),
     };
     assert_eq!(empty, "", "{command:?}");
     assert!(full.contains(part) && full.ends_with('\n'), "{command:?}: {full}");
 }
 
 #[test]
-fn the_name_decides_what_the_daemon_is() {
+fn the_daemon_is_dbus_daemon_if_called_by_that_name() {
     let folder = ProgramFolder::new();
     let check =
         |words: &[&str], code, wanted| check(folder.dbus_daemon().args(words), code, wanted);
-    check(&["--version"], 0, On::Stdout("Diligence Message Bus Daemon "));
-    check(&["--introspect"], 0, On::Stdout("<interface name=\"org.freedesktop.DBus\">"));
-    check(&["--help"], 1, On::Stderr("dbus-daemon [--version] [--session] [--system] "));
-    check(&["bus"], 1, On::Stderr("There is no option \"bus\". The options are:\ndbus-daemon ["));
-    check(&[], 1, On::Stderr("No configuration file specified.\ndbus-daemon ["));
-    check(&["--config-file=/none"], 1, On::Stderr("]: Failed to start message bus: "));
+    check(&["--version"], 0, ExpectedStream::Stdout("Diligence Message Bus Daemon "));
+    check(
+        &["--introspect"],
+        0,
+        ExpectedStream::Stdout("<interface name=\"org.freedesktop.DBus\">"),
+    );
+    check(
+        &["--help"],
+        1,
+        ExpectedStream::Stderr("dbus-daemon [--version] [--session] [--system] "),
+    );
+    check(
+        &["bus"],
+        1,
+        ExpectedStream::Stderr("There is no option \"bus\". The options are:\ndbus-daemon ["),
+    );
+    check(&[], 1, ExpectedStream::Stderr("No configuration file specified.\ndbus-daemon ["));
+    check(&["--config-file=/none"], 1, ExpectedStream::Stderr("]: Failed to start message bus: "));
 }
 
 #[test]
-fn the_daemon_explains_itself_by_its_own_name() {
+fn the_daemon_has_its_own_help_if_called_diligence_bus() {
     let folder = ProgramFolder::new();
     let check =
         |words: &[&str], code, wanted| check(folder.diligence_bus().args(words), code, wanted);
-    check(&["--help"], 0, On::Stdout("Usage: diligence-bus (--session"));
-    check(&["--bogus"], 1, On::Stderr("The options are:\ndiligence-bus [--version] "));
-    check(&["--config-file=/none"], 1, On::Stderr("diligence["));
+    check(&["--help"], 0, ExpectedStream::Stdout("Usage: diligence-bus (--session"));
+    check(&["--bogus"], 1, ExpectedStream::Stderr("The options are:\ndiligence-bus [--version] "));
+    check(&["--config-file=/none"], 1, ExpectedStream::Stderr("diligence["));
 }
 
 #[test]
-fn the_daemon_is_executed_in_the_same_process() {
+fn bus_executes_the_daemon_in_the_same_process() {
     let folder = ProgramFolder::new();
     let config = folder.config("");
     let mut command = folder.diligence();
@@ -74,22 +87,22 @@ fn the_daemon_is_executed_in_the_same_process() {
     let mut running = SpawnedProgram::start(&mut command);
     assert_eq!(running.line(), running.id().to_string());
     let process = format!("/proc/{}", running.id());
-    let program = fs::read_link(format!("{process}/exe")).expect("it runs");
-    assert_eq!(program, fs::canonicalize(daemon()).expect("it is there"));
-    let words = fs::read_to_string(format!("{process}/cmdline")).expect("it runs");
+    let program = fs::read_link(format!("{process}/exe")).expect("a running process");
+    assert_eq!(program, fs::canonicalize(daemon()).expect("the file exists"));
+    let words = fs::read_to_string(format!("{process}/cmdline")).expect("a running process");
     assert!(words.starts_with("diligence bus\0--print-pid\0"), "{words:?}");
     assert!(running.end(Signal::TERM).status.success());
 }
 
 #[test]
-fn the_daemon_is_found_in_path_and_missed_with_a_hint() {
+fn the_daemon_is_found_in_path_or_reported_as_missing() {
     let folder = ProgramFolder::new();
     let alone = folder.join("diligence");
-    fs::copy(folder.diligence().get_program(), &alone).expect("the folder is ours");
+    fs::copy(folder.diligence().get_program(), &alone).expect("a writable folder");
     let run_with =
         |path: &str, words: &[&str]| run(folder.program(&alone).env("PATH", path).args(words));
     let place = folder.join("bin");
-    fs::create_dir(&place).expect("the folder is ours");
+    fs::create_dir(&place).expect("a writable folder");
     let path = place.display().to_string();
     for words in [&["bus", "--session"][..], &["run", "true"], &["up"]] {
         let printed = run_with(&path, words);
@@ -101,7 +114,7 @@ fn the_daemon_is_found_in_path_and_missed_with_a_hint() {
         );
         assert!(printed.stderr.contains(&expected), "{words:?}: {}", printed.stderr);
     }
-    symlink(daemon(), place.join("diligence-bus")).expect("the folder is ours");
+    symlink(daemon(), place.join("diligence-bus")).expect("a writable folder");
     let printed = run_with(&path, &["bus", "--version"]);
     assert_eq!(printed.code, 0, "{}", printed.stderr);
     assert!(printed.stdout.starts_with("Diligence Message Bus Daemon "), "{}", printed.stdout);
@@ -111,34 +124,34 @@ fn the_daemon_is_found_in_path_and_missed_with_a_hint() {
 }
 
 #[test]
-fn commands_of_diligence() {
+fn diligence_prints_help_versions_and_usage_errors() {
     let folder = ProgramFolder::new();
     let check = |words: &[&str], code, wanted| check(folder.diligence().args(words), code, wanted);
-    check(&["--version"], 0, On::Stdout("diligence "));
-    check(&["--help"], 0, On::Stdout("Usage: diligence <COMMAND>"));
-    check(&["help", "bus"], 0, On::Stdout("--print-address[=<DESCRIPTOR>]"));
-    check(&[], 2, On::Stderr("Usage: diligence <COMMAND>"));
-    check(&["frobnicate"], 2, On::Stderr("unrecognized subcommand 'frobnicate'"));
-    check(&["--session"], 2, On::Stderr("unexpected argument '--session'"));
-    check(&["generate", "man"], 2, On::Stderr("<DIRECTORY>"));
+    check(&["--version"], 0, ExpectedStream::Stdout("diligence "));
+    check(&["--help"], 0, ExpectedStream::Stdout("Usage: diligence <COMMAND>"));
+    check(&["help", "bus"], 0, ExpectedStream::Stdout("--print-address[=<DESCRIPTOR>]"));
+    check(&[], 2, ExpectedStream::Stderr("Usage: diligence <COMMAND>"));
+    check(&["frobnicate"], 2, ExpectedStream::Stderr("unrecognized subcommand 'frobnicate'"));
+    check(&["--session"], 2, ExpectedStream::Stderr("unexpected argument '--session'"));
+    check(&["generate", "man"], 2, ExpectedStream::Stderr("<DIRECTORY>"));
 }
 
 #[test]
-fn bus_is_dbus_daemon_for_people() {
+fn bus_has_the_options_of_dbus_daemon() {
     let folder = ProgramFolder::new();
     let bus = |words: &[&str], code, wanted| {
         check(folder.diligence().arg("bus").args(words), code, wanted);
     };
-    bus(&["--help"], 0, On::Stdout("Usage: diligence bus (--session"));
-    bus(&["-h"], 0, On::Stdout("--print-pid[=<DESCRIPTOR>]"));
-    bus(&["--version", "--bogus"], 0, On::Stdout("Diligence Message Bus Daemon "));
-    bus(&["--introspect"], 0, On::Stdout("</node>\n"));
+    bus(&["--help"], 0, ExpectedStream::Stdout("Usage: diligence bus (--session"));
+    bus(&["-h"], 0, ExpectedStream::Stdout("--print-pid[=<DESCRIPTOR>]"));
+    bus(&["--version", "--bogus"], 0, ExpectedStream::Stdout("Diligence Message Bus Daemon "));
+    bus(&["--introspect"], 0, ExpectedStream::Stdout("</node>\n"));
     bus(
         &["--bogus"],
         1,
-        On::Stderr("There is no option \"--bogus\". The options are:\ndiligence bus ["),
+        ExpectedStream::Stderr("There is no option \"--bogus\". The options are:\ndiligence bus ["),
     );
-    bus(&["--config-file", "/none"], 1, On::Stderr("diligence["));
+    bus(&["--config-file", "/none"], 1, ExpectedStream::Stderr("diligence["));
 }
 
 #[test]
@@ -151,7 +164,7 @@ fn the_version_is_the_last_word_of_the_first_line_of_four() {
 }
 
 #[test]
-fn a_reader_that_leaves_is_no_failure() {
+fn a_closed_standard_output_is_not_a_failure() {
     let folder = ProgramFolder::new();
     for words in [&["bus", "--introspect"][..], &["bus", "--help"], &["--help"]] {
         let mut child = folder
@@ -162,7 +175,7 @@ fn a_reader_that_leaves_is_no_failure() {
             .spawn()
             .expect("the program exists");
         drop(child.stdout.take());
-        let output = child.wait_with_output().expect("it is our child");
+        let output = child.wait_with_output().expect("a child process");
         assert!(output.status.success(), "{words:?}");
         assert_eq!(text(&output.stderr), "", "{words:?}");
     }
@@ -186,7 +199,7 @@ fn manual_pages_and_completions_are_written() {
     let page = fs::read_to_string(folder.join("man/diligence-bus.1")).expect("written above");
     assert!(page.contains("systemd\\-activation"), "the options of the bus are described: {page}");
     let blocked = folder.join("file");
-    fs::write(&blocked, "").expect("the folder is ours");
+    fs::write(&blocked, "").expect("a writable folder");
     let printed = run(folder.diligence().args(["generate", "man"]).arg(&blocked));
     assert_eq!(printed.code, 1);
     assert!(printed.stderr.starts_with("diligence: cannot write to "), "{}", printed.stderr);

@@ -1,15 +1,15 @@
-//! What may come next on a command line, as the program tells it to shells.
+//! Tests of the completions that the program offers to shells.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixListener;
 use std::time::{Duration, Instant};
 
-use crate::lamp::{HOSTILE, LAMP, LampBus, PATIENCE, SILENT, SLEEPER};
+use crate::lamp::{HOSTILE, LAMP, LampBus, SILENT, SLEEPER, WAIT_TIMEOUT};
 use crate::support::{ProgramFolder, eventually, text};
 
 impl LampBus {
-    /// What may stand in the place of the last of these words: as zsh is told, without what it is.
+    /// Returns the completions of the last word, in the form for zsh and without descriptions.
     fn offered(&self, line: &str) -> Vec<String> {
         let words: Vec<_> = line.split(' ').collect();
         let output = self.ask(&self.bus.address, "zsh", &words);
@@ -27,10 +27,11 @@ impl LampBus {
         printed.lines().map(offer).collect()
     }
 
-    /// The same, looked for again while the machine is too busy for the limit.
+    /// Checks the completions of the last word, and retries while the machine is too busy for the
+    /// time limit.
     fn check(&self, line: &str, expected: &[&str]) {
         let line = &line.replace("LAMP", LAMP).replace("OBJECT", "/org/example/lamp_1");
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + WAIT_TIMEOUT;
         loop {
             let mut found = self.offered(line);
             found.sort_unstable();
@@ -43,9 +44,9 @@ impl LampBus {
         }
     }
 
-    /// What of these stands in the place of the last word, and what does not.
+    /// Checks that some words are offered for the last word and others are not.
     fn check_some(&self, line: &str, expected: &[&str], unwanted: &[&str]) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + WAIT_TIMEOUT;
         loop {
             let found = self.offered(line);
             let has = |word: &&&str| found.iter().any(|found| found == **word);
@@ -60,12 +61,12 @@ impl LampBus {
 }
 
 #[test]
-fn the_bus_is_asked_for_what_a_word_names() {
+fn names_paths_and_members_are_completed_from_the_bus() {
     let stage = LampBus::new();
     let interface = "org.example.Lamp1";
     let full = "org.example.Lamp1.Switch";
     for (line, expected) in [
-        // Paths, a step at a time; where there is one way it is gone.
+        // Paths, one level at a time. A level with a single child is completed at once.
         ("call LAMP ", &["/org/example/lamp_1", "/org/example/lamp_1/+"][..]),
         ("call LAMP /", &["/org/example/lamp_1", "/org/example/lamp_1/+"]),
         ("call LAMP /org/ex", &["/org/example/lamp_1", "/org/example/lamp_1/+"]),
@@ -74,7 +75,7 @@ fn the_bus_is_asked_for_what_a_word_names() {
         ("set LAMP OBJECT/bulbs/b", &["OBJECT/bulbs/b"]),
         ("introspect LAMP OBJECT/x", &[]),
         ("call LAMP x", &[]),
-        // Members of the kind that is wanted, in all spellings.
+        // Members of the required kind, in all spellings.
         ("call LAMP OBJECT ", &[interface, TIMER, INTROSPECTABLE, "Switch", "Begin"]),
         (
             "call LAMP OBJECT Introspect",
@@ -105,21 +106,21 @@ fn the_bus_is_asked_for_what_a_word_names() {
         ("wait LAMP OBJECT ", &[interface]),
         ("wait LAMP OBJECT org.example.Lamp1 ", &["Switched"]),
         ("introspect LAMP OBJECT ", &[interface, TIMER, INTROSPECTABLE, "org.example.Bare"]),
-        // Of whom it is not said: any that runs.
+        // Without a service: the objects and members of any running service.
         ("emit /org/example/lamp_1/b", &["OBJECT/bulbs/a", "OBJECT/bulbs/b"]),
         ("wait OBJECT org.example.Lamp1.Switched ", &[]),
         ("emit OBJECT org.example.Lamp1 Switched ", &["true", "false"]),
         ("wait OBJECT ", &[interface]),
         ("wait OBJECT org.example.Lamp1 ", &["Switched"]),
         ("emit OBJECT org.example.Lamp1.", &[interface, "org.example.Lamp1.Switched"]),
-        // Arguments that are true or false.
+        // Boolean arguments and boolean property values.
         ("call LAMP OBJECT org.example.Lamp1 Switch ", &["true", "false"]),
         ("call LAMP OBJECT org.example.Lamp1.Switch ", &["true", "false"]),
         ("call LAMP OBJECT Switch bs ", &["true", "false"]),
         ("call LAMP OBJECT Switch true ", &[]),
         ("set LAMP OBJECT On ", &["true", "false"]),
         ("set LAMP OBJECT Secret ", &[]),
-        // Options stand anywhere, and some stand for words.
+        // Options may stand anywhere, and some replace positional words.
         ("call --timeout 5s LAMP -v OBJECT org.example.Lamp1 ", &["Switch", "Blink"]),
         ("call -t 5s LAMP --json=short OBJECT org.example.Lamp1 ", &["Switch", "Blink"]),
         ("call --dest LAMP --object-path OBJECT/bu", &["OBJECT/bulbs/a", "OBJECT/bulbs/b"]),
@@ -136,14 +137,14 @@ fn the_bus_is_asked_for_what_a_word_names() {
             ],
         ),
         ("call --dest LAMP OBJECT --method org.example.Lamp1.Switch ", &["true", "false"]),
-        // Who can be started.
+        // Activatable names, for commands that start a service.
         ("start ", &[SLEEPER]),
         ("wait x --activate=", &["--activate=org.example.Sleeper"]),
-        // Nobody is started, and so nothing is known.
+        // No service is started, so there are no completions.
         ("call org.example.Sleeper ", &[]),
         ("call org.example.Sleeper / ", &[]),
         ("call not..a-name /", &[]),
-        // The bus is the one that the line chooses.
+        // The command line chooses the bus.
         ("call --address unix:path=/nowhere ", &[]),
         ("call --address=nonsense ", &[]),
         ("call --system --session ", &[]),
@@ -229,26 +230,26 @@ fn completions_of_options_need_no_bus() {
 }
 
 #[test]
-fn nobody_makes_a_shell_wait_or_do_something() {
+fn completion_neither_blocks_nor_has_side_effects() {
     let stage = LampBus::new();
     stage.check(&format!("call {HOSTILE} /"), &["/", "/good"]);
     stage.check(&format!("call {HOSTILE} / "), &["a.b", "Good"]);
-    // What an argument is called is a part of one line.
+    // The name of an argument stays within a single line.
     eventually("two lines", || {
         let output = stage.ask(&stage.bus.address, "zsh", &["call", HOSTILE, "/", ""]);
         (text(&output.stdout).lines().count() == 2).then_some(())
     });
-    // A service that keeps silent, a bus that does, and one behind a program.
-    let listener = UnixListener::bind(stage.folder.join("dead")).expect("the folder is ours");
+    // A service that does not reply, a bus that does not reply, and a bus behind a command.
+    let listener = UnixListener::bind(stage.folder.join("dead")).expect("a writable folder");
     let dead = format!("unix:path={}", stage.folder.join("dead").display());
     let own = stage.bus.address.as_str();
     let ran = stage.folder.join("ran");
     let programs = stage.folder.inside("programs");
     for name in ["ssh", "setpriv"] {
         let script = format!("#!/bin/sh\ntouch {}\n", ran.display());
-        fs::write(programs.join(name), script).expect("the folder is ours");
+        fs::write(programs.join(name), script).expect("a writable folder");
         let executable = fs::Permissions::from_mode(0o755);
-        fs::set_permissions(programs.join(name), executable).expect("it is ours");
+        fs::set_permissions(programs.join(name), executable).expect("a writable folder");
     }
     let behind = format!("unixexec:path={}", programs.join("ssh").display());
     for (address, words) in [

@@ -1,9 +1,9 @@
-//! How often messages are copied and validated: what `stats` says of recordings of our bus, beside what
-//! strace(1) counts, and of dbus-daemon, by the model.
+//! The copies and validations of messages in `stats`, compared with the system calls that strace(1)
+//! counts on our bus, and with the model for dbus-daemon.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::time::Duration;
 
@@ -13,16 +13,16 @@ use client::wire::names::{InterfaceName, MemberName, ObjectPath};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::recorder::{end, start};
+use crate::recorder::{end_after, start};
 use crate::support::{ProgramFolder, SpawnedProgram, text};
 
 const RECIPIENTS: usize = 3;
 const SIGNALS: usize = 100;
 
-/// The bytes that a process reads from and writes to sockets, counted by strace.
+/// Counts the bytes that a process reads from and writes to sockets, with strace.
 struct SocketBytes {
     strace: Child,
-    /// strace ends if it cannot write its remarks.
+    /// strace exits if it cannot write its remarks, so the pipe stays open.
     _remarks: BufReader<ChildStderr>,
     table: PathBuf,
 }
@@ -33,19 +33,19 @@ impl SocketBytes {
         let mut command = Command::new("strace");
         command.args(["-f", "-e", "trace=recvmsg,recvfrom,sendmsg,sendto", "-o"]).arg(&table);
         command.args(["-p", &process.to_string()]).stderr(Stdio::piped());
-        let mut strace = command.spawn().expect("strace is there");
+        let mut strace = command.spawn().expect("strace is installed");
         let mut line = String::new();
-        let mut remarks = BufReader::new(strace.stderr.take().expect("it was asked for"));
+        let mut remarks = BufReader::new(strace.stderr.take().expect("a pipe"));
         remarks.read_line(&mut line).expect("strace says that it is attached");
         assert!(line.contains("attached"), "{line}");
         Self { strace, _remarks: remarks, table }
     }
 
-    /// Bytes that were received, and that were sent.
+    /// Ends strace, and returns the number of bytes received and sent.
     fn end(mut self) -> [u64; 2] {
-        kill_process(Pid::from_child(&self.strace), Signal::INT).expect("it is ours");
-        self.strace.wait().expect("it ends");
-        let lines = fs::read_to_string(&self.table).expect("it has written");
+        kill_process(Pid::from_child(&self.strace), Signal::INT).expect("a child process");
+        self.strace.wait().expect("strace exits");
+        let lines = fs::read_to_string(&self.table).expect("the output of strace");
         ["recv", "send"].map(|call| {
             let bytes = |line: &str| {
                 let (call_text, result) = line.rsplit_once(" = ")?;
@@ -58,7 +58,7 @@ impl SocketBytes {
     }
 }
 
-/// Sends signals of this many bytes to listeners, and waits until all have come.
+/// Sends signals with this many bytes, and waits until all listeners have received each.
 fn send(address: &str, size: usize) {
     let listeners: Vec<_> = (0..RECIPIENTS)
         .map(|_| {
@@ -91,17 +91,17 @@ fn stats(folder: &ProgramFolder, query: &str) -> Value {
 
 fn record(folder: &ProgramFolder, address: &str, size: usize) {
     let file = folder.join("copies.pcapng");
-    let recorder = start(folder, address, Path::new(&file), &[]);
+    let recorder = start(folder, address, &file, &[]);
     send(address, size);
-    assert!(end(recorder).status.success());
+    assert!(end_after(recorder, &file, "Copied", SIGNALS).status.success());
 }
 
-fn close(what: &str, found: f64, expected: f64, tolerance: f64) {
+fn assert_close(what: &str, found: f64, expected: f64, tolerance: f64) {
     assert!((found / expected - 1.0).abs() <= tolerance, "{what}: {found}, expected {expected}");
 }
 
 #[test]
-fn copies_of_our_bus_are_those_that_strace_counts() {
+fn copies_of_our_bus_match_the_counts_of_strace() {
     for size in [100, 20_000] {
         let folder = ProgramFolder::new();
         let mut command = folder.dbus_daemon();
@@ -121,27 +121,27 @@ fn copies_of_our_bus_are_those_that_strace_counts() {
         let measured = &copies["measured"];
         let number =
             |key: &str| measured[key].as_f64().unwrap_or_else(|| panic!("{key}: {copies}"));
-        // Before the recording begins, connections log in and the recorder asks for its trace.
+        // Connections authenticate and the recorder requests its trace before the recording begins.
         let start = (4_000 / size) as f64 / 100.0;
-        close("received", number("bytes"), received as f64, 0.05 + start);
-        close("sent", number("written_bytes"), sent as f64, 0.05 + start);
+        assert_close("received", number("bytes"), received as f64, 0.05 + start);
+        assert_close("sent", number("written_bytes"), sent as f64, 0.05 + start);
         assert!(number("validated_messages") <= number("messages"), "{copies}");
-        close("validations", number("validations_per_message"), 1.0, 0.001);
-        // A body of 20,000 bytes stays where it was read until it is written.
+        assert_close("validations", number("validations_per_message"), 1.0, 0.001);
+        // The bus writes a body of 20,000 bytes from the buffer into which it was read.
         let (received, sent, copied) =
             (number("bytes"), number("written_bytes"), number("copied_bytes"));
         let marshalled = received + number("own_bytes");
         let all = marshalled + 2.0 * (received + sent) + copied;
-        close("copies", number("copies_per_message"), all / marshalled, 0.001);
+        assert_close("copies", number("copies_per_message"), all / marshalled, 0.001);
         let model = 4.0 * received + number("own_bytes") + 2.0 * sent;
-        close("model", number("model_copies_per_message"), model / marshalled, 0.001);
+        assert_close("model", number("model_copies_per_message"), model / marshalled, 0.001);
         let most = if size == 100 { 3.0 } else { 0.2 };
         assert!(copied / sent < most, "{size}: {copies}");
     }
 }
 
 #[test]
-fn copies_of_dbus_daemon_are_those_of_the_model() {
+fn copies_of_dbus_daemon_match_the_model() {
     let folder = ProgramFolder::new();
     let mut command = Command::new("dbus-daemon");
     command.args(["--nofork", "--print-address=1", "--config-file"]);
@@ -156,7 +156,8 @@ fn copies_of_dbus_daemon_are_those_of_the_model() {
     let model = &copies["model"];
     assert_eq!(model["copies_per_message"], 4.0 + 2.0 * RECIPIENTS as f64, "{copies}");
     assert_eq!(model["validations_per_message"], 1.0 + 2.0 * RECIPIENTS as f64, "{copies}");
-    // A call to the bus is copied 4 times, its reply, which the bus puts together, 1 + 2 times.
+    // dbus-daemon copies a call to the bus 4 times. Its reply, which the bus builds, is copied 1 +
+    // 2 times.
     let copies = &stats(&folder, "member:Hello")["copies"];
     let calls = copies["messages"].as_u64().expect("a number") / 2;
     assert_eq!(copies["deliveries"], calls, "{copies}");

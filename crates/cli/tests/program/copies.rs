@@ -1,4 +1,4 @@
-//! What was recorded of the demonstration, written again: whole, and without what was said.
+//! Complete and redacted copies of a recording of the demo programs.
 
 use std::path::Path;
 
@@ -22,11 +22,12 @@ fn record(folder: &ProgramFolder, address: &str) -> Capture {
 
 fn copy(capture: &Capture, bodies: Bodies) -> Vec<u8> {
     let mut file = Vec::new();
-    capture.write(&mut file, bodies).expect("memory takes all");
+    capture.write(&mut file, bodies).expect("writing to memory succeeds");
     file
 }
 
-/// What a redacted recording may say: names, and what is known of processes and objects.
+/// Returns the texts that a redacted recording may contain: names, rules, and descriptions of
+/// processes and objects.
 fn names(capture: &Capture) -> String {
     let strings = capture.strings();
     let texts = strings.ids().map(|id| strings.get(id).to_owned());
@@ -41,7 +42,7 @@ fn names(capture: &Capture) -> String {
 }
 
 #[test]
-fn the_demonstration_can_be_passed_on() {
+fn redacted_copies_of_a_recording_contain_no_message_texts() {
     let folder = ProgramFolder::new();
     let (_bus, address) = demo(&folder);
     let capture = record(&folder, &address);

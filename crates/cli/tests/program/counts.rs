@@ -1,4 +1,4 @@
-//! All commands count the same messages of a recording: those that would be there without the recorder.
+//! All commands count the same messages of a recording, without the recorder's own.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use testkit::recording::TestRecording;
 use crate::scene::run;
 use crate::support::ProgramFolder;
 
-/// Messages of programs in the recording, and those from and to the recorder.
+/// Messages of programs in the recording, and messages from and to the recorder.
 const TRAFFIC: usize = 5;
 const OF_RECORDER: usize = 4;
 
@@ -26,7 +26,7 @@ fn recorded() -> ProgramFolder {
     }
     recording.signal(":1.6", "/ org.example.Mail.Changed", &());
     let folder = ProgramFolder::new();
-    fs::write(folder.join("it.pcapng"), recording.pcapng()).expect("the folder is ours");
+    fs::write(folder.join("it.pcapng"), recording.pcapng()).expect("a writable folder");
     let file = Capture::open(&folder.join("it.pcapng")).expect("a recording");
     assert_eq!(file.len(), TRAFFIC + OF_RECORDER);
     folder
@@ -58,7 +58,7 @@ fn commands_agree_on_the_number_of_messages() {
 }
 
 #[test]
-fn a_term_shows_the_messages_of_the_recorder() {
+fn messages_of_the_recorder_are_shown_by_a_query() {
     let folder = recorded();
     for (query, expected) in [
         ("is:recorder", OF_RECORDER),
@@ -72,7 +72,7 @@ fn a_term_shows_the_messages_of_the_recorder() {
 }
 
 #[test]
-fn a_whole_recording_is_saved_whole_and_pcap_has_what_is_shown() {
+fn pcapng_exports_include_messages_of_the_recorder_and_pcap_exports_do_not() {
     let folder = recorded();
     for (line, file, messages) in [
         ("export it.pcapng --format pcapng -o all.pcapng", "all.pcapng", TRAFFIC + OF_RECORDER),

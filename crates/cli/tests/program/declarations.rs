@@ -1,4 +1,4 @@
-//! `diligence introspect --format=gdbus`, `--recurse` and `--only-properties`, beside gdbus.
+//! Compares `diligence introspect --format=gdbus`, `--recurse` and `--only-properties` with gdbus.
 
 use std::process::{Command, Output};
 use std::sync::{Arc, Mutex, mpsc};
@@ -6,7 +6,7 @@ use std::thread;
 
 use client::{Connection, NameFlags};
 
-use crate::everything::{EVERYTHING, ExitHealth, OBJECT, serve};
+use crate::everything::{EVERYTHING, OBJECT, ServiceFault, serve};
 use crate::recorder::OurBus;
 use crate::support::{ProgramFolder, text};
 
@@ -22,14 +22,14 @@ impl DeclaredService {
         Self { folder, bus }
     }
 
-    fn ours(&self, words: &[&str]) -> Output {
+    fn diligence(&self, words: &[&str]) -> Output {
         let mut command = self.folder.diligence();
         command.arg("introspect").args(words).args(["--address", &self.bus.address]);
         command.env("LC_ALL", "C.UTF-8").output().expect("the program exists")
     }
 
-    fn told(&self, words: &[&str]) -> String {
-        let output = self.ours(words);
+    fn stdout_of(&self, words: &[&str]) -> String {
+        let output = self.diligence(words);
         assert!(output.status.success(), "{words:?}: {}", text(&output.stderr));
         text(&output.stdout)
     }
@@ -42,7 +42,7 @@ impl DeclaredService {
         text(&output.stdout)
     }
 
-    /// Whether both print the same: all of it, the properties, and the document.
+    /// Checks that diligence and gdbus print the same object: in full, its properties, and as XML.
     fn assert_same(&self, name: &str, path: &str) {
         let object = ["--dest", name, "--object-path", path];
         for (options, format) in [
@@ -55,86 +55,87 @@ impl DeclaredService {
             let words = [&object[..], options].concat();
             let expected = self.gdbus(&words);
             assert_ne!(expected, "");
-            // In the words of gdbus, and in those of busctl.
-            assert_eq!(self.told(&[&words, format].concat()), expected, "{words:?}");
+            // The same object in the arguments of gdbus, and in the arguments of busctl.
+            assert_eq!(self.stdout_of(&[&words, format].concat()), expected, "{words:?}");
             let words = [&[name, path][..], options, format].concat();
-            assert_eq!(self.told(&words), expected, "{words:?}");
+            assert_eq!(self.stdout_of(&words), expected, "{words:?}");
         }
     }
 }
 
 #[test]
-fn declarations_are_those_of_gdbus() {
+fn declarations_match_gdbus() {
     let stage = DeclaredService::new();
-    serve(&stage.bus.address, "com.example.Everything", ExitHealth::Well);
+    serve(&stage.bus.address, "com.example.Everything", ServiceFault::None);
     stage.assert_same("com.example.Everything", OBJECT);
     stage.assert_same("com.example.Everything", "/com");
     stage.assert_same("org.freedesktop.DBus", "/");
     stage.assert_same("org.freedesktop.DBus", "/org/freedesktop/DBus");
 }
 
-/// What is said of members and arguments, and objects that a document has inside.
+/// Annotations of members and arguments, and objects within introspection data.
 #[test]
-fn annotations_and_objects_inside_are_told_as_gdbus_tells_them() {
+fn annotations_and_nested_objects_match_gdbus() {
     let stage = DeclaredService::new();
     let (address, asked) = (&stage.bus.address, Arc::default());
-    serve_document(address, INSIDE, &asked);
+    serve_document(address, NESTED, &asked);
     stage.assert_same(NAME, "/");
 }
 
 #[test]
-fn what_cannot_be_read_is_told_beside() {
+fn unreadable_objects_are_reported_on_standard_error() {
     let stage = DeclaredService::new();
-    serve(&stage.bus.address, "com.example.Broken", ExitHealth::Broken);
+    serve(&stage.bus.address, "com.example.Broken", ServiceFault::Broken);
     let words = ["com.example.Broken", "/", "--recurse", "--only-properties"];
-    let output = stage.ours(&words);
+    let output = stage.diligence(&words);
     assert!(output.status.success());
-    let (told, beside) = (text(&output.stdout), text(&output.stderr));
-    assert!(told.contains("      readonly d Double;\n"), "{told}");
-    assert!(told.contains("      readonly t LongU = 18446744073709551615;\n"), "{told}");
+    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+    assert!(stdout.contains("      readonly d Double;\n"), "{stdout}");
+    assert!(stdout.contains("      readonly t LongU = 18446744073709551615;\n"), "{stdout}");
     for expected in [
         "diligence introspect: /odd of com.example.Broken: com.example.Error.Refused: not for you\n",
         "diligence introspect: com.example.Everything1.Double of /com/example/Everything: \
          com.example.Error.Refused: it is broken\n",
     ] {
-        assert!(beside.contains(expected), "{beside}");
+        assert!(stderr.contains(expected), "{stderr}");
     }
 }
 
 #[test]
-fn objects_below_are_told_to_programs_and_as_tables() {
+fn objects_below_are_printed_as_json_and_tables() {
     let stage = DeclaredService::new();
-    serve(&stage.bus.address, "com.example.Everything", ExitHealth::Well);
+    serve(&stage.bus.address, "com.example.Everything", ServiceFault::None);
     let name = "com.example.Everything";
-    let json = stage.told(&[name, "/", "--recurse", "--only-properties", "--json"]);
+    let json = stage.stdout_of(&[name, "/", "--recurse", "--only-properties", "--json"]);
     let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
     let paths: Vec<_> = json.as_array().expect("objects").iter().map(|one| &one["path"]).collect();
     assert_eq!(paths, ["/", "/com", "/com/example", OBJECT, &format!("{OBJECT}/below")]);
     assert_eq!(json[3]["interfaces"].as_array().map(Vec::len), Some(1), "one has properties");
-    let tables = stage.told(&[name, "/com/example", EVERYTHING, "--recurse", "--format=busctl"]);
+    let tables =
+        stage.stdout_of(&[name, "/com/example", EVERYTHING, "--recurse", "--format=busctl"]);
     assert!(tables.contains(&format!("\nObject {OBJECT}:\nNAME ")), "{tables}");
-    let refused = stage.ours(&[name, "/com/example", "com.example.Nothing1", "--recurse"]);
+    let refused = stage.diligence(&[name, "/com/example", "com.example.Nothing1", "--recurse"]);
     assert_eq!(refused.status.code(), Some(1));
     assert!(text(&refused.stderr).contains("no interface com.example.Nothing1"));
 }
 
 #[test]
-fn only_the_interface_that_is_wanted_is_read() {
+fn only_the_requested_interface_is_read() {
     let stage = DeclaredService::new();
     let asked = Arc::default();
-    serve_document(&stage.bus.address, INSIDE, &asked);
-    let table = stage.told(&[NAME, "/", "org.example.Second1"]);
+    serve_document(&stage.bus.address, NESTED, &asked);
+    let table = stage.stdout_of(&[NAME, "/", "org.example.Second1"]);
     assert!(table.contains(".Two "), "{table}");
-    assert_eq!(*asked.lock().expect("nobody has failed"), ["org.example.Second1"]);
+    assert_eq!(*asked.lock().expect("no thread panicked"), ["org.example.Second1"]);
 }
 
-/// A service with one object, which notes of which interfaces properties are read.
+/// Starts a service with one object. It stores the interfaces whose properties are read.
 fn serve_document(address: &str, document: &'static str, asked: &Arc<Mutex<Vec<String>>>) {
     let (address, asked, (ready, is_ready)) =
         (address.to_owned(), Arc::clone(asked), mpsc::channel());
     thread::spawn(move || {
         let bus = Connection::open(&address).expect("the bus is there");
-        bus.request_name(NAME, NameFlags::NONE).expect("nobody has it");
+        bus.request_name(NAME, NameFlags::NONE).expect("the name is free");
         ready.send(()).expect("the test waits");
         while let Ok(Some(request)) = bus.next_request(None) {
             let sent = match request.message().member().unwrap_or_default() {
@@ -143,22 +144,22 @@ fn serve_document(address: &str, document: &'static str, asked: &Arc<Mutex<Vec<S
                 }
                 "Introspect" => request.reply(&("<node/>",)),
                 "GetAll" => {
-                    let (interface,): (&str,) = request.read().expect("it is a text");
-                    asked.lock().expect("nobody has failed").push(interface.to_owned());
+                    let (interface,): (&str,) = request.read().expect("a string");
+                    asked.lock().expect("no thread panicked").push(interface.to_owned());
                     let name = if interface.ends_with("Second1") { "Two" } else { "One" };
                     request.reply(&(std::collections::BTreeMap::from([(name, "text".to_owned())]),))
                 }
                 _ => request.reply(&()),
             };
-            sent.expect("the bus takes it");
+            sent.expect("the bus accepts the reply");
         }
     });
-    is_ready.recv().expect("it has the name");
+    is_ready.recv().expect("the service has its name");
 }
 
 const NAME: &str = "org.example.Document";
 
-const INSIDE: &str = r#"<!DOCTYPE node PUBLIC "-//freedesktop//DTD D-BUS Object Introspection 1.0//EN"
+const NESTED: &str = r#"<!DOCTYPE node PUBLIC "-//freedesktop//DTD D-BUS Object Introspection 1.0//EN"
  "http://www.freedesktop.org/standards/dbus/1.0/introspect.dtd">
 <node>
   <annotation name="org.example.OfNode" value="a"/>

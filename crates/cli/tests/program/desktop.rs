@@ -1,6 +1,6 @@
-//! Every command that reads recordings, on recordings of real programs by four recorders; see
-//! `scripts/record-desktop`. What the commands count is compared with a reader of pcap and pcapng that
-//! shares no code with them.
+//! Runs every command that reads recordings on recordings of real programs by four recorders; see
+//! `scripts/record-desktop`. The counts are compared with a reader of pcap and pcapng that shares
+//! no code with the commands.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::hostile_texts::on_a_terminal;
 use crate::support::{ProgramFolder, text};
 
-/// A folder with recordings that exist already, for whoever works on this test.
+/// The environment variable with a folder of existing recordings, for work on this test.
 const FOLDER_VARIABLE: &str = "DILIGENCE_DESKTOP";
 
 const FILES: [&str; 5] = [
@@ -55,7 +55,7 @@ fn commands_agree_on_recordings_of_real_programs() {
     });
     desktop.check_recipients();
     desktop.check_programs();
-    desktop.check_troubles();
+    desktop.check_failures();
     desktop.check_differences();
 }
 
@@ -80,7 +80,7 @@ impl Desktop {
         command
     }
 
-    /// What a line prints that ends well and has nothing to complain about.
+    /// Returns the output of a command that must succeed. It may print notes, but no errors.
     fn run(&self, line: &str) -> String {
         let output = self.command(line).output().expect("the program exists");
         let errors = text(&output.stderr);
@@ -93,7 +93,7 @@ impl Desktop {
         serde_json::from_str(&self.run(line)).unwrap_or_else(|error| panic!("{line}: {error}"))
     }
 
-    /// A number of the independent count.
+    /// Returns a figure of the independent count.
     fn count(&self, file: &str, pointer: &str) -> u64 {
         self.counts[file].pointer(pointer).and_then(Value::as_u64).unwrap_or(0)
     }
@@ -131,13 +131,13 @@ impl Desktop {
         }
     }
 
-    /// Messages from and to the recorder, which are hidden.
+    /// Returns the number of messages from and to the recorder, which are hidden.
     fn of_recorder(&self, file: &str) -> u64 {
         let stats = self.json(&format!("stats {file} --json"));
         stats["recorder_messages"].as_u64().unwrap_or(0)
     }
 
-    /// The messages themselves, as lines of JSON and in detail.
+    /// Checks the messages as lines of JSON and in detail.
     fn check_messages(&self, file: &str) {
         let messages = self.count(file, "/messages");
         let traffic = messages - self.of_recorder(file);
@@ -175,7 +175,7 @@ impl Desktop {
         let traffic = independent_count(&self.export(file, "pcap"));
         assert_eq!(traffic["messages"].as_u64(), Some(messages), "{file}");
         assert_eq!(rows_of_database(&self.export(file, "sqlite")), messages, "{file}");
-        let columns = fs::read(self.export(file, "parquet")).expect("it was written");
+        let columns = fs::read(self.export(file, "parquet")).expect("the file was written");
         assert!(columns.starts_with(b"PAR1") && columns.ends_with(b"PAR1"), "{file}");
     }
 
@@ -185,7 +185,7 @@ impl Desktop {
         out
     }
 
-    /// What is found out: the time, what is wrong, and the page.
+    /// Checks the output of `timeline`, `lint` and `view`.
     fn check_reports(&self, file: &str) {
         assert!(self.run(&format!("timeline {file}")).contains("Slowest calls"), "{file}");
         assert!(self.json(&format!("timeline {file} --json")).is_object(), "{file}");
@@ -196,12 +196,12 @@ impl Desktop {
         assert!(connections >= 100, "{file}: {connections} connections");
         let page = self.out(&format!("{file}.html"));
         self.run(&format!("view {file} --export {}", page.display()));
-        let page = fs::read(&page).expect("it was written");
+        let page = fs::read(&page).expect("the file was written");
         assert!(page.starts_with(b"<!doctype html>"), "{file}");
     }
 
-    /// Tables fit on a terminal. Commands that a report prints for copying are not broken, nor are notes on
-    /// standard error.
+    /// Checks that tables fit on a terminal. Commands for copying and notes on standard error are
+    /// not wrapped.
     fn check_widths(&self, file: &str) {
         let tables = TABLES.map(|table| format!("stats {file} --by {table}"));
         let reports = ["stats", "timeline", "lint"].map(|command| format!("{command} {file}"));
@@ -218,13 +218,14 @@ impl Desktop {
         }
     }
 
-    /// Who gets a signal is known if the file has all match rules. Somebody was on dbus-broker before busctl.
-    /// Whether dbus-monitor or the first client came first on dbus-daemon is a matter of chance.
+    /// The recipients of signals are known if the file has all match rules. The recording of
+    /// dbus-broker lacks the rules of earlier connections. On dbus-daemon, either dbus-monitor or
+    /// the first client may connect first.
     fn check_recipients(&self) {
         for file in ["session.pcapng", "dbus-daemon.pcapng"] {
             let table = self.json(&format!("stats {file} --by recipients --json"));
             let mut rows = table.as_array().into_iter().flatten();
-            // Three clients of the scenario subscribe to all changes of properties.
+            // Three clients of the scenario subscribe to all property changes.
             let is_watched =
                 |row: &Value| row["recipients"].as_u64().is_some_and(|count| count >= 3);
             assert!(rows.any(is_watched), "{file}: {table}");
@@ -236,7 +237,7 @@ impl Desktop {
         assert!(reason.contains("the bus did not record the recipients of signals"), "{reason}");
     }
 
-    /// The programs that have run are named.
+    /// Checks that tables name the programs that ran.
     fn check_programs(&self) {
         for (file, programs) in
             [("session.pcapng", &SESSION_PROGRAMS[..]), ("system.pcapng", &SYSTEM_PROGRAMS[..])]
@@ -248,32 +249,32 @@ impl Desktop {
         }
     }
 
-    /// What went wrong in the session is counted, and found by the rules.
-    fn check_troubles(&self) {
+    /// Checks that failures in the session are counted, and found by lint rules.
+    fn check_failures(&self) {
         for file in FILES.into_iter().filter(|file| *file != "system.pcapng") {
             let stats = self.json(&format!("stats {file} --json"));
             let number = |name: &str| stats["summary"][name].as_u64().unwrap_or(0);
-            // Three callers leave at once, and two after they waited for 50 ms. Four of these five
-            // calls get a reply, which comes too late.
+            // Three callers disconnect at once, and two after 50 ms. Four of these five calls get a
+            // late reply.
             assert!(number("caller_left") >= 4, "{file}: {}", stats["summary"]);
             assert!(number("late") >= 3, "{file}: {}", stats["summary"]);
             let errors = self.run(&format!("stats {file} --by error --csv"));
             let locked = errors.lines().find(|row| row.starts_with("org.example.Error.Locked,"));
             assert!(locked.is_some_and(|row| row.split(',').any(|cell| cell == "5")), "{errors}");
             let lint = self.run(&format!("lint {file} --all"));
-            for (rule, culprit) in [("L19", "org.example.Indexer"), ("L22", "org.example.Sensors")]
-            {
-                let found = |row: &str| row.contains(rule) && row.contains(culprit);
+            for (rule, cause) in [("L19", "org.example.Indexer"), ("L22", "org.example.Sensors")] {
+                let found = |row: &str| row.contains(rule) && row.contains(cause);
                 assert!(lint.lines().any(found), "{file}: {rule}: {lint}");
             }
-            // Callers of a service that is starting do not wait in line.
+            // Calls to a service that is starting do not count as queued.
             let is_line = |row: &str| row.contains("L40") && row.contains("org.example.Backup");
             assert!(!lint.lines().any(is_line), "{file}: {lint}");
         }
         let starts = self.run("timeline session.pcapng --top=0");
         assert!(starts.contains("org.example.Broken"), "{starts}");
-        // It takes 3 s by itself, and longer on a busy machine.
-        let (_, length) = starts.split_once("Start of org.example.Backup, ").expect("its start");
+        // The start takes 3 s, and longer on a busy machine.
+        let (_, length) =
+            starts.split_once("Start of org.example.Backup, ").expect("the start of the service");
         let seconds = length.split_once(" s").and_then(|(seconds, _)| seconds.parse().ok());
         assert!(seconds >= Some(3.0), "{starts}");
     }
@@ -290,12 +291,12 @@ impl Desktop {
     }
 }
 
-/// Runs the scenario, in its short form.
+/// Runs the scenario in its short form.
 fn record(folder: &ProgramFolder) -> PathBuf {
     let out = folder.join("recordings");
     let mut script = Command::new(script("record-desktop"));
     script.arg("--short").arg(env!("CARGO_BIN_EXE_diligence")).arg(&out);
-    let output = script.output().expect("the script is there");
+    let output = script.output().expect("the script exists");
     assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
     out
 }
@@ -304,13 +305,13 @@ fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts").join(name)
 }
 
-/// What the independent reader counts in a file.
+/// Returns the counts of the independent reader.
 fn independent_count(file: &Path) -> Value {
     let mut python = Command::new("/usr/bin/python3");
     let output = python.arg("-B").arg(script("desktop/packets.py")).arg(file).output();
-    let output = output.expect("it is among the packages for tests");
+    let output = output.expect("installed by scripts/debian-packages");
     assert!(output.status.success(), "{}", text(&output.stderr));
-    serde_json::from_slice(&output.stdout).expect("it prints JSON")
+    serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
 fn rows_of_database(file: &Path) -> u64 {
@@ -318,11 +319,11 @@ fn rows_of_database(file: &Path) -> u64 {
                    database = sqlite3.connect(sys.argv[1])\n\
                    print(*database.execute('SELECT count(*) FROM messages').fetchone())";
     let output = Command::new("/usr/bin/python3").args(["-c", program]).arg(file).output();
-    let output = output.expect("it is among the packages for tests");
-    text(&output.stdout).trim().parse().expect("it prints a number")
+    let output = output.expect("installed by scripts/debian-packages");
+    text(&output.stdout).trim().parse().expect("a number")
 }
 
-/// What a terminal shows, without colors.
+/// Removes colors and carriage returns from terminal output.
 fn plain(printed: &str) -> String {
     let mut parts = printed.split("\x1b[");
     let mut plain = parts.next().unwrap_or_default().to_owned();
@@ -333,7 +334,7 @@ fn plain(printed: &str) -> String {
     plain.replace('\r', "")
 }
 
-/// Programs of the session, as the kernel names them.
+/// Programs of the session, by the names that the kernel has for them.
 const SESSION_PROGRAMS: [&str; 11] = [
     "at-spi-bus-launcher",
     "busctl",

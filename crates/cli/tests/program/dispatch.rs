@@ -1,4 +1,5 @@
-//! Where the bus spends its time with a signal to ten recipients, beside the clocks of both ends.
+//! The times that a bus measures for a signal to ten recipients, compared with the clocks of the
+//! sender and the recipients.
 
 use std::fs;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -11,10 +12,10 @@ use capture::timeline::{BusPhase, BusTime};
 use client::Connection;
 use serde_json::Value;
 
-use crate::recorder::{CALL, DbusDaemon, OurBus, end, read, start};
+use crate::recorder::{CALL, DbusDaemon, OurBus, end_after, read, start};
 use crate::support::{ProgramFolder, text};
 
-/// The signals of one size: when each was sent, and when each recipient had it.
+/// The signals of one size, with the times before and after sending and of each receipt.
 struct FanOutScene {
     bytes: u32,
     sent: Vec<(RecordedTime, RecordedTime)>,
@@ -22,11 +23,11 @@ struct FanOutScene {
 }
 
 fn now() -> RecordedTime {
-    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).expect("it is after 1970");
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).expect("a time after 1970");
     RecordedTime(since_1970.as_nanos() as i64)
 }
 
-/// Receives signals of the test until there are no more of a number, and tells when each came.
+/// Receives `count` signals, and returns when each arrived.
 fn receive(address: &str, count: usize, is_ready: &Sender<()>) -> Vec<RecordedTime> {
     let connection = Connection::open(address).expect("the bus is there");
     let changed = connection.subscribe_to("/f", "org.example.Fan", "Changed").expect("a rule");
@@ -35,7 +36,7 @@ fn receive(address: &str, count: usize, is_ready: &Sender<()>) -> Vec<RecordedTi
     (0..count).map(|_| next().map(|_| now()).expect("a signal")).collect()
 }
 
-/// Emits signals whose text has this length, one after the other, each to ten recipients.
+/// Emits signals with a text of this length, one after the other, to ten recipients.
 fn fan_out(address: &str, bytes: u32, text_len: usize) -> FanOutScene {
     let (is_ready, ready): (Sender<()>, Receiver<()>) = channel();
     let recipients: Vec<_> = (0..RECIPIENTS)
@@ -48,15 +49,18 @@ fn fan_out(address: &str, bytes: u32, text_len: usize) -> FanOutScene {
     let sender = Connection::open(address).expect("the bus is there");
     let text = "x".repeat(text_len);
     let sent = (0..SIGNALS).map(|_| {
-        // Long enough for all to have the one before it, so that nothing waits.
+        // Long enough for all recipients to receive the previous signal, so that no copy is queued.
         thread::sleep(Duration::from_millis(10));
         let before = now();
-        sender.emit("/f", "org.example.Fan", "Changed", &(text.as_str(),)).expect("it is valid");
+        sender
+            .emit("/f", "org.example.Fan", "Changed", &(text.as_str(),))
+            .expect("a valid message");
         sender.flush().expect("the bus is there");
         (before, now())
     });
     let sent = sent.collect();
-    let received = recipients.into_iter().map(|one| one.join().expect("it has received all"));
+    let received =
+        recipients.into_iter().map(|one| one.join().expect("the recipient does not panic"));
     FanOutScene { bytes, sent, received: received.collect() }
 }
 
@@ -65,15 +69,15 @@ fn check(
     sent: (RecordedTime, RecordedTime),
     received: &[RecordedTime],
 ) {
-    let time = BusTime::of(signal).expect("the bus has recorded");
-    assert_eq!(time.is_measured(), is_measured_here());
-    let copies = signal.deliveries().expect("the bus has recorded");
+    let time = BusTime::of(signal).expect("the bus recorded the recipients");
+    assert_eq!(time.is_measured(), has_cycle_counter());
+    let copies = signal.deliveries().expect("the bus recorded the recipients");
     let last = copies.iter().filter_map(|copy| copy.written_after).max();
     assert_eq!((copies.len(), time.total()), (RECIPIENTS, last));
     assert_eq!(Some(time.phases().map(|(_, time)| time).sum()), last);
     assert_eq!(time.time(BusPhase::Match).is_some(), time.is_measured(), "rules were searched");
-    // The bus receives what was sent, and nobody has a copy before it has found out who gets one. It
-    // reads the clock after it has written, when a recipient may have the copy already.
+    // The bus receives a signal after it was sent, and writes no copy before routing ends. It reads
+    // the clock after writing, when a recipient may have the copy already.
     let routed = signal.at().after(time.routed());
     assert!(sent.0.0 <= signal.at().0 + CLOCKS_APART, "received before it was sent");
     let first = received.iter().min().expect("a recipient");
@@ -83,8 +87,8 @@ fn check(
     assert!(spent <= whole + WAKE_UP, "{spent} ns in the bus, {whole} ns from the sender on");
 }
 
-/// Whether the bus reads the cycle counter, so that it measures the stages.
-fn is_measured_here() -> bool {
+/// Returns true if the bus can read the cycle counter, which measuring the phases needs.
+fn has_cycle_counter() -> bool {
     let source = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
     cfg!(target_arch = "x86_64") && fs::read_to_string(source).is_ok_and(|it| it.trim() == "tsc")
 }
@@ -96,13 +100,13 @@ fn output(folder: &ProgramFolder, line: &str) -> (Option<i32>, String, String) {
 }
 
 #[test]
-fn the_phases_of_a_signal_to_ten_recipients_lie_between_the_clocks_of_its_ends() {
+fn phases_of_a_signal_lie_between_the_clocks_of_sender_and_recipients() {
     let folder = ProgramFolder::new();
     let bus = OurBus::start(&folder);
     let file = folder.join("fan.pcapng");
     let recorder = start(&folder, &bus.address, &file, &[]);
     let outs = [(277, 176), (17_001, 16_900)].map(|(bytes, len)| fan_out(&bus.address, bytes, len));
-    assert!(end(recorder).status.success());
+    assert!(end_after(recorder, &file, "Changed", outs.len() * SIGNALS).status.success());
     let capture = read(&file);
     let signals: Vec<_> = capture.messages().filter(|one| one.member() == "Changed").collect();
     assert_eq!(signals.len(), outs.len() * SIGNALS);
@@ -115,9 +119,9 @@ fn the_phases_of_a_signal_to_ten_recipients_lie_between_the_clocks_of_its_ends()
     }
     let (code, stdout, _) = output(&folder, "timeline fan.pcapng member:Changed --json");
     assert_eq!(code, Some(0), "{stdout}");
-    let told: Value = serde_json::from_str(&stdout).expect("JSON");
-    assert_eq!(told["in_bus"]["has_stages"], is_measured_here());
-    let rows = told["in_bus"]["phases"].as_array().expect("rows");
+    let timeline: Value = serde_json::from_str(&stdout).expect("JSON");
+    assert_eq!(timeline["in_bus"]["has_stages"], has_cycle_counter());
+    let rows = timeline["in_bus"]["phases"].as_array().expect("rows");
     let row = |row: &Value| {
         (row["size"].clone(), row["messages"].clone(), row["recipients_mean"].clone())
     };
@@ -134,12 +138,13 @@ fn the_phases_of_a_signal_to_ten_recipients_lie_between_the_clocks_of_its_ends()
 }
 
 #[test]
-fn of_the_recording_of_a_monitor_the_phases_in_the_bus_are_not_known() {
+fn phases_are_unknown_in_recordings_of_monitors() {
     let folder = ProgramFolder::new();
     let bus = DbusDaemon::start(&folder, "");
-    let recorder = start(&folder, &bus.address, &folder.join("a.pcapng"), &[]);
+    let file = folder.join("a.pcapng");
+    let recorder = start(&folder, &bus.address, &file, &[]);
     bus.send(&CALL);
-    assert!(end(recorder).status.success());
+    assert!(end_after(recorder, &file, "GetId", 1).status.success());
     let (code, stdout, _) = output(&folder, "timeline a.pcapng");
     let words = stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(code, Some(0), "{stdout}");
@@ -153,10 +158,10 @@ fn of_the_recording_of_a_monitor_the_phases_in_the_bus_are_not_known() {
 const RECIPIENTS: usize = 10;
 const SIGNALS: usize = 20;
 
-/// By how much the clock of a recording may differ from the time of day, which is asked for once: 2 ms, in
-/// nanoseconds.
+/// Maximum difference between the recording's clock and the system clock, in nanoseconds (2 ms).
+/// The bus reads the system clock once.
 const CLOCKS_APART: i64 = 2_000_000;
 
-/// How long the bus may wait for a processor after it has written, on a machine with other work: a
-/// second, in nanoseconds.
+/// Maximum time that the bus waits for a processor after writing, on a busy machine, in nanoseconds
+/// (1 s).
 const WAKE_UP: i64 = 1_000_000_000;

@@ -1,4 +1,4 @@
-//! A service with a property of every type, and what goes wrong with some.
+//! A service with a property of every type, and with optional faults.
 
 use std::fmt::Write as _;
 use std::sync::mpsc;
@@ -9,47 +9,47 @@ use client::wire::names::ErrorName;
 use client::{Connection, IncomingCall, NameFlags, Values};
 use notation::busctl::read_arguments;
 
-/// Has a name on a bus until that ends.
-pub(crate) fn serve(address: &str, name: &'static str, health: ExitHealth) {
+/// Runs the service in a thread until the bus ends.
+pub(crate) fn serve(address: &str, name: &'static str, fault: ServiceFault) {
     let (address, (ready, is_ready)) = (address.to_owned(), mpsc::channel());
     thread::spawn(move || {
         let connection = Connection::open(&address).expect("the bus is there");
-        connection.request_name(name, NameFlags::NONE).expect("nobody has it");
+        connection.request_name(name, NameFlags::NONE).expect("the name is free");
         ready.send(()).expect("the test waits");
         while let Ok(Some(request)) = connection.next_request(None) {
-            answer(&request, health);
+            answer(&request, fault);
         }
     });
-    is_ready.recv().expect("it has the name");
+    is_ready.recv().expect("the service has its name");
 }
 
-/// How a service is.
+/// The fault of a service, if any.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ExitHealth {
-    Well,
-    /// One property cannot be read, and so not all at once.
+pub(crate) enum ServiceFault {
+    None,
+    /// One property cannot be read, and so neither can `GetAll`.
     Broken,
-    /// It never answers for one of its objects.
+    /// One object never replies.
     Silent,
 }
 
-fn answer(request: &IncomingCall, health: ExitHealth) {
+fn answer(request: &IncomingCall, fault: ServiceFault) {
     let message = request.message();
     let path = message.path().unwrap_or_default();
     let sent = match message.member().unwrap_or_default() {
-        "Introspect" if health == ExitHealth::Silent && path == ODD => Ok(()),
+        "Introspect" if fault == ServiceFault::Silent && path == ODD => Ok(()),
         "Introspect" if path == ODD => request.reply_error(REFUSED, "not for you"),
         "Introspect" => request.reply(&(document(path),)),
-        "GetAll" if health == ExitHealth::Broken => request.reply_error(REFUSED, "one is broken"),
+        "GetAll" if fault == ServiceFault::Broken => request.reply_error(REFUSED, "one is broken"),
         "GetAll" => request.reply(&Values(&[all(request)])),
         "Get" => get(request),
         _ => request.reply(&()),
     };
-    sent.expect("the bus takes it");
+    sent.expect("the bus accepts the reply");
 }
 
 fn get(request: &IncomingCall) -> Result<(), client::SendError> {
-    let (_, name): (&str, &str) = request.read().expect("they are texts");
+    let (_, name): (&str, &str) = request.read().expect("two strings");
     match PROPERTIES.iter().find(|(known, _, _)| *known == name) {
         Some((_, "d", _)) | None => request.reply_error(REFUSED, "it is broken"),
         Some((_, types, words)) => request.reply(&Values(&variant(types, words))),
@@ -59,11 +59,11 @@ fn get(request: &IncomingCall) -> Result<(), client::SendError> {
 fn variant(types: &str, words: &[&str]) -> Vec<Value> {
     let words: Vec<_> = [types].into_iter().chain(words.iter().copied()).collect();
     let none = &mut |_: &str| Err(String::from("there is none"));
-    read_arguments("v", &words, none).expect("they are of the type")
+    read_arguments("v", &words, none).expect("values of the type")
 }
 
 fn all(request: &IncomingCall) -> Value {
-    let (interface,): (&str,) = request.read().expect("it is a text");
+    let (interface,): (&str,) = request.read().expect("a string");
     let properties = if interface == EVERYTHING { PROPERTIES } else { &[] };
     let count = properties.len().to_string();
     let mut words = vec![count.as_str()];
@@ -72,7 +72,7 @@ fn all(request: &IncomingCall) -> Value {
         words.extend(*value);
     }
     let none = &mut |_: &str| Err(String::from("there is none"));
-    let mut values = read_arguments("a{sv}", &words, none).expect("they are of the types");
+    let mut values = read_arguments("a{sv}", &words, none).expect("values of the types");
     values.remove(0)
 }
 
@@ -110,7 +110,7 @@ fn annotation(name: &str, value: &str) -> String {
 pub(crate) const OBJECT: &str = "/com/example/Everything";
 pub(crate) const EVERYTHING: &str = "com.example.Everything1";
 
-/// An object that does not tell what it has.
+/// An object without introspection data.
 pub(crate) const ODD: &str = "/odd";
 
 const REFUSED: ErrorName<'static> = ErrorName::literal("com.example.Error.Refused");
@@ -125,8 +125,8 @@ const METHODS: &str = "<interface name='com.example.Methods1'>
 const SIGNALS: &str = "<signal name='Changed'><arg type='s'/><arg type='v'/></signal>
     <signal name='Nothing'/>";
 
-/// Name, type and words of each. A struct or variant is only in arrays: for one alone busctl has no
-/// value.
+/// Name, type and busctl arguments of each property. Structs and variants occur only in arrays,
+/// because busctl prints no value for them otherwise.
 const PROPERTIES: &[(&str, &str, &[&str])] = &[
     ("Byte", "y", &["7"]),
     ("Truth", "b", &["true"]),

@@ -1,7 +1,8 @@
-//! The page of experiments: each of its commands runs, and prints what the page shows, with other figures.
+//! Runs each command of docs/experiments.md, which must print what the page shows, with other
+//! figures.
 //!
-//! With `DILIGENCE_BLESS=1` the commands run in full, and their output is written into the page. Do that on a
-//! quiet machine, with a release build in `DILIGENCE_PROGRAM`.
+//! With `DILIGENCE_BLESS=1`, the commands run in full, and their output is written into the page.
+//! Do that on an idle machine, with a release build in `DILIGENCE_PROGRAM`.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::symlink;
@@ -18,31 +19,31 @@ struct Experiment<'p> {
     shown: &'p str,
 }
 
-/// The experiments of the page, in their order.
+/// Returns the experiments of the page, in order.
 fn experiments(page: &str) -> Vec<Experiment<'_>> {
     let blocks = page.split("```sh\n").skip(1);
     let experiments = blocks.map(|block| {
-        let (script, rest) = block.split_once("```\n").expect("the command ends");
+        let (script, rest) = block.split_once("```\n").expect("the end of the command block");
         let rest =
             rest.strip_prefix("\n```text\n").unwrap_or_else(|| panic!("no output: {script}"));
-        let (shown, _) = rest.split_once("```\n").expect("the output ends");
+        let (shown, _) = rest.split_once("```\n").expect("the end of the output block");
         Experiment { script, shown }
     });
     experiments.collect()
 }
 
-/// Runs a script, and returns what it prints.
+/// Runs a script, and returns its standard output.
 fn run(folder: &ProgramFolder, script: &str) -> String {
-    let path = env::var("PATH").expect("there is a PATH");
+    let path = env::var("PATH").expect("PATH is set");
     let mut command = Command::new("sh");
     command.args(["-e", "-c", script]).current_dir(folder.join(""));
     command.env("PATH", format!("{}:{path}", folder.join("bin").display()));
-    let output = command.output().expect("there is a shell");
+    let output = command.output().expect("sh is installed");
     assert!(output.status.success(), "{script}{}", text(&output.stderr));
     text(&output.stdout)
 }
 
-/// The same commands, but benchmarks measure little.
+/// Adds `--quick` to the benchmarks of a script.
 fn shortened(script: &str) -> String {
     let shorten = |line: &str| match line.starts_with("diligence bench ") {
         true => format!("{line} --quick\n"),
@@ -51,8 +52,8 @@ fn shortened(script: &str) -> String {
     script.lines().map(shorten).collect()
 }
 
-/// The names of rows and columns of all tables: of a row what stands in front of its first figure, of a line of
-/// headings everything. Lines without columns are sentences and titles.
+/// Returns the names of rows and columns of all tables: of a row the part before its first figure,
+/// and a heading as a whole. Lines without columns are sentences and titles.
 fn labels(output: &str) -> BTreeSet<String> {
     let label = |line: &str| {
         let line = line.trim();
@@ -70,13 +71,13 @@ fn page() -> PathBuf {
 }
 
 #[test]
-fn every_experiment_of_the_page_prints_what_the_page_shows() {
+fn experiments_print_the_rows_and_columns_of_the_page() {
     let folder = ProgramFolder::new();
-    fs::create_dir(folder.join("bin")).expect("the folder is ours");
+    fs::create_dir(folder.join("bin")).expect("a writable folder");
     let program = env::var_os("DILIGENCE_PROGRAM").map(PathBuf::from);
     let program = program.unwrap_or_else(|| env!("CARGO_BIN_EXE_diligence").into());
     symlink(program, folder.join("bin/diligence")).expect("a link");
-    let old = fs::read_to_string(page()).expect("there is a page");
+    let old = fs::read_to_string(page()).expect("the page exists");
     let mut new = old.clone();
     let is_blessed = env::var_os("DILIGENCE_BLESS").is_some_and(|value| value == "1");
     let experiments = experiments(&old);

@@ -1,4 +1,4 @@
-//! `diligence export`: what it writes, and how it ends.
+//! Tests of `diligence export`: its output and exit status.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use crate::scene::{OFFICE, check_refused, office, run};
 use crate::support::ProgramFolder;
 
-/// All formats, with how a file begins and a text that one has with the calls of `Find`.
+/// All formats, each with the start of a file, and a text that a file has if it includes the calls
+/// of `Find`.
 const FORMATS: [(&str, &[u8], &[u8]); 7] = [
     ("json", b"{\"type\":\"method_call\"", b"\"member\":\"Find\""),
     ("csv", b"number,time_ns,bus,type,", b",Find,"),
@@ -20,9 +21,9 @@ const FORMATS: [(&str, &[u8], &[u8]); 7] = [
 
 fn exported(folder: &ProgramFolder, line: &str) -> Vec<u8> {
     let printed = run(folder, &format!("export office.pcapng {line} -o out"));
-    let said = (printed.status, printed.stdout.as_str(), printed.stderr.as_str());
-    assert_eq!(said, (Some(0), "", ""), "{line}");
-    fs::read(folder.join("out")).expect("it was written")
+    let result = (printed.status, printed.stdout.as_str(), printed.stderr.as_str());
+    assert_eq!(result, (Some(0), "", ""), "{line}");
+    fs::read(folder.join("out")).expect("the file was written")
 }
 
 fn has(file: &[u8], part: &[u8]) -> bool {
@@ -30,7 +31,7 @@ fn has(file: &[u8], part: &[u8]) -> bool {
 }
 
 #[test]
-fn each_format_is_written_for_what_a_query_selects() {
+fn every_format_contains_only_messages_that_match_the_query() {
     let folder = office();
     for (format, start, part) in FORMATS {
         let all = exported(&folder, &format!("--format {format}"));
@@ -41,7 +42,7 @@ fn each_format_is_written_for_what_a_query_selects() {
 }
 
 #[test]
-fn the_standard_output_is_the_default() {
+fn exports_are_written_to_standard_output_by_default() {
     let folder = office();
     for line in ["csv", "dot", "json -o -", "chrome-trace"] {
         let printed = run(&folder, &format!("export office.pcapng --format {line}"));
@@ -55,15 +56,15 @@ fn the_standard_output_is_the_default() {
 }
 
 #[test]
-fn recordings_are_put_together() {
+fn exports_combine_several_recordings() {
     let folder = office();
-    fs::copy(folder.join(OFFICE), folder.join("other.pcapng")).expect("the folder is ours");
+    fs::copy(folder.join(OFFICE), folder.join("other.pcapng")).expect("a writable folder");
     let printed = run(&folder, "export office.pcapng other.pcapng type:error --format csv");
     assert_eq!(printed.stdout.lines().count(), 1 + 2 * 2, "{}", printed.stdout);
 }
 
 #[test]
-fn what_cannot_be_written_is_explained() {
+fn invalid_exports_are_rejected() {
     let folder = office();
     check_refused(
         &folder,
@@ -83,7 +84,7 @@ fn what_cannot_be_written_is_explained() {
     );
 }
 
-/// Commands that write a file made of a recording, without its name.
+/// Commands that write a file from a recording, without the name of the file.
 const WRITERS: [&str; 10] = [
     "export office.pcapng --format json -o",
     "export office.pcapng --format csv -o",
@@ -98,17 +99,17 @@ const WRITERS: [&str; 10] = [
 ];
 
 fn mode(path: &Path) -> u32 {
-    fs::symlink_metadata(path).expect("it is there").permissions().mode() & 0o7777
+    fs::symlink_metadata(path).expect("the file exists").permissions().mode() & 0o7777
 }
 
 fn files(folder: &ProgramFolder) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder.join("")).expect("it is ours").flatten();
+    let entries = fs::read_dir(folder.join("")).expect("a writable folder").flatten();
     let mut files: Vec<_> = entries.map(|entry| entry.file_name().into()).collect();
     files.sort();
     files
 }
 
-/// Writes to a file; false if the program was built without the page that it would contain.
+/// Writes to a file. Returns false if the program was built without the page that the file needs.
 fn write(folder: &ProgramFolder, writer: &str, to: &str) -> bool {
     let printed = run(folder, &format!("{writer} {to}"));
     if printed.stderr.contains("built without the page") {
@@ -133,20 +134,24 @@ fn export_files_are_readable_by_their_owner_only() {
 fn exports_follow_links_and_replace_files_instead_of_writing_to_them() {
     for writer in WRITERS {
         let folder = office();
-        fs::write(folder.join("precious"), "precious").expect("the folder is ours");
-        fs::hard_link(folder.join("precious"), folder.join("same")).expect("the folder is ours");
-        symlink("behind", folder.join("link")).expect("the folder is ours");
-        fs::write(folder.join("behind"), "old").expect("the folder is ours");
+        fs::write(folder.join("precious"), "precious").expect("a writable folder");
+        fs::hard_link(folder.join("precious"), folder.join("same")).expect("a writable folder");
+        symlink("behind", folder.join("link")).expect("a writable folder");
+        fs::write(folder.join("behind"), "old").expect("a writable folder");
         for (to, file) in [("link", "behind"), ("same", "same")] {
             if write(&folder, writer, to) {
-                assert!(folder.join(file).symlink_metadata().expect("it is there").is_file());
+                assert!(folder.join(file).symlink_metadata().expect("the file exists").is_file());
                 assert_eq!(mode(&folder.join(file)), 0o600, "{writer}");
-                assert_ne!(fs::read(folder.join(file)).expect("it is there"), b"old", "{writer}");
+                assert_ne!(
+                    fs::read(folder.join(file)).expect("the file exists"),
+                    b"old",
+                    "{writer}"
+                );
             }
         }
         assert!(folder.join("link").is_symlink(), "{writer}");
         assert_eq!(
-            fs::read(folder.join("precious")).expect("it is there"),
+            fs::read(folder.join("precious")).expect("the file exists"),
             b"precious",
             "{writer}"
         );
@@ -154,14 +159,14 @@ fn exports_follow_links_and_replace_files_instead_of_writing_to_them() {
 }
 
 #[test]
-fn a_file_stays_when_what_shall_replace_it_cannot_be_made() {
+fn files_are_kept_if_their_replacement_cannot_be_made() {
     let folder = office();
-    fs::write(folder.join("old"), "old").expect("the folder is ours");
-    fs::write(folder.join("text"), "no recording").expect("the folder is ours");
+    fs::write(folder.join("old"), "old").expect("a writable folder");
+    fs::write(folder.join("text"), "no recording").expect("a writable folder");
     for writer in WRITERS {
         let printed = run(&folder, &format!("{} old", writer.replace("office.pcapng", "text")));
         assert_eq!(printed.status, Some(1), "{writer}: {}", printed.stderr);
-        assert_eq!(fs::read(folder.join("old")).expect("it is there"), b"old", "{writer}");
+        assert_eq!(fs::read(folder.join("old")).expect("the file exists"), b"old", "{writer}");
     }
     let expected = ["office.pcapng", "old", "text"].map(PathBuf::from);
     assert_eq!(files(&folder), expected, "unfinished files are removed");
@@ -181,6 +186,6 @@ fn devices_pipes_and_descriptors_are_written_to() {
         let has_output = line.ends_with("/dev/stdout");
         assert_eq!(printed.stdout.contains("org.example.Mail"), has_output, "{line}");
     }
-    assert!(!fs::symlink_metadata("/dev/null").expect("it is there").is_file());
-    assert!(fs::symlink_metadata("/dev/stdout").expect("it is there").is_symlink());
+    assert!(!fs::symlink_metadata("/dev/null").expect("the file exists").is_file());
+    assert!(fs::symlink_metadata("/dev/stdout").expect("the file exists").is_symlink());
 }

@@ -1,5 +1,5 @@
-//! Which service is blamed if a service does not start or leaves, on two buses, in the recordings of two
-//! programs.
+//! Checks which service is named as the cause if a service does not start or exits, on two buses
+//! and in the recordings of two programs.
 
 use std::fs;
 use std::path::Path;
@@ -11,10 +11,10 @@ use serde_json::Value;
 use crate::recorder::{DbusDaemon, OurBus, end, start, start_dbus_monitor};
 use crate::support::{ProgramFolder, text};
 
-/// The services, each with its program.
+/// Writes the service files, and returns the configuration that uses them.
 fn write_services(folder: &ProgramFolder) -> String {
     let services = folder.join("services");
-    fs::create_dir(&services).expect("the folder is ours");
+    fs::create_dir(&services).expect("a writable folder");
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program/services/starting.py");
     let python = |name: &str, way: &str| {
         format!("/usr/bin/python3 -B {} org.example.{name} {way}", script.display())
@@ -41,7 +41,7 @@ fn write_services(folder: &ProgramFolder) -> String {
     ] {
         let file = format!("[D-BUS Service]\nName=org.example.{name}\nExec={program}\n");
         let path = services.join(format!("org.example.{name}.service"));
-        fs::write(path, file).expect("the folder is ours");
+        fs::write(path, file).expect("a writable folder");
     }
     format!(
         "<servicedir>{}</servicedir><limit name='service_start_timeout'>{START_LIMIT_MS}</limit>",
@@ -49,7 +49,7 @@ fn write_services(folder: &ProgramFolder) -> String {
     )
 }
 
-/// Calls each service in turn, or has the bus start it.
+/// Calls each service, or requests its activation.
 fn call_services(address: &str) {
     let bus = "org.freedesktop.DBus";
     for (name, is_started) in [
@@ -80,12 +80,12 @@ fn call_services(address: &str) {
         };
         let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
         let succeeds = name == "org.example.NeedsLate";
-        assert_eq!(status.expect("dbus-send is there").success(), succeeds, "{name}");
+        assert_eq!(status.expect("dbus-send is installed").success(), succeeds, "{name}");
     }
 }
 
-/// What a command prints about a file.
-fn told(folder: &ProgramFolder, words: &[&str], file: &Path) -> String {
+/// Returns what a command prints about a file.
+fn printed(folder: &ProgramFolder, words: &[&str], file: &Path) -> String {
     let output = folder.diligence().args(words).arg(file).output().expect("the program exists");
     let notes = text(&output.stderr);
     assert!(notes.lines().all(|line| line.starts_with("note: ")), "{notes}");
@@ -93,11 +93,11 @@ fn told(folder: &ProgramFolder, words: &[&str], file: &Path) -> String {
 }
 
 fn check(folder: &ProgramFolder, file: &Path, source: &str) {
-    let report: Value = serde_json::from_str(&told(folder, &["lint", "--json", "--all"], file))
-        .expect("it is JSON");
+    let report: Value =
+        serde_json::from_str(&printed(folder, &["lint", "--json", "--all"], file)).expect("JSON");
     let findings = report["findings"].as_array().expect("findings");
     let field = |finding: &Value, name: &str| finding[name].as_str().unwrap_or_default().to_owned();
-    let blamed = |rule: &str| -> Vec<(String, String)> {
+    let causes = |rule: &str| -> Vec<(String, String)> {
         let of_rule = findings.iter().filter(|finding| finding["rule"] == rule);
         let mut found: Vec<_> =
             of_rule.map(|it| (field(&it["who"], "label"), field(it, "says"))).collect();
@@ -118,7 +118,7 @@ fn check(folder: &ProgramFolder, file: &Path, source: &str) {
         ("LastOfTwo", "org.example.FirstOfTwo needs it and failed to start"),
         ("Missing", "cannot be executed"),
     ];
-    let failed = blamed("L54");
+    let failed = causes("L54");
     let labels: Vec<_> = failed.iter().map(|(label, _)| label.as_str()).collect();
     let names = expected.map(|(name, _)| format!("org.example.{name}"));
     assert_eq!(labels, names, "{source}: {failed:#?}");
@@ -128,11 +128,11 @@ fn check(folder: &ProgramFolder, file: &Path, source: &str) {
     let says = |name: &str| &failed.iter().find(|(label, _)| label.ends_with(name)).expect(name).1;
     assert!(says("LastOfThree").contains("exited with status 9"), "{source}: {failed:#?}");
     assert!(says("Absent").contains("org.example.NeedsAbsent needs it"), "{source}: {failed:#?}");
-    let names = |rule: &str| blamed(rule).into_iter().map(|(label, _)| label).collect::<Vec<_>>();
+    let names = |rule: &str| causes(rule).into_iter().map(|(label, _)| label).collect::<Vec<_>>();
     assert_eq!(names("L14"), ["org.example.Leaves"], "{source}");
     assert_eq!(names("L39"), ["org.example.Late"], "{source}: not the one that waited for it");
-    // dbus-monitor does not know which names can be started, so the last service may be there and
-    // silent.
+    // dbus-monitor does not know the activatable names, so the last service may seem to run without
+    // replying.
     let may_be_silent = ["org.example.LastOfTwo", "org.example.SecondOfCircle"];
     let silent = names("L15");
     assert!(silent.iter().all(|it| may_be_silent.contains(&it.as_str())), "{source}: {silent:?}");
@@ -141,30 +141,30 @@ fn check(folder: &ProgramFolder, file: &Path, source: &str) {
 
 fn check_timeline(folder: &ProgramFolder, file: &Path, source: &str) {
     let screen: Value =
-        serde_json::from_str(&told(folder, &["timeline", "--json", "--top=0"], file))
-            .expect("it is JSON");
+        serde_json::from_str(&printed(folder, &["timeline", "--json", "--top=0"], file))
+            .expect("JSON");
     let rows = screen["failed_starts"].as_array().expect("rows");
-    let blamed = |name: &str| {
+    let causes = |name: &str| {
         let name = format!("org.example.{name}");
         let row = rows.iter().find(|row| row["service"] == *name);
         row.unwrap_or_else(|| panic!("{source}: no {name} in {rows:#?}"))["because_of"].clone()
     };
     assert!((12..=14).contains(&rows.len()), "{source}: {rows:#?}");
-    assert_eq!(blamed("Exits"), Value::Null);
-    assert_eq!(blamed("FirstOfThree"), "org.example.LastOfThree", "{source}");
-    assert_eq!(blamed("SecondOfThree"), "org.example.LastOfThree", "{source}");
-    assert_eq!(blamed("FirstOfTwo"), "org.example.LastOfTwo", "{source}");
-    assert_eq!(blamed("NeedsAbsent"), "org.example.Absent", "{source}");
-    assert_eq!(blamed("CrashesOnError"), Value::Null, "{source}");
-    assert_eq!(blamed("FirstOfCircle"), "org.example.SecondOfCircle", "{source}");
-    let screen = told(folder, &["timeline", "--top=0"], file);
+    assert_eq!(causes("Exits"), Value::Null);
+    assert_eq!(causes("FirstOfThree"), "org.example.LastOfThree", "{source}");
+    assert_eq!(causes("SecondOfThree"), "org.example.LastOfThree", "{source}");
+    assert_eq!(causes("FirstOfTwo"), "org.example.LastOfTwo", "{source}");
+    assert_eq!(causes("NeedsAbsent"), "org.example.Absent", "{source}");
+    assert_eq!(causes("CrashesOnError"), Value::Null, "{source}");
+    assert_eq!(causes("FirstOfCircle"), "org.example.SecondOfCircle", "{source}");
+    let screen = printed(folder, &["timeline", "--top=0"], file);
     assert!(screen.contains("Services that did not start"), "{source}: {screen}");
     let blocked = screen.lines().find(|line| line.contains("StartServiceByName"));
     let blocked = blocked.unwrap_or_else(|| panic!("{source}: {screen}"));
     assert!(blocked.contains("org.example.Hangs"), "{source}: {blocked}");
-    // No connection is the recipient of a call whose service did not come.
+    // A call whose service did not start has no recipient.
     let capture = capture::Capture::open(file).expect("a recording");
-    let row = rows.iter().find(|row| row["service"] == "org.example.Exits").expect("it is there");
+    let row = rows.iter().find(|row| row["service"] == "org.example.Exits").expect("a row");
     let number = row["number"].as_u64().expect("a number");
     let call = capture.messages().find(|message| message.id().number() == number);
     assert_eq!(call.expect("the number of a message").to(), None, "{source}");
@@ -175,6 +175,7 @@ fn record_and_check(folder: &ProgramFolder, address: &str, bus: &str) {
     let recorder = start(folder, address, &ours, &[]);
     let monitor = start_dbus_monitor(address, &theirs);
     call_services(address);
+    // Services may exit after the last reply.
     assert!(end(recorder).status.success());
     monitor.end(Signal::TERM);
     check(folder, &ours, &format!("{bus}, diligence record"));
@@ -182,19 +183,18 @@ fn record_and_check(folder: &ProgramFolder, address: &str, bus: &str) {
 }
 
 #[test]
-fn failed_starts_on_our_bus_are_blamed_on_the_services() {
+fn failed_starts_on_our_bus_name_the_service_as_the_cause() {
     let folder = ProgramFolder::new();
     let bus = OurBus::start_with(&folder, &write_services(&folder));
     record_and_check(&folder, &bus.address, "diligence");
 }
 
 #[test]
-fn failed_starts_on_dbus_daemon_are_blamed_on_the_services() {
+fn failed_starts_on_dbus_daemon_name_the_service_as_the_cause() {
     let folder = ProgramFolder::new();
     let bus = DbusDaemon::start_with(&folder, "", &write_services(&folder));
     record_and_check(&folder, &bus.address, "dbus-daemon");
 }
 
-/// A service that does not take its name fails after so long. Those of this test need less, also on a
-/// machine that is busy.
+/// The activation timeout. The services that take their names need less, even on a busy machine.
 const START_LIMIT_MS: u32 = 4000;

@@ -1,5 +1,5 @@
-//! The files of the flight recorder know the programs of those who take part, also of those who left
-//! before the first message that is in the file.
+//! The files of the flight recorder name the programs of peers, even if these disconnected before
+//! the first message in the file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,15 +11,15 @@ use rustix::process::Signal;
 
 use crate::support::{ProgramFolder, SpawnedProgram, eventually, text};
 
-/// A bus with a small flight recorder.
+/// A bus with a flight recorder of 64 KiB.
 struct FlightBus {
     folder: ProgramFolder,
     address: String,
     bus: SpawnedProgram,
 }
 
-/// A process that takes part, as the test has started it.
-struct KnownNames {
+/// A process that the test started: its ID and command line.
+struct KnownProcess {
     pid: u32,
     words: Vec<String>,
 }
@@ -38,25 +38,25 @@ impl FlightBus {
         Self { address: bus.line(), folder, bus }
     }
 
-    fn start(&self, words: &[&str]) -> (SpawnedProgram, KnownNames) {
+    fn start(&self, words: &[&str]) -> (SpawnedProgram, KnownProcess) {
         let mut command = Command::new(words[0]);
         command.args(&words[1..]).env("DBUS_SESSION_BUS_ADDRESS", &self.address);
         let running = SpawnedProgram::start(&mut command);
         let words = words.iter().map(|word| (*word).to_owned()).collect();
-        let known = KnownNames { pid: running.id(), words };
+        let known = KnownProcess { pid: running.id(), words };
         (running, known)
     }
 
-    /// A program that comes, does something, and is gone.
-    fn run(&self, words: &[&str]) -> KnownNames {
+    /// Runs a program until it exits.
+    fn run(&self, words: &[&str]) -> KnownProcess {
         let (running, known) = self.start(words);
         let output = running.ended();
         assert!(output.status.success(), "{words:?}: {}", text(&output.stderr));
         known
     }
 
-    /// dbus-send, which lives for some milliseconds, with a word of its own.
-    fn send(&self, word: &str) -> KnownNames {
+    /// Runs dbus-send, which exits within milliseconds, with a word that identifies it.
+    fn send(&self, word: &str) -> KnownProcess {
         let word = format!("string:org.example.{word}");
         self.run(&[
             "dbus-send",
@@ -69,26 +69,26 @@ impl FlightBus {
         ])
     }
 
-    /// A program that owns a name.
-    fn service(&self, name: &str) -> (SpawnedProgram, KnownNames) {
+    /// Starts a service that owns a name, and waits until it owns the name.
+    fn service(&self, name: &str) -> (SpawnedProgram, KnownProcess) {
         let option = format!("--name={name}");
         let started = self.start(&["dbus-test-tool", "echo", "--session", &option]);
         let has_owner = || {
             let mut names = self.folder.diligence();
             let names = names.args(["list", "--json", "--address", &self.address]).output();
-            text(&names.expect("it is the program").stdout).contains(name).then_some(())
+            text(&names.expect("the program exists").stdout).contains(name).then_some(())
         };
         eventually("the name", has_owner);
         started
     }
 
-    /// Enough messages that those from before are overwritten.
+    /// Sends enough messages to overwrite all earlier ones in the ring.
     fn flood(&self, name: &str) {
         let destination = format!("--dest={name}");
         self.run(&["dbus-test-tool", "spam", "--session", &destination, "--count=2000"]);
     }
 
-    /// What the only file has that there is.
+    /// Reads the only file that the flight recorder has written.
     fn capture(&self) -> Option<(PathBuf, Capture)> {
         let file = fs::read_dir(self.folder.join("records")).ok()?.next()?.ok()?.path();
         let capture = Capture::open(&file).ok()?;
@@ -96,17 +96,17 @@ impl FlightBus {
     }
 }
 
-impl KnownNames {
-    /// The connection of this process. It must be known as what it is.
+impl KnownProcess {
+    /// Returns the connection of this process, and checks the recorded properties of the process.
     fn peer<'c>(&self, capture: &'c Capture) -> &'c RecordedPeer {
         let is_its =
             |peer: &&RecordedPeer| peer.process.as_ref().is_some_and(|it| it.pid == Some(self.pid));
         let mut peers = capture.directory().peers().map(|(_, peer)| peer).filter(is_its);
         let peer = peers.next().unwrap_or_else(|| panic!("{:?} is not known", self.words));
         assert!(peers.next().is_none(), "{:?} has one connection", self.words);
-        let process = peer.process.as_ref().expect("it was found by that");
+        let process = peer.process.as_ref().expect("the process of the peer");
         let program = Path::new("/usr/bin").join(&self.words[0]);
-        let program = fs::canonicalize(program).expect("it was started");
+        let program = fs::canonicalize(program).expect("the path of the program");
         assert_eq!(process.exe.as_deref(), program.to_str());
         assert_eq!(process.comm.as_deref(), self.words[0].get(..self.words[0].len().min(15)));
         assert_eq!(process.command, self.words);
@@ -114,14 +114,14 @@ impl KnownNames {
         peer
     }
 
-    /// Whether a message of this process is in the capture.
-    fn is_heard(&self, capture: &Capture) -> bool {
+    /// Returns true if a recording has a message from this process.
+    fn has_message(&self, capture: &Capture) -> bool {
         let unique = capture.strings().get(self.peer(capture).unique);
         capture.messages().any(|message| message.sender() == unique)
     }
 }
 
-/// What takes part in each test, and the file that the bus leaves by this signal.
+/// Runs several programs, has the bus write a file with this signal, and checks the file.
 fn check(signal: Signal) {
     let stage = FlightBus::new();
     let early = stage.send("Early");
@@ -139,7 +139,7 @@ fn check(signal: Signal) {
     };
     let (file, capture) = eventually("a file", || stage.capture().filter(is_complete));
 
-    let names = |known: &KnownNames| {
+    let names = |known: &KnownProcess| {
         let names = &known.peer(&capture).names;
         names.iter().map(|name| capture.strings().get(*name).to_owned()).collect::<Vec<_>>()
     };
@@ -148,12 +148,16 @@ fn check(signal: Signal) {
     assert_eq!(names(&late), [""; 0], "{signal:?}");
     assert!(gone.peer(&capture).left.is_some() && early.peer(&capture).left.is_some());
     assert!(service.peer(&capture).left.is_none(), "{signal:?}");
-    assert!(late.is_heard(&capture), "{signal:?}");
-    assert!(!early.is_heard(&capture), "{signal:?}: the ring has gone round");
+    assert!(late.has_message(&capture), "{signal:?}");
+    assert!(!early.has_message(&capture), "{signal:?}: the ring has gone round");
     assert_eq!(capture.damage().len(), 0, "{signal:?}");
 
     let mut stats = stage.folder.diligence();
-    let stats = stats.args(["stats", "--by", "process"]).arg(&file).output().expect("it runs");
+    let stats = stats
+        .args(["stats", "--by", "process"])
+        .arg(&file)
+        .output()
+        .expect("the program can be started");
     let shown = text(&stats.stdout);
     for (program, pid) in [("dbus-test-tool", service.pid), ("dbus-send", late.pid)] {
         let is_shown = |line: &str| line.contains(program) && line.contains(&pid.to_string());
@@ -163,16 +167,16 @@ fn check(signal: Signal) {
 }
 
 #[test]
-fn a_file_written_on_request_knows_programs() {
+fn flight_files_written_on_request_name_programs() {
     check(Signal::USR2);
 }
 
 #[test]
-fn a_file_written_at_the_end_knows_programs() {
+fn flight_files_written_at_shutdown_name_programs() {
     check(Signal::TERM);
 }
 
 #[test]
-fn a_file_written_at_a_crash_knows_programs() {
+fn flight_files_written_at_a_crash_name_programs() {
     check(Signal::SEGV);
 }

@@ -1,4 +1,4 @@
-//! Texts that a peer sends to the terminal of somebody who looks at the bus.
+//! Texts from peers that contain terminal control sequences.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -17,12 +17,12 @@ use rustix::termios::{Winsize, tcsetwinsize};
 use crate::recorder::OurBus;
 use crate::support::ProgramFolder;
 
-/// Sets the title, clears the screen, colors (by C1), begins a line of its own, turns the direction, and
-/// hides characters.
+/// Sets the title, clears the screen, sets a color (with C1), begins a line, reverses the text
+/// direction, and hides characters.
 const HOSTILE: &str = "x\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m\r\nforged: line\u{202e}\u{2028}\u{7f}y\
                        \u{feff}\u{200b}\u{e0041}\u{e007f}z";
 
-/// What of it can stand in XML.
+/// The parts of the hostile text that XML allows.
 const DOCUMENT: &str = "<node><interface name='org.example.Hostile'>\
     <method name='Tell'><arg name='a&#10;forged: &#x202e;&#x9b;' type='s' direction='out'/></method>\
     <method name='Fail'/><method name='b&#10;forged: &#x202e;'/>\
@@ -36,7 +36,7 @@ const NAME: &str = "org.example.Hostile";
 /// Columns of a wide terminal.
 const COLUMNS: u16 = 200;
 
-/// A bus with a service that answers everything with hostile texts and emits them.
+/// A bus with a service that replies to all calls with hostile texts, and emits them.
 struct HostileService {
     folder: ProgramFolder,
     bus: OurBus,
@@ -49,20 +49,22 @@ impl HostileService {
         let (address, (ready, is_ready)) = (bus.address.clone(), mpsc::channel());
         thread::spawn(move || {
             let connection = Connection::open(&address).expect("the bus is there");
-            connection.request_name(NAME, NameFlags::NONE).expect("nobody has it");
+            connection.request_name(NAME, NameFlags::NONE).expect("the name is free");
             ready.send(()).expect("the test waits");
             loop {
                 match connection.next_request(Some(Duration::from_millis(20))) {
                     Ok(Some(request)) => answer(&request),
                     Ok(None) => {
-                        connection.emit("/", NAME, "Told", &(HOSTILE,)).expect("it is valid");
+                        connection
+                            .emit("/", NAME, "Changed", &(HOSTILE,))
+                            .expect("a valid message");
                         connection.flush().expect("the bus is there");
                     }
                     Err(_) => return,
                 }
             }
         });
-        is_ready.recv().expect("it has the name");
+        is_ready.recv().expect("the service has its name");
         Self { folder, bus }
     }
 
@@ -91,32 +93,32 @@ fn answer(request: &IncomingCall) {
         }
         _ => request.reply(&(HOSTILE,)),
     };
-    sent.expect("the bus takes it");
+    sent.expect("the bus accepts the reply");
 }
 
-/// What a program prints whose output is a terminal with so many columns.
+/// Returns what a program prints on a terminal with this number of columns.
 pub(crate) fn on_a_terminal(mut command: Command, columns: u16) -> String {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
-    grantpt(&master).and_then(|()| unlockpt(&master)).expect("it is ours");
+    grantpt(&master).and_then(|()| unlockpt(&master)).expect("a pseudoterminal");
     let size = Winsize { ws_col: columns, ws_row: 100, ws_xpixel: 0, ws_ypixel: 0 };
-    tcsetwinsize(&master, size).expect("it is a terminal");
-    let name = ptsname(&master, Vec::new()).expect("it has a name");
-    let name = name.to_str().expect("it is ASCII").to_owned();
+    tcsetwinsize(&master, size).expect("a terminal");
+    let name = ptsname(&master, Vec::new()).expect("the path of the terminal");
+    let name = name.to_str().expect("an ASCII path").to_owned();
     let line = || File::options().read(true).write(true).open(&name).expect("the other side");
     let mut child = command.stdout(line()).stderr(line()).spawn().expect("the program exists");
     drop(command);
     let mut output = Vec::new();
-    // It fails when nobody has the other side any more.
+    // Reading fails when no process has the slave side open.
     let mut master = File::from(master);
     let mut buffer = [0; 4096];
     while let Ok(count @ 1..) = master.read(&mut buffer) {
         output.extend_from_slice(&buffer[..count]);
     }
-    child.wait().expect("it is our child");
-    String::from_utf8(output).expect("it is text")
+    child.wait().expect("a child process");
+    String::from_utf8(output).expect("valid UTF-8")
 }
 
-/// Checks that only line breaks and colors are left of what a terminal obeys.
+/// Checks that the output contains no control sequences except line breaks and colors.
 fn check(line: &str, output: &str) {
     let mut rest = output.replace("\r\n", "\n").replace("\r\x1b[K", "");
     while let Some(start) = rest.find("\x1b[") {
@@ -133,15 +135,15 @@ fn check(line: &str, output: &str) {
     assert!(!rest.contains(is_unsafe), "{line}: {output:?}");
 }
 
-/// Checks in addition that a text of a peer begins no line.
+/// Checks in addition that no line begins with a text of a peer.
 fn check_lines(line: &str, output: &str) {
     check(line, output);
     assert!(!output.lines().any(|line| line.starts_with("forged")), "{line}: {output}");
 }
 
 #[test]
-fn texts_of_peers_do_nothing_on_a_terminal() {
-    let stage = HostileService::new();
+fn texts_of_peers_are_escaped_on_a_terminal() {
+    let service = HostileService::new();
     for (line, is_shown) in [
         ("monitor -N 4", true),
         ("monitor -N 4 --format gdbus", true),
@@ -176,40 +178,43 @@ fn texts_of_peers_do_nothing_on_a_terminal() {
         ("export hostile.pcapng --format dot", false),
         ("export hostile.pcapng --format chrome-trace", false),
     ] {
-        let output = stage.on_a_terminal(line);
+        let output = service.on_a_terminal(line);
         check_lines(line, &output);
         assert!(!output.is_empty(), "{line}");
         assert!(!is_shown || output.contains("owned"), "{line}: {output}");
     }
-    // What is meant to have line breaks has them, and nothing else.
+    // Formats in which the text keeps its line breaks, but no other control characters.
     for line in [
         "call org.example.Hostile / org.example.Hostile Tell --print-reply=literal",
         "show hostile.pcapng --as-command busctl",
         "show hostile.pcapng --as-command python",
     ] {
-        let output = stage.on_a_terminal(line);
+        let output = service.on_a_terminal(line);
         check(line, &output);
         assert!(output.contains("owned"), "{line}: {output}");
     }
 }
 
 #[test]
-fn programs_get_texts_of_peers_as_the_tools_print_them() {
-    let stage = HostileService::new();
-    let output = stage.command("monitor -N 4 --match member='Told'").output().expect("it ends");
-    let text = String::from_utf8(output.stdout).expect("it is text");
+fn texts_of_peers_are_unchanged_in_a_pipe() {
+    let service = HostileService::new();
+    let output = service
+        .command("monitor -N 4 --match member='Changed'")
+        .output()
+        .expect("the program exists");
+    let text = String::from_utf8(output.stdout).expect("valid UTF-8");
     assert!(text.contains(&format!("STRING \"{HOSTILE}\";")), "{text:?}");
 }
 
 #[test]
-fn full_screens_obey_no_text_of_a_peer() {
-    let stage = HostileService::new();
+fn texts_of_peers_are_escaped_on_full_screen_pages() {
+    let service = HostileService::new();
     for line in ["top --interval 200ms", "timeline --live", "lint --live"] {
         let mut command = Command::new("timeout");
-        let inner = stage.command(line);
+        let inner = service.command(line);
         command.args(["--foreground", "-s", "INT", "2"]).arg(inner.get_program());
-        command.args(inner.get_args()).env("DBUS_SESSION_BUS_ADDRESS", &stage.bus.address);
-        command.env("TERM", "xterm").current_dir(stage.folder.join(""));
+        command.args(inner.get_args()).env("DBUS_SESSION_BUS_ADDRESS", &service.bus.address);
+        command.env("TERM", "xterm").current_dir(service.folder.join(""));
         let output = on_a_terminal(command, COLUMNS);
         assert!(output.contains(NAME) || !line.starts_with("top"), "{line}: {output}");
         for part in ["\u{1b}]0;", "\u{7}", "\u{9b}", "\u{202e}", "\u{2028}", "\u{7f}", "\u{feff}"] {

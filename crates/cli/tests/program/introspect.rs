@@ -1,4 +1,4 @@
-//! `diligence record --introspect`: what objects say they have, and `diligence show` with it.
+//! Tests of `diligence record --introspect`, and of `diligence show` with its introspection data.
 
 use std::path::{Path, PathBuf};
 
@@ -7,45 +7,47 @@ use capture::record::Fact;
 use client::Connection;
 use rustix::process::Signal;
 
-use crate::recorder::{DbusDaemon, OurBus, demo, end, read, start, wait_until};
+use crate::recorder::{DbusDaemon, OurBus, demo, end_after, read, start, wait_until};
 use crate::support::{ProgramFolder, SpawnedProgram, text};
 
-/// The objects that were asked, with the names by which they were.
-fn asked(capture: &Capture) -> Vec<(&str, &str)> {
+/// Returns the objects that the recorder introspected, with the bus names that it used.
+fn introspected(capture: &Capture) -> Vec<(&str, &str)> {
     let facts = capture.facts().iter();
-    let asked = facts.filter_map(|(_, _, fact)| match fact {
+    let introspected = facts.filter_map(|(_, _, fact)| match fact {
         Fact::Introspection { name, path, xml } if xml.contains("<node") => {
             Some((name.as_str(), path.as_str()))
         }
         _ => None,
     });
-    asked.collect()
+    introspected.collect()
 }
 
-/// Chooses a profile; that the battery is not there yet is no matter here.
-fn choose(address: &str) {
+/// Calls the battery, which may not run yet; then the call fails.
+fn call_battery(address: &str) {
     let connection = Connection::open(address).expect("the bus is there");
     let arguments = ("balanced",);
     let _ = connection.call(BATTERY, PATH, "com.example.Battery1", "SetPowerProfile", &arguments);
 }
 
-/// Records the battery of the demonstration, called by its name, until it has been asked.
+/// Records calls to the demo's battery by its name, until the recorder has introspected it.
 fn record(folder: &ProgramFolder, address: &str, words: &[&str]) -> PathBuf {
     let file = folder.join("a.pcapng");
     let recorder = start(folder, address, &file, words);
-    // It starts nothing: nobody is there yet who could answer.
-    choose(address);
+    // The recorder must not activate the battery, which does not run yet.
+    call_battery(address);
     let battery = demo(folder, address, &["battery"]);
     wait_until("the battery is there", || {
         let capture = read(&file);
         capture.messages().any(|message| message.member() == "PropertiesChanged")
     });
-    choose(address);
+    call_battery(address);
     if words.contains(&"--introspect") {
-        wait_until("the battery has answered", || asked(&read(&file)).contains(&(BATTERY, PATH)));
+        wait_until("the battery has answered", || {
+            introspected(&read(&file)).contains(&(BATTERY, PATH))
+        });
     }
-    choose(address);
-    assert!(end(recorder).status.success());
+    call_battery(address);
+    assert!(end_after(recorder, &file, "SetPowerProfile", 3).status.success());
     battery.end(Signal::TERM);
     file
 }
@@ -61,7 +63,11 @@ fn shown(folder: &ProgramFolder, file: &Path, words: &[&str]) -> String {
 fn check(folder: &ProgramFolder, address: &str) {
     let file = record(folder, address, &["--introspect", "--redact"]);
     let capture = read(&file);
-    assert!(asked(&capture).iter().all(|(_, path)| *path == PATH), "{:?}", asked(&capture));
+    assert!(
+        introspected(&capture).iter().all(|(_, path)| *path == PATH),
+        "{:?}",
+        introspected(&capture)
+    );
     let lines = shown(folder, &file, &["--format", "gdbus", CHOSEN]);
     for expected in [
         "SetPowerProfile (profile: 'xxxxxxxx',) (redacted)",
@@ -76,28 +82,32 @@ fn check(folder: &ProgramFolder, address: &str) {
     let own: Vec<_> =
         capture.messages().filter(|message| message.member() == "Introspect").collect();
     assert!(own.iter().all(capture::model::CapturedMessage::is_of_recorder));
-    assert!(own.len() <= 4, "each name is asked once it is there: {}", own.len());
+    assert!(
+        own.len() <= 4,
+        "each name is introspected once, after it gets an owner: {}",
+        own.len()
+    );
 }
 
 #[test]
-fn arguments_have_names_on_a_bus_of_ours() {
+fn arguments_have_names_in_recordings_of_our_bus() {
     let folder = ProgramFolder::new();
     check(&folder, &OurBus::start(&folder).address);
 }
 
 #[test]
-fn arguments_have_names_on_a_bus_of_the_reference() {
+fn arguments_have_names_in_recordings_of_dbus_daemon() {
     let folder = ProgramFolder::new();
     check(&folder, &DbusDaemon::start(&folder, "").address);
 }
 
 #[test]
-fn nobody_is_asked_otherwise() {
+fn objects_are_not_introspected_without_the_option() {
     let folder = ProgramFolder::new();
     let bus = OurBus::start(&folder);
     let file = record(&folder, &bus.address, &[]);
     let capture = read(&file);
-    assert!(asked(&capture).is_empty());
+    assert!(introspected(&capture).is_empty());
     assert!(capture.messages().all(|message| message.member() != "Introspect"));
     let lines = shown(&folder, &file, &["--format", "gdbus", CHOSEN]);
     assert!(lines.contains("SetPowerProfile ('balanced',)"), "{lines}");

@@ -1,4 +1,4 @@
-//! Services whose names, objects and members are completed.
+//! Services whose names, objects and members the completion tests use.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -12,9 +12,9 @@ use client::{Connection, IncomingCall, NameFlags};
 use crate::recorder::DbusDaemon;
 use crate::support::ProgramFolder;
 
-/// A service with hyphen and underscore in its name, and what its objects tell.
+/// A service with a hyphen and an underscore in its name, and its introspection data.
 pub(crate) const LAMP: &str = "org.example.Lamp-1_a";
-const LAMP_TOLD: &[(&str, &str)] = &[
+const LAMP_OBJECTS: &[(&str, &str)] = &[
     ("/", "<node name='org'/>"),
     ("/org", "<node name='example'/>"),
     ("/org/example", "<node name='lamp_1'/>"),
@@ -37,9 +37,9 @@ const LAMP_TOLD: &[(&str, &str)] = &[
     ("/org/example/lamp_1/bulbs/b", "<interface name='org.example.Bulb'/>"),
 ];
 
-/// A service that wants a shell to do something.
+/// A service whose introspection data contains shell commands.
 pub(crate) const HOSTILE: &str = "org.example.Hostile";
-const HOSTILE_TOLD: &[(&str, &str)] = &[(
+const HOSTILE_OBJECTS: &[(&str, &str)] = &[(
     "/",
     "<interface name='a.$(touch hacked)'><method name='X'/></interface>
      <interface name='a.b'><method name='M`touch hacked`'/><method name='M;touch hacked'/>
@@ -48,39 +48,39 @@ const HOSTILE_TOLD: &[(&str, &str)] = &[(
      <node name='$(touch hacked)'/><node name='../..'/><node name='good'/><node name='a b'/>",
 )];
 
-/// One that never answers.
+/// A service that never replies.
 pub(crate) const SILENT: &str = "org.example.Silent";
 
-/// One that does not run.
+/// An activatable service that is not running.
 pub(crate) const SLEEPER: &str = "org.example.Sleeper";
 
-/// Has a name until the bus ends, and gives the unique one.
-fn serve(address: &str, name: &'static str, told: &'static [(&str, &str)]) -> String {
+/// Runs a service in a thread until the bus ends, and returns its unique name.
+fn serve(address: &str, name: &'static str, objects: &'static [(&str, &str)]) -> String {
     let (address, (ready, is_ready)) = (address.to_owned(), mpsc::channel());
     thread::spawn(move || {
         let connection = Connection::open(&address).expect("the bus is there");
-        connection.request_name(name, NameFlags::NONE).expect("nobody has it");
+        connection.request_name(name, NameFlags::NONE).expect("the name is free");
         ready.send(connection.unique_name().to_string()).expect("the test waits");
         while let Ok(Some(request)) = connection.next_request(None) {
-            if !told.is_empty() {
-                answer(&request, told);
+            if !objects.is_empty() {
+                answer(&request, objects);
             }
         }
     });
-    is_ready.recv().expect("it has the name")
+    is_ready.recv().expect("the service has its name")
 }
 
-fn answer(request: &IncomingCall, told: &[(&str, &str)]) {
+fn answer(request: &IncomingCall, objects: &[(&str, &str)]) {
     let path = request.message().path().unwrap_or_default();
-    let found = told.iter().find(|(known, _)| *known == path);
+    let found = objects.iter().find(|(object, _)| *object == path);
     let document = format!("<node>{}</node>", found.map_or("", |(_, inside)| *inside));
-    request.reply(&(document,)).expect("the bus takes it");
+    request.reply(&(document,)).expect("the bus accepts the reply");
 }
 
 pub(crate) struct LampBus {
     pub(crate) folder: ProgramFolder,
     pub(crate) bus: DbusDaemon,
-    /// The unique name of the lamp.
+    /// The unique name of the lamp service.
     pub(crate) lamp: String,
 }
 
@@ -88,35 +88,35 @@ impl LampBus {
     pub(crate) fn new() -> Self {
         let folder = ProgramFolder::new();
         let services = folder.join("services");
-        fs::create_dir(&services).expect("the folder is ours");
+        fs::create_dir(&services).expect("a writable folder");
         let woken = folder.join("woken");
         let service =
             format!("[D-BUS Service]\nName={SLEEPER}\nExec=/usr/bin/touch {}\n", woken.display());
-        fs::write(services.join("sleeper.service"), service).expect("the folder is ours");
+        fs::write(services.join("sleeper.service"), service).expect("a writable folder");
         let services = format!("<servicedir>{}</servicedir>", services.display());
         let policy = format!("</policy>{services}<policy context='default'>");
         let bus = DbusDaemon::start(&folder, &policy);
-        let lamp = serve(&bus.address, LAMP, LAMP_TOLD);
-        serve(&bus.address, HOSTILE, HOSTILE_TOLD);
+        let lamp = serve(&bus.address, LAMP, LAMP_OBJECTS);
+        serve(&bus.address, HOSTILE, HOSTILE_OBJECTS);
         serve(&bus.address, SILENT, &[]);
         Self { folder, bus, lamp }
     }
 
-    /// The program by its name, found where others are.
+    /// Puts diligence into PATH, and the command into the environment of the bus.
     pub(crate) fn with_path(&self, command: &mut Command) {
         let programs = self.folder.join("bin");
         if !programs.exists() {
-            fs::create_dir(&programs).expect("the folder is ours");
+            fs::create_dir(&programs).expect("a writable folder");
             let program = self.folder.diligence().get_program().to_owned();
-            symlink(program, programs.join("diligence")).expect("it is ours");
+            symlink(program, programs.join("diligence")).expect("a writable folder");
         }
-        let path = std::env::var("PATH").expect("there is a path");
+        let path = std::env::var("PATH").expect("PATH is set");
         command.env("PATH", format!("{}:{path}", programs.display()));
         command.env("HOME", self.folder.join("")).current_dir(self.folder.join(""));
         command.env("DBUS_SESSION_BUS_ADDRESS", &self.bus.address).env_remove("XDG_RUNTIME_DIR");
     }
 
-    /// Writes the scripts, and gives the place of them.
+    /// Generates the completion scripts, and returns their folder.
     pub(crate) fn scripts(&self) -> String {
         let place = self.folder.join("completions");
         let mut command = self.folder.diligence();
@@ -133,5 +133,5 @@ impl LampBus {
     }
 }
 
-/// How long is tried; a machine that is busy needs longer than the limit now and then.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+/// Deadline of retries. On a busy machine, completion may exceed its own time limit.
+pub(crate) const WAIT_TIMEOUT: Duration = Duration::from_secs(10);

@@ -1,4 +1,4 @@
-//! What commands print on a terminal and not elsewhere: a line for each message, colors, progress.
+//! Tests of output that differs on a terminal: lines for messages, colors and progress.
 
 use std::fs;
 use std::io::Write as _;
@@ -15,14 +15,14 @@ use crate::scene::{OFFICE, golden_file, office, session};
 use crate::support::{ProgramFolder, SpawnedProgram, eventually, text};
 use crate::terminal::OnTerminal;
 
-/// What `show` prints on a terminal of this width.
+/// Returns what `show` prints on a terminal with this width.
 fn shown(folder: &ProgramFolder, words: &[&str], columns: u16) -> String {
     let mut command = folder.diligence();
     command.args(["show", OFFICE]).args(words);
     OnTerminal::start(&mut command, columns).ended()
 }
 
-/// A text without colors.
+/// Removes the color sequences from a text.
 fn plain(text: &str) -> String {
     let mut parts = text.split("\x1b[");
     let first = parts.next().unwrap_or_default().to_owned();
@@ -47,7 +47,7 @@ fn show_prints_lines_on_a_terminal_and_blocks_in_a_pipe() {
 }
 
 #[test]
-fn colors_are_for_terminals_unless_somebody_says_otherwise() {
+fn colors_are_for_terminals_unless_an_option_overrides() {
     let folder = office();
     for (words, has_colors) in [(&[][..], true), (&["--color", "never"], false)] {
         assert_eq!(shown(&folder, words, 80).contains('\x1b'), has_colors, "{words:?}");
@@ -64,27 +64,28 @@ fn colors_are_for_terminals_unless_somebody_says_otherwise() {
     }
 }
 
-/// A call of a service that does not reply.
-fn call_in_vain(connection: &Connection) -> StartedCall {
+/// Starts a call to a service that does not reply.
+fn start_unanswered_call(connection: &Connection) -> StartedCall {
     let clock = connection.proxy("org.example.Clock", "/", "org.example.Clock1").expect("names");
-    let call = clock.start_call("Never", &(7_u32,), CallOptions::default()).expect("it is valid");
+    let call =
+        clock.start_call("Never", &(7_u32,), CallOptions::default()).expect("a valid message");
     connection.flush().expect("the bus is there");
     call
 }
 
 #[test]
-fn monitor_prints_how_calls_end_when_it_is_known() {
+fn monitor_prints_call_outcomes_once_they_are_known() {
     let folder = ProgramFolder::new();
     let bus = OurBus::start(&folder);
     let service = Connection::open(&bus.address).expect("the bus is there");
-    service.request_name("org.example.Clock", NameFlags::NONE).expect("nobody has it");
+    service.request_name("org.example.Clock", NameFlags::NONE).expect("the name is free");
     let mut command = folder.diligence();
     command.args(["monitor", "--address", &bus.address, "--format", "line"]);
     command.args(["interface:org.example.*", "or", "member:GetId"]);
     let out = folder.join("lines.txt");
-    let file = fs::File::create(&out).expect("the folder is ours");
+    let file = fs::File::create(&out).expect("a writable folder");
     let monitor = SpawnedProgram::start_into(&mut command, file);
-    let so_far = || fs::read_to_string(&out).expect("it is text");
+    let so_far = || fs::read_to_string(&out).expect("valid UTF-8");
     let driver = "org.freedesktop.DBus";
     let caller = Connection::open(&bus.address).expect("the bus is there");
     eventually("the monitor listens", || {
@@ -92,11 +93,11 @@ fn monitor_prints_how_calls_end_when_it_is_known() {
         so_far().contains("GetId").then_some(())
     });
     let leaving = Connection::open(&bus.address).expect("the bus is there");
-    let (abandoned, _waiting) = (call_in_vain(&leaving), call_in_vain(&caller));
+    let (abandoned, _waiting) = (start_unanswered_call(&leaving), start_unanswered_call(&caller));
     eventually("both calls", || {
         (so_far().matches("Clock1.Never(uint32 7)").count() == 2).then_some(())
     });
-    // The call holds the connection, too.
+    // The call holds a reference to the connection, too.
     drop((leaving, abandoned));
     eventually("the first caller has left", || so_far().contains("caller left").then_some(()));
     assert!(!so_far().contains("still waiting"), "{}", so_far());
@@ -107,7 +108,7 @@ fn monitor_prints_how_calls_end_when_it_is_known() {
         assert!(!found.is_empty(), "{part}: {lines}");
         found
     };
-    // The call is printed when it is made, and its end is a line of its own.
+    // The monitor prints a call when it is made, and its outcome in another line.
     assert_eq!(line("caller left").len(), 1, "{lines}");
     assert_eq!(line("still waiting").len(), 1, "{lines}");
     for end in [line("caller left")[0], line("still waiting")[0]] {
@@ -126,20 +127,20 @@ fn monitor_prints_how_calls_end_when_it_is_known() {
 #[test]
 fn long_work_shows_progress_on_a_terminal_only() {
     let folder = office();
-    let recording = fs::read(folder.join(OFFICE)).expect("it is there");
+    let recording = fs::read(folder.join(OFFICE)).expect("the file exists");
     let (start, rest) = recording.split_at(recording.len() / 2);
     let feed = |mut input: ChildStdin| {
-        input.write_all(start).expect("it reads");
-        // Longer than what is shown as soon as it is done.
+        input.write_all(start).expect("the process reads its input");
+        // Progress is shown only for work that takes longer than a second.
         thread::sleep(Duration::from_millis(1600));
-        input.write_all(rest).expect("it reads");
+        input.write_all(rest).expect("the process reads its input");
     };
     let mut command = folder.diligence();
     command.args(["stats", "-"]).stdin(Stdio::piped());
     let mut on_terminal = OnTerminal::start(&mut command, 80);
-    feed(on_terminal.program().stdin.take().expect("it is piped"));
+    feed(on_terminal.program().stdin.take().expect("a pipe"));
     let printed = on_terminal.ended();
-    // The line is removed before anything else is printed.
+    // The progress line is erased before any other output.
     assert!(printed.contains("\r\x1b[K0:00:01  reading -\r\x1b[K"), "{printed:?}");
     let mut command = folder.diligence();
     command
@@ -148,19 +149,19 @@ fn long_work_shows_progress_on_a_terminal_only() {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     let mut program = command.spawn().expect("the program exists");
-    feed(program.stdin.take().expect("it is piped"));
-    let output = program.wait_with_output().expect("it is our child");
+    feed(program.stdin.take().expect("a pipe"));
+    let output = program.wait_with_output().expect("a child process");
     assert_eq!(text(&output.stderr), "");
 }
 
 #[test]
-fn what_was_written_is_said_on_a_terminal_only() {
+fn written_files_are_reported_on_a_terminal_only() {
     let folder = office();
     let written = |words: &[&str], out: &str| {
         let mut command = folder.diligence();
         command.args(words);
         let printed = OnTerminal::start(&mut command, 80).ended();
-        let size = fs::metadata(folder.join(out)).expect("it was written").len();
+        let size = fs::metadata(folder.join(out)).expect("the file was written").len();
         assert!(printed.ends_with(&format!(": {out}\n")), "{words:?}: {printed}");
         (printed, size)
     };
@@ -168,7 +169,7 @@ fn what_was_written_is_said_on_a_terminal_only() {
     for format in formats.into_iter().chain(cfg!(feature = "sqlite").then_some("sqlite")) {
         let words = ["export", OFFICE, "type:error", "--format", format, "-o", "out"];
         let (printed, size) = written(&words, "out");
-        // A recording has the calls of the errors too.
+        // A recording also contains the calls that the errors reply to.
         let messages = if format.starts_with("pcap") { "4 messages, " } else { "2 messages, " };
         assert!(printed.contains(messages), "{format}: {printed}");
         assert!(size > 0, "{format}");
@@ -181,7 +182,7 @@ fn what_was_written_is_said_on_a_terminal_only() {
 }
 
 #[test]
-fn errors_are_folded_at_the_width_that_somebody_asks_for() {
+fn errors_are_wrapped_at_the_width_of_the_terminal() {
     let folder = office();
     let command = || {
         let mut command = folder.diligence();

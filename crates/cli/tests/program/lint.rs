@@ -1,4 +1,4 @@
-//! `diligence lint`: what it prints, and how it ends.
+//! Tests of `diligence lint`: its output and exit status.
 
 use std::fs;
 use std::process::Output;
@@ -7,7 +7,7 @@ use testkit::recording::TestRecording;
 
 use crate::support::ProgramFolder;
 
-/// A program that asks every second, ten times.
+/// Returns a recording of a program that polls every second, ten times.
 fn polling() -> Vec<u8> {
     let mut recording = TestRecording::new();
     for turn in 0..10_u32 {
@@ -21,20 +21,20 @@ fn lint(folder: &ProgramFolder, words: &[&str]) -> (Option<i32>, String, String)
     let mut command = folder.diligence();
     let Output { status, stdout, stderr } =
         command.arg("lint").args(words).output().expect("the program exists");
-    let text = |bytes| String::from_utf8(bytes).expect("it is text");
+    let text = |bytes| String::from_utf8(bytes).expect("valid UTF-8");
     (status.code(), text(stdout), text(stderr))
 }
 
 fn folder() -> ProgramFolder {
     let folder = ProgramFolder::new();
-    fs::write(folder.join("run.pcap"), polling()).expect("the folder is ours");
+    fs::write(folder.join("run.pcap"), polling()).expect("a writable folder");
     folder
 }
 
 #[test]
-fn what_is_found_decides_the_status_if_that_is_asked_for() {
+fn findings_set_the_exit_status_with_fail_on() {
     let folder = folder();
-    for (words, status, said) in [
+    for (words, status, expected) in [
         (&["run.pcap"][..], 0, "calls Mail.GetCount of org.example.Mail every 1 s, 10 times"),
         (&["run.pcap", "--fail-on", "med"], 0, "L12"),
         (&["run.pcap", "--fail-on", "low"], 1, "L12"),
@@ -44,19 +44,19 @@ fn what_is_found_decides_the_status_if_that_is_asked_for() {
     ] {
         let (code, stdout, stderr) = lint(&folder, words);
         assert_eq!((code, stderr.as_str()), (Some(status), ""), "{words:?}");
-        assert!(stdout.contains(said), "{words:?}: {stdout}");
+        assert!(stdout.contains(expected), "{words:?}: {stdout}");
     }
 }
 
 #[test]
-fn what_is_known_is_left_out() {
+fn findings_in_the_baseline_are_omitted() {
     let folder = folder();
     let (code, ..) = lint(&folder, &["run.pcap", "--baseline", "known", "--update-baseline"]);
     assert_eq!(code, Some(0));
-    let known = fs::read_to_string(folder.join("known")).expect("it was written");
+    let known = fs::read_to_string(folder.join("known")).expect("the file was written");
     let line = "L12 - org.example.Mail org.example.Mail.GetCount\n";
     assert!(known.contains(line), "{known}");
-    fs::write(folder.join("known"), known + "L19 * *\n").expect("the folder is ours");
+    fs::write(folder.join("known"), known + "L19 * *\n").expect("a writable folder");
     let words = ["run.pcap", "--baseline", "known", "--fail-on", "low"];
     let (code, stdout, stderr) = lint(&folder, &words);
     assert_eq!((code, stderr.as_str()), (Some(0), "known: not found: L19 * *\n"));
@@ -64,10 +64,10 @@ fn what_is_known_is_left_out() {
 }
 
 #[test]
-fn what_cannot_be_read_is_named() {
+fn unreadable_recordings_and_baselines_are_named() {
     let folder = folder();
-    fs::write(folder.join("bad"), "polling * *\n").expect("the folder is ours");
-    for (words, status, said) in [
+    fs::write(folder.join("bad"), "polling * *\n").expect("a writable folder");
+    for (words, status, expected) in [
         (&["gone.pcap"][..], 1, "cannot read gone.pcap: "),
         (&["run.pcap", "--baseline", "gone"], 1, "cannot read the baseline gone: "),
         (&["run.pcap", "--baseline", "bad"], 1, "bad, line 1: \"polling\" is not the id"),
@@ -76,6 +76,6 @@ fn what_cannot_be_read_is_named() {
     ] {
         let (code, stdout, stderr) = lint(&folder, words);
         assert_eq!((code, stdout.as_str()), (Some(status), ""), "{words:?}");
-        assert!(stderr.contains(said), "{words:?}: {stderr}");
+        assert!(stderr.contains(expected), "{words:?}: {stderr}");
     }
 }

@@ -1,13 +1,10 @@
-//! `timeline --live` and `lint --live`, on a bus with the programs of the demonstration.
-
-use std::thread;
-use std::time::Duration;
+//! Tests of `timeline --live` and `lint --live` on a bus with the demo programs.
 
 use rustix::process::Signal;
 
 use crate::support::{ProgramFolder, SpawnedProgram, eventually, text};
 
-/// A bus on which the demonstration plays, and its address.
+/// Starts a bus with the demo programs, and returns its address.
 pub(crate) fn demo(folder: &ProgramFolder) -> (SpawnedProgram, String) {
     let socket = folder.join("bus");
     let address = format!("unix:path={}", socket.display());
@@ -18,7 +15,7 @@ pub(crate) fn demo(folder: &ProgramFolder) -> (SpawnedProgram, String) {
     (running, address)
 }
 
-/// Runs a command on the bus for a while; its words have no spaces.
+/// Runs a command on the bus. Its words contain no spaces.
 fn run(folder: &ProgramFolder, address: &str, line: &str) -> (Option<i32>, String, String) {
     let mut command = folder.diligence();
     command.args(line.split(' ')).args(["--live", "--address", address]);
@@ -30,7 +27,7 @@ fn run(folder: &ProgramFolder, address: &str, line: &str) -> (Option<i32>, Strin
 fn live_findings_name_the_responsible_programs() {
     let folder = ProgramFolder::new();
     let (bus, address) = demo(&folder);
-    // The poller has to ask a dozen times before it counts as one, however slow the machine is.
+    // The rule needs a dozen requests of the poller, however slow the machine is.
     let (code, stdout, stderr) = eventually("the poller is found", || {
         let found = run(&folder, &address, "lint --duration 4s --fail-on med");
         found.1.contains("L12  demo-poller").then_some(found)
@@ -58,10 +55,10 @@ fn assert_ends_with_a_report(folder: &ProgramFolder, address: &str) {
     let mut running = SpawnedProgram::start(&mut command);
     let first = running.line();
     assert!(first.contains("messages in"), "{first}");
-    thread::sleep(Duration::from_millis(400));
+    while !running.line().contains("messages in") {}
     let output = running.end(Signal::INT);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
-    assert!(text(&output.stdout).matches("messages in").count() >= 2, "{output:?}");
+    assert!(text(&output.stdout).contains("messages in"), "{output:?}");
 }
 
 fn assert_ends_with_its_bus(folder: &ProgramFolder, address: &str, bus: SpawnedProgram) {
@@ -80,9 +77,9 @@ fn assert_ends_with_its_bus(folder: &ProgramFolder, address: &str, bus: SpawnedP
 }
 
 #[test]
-fn what_is_asked_of_a_bus_goes_with_live() {
+fn bus_options_require_live() {
     let folder = ProgramFolder::new();
-    for (line, status, said) in [
+    for (line, status, expected) in [
         ("timeline --session a.pcap", 2, "--live"),
         ("lint --interval 1s a.pcap", 2, "--live"),
         ("lint --live a.pcap", 2, "reads no recording: a.pcap"),
@@ -97,6 +94,6 @@ fn what_is_asked_of_a_bus_goes_with_live() {
         let mut command = folder.diligence();
         let output = command.args(line.split(' ')).output().expect("the program exists");
         assert_eq!(output.status.code(), Some(status), "{line}: {output:?}");
-        assert!(text(&output.stderr).contains(said), "{line}: {output:?}");
+        assert!(text(&output.stderr).contains(expected), "{line}: {output:?}");
     }
 }

@@ -1,5 +1,6 @@
-//! The program from the outside: as people call it, and as programs that know `dbus-daemon` do.
+//! Tests of the programs `diligence` and `diligence-bus` as processes.
 
+mod bridges;
 mod call;
 mod command_line;
 mod completion;
@@ -9,23 +10,23 @@ mod counts;
 mod declarations;
 mod desktop;
 mod dispatch;
-mod elsewhere;
 mod everything;
 mod experiments;
 mod export;
 mod failed_starts;
 mod flight;
 mod hostile_texts;
+mod inspection;
 mod introspect;
 mod lamp;
 mod late_recorders;
 mod lines;
 mod lint;
 mod live;
-mod look;
 mod match_rules;
 mod monitor;
 mod page;
+mod page_client;
 mod proxies;
 mod recipients;
 mod record;

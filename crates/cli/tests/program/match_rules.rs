@@ -1,5 +1,5 @@
-//! Many duplicate match rules, as dbus-glib once added for Telepathy: `stats` and `lint` count them in
-//! recordings of our bus and of dbus-daemon, after the program has left.
+//! Many duplicate match rules, as dbus-glib once added them for Telepathy. `stats` and `lint` must
+//! count them after the program has left, in recordings of both buses.
 
 use std::collections::HashMap;
 use std::process::{Command, Stdio};
@@ -9,14 +9,14 @@ use std::time::Duration;
 use client::Connection;
 use rustix::process::Signal;
 
-use crate::recorder::{end, read, start, wait_until};
+use crate::recorder::{read, start, wait_until};
 use crate::support::{ProgramFolder, SpawnedProgram, text};
 
 const RULES: usize = 628;
 const DISTINCT: usize = 25;
 const DRIVER: &str = "org.freedesktop.DBus";
 
-/// The rules that the program adds, in order: one name each, all names in turn.
+/// Returns the rules in the order in which the program adds them. They repeat a list of names.
 fn rules() -> Vec<String> {
     let rule = |number: usize| {
         format!(
@@ -28,7 +28,8 @@ fn rules() -> Vec<String> {
     (0..RULES).map(rule).collect()
 }
 
-/// Adds all rules one after the other, over more than a second, and leaves. Returns its unique name.
+/// Adds all rules one after the other, over more than a second, and disconnects. Returns the unique
+/// name of the program.
 fn subscribe(address: &str) -> String {
     let program = Connection::open(address).expect("the bus listens");
     for rule in rules() {
@@ -47,7 +48,7 @@ fn duplicate_match_rules_are_counted_after_their_program_has_left() {
         *times.entry(rule).or_default() += 1;
     }
     let distinct = times.len();
-    let most = times.values().max().copied().expect("there are rules");
+    let most = times.values().max().copied().expect("at least one rule");
     assert_eq!((RULES, distinct, RULES - distinct), (628, 25, 603));
 
     let elements = "<limit name='max_match_rules_per_connection'>1000</limit>";
@@ -70,7 +71,7 @@ fn duplicate_match_rules_are_counted_after_their_program_has_left() {
             let mut peers = capture.directory().peers();
             peers.any(|(_, peer)| is_program(peer.unique) && peer.left.is_some())
         });
-        assert!(end(recorder).status.success());
+        assert!(recorder.end(Signal::INT).status.success());
         process.end(Signal::TERM);
 
         let capture = read(&file);

@@ -1,5 +1,7 @@
-//! `diligence monitor`, beside `busctl monitor` and while somebody does not read.
+//! Tests of `diligence monitor`, next to `busctl monitor` and while a subscriber does not read.
 
+use std::fs;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -9,27 +11,36 @@ use client::wire::names::BusName;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::recorder::{DbusDaemon, OurBus, end, read, start, wait_until};
-use crate::support::{ProgramFolder, SpawnedProgram, text};
+use crate::recorder::{DbusDaemon, OurBus, read, start};
+use crate::support::{ProgramFolder, SpawnedProgram, eventually, text};
 
-/// What comes of a program that monitors a bus while signals are emitted there.
-fn monitored(address: &str, mut commands: [Command; 2]) -> [Vec<Value>; 2] {
-    let running =
-        commands.each_mut().map(|command| SpawnedProgram::start(command.stdin(Stdio::null())));
-    let emitter = Connection::open(address).expect("the bus is there");
-    // Nothing tells when they listen.
-    for number in 0..60_u32 {
-        let values = (number, "text \"with\" quotes", vec![(1_u8, true)], -0.5_f64);
-        emitter.emit("/a", "com.example.Clock", "Tick", &values).expect("it is valid");
-        emitter.flush().expect("the bus is there");
-        thread::sleep(Duration::from_millis(50));
-    }
-    running.map(|program| {
-        let output = program.end(Signal::TERM);
-        let values = serde_json::Deserializer::from_slice(&output.stdout).into_iter();
+/// Runs programs that monitor a bus while signals are emitted, until both have printed some.
+/// Returns the printed signals.
+fn monitored(folder: &ProgramFolder, address: &str, commands: [Command; 2]) -> [Vec<Value>; 2] {
+    let files = ["first.json", "second.json"].map(|name| folder.join(name));
+    let running = commands.into_iter().zip(&files).map(|(mut command, file)| {
+        let out = fs::File::create(file).expect("a writable folder");
+        SpawnedProgram::start_into(command.stdin(Stdio::null()), out)
+    });
+    let running: Vec<_> = running.collect();
+    let signals = |file: &PathBuf| -> Vec<Value> {
+        let printed = fs::read(file).expect("a readable file");
+        let values = serde_json::Deserializer::from_slice(&printed).into_iter();
         let values = values.map_while(Result::ok);
         values.filter(|value: &Value| value["member"] == "Tick").collect()
-    })
+    };
+    let emitter = Connection::open(address).expect("the bus is there");
+    let mut number = 0_u32;
+    // There is no sign that the programs are ready.
+    eventually("both programs print signals", || {
+        let values = (number, "text \"with\" quotes", vec![(1_u8, true)], -0.5_f64);
+        emitter.emit("/a", "com.example.Clock", "Tick", &values).expect("a valid message");
+        emitter.flush().expect("the bus is there");
+        number += 1;
+        files.iter().all(|file| signals(file).len() > 20).then_some(())
+    });
+    running.into_iter().for_each(|program| drop(program.end(Signal::TERM)));
+    files.each_ref().map(signals)
 }
 
 #[test]
@@ -41,24 +52,24 @@ fn json_has_the_keys_of_busctl() {
         theirs.args(["--address", &bus.address, mode, "monitor"]);
         let mut ours = folder.diligence();
         ours.args(["monitor", "--address", &bus.address, mode]);
-        let [theirs, ours] = monitored(&bus.address, [theirs, ours]);
+        let [theirs, ours] = monitored(&folder, &bus.address, [theirs, ours]);
         let mut compared = 0;
         for expected in &theirs {
             let same = |value: &&Value| value["cookie"] == expected["cookie"];
             let Some(found) = ours.iter().find(same) else { continue };
             for (key, value) in expected.as_object().expect("an object") {
-                // Each has its own copy of the message.
+                // Each program received its own copy of the message.
                 let is_time = key.starts_with("timestamp");
                 assert!(is_time || found.get(key) == Some(value), "{key}: {expected} {found}");
             }
             compared += 1;
         }
-        assert!(compared > 5, "{mode}: {} of theirs, {} of ours", theirs.len(), ours.len());
+        assert!(compared > 5, "{mode}: busctl printed {}, diligence {}", theirs.len(), ours.len());
     }
 }
 
 #[test]
-fn flags_of_busctl_mean_the_same() {
+fn flags_of_busctl_have_the_same_meaning() {
     let folder = ProgramFolder::new();
     let bus = OurBus::start(&folder);
     let emitter = Connection::open(&bus.address).expect("the bus is there");
@@ -72,24 +83,25 @@ fn flags_of_busctl_mean_the_same() {
         let program = SpawnedProgram::start(&mut command);
         let is_done = thread::spawn(move || program.ended());
         while !is_done.is_finished() {
-            emitter.emit("/", "com.example.Clock", "Tick", &()).expect("it is valid");
+            emitter.emit("/", "com.example.Clock", "Tick", &()).expect("a valid message");
             emitter.flush().expect("the bus is there");
+            // The rate of the signals; the program exits by itself.
             thread::sleep(Duration::from_millis(20));
         }
-        let output = is_done.join().expect("it does not panic");
+        let output = is_done.join().expect("the thread does not panic");
         assert!(output.status.success(), "{words:?}: {output:?}");
         assert_eq!(text(&output.stdout).lines().count(), shown, "{words:?}: {output:?}");
     }
 }
 
-/// A bus on which somebody does not read what he asked for.
-struct Jam {
+/// A bus with a subscriber that does not read its socket.
+struct JammedBus {
     bus: OurBus,
     emitter: Connection,
     stopped: Connection,
 }
 
-impl Jam {
+impl JammedBus {
     fn new(folder: &ProgramFolder) -> Self {
         let bus = OurBus::start(folder);
         let [emitter, stopped] =
@@ -98,90 +110,94 @@ impl Jam {
         let name = "org.freedesktop.DBus";
         stopped.call(name, "/", name, "AddMatch", &rule).expect("a rule");
         let jam = Self { bus, emitter, stopped };
-        // His socket is full, so more stays with the bus.
+        // The socket is full, so further messages stay in the bus's queue.
         (0..20).for_each(|_| jam.flood("Flood"));
         jam
     }
 
     fn flood(&self, member: &str) {
         let body = (vec![7_u8; 64 << 10],);
-        self.emitter.emit("/", "com.example.Flood", member, &body).expect("it is valid");
+        self.emitter.emit("/", "com.example.Flood", member, &body).expect("a valid message");
         self.emitter.flush().expect("the bus is there");
     }
 }
 
 #[test]
-fn who_does_not_read_delays_nobody_who_looks_on() {
+fn slow_readers_do_not_delay_monitors() {
     let folder = ProgramFolder::new();
-    let jam = Jam::new(&folder);
+    let jam = JammedBus::new(&folder);
     let mut command = folder.diligence();
     command.args(["monitor", "--address", &jam.bus.address, "--format", "gdbus"]);
     command.args(["--match", "type='signal'", "member:Now"]);
     let mut monitor = SpawnedProgram::start(&mut command);
-    let tell = || {
-        // The copy of this one does not leave, and the next signal stands behind it.
+    let emit = || {
+        // The bus cannot write this copy yet, and the next signal is queued behind it.
         jam.flood("Flood");
-        jam.emitter.emit("/", "com.example.Clock", "Now", &()).expect("it is valid");
+        jam.emitter.emit("/", "com.example.Clock", "Now", &()).expect("a valid message");
         jam.emitter.flush().expect("the bus is there");
         Instant::now()
     };
     let (sender, lines) = std::sync::mpsc::channel();
     thread::spawn(move || while sender.send((monitor.line(), Instant::now())).is_ok() {});
-    // Until it listens.
+    // Repeats the signal until the monitor is ready.
     while lines.recv_timeout(Duration::from_millis(100)).is_err() {
-        tell();
+        emit();
     }
-    thread::sleep(Duration::from_millis(1500));
-    while lines.try_recv().is_ok() {}
+    // Until the monitor has printed all signals so far.
+    while lines.recv_timeout(Duration::from_millis(1500)).is_ok() {}
     let delays = (0..8).map(|_| {
-        let told = tell();
+        let sent = emit();
         let (_, shown) = lines.recv_timeout(Duration::from_secs(10)).expect("a line");
-        shown.saturating_duration_since(told)
+        shown.saturating_duration_since(sent)
     });
-    let best = delays.min().expect("some");
-    // It is 30 ms on a machine that does nothing else; it was a second when copies were awaited.
+    let best = delays.min().expect("at least one value");
+    // The delay is 30 ms on an idle machine. It was a second when the monitor waited for the
+    // copies.
     assert!(best < Duration::from_millis(250), "{best:?}");
 }
 
 #[test]
-fn a_recording_waits_for_who_reads_late() {
+fn recordings_wait_for_late_readers() {
     let folder = ProgramFolder::new();
-    let jam = Jam::new(&folder);
+    let jam = JammedBus::new(&folder);
     let file = folder.join("a.pcapng");
     let recorder = start(&folder, &jam.bus.address, &file, &[]);
     jam.flood("Last");
+    // The time for which the reader is late.
     thread::sleep(Duration::from_millis(300));
     while jam
         .stopped
         .process(Some(Duration::from_millis(200)))
         .is_ok_and(|got| got != client::Processed::Nothing)
     {}
-    wait_until("it is recorded", || read(&file).messages().any(|one| one.member() == "Last"));
-    assert!(end(recorder).status.success());
-    let capture = read(&file);
-    let last = capture.messages().find(|message| message.member() == "Last").expect("it is there");
-    let copies = last.deliveries().expect("the bus has recorded");
     let stopped: BusName<'_> = jam.stopped.unique_name();
-    let copy = copies.iter().find(|copy| stopped == *format!(":1.{}", copy.recipient));
-    let after = copy.expect("a copy for who has stopped").written_after.expect("it has left");
+    let written_after = || {
+        let capture = read(&file);
+        let last = capture.messages().find(|message| message.member() == "Last")?;
+        let is_stopped = |peer| stopped == *format!(":1.{peer}");
+        last.deliveries()?.iter().find(|copy| is_stopped(copy.recipient))?.written_after
+    };
+    let after = eventually("the copy for the late reader", written_after);
+    assert!(recorder.end(Signal::INT).status.success());
     assert!(after >= Duration::from_millis(250), "{after:?}");
 }
 
-/// dbus-monitor shows what matches any of its words; here words are a query, of which all must hold.
+/// dbus-monitor shows messages that match any of its rules. Here the words form a query, which must
+/// match as a whole.
 #[test]
-fn several_rules_without_options_are_told_apart_from_alternatives() {
+fn several_rules_without_options_print_a_note() {
     let folder = ProgramFolder::new();
     let bus = DbusDaemon::start(&folder, "");
-    for (words, is_told) in [
+    for (words, is_noted) in [
         (&["type='signal',member='A'", "type='signal',member='B'"][..], true),
         (&["type='signal'", "number>7"], false),
         (&["--match", "type='signal'", "--match", "type='error'"], false),
     ] {
         let mut command = folder.diligence();
         command.args(["monitor", "--address", &bus.address, "--timeout", "50ms"]).args(words);
-        let output = command.output().expect("it can be started");
+        let output = command.output().expect("the program can be started");
         assert!(output.status.success(), "{words:?}: {output:?}");
-        let told = text(&output.stderr);
-        assert_eq!(told.contains("match all 2 rules; with --match"), is_told, "{words:?}: {told}");
+        let sent = text(&output.stderr);
+        assert_eq!(sent.contains("match all 2 rules; with --match"), is_noted, "{words:?}: {sent}");
     }
 }

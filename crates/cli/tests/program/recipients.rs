@@ -1,5 +1,5 @@
-//! How many connections received each signal: `stats` reports as many as listeners counted by themselves,
-//! in recordings of our bus, which records the recipients, and of dbus-daemon, where they follow from
+//! The recipients of signals in `stats`, compared with listeners that count for themselves: in
+//! recordings of our bus, which records the recipients, and of dbus-daemon, where they follow from
 //! match rules.
 
 use std::collections::HashMap;
@@ -11,12 +11,12 @@ use client::{Connection, NameFlags};
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::recorder::{end, read, start, wait_until};
+use crate::recorder::{end_after, read, start, wait_until};
 use crate::support::{ProgramFolder, SpawnedProgram, text};
 
 const EMITTER: &str = "org.example.Emitter";
 
-/// A `gdbus monitor` process that prints each signal which it receives.
+/// A `gdbus monitor` process, which prints each signal that it receives.
 struct SignalListener {
     process: Child,
     printed: PathBuf,
@@ -29,27 +29,27 @@ impl SignalListener {
         let mut command = Command::new("gdbus");
         command.args(["monitor", "--address", address, "--dest", EMITTER]);
         command.args(object.into_iter().flat_map(|path| ["--object-path", path]));
-        command.stdout(File::create(&printed).expect("the folder is ours")).stdin(Stdio::null());
+        command.stdout(File::create(&printed).expect("a writable folder")).stdin(Stdio::null());
         let process = command.spawn().expect("gdbus is installed");
         let listener = Self { process, printed };
-        // It asks for the owner after it has added its match rule.
+        // gdbus requests the owner after it has added its match rule.
         wait_until("a listener", || listener.text().contains("is owned by"));
         listener
     }
 
     fn text(&self) -> String {
-        fs::read_to_string(&self.printed).expect("it prints texts")
+        fs::read_to_string(&self.printed).expect("valid UTF-8")
     }
 
-    /// How many signals of a member it has received.
+    /// Returns the number of received signals with this member.
     fn received(&self, member: &str) -> u64 {
         let signal = format!("{EMITTER}.{member} (");
         self.text().lines().filter(|line| line.contains(&signal)).count() as u64
     }
 
     fn stop(&mut self) {
-        self.process.kill().expect("it is our child");
-        self.process.wait().expect("it is our child");
+        self.process.kill().expect("a child process");
+        self.process.wait().expect("a child process");
     }
 }
 
@@ -60,7 +60,7 @@ impl Drop for SignalListener {
     }
 }
 
-/// Emits a signal so often, and waits until the bus has routed all of them.
+/// Emits a signal this many times, and waits until the bus has routed all of them.
 fn emit(emitter: &Connection, path: &str, member: &str, times: usize) {
     for _ in 0..times {
         emitter.emit(path, EMITTER, member, &()).expect("the bus is there");
@@ -70,14 +70,14 @@ fn emit(emitter: &Connection, path: &str, member: &str, times: usize) {
         .expect("the bus answers");
 }
 
-/// The rows of a table by their member.
+/// Returns the rows of a table by member.
 fn by_member(table: &Value) -> HashMap<String, Value> {
     let rows = table.as_array().expect("a table").iter();
     rows.map(|row| (row["member"].as_str().expect("a member").to_owned(), row.clone())).collect()
 }
 
 #[test]
-fn members_have_as_many_recipients_as_listeners_count() {
+fn recipients_of_members_match_the_counts_of_listeners() {
     for bus in ["ours", "dbus-daemon"] {
         let folder = ProgramFolder::new();
         let mut command = match bus {
@@ -89,8 +89,9 @@ fn members_have_as_many_recipients_as_listeners_count() {
             SpawnedProgram::start(command.arg(folder.config("")).stdin(Stdio::null()));
         let address = process.line();
         let emitter = Connection::open(&address).expect("the bus listens");
-        emitter.request_name(EMITTER, NameFlags::DO_NOT_QUEUE).expect("nobody owns the name");
-        // One listener is there before the recorder, which has to ask the bus for its match rules.
+        emitter.request_name(EMITTER, NameFlags::DO_NOT_QUEUE).expect("the name is free");
+        // One listener subscribes before the recorder starts. The recorder must request its match
+        // rules.
         let mut listeners = vec![SignalListener::start(&folder, &address, 0, Some("/wide"))];
         let file = folder.join("signals.pcapng");
         let recorder = start(&folder, &address, &file, &[]);
@@ -109,16 +110,16 @@ fn members_have_as_many_recipients_as_listeners_count() {
         wait_until("the narrow signals", || {
             [4, 5].iter().all(|&one| listeners[one].received("Narrow") == 2)
         });
-        // The listener to all objects leaves, and one of those to the first.
+        // The listener to all objects and a listener to the first object disconnect.
         listeners[5].stop();
         listeners[1].stop();
         wait_until("the two have left", || left(&file) == 2);
         emit(&emitter, "/wide", "Wide", 2);
         emit(&emitter, "/nowhere", "Unheard", 1);
-        wait_until("the wide signals of those that stayed", || {
+        wait_until("the wide signals of the remaining listeners", || {
             [0, 2, 3].iter().all(|&one| listeners[one].received("Wide") == 5)
         });
-        assert!(end(recorder).status.success());
+        assert!(end_after(recorder, &file, "Unheard", 1).status.success());
         let counted = |member: &str| listeners.iter().map(|one| one.received(member)).sum::<u64>();
         process.end(Signal::TERM);
         let found = (counted("Wide"), counted("Narrow"), counted("Unheard"));
@@ -134,7 +135,7 @@ fn members_have_as_many_recipients_as_listeners_count() {
                 notes.lines().all(|line| line.ends_with("is:recorder shows them")),
                 "{bus}: {notes}"
             );
-            serde_json::from_slice::<Value>(&output.stdout).expect("it is JSON")
+            serde_json::from_slice::<Value>(&output.stdout).expect("JSON")
         };
         let rows = by_member(&stats(&["--by", "member"]));
         for (member, signals, peak) in [("Wide", 5, 5), ("Narrow", 2, 2), ("Unheard", 1, 0)] {
@@ -158,7 +159,7 @@ fn members_have_as_many_recipients_as_listeners_count() {
     }
 }
 
-/// How many connections have left that received signals of the emitter.
+/// Returns the number of gdbus connections that have disconnected.
 fn left(file: &Path) -> usize {
     let capture = read(file);
     let is_listener = |peer: &&capture::model::RecordedPeer| {

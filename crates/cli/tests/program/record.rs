@@ -1,4 +1,4 @@
-//! `diligence record`, as a user runs it, on our bus and on dbus-daemon.
+//! Tests of `diligence record` on a Diligence bus and on dbus-daemon.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -9,7 +9,9 @@ use capture::Capture;
 use capture::record::{CaptureMethod, GapCause};
 use rustix::process::Signal;
 
-use crate::recorder::{CALL, DbusDaemon, OurBus, end, read, recorders, send, start, wait_until};
+use crate::recorder::{
+    CALL, DbusDaemon, OurBus, end_after, read, recorders, send, start, wait_until,
+};
 use crate::support::{ProgramFolder, SpawnedProgram, text};
 
 #[test]
@@ -18,6 +20,7 @@ fn a_command_is_recorded_from_its_first_message_on() {
     let file = folder.join("a.pcapng");
     let path = file.display().to_string();
     let call = [&["dbus-send", "--session"], &CALL[..]].concat();
+    // The recording ends with the command, so the command waits until the recorder has read the call.
     let script = format!("{}; sleep 0.2; exit 3", call.join(" "));
     let mut command = folder.diligence();
     command.args(["run", "--record", &path, "--", "sh", "-c", &script]);
@@ -31,7 +34,7 @@ fn a_command_is_recorded_from_its_first_message_on() {
     let origin = &capture.origins()[0];
     assert!(origin.program.as_deref().is_some_and(|name| name.starts_with("diligence ")));
     let call = capture.messages().find(|message| message.member() == "GetId");
-    assert!(call.expect("it was recorded").duration().is_some());
+    assert!(call.expect("the recorded message").duration().is_some());
 }
 
 #[test]
@@ -43,7 +46,7 @@ fn the_programs_of_clients_that_exit_at_once_are_recorded() {
     for _ in 0..CLIENTS {
         send(&bus.address, &["/", "org.example.Test.Happened"]);
     }
-    let output = end(recorder);
+    let output = end_after(recorder, &file, "Happened", CLIENTS);
     assert!(output.status.success(), "{output:?}");
     let capture = read(&file);
     let signals = capture.messages().filter(|message| message.member() == "Happened");
@@ -56,13 +59,14 @@ fn the_programs_of_clients_that_exit_at_once_are_recorded() {
     assert!(known.iter().all(|program| *program == "dbus-send"), "{commands:?}");
 }
 
-/// Clients that send a signal and exit.
+/// The number of clients that send a signal and exit.
 const CLIENTS: usize = 40;
-/// The bus waits for the kernel only some milliseconds, so it misses programs where the processors are busy.
+/// The bus waits only a few milliseconds for information from the kernel, so it misses the program
+/// of some clients if the processors are busy.
 const MISSED_MAX: usize = 4;
 
 #[test]
-fn a_bus_of_the_reference_is_recorded_until_somebody_ends_it() {
+fn dbus_daemon_is_recorded_until_an_interrupt() {
     let folder = ProgramFolder::new();
     let bus = DbusDaemon::start(&folder, "");
     let file = folder.join("a.pcapng");
@@ -78,7 +82,7 @@ fn a_bus_of_the_reference_is_recorded_until_somebody_ends_it() {
             .any(|process| process.comm.as_deref() == Some("gdbus") && process.started.is_some())
     });
     bus.send(&CALL);
-    let output = end(recorder);
+    let output = end_after(recorder, &file, "GetId", 1);
     drop(monitor);
     assert!(output.status.success(), "{output:?}");
     let capture = read(&file);
@@ -90,7 +94,7 @@ fn a_bus_of_the_reference_is_recorded_until_somebody_ends_it() {
 }
 
 #[test]
-fn where_no_monitor_may_be_it_is_overheard() {
+fn recording_falls_back_to_eavesdropping_if_monitors_are_denied() {
     let folder = ProgramFolder::new();
     let bus = DbusDaemon::start(
         &folder,
@@ -99,7 +103,7 @@ fn where_no_monitor_may_be_it_is_overheard() {
     let file = folder.join("a.pcapng");
     let recorder = start(&folder, &bus.address, &file, &[]);
     bus.send(&["--type=signal", "/org/example", "org.example.Mail.Came", "string:hello"]);
-    let output = end(recorder);
+    let output = end_after(recorder, &file, "Came", 1);
     let errors = text(&output.stderr);
     assert!(errors.contains("recording by eavesdropping, which misses some messages"), "{errors}");
     let capture = read(&file);
@@ -107,8 +111,8 @@ fn where_no_monitor_may_be_it_is_overheard() {
     assert!(capture.messages().any(|message| message.member() == "Came"));
 }
 
-/// As dbus-send and gdbus do, if a bus offers nothing else. Neither bus shows its messages to a client
-/// without a user.
+/// Clients fall back to ANONYMOUS, like dbus-send and gdbus, if the bus offers nothing else.
+/// Neither bus shows its messages to a client without a user.
 #[test]
 fn a_bus_for_anonymous_clients_is_listed_and_called() {
     let elements = "<auth>ANONYMOUS</auth><allow_anonymous/>\
@@ -127,7 +131,8 @@ fn a_bus_for_anonymous_clients_is_listed_and_called() {
         assert_eq!(addresses.len(), 2, "{addresses:?}");
         for address in addresses {
             let succeed = |words: &[&str]| {
-                let output = folder.diligence().args(words).output().expect("it can be started");
+                let output =
+                    folder.diligence().args(words).output().expect("the program can be started");
                 assert!(output.status.success(), "{program} {address}: {output:?}");
                 text(&output.stdout)
             };
@@ -141,7 +146,7 @@ fn a_bus_for_anonymous_clients_is_listed_and_called() {
             let file = folder.join("a.pcapng");
             let mut record = folder.diligence();
             record.args(["record", "--address", address, "--max-time=1s", "-o"]).arg(&file);
-            let output = record.output().expect("it can be started");
+            let output = record.output().expect("the program can be started");
             let errors = text(&output.stderr);
             assert!(
                 errors.contains("it allows neither monitoring nor eavesdropping: "),
@@ -150,14 +155,14 @@ fn a_bus_for_anonymous_clients_is_listed_and_called() {
             assert!(errors.contains("rejected attempt to call AddMatch"), "{program}: {errors}");
             assert!(!file.exists());
         }
-        // The first attempt of a client is EXTERNAL, and its BEGIN is under way when that is rejected.
+        // Clients try EXTERNAL first, and have already sent BEGIN when the bus rejects it.
         let log = text(&bus.end(Signal::TERM).stderr);
         assert!(!log.contains("handshake") && !log.contains("disconnected"), "{program}: {log}");
     }
 }
 
 #[test]
-fn a_bus_that_is_started_anew_is_found_again() {
+fn the_recorder_reconnects_to_a_restarted_bus() {
     let folder = ProgramFolder::new();
     let mut bus = DbusDaemon::start(&folder, "");
     let file = folder.join("a.pcapng");
@@ -166,7 +171,7 @@ fn a_bus_that_is_started_anew_is_found_again() {
     bus.restart();
     wait_until("the new bus is recorded", || read(&file).buses().len() == 2);
     bus.send(&["--type=signal", "/org/example", "org.example.Mail.Came"]);
-    let output = end(recorder);
+    let output = end_after(recorder, &file, "Came", 1);
     let errors = text(&output.stderr);
     assert!(errors.contains("lost ") && errors.contains("reconnected to"), "{errors}");
     assert!(errors.contains("1 gap"), "{errors}");
@@ -174,11 +179,15 @@ fn a_bus_that_is_started_anew_is_found_again() {
     let gaps: Vec<_> = capture.gaps().iter().map(|gap| (gap.bus.0, gap.cause)).collect();
     assert_eq!(gaps, [(0, GapCause::Disconnected)]);
     let came = capture.messages().find(|message| message.member() == "Came");
-    assert_eq!(came.expect("it was recorded").bus().0, 1, "another bus, with names of its own");
+    assert_eq!(
+        came.expect("the recorded message").bus().0,
+        1,
+        "another bus, with names of its own"
+    );
 }
 
 #[test]
-fn a_bus_that_goes_away_ends_the_recording() {
+fn recording_ends_if_the_bus_does_not_return() {
     let folder = ProgramFolder::new();
     let bus = DbusDaemon::start(&folder, "");
     let file = folder.join("a.pcapng");
@@ -192,13 +201,13 @@ fn a_bus_that_goes_away_ends_the_recording() {
 }
 
 #[test]
-fn an_existing_recording_survives_a_bus_that_is_not_there() {
+fn existing_recordings_survive_a_failed_start() {
     let folder = ProgramFolder::new();
     let file = folder.join("keep.pcapng");
     let path = file.display().to_string();
     let ring = format!("{path}.1");
-    fs::write(&file, "a recording").expect("the folder is ours");
-    fs::write(&ring, [0x0A, 0x0D, 0x0D, 0x0A, 0]).expect("the folder is ours");
+    fs::write(&file, "a recording").expect("a writable folder");
+    fs::write(&ring, [0x0A, 0x0D, 0x0D, 0x0A, 0]).expect("a writable folder");
     let new = folder.join("new.pcapng").display().to_string();
     let nowhere = "unix:path=/nonexistent/bus";
     for words in [
@@ -210,25 +219,25 @@ fn an_existing_recording_survives_a_bus_that_is_not_there() {
         &["run", "--record", &path, "--", "/nonexistent/program"],
         &["run", "--record", &new, "--", "/nonexistent/program"],
     ] {
-        let output = folder.diligence().args(words).output().expect("it can be started");
+        let output = folder.diligence().args(words).output().expect("the program can be started");
         assert!(!output.status.success(), "{words:?}: {output:?}");
-        assert_eq!(fs::read(&file).expect("it is there"), b"a recording", "{words:?}");
+        assert_eq!(fs::read(&file).expect("the file exists"), b"a recording", "{words:?}");
         assert!(fs::metadata(&ring).is_ok_and(|found| found.len() == 5), "{words:?}");
-        let entries = fs::read_dir(folder.join("")).expect("the folder is ours");
+        let entries = fs::read_dir(folder.join("")).expect("a writable folder");
         let names: Vec<_> = entries.map(|entry| entry.expect("readable").file_name()).collect();
         assert_eq!(names.len(), 2, "{words:?}: {names:?}");
     }
 }
 
 #[test]
-fn a_recording_that_is_killed_leaves_the_old_one_and_what_it_has() {
+fn killed_recorders_keep_the_old_file_and_leave_an_unfinished_one() {
     let folder = ProgramFolder::new();
     let bus = DbusDaemon::start(&folder, "");
     let file = folder.join("a.pcapng");
     let path = file.display().to_string();
-    fs::write(&file, "a recording").expect("the folder is ours");
+    fs::write(&file, "a recording").expect("a writable folder");
     let unfinished = || {
-        let entries = fs::read_dir(folder.join("")).expect("the folder is ours");
+        let entries = fs::read_dir(folder.join("")).expect("a writable folder");
         let mut paths = entries.map(|entry| entry.expect("readable").path());
         paths.find(|path| path.extension().is_some_and(|end| end == "unfinished"))
     };
@@ -247,19 +256,20 @@ fn a_recording_that_is_killed_leaves_the_old_one_and_what_it_has() {
         recorder
     };
     start().end(Signal::KILL);
-    assert_eq!(fs::read(&file).expect("it is there"), b"a recording");
-    let left = unfinished().expect("what it had recorded");
-    let shown = folder.diligence().arg("show").arg(&left).output().expect("it can be started");
+    assert_eq!(fs::read(&file).expect("the file exists"), b"a recording");
+    let left = unfinished().expect("the unfinished file");
+    let shown =
+        folder.diligence().arg("show").arg(&left).output().expect("the program can be started");
     assert!(text(&shown.stdout).contains("Member=Came"), "{shown:?}");
-    fs::remove_file(left).expect("the folder is ours");
-    let output = end(start());
+    fs::remove_file(left).expect("a writable folder");
+    let output = start().end(Signal::INT);
     assert!(output.status.success() && text(&output.stderr).contains(&path), "{output:?}");
     assert!(read(&file).messages().any(|message| message.member() == "Came"));
     assert_eq!(unfinished(), None);
 }
 
 #[test]
-fn whenever_it_is_killed_the_file_can_be_read() {
+fn recordings_of_killed_recorders_are_readable() {
     let folder = ProgramFolder::new();
     let bus = DbusDaemon::start(&folder, "");
     for round in 0..8_u64 {
@@ -276,11 +286,12 @@ fn whenever_it_is_killed_the_file_can_be_read() {
                            org.freedesktop.DBus.ListNames; do :; done",
         ]);
         let calls = SpawnedProgram::start(calls.arg(&bus.address).stdin(Stdio::null()));
+        // The recorder is killed at different times.
         thread::sleep(Duration::from_millis(41 * round));
         recorder.end(Signal::KILL);
         drop(calls);
-        // A file without a byte says nothing; any other is a recording up to where it ends.
-        if fs::metadata(&file).expect("it is there").len() > 0 {
+        // A file without a byte is not a recording. Any other file is a recording up to its end.
+        if fs::metadata(&file).expect("the file exists").len() > 0 {
             let capture = read(&file);
             assert!(capture.invalid().is_empty(), "round {round}");
         }
@@ -288,7 +299,7 @@ fn whenever_it_is_killed_the_file_can_be_read() {
 }
 
 #[test]
-fn a_pipe_gets_it_and_limits_end_it() {
+fn recordings_are_written_to_a_pipe_until_max_time() {
     let folder = ProgramFolder::new();
     let bus = DbusDaemon::start(&folder, "");
     let mut command = folder.diligence();
@@ -297,33 +308,33 @@ fn a_pipe_gets_it_and_limits_end_it() {
     let output = command.output().expect("the program can be started");
     assert!(output.status.success(), "{output:?}");
     let file = folder.join("piped.pcapng");
-    fs::write(&file, &output.stdout).expect("the folder is ours");
+    fs::write(&file, &output.stdout).expect("a writable folder");
     let capture = read(&file);
     assert_eq!(capture.buses()[0].filters, ["type='signal',member='Came'"]);
 }
 
 #[test]
-fn a_size_that_has_no_room_for_a_message_is_refused_with_the_least_one() {
+fn max_size_below_the_minimum_is_rejected_with_the_minimum() {
     let folder = ProgramFolder::new();
     let bus = DbusDaemon::start(&folder, "");
     let file = folder.join("small.pcapng");
     let mut command = folder.diligence();
     command.args(["record", "--address", &bus.address, "--max-size", "5"]);
-    let output = command.output().expect("it can be started");
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("need 4 KiB or more"), "{said}");
+    let output = command.output().expect("the program can be started");
+    let errors = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    assert!(errors.contains("need 4 KiB or more"), "{errors}");
     let options = ["--max-size", "4K", "--filter", "type='signal',member='Came'"];
     let recorder = start(&folder, &bus.address, &file, &options);
     bus.send(&["--type=signal", "/org/example", "org.example.Mail.Came"]);
-    let output = end(recorder);
+    let output = end_after(recorder, &file, "Came", 1);
     assert!(output.status.success(), "{output:?}");
     assert!(read(&file).messages().any(|message| message.member() == "Came"));
-    assert!(fs::metadata(&file).expect("it is there").len() <= 4096);
+    assert!(fs::metadata(&file).expect("the file exists").len() <= 4096);
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn invalid_record_options_are_rejected() {
     let folder = ProgramFolder::new();
     for (words, expected) in [
         (&["--filter", "type='x'"][..], 2),
@@ -337,7 +348,8 @@ fn what_makes_no_sense_is_refused() {
         (&["--address", "unix:path=/nonexistent/bus", "-o", "/nonexistent/file"], 1),
     ] {
         let mut command = folder.diligence();
-        let output = command.arg("record").args(words).output().expect("it can be started");
+        let output =
+            command.arg("record").args(words).output().expect("the program can be started");
         assert_eq!(output.status.code(), Some(expected), "{words:?}: {output:?}");
     }
 }

@@ -1,4 +1,5 @@
-//! How a recording ends, or does not: the file says it, and standard error with counts.
+//! Tests of how recordings end: the reason in the file, the counts on standard error, and the exit
+//! status.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,10 +13,12 @@ use client::Connection;
 use rustix::process::Signal;
 use wire::message::MessageType;
 
-use crate::recorder::{OurBus, end, ends, read, recorders, start, wait_for_recorder, wait_until};
+use crate::recorder::{
+    OurBus, end, end_after, ends, read, recorders, start, wait_for_recorder, wait_until,
+};
 use crate::support::{ProgramFolder, SpawnedProgram, text};
 
-/// A bus, a program that emits, and a folder for what is recorded.
+/// A bus, a connection that emits signals, and a folder for recordings.
 struct RecordingScene {
     bus: OurBus,
     emitter: Connection,
@@ -32,11 +35,11 @@ impl RecordingScene {
         Self { bus, emitter, folder, file }
     }
 
-    /// Emits so many signals, with so many bytes in each.
+    /// Emits `count` signals with `bytes` bytes each.
     fn emit(&self, member: &str, count: usize, bytes: usize) {
         for _ in 0..count {
             let body = (vec![7_u8; bytes],);
-            self.emitter.emit("/", "com.example.Clock", member, &body).expect("it is valid");
+            self.emitter.emit("/", "com.example.Clock", member, &body).expect("a valid message");
         }
         self.emitter.flush().expect("the bus is there");
     }
@@ -46,18 +49,18 @@ impl RecordingScene {
     }
 }
 
-/// How many signals of this name are in a recording.
+/// Counts the signals with a name in a recording.
 fn count(capture: &Capture, member: &str) -> usize {
     capture.messages().filter(|message| message.member() == member).count()
 }
 
-/// How many messages are neither from nor to the recorder.
+/// Counts the messages of other connections than the recorder.
 fn traffic(capture: &Capture) -> u64 {
     capture.messages().filter(|message| !message.is_of_recorder()).count() as u64
 }
 
 #[test]
-fn a_file_does_not_grow_beyond_its_size() {
+fn recording_stops_at_max_size() {
     let scene = RecordingScene::new();
     let recorder = scene.start(&["--max-size", "64K"]);
     scene.emit("Tick", 100, 1000);
@@ -65,14 +68,14 @@ fn a_file_does_not_grow_beyond_its_size() {
     assert!(output.status.success(), "{output:?}");
     let capture = read(&scene.file);
     assert_eq!(ends(&capture), [EndCause::Size]);
-    let len = fs::metadata(&scene.file).expect("it is there").len();
+    let len = fs::metadata(&scene.file).expect("the file exists").len();
     assert!((60 << 10..=64 << 10).contains(&len), "{len} bytes");
-    let told = text(&output.stderr);
-    assert_eq!(heard(&told), traffic(&capture), "{told}");
+    let report = text(&output.stderr);
+    assert_eq!(reported_count(&report), traffic(&capture), "{report}");
 }
 
 #[test]
-fn a_recording_that_is_over_leaves_its_command_alone() {
+fn the_command_status_is_returned_when_a_recording_ends() {
     let scene = RecordingScene::new();
     for (words, script, cause) in [
         (&["--max-time", "300ms"][..], "sleep 1; exit 3", EndCause::Time),
@@ -88,33 +91,33 @@ fn a_recording_that_is_over_leaves_its_command_alone() {
 }
 
 #[test]
-fn a_ring_keeps_the_last_part() {
+fn ring_files_keep_the_newest_messages() {
     let scene = RecordingScene::new();
     let recorder = scene.start(&["--ring", "64K"]);
     scene.emit("Early", 200, 1000);
     scene.emit("Late", 20, 1000);
-    let output = end(recorder);
+    let output = end_after(recorder, &scene.file, "Late", 20);
     assert!(output.status.success(), "{output:?}");
-    let told = text(&output.stderr);
-    // Of what was written, this much is there.
-    let amount = told.lines().find(|line| line.contains("a.pcapng.1, ")).expect("a report");
+    let report = text(&output.stderr);
+    // The report counts only the bytes that the ring still has.
+    let amount = report.lines().find(|line| line.contains("a.pcapng.1, ")).expect("a report");
     let kib: f64 = amount.split(' ').next().expect("a number").parse().expect("a number");
-    assert!((64.0..140.0).contains(&kib), "{told}");
+    assert!((64.0..140.0).contains(&kib), "{report}");
     let capture = read(&scene.file);
     assert_eq!((count(&capture, "Late"), ends(&capture)), (20, vec![EndCause::Asked]));
     assert!((20..120).contains(&count(&capture, "Early")), "{}", count(&capture, "Early"));
     let before = scene.folder.join("a.pcapng.1");
     for path in [&before, &scene.file] {
-        let len = fs::metadata(path).expect("it is there").len();
+        let len = fs::metadata(path).expect("the file exists").len();
         assert!(len < 70_000, "{} has {len} bytes", path.display());
     }
-    let told = text(&output.stderr);
-    assert!(told.contains("a.pcapng.1, ") && told.contains("nothing lost"), "{told}");
+    let report = text(&output.stderr);
+    assert!(report.contains("a.pcapng.1, ") && report.contains("nothing lost"), "{report}");
 }
 
-/// However a recording ends regularly, its last fact says so.
+/// If a signal ends a recording, the last fact in the file states why.
 #[test]
-fn every_regular_end_is_in_the_file() {
+fn recordings_ended_by_signals_state_the_cause() {
     let scene = RecordingScene::new();
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
         let mut command = scene.folder.diligence();
@@ -124,10 +127,10 @@ fn every_regular_end_is_in_the_file() {
         let output = recorder.end(signal);
         assert!(output.status.success(), "{output:?}");
         assert_eq!(ends(&read(&scene.file)), [EndCause::Asked], "{signal:?}");
-        fs::remove_file(&scene.file).expect("it is ours");
+        fs::remove_file(&scene.file).expect("a writable folder");
     }
     for signal in ["TERM", "HUP"] {
-        // With a command, a signal ends that, and the recording with it.
+        // The signal ends the command, and the recording ends with it.
         let script = format!("kill -{signal} $PPID; sleep 20");
         let mut command = scene.folder.diligence();
         command.args(["record", "--address", &scene.bus.address, "-o"]).arg(&scene.file);
@@ -135,45 +138,40 @@ fn every_regular_end_is_in_the_file() {
         let output = SpawnedProgram::start(&mut scene.folder.with_usual_signals(&command)).ended();
         assert!(!output.status.success(), "{output:?}");
         assert_eq!(ends(&read(&scene.file)), [EndCause::Asked], "{signal:?}");
-        fs::remove_file(&scene.file).expect("it is ours");
+        fs::remove_file(&scene.file).expect("a writable folder");
     }
 }
 
 #[test]
-fn a_trigger_writes_when_it_happens() {
+fn triggers_write_the_messages_before_a_match() {
     let scene = RecordingScene::new();
     let file = scene.file.display().to_string();
     let mut command = scene.folder.diligence();
     command.args(["record", "--address", &scene.bus.address, "-o", &file]);
     let recorder = SpawnedProgram::start(command.args(["--trigger", "member:Boom"]));
-    // Nothing tells when it listens, so it is heard at some time.
-    let is_there = || scene.file.exists();
-    for _ in 0..100 {
+    // There is no sign that the recorder is ready, so the signals are repeated.
+    wait_until("the trigger matches", || {
         scene.emit("Tick", 3, 10);
         scene.emit("Boom", 1, 10);
-        thread::sleep(Duration::from_millis(100));
-        if is_there() {
-            break;
-        }
-    }
-    assert!(is_there(), "it has happened often");
-    let output = end(recorder);
-    let told = text(&output.stderr);
-    assert!(output.status.success() && told.contains("trigger matched: wrote "), "{output:?}");
+        scene.file.exists()
+    });
+    let output = recorder.end(Signal::INT);
+    let report = text(&output.stderr);
+    assert!(output.status.success() && report.contains("trigger matched: wrote "), "{output:?}");
     let capture = read(&scene.file);
     let all: Vec<_> = capture.messages().map(|message| message.member()).collect();
-    let first = all.iter().position(|member| *member == "Boom").expect("it is there");
-    assert!(all[..first].contains(&"Tick"), "what was before it: {all:?}");
+    let first = all.iter().position(|member| *member == "Boom").expect("the matching signal");
+    assert!(all[..first].contains(&"Tick"), "no earlier message: {all:?}");
     assert!(recorders(&capture).len() == 2 && capture.gaps().is_empty());
 }
 
-/// The command of docs/recording.md does what the page says.
+/// Runs the command of docs/recording.md.
 #[test]
-fn the_trigger_of_the_page_writes_files_for_failed_calls() {
-    let page = fs::read_to_string(PAGE).expect("there is a page");
+fn the_documented_trigger_writes_a_file_for_each_failed_call() {
+    let page = fs::read_to_string(PAGE).expect("the page exists");
     let (_, block) = page.split_once("```sh\n").expect("a command");
     let (command, rest) = block.split_once("```\n\n```text\n").expect("its output");
-    let (shown, _) = rest.split_once("```").expect("the output ends");
+    let (shown, _) = rest.split_once("```").expect("the end of the output block");
     let words: Vec<_> = command.split('\'').collect();
     let [before, query, after] = words[..] else { panic!("{command}") };
     let words = before.split_whitespace().skip(1).chain([query]).chain(after.split_whitespace());
@@ -187,10 +185,10 @@ fn the_trigger_of_the_page_writes_files_for_failed_calls() {
         call.arg(format!("--bus={}", scene.bus.address)).arg("--print-reply");
         let output =
             call.args(["--dest=org.example.Absent", "/", "org.example.Absent.Fail"]).output();
-        assert!(!output.expect("it is among the packages for tests").status.success());
+        assert!(!output.expect("installed by scripts/debian-packages").status.success());
     };
     let file = |name: &str| scene.folder.join(name);
-    // Nothing tells when it listens, so a call fails again and again.
+    // There is no sign that the recorder is ready, so the failing calls are repeated.
     for (name, other) in
         [("trouble.pcapng", "trouble-2.pcapng"), ("trouble-2.pcapng", "trouble-3.pcapng")]
     {
@@ -201,9 +199,9 @@ fn the_trigger_of_the_page_writes_files_for_failed_calls() {
         });
         assert!(!file(other).exists());
     }
-    let output = end(recorder);
-    let told = text(&output.stderr);
-    assert!(output.status.success() && told.contains(shown), "{told}");
+    let output = recorder.end(Signal::INT);
+    let report = text(&output.stderr);
+    assert!(output.status.success() && report.contains(shown), "{report}");
     let mut times = Vec::new();
     for name in ["trouble.pcapng", "trouble-2.pcapng"] {
         let capture = read(&file(name));
@@ -215,12 +213,13 @@ fn the_trigger_of_the_page_writes_files_for_failed_calls() {
         assert!(errors.any(is_expected), "{name}");
         times.push(capture.messages().map(|message| message.at()).collect::<Vec<_>>());
     }
-    assert!(times[0].last() < times[1].first(), "no message is in both");
+    let (last, first) = (times[0].last(), times[1].first());
+    assert!(last < first, "a message is in both files: {last:?} {first:?}");
 }
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/recording.md");
 
-/// Starts a recorder whose files may have 32 KiB.
+/// Starts a recorder with a file size limit of 32 KiB.
 fn start_limited(scene: &RecordingScene) -> SpawnedProgram {
     let mut command = scene.folder.diligence();
     command.args(["record", "--address", &scene.bus.address, "-o"]).arg(&scene.file);
@@ -230,20 +229,20 @@ fn start_limited(scene: &RecordingScene) -> SpawnedProgram {
     recorder
 }
 
-/// How many messages a recorder says it has heard.
-fn heard(told: &str) -> u64 {
-    let line = told.lines().find_map(|line| line.strip_prefix("recorded "));
+/// Returns the number of messages in the recorder's report.
+fn reported_count(report: &str) -> u64 {
+    let line = report.lines().find_map(|line| line.strip_prefix("recorded "));
     let number = line.and_then(|line| line.split(' ').next()).expect("a report");
     number.replace(',', "").parse().expect("a number")
 }
 
 #[test]
-fn a_bus_that_may_not_have_large_files_is_recorded_as_a_monitor_sees_it() {
+fn a_file_size_limit_disables_the_trace_and_a_monitor_records() {
     let folder = ProgramFolder::new();
     let file = folder.join("a.pcapng");
     let mut command = folder.diligence();
     command.arg("run").arg(format!("--record={}", file.display())).args(["--", "true"]);
-    // The memory of a trace counts as a file.
+    // The limit applies to the shared memory of a trace, too.
     let output = folder.shell("ulimit -S -f 64; exec \"$0\" \"$@\"", &command).output();
     let output = output.expect("a shell can be started");
     assert!(output.status.success(), "{output:?}");
@@ -251,13 +250,14 @@ fn a_bus_that_may_not_have_large_files_is_recorded_as_a_monitor_sees_it() {
 }
 
 #[test]
-fn what_has_no_room_is_counted_and_then_it_goes_on() {
+fn messages_lost_to_a_full_disk_are_counted_and_recording_resumes() {
     let scene = RecordingScene::new();
-    let recorder = start_limited(&scene);
+    let mut recorder = start_limited(&scene);
     scene.emit("Tick", 100, 1000);
-    // Long enough that it has been tried to write them; they wait, and what comes then is counted.
-    thread::sleep(Duration::from_millis(500));
+    // The recorder keeps the messages that did not fit, and counts later messages as lost.
+    let early_report = recorder.errors_until("the disk is full");
     scene.emit("Lost", 20, 1000);
+    // There is no sign that the recorder has counted them.
     thread::sleep(Duration::from_millis(100));
     let mut prlimit = Command::new("prlimit");
     prlimit.args(["--pid", &recorder.id().to_string(), "--fsize=unlimited:unlimited"]);
@@ -268,51 +268,53 @@ fn what_has_no_room_is_counted_and_then_it_goes_on() {
         capture.gaps().iter().any(|gap| gap.cause == GapCause::DiskFull)
     });
     scene.emit("Late", 5, 1000);
-    let output = end(recorder);
-    let told = text(&output.stderr);
-    assert!(output.status.success(), "{told}");
+    let output = end_after(recorder, &scene.file, "Late", 5);
+    let report = early_report + &text(&output.stderr);
+    assert!(output.status.success(), "{report}");
     for expected in ["the disk is full", "the disk has space again", " lost"] {
-        assert!(told.contains(expected), "{told}");
+        assert!(report.contains(expected), "{report}");
     }
     let capture = read(&scene.file);
     let lost: u64 = capture.gaps().iter().filter_map(|gap| gap.lost).sum();
     let causes: Vec<_> = capture.gaps().iter().map(|gap| gap.cause).collect();
     assert_eq!(causes, [GapCause::DiskFull]);
-    assert_eq!((traffic(&capture) + lost, capture.damage_count()), (heard(&told), 0));
+    assert_eq!((traffic(&capture) + lost, capture.damage_count()), (reported_count(&report), 0));
     assert_eq!((count(&capture, "Tick"), count(&capture, "Late")), (100, 5));
     assert_eq!((lost, ends(&capture)), (20, vec![EndCause::Asked]));
 }
 
 #[test]
-fn a_disk_that_stays_full_is_a_failure() {
+fn recording_fails_if_the_disk_stays_full() {
     let scene = RecordingScene::new();
-    let recorder = start_limited(&scene);
+    let mut recorder = start_limited(&scene);
     scene.emit("Tick", 100, 1000);
-    // What does not fit is counted when it was tried to write it.
-    thread::sleep(Duration::from_millis(500));
+    recorder.errors_until("the disk is full");
     scene.emit("Lost", 20, 1000);
+    // The file does not show that these signals were read and lost.
     let output = end(recorder);
-    let told = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{told}");
+    let report = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{report}");
     let capture = read(&scene.file);
     let ticks = count(&capture, "Tick");
     assert!((1..100).contains(&ticks) && count(&capture, "Lost") == 0, "{ticks} of 100");
-    // The end of the file says how it ended, and what is missing.
-    assert_eq!(ends(&capture), [EndCause::Asked], "{told}");
+    // The end of the file states the cause, and the number of lost messages.
+    assert_eq!(ends(&capture), [EndCause::Asked], "{report}");
     let gaps: Vec<_> = capture.gaps().iter().map(|gap| (gap.cause, gap.lost)).collect();
     let [(GapCause::DiskFull, Some(lost))] = gaps[..] else { panic!("{gaps:?}") };
     assert!(lost >= 120 - ticks as u64, "{lost} lost, and {ticks} of 100 there");
-    assert!(told.contains(&format!("the last {lost} messages are not in the file")), "{told}");
+    assert!(report.contains(&format!("the last {lost} messages are not in the file")), "{report}");
     assert_eq!(capture.damage_count(), 0);
-    assert!(fs::metadata(&scene.file).expect("it is there").len() <= 32 << 10);
+    assert!(fs::metadata(&scene.file).expect("the file exists").len() <= 32 << 10);
 }
 
-/// A full disk fails what succeeded, and hides no other failure; the command goes on in any case.
+/// A full disk turns success into failure, but does not hide another failure. The command runs to
+/// its end in both cases.
 #[test]
-fn a_command_keeps_its_status_unless_it_succeeded() {
+fn a_full_disk_changes_only_a_successful_command_status() {
     let scene = RecordingScene::new();
     for (end, expected) in [("exit 0", 1), ("exit 3", 3)] {
-        // The file of who records us may have 32 KiB from now on.
+        // The parent process is the recorder. Its limit is 32 KiB from now on. The script cannot see
+        // when the recorder has tried to write the message, so it sleeps.
         let script = format!(
             "prlimit --pid $PPID --fsize=32768:unlimited; \
              dbus-send $0 / a.b.C string:$(printf %070000d 1); sleep 0.5; echo done; {end}"
@@ -326,28 +328,28 @@ fn a_command_keeps_its_status_unless_it_succeeded() {
         run.args(["--", "sh", "-c", &script, "--session"]);
         for mut command in [record, run] {
             let output = SpawnedProgram::start(&mut command).ended();
-            let told = text(&output.stderr);
-            assert_eq!(output.status.code(), Some(expected), "{told}");
-            assert!(told.contains("not in the file"), "{told}");
-            assert_eq!(text(&output.stdout), "done\n", "{told}");
+            let report = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(expected), "{report}");
+            assert!(report.contains("not in the file"), "{report}");
+            assert_eq!(text(&output.stdout), "done\n", "{report}");
         }
     }
 }
 
 #[test]
-fn what_the_bus_has_overwritten_is_counted() {
+fn messages_overwritten_in_the_ring_are_counted() {
     let scene = RecordingScene::new();
     let recorder = scene.start(&[]);
     recorder.signal(Signal::STOP);
-    // More than the ring in memory has room for.
+    // The signals exceed the size of the ring in memory.
     scene.emit("Large", 80, 1 << 20);
     scene.emit("Late", 1, 10);
     recorder.signal(Signal::CONT);
     wait_until("the last one", || count(&read(&scene.file), "Late") == 1);
-    let output = end(recorder);
+    let output = recorder.end(Signal::INT);
     let capture = read(&scene.file);
     let gaps: Vec<_> = capture.gaps().iter().map(|gap| (gap.cause, gap.lost > Some(0))).collect();
     assert_eq!(gaps, [(GapCause::Overrun, true)], "{output:?}");
     assert!(text(&output.stderr).contains(" lost"), "{output:?}");
-    fs::remove_file(Path::new(&scene.file)).expect("it is there");
+    fs::remove_file(Path::new(&scene.file)).expect("the file exists");
 }

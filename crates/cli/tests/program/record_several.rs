@@ -1,13 +1,13 @@
-//! Several buses in one recording.
+//! Tests of a recording with several buses.
 
 use std::path::PathBuf;
 
 use capture::record::{CaptureMethod, EndCause};
 
-use crate::recorder::{CALL, DbusDaemon, OurBus, end, ends, read, send, wait_for_recorder};
+use crate::recorder::{CALL, DbusDaemon, OurBus, end_after, ends, read, send, wait_for_recorder};
 use crate::support::{ProgramFolder, SpawnedProgram, text};
 
-/// A bus of ours and one of the reference, of which each is called three times, in turns.
+/// Records a Diligence bus and a dbus-daemon, each of which is called three times, in turns.
 fn recorded(folder: &ProgramFolder) -> (PathBuf, [String; 2]) {
     let ours = OurBus::start(folder);
     let inside = folder.inside("reference");
@@ -22,14 +22,14 @@ fn recorded(folder: &ProgramFolder) -> (PathBuf, [String; 2]) {
         send(&ours.address, &CALL);
         reference.send(&CALL);
     }
-    let output = end(recorder);
+    let output = end_after(recorder, &file, "GetId", 6);
     assert!(output.status.success(), "{output:?}");
     assert!(text(&output.stderr).contains("nothing lost"), "{output:?}");
     (file, [ours.address, reference.address.clone()])
 }
 
 #[test]
-fn two_buses_have_one_clock_and_stay_apart() {
+fn two_buses_in_a_recording_share_a_clock() {
     let folder = ProgramFolder::new();
     let (file, addresses) = recorded(&folder);
     let capture = read(&file);
@@ -55,7 +55,7 @@ fn two_buses_have_one_clock_and_stay_apart() {
 }
 
 #[test]
-fn they_are_told_apart() {
+fn two_buses_in_a_recording_are_distinguished() {
     let folder = ProgramFolder::new();
     let (file, _) = recorded(&folder);
     let path = file.display().to_string();

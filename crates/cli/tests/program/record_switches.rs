@@ -1,4 +1,4 @@
-//! `diligence record --switches`: when processes had a processor.
+//! Tests of `diligence record --switches`: when processes ran on a processor.
 
 use std::fs;
 
@@ -6,22 +6,22 @@ use capture::Capture;
 use capture::record::Fact;
 use testkit::recording::TestRecording;
 
-use crate::recorder::{CALL, DbusDaemon, end, read, start, wait_until};
+use crate::recorder::{CALL, DbusDaemon, end_after, read, start, wait_until};
 use crate::support::{ProgramFolder, text};
 
 #[test]
-fn switches_of_the_bus_are_recorded_or_it_is_said_that_they_cannot_be() {
+fn switches_of_the_bus_are_recorded_or_reported_as_unavailable() {
     let folder = ProgramFolder::new();
     let bus = DbusDaemon::start(&folder, "");
     let file = folder.join("a.pcapng");
     let recorder = start(&folder, &bus.address, &file, &["--switches"]);
-    // It listens before it looks at processors.
+    // The recorder connects to the bus before it observes processors.
     wait_until("the first look", || {
         let is_look = |fact: &Fact| matches!(fact, Fact::Ran(_) | Fact::Unwatched { .. });
         Capture::open(&file).is_ok_and(|one| one.facts().iter().any(|(_, _, fact)| is_look(fact)))
     });
     (0..5).for_each(|_| bus.send(&CALL));
-    let output = end(recorder);
+    let output = end_after(recorder, &file, "GetId", 5);
     assert!(output.status.success(), "{output:?}");
     let errors = text(&output.stderr);
     let capture = read(&file);
@@ -30,7 +30,7 @@ fn switches_of_the_bus_are_recorded_or_it_is_said_that_they_cannot_be() {
         Fact::Bus { process } => process.pid,
         _ => None,
     });
-    let pid = pid.expect("the bus tells who it is");
+    let pid = pid.expect("the process of the bus");
     let ran: Vec<_> = facts()
         .filter_map(|fact| match fact {
             Fact::Ran(ran) if ran.pid == pid => Some(ran),
@@ -51,9 +51,9 @@ fn switches_of_the_bus_are_recorded_or_it_is_said_that_they_cannot_be() {
 }
 
 #[test]
-fn a_recording_without_switches_tells_none() {
+fn stats_by_switches_fails_without_recorded_switches() {
     let folder = ProgramFolder::new();
-    fs::write(folder.join("a.pcap"), TestRecording::new().pcap()).expect("the folder is ours");
+    fs::write(folder.join("a.pcap"), TestRecording::new().pcap()).expect("a writable folder");
     let mut command = folder.diligence();
     let output = command.args(["stats", "--by", "switches", "a.pcap"]).output();
     let output = output.expect("the program exists");

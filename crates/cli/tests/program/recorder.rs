@@ -1,5 +1,6 @@
-//! Buses to record, and recorders that are started and ended.
+//! Starts and ends buses and recorders.
 
+use std::cell::Cell;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -10,10 +11,11 @@ use capture::Capture;
 use capture::model::PeerRole;
 use capture::record::{EndCause, Fact};
 use rustix::process::Signal;
+use wire::message::MessageType;
 
 use crate::support::{ProgramFolder, SpawnedProgram, eventually};
 
-/// A bus of the reference.
+/// A dbus-daemon process with a configuration in the test's folder.
 pub(crate) struct DbusDaemon {
     pub(crate) address: String,
     config: PathBuf,
@@ -25,7 +27,7 @@ impl DbusDaemon {
         Self::start_with(folder, policy, "")
     }
 
-    /// Starts it with a policy for all, and other elements of the configuration.
+    /// Starts dbus-daemon with additional policy rules and configuration elements.
     pub(crate) fn start_with(folder: &ProgramFolder, policy: &str, elements: &str) -> Self {
         let socket = folder.join("bus");
         let config = folder.join("reference.conf");
@@ -35,7 +37,7 @@ impl DbusDaemon {
              <allow eavesdrop='true'/><allow own='*'/>{policy}</policy></busconfig>",
             socket.display()
         );
-        fs::write(&config, text).expect("the folder is ours");
+        fs::write(&config, text).expect("a writable folder");
         let address = format!("unix:path={}", socket.display());
         let mut bus = Self { address, config, _process: None };
         bus.restart();
@@ -57,7 +59,7 @@ impl DbusDaemon {
     }
 }
 
-/// A bus of ours.
+/// A Diligence bus with a configuration in the test's folder.
 pub(crate) struct OurBus {
     pub(crate) address: String,
     _process: SpawnedProgram,
@@ -68,7 +70,7 @@ impl OurBus {
         Self::start_with(folder, "")
     }
 
-    /// Starts it with more elements of the configuration.
+    /// Starts the bus with additional configuration elements.
     pub(crate) fn start_with(folder: &ProgramFolder, elements: &str) -> Self {
         let mut command = folder.diligence();
         command.args(["bus", "--nofork", "--print-address=1", "--config-file"]);
@@ -79,22 +81,22 @@ impl OurBus {
     }
 }
 
-/// Sends what dbus-send makes of these words.
+/// Sends a message with dbus-send.
 pub(crate) fn send(address: &str, words: &[&str]) {
     let mut command = Command::new("dbus-send");
     command.arg(format!("--bus={address}")).args(words);
-    let output = command.output().expect("dbus-send is there");
+    let output = command.output().expect("dbus-send is installed");
     assert!(output.status.success(), "{output:?}");
 }
 
-/// A program of the demonstration, on the bus at this address.
+/// Starts a demo program on the bus at this address.
 pub(crate) fn demo(folder: &ProgramFolder, address: &str, words: &[&str]) -> SpawnedProgram {
     let mut command = folder.diligence();
     command.arg("demo").args(words).env("DBUS_SESSION_BUS_ADDRESS", address);
     SpawnedProgram::start(&mut command)
 }
 
-/// Why the recording of each bus has ended.
+/// Returns the causes for which the recording of each bus ended.
 pub(crate) fn ends(capture: &Capture) -> Vec<EndCause> {
     let facts = capture.facts().iter();
     let causes = facts.filter_map(|(_, _, fact)| match fact {
@@ -104,7 +106,7 @@ pub(crate) fn ends(capture: &Capture) -> Vec<EndCause> {
     causes.collect()
 }
 
-/// A call that the bus answers, by a program that is gone at once.
+/// Arguments of dbus-send for a call to the bus. dbus-send exits as soon as it has the reply.
 pub(crate) const CALL: [&str; 4] =
     ["--print-reply", "--dest=org.freedesktop.DBus", "/", "org.freedesktop.DBus.GetId"];
 
@@ -112,14 +114,14 @@ pub(crate) fn read(path: &Path) -> Capture {
     Capture::open(path).expect("a recording")
 }
 
-/// The connections of the recorder itself.
+/// Returns the unique names of the recorder's own connections.
 pub(crate) fn recorders(capture: &Capture) -> Vec<&str> {
     let peers = capture.directory().peers();
     let own = peers.filter(|(_, peer)| peer.role == PeerRole::Recorder);
     own.map(|(_, peer)| capture.strings().get(peer.unique)).collect()
 }
 
-/// Starts to record, and waits until the file says that the recorder listens.
+/// Starts a recorder, and waits until its file shows that it is recording.
 pub(crate) fn start(
     folder: &ProgramFolder,
     address: &str,
@@ -134,9 +136,9 @@ pub(crate) fn start(
     recorder
 }
 
-/// Starts dbus-monitor, and waits until it writes what it sees.
+/// Starts dbus-monitor, and waits until it writes messages.
 pub(crate) fn start_dbus_monitor(address: &str, file: &Path) -> SpawnedProgram {
-    let out = fs::File::create(file).expect("the folder is ours");
+    let out = fs::File::create(file).expect("a writable folder");
     let mut command = Command::new("dbus-monitor");
     command.args(["--address", address, "--pcap"]).stdin(Stdio::null());
     let monitor = SpawnedProgram::start_into(&mut command, out);
@@ -147,10 +149,10 @@ pub(crate) fn start_dbus_monitor(address: &str, file: &Path) -> SpawnedProgram {
     monitor
 }
 
-/// The length of a pcap file without messages.
+/// The length of a pcap file without messages, in bytes.
 const PCAP_HEADER: u64 = 24;
 
-/// Waits until a file says that so many buses are listened to.
+/// Waits until a file shows that a recorder is recording this number of buses.
 pub(crate) fn wait_for_recorder(file: &Path, buses: usize) {
     wait_until("the recorder", || {
         Capture::open(file).is_ok_and(|capture| recorders(&capture).len() >= 2 * buses)
@@ -161,7 +163,35 @@ pub(crate) fn wait_until(what: &str, done: impl Fn() -> bool) {
     eventually(what, || done().then_some(()));
 }
 
-/// Waits for what is on its way, and ends the recording as the keys of a terminal do.
+/// Waits until a file has this number of calls and signals with a member, and the replies to these
+/// calls. Then ends the recorder with SIGINT.
+pub(crate) fn end_after(
+    recorder: SpawnedProgram,
+    file: &Path,
+    member: &str,
+    count: usize,
+) -> Output {
+    let read_state = Cell::new(None);
+    wait_until(&format!("{count} messages with the member {member}"), || {
+        // Parsing an unchanged file would take processor time from the recorder.
+        let state = fs::metadata(file).ok().and_then(|it| Some((it.len(), it.modified().ok()?)));
+        if read_state.replace(state) == state {
+            return false;
+        }
+        // A ring has no file for a moment when it begins a new one.
+        let Ok(capture) = Capture::open(file) else { return false };
+        let messages = capture.messages().filter(|message| {
+            message.member() == member
+                && !message.is_of_recorder()
+                && (message.kind() == MessageType::Signal || message.partner().is_some())
+        });
+        messages.count() >= count
+    });
+    recorder.end(Signal::INT)
+}
+
+/// Ends a recorder with SIGINT, after a pause in which it reads the last messages. Other tests use
+/// [`end_after`]. This is for recordings that do not show whether they have all messages.
 pub(crate) fn end(recorder: SpawnedProgram) -> Output {
     thread::sleep(Duration::from_millis(300));
     recorder.end(Signal::INT)

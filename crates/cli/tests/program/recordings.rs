@@ -1,4 +1,4 @@
-//! `diligence timeline`, `diff`, `stats --assert`: what they print, and how they end.
+//! Tests of `diligence timeline`, `diff` and `stats --assert`: their output and exit status.
 
 use std::fs;
 use std::process::Output;
@@ -7,8 +7,8 @@ use testkit::recording::TestRecording;
 
 use crate::support::ProgramFolder;
 
-/// A program that waits for an answer that takes this long, 30 times.
-fn waiting(millis: i64) -> Vec<u8> {
+/// Returns a recording with 30 calls whose replies take this long.
+fn calls_taking(millis: i64) -> Vec<u8> {
     let mut recording = TestRecording::new();
     for turn in 0..30_u32 {
         let call = recording.call(":1.1", "org.example.Mail", "/m org.example.Mail.GetCount", &());
@@ -17,28 +17,28 @@ fn waiting(millis: i64) -> Vec<u8> {
     recording.pcap()
 }
 
-fn folder() -> ProgramFolder {
+fn recordings_folder() -> ProgramFolder {
     let folder = ProgramFolder::new();
     for (name, millis) in [("fast.pcap", 5), ("slow.pcap", 40)] {
-        fs::write(folder.join(name), waiting(millis)).expect("the folder is ours");
+        fs::write(folder.join(name), calls_taking(millis)).expect("a writable folder");
     }
     folder
 }
 
-/// Runs a line of words; a word has no space, but `_` stands for one.
+/// Runs a line of words, in which `_` stands for a space.
 fn run(folder: &ProgramFolder, line: &str) -> (Option<i32>, String, String) {
     let mut command = folder.diligence();
     let words = line.split(' ').map(|word| word.replace('_', " "));
     let Output { status, stdout, stderr } =
         command.args(words).output().expect("the program exists");
-    let text = |bytes| String::from_utf8(bytes).expect("it is text");
+    let text = |bytes| String::from_utf8(bytes).expect("valid UTF-8");
     (status.code(), text(stdout), text(stderr))
 }
 
 #[test]
-fn what_was_found_decides_the_status() {
-    let folder = folder();
-    for (line, status, said) in [
+fn findings_and_assertions_set_the_exit_status() {
+    let folder = recordings_folder();
+    for (line, status, expected) in [
         ("timeline slow.pcap", 0, "org.example.Mail.GetCount  org.example.Mail     30  1.20 s"),
         ("timeline slow.pcap --json", 0, "\"blocked_on\": \"org.example.Mail.GetCount\""),
         ("timeline slow.pcap --perfetto -", 0, "\"name\":\"org.example.Mail.GetCount\""),
@@ -52,14 +52,14 @@ fn what_was_found_decides_the_status() {
     ] {
         let (code, stdout, stderr) = run(&folder, line);
         assert_eq!((code, stderr.as_str()), (Some(status), ""), "{line}");
-        assert!(stdout.contains(said), "{line}: {stdout}");
+        assert!(stdout.contains(expected), "{line}: {stdout}");
     }
 }
 
 #[test]
-fn several_files_are_named_in_the_heading_and_count_once() {
-    let folder = folder();
-    fs::copy(folder.join("fast.pcap"), folder.join("slow.pcap.1")).expect("the folder is ours");
+fn files_are_listed_in_the_heading_and_counted_once() {
+    let folder = recordings_folder();
+    fs::copy(folder.join("fast.pcap"), folder.join("slow.pcap.1")).expect("a writable folder");
     for (line, heading, messages) in [
         ("stats fast.pcap fast.pcap", "fast.pcap\n", "60 messages"),
         ("stats fast.pcap ./fast.pcap", "fast.pcap\n", "60 messages"),
@@ -78,7 +78,7 @@ fn several_files_are_named_in_the_heading_and_count_once() {
 
 #[test]
 fn queries_that_match_nothing_are_explained_on_standard_error() {
-    let folder = folder();
+    let folder = recordings_folder();
     let reason = "no message matches the query: no message has the member getcount (names are \
                   case-sensitive); GetCount occurs 60 times; did you mean member:GetCount?\n";
     for (line, command) in [
@@ -94,16 +94,16 @@ fn queries_that_match_nothing_are_explained_on_standard_error() {
     let (code, stdout, _) = run(&folder, "timeline slow.pcap member:Nothing");
     assert_eq!(code, Some(0));
     assert!(stdout.contains("no call got a reply"), "{stdout}");
-    fs::write(folder.join("empty.pcap"), TestRecording::new().pcap()).expect("the folder is ours");
+    fs::write(folder.join("empty.pcap"), TestRecording::new().pcap()).expect("a writable folder");
     let (code, stdout, stderr) = run(&folder, "show empty.pcap");
     let expected = "diligence show: the recording has no messages\n";
     assert_eq!((code, stdout.as_str(), stderr.as_str()), (Some(0), "", expected));
 }
 
 #[test]
-fn what_cannot_be_done_is_explained() {
-    let folder = folder();
-    for (line, status, said) in [
+fn invalid_commands_are_explained_on_standard_error() {
+    let folder = recordings_folder();
+    for (line, status, expected) in [
         ("timeline gone.pcap", 1, "cannot read gone.pcap: "),
         ("timeline fast.pcap colour:red", 2, "the query: "),
         ("stats dur>5ms fast.pcap", 2, "there is no file dur>5ms; files come first, and a query"),
@@ -115,6 +115,6 @@ fn what_cannot_be_done_is_explained() {
     ] {
         let (code, stdout, stderr) = run(&folder, line);
         assert_eq!((code, stdout.as_str()), (Some(status), ""), "{line}");
-        assert!(stderr.contains(said), "{line}: {stderr}");
+        assert!(stderr.contains(expected), "{line}: {stderr}");
     }
 }

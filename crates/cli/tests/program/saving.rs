@@ -1,4 +1,5 @@
-//! Messages that are saved as recordings: Wireshark's programs and we read the same from them.
+//! Messages that are saved as recordings. Diligence and the programs of Wireshark must read the
+//! same from them.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -9,7 +10,7 @@ use std::process::{Command, Stdio};
 use rustix::process::Signal;
 use testkit::golden;
 
-use crate::recorder::{CALL, DbusDaemon, OurBus, end, send, start};
+use crate::recorder::{CALL, DbusDaemon, OurBus, end_after, send, start};
 use crate::scene::{check_refused, golden_file, office, run, session};
 use crate::support::{ProgramFolder, SpawnedProgram, eventually, text};
 
@@ -17,14 +18,15 @@ use crate::support::{ProgramFolder, SpawnedProgram, eventually, text};
 fn output(program: &str, words: &[&str], file: &Path) -> String {
     let mut command = Command::new(program);
     let output = command.args(words).arg(file).output();
-    let output = output.expect("it is among the packages for tests");
+    let output = output.expect("installed by scripts/debian-packages");
     let errors = text(&output.stderr);
     let mut complaints = errors.lines().filter(|line| !line.starts_with("Running as user"));
     assert!(output.status.success() && complaints.next().is_none(), "{program}: {errors}");
     text(&output.stdout)
 }
 
-/// Time, type, serial, sender, and of calls and signals the member, as tshark has them.
+/// Returns the time, type, serial and sender of each message, and the member of calls and signals,
+/// as tshark prints them.
 fn by_tshark(file: &Path) -> Vec<String> {
     let fields = [
         "-T",
@@ -46,8 +48,8 @@ fn by_tshark(file: &Path) -> Vec<String> {
     output("tshark", &fields, file).lines().map(str::to_owned).collect()
 }
 
-/// The same from the table that `export --format csv` writes. No column up to the last one of these has a
-/// comma in these recordings.
+/// Returns the same columns from `export --format csv`. No value up to the last of these columns
+/// has a comma in these recordings.
 fn by_us(folder: &ProgramFolder, file: &Path, query: &str) -> Vec<String> {
     let table = csv(folder, file, query);
     let row = |line: &str| {
@@ -70,13 +72,13 @@ fn csv(folder: &ProgramFolder, file: &Path, query: &str) -> String {
     printed.stdout
 }
 
-/// All messages, those of the recorder too, which a whole recording has.
+/// A query for all messages, including the recorder's own.
 const ALL: &str = "is:recorder_or_!is:recorder";
 
-/// The messages that would be there without the recorder.
+/// A query for all messages except the recorder's own.
 const TRAFFIC: &str = "!is:recorder";
 
-/// Exports a recording, and checks that all read the same from what was written.
+/// Exports a recording, and checks that all programs read the same from the exported file.
 fn check(folder: &ProgramFolder, source: &Path) {
     for (format, query) in [("pcapng", ALL), ("pcap", TRAFFIC)] {
         let expected = by_us(folder, source, query);
@@ -91,21 +93,21 @@ fn check(folder: &ProgramFolder, source: &Path) {
         assert!(counted.trim_end().ends_with(&format!("\t{}", expected.len())), "{counted}");
         let edited = folder.join("edited.pcapng");
         let status = Command::new("editcap").arg(&file).arg(&edited).stderr(Stdio::null()).status();
-        assert!(status.expect("it is among the packages for tests").success());
+        assert!(status.expect("installed by scripts/debian-packages").success());
         assert_eq!(by_us(folder, &edited, ALL), expected, "{from} {format} by editcap");
     }
-    // Names, processes, phases and recipients are columns, too.
+    // The columns include names, processes, phases and recipients.
     assert_eq!(csv(folder, &folder.join("out.pcapng"), ALL), csv(folder, source, ALL));
     let again = |from: &str, to: &str| {
         let printed = run(folder, &format!("export {from} --format pcapng -o {to}"));
         assert_eq!((printed.status, printed.stderr.as_str()), (Some(0), ""));
-        fs::read(folder.join(to)).expect("it was written")
+        fs::read(folder.join(to)).expect("the file was written")
     };
     assert_eq!(again("out.pcapng", "second.pcapng"), again("second.pcapng", "third.pcapng"));
 }
 
 #[test]
-fn a_file_of_the_flight_recorder_is_opened_by_wireshark() {
+fn flight_recorder_files_are_opened_by_wireshark() {
     let folder = ProgramFolder::new();
     let mut command = folder.diligence();
     command.args(["bus", "--nofork", "--print-address=1", "--flight-recorder=1MiB"]);
@@ -116,7 +118,7 @@ fn a_file_of_the_flight_recorder_is_opened_by_wireshark() {
     send(&address, &["--type=signal", "/org/example", "org.example.Mail.Came", "string:hello"]);
     bus.signal(Signal::USR2);
     let written = || {
-        let names = fs::read_dir(folder.join("")).expect("it is ours").flatten();
+        let names = fs::read_dir(folder.join("")).expect("a writable folder").flatten();
         let mut paths = names.map(|entry| entry.path());
         paths.find(|path| path.extension().is_some_and(|it| it == "trace"))
     };
@@ -127,16 +129,16 @@ fn a_file_of_the_flight_recorder_is_opened_by_wireshark() {
 }
 
 #[test]
-fn recordings_of_dbus_daemon_are_converted() {
+fn recordings_of_dbus_daemon_are_exported_to_pcapng_and_pcap() {
     let folder = ProgramFolder::new();
     let bus = DbusDaemon::start(&folder, "");
     let ours = folder.join("ours.pcapng");
     let recorder = start(&folder, &bus.address, &ours, &[]);
     let theirs = folder.join("theirs.pcap");
-    let file = fs::File::create(&theirs).expect("the folder is ours");
+    let file = fs::File::create(&theirs).expect("a writable folder");
     let mut monitor = Command::new("dbus-monitor");
     monitor.args(["--address", &bus.address, "--pcap"]).stdout(file).stdin(Stdio::null());
-    let mut monitor = monitor.spawn().expect("it is among the packages for tests");
+    let mut monitor = monitor.spawn().expect("installed by scripts/debian-packages");
     eventually("dbus-monitor", || (fs::metadata(&theirs).ok()?.len() > 24).then_some(()));
     for _ in 0..5 {
         bus.send(&CALL);
@@ -147,9 +149,9 @@ fn recordings_of_dbus_daemon_are_converted() {
         printed.stdout.contains("\"messages\": 5").then_some(())
     };
     eventually("all messages", seen);
-    monitor.kill().expect("it is our child");
-    monitor.wait().expect("it is our child");
-    assert!(end(recorder).status.success());
+    monitor.kill().expect("a child process");
+    monitor.wait().expect("a child process");
+    assert!(end_after(recorder, &ours, "Came", 5).status.success());
     check(&folder, &ours);
     check(&folder, &theirs);
     let packed = Command::new("gzip").arg("-k").arg(&theirs).status().expect("every Debian has it");
@@ -158,12 +160,12 @@ fn recordings_of_dbus_daemon_are_converted() {
 }
 
 #[test]
-fn an_excerpt_has_calls_with_their_replies_and_says_what_it_is() {
+fn excerpts_have_calls_with_replies_and_describe_themselves() {
     let folder = office();
     let printed = run(&folder, "export office.pcapng type:return --format pcapng -o part.pcapng");
-    let said = "note: saved 10 messages: 5 of them do not match the query, but are calls or replies of \
+    let message = "note: saved 10 messages: 5 of them do not match the query, but are calls or replies of \
                 messages that do\n";
-    assert_eq!((printed.status, printed.stderr.as_str()), (Some(0), said));
+    assert_eq!((printed.status, printed.stderr.as_str()), (Some(0), message));
     assert_eq!(by_tshark(&folder.join("part.pcapng")).len(), 10);
     let comment = output("capinfos", &["-k", "-r"], &folder.join("part.pcapng"));
     assert!(comment.contains("excerpt: 10 of 19 messages, selected by type:return"), "{comment}");
@@ -174,14 +176,14 @@ fn an_excerpt_has_calls_with_their_replies_and_says_what_it_is() {
 }
 
 #[test]
-fn no_recording_is_replaced_by_what_is_made_of_it() {
+fn outputs_never_replace_the_recording_they_are_made_from() {
     let folder = office();
     let (input, link) = (folder.join("office.pcapng"), folder.join("link.pcapng"));
-    symlink(&input, &link).expect("the folder is ours");
-    fs::copy(&input, folder.join("part.pcapng.1")).expect("the folder is ours");
-    fs::copy(&input, folder.join("part.pcapng")).expect("the folder is ours");
-    let before = fs::read(&input).expect("it is there");
-    let said = "the recording is read from it; choose another name";
+    symlink(&input, &link).expect("a writable folder");
+    fs::copy(&input, folder.join("part.pcapng.1")).expect("a writable folder");
+    fs::copy(&input, folder.join("part.pcapng")).expect("a writable folder");
+    let before = fs::read(&input).expect("the file exists");
+    let message = "the recording is read from it; choose another name";
     for (line, status) in [
         ("show office.pcapng member:Find -o office.pcapng", 1),
         ("show office.pcapng member:Find -o ./office.pcapng", 1),
@@ -197,39 +199,42 @@ fn no_recording_is_replaced_by_what_is_made_of_it() {
     ] {
         let printed = run(&folder, line);
         assert_eq!(printed.status, Some(status), "{line}: {}", printed.stderr);
-        assert_eq!(printed.stderr.contains(said), status == 1, "{line}: {}", printed.stderr);
+        assert_eq!(printed.stderr.contains(message), status == 1, "{line}: {}", printed.stderr);
         for name in ["office.pcapng", "part.pcapng", "part.pcapng.1"] {
-            assert!(fs::read(folder.join(name)).expect("it is there") == before, "{line}: {name}");
+            assert!(
+                fs::read(folder.join(name)).expect("the file exists") == before,
+                "{line}: {name}"
+            );
         }
     }
     assert!(link.is_symlink());
 }
 
-/// A signal that ends the program leaves no unfinished file.
+/// A signal that ends the program leaves no unfinished file behind.
 #[test]
 fn an_unfinished_file_is_removed_if_a_signal_ends_the_program() {
     for signal in [Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT] {
         let folder = ProgramFolder::new();
-        fs::write(folder.join("out.pcapng"), "old").expect("the folder is ours");
+        fs::write(folder.join("out.pcapng"), "old").expect("a writable folder");
         let files = || {
-            let entries = fs::read_dir(folder.join("")).expect("it is ours").flatten();
+            let entries = fs::read_dir(folder.join("")).expect("a writable folder").flatten();
             let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
             names.filter(|name| name != "core").collect::<Vec<_>>()
         };
         let mut show = folder.diligence();
         show.args(["show", "-o", "out.pcapng", "-"]);
         let mut show = folder.with_usual_signals(&show);
-        // It waits for a recording that never comes.
+        // The program waits for a recording on standard input, which never arrives.
         let show = SpawnedProgram::start(show.stdin(Stdio::piped()));
         eventually("an unfinished file", || (files().len() == 2).then_some(()));
         let output = show.end(signal);
         assert_eq!(output.status.signal(), Some(signal.as_raw()), "{output:?}");
         assert_eq!(files(), ["out.pcapng"], "{signal:?}");
-        assert_eq!(fs::read(folder.join("out.pcapng")).expect("it is there"), b"old");
+        assert_eq!(fs::read(folder.join("out.pcapng")).expect("the file exists"), b"old");
     }
 }
 
-/// A limit on the size of files ends the program by a signal, too.
+/// A process that exceeds its file size limit gets SIGXFSZ.
 #[test]
 fn an_unfinished_file_that_grows_too_large_is_removed() {
     let folder = office();
@@ -238,16 +243,17 @@ fn an_unfinished_file_that_grows_too_large_is_removed() {
     let mut export = folder.shell("ulimit -c 0; ulimit -f 1; exec \"$0\" \"$@\"", &export);
     let output = SpawnedProgram::start(&mut export).ended();
     assert!(!output.status.success(), "{output:?}");
-    let entries = fs::read_dir(folder.join("")).expect("it is ours").flatten();
+    let entries = fs::read_dir(folder.join("")).expect("a writable folder").flatten();
     let names: Vec<_> = entries.map(|entry| entry.file_name()).collect();
     assert_eq!(names, ["office.pcapng"], "{output:?}");
 }
 
-/// A file that an earlier ring has left beside an excerpt is not a part of it.
+/// A file of an earlier ring that is next to an excerpt is not a part of the excerpt.
 #[test]
-fn a_part_of_another_recording_is_left_out_and_reported() {
+fn ring_files_of_another_recording_are_ignored_with_a_note() {
     let folder = office();
-    fs::copy(folder.join("office.pcapng"), folder.join("part.pcapng.1")).expect("it is ours");
+    fs::copy(folder.join("office.pcapng"), folder.join("part.pcapng.1"))
+        .expect("a writable folder");
     let saved = run(&folder, "show office.pcapng member:Find -o part.pcapng");
     assert_eq!(saved.status, Some(0), "{}", saved.stderr);
     let note = "note: part.pcapng.1 is not read: it is of another recording\n";
@@ -257,15 +263,15 @@ fn a_part_of_another_recording_is_left_out_and_reported() {
         assert!(!printed.stdout.contains("part.pcapng.1"), "{line}: {}", printed.stdout);
     }
     let rows = |file: &str| csv(&folder, &folder.join(file), "").lines().count() - 1;
-    fs::rename(folder.join("part.pcapng.1"), folder.join("away")).expect("it is ours");
+    fs::rename(folder.join("part.pcapng.1"), folder.join("away")).expect("a writable folder");
     let alone = rows("part.pcapng");
-    fs::rename(folder.join("away"), folder.join("part.pcapng.1")).expect("it is ours");
+    fs::rename(folder.join("away"), folder.join("part.pcapng.1")).expect("a writable folder");
     assert_eq!(rows("part.pcapng"), alone);
     assert!(alone > 0 && alone < rows("office.pcapng"));
 }
 
 #[test]
-fn no_recording_is_replaced_while_it_grows() {
+fn recordings_in_progress_are_not_replaced() {
     let folder = office();
     let bus = OurBus::start(&folder);
     let file = folder.join("live.pcapng");
@@ -277,11 +283,11 @@ fn no_recording_is_replaced_while_it_grows() {
     ] {
         let printed = run(&folder, &line);
         assert_eq!(printed.status, Some(1), "{line}: {}", printed.stderr);
-        let said = "another program is still writing it";
-        assert!(printed.stderr.contains(said), "{line}: {}", printed.stderr);
+        let message = "another program is still writing it";
+        assert!(printed.stderr.contains(message), "{line}: {}", printed.stderr);
     }
     send(&bus.address, &CALL);
-    let output = end(recorder);
+    let output = end_after(recorder, &file, "GetId", 1);
     assert!(output.status.success(), "{output:?}");
     assert!(run(&folder, "show live.pcapng member:GetId").stdout.contains("GetId"));
     let printed = run(&folder, "show office.pcapng member:Find -o live.pcapng");
@@ -289,7 +295,7 @@ fn no_recording_is_replaced_while_it_grows() {
 }
 
 #[test]
-fn show_saves_what_export_writes() {
+fn files_saved_by_show_and_export_are_equal() {
     let folder = office();
     let query = "member:Count_or_member:Find";
     for format in ["pcapng", "pcap"] {
@@ -300,7 +306,7 @@ fn show_saves_what_export_writes() {
         assert_eq!((printed[1].status, printed[1].stdout.as_str()), (Some(0), ""));
         let files =
             ["exported", &format!("shown.{format}")].map(|name| fs::read(folder.join(name)));
-        let [exported, shown] = files.map(|file| file.expect("it was written"));
+        let [exported, shown] = files.map(|file| file.expect("the file was written"));
         assert_eq!(exported, shown);
     }
     let lost = "note: pcap does not hold: the names and processes of connections; the times inside the bus \
@@ -321,7 +327,7 @@ fn show_saves_what_export_writes() {
 }
 
 #[test]
-fn a_number_is_shown_in_detail_and_other_queries_as_before() {
+fn message_numbers_are_shown_in_detail_and_ranges_as_blocks() {
     let folder = office();
     let lines = ["#1", "#10", "#15", "#13..#14 --format details"]
         .map(|query| format!("show office.pcapng {query}"));

@@ -1,4 +1,4 @@
-//! A recording that has some of everything, and the program that looks at it.
+//! A recording with messages of all kinds, and helpers that run diligence on it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,10 +10,11 @@ use wire::message::Flags;
 
 use crate::support::ProgramFolder;
 
-/// Which recording [`office`] makes.
+/// The name of the recording that [`office`] writes.
 pub(crate) const OFFICE: &str = "office.pcapng";
 
-/// A folder with the recording of a program that asks a mail service, which is slow at times.
+/// Returns a folder with a recording of a program that calls a mail service, which is slow at
+/// times.
 pub(crate) fn office() -> ProgramFolder {
     let mut recording = TestRecording::new();
     let bus = RecordedBus {
@@ -41,27 +42,28 @@ pub(crate) fn office() -> ProgramFolder {
     }
     recording.ask_bus(":1.5", "AddMatch", &("member='Changed',type='signal'",), &());
     let folder = ProgramFolder::new();
-    fs::write(folder.join(OFFICE), recording.pcapng()).expect("the folder is ours");
+    fs::write(folder.join(OFFICE), recording.pcapng()).expect("a writable folder");
     folder
 }
 
-/// How the program ended, and what it printed.
+/// The exit status and the output of the program.
 pub(crate) struct SceneOutput {
     pub(crate) status: Option<i32>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
 }
 
-/// Runs the words of a line; a word has no space, but `_` stands for one.
+/// Runs a line of words, in which `_` stands for a space.
 pub(crate) fn run(folder: &ProgramFolder, line: &str) -> SceneOutput {
     let words = line.split(' ').map(|word| word.replace('_', " "));
     let output = folder.diligence().args(words).output();
     let Output { status, stdout, stderr } = output.expect("the program exists");
-    let text = |bytes| String::from_utf8(bytes).expect("it is text");
+    let text = |bytes| String::from_utf8(bytes).expect("valid UTF-8");
     SceneOutput { status: status.code(), stdout: text(stdout), stderr: text(stderr) }
 }
 
-/// What lines print that go well, each below its line.
+/// Returns the output of several lines, each below its line. All must succeed, and print only notes
+/// on standard error.
 pub(crate) fn session(folder: &ProgramFolder, lines: &[String]) -> String {
     let shown = |line: &String| {
         let printed = run(folder, line);
@@ -73,7 +75,7 @@ pub(crate) fn session(folder: &ProgramFolder, lines: &[String]) -> String {
     lines.iter().map(shown).collect()
 }
 
-/// Lines that do not go well: each with its status and a part of what it says.
+/// Checks lines that must fail, each with its exit status and a part of its error.
 pub(crate) fn check_refused(folder: &ProgramFolder, lines: &[(&str, i32, &str)]) {
     for (line, status, said) in lines {
         let printed = run(folder, line);
@@ -82,7 +84,7 @@ pub(crate) fn check_refused(folder: &ProgramFolder, lines: &[(&str, i32, &str)])
     }
 }
 
-/// A golden file of these tests.
+/// Returns the path of a golden file of these tests.
 pub(crate) fn golden_file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program/golden").join(name)
 }

@@ -1,4 +1,4 @@
-//! Services that others have written: what they have and say is told as by the other tools.
+//! Compares diligence with busctl, gdbus and dbus-send on services written with GLib.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -8,7 +8,7 @@ use testkit::forms::FORMS;
 
 use crate::support::{ProgramFolder, SpawnedProgram, eventually, text};
 
-/// A bus of ours that starts the services of the machine, in a home of its own.
+/// A Diligence bus that activates the installed services, with a home directory of its own.
 struct ActivationBus {
     folder: ProgramFolder,
     address: String,
@@ -33,97 +33,97 @@ impl ActivationBus {
         command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"))
     }
 
-    /// What a program prints that has to succeed.
-    fn told(&self, mut command: Command, words: &[&str]) -> String {
+    /// Returns the standard output of a command, which must succeed.
+    fn stdout_of(&self, mut command: Command, words: &[&str]) -> String {
         let output = self.run(&mut command, words);
         assert!(output.status.success(), "{command:?}: {}", text(&output.stderr));
         text(&output.stdout)
     }
 
-    fn ours(&self, words: &[&str]) -> String {
-        self.told(self.folder.diligence(), words)
+    fn diligence(&self, words: &[&str]) -> String {
+        self.stdout_of(self.folder.diligence(), words)
     }
 
     fn busctl(&self, words: &[&str]) -> String {
         let mut busctl = Command::new("busctl");
         busctl.args(["--address", &self.address]);
-        self.told(busctl, words)
+        self.stdout_of(busctl, words)
     }
 
-    /// Whether the words that busctl understands have the same said here.
+    /// Checks that diligence prints the same as busctl for the same arguments.
     fn assert_as_busctl(&self, words: &[&str]) {
         let expected = self.busctl(words);
-        let ours = words.iter().map(|word| match *word {
+        let own_words = words.iter().map(|word| match *word {
             "get-property" => "get",
-            // Of a call, that tells how it is made.
+            // In `diligence call`, `--verbose` has another meaning.
             "--verbose" => "--format=verbose",
             word => word,
         });
-        assert_eq!(self.ours(&ours.collect::<Vec<_>>()), expected, "{words:?}");
+        assert_eq!(self.diligence(&own_words.collect::<Vec<_>>()), expected, "{words:?}");
     }
 
-    /// What busctl tells in all its forms.
+    /// Checks all output formats of busctl.
     fn assert_as_busctl_in_all_forms(&self, words: &[&str]) {
         for form in [&[][..], &["--json=short"], &["--json=pretty"], &["--verbose"]] {
             self.assert_as_busctl(&[words, form].concat());
         }
     }
 
-    fn assert_as_gdbus(&self, words: &[&str], ours: &[&str]) {
-        let expected = self.told(Command::new("gdbus"), words);
-        assert_eq!(self.ours(ours), expected, "{words:?}");
+    fn assert_as_gdbus(&self, words: &[&str], own_words: &[&str]) {
+        let expected = self.stdout_of(Command::new("gdbus"), words);
+        assert_eq!(self.diligence(own_words), expected, "{words:?}");
     }
 }
 
-/// The service of settings, which the first who asks it starts.
+/// dconf is activatable and exits when it is idle. The first request here activates it.
 #[test]
-fn dconf_is_told_as_by_the_other_tools() {
-    let stage = ActivationBus::new();
+fn dconf_output_matches_busctl_gdbus_and_dbus_send() {
+    let bus = ActivationBus::new();
     let (name, writer) = ("ca.desrt.dconf", "/ca/desrt/dconf/Writer/user");
     let info = "/ca/desrt/dconf";
-    // It starts by itself, and goes when nobody asks for long; what starts it here is introspection.
-    stage.assert_as_busctl(&["introspect", name, writer]);
-    stage.assert_as_busctl(&["introspect", name, writer, "ca.desrt.dconf.Writer"]);
-    stage.assert_as_busctl(&["introspect", name, writer, "--xml-interface"]);
-    stage.assert_as_busctl(&["introspect", name, info]);
+    // The bus activates dconf for the introspection.
+    bus.assert_as_busctl(&["introspect", name, writer]);
+    bus.assert_as_busctl(&["introspect", name, writer, "ca.desrt.dconf.Writer"]);
+    bus.assert_as_busctl(&["introspect", name, writer, "--xml-interface"]);
+    bus.assert_as_busctl(&["introspect", name, info]);
     for words in [
         &["tree", name][..],
         &["tree", name, "--list"],
         &["list", "--acquired"],
         &["list", "--acquired", "--json=pretty"],
     ] {
-        stage.assert_as_busctl(words);
+        bus.assert_as_busctl(words);
     }
     for (path, options) in
         [(writer, &[][..]), (info, &["--recurse"]), (info, &["--only-properties"])]
     {
         let object = [&["introspect", "--session", "-d", name, "-o", path][..], options].concat();
-        stage.assert_as_gdbus(&object, &[&object[..], &["--format=gdbus"]].concat());
+        bus.assert_as_gdbus(&object, &[&object[..], &["--format=gdbus"]].concat());
     }
     let (interface, property) = ("org.gtk.Application", "Busy");
     let actions = ["call", name, info, "org.gtk.Actions", "DescribeAll"];
     let all = ["call", name, info, PROPERTIES, "GetAll", "s", interface];
-    stage.assert_as_busctl_in_all_forms(&["call", name, writer, "ca.desrt.dconf.Writer", "Init"]);
-    stage.assert_as_busctl_in_all_forms(&actions);
-    stage.assert_as_busctl_in_all_forms(&all);
-    stage.assert_as_busctl_in_all_forms(&["get-property", name, info, interface, property]);
+    bus.assert_as_busctl_in_all_forms(&["call", name, writer, "ca.desrt.dconf.Writer", "Init"]);
+    bus.assert_as_busctl_in_all_forms(&actions);
+    bus.assert_as_busctl_in_all_forms(&all);
+    bus.assert_as_busctl_in_all_forms(&["get-property", name, info, interface, property]);
     let method = format!("{PROPERTIES}.GetAll");
     let words = ["call", "--session", "-d", name, "-o", info, "-m", &method, interface];
-    stage.assert_as_gdbus(&words, &[&words[..], &["--format=gvariant"]].concat());
+    bus.assert_as_gdbus(&words, &[&words[..], &["--format=gvariant"]].concat());
     let dest = format!("--dest={name}");
     let get = format!("{PROPERTIES}.Get");
     let argument = format!("string:{interface}");
     let words = [&dest, info, &get, &argument, "string:Busy"];
     let send = Command::new("dbus-send");
-    let expected = stage.told(send, &[&["--print-reply=literal"], &words[..]].concat());
-    assert_eq!(stage.ours(&[&["call", "--print-reply=literal"], &words[..]].concat()), expected);
+    let expected = bus.stdout_of(send, &[&["--print-reply=literal"], &words[..]].concat());
+    assert_eq!(bus.diligence(&[&["call", "--print-reply=literal"], &words[..]].concat()), expected);
 }
 
-/// What GLib has made of every type is told as by the other tools.
+/// A service returns values of every type, which GLib built from the test's texts.
 #[test]
-fn every_type_of_glib_is_told_as_by_the_other_tools() {
-    let stage = ActivationBus::new();
-    let _service = forms(&stage);
+fn values_of_every_glib_type_match_busctl_and_gdbus() {
+    let bus = ActivationBus::new();
+    let _service = forms(&bus);
     let numbers = |is_in: &dyn Fn(&str) -> bool| -> Vec<String> {
         let all = FORMS.iter().enumerate().filter(|(_, form)| is_in(form.types));
         all.map(|(number, _)| format!("Value{number}")).collect()
@@ -134,47 +134,44 @@ fn every_type_of_glib_is_told_as_by_the_other_tools() {
     let get = |form: &[&'static str], names: &[String]| {
         let words = [&["get-property"], form, &[NAME, PATH, FORMS1]].concat();
         let names = names.iter().map(String::as_str);
-        stage.assert_as_busctl(&words.into_iter().chain(names).collect::<Vec<_>>());
+        bus.assert_as_busctl(&words.into_iter().chain(names).collect::<Vec<_>>());
     };
     get(&[], &all);
     get(&["--verbose"], &all);
     get(&["--json=short"], &with_json);
     get(&["--json=pretty"], &with_json);
-    stage.assert_as_busctl(&["introspect", NAME, PATH, "org.example.Plain1"]);
+    bus.assert_as_busctl(&["introspect", NAME, PATH, "org.example.Plain1"]);
     let object = ["introspect", "--session", "-d", NAME, "-o", PATH];
-    stage.assert_as_gdbus(&object, &[&object[..], &["--format=gdbus"]].concat());
+    bus.assert_as_gdbus(&object, &[&object[..], &["--format=gdbus"]].concat());
     for (number, form) in FORMS.iter().enumerate() {
         let method = format!("{FORMS1}.Echo{number}");
         let words =
             ["call", "--session", "-d", NAME, "-o", PATH, "-m", &method, "--", form.gvariant];
-        stage.assert_as_gdbus(&words, &[&["call", "--format=gvariant"], &words[1..]].concat());
+        bus.assert_as_gdbus(&words, &[&["call", "--format=gvariant"], &words[1..]].concat());
     }
 }
 
-fn forms(stage: &ActivationBus) -> ServiceScript {
+fn forms(bus: &ActivationBus) -> ServiceScript {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program/services/forms.py");
     let mut command = Command::new("/usr/bin/python3");
-    command.arg("-B").arg(file).args([&stage.address, NAME, PATH]);
+    command.arg("-B").arg(file).args([&bus.address, NAME, PATH]);
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("python3 is installed");
-    let mut stdin = child.stdin.take().expect("it is piped");
+    let mut stdin = child.stdin.take().expect("a pipe");
     for form in FORMS {
-        writeln!(stdin, "{}\t{}", form.types, typed(form.types, form.gvariant)).expect("it reads");
+        writeln!(stdin, "{}\t{}", form.types, typed(form.types, form.gvariant))
+            .expect("the process reads its input");
     }
     drop(stdin);
     let script = ServiceScript(child);
     eventually("the service", || {
-        let mut command = stage.folder.diligence();
-        stage
-            .run(&mut command, &["get", NAME, PATH, FORMS1, "Value0"])
-            .status
-            .success()
-            .then_some(())
+        let mut command = bus.folder.diligence();
+        bus.run(&mut command, &["get", NAME, PATH, FORMS1, "Value0"]).status.success().then_some(())
     });
     script
 }
 
-/// A text that is not quoted is one here only for us and for gdbus.
+/// Adds the quotes that GLib requires. Diligence and gdbus accept unquoted strings.
 fn typed(types: &str, value: &str) -> String {
     match types {
         "s" | "o" | "g" if !value.starts_with('\'') => format!("'{value}'"),
@@ -182,7 +179,7 @@ fn typed(types: &str, value: &str) -> String {
     }
 }
 
-/// A program that ends with the test.
+/// A child process that is killed on drop.
 struct ServiceScript(Child);
 
 impl Drop for ServiceScript {

@@ -1,14 +1,14 @@
-//! Completion in bash, zsh and fish themselves.
+//! Tests of completion in real bash, zsh and fish.
 
 use std::fs;
 use std::process::Command;
 use std::time::Instant;
 
-use crate::lamp::{LAMP, LampBus, PATIENCE};
+use crate::lamp::{LAMP, LampBus, WAIT_TIMEOUT};
 use crate::support::text;
-use crate::terminal::{BEGIN, END, PROMPT, Typist, in_session};
+use crate::terminal::{BEGIN, END, InteractiveShell, PROMPT, in_session};
 
-/// Lines in front of the tabulator, behind it, and what else is shown.
+/// The keys before Tab, the line after Tab, and words that the shell shows.
 const LINES: &[(&str, &str, &[&str])] = &[
     ("diligence intro", "diligence introspect ", &[]),
     ("diligence call org.example.La", "diligence call LAMP ", &[]),
@@ -41,22 +41,22 @@ const LINES: &[(&str, &str, &[&str])] = &[
     ("diligence call org.example.Silent /", "diligence call org.example.Silent /", &[]),
 ];
 
-fn filled(stage: &LampBus, text: &str) -> String {
+fn expand(stage: &LampBus, text: &str) -> String {
     let text = text.replace("LAMP", LAMP).replace("OBJECT", "/org/example/lamp_1");
     text.replace("ADDRESS", &stage.bus.address)
 }
 
-/// Presses the keys of each line, again while the machine is too busy for the limit.
-fn type_all(stage: &LampBus, typist: &mut Typist) {
-    fs::write(stage.folder.join("recording.pcapng"), "").expect("the folder is ours");
+/// Types each line, and retries while the machine is too busy for the time limit.
+fn type_all(stage: &LampBus, shell: &mut InteractiveShell) {
+    fs::write(stage.folder.join("recording.pcapng"), "").expect("a writable folder");
     for (keys, line, shown) in LINES {
-        let keys = filled(stage, keys);
-        let line = if line.is_empty() { keys.clone() } else { filled(stage, line) };
-        let deadline = Instant::now() + PATIENCE;
+        let keys = expand(stage, keys);
+        let line = if line.is_empty() { keys.clone() } else { expand(stage, line) };
+        let deadline = Instant::now() + WAIT_TIMEOUT;
         loop {
-            let typed = typist.press(&format!("{keys}\t"));
+            let typed = shell.press(&format!("{keys}\t"));
             let output = typed.output;
-            let missing = shown.iter().find(|word| !output.contains(&filled(stage, word)));
+            let missing = shown.iter().find(|word| !output.contains(&expand(stage, word)));
             if typed.line == line && missing.is_none() {
                 break;
             }
@@ -80,11 +80,11 @@ fn bash_completes() {
          bind 'set show-all-if-ambiguous on'; bind 'set completion-query-items 0'
          shown() {{ printf '%s' '{BEGIN}' \"$READLINE_LINE\" '{END}'; READLINE_LINE=; }}; bind -x '\"\\C-g\": shown'\n"
     );
-    fs::write(&start, text).expect("the folder is ours");
+    fs::write(&start, text).expect("a writable folder");
     let mut command = in_session("bash");
     command.args(["--noprofile", "--rcfile"]).arg(&start).arg("-i");
     stage.with_path(&mut command);
-    type_all(&stage, &mut Typist::start(command));
+    type_all(&stage, &mut InteractiveShell::start(command));
 }
 
 #[test]
@@ -97,18 +97,18 @@ fn zsh_completes() {
          shown() {{ zle -I; print -rn -- '{BEGIN}'\"$BUFFER\"'{END}'; BUFFER= }}; zle -N shown
          bindkey -e; bindkey '^G' shown\n"
     );
-    fs::write(stage.folder.join(".zshrc"), text).expect("the folder is ours");
+    fs::write(stage.folder.join(".zshrc"), text).expect("a writable folder");
     let mut command = in_session("zsh");
     command.arg("-i").env("ZDOTDIR", stage.folder.join(""));
     stage.with_path(&mut command);
-    type_all(&stage, &mut Typist::start(command));
+    type_all(&stage, &mut InteractiveShell::start(command));
 }
 
 #[test]
 fn fish_completes() {
     let stage = LampBus::new();
     let scripts = stage.scripts();
-    fs::write(stage.folder.join("recording.pcapng"), "").expect("the folder is ours");
+    fs::write(stage.folder.join("recording.pcapng"), "").expect("a writable folder");
     for (line, expected) in [
         ("diligence intro", &["introspect\tShow the methods"][..]),
         ("diligence call org.example.La", &["LAMP\t"]),
@@ -129,8 +129,8 @@ fn fish_completes() {
         ("diligence generate man ", &["completions/"]),
         ("diligence call org.example.Silent /", &[]),
     ] {
-        let line = filled(&stage, line);
-        let deadline = Instant::now() + PATIENCE;
+        let line = expand(&stage, line);
+        let deadline = Instant::now() + WAIT_TIMEOUT;
         loop {
             let mut command = Command::new("fish");
             command.arg("--no-config").arg("--command");
@@ -141,7 +141,7 @@ fn fish_completes() {
             let (found, errors) = (text(&output.stdout), text(&output.stderr));
             assert_eq!(errors, "", "{line:?}");
             let missing = expected.iter().find(|word| {
-                let word = filled(&stage, word);
+                let word = expand(&stage, word);
                 !found.lines().any(|line| line.starts_with(&word))
             });
             let is_enough = !expected.is_empty() || found.is_empty();

@@ -1,4 +1,4 @@
-//! `diligence show`: what it prints, and how it ends.
+//! Tests of `diligence show`: its output and exit status.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use testkit::recording::TestRecording;
 use crate::scene::{check_refused, golden_file, office, run, session};
 
 #[test]
-fn messages_look_as_the_tools_print_them() {
+fn messages_are_printed_in_the_formats_of_the_tools() {
     let forms = ["busctl", "gdbus", "dbus-send", "json"];
     let lines =
         forms.map(|form| format!("show office.pcapng number<=2_or_type:error --format {form}"));
@@ -18,7 +18,7 @@ fn messages_look_as_the_tools_print_them() {
 }
 
 #[test]
-fn commands_send_the_like() {
+fn commands_of_every_tool_are_printed() {
     let programs = ["busctl", "gdbus", "dbus-send", "python", "match-rule"];
     let query = "number=2_or_number=9";
     let lines =
@@ -27,22 +27,22 @@ fn commands_send_the_like() {
 }
 
 #[test]
-fn what_has_no_command_is_told_and_the_rest_printed() {
+fn messages_without_a_command_are_reported_and_the_rest_printed() {
     let folder = office();
     let mut recording = TestRecording::new();
     recording.signal(":1.6", "/mail org.example.Mail.Changed", &("x".repeat(99),)).cut(150);
-    recording.signal(":1.6", "/mail org.example.Mail.Told", &());
-    fs::write(folder.join("cut.pcap"), recording.pcap()).expect("the folder is ours");
+    recording.signal(":1.6", "/mail org.example.Mail.Sent", &());
+    fs::write(folder.join("cut.pcap"), recording.pcap()).expect("a writable folder");
     let printed = run(&folder, "show cut.pcap --as-command busctl");
-    assert_eq!(printed.stdout, "busctl --user emit /mail org.example.Mail Told\n");
+    assert_eq!(printed.stdout, "busctl --user emit /mail org.example.Mail Sent\n");
     assert_eq!(printed.status, Some(1));
-    let said = "message 1: it is cut, redacted or invalid, so its arguments are unknown\n\
+    let errors = "message 1: it is cut, redacted or invalid, so its arguments are unknown\n\
                 diligence show: 1 message cannot be written as such a command\n";
-    assert_eq!(printed.stderr, said);
+    assert_eq!(printed.stderr, errors);
 }
 
 #[test]
-fn what_cannot_be_shown_is_explained() {
+fn invalid_show_options_are_rejected() {
     check_refused(
         &office(),
         &[
@@ -60,23 +60,23 @@ fn what_cannot_be_shown_is_explained() {
     );
 }
 
-/// A recording of our recorder, which ends with this fact if there is one.
+/// Returns a recording by our recorder, which ends with this fact if one is given.
 fn recorded(end: Option<Fact>) -> Vec<u8> {
     let mut recording = TestRecording::new();
     recording.fact(Fact::Recorder { unique: ":1.2".into() });
-    recording.signal(":1.6", "/mail org.example.Mail.Told", &());
+    recording.signal(":1.6", "/mail org.example.Mail.Sent", &());
     if let Some(end) = end {
         recording.fact(end);
     }
     let origin =
         RecordingOrigin { program: Some("diligence 0.1.0".into()), ..RecordingOrigin::default() };
-    let mut writer = PcapngWriter::new(Vec::new(), &origin).expect("memory takes all");
-    recording.each(|record| writer.write(&record).expect("memory takes all"));
-    writer.finish().expect("memory takes all")
+    let mut writer = PcapngWriter::new(Vec::new(), &origin).expect("writing to memory succeeds");
+    recording.each(|record| writer.write(&record).expect("writing to memory succeeds"));
+    writer.finish().expect("writing to memory succeeds")
 }
 
 #[test]
-fn a_recording_that_nobody_ended_is_said_to_be_incomplete() {
+fn recordings_without_an_end_are_reported_as_incomplete() {
     let folder = office();
     let cases = [
         (None, "the recorder was killed or is still recording"),
@@ -85,12 +85,12 @@ fn a_recording_that_nobody_ended_is_said_to_be_incomplete() {
     ];
     for (cause, words) in cases {
         let file = recorded(cause.map(|cause| Fact::Ended { cause }));
-        fs::write(folder.join("it.pcapng"), file).expect("the folder is ours");
+        fs::write(folder.join("it.pcapng"), file).expect("a writable folder");
         let shown = run(&folder, "show it.pcapng");
-        let is_said = |text: &str| text.replace("\n", " ").contains(words);
+        let is_reported = |text: &str| text.replace("\n", " ").contains(words);
         assert_eq!(shown.stderr.is_empty(), words.is_empty(), "{}", shown.stderr);
-        assert!(is_said(&shown.stderr), "{}", shown.stderr);
+        assert!(is_reported(&shown.stderr), "{}", shown.stderr);
         let found = run(&folder, "lint it.pcapng --json");
-        assert!(is_said(&found.stdout), "{}", found.stdout);
+        assert!(is_reported(&found.stdout), "{}", found.stdout);
     }
 }

@@ -1,7 +1,6 @@
-//! How a bus starts and ends, as its caller and the service manager see it.
+//! Tests of the start and end of a bus, as its caller and the service manager see them.
 
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs;
 use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -10,30 +9,33 @@ use crate::support::{ProgramFolder, SpawnedProgram, eventually, text};
 use rustix::process::{Pid, Signal};
 
 #[test]
-fn in_the_background_the_caller_goes_on_when_the_bus_serves() {
+fn with_fork_the_caller_returns_once_the_bus_is_ready() {
     let folder = ProgramFolder::new();
     let config = folder.config(&format!("<fork/><pidfile>{}</pidfile>", "pid"));
     let mut daemon = folder.dbus_daemon();
     daemon.args(["--print-address=1", "--print-pid=1"]).arg("--config-file").arg(&config);
     let output = folder.shell("umask 077; exec \"$0\" \"$@\"", &daemon).output().expect("a shell");
-    // It was read to its end, so nobody has it open any more.
+    // `output` returned, so the bus has closed the standard output of its caller.
     let stdout = text(&output.stdout);
     assert!(output.status.success(), "{}", text(&output.stderr));
     let [address, pid] = stdout.lines().collect::<Vec<_>>()[..] else { panic!("two: {stdout}") };
     assert!(address.starts_with("unix:path="), "{address}");
     assert_eq!(fs::read_to_string(folder.join("pid")).expect("written"), format!("{pid}\n"));
-    UnixStream::connect(folder.join("bus")).expect("it serves already");
+    UnixStream::connect(folder.join("bus")).expect("the bus accepts connections");
 
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("a running process");
     assert!(status.contains("\nUmask:\t0022\n"), "{status}");
-    assert_eq!(fs::read_link(format!("/proc/{pid}/cwd")).expect("it runs"), Path::new("/"));
+    assert_eq!(
+        fs::read_link(format!("/proc/{pid}/cwd")).expect("a running process"),
+        Path::new("/")
+    );
     kill(pid, Signal::TERM);
     eventually("the end of the bus", || (!folder.join("pid").exists()).then_some(()));
     assert!(!folder.join("bus").exists());
 }
 
 #[test]
-fn what_fails_in_the_background_is_a_failure_of_the_caller() {
+fn failed_background_starts_fail_in_the_caller() {
     let folder = ProgramFolder::new();
     let config = folder.config("<fork/><pidfile>none/pid</pidfile>");
     let output = folder
@@ -43,14 +45,14 @@ fn what_fails_in_the_background_is_a_failure_of_the_caller() {
         .output()
         .expect("the program exists");
     assert_eq!(output.status.code(), Some(1));
-    assert_eq!(text(&output.stdout), "", "no bus, no number");
+    assert_eq!(text(&output.stdout), "", "no output without a bus");
     let stderr = text(&output.stderr);
     assert!(stderr.contains("none/pid\": No such file or directory"), "{stderr}");
-    assert!(!folder.join("bus").exists(), "the socket was taken back");
+    assert!(!folder.join("bus").exists(), "the socket was removed");
 }
 
 #[test]
-fn descriptors_of_the_caller_are_closed_after_the_line() {
+fn descriptors_of_the_caller_are_closed_after_printing() {
     let folder = ProgramFolder::new();
     let config = folder.config("");
     let start = |script: &str, words: &[&str]| {
@@ -63,11 +65,11 @@ fn descriptors_of_the_caller_are_closed_after_the_line() {
             text.ends_with(&format!("{}\n", running.id())).then_some(text)
         });
         let open = format!("/proc/{}/fd", running.id());
-        let open = fs::read_dir(open).expect("it runs").flatten();
+        let open = fs::read_dir(open).expect("a running process").flatten();
         let kept = open.filter(|it| fs::read_link(it.path()).is_ok_and(|path| path == written));
         assert_eq!(kept.count(), 0);
         assert!(running.end(Signal::TERM).status.success());
-        fs::remove_file(&written).expect("it is ours");
+        fs::remove_file(&written).expect("a writable folder");
         line
     };
     let address = folder.join("bus");
@@ -79,11 +81,11 @@ fn descriptors_of_the_caller_are_closed_after_the_line() {
 }
 
 #[test]
-fn the_service_manager_is_told_and_its_sockets_are_served() {
+fn the_service_manager_is_notified_and_its_sockets_are_used() {
     let folder = ProgramFolder::new();
     let config = folder.config("");
-    let notices = UnixDatagram::bind(folder.join("notify")).expect("the folder is ours");
-    let socket = UnixListener::bind(folder.join("passed")).expect("the folder is ours");
+    let notifications = UnixDatagram::bind(folder.join("notify")).expect("a writable folder");
+    let socket = UnixListener::bind(folder.join("passed")).expect("a writable folder");
     let mut daemon = folder.dbus_daemon();
     daemon.args(["--address=systemd:", "--print-address", "--nofork", "--nopidfile"]);
     daemon.args(["--systemd-activation", "--syslog-only", "--config-file"]).arg(&config);
@@ -95,25 +97,25 @@ fn the_service_manager_is_told_and_its_sockets_are_served() {
     let passed = folder.join("passed");
     let address = running.line();
     assert!(address.starts_with(&format!("unix:path={},guid=", passed.display())), "{address}");
-    assert_eq!(notice(&notices), "READY=1");
-    UnixStream::connect(&passed).expect("it serves");
+    assert_eq!(notification(&notifications), "READY=1");
+    UnixStream::connect(&passed).expect("the bus accepts connections");
     for broken in [false, true] {
         if broken {
-            fs::write(&config, "<busconfig").expect("it is ours");
+            fs::write(&config, "<busconfig").expect("a writable folder");
         }
         running.signal(Signal::HUP);
-        let reloading = notice(&notices);
+        let reloading = notification(&notifications);
         assert!(reloading.starts_with("RELOADING=1\nMONOTONIC_USEC="), "{reloading}");
-        assert_eq!(notice(&notices), "READY=1");
+        assert_eq!(notification(&notifications), "READY=1");
     }
     assert!(running.end(Signal::TERM).status.success());
-    assert_eq!(notice(&notices), "STOPPING=1");
-    assert!(passed.exists(), "it is the service manager's");
+    assert_eq!(notification(&notifications), "STOPPING=1");
+    assert!(passed.exists(), "the service manager owns the socket");
     assert!(!folder.join("bus").exists(), "the address of the configuration was not used");
 }
 
 #[test]
-fn an_interrupt_ends_a_bus_as_its_name_promises() {
+fn sigint_stops_diligence_bus_cleanly_and_kills_dbus_daemon() {
     let folder = ProgramFolder::new();
     let config = folder.config("");
     let end = |mut command: Command| {
@@ -127,48 +129,19 @@ fn an_interrupt_ends_a_bus_as_its_name_promises() {
     assert!(end(diligence).success());
     assert!(!folder.join("bus").exists());
     assert_eq!(end(folder.dbus_daemon()).code(), None, "killed by the signal");
-    assert!(folder.join("bus").exists(), "and left behind");
+    assert!(folder.join("bus").exists(), "and the socket stays");
 }
 
-#[test]
-fn the_user_of_the_configuration_is_who_serves() {
-    if !is_root() {
-        eprintln!("left out, because only root can become somebody else");
-        return;
-    }
-    let folder = ProgramFolder::new();
-    let config = folder.config("<user>nobody</user>");
-    let mut running = SpawnedProgram::start(
-        folder.dbus_daemon().arg("--print-address").arg("--config-file").arg(config),
-    );
-    running.line();
-    let pid = running.id();
-    let uid = eventually("another user", || {
-        let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-        let uids = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
-        let mut uids = uids.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-        uids.dedup();
-        (uids != ["0"]).then_some(uids)
-    });
-    assert_eq!(uid, ["65534"]);
-    assert!(running.end(Signal::TERM).status.success());
-}
-
-fn notice(notices: &UnixDatagram) -> String {
+fn notification(notifications: &UnixDatagram) -> String {
     let mut buffer = [0; 200];
-    notices.set_read_timeout(Some(std::time::Duration::from_secs(10))).expect("a fine time");
-    let length = notices.recv(&mut buffer).expect("a notice");
+    notifications
+        .set_read_timeout(Some(std::time::Duration::from_secs(10)))
+        .expect("a valid timeout");
+    let length = notifications.recv(&mut buffer).expect("a notification");
     text(&buffer[..length])
 }
 
 fn kill(pid: &str, signal: Signal) {
     let pid = pid.parse().ok().and_then(Pid::from_raw).expect("the number of a process");
-    rustix::process::kill_process(pid, signal).expect("it runs");
-}
-
-fn is_root() -> bool {
-    let mut status = String::new();
-    let read =
-        File::open("/proc/self/status").and_then(|mut file| file.read_to_string(&mut status));
-    read.is_ok() && status.contains("\nUid:\t0\t0")
+    rustix::process::kill_process(pid, signal).expect("a running process");
 }

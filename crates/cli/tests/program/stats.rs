@@ -1,10 +1,10 @@
-//! `diligence stats`: what it prints, and how it ends.
+//! Tests of `diligence stats`: its tables, notes and exit status.
 
 use testkit::golden;
 
 use crate::scene::{check_refused, golden_file, office, run, session};
 
-/// What `--by` takes.
+/// The values of `--by`.
 const SUBJECTS: [&str; 15] = [
     "member",
     "service",
@@ -29,14 +29,14 @@ fn the_overview_shows_busy_connections_and_slow_calls() {
     let lines = ["stats office.pcapng", "stats office.pcapng member:Find --top=1"];
     golden::check(golden_file("stats.txt"), &session(&folder, &lines.map(str::to_owned)));
     let printed = run(&folder, "stats office.pcapng --json");
-    let json: serde_json::Value = serde_json::from_str(&printed.stdout).expect("it is JSON");
+    let json: serde_json::Value = serde_json::from_str(&printed.stdout).expect("JSON");
     assert_eq!(json["summary"]["messages"], 19);
     assert_eq!(json["summary"]["unanswered"], 1);
     assert_eq!(json["members"][0]["member"], "org.example.Mail.Count");
 }
 
 #[test]
-fn each_table_is_for_people_and_for_programs() {
+fn tables_are_printed_as_text_csv_and_json() {
     let folder = office();
     let lines = SUBJECTS.map(|subject| format!("stats office.pcapng --by {subject}"));
     golden::check(golden_file("stats-by.txt"), &session(&folder, &lines));
@@ -56,7 +56,7 @@ fn each_table_is_for_people_and_for_programs() {
 }
 
 #[test]
-fn rows_are_sorted_and_left_out_as_asked() {
+fn rows_are_sorted_and_limited_by_options() {
     let folder = office();
     for (line, expected) in [
         ("--by member --sort total --csv", "org.example.Mail.Count,org.example.Mail,call,8,"),
@@ -75,7 +75,7 @@ fn rows_are_sorted_and_left_out_as_asked() {
     assert!(printed.stdout.ends_with("and 3 more; --top=0 shows all\n"), "{}", printed.stdout);
 }
 
-/// A result of `bench ping-pong` with echoes.
+/// Returns a result of `bench ping-pong` whose replies echo the payload.
 fn round_trip(read_buffer: &str, wire_bytes: u64, micros: f64) -> String {
     let at = serde_json::json!({"read_buffer": read_buffer, "reply": "echo"});
     let figures = serde_json::json!({
@@ -94,7 +94,7 @@ fn round_trip(read_buffer: &str, wire_bytes: u64, micros: f64) -> String {
 }
 
 #[test]
-fn times_of_sizes_are_those_that_are_interpolated_by_hand() {
+fn size_times_match_manual_interpolation() {
     let folder = office();
     let results = [
         round_trip("ours", 50, 40.0),
@@ -103,30 +103,31 @@ fn times_of_sizes_are_those_that_are_interpolated_by_hand() {
         round_trip("2048", 50, 400.0),
         round_trip("2048", 350, 400.0),
     ];
-    std::fs::write(folder.join("results.jsonl"), results.concat()).expect("the folder is ours");
+    std::fs::write(folder.join("results.jsonl"), results.concat()).expect("a writable folder");
     let line = "stats office.pcapng --sweep results.jsonl --json";
     let printed = run(&folder, line);
-    let rows: serde_json::Value = serde_json::from_str(&printed.stdout).expect("it is JSON");
+    let rows: serde_json::Value = serde_json::from_str(&printed.stdout).expect("JSON");
     let found: f64 =
         rows.as_array().expect("rows").iter().filter_map(|row| row["time_ns"].as_f64()).sum();
 
-    // Half of a round trip: 20 µs at 50 bytes, 25 µs at 150, 45 µs at 350, lines between them.
-    let by_hand = |size: f64| match size {
+    // Half a round trip takes 20 µs at 50 bytes, 25 µs at 150, and 45 µs at 350, with linear
+    // interpolation between them.
+    let interpolated = |size: f64| match size {
         ..50.0 => 20_000.0,
         ..150.0 => 20_000.0 + (size - 50.0) * 50.0,
         _ => 25_000.0 + (size - 150.0) * 100.0,
     };
     let capture = crate::recorder::read(&folder.join("office.pcapng"));
     let messages = capture.messages().filter(|message| !message.is_of_recorder());
-    let expected: f64 = messages.map(|message| by_hand(f64::from(message.len()))).sum();
+    let expected: f64 = messages.map(|message| interpolated(f64::from(message.len()))).sum();
     assert!((found - expected).abs() < 5.0, "{found} {expected}");
-    // 150 bytes from 50 and 350: 20 + 25 * 100 / 300 = 28.33 µs, 13.3 % more than 25.
+    // Leaving out 150 bytes gives 20 + 25 * 100 / 300 = 28.33 µs there, 13.3 % more than 25 µs.
     let error = "median 13.3 %, worst 13.3 % (at 150 B)";
     assert!(printed.stderr.contains(error), "{}", printed.stderr);
     assert!(printed.stderr.contains("with read buffer ours"), "{}", printed.stderr);
 
     let printed = run(&folder, &format!("{line} --sweep-read-buffer 2048"));
-    let rows: serde_json::Value = serde_json::from_str(&printed.stdout).expect("it is JSON");
+    let rows: serde_json::Value = serde_json::from_str(&printed.stdout).expect("JSON");
     let found: f64 =
         rows.as_array().expect("rows").iter().filter_map(|row| row["time_ns"].as_f64()).sum();
     assert_eq!(
@@ -136,12 +137,12 @@ fn times_of_sizes_are_those_that_are_interpolated_by_hand() {
 }
 
 #[test]
-fn commands_with_a_query_say_once_why_recipients_are_unknown() {
+fn queries_for_unknown_recipients_print_one_note() {
     let folder = office();
     let mut recording = testkit::recording::TestRecording::new();
     recording.process(":1.5", 42, "reader");
     recording.signal(":1.6", "/ org.example.Mail.Changed", &());
-    std::fs::write(folder.join("dark.pcapng"), recording.pcapng()).expect("the folder is ours");
+    std::fs::write(folder.join("dark.pcapng"), recording.pcapng()).expect("a writable folder");
     for line in [
         "show dark.pcapng recipients>3",
         "stats dark.pcapng recipients>3",
@@ -159,7 +160,7 @@ fn commands_with_a_query_say_once_why_recipients_are_unknown() {
 }
 
 #[test]
-fn what_cannot_be_told_is_explained() {
+fn invalid_stats_options_are_rejected() {
     check_refused(
         &office(),
         &[

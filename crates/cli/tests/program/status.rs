@@ -1,4 +1,4 @@
-//! `diligence status --bus`, with our bus, with the reference, and with none.
+//! Tests of `diligence status --bus` with our bus, with dbus-daemon, and without a bus.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -19,20 +19,20 @@ fn status(folder: &ProgramFolder, words: &[&str]) -> Output {
 }
 
 #[test]
-fn our_bus_tells_everything() {
+fn status_of_our_bus_has_all_sections() {
     let folder = ProgramFolder::new();
     let (bus, address) = start(&folder, &mut folder.dbus_daemon(), "");
-    let told = status(&folder, &["--address", &address]);
-    assert!(told.status.success(), "{}", text(&told.stderr));
-    let shown = text(&told.stdout);
+    let output = status(&folder, &["--address", &address]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let shown = text(&output.stdout);
     let process = format!("process {} dbus-daemon", bus.id());
     for part in [&address, &*process, "connections   1 now, ", "Members, ", "Trouble, "] {
         assert!(shown.contains(part), "no {part:?} in\n{shown}");
     }
     assert!(!shown.contains('\u{1b}'), "a pipe has no colours");
 
-    let told = status(&folder, &["--json", "--address", &address]);
-    let shown: serde_json::Value = serde_json::from_slice(&told.stdout).expect("JSON");
+    let output = status(&folder, &["--json", "--address", &address]);
+    let shown: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(shown["process"], bus.id());
     assert_eq!(shown["totals"]["Connections"], 1);
     assert!(shown["members_counted_for"].as_u64() > Some(0), "the first one began to count");
@@ -42,21 +42,21 @@ fn our_bus_tells_everything() {
 }
 
 #[test]
-fn another_bus_tells_what_it_has() {
+fn status_of_dbus_daemon_has_its_own_statistics() {
     let reference = Path::new("/usr/bin/dbus-daemon");
     assert!(reference.exists(), "install dbus-daemon");
     let folder = ProgramFolder::new();
     let (bus, address) = start(&folder, &mut Command::new(reference), "");
-    let told = status(&folder, &["--address", &address]);
-    let shown = text(&told.stdout);
-    assert!(told.status.success(), "{}", text(&told.stderr));
+    let output = status(&folder, &["--address", &address]);
+    let shown = text(&output.stdout);
+    assert!(output.status.success(), "{}", text(&output.stderr));
     assert!(shown.contains("  ActiveConnections                           1\n"), "{shown}");
     assert!(shown.contains("Connections, with the longest queues first\n"), "{shown}");
     bus.end(Signal::TERM);
 }
 
 #[test]
-fn what_goes_wrong_is_told() {
+fn status_errors_are_reported() {
     let folder = ProgramFolder::new();
     let nowhere = status(&folder, &["--address", "unix:path=/none"]);
     assert_eq!(nowhere.status.code(), Some(1));

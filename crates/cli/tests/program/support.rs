@@ -1,4 +1,4 @@
-//! Running the programs, in a folder of the test's own.
+//! Runs the programs in a temporary folder for each test.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
 
-/// A folder that is gone with the test.
+/// A temporary folder that is removed on drop.
 pub(crate) struct ProgramFolder(PathBuf);
 
 impl ProgramFolder {
@@ -23,10 +23,10 @@ impl ProgramFolder {
         Self(path)
     }
 
-    /// A folder in this one.
+    /// Creates a folder in this one.
     pub(crate) fn inside(&self, name: &str) -> Self {
         let path = self.join(name);
-        fs::create_dir(&path).expect("the folder is ours");
+        fs::create_dir(&path).expect("a writable folder");
         Self(path)
     }
 
@@ -44,43 +44,43 @@ impl ProgramFolder {
              <allow eavesdrop='true'/><allow own='*'/></policy></busconfig>",
             socket.display()
         );
-        fs::write(&path, text).expect("the folder is ours");
+        fs::write(&path, text).expect("a writable folder");
         path
     }
 
-    /// The daemon by the name `dbus-daemon`.
+    /// Returns a command for the daemon under the name `dbus-daemon`.
     pub(crate) fn dbus_daemon(&self) -> Command {
         let link = self.join("dbus-daemon");
         if !link.exists() {
-            symlink(daemon(), &link).expect("the folder is ours");
+            symlink(daemon(), &link).expect("a writable folder");
         }
         at(&link, &self.0)
     }
 
-    /// The daemon by its own name.
+    /// Returns a command for the daemon under its own name.
     pub(crate) fn diligence_bus(&self) -> Command {
         at(&daemon(), &self.0)
     }
 
-    /// The program `diligence`.
+    /// Returns a command for `diligence`.
     pub(crate) fn diligence(&self) -> Command {
         at(Path::new(PROGRAM), &self.0)
     }
 
-    /// Any program.
+    /// Returns a command for any program.
     pub(crate) fn program(&self, path: &Path) -> Command {
         at(path, &self.0)
     }
 
-    /// A shell script; `$0` and the words after it are the command `program` and its arguments.
+    /// Returns a command for a shell script. `$0` and the arguments are the command `program`.
     pub(crate) fn shell(&self, script: &str, program: &Command) -> Command {
         let mut shell = at(Path::new("/bin/sh"), &self.0);
         shell.args(["-c", script]).arg(program.get_program()).args(program.get_args());
         shell
     }
 
-    /// The command `program`, with signals as a terminal leaves them, whoever started the tests:
-    /// nohup(1) ignores some of them, and a shell ignores others in a background job.
+    /// Returns a command that runs `program` with default signal handling. If nohup(1) or a
+    /// background job started the tests, some signals are ignored.
     pub(crate) fn with_usual_signals(&self, program: &Command) -> Command {
         let mut env = at(Path::new("/usr/bin/env"), &self.0);
         env.arg("--default-signal=HUP,INT,QUIT")
@@ -96,7 +96,7 @@ impl Drop for ProgramFolder {
     }
 }
 
-/// A command that finds nothing of the machine's own buses and service manager.
+/// Returns a command whose environment has no access to the user's buses and service manager.
 fn at(program: &Path, folder: &Path) -> Command {
     let mut command = Command::new(program);
     for name in ["XDG_RUNTIME_DIR", "NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "JOURNAL_STREAM"] {
@@ -106,7 +106,7 @@ fn at(program: &Path, folder: &Path) -> Command {
     command
 }
 
-/// A program that was started, killed if the test ends before it.
+/// A child process that is killed on drop.
 pub(crate) struct SpawnedProgram(Option<Child>);
 
 impl SpawnedProgram {
@@ -115,44 +115,57 @@ impl SpawnedProgram {
         Self(Some(command.spawn().expect("the program exists")))
     }
 
-    /// The same, but what it prints goes into a file.
+    /// Starts a program whose standard output goes into a file.
     pub(crate) fn start_into(command: &mut Command, out: fs::File) -> Self {
         let command = command.stdout(out).stderr(Stdio::piped());
         Self(Some(command.spawn().expect("the program exists")))
     }
 
     pub(crate) fn id(&self) -> u32 {
-        self.0.as_ref().expect("not ended").id()
+        self.0.as_ref().expect("a running process").id()
     }
 
-    /// The first line that it prints.
+    /// Reads the next line of standard output.
     pub(crate) fn line(&mut self) -> String {
-        let stdout = self.0.as_mut().and_then(|child| child.stdout.as_mut()).expect("it is piped");
-        // No more than the line is taken.
+        let stdout = self.0.as_mut().and_then(|child| child.stdout.as_mut()).expect("a pipe");
+        // A larger buffer would take the following lines from `end` and `ended`.
         let line = BufReader::with_capacity(1, stdout).lines().next();
-        line.expect("it prints something").expect("an address is ASCII")
+        line.expect("a line of output").expect("an address is ASCII")
+    }
+
+    /// Reads standard error until a line contains `part`, and returns the lines that were read.
+    pub(crate) fn errors_until(&mut self, part: &str) -> String {
+        let stderr = self.0.as_mut().and_then(|child| child.stderr.as_mut()).expect("a pipe");
+        // A larger buffer would take the following lines from `end` and `ended`.
+        let mut lines = BufReader::with_capacity(1, stderr).lines().map_while(Result::ok);
+        let mut read = String::new();
+        while !read.contains(part) {
+            let line = lines.next().unwrap_or_else(|| panic!("no line has {part:?}: {read}"));
+            read += &format!("{line}\n");
+        }
+        read
     }
 
     pub(crate) fn signal(&self, signal: Signal) {
         let pid = i32::try_from(self.id()).ok().and_then(Pid::from_raw).expect("a process");
-        rustix::process::kill_process(pid, signal).expect("it is our child");
+        rustix::process::kill_process(pid, signal).expect("a child process");
     }
 
-    /// Asks it to end with `signal`, and tells what came of it.
+    /// Sends a signal, waits until the process exits, and returns its output.
     pub(crate) fn end(mut self, signal: Signal) -> Output {
         self.signal(signal);
-        let mut child = self.0.take().expect("not ended");
-        // The end of its input must not be what ends it.
+        let mut child = self.0.take().expect("a running process");
+        // The process must exit because of the signal, so its input stays open.
         let _input = child.stdin.take();
-        child.wait_with_output().expect("it is our child")
+        child.wait_with_output().expect("a child process")
     }
 }
 
 impl SpawnedProgram {
-    /// Waits until it ends by itself.
+    /// Waits until the process exits by itself, and returns its output.
     pub(crate) fn ended(mut self) -> Output {
-        let child = self.0.take().expect("not ended");
-        child.wait_with_output().expect("it is our child")
+        let child = self.0.take().expect("a running process");
+        child.wait_with_output().expect("a child process")
     }
 }
 
@@ -165,19 +178,19 @@ impl Drop for SpawnedProgram {
     }
 }
 
-/// Waits until `found` gives something.
+/// Calls `found` until it returns a value, and panics after 10 s.
 pub(crate) fn eventually<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
     let end = Instant::now() + Duration::from_secs(10);
     loop {
         if let Some(found) = found() {
             return found;
         }
-        assert!(Instant::now() < end, "waited in vain for {what}");
+        assert!(Instant::now() < end, "timed out waiting for {what}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
 
-/// The daemon, which `cargo build --workspace --bins` puts next to the program.
+/// Returns the path of the daemon, which `cargo build --workspace --bins` puts next to the program.
 pub(crate) fn daemon() -> PathBuf {
     let path = Path::new(PROGRAM).with_file_name("diligence-bus");
     assert!(path.is_file(), "{} is missing; build it with `cargo build`", path.display());

@@ -1,4 +1,4 @@
-//! Shells on a terminal, as a person uses them: keys are pressed, and what stands on the line is read.
+//! Runs shells and programs on pseudoterminals.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -11,36 +11,36 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 use testkit::terminal::texts_of;
 
-/// An interactive shell whose line can be asked for: its prompt is [`PROMPT`], on ctrl-g it
-/// prints the line between [`BEGIN`] and [`END`], and forgets it.
-pub(crate) struct Typist {
+/// An interactive shell whose command line can be read. Its prompt is [`PROMPT`]. Ctrl-G prints the
+/// line between [`BEGIN`] and [`END`], and clears it.
+pub(crate) struct InteractiveShell {
     keys: File,
     output: Receiver<String>,
     shell: Child,
 }
 
-/// What came of keys.
+/// The effect of pressed keys.
 pub(crate) struct TypedKeys {
-    /// The line then.
+    /// The command line after the keys.
     pub(crate) line: String,
-    /// All that was printed.
+    /// All output up to the line.
     pub(crate) output: String,
 }
 
-impl Typist {
-    /// Starts a shell, and waits until it reads keys.
+impl InteractiveShell {
+    /// Starts a shell, and waits until it prints its prompt.
     pub(crate) fn start(mut command: Command) -> Self {
         let PseudoTerminal { keys, name } = PseudoTerminal::open(COLUMNS);
         let line = || File::options().read(true).write(true).open(&name).expect("the other side");
         command.env("TERM", "xterm").stdin(line()).stdout(line()).stderr(line());
         let shell = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
         let output = texts_of(keys.try_clone().expect("a descriptor"));
-        let typist = Self { keys, output, shell };
-        typist.wait("the prompt", |output| output.contains(PROMPT).then_some(()));
-        typist
+        let shell = Self { keys, output, shell };
+        shell.wait("the prompt", |output| output.contains(PROMPT).then_some(()));
+        shell
     }
 
-    /// Presses keys on an empty line.
+    /// Presses keys on an empty command line.
     pub(crate) fn press(&mut self, keys: &str) -> TypedKeys {
         self.keys.write_all(format!("{keys}\x07").as_bytes()).expect("the shell reads");
         self.wait(keys, |output| {
@@ -51,7 +51,7 @@ impl Typist {
     }
 
     fn wait<T>(&self, what: &str, found: impl Fn(&str) -> Option<T>) -> T {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + WAIT_TIMEOUT;
         let mut output = String::new();
         loop {
             if let Some(found) = found(&output) {
@@ -59,36 +59,36 @@ impl Typist {
             }
             let left = deadline.saturating_duration_since(Instant::now());
             let Ok(more) = self.output.recv_timeout(left) else {
-                panic!("waited in vain for {what:?}: {output}")
+                panic!("timed out waiting for {what:?}: {output}")
             };
             output.push_str(&more);
         }
     }
 }
 
-impl Drop for Typist {
+impl Drop for InteractiveShell {
     fn drop(&mut self) {
         let _ = self.shell.kill();
         let _ = self.shell.wait();
     }
 }
 
-/// A pseudo-terminal.
+/// A pseudoterminal, by its master side and its path.
 struct PseudoTerminal {
-    /// The side of the person.
+    /// The master side, which a person would use.
     keys: File,
-    /// The path of the side of the programs.
+    /// The path of the slave side, which programs use.
     name: String,
 }
 
 impl PseudoTerminal {
     fn open(columns: u16) -> Self {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
-        grantpt(&master).and_then(|()| unlockpt(&master)).expect("it is ours");
+        grantpt(&master).and_then(|()| unlockpt(&master)).expect("a pseudoterminal");
         let size = Winsize { ws_col: columns, ws_row: 200, ws_xpixel: 0, ws_ypixel: 0 };
-        tcsetwinsize(&master, size).expect("it is a terminal");
-        let name = ptsname(&master, Vec::new()).expect("it has a name");
-        let name = name.to_str().expect("it is ASCII").to_owned();
+        tcsetwinsize(&master, size).expect("a terminal");
+        let name = ptsname(&master, Vec::new()).expect("the path of the terminal");
+        let name = name.to_str().expect("an ASCII path").to_owned();
         Self { keys: File::from(master), name }
     }
 
@@ -104,7 +104,7 @@ pub(crate) struct OnTerminal {
 }
 
 impl OnTerminal {
-    /// Starts a program on a terminal of this width. Its standard input stays as the command has it.
+    /// Starts a program on a terminal with this width. The command chooses its standard input.
     pub(crate) fn start(command: &mut Command, columns: u16) -> Self {
         let terminal = PseudoTerminal::open(columns);
         let side = || terminal.side_of_programs();
@@ -112,7 +112,7 @@ impl OnTerminal {
         Self::spawn(command, terminal)
     }
 
-    /// The same with `NO_COLOR`.
+    /// Like [`start`](Self::start), but with `NO_COLOR`.
     pub(crate) fn start_without_color(command: &mut Command, columns: u16) -> Self {
         let terminal = PseudoTerminal::open(columns);
         let side = || terminal.side_of_programs();
@@ -126,7 +126,7 @@ impl OnTerminal {
             command.env_remove("COLUMNS");
         }
         let program = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
-        // The command holds the side of the programs open until it is given other outputs.
+        // The command keeps the slave side open until it gets other outputs.
         command.stdout(Stdio::null()).stderr(Stdio::null());
         Self { program, output: texts_of(terminal.keys) }
     }
@@ -135,11 +135,11 @@ impl OnTerminal {
         &mut self.program
     }
 
-    /// All that it printed, once it has ended; with line ends as a program writes them.
+    /// Waits until the program exits, and returns its output with line ends as in a pipe.
     pub(crate) fn ended(mut self) -> String {
-        self.program.wait().expect("it is our child");
+        self.program.wait().expect("a child process");
         let mut text = String::new();
-        while let Ok(more) = self.output.recv_timeout(PATIENCE) {
+        while let Ok(more) = self.output.recv_timeout(WAIT_TIMEOUT) {
             text.push_str(&more);
         }
         text.replace("\r\n", "\n")
@@ -153,23 +153,23 @@ impl Drop for OnTerminal {
     }
 }
 
-/// A program in a session of its own, so that the terminal can be its.
+/// Returns a command that runs a program in a new session with a controlling terminal.
 pub(crate) fn in_session(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new("setsid");
     command.args(["--ctty", "--wait"]).arg(program);
     command
 }
 
-/// What the shell prints when it reads keys.
+/// The prompt, which shows that the shell reads keys.
 pub(crate) const PROMPT: &str = "ready: ";
 
-/// In front of the line.
+/// Marks the start of the command line.
 pub(crate) const BEGIN: &str = "@<";
 
-/// Behind the line.
+/// Marks the end of the command line.
 pub(crate) const END: &str = ">@";
 
-/// No line of a test is longer.
+/// The width of the terminal; no command line of a test is longer.
 const COLUMNS: u16 = 250;
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(20);

@@ -1,11 +1,11 @@
-//! `diligence top`, on a terminal and anywhere else.
+//! Tests of `diligence top`, on a terminal and in a pipe.
 
 use std::process::Command;
 
 use crate::recorder::{OurBus, demo};
 use crate::support::{ProgramFolder, SpawnedProgram, eventually, text};
 
-/// A terminal of this size in which a program runs, as tmux(1) has them.
+/// A terminal of a given size that tmux(1) provides, and in which a program runs.
 struct TopTerminal {
     name: String,
 }
@@ -28,7 +28,7 @@ impl TopTerminal {
         command
     }
 
-    /// What stands there now; `None` once the program has ended.
+    /// Returns the text on the screen, or `None` if the program has exited.
     fn screen(&self) -> Option<String> {
         let output = SpawnedProgram::start(&mut self.tmux(&["capture-pane", "-p"])).ended();
         output.status.success().then(|| text(&output.stdout))
@@ -47,7 +47,7 @@ impl Drop for TopTerminal {
 }
 
 #[test]
-fn a_terminal_of_any_width_shows_the_page() {
+fn top_shows_its_page_on_terminals_of_any_width() {
     let folder = ProgramFolder::new();
     let bus = OurBus::start(&folder);
     let _battery = demo(&folder, &bus.address, &["battery"]);
@@ -70,7 +70,7 @@ fn a_terminal_of_any_width_shows_the_page() {
 }
 
 #[test]
-fn elsewhere_it_prints_tables() {
+fn top_prints_tables_in_a_pipe() {
     let folder = ProgramFolder::new();
     let bus = OurBus::start(&folder);
     let _battery = demo(&folder, &bus.address, &["battery"]);

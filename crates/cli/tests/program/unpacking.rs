@@ -1,4 +1,4 @@
-//! Compressed recordings whose content is much larger than they are.
+//! Tests of compressed recordings whose content is much larger than the file.
 
 use std::fs::File;
 use std::io::{Seek as _, SeekFrom, Write};
@@ -8,38 +8,39 @@ use testkit::recording::TestRecording;
 
 use crate::support::{ProgramFolder, text};
 
-/// Bytes before the first message of a pcap file.
+/// Length of the header of a pcap file, in bytes.
 const HEADER_LEN: usize = 24;
 
-/// Memory that the program may have, in the unit of `ulimit -v`: KiB.
+/// Memory limit of the program, in KiB, the unit of `ulimit -v`.
 const MEMORY_MAX: &str = "700000";
 
-/// A pcap file with one message of a MiB of zeros.
+/// Returns a pcap file with one message that contains 1 MiB of zeros.
 fn file_of_zeros() -> Vec<u8> {
     let mut recording = TestRecording::new();
-    recording.signal(":1.1", "/ org.example.Zeros.Told", &(vec![0_u8; 1 << 20],));
+    recording.signal(":1.1", "/ org.example.Zeros.Sent", &(vec![0_u8; 1 << 20],));
     recording.pcap()
 }
 
-/// Writes a recording of so many MiB of zeros.
+/// Writes a pcap file with this many MiB of zeros.
 fn write_zeros(mut out: impl Write, mebibytes: usize) {
     let file = file_of_zeros();
-    out.write_all(&file[..HEADER_LEN]).expect("it takes bytes");
-    (0..mebibytes).for_each(|_| out.write_all(&file[HEADER_LEN..]).expect("it takes bytes"));
+    out.write_all(&file[..HEADER_LEN]).expect("the file accepts bytes");
+    (0..mebibytes)
+        .for_each(|_| out.write_all(&file[HEADER_LEN..]).expect("the file accepts bytes"));
 }
 
-/// The same in a file whose zeros are holes, so that they take no place on the disk.
+/// Writes the same file, but with holes instead of zeros, which need no disk space.
 fn write_holes(mut out: File, mebibytes: usize) {
     let file = file_of_zeros();
     let zeros = file.iter().rev().take_while(|&&byte| byte == 0).count();
     let content = &file[HEADER_LEN..file.len() - zeros];
-    out.write_all(&file[..HEADER_LEN]).expect("it takes bytes");
+    out.write_all(&file[..HEADER_LEN]).expect("the file accepts bytes");
     for _ in 0..mebibytes {
-        out.write_all(content).expect("it takes bytes");
-        out.seek(SeekFrom::Current(zeros as i64)).expect("files have holes");
+        out.write_all(content).expect("the file accepts bytes");
+        out.seek(SeekFrom::Current(zeros as i64)).expect("the file system supports holes");
     }
     let len = out.stream_position().expect("a file has a position");
-    out.set_len(len).expect("files have holes");
+    out.set_len(len).expect("the file system supports holes");
 }
 
 #[test]
@@ -47,11 +48,11 @@ fn a_small_file_with_large_content_is_refused_before_it_takes_much_memory() {
     let folder = ProgramFolder::new();
     let packed = folder.join("zeros.pcap.gz");
     let mut gzip = Command::new("gzip");
-    gzip.arg("-1").stdin(Stdio::piped()).stdout(File::create(&packed).expect("the folder is ours"));
-    let mut gzip = gzip.spawn().expect("gzip is there");
+    gzip.arg("-1").stdin(Stdio::piped()).stdout(File::create(&packed).expect("a writable folder"));
+    let mut gzip = gzip.spawn().expect("gzip is installed");
     write_zeros(gzip.stdin.take().expect("a pipe"), 1000);
-    assert!(gzip.wait().expect("it is our child").success());
-    write_holes(File::create(folder.join("zeros.pcap")).expect("the folder is ours"), 300);
+    assert!(gzip.wait().expect("a child process").success());
+    write_holes(File::create(folder.join("zeros.pcap")).expect("a writable folder"), 300);
     let stats = |file: &str| {
         let mut program = folder.diligence();
         program.args(["stats", file]);

@@ -1,4 +1,4 @@
-//! Services that answer slowly, never, or with garbage.
+//! Tests with services that reply slowly, never, or with invalid data.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -7,31 +7,31 @@ use client::IncomingCall;
 use client::wire::body::Value;
 use client::wire::names::ErrorName;
 use inspector::{
-    Carried, Emission, Heard, InspectorFailure, MESSAGE_MAX, Manner, NodeContent, ObjectCall,
-    PropertyReading, SignalName, Tree, TreeOptions,
+    CallSettings, Emission, InspectorFailure, MESSAGE_MAX, NodeContent, ObjectCall,
+    PropertyReading, SignalBody, SignalEvent, SignalName, Tree, TreeOptions,
 };
 
-use crate::support::{HASTE, InspectorBus, NAME, SLEEPER};
+use crate::support::{InspectorBus, NAME, SHORT_TIMEOUTS, SLEEPER};
 
 const BROKEN: ErrorName<'static> = ErrorName::literal("org.example.Error.Broken");
 
-/// What a request asks for: its path, and its member.
-fn asked(request: &IncomingCall) -> (&str, &str) {
+/// Returns the path and the member of a request.
+fn path_and_member(request: &IncomingCall) -> (&str, &str) {
     let message = request.message();
     (message.path().unwrap_or_default(), message.member().unwrap_or_default())
 }
 
 fn tree_of(bus: &InspectorBus, options: &TreeOptions) -> Tree {
-    bus.inspector().tree(NAME, options).expect("the names are names")
+    bus.inspector().tree(NAME, options).expect("valid names")
 }
 
-fn hasty() -> TreeOptions {
-    TreeOptions { patience: HASTE, ..TreeOptions::default() }
+fn short_timeouts() -> TreeOptions {
+    TreeOptions { timeouts: SHORT_TIMEOUTS, ..TreeOptions::default() }
 }
 
-/// `path` of each node that told, `path: why` of each that did not.
-fn told(tree: &Tree) -> Vec<String> {
-    let nodes = tree.nodes.iter().map(|node| match &node.told {
+/// Returns `path` for each node with interfaces, and `path: failure` for each other node.
+fn summaries(tree: &Tree) -> Vec<String> {
+    let nodes = tree.nodes.iter().map(|node| match &node.content {
         NodeContent::Interfaces(_) => node.path.clone(),
         NodeContent::Failure(failure) => format!("{}: {failure}", node.path),
     });
@@ -39,13 +39,13 @@ fn told(tree: &Tree) -> Vec<String> {
 }
 
 #[test]
-fn documents_that_are_none_are_told() {
+fn invalid_introspection_data_is_reported() {
     let bus = InspectorBus::start();
     let bomb = "<!DOCTYPE n [<!ENTITY a 'aaaaaaaaaa'>]><node>&a;</node>";
     let _service = bus.answer(move |request| {
         let long = format!("<node>{}</node>", " ".repeat(600_000));
         let deep = format!("{}{}", "<node name='a'>".repeat(9_000), "</node>".repeat(9_000));
-        let document = match asked(&request).0 {
+        let document = match path_and_member(&request).0 {
             "/" => {
                 "<node><node name='bomb'/><node name='deep'/><node name='empty'/>\
                  <node name='long'/><node name='none'/><node name='broken'/><node name='gone'/>\
@@ -64,8 +64,8 @@ fn documents_that_are_none_are_told() {
         };
         request.reply(&(document,)).expect("the bus is there");
     });
-    let told = told(&tree_of(&bus, &TreeOptions::default()));
-    let unreadable = "what the object says it has cannot be read: ";
+    let nodes = summaries(&tree_of(&bus, &TreeOptions::default()));
+    let unreadable = "invalid introspection data: ";
     for expected in [
         "/".to_owned(),
         format!("/bomb: {unreadable}it declares entities"),
@@ -77,16 +77,16 @@ fn documents_that_are_none_are_told() {
         "/good".to_owned(),
         "/gone".to_owned(),
     ] {
-        assert!(told.contains(&expected), "{expected}: {told:#?}");
+        assert!(nodes.contains(&expected), "{expected}: {nodes:#?}");
     }
-    let begin_with = |start: &str| told.iter().any(|one| one.starts_with(start));
-    assert!(begin_with("/none: the answer cannot be read: "), "{told:#?}");
-    assert!(begin_with("/a b: \"/a b\" is not a valid object path: "), "{told:#?}");
-    assert!(begin_with("/../up: \"/../up\" is not a valid object path: "), "{told:#?}");
+    let begin_with = |start: &str| nodes.iter().any(|one| one.starts_with(start));
+    assert!(begin_with("/none: cannot decode the reply: "), "{nodes:#?}");
+    assert!(begin_with("/a b: \"/a b\" is not a valid object path: "), "{nodes:#?}");
+    assert!(begin_with("/../up: \"/../up\" is not a valid object path: "), "{nodes:#?}");
 }
 
 #[test]
-fn trees_without_end_are_bounded() {
+fn endless_trees_are_cut_at_the_limits() {
     let bus = InspectorBus::start();
     let _service = bus.answer(|request| {
         let document = "<node><node name='a'/><node name='b'/></node>";
@@ -101,20 +101,20 @@ fn trees_without_end_are_bounded() {
         request.reply(&("<node><node name='a'/></node>",)).expect("the bus is there");
     });
     let tree = tree_of(&chain, &TreeOptions::default());
-    assert_eq!(tree.nodes.len(), 66, "64 below the root, and one that is not asked");
-    let last = told(&tree).pop().expect("there are some");
-    assert!(last.ends_with("/a: left out: it is too deep below the others"), "{last}");
+    assert_eq!(tree.nodes.len(), 66, "64 below the root, and one that exceeds the depth limit");
+    let last = summaries(&tree).pop().expect("at least one node");
+    assert!(last.ends_with("/a: skipped: the object is nested too deeply"), "{last}");
 }
 
 #[test]
-fn several_objects_are_asked_at_once() {
+fn introspections_of_several_objects_run_in_parallel() {
     let bus = InspectorBus::start();
-    let _service = bus.answer(|request| match asked(&request).0 {
+    let _service = bus.answer(|request| match path_and_member(&request).0 {
         "/silent" => drop(request),
-        "/broken" => request.reply(&("no document",)).expect("it can be sent"),
+        "/broken" => request.reply(&("no document",)).expect("the bus is there"),
         path => {
             let document = format!("<node><node name='below{}'/></node>", path.replace('/', "_"));
-            request.reply(&(document,)).expect("it can be sent");
+            request.reply(&(document,)).expect("the bus is there");
         }
     });
     let objects = [
@@ -127,24 +127,24 @@ fn several_objects_are_asked_at_once() {
         (NAME, "/b"),
     ];
     let begun = Instant::now();
-    let told = bus.hasty_inspector().introspections(&objects);
-    assert!(begun.elapsed() < HASTE.whole, "{:?}", begun.elapsed());
-    let kinds: Vec<_> = told
+    let results = bus.inspector_with_short_timeouts().introspections(&objects);
+    assert!(begun.elapsed() < SHORT_TIMEOUTS.total, "{:?}", begun.elapsed());
+    let kinds: Vec<_> = results
         .iter()
-        .map(|told| match told {
-            Ok(told) => told.children[0].as_str(),
+        .map(|result| match result {
+            Ok(introspection) => introspection.children[0].as_str(),
             Err(failure) => failure.kind(),
         })
         .collect();
-    // Of what does not run nothing is told, and it is not started.
+    // The service of SLEEPER is activatable, and the inspector must not start it.
     let expected = ["below_a", "silent", "refused", "document", "refused", "name", "below_b"];
     assert_eq!(kinds, expected);
 }
 
 #[test]
-fn objects_that_keep_silent_do_not_hold_up_the_others() {
+fn silent_objects_do_not_delay_the_other_objects_of_a_tree() {
     let bus = InspectorBus::start();
-    let _service = bus.answer(move |request| match asked(&request).0 {
+    let _service = bus.answer(move |request| match path_and_member(&request).0 {
         "/" => {
             let children: String = (0..100).map(|n| format!("<node name='n{n}'/>")).collect();
             request.reply(&(format!("<node>{children}</node>"),)).expect("the bus is there");
@@ -153,37 +153,38 @@ fn objects_that_keep_silent_do_not_hold_up_the_others() {
         _ => request.reply(&("<node/>",)).expect("the bus is there"),
     });
     let begun = Instant::now();
-    let told = told(&tree_of(&bus, &hasty()));
-    let silent = told.iter().filter(|one| one.ends_with("no answer came within 300ms")).count();
-    assert_eq!((told.len(), silent), (101, 10), "{told:#?}");
-    assert!(begun.elapsed() < 2 * HASTE.answer, "{:?}", begun.elapsed());
+    let nodes = summaries(&tree_of(&bus, &short_timeouts()));
+    let silent = nodes.iter().filter(|one| one.ends_with("no reply within 300ms")).count();
+    assert_eq!((nodes.len(), silent), (101, 10), "{nodes:#?}");
+    assert!(begun.elapsed() < 2 * SHORT_TIMEOUTS.reply, "{:?}", begun.elapsed());
 }
 
 #[test]
-fn who_answers_slowly_has_so_much_time_in_all() {
+fn slow_services_are_limited_by_the_total_timeout() {
     let bus = InspectorBus::start();
     let _service = bus.answer(|request| {
+        // 501 replies of 20 ms each exceed the total timeout.
         std::thread::sleep(Duration::from_millis(20));
         let children: String = (0..500).map(|n| format!("<node name='n{n}'/>")).collect();
         let document = format!("<node>{children}</node>");
-        let document = if asked(&request).0 == "/" { document } else { "<node/>".into() };
+        let document = if path_and_member(&request).0 == "/" { document } else { "<node/>".into() };
         request.reply(&(document,)).expect("the bus is there");
     });
     let begun = Instant::now();
-    let options = TreeOptions { at_once: 4, ..hasty() };
-    let told = told(&tree_of(&bus, &options));
-    assert!(begun.elapsed() < HASTE.whole + HASTE.answer, "{:?}", begun.elapsed());
-    let answered = told.iter().filter(|one| !one.contains(':')).count();
-    let out = "left out: the time for all questions was used up";
-    let left_out = told.iter().filter(|one| one.ends_with(out)).count();
-    assert_eq!(told.len(), 501);
+    let options = TreeOptions { at_once: 4, ..short_timeouts() };
+    let nodes = summaries(&tree_of(&bus, &options));
+    assert!(begun.elapsed() < SHORT_TIMEOUTS.total + SHORT_TIMEOUTS.reply, "{:?}", begun.elapsed());
+    let answered = nodes.iter().filter(|one| !one.contains(':')).count();
+    let skipped = "skipped: the time limit for all requests was reached";
+    let left_out = nodes.iter().filter(|one| one.ends_with(skipped)).count();
+    assert_eq!(nodes.len(), 501);
     assert!(answered > 20 && left_out > 300, "{answered} {left_out}");
 }
 
 #[test]
-fn properties_are_read_one_by_one_where_they_must() {
+fn properties_without_a_value_from_get_all_are_read_one_by_one() {
     let bus = InspectorBus::start();
-    let _service = bus.answer(move |request| match asked(&request).1 {
+    let _service = bus.answer(move |request| match path_and_member(&request).1 {
         "Introspect" => {
             let document = "<node><interface name='org.example.A'>\
                 <property name='Good' type='s' access='read'/>\
@@ -211,7 +212,7 @@ fn properties_are_read_one_by_one_where_they_must() {
             _ => request.reply(&(Value::from("one"),)).expect("the bus is there"),
         },
     });
-    let object = bus.hasty_inspector().object(NAME, "/").expect("it tells what it has");
+    let object = bus.inspector_with_short_timeouts().object(NAME, "/").expect("introspection data");
     let all = object.interfaces.iter().flat_map(|interface| &interface.properties);
     let all = all.map(|one| {
         let reading = match &one.reading {
@@ -225,8 +226,8 @@ fn properties_are_read_one_by_one_where_they_must() {
     let all: Vec<_> = all.collect();
     assert_eq!(all[0], format!("Good: {}", text("one")));
     assert_eq!(all[1], "Bad: org.example.Error.Broken: this");
-    assert!(all[2].starts_with("Odd: the answer cannot be read: "), "{}", all[2]);
-    assert_eq!(all[3], "Silent: no answer came within 300ms");
+    assert!(all[2].starts_with("Odd: cannot decode the reply: "), "{}", all[2]);
+    assert_eq!(all[3], "Silent: no reply within 300ms");
     assert_eq!(all[4], "Set: -");
     assert_eq!(all[5], format!("Kept: {}", text("v")));
     assert_eq!(all[6], format!("Forgotten: {}", text("one")));
@@ -236,24 +237,24 @@ fn properties_are_read_one_by_one_where_they_must() {
 }
 
 #[test]
-fn calls_end_in_time() {
+fn calls_without_a_reply_time_out() {
     let bus = InspectorBus::start();
     let _service = bus.answer(drop);
     let inspector = bus.inspector();
-    let manner = Manner { timeout_ms: 200, ..Manner::default() };
+    let settings = CallSettings { timeout_ms: 200, ..CallSettings::default() };
     let begun = Instant::now();
     let call = ObjectCall { signature: Some(String::new()), ..ObjectCall::new(NAME, "/", "Wait") };
-    let answer = inspector.call(&call, &manner).expect("it is sent");
-    let failure = answer.outcome.failure().expect("it keeps silent");
-    assert_eq!(failure.to_string(), "no answer came within 200ms");
+    let answer = inspector.call(&call, &settings).expect("the call is sent");
+    let failure = answer.outcome.failure().expect("no reply");
+    assert_eq!(failure.to_string(), "no reply within 200ms");
     let untyped = ObjectCall::new(NAME, "/", "Wait");
-    let failure = inspector.call(&untyped, &manner).expect_err("it does not tell its types");
+    let failure = inspector.call(&untyped, &settings).expect_err("no introspection data");
     assert_eq!(failure, InspectorFailure::Silent { after: Duration::from_millis(200) });
     assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
 }
 
 #[test]
-fn more_than_can_be_shown_is_not_read() {
+fn messages_over_the_size_limit_are_not_decoded() {
     let bus = InspectorBus::start();
     let _service = bus.answer(|request| {
         let bytes = vec![0_u8; MESSAGE_MAX];
@@ -261,26 +262,26 @@ fn more_than_can_be_shown_is_not_read() {
     });
     let inspector = bus.inspector();
     let call = ObjectCall { signature: Some(String::new()), ..ObjectCall::new(NAME, "/", "Much") };
-    let answer = inspector.call(&call, &Manner::default()).expect("it is sent");
-    let failure = answer.outcome.failure().expect("it is too long").to_string();
-    assert!(failure.ends_with("and at most 8388608 are read"), "{failure}");
+    let answer = inspector.call(&call, &CallSettings::default()).expect("the call is sent");
+    let failure = answer.outcome.failure().expect("a failure").to_string();
+    assert!(failure.ends_with("the limit is 8388608"), "{failure}");
 
     let sender = bus.inspector();
-    let own = sender.connection().unique_name();
-    let watch = inspector.watch(own.as_str(), "/").expect("the bus takes the rule");
+    let sender_name = sender.connection().unique_name();
+    let watch = inspector.watch(sender_name.as_str(), "/").expect("the bus accepts the match rule");
     let text = "x".repeat(MESSAGE_MAX);
     sender.connection().emit("/", NAME, "Much", &(text,)).expect("a signal");
     sender.connection().flush().expect("the bus is there");
-    let heard = watch.next(Some(Duration::from_secs(5))).expect("the bus is there");
-    let Some(Heard::Signal(signal)) = heard else { panic!("none came") };
-    let Carried::Failure(failure) = signal.carried else { panic!("it was read") };
+    let event = watch.next(Some(Duration::from_secs(5))).expect("the bus is there");
+    let Some(SignalEvent::Signal(signal)) = event else { panic!("no signal arrived") };
+    let SignalBody::Failure(failure) = signal.body else { panic!("the signal was decoded") };
     assert_eq!(failure.kind(), "too-long");
 }
 
 #[test]
-fn values_of_one_object_are_bounded_together() {
+fn property_values_of_an_object_share_a_size_limit() {
     let bus = InspectorBus::start();
-    let _service = bus.answer(|request| match asked(&request).1 {
+    let _service = bus.answer(|request| match path_and_member(&request).1 {
         "Introspect" => {
             let interface =
                 |n| format!("<interface name='a.I{n}'><property name='P' type='s'/></interface>");
@@ -293,16 +294,16 @@ fn values_of_one_object_are_bounded_together() {
         }
         _ => request.reply_error(BROKEN, "once was enough").expect("the bus is there"),
     });
-    let object = bus.inspector().object(NAME, "/").expect("it tells what it has");
+    let object = bus.inspector().object(NAME, "/").expect("introspection data");
     let is_left_out = |failure: &InspectorFailure| failure.kind() == "left-out";
     let left_out = object.interfaces.iter().filter_map(|one| one.failure.as_ref());
     assert_eq!(left_out.filter(|failure| is_left_out(failure)).count(), 4);
 }
 
 #[test]
-fn a_bus_that_takes_nothing_is_told() {
+fn a_stopped_bus_causes_timeouts() {
     let bus = InspectorBus::start();
-    let inspector = bus.hasty_inspector();
+    let inspector = bus.inspector_with_short_timeouts();
     bus.stop();
     let begun = Instant::now();
     let mut emission = Emission {
@@ -315,30 +316,31 @@ fn a_bus_that_takes_nothing_is_told() {
         signature: "s".into(),
         arguments: vec!["x".repeat(8 << 20).into()],
     };
-    let failure = inspector.emit(&emission).expect_err("it is stopped");
-    assert_eq!(failure.to_string(), "the bus did not take it within 300ms");
-    let manner = Manner { timeout_ms: 200, ..Manner::default() };
+    let failure = inspector.emit(&emission).expect_err("the bus is stopped");
+    assert_eq!(failure.to_string(), "the bus did not accept the message within 300ms");
+    let settings = CallSettings { timeout_ms: 200, ..CallSettings::default() };
     let call = ObjectCall {
         signature: Some("s".into()),
         arguments: std::mem::take(&mut emission.arguments),
         ..ObjectCall::new(NAME, "/", "Long")
     };
-    let answer = inspector.call(&call, &manner).expect("it is queued");
+    let answer = inspector.call(&call, &settings).expect("the call is queued");
     let silent = InspectorFailure::Silent { after: Duration::from_millis(200) };
     assert_eq!(answer.outcome.failure().map(ToString::to_string), Some(silent.to_string()));
-    assert_eq!(inspector.names().expect_err("it is stopped").kind(), "silent");
+    assert_eq!(inspector.names().expect_err("the bus is stopped").kind(), "silent");
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
 }
 
 #[test]
-fn a_bus_that_ends_is_told() {
+fn requests_fail_when_the_bus_exits() {
     let bus = InspectorBus::start();
     let inspector = bus.inspector();
-    let watch = inspector.watch("org.freedesktop.DBus", "/").expect("the bus takes the rule");
+    let watch =
+        inspector.watch("org.freedesktop.DBus", "/").expect("the bus accepts the match rule");
     drop(bus);
-    assert_eq!(inspector.names().expect_err("it is gone").kind(), "disconnected");
-    let tree = inspector.tree(NAME, &TreeOptions::default()).expect("the names are names");
-    let NodeContent::Failure(failure) = &tree.nodes[0].told else { panic!("{tree:?}") };
+    assert_eq!(inspector.names().expect_err("the bus has exited").kind(), "disconnected");
+    let tree = inspector.tree(NAME, &TreeOptions::default()).expect("valid names");
+    let NodeContent::Failure(failure) = &tree.nodes[0].content else { panic!("{tree:?}") };
     assert_eq!(failure.kind(), "disconnected");
-    assert_eq!(watch.next(None).expect_err("it is gone").kind(), "disconnected");
+    assert_eq!(watch.next(None).expect_err("the bus has exited").kind(), "disconnected");
 }

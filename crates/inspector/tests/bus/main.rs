@@ -1,6 +1,6 @@
-//! The inspector on a real bus, with services of every kind.
+//! Tests of the inspector on a real bus, with well-behaved and hostile services.
 
 mod hostile;
+mod names;
 mod objects;
 mod support;
-mod who;

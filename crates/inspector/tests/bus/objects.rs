@@ -1,4 +1,4 @@
-//! Objects of services that behave: trees, properties, calls, signals.
+//! Tests with well-behaved services: trees, properties, calls and signals.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -9,9 +9,9 @@ use client::{Connection, MethodError, NameFlags, ServedInterface, Values};
 use inspector::introspection::{EmitsChange, PropertyAccess};
 use inspector::json::Json;
 use inspector::{
-    CallAnswer, Emission, Heard, InspectedObject, Inspector, InspectorFailure, Manner, NodeContent,
+    CallAnswer, CallSettings, Emission, InspectedObject, Inspector, InspectorFailure, NodeContent,
     ObjectCall, ObjectCallOutcome, ObjectProperty, PropertyName, PropertyReading, ReplyExpectation,
-    SignalName, TreeOptions,
+    SignalEvent, SignalName, TreeOptions,
 };
 use serde_json::json;
 
@@ -57,10 +57,10 @@ fn serve_player(connection: &Connection) {
     let tags = BTreeMap::from([("year".to_owned(), Value::Uint16(1999))]);
     connection
         .add_object(PATH, &player(), InspectedPlayer { volume: 0.5, tags })
-        .expect("none is there");
+        .expect("the path is free");
 }
 
-fn seen(inspector: &Inspector) -> InspectedObject {
+fn inspect(inspector: &Inspector) -> InspectedObject {
     inspector.object(NAME, PATH).unwrap_or_else(|failure| panic!("{failure}"))
 }
 
@@ -76,7 +76,7 @@ fn results(answer: Result<CallAnswer, InspectorFailure>) -> Json {
     }
 }
 
-fn named(name: &str) -> PropertyName {
+fn property_name(name: &str) -> PropertyName {
     PropertyName {
         service: NAME.into(),
         path: PATH.into(),
@@ -85,28 +85,28 @@ fn named(name: &str) -> PropertyName {
     }
 }
 
-fn calling(method: &str, arguments: Vec<Json>) -> ObjectCall {
+fn player_call(method: &str, arguments: Vec<Json>) -> ObjectCall {
     let mut call = ObjectCall { arguments, ..ObjectCall::new(NAME, PATH, method) };
     call.method.interface = Some(PLAYER.into());
     call
 }
 
 #[test]
-fn trees_have_all_objects_in_order() {
+fn trees_list_all_objects_in_path_order() {
     let bus = InspectorBus::start();
     let _service = bus.serve(|connection| {
         serve_player(connection);
         for number in 0..1000 {
             let path = format!("/org/example/Song{number}");
             let song = InspectedPlayer { volume: 0.0, tags: BTreeMap::new() };
-            connection.add_object(&path, &player(), song).expect("none is there");
+            connection.add_object(&path, &player(), song).expect("the path is free");
         }
     });
-    let tree = bus.inspector().tree(NAME, &TreeOptions::default()).expect("the names are names");
+    let tree = bus.inspector().tree(NAME, &TreeOptions::default()).expect("valid names");
     assert_eq!(tree.nodes.len(), 1004, "{} {}", tree.nodes[0].path, tree.left_out);
     let paths: Vec<_> = tree.nodes.iter().map(|node| node.path.as_str()).collect();
     assert_eq!(paths[..5], ["/", "/org", "/org/example", PATH, "/org/example/Song0"]);
-    let NodeContent::Interfaces(interfaces) = &tree.nodes[3].told else {
+    let NodeContent::Interfaces(interfaces) = &tree.nodes[3].content else {
         panic!("{:?}", tree.nodes[3])
     };
     assert!(interfaces.iter().any(|name| name == PLAYER), "{interfaces:?}");
@@ -115,13 +115,13 @@ fn trees_have_all_objects_in_order() {
 }
 
 #[test]
-fn trees_begin_where_they_are_told_and_keep_their_bounds() {
+fn trees_start_at_their_root_and_respect_limits() {
     let bus = InspectorBus::start();
     let _service = bus.serve(serve_player);
     let inspector = bus.inspector();
     let tree = |options: TreeOptions| {
-        let tree = inspector.tree(NAME, &options).expect("the names are names");
-        let nodes = tree.nodes.iter().map(|node| match &node.told {
+        let tree = inspector.tree(NAME, &options).expect("valid names");
+        let nodes = tree.nodes.iter().map(|node| match &node.content {
             NodeContent::Interfaces(_) => node.path.clone(),
             NodeContent::Failure(failure) => format!("{} {failure}", node.path),
         });
@@ -131,20 +131,20 @@ fn trees_begin_where_they_are_told_and_keep_their_bounds() {
     let (nodes, left_out) = tree(TreeOptions { root: "/org/example".into(), ..all() });
     assert_eq!((nodes.join(" "), left_out), (format!("/org/example {PATH}"), 0));
     let (nodes, _) = tree(TreeOptions { depth: 1, ..all() });
-    assert_eq!(nodes, ["/", "/org", "/org/example left out: it is too deep below the others"]);
+    assert_eq!(nodes, ["/", "/org", "/org/example skipped: the object is nested too deeply"]);
     let (nodes, left_out) = tree(TreeOptions { nodes: 2, ..all() });
     assert_eq!((nodes.join(" "), left_out), ("/ /org".into(), 1));
     let (nodes, _) = tree(TreeOptions { bytes: 0, ..all() });
-    assert_eq!(nodes, ["/", "/org left out: there is too much to remember"]);
+    assert_eq!(nodes, ["/", "/org skipped: the limit on the size of the results was reached"]);
 }
 
 #[test]
-fn objects_have_members_and_values() {
+fn objects_have_members_and_property_values() {
     let bus = InspectorBus::start();
     let _service = bus.serve(serve_player);
-    let object = seen(&bus.inspector());
-    let player = object.interfaces.iter().find(|one| one.name == PLAYER).expect("it is there");
-    let tag = player.methods.iter().find(|one| one.name == "Tag").expect("it is there");
+    let object = inspect(&bus.inspector());
+    let player = object.interfaces.iter().find(|one| one.name == PLAYER).expect("the member");
+    let tag = player.methods.iter().find(|one| one.name == "Tag").expect("the member");
     assert_eq!(tag.signature(), "a{sv}t");
     assert_eq!(tag.arguments[1].name.as_deref(), Some("id"));
     assert_eq!(tag.annotations[0].name, "org.freedesktop.DBus.Deprecated");
@@ -171,47 +171,49 @@ fn objects_have_members_and_values() {
 }
 
 #[test]
-fn methods_are_called_with_types_from_the_object_or_given() {
+fn methods_are_called_with_introspected_or_given_signatures() {
     let bus = InspectorBus::start();
     let _service = bus.serve(serve_player);
     let inspector = bus.inspector();
-    let manner = Manner::default();
-    let call = |call: &ObjectCall| inspector.call(call, &manner);
+    let settings = CallSettings::default();
+    let call = |call: &ObjectCall| inspector.call(call, &settings);
 
-    let big =
-        calling("Tag", vec![json!({"a": {"type": "s", "data": "b"}}), json!("9007199254740993")]);
+    let big = player_call(
+        "Tag",
+        vec![json!({"a": {"type": "s", "data": "b"}}), json!("9007199254740993")],
+    );
     assert_eq!(results(call(&big)), json!([{"type": "t", "data": "9007199254740995"}]));
     let given =
-        ObjectCall { signature: Some("s".into()), ..calling("Play", vec![json!("a song")]) };
+        ObjectCall { signature: Some("s".into()), ..player_call("Play", vec![json!("a song")]) };
     assert_eq!(results(call(&given)), json!([{"type": "u", "data": 215}]));
-    let mut anywhere = given;
-    anywhere.method.interface = None;
-    assert_eq!(results(call(&anywhere)), json!([{"type": "u", "data": 215}]));
+    let mut without_interface = given;
+    without_interface.method.interface = None;
+    assert_eq!(results(call(&without_interface)), json!([{"type": "u", "data": 215}]));
 
-    let failure = call(&calling("Play", vec![json!(7)])).expect_err("7 is no text");
+    let failure = call(&player_call("Play", vec![json!(7)])).expect_err("7 is not a string");
     assert_eq!(failure.kind(), "arguments", "{failure}");
     assert_eq!(serde_json::to_value(&failure).expect("JSON")["argument"], json!(1));
-    let failure = call(&calling("Plya", vec![])).expect_err("there is none");
+    let failure = call(&player_call("Plya", vec![])).expect_err("no such member");
     assert_eq!(
         failure.to_string(),
-        "the object does not tell of a method Plya of org.example.Player, so its types must be given",
+        "the introspection data of the object has no method Plya of org.example.Player; specify the signature",
     );
-    let failure = call(&calling("no name", vec![])).expect_err("it is no name");
+    let failure = call(&player_call("no name", vec![])).expect_err("an invalid name");
     assert_eq!(failure.kind(), "name", "{failure}");
 
-    let answer = call(&calling("Play", vec![json!("")])).expect("it is sent");
+    let answer = call(&player_call("Play", vec![json!("")])).expect("the call is sent");
     let answer = serde_json::to_value(&answer).expect("JSON");
     assert_eq!(answer["failed"]["name"], json!("org.freedesktop.DBus.Error.InvalidArgs"));
     assert_eq!(answer["failed"]["message"], json!("the song has no name"));
     assert!(answer["took_ns"].as_u64().is_some_and(|took| took > 1000), "{answer}");
 
-    let unheard = Manner { reply: ReplyExpectation::Unwanted, ..Manner::default() };
-    let answer = inspector.call(&given_play(), &unheard).expect("it is sent");
+    let no_reply = CallSettings { reply: ReplyExpectation::Unwanted, ..CallSettings::default() };
+    let answer = inspector.call(&given_play(), &no_reply).expect("the call is sent");
     assert_eq!(answer.outcome, ObjectCallOutcome::Sent {});
 }
 
 fn given_play() -> ObjectCall {
-    ObjectCall { signature: Some("s".into()), ..calling("Play", vec![json!("a song")]) }
+    ObjectCall { signature: Some("s".into()), ..player_call("Play", vec![json!("a song")]) }
 }
 
 #[test]
@@ -219,34 +221,40 @@ fn properties_are_read_and_set() {
     let bus = InspectorBus::start();
     let _service = bus.serve(serve_player);
     let inspector = bus.inspector();
-    let manner = Manner::default();
-    let get = |name: &str| inspector.get(&named(name), &manner);
+    let settings = CallSettings::default();
+    let get = |name: &str| inspector.get(&property_name(name), &settings);
     assert_eq!(results(get("Volume")), json!([{"type": "d", "data": 0.5}]));
-    assert_eq!(results(inspector.set(&named("Volume"), None, &json!(0.75), &manner)), json!([]));
+    assert_eq!(
+        results(inspector.set(&property_name("Volume"), None, &json!(0.75), &settings)),
+        json!([])
+    );
     assert_eq!(results(get("Volume")), json!([{"type": "d", "data": 0.75}]));
-    let answer = inspector.set(&named("Volume"), Some("s"), &json!("loud"), &manner);
-    let ObjectCallOutcome::Failed(failure) = answer.expect("it is sent").outcome else { panic!() };
+    let answer = inspector.set(&property_name("Volume"), Some("s"), &json!("loud"), &settings);
+    let ObjectCallOutcome::Failed(failure) = answer.expect("the call is sent").outcome else {
+        panic!()
+    };
     assert!(failure.error_name().is_some_and(|name| name.ends_with("InvalidArgs")), "{failure}");
-    let failure = inspector.set(&named("Volume"), None, &json!("loud"), &manner);
-    let failure = failure.expect_err("it is no number").to_string();
+    let failure = inspector.set(&property_name("Volume"), None, &json!("loud"), &settings);
+    let failure = failure.expect_err("not a number").to_string();
     assert_eq!(failure, "argument 1 must be a number (d), but is \"loud\"; example: 1.5");
-    let failure = inspector.set(&named("Loudness"), None, &json!(1), &manner);
-    assert_eq!(failure.expect_err("there is none").kind(), "undescribed");
-    let ObjectCallOutcome::Failed(failure) = get("Secret").expect("it is sent").outcome else {
+    let failure = inspector.set(&property_name("Loudness"), None, &json!(1), &settings);
+    assert_eq!(failure.expect_err("no such member").kind(), "undescribed");
+    let ObjectCallOutcome::Failed(failure) = get("Secret").expect("the call is sent").outcome
+    else {
         panic!()
     };
     assert_eq!(failure.kind(), "refused");
 }
 
 #[test]
-fn every_type_goes_there_and_comes_back() {
+fn values_of_every_type_survive_a_round_trip() {
     let bus = InspectorBus::start();
     let _service = bus.answer(|request| {
         let message = request.message();
         let mut reader = message.reader();
         let types = message.signature().types();
         let values: Result<Vec<_>, _> = types.map(|kind| Value::read(kind, &mut reader)).collect();
-        request.reply(&Values(&values.expect("the bus checked it"))).expect("the bus is there");
+        request.reply(&Values(&values.expect("the bus checks bodies"))).expect("the bus is there");
     });
     let inspector = bus.inspector();
     let given = [
@@ -266,7 +274,7 @@ fn every_type_goes_there_and_comes_back() {
         let mut call = ObjectCall::new(NAME, "/", "Echo");
         call.signature = Some(signature.into());
         call.arguments.clone_from(&arguments);
-        let results = results(inspector.call(&call, &Manner::default()));
+        let results = results(inspector.call(&call, &CallSettings::default()));
         let results = results.as_array().expect("a list").iter();
         let (types, data): (String, Vec<_>) =
             results.map(|one| (one["type"].as_str().expect("a text"), one["data"].clone())).unzip();
@@ -275,42 +283,42 @@ fn every_type_goes_there_and_comes_back() {
 }
 
 #[test]
-fn descriptors_that_come_are_told() {
+fn descriptors_in_replies_are_described() {
     let bus = InspectorBus::start();
     let _service = bus.answer(|request| {
-        let file = File::open("/dev/null").expect("it is there").into();
+        let file = File::open("/dev/null").expect("/dev/null exists").into();
         request.reply_with_descriptors(&(UnixFd(0),), vec![file]).expect("the bus is there");
     });
     let call = ObjectCall { signature: Some(String::new()), ..ObjectCall::new(NAME, "/", "Open") };
-    let answer = bus.inspector().call(&call, &Manner::default()).expect("it is sent");
+    let answer = bus.inspector().call(&call, &CallSettings::default()).expect("the call is sent");
     let answer = serde_json::to_value(&answer).expect("JSON");
     assert_eq!(answer["returned"]["results"], json!([{"type": "h", "data": 0}]));
     assert_eq!(answer["returned"]["descriptors"], json!([{"what": "/dev/null"}]));
 }
 
 #[test]
-fn objects_that_come_and_go_are_heard() {
+fn added_objects_are_reported_by_watches() {
     let bus = InspectorBus::start();
     let listening = bus.inspector();
-    let watch = listening.watch_objects(NAME).expect("the bus takes the rule");
+    let watch = listening.watch_objects(NAME).expect("the bus accepts the match rule");
     let _service = bus.serve(|connection| {
-        connection.request_name(NAME, NameFlags::NONE).expect("nobody has the name");
-        connection.add_object_manager("/org/example").expect("none is there");
+        connection.request_name(NAME, NameFlags::NONE).expect("the name is free");
+        connection.add_object_manager("/org/example").expect("the path is free");
         serve_player(connection);
     });
-    let heard = watch.next(Some(Duration::from_secs(5))).expect("the bus is there");
-    let Some(Heard::Signal(signal)) = heard else { panic!("{heard:?}") };
+    let event = watch.next(Some(Duration::from_secs(5))).expect("the bus is there");
+    let Some(SignalEvent::Signal(signal)) = event else { panic!("{event:?}") };
     assert_eq!((signal.path.as_str(), signal.member.as_str()), ("/org/example", "InterfacesAdded"));
-    let told = serde_json::to_value(&signal).expect("JSON");
-    assert_eq!(told["arguments"][0], json!({"type": "o", "data": PATH}));
+    let json = serde_json::to_value(&signal).expect("JSON");
+    assert_eq!(json["arguments"][0], json!({"type": "o", "data": PATH}));
 }
 
 #[test]
-fn signals_of_one_object_are_heard() {
+fn signals_of_one_object_are_reported_by_watches() {
     let bus = InspectorBus::start();
     let (listening, emitting) = (bus.inspector(), bus.inspector());
     let sender = emitting.connection().unique_name().as_str().to_owned();
-    let watch = listening.watch(&sender, PATH).expect("the bus takes the rule");
+    let watch = listening.watch(&sender, PATH).expect("the bus accepts the match rule");
     let mut emission = Emission {
         signal: SignalName {
             path: "/other".into(),
@@ -324,8 +332,8 @@ fn signals_of_one_object_are_heard() {
     emitting.emit(&emission).expect("the bus is there");
     emission.signal.path = PATH.into();
     emitting.emit(&emission).expect("the bus is there");
-    let heard = watch.next(Some(Duration::from_secs(5))).expect("the bus is there");
-    let Some(Heard::Signal(signal)) = heard else { panic!("{heard:?}") };
+    let event = watch.next(Some(Duration::from_secs(5))).expect("the bus is there");
+    let Some(SignalEvent::Signal(signal)) = event else { panic!("{event:?}") };
     assert_eq!((signal.path.as_str(), signal.member.as_str()), (PATH, "Ended"));
     assert_eq!(signal.sender, sender);
     let json = serde_json::to_value(&signal).expect("JSON");
@@ -337,6 +345,6 @@ fn signals_of_one_object_are_heard() {
     assert_eq!(watch.next(Some(Duration::from_millis(50))), Ok(None));
 
     emission.arguments.pop();
-    let failure = emitting.emit(&emission).expect_err("one is missing").to_string();
+    let failure = emitting.emit(&emission).expect_err("an argument is missing").to_string();
     assert_eq!(failure, "too few arguments for signature \"st\": expected 2, got 1");
 }

@@ -1,4 +1,4 @@
-//! A private bus for a test, and services in threads.
+//! A private bus for each test, and services in threads.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -11,28 +11,29 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use client::{Connection, IncomingCall, NameFlags};
-use inspector::{Inspector, InspectorPatience};
+use inspector::{Inspector, InspectorTimeouts};
 
-/// A bus of its own, which ends with the test. `DILIGENCE_BUS` says which program it is.
+/// A private bus that ends with the test. The environment variable `DILIGENCE_BUS` selects its
+/// program; the default is dbus-daemon.
 pub(crate) struct InspectorBus {
     daemon: Child,
     address: String,
-    /// Where its service files are.
+    /// The data directory with the service files.
     data: PathBuf,
 }
 
 impl InspectorBus {
-    /// It can start [`SLEEPER`].
+    /// Starts a bus with an activatable name, [`SLEEPER`].
     pub(crate) fn start() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let data = format!("diligence-inspector-{}-{number}", std::process::id());
         let data = std::env::temp_dir().join(data);
         let services = data.join("dbus-1/services");
-        fs::create_dir_all(&services).expect("a place for temporary files");
+        fs::create_dir_all(&services).expect("a temporary directory");
         let service = format!("[D-BUS Service]\nName={SLEEPER}\nExec=/bin/false\n");
         fs::write(services.join("sleeper.service"), service).expect("the directory is ours");
-        let program = std::env::var("DILIGENCE_BUS").unwrap_or_else(|_| REFERENCE.into());
+        let program = std::env::var("DILIGENCE_BUS").unwrap_or_else(|_| DBUS_DAEMON.into());
         let mut daemon = Command::new(&program)
             .args(["--session", "--nofork", "--nopidfile", "--print-address"])
             .env("XDG_DATA_HOME", &data)
@@ -49,27 +50,27 @@ impl InspectorBus {
         Inspector::new(self.connect())
     }
 
-    pub(crate) fn hasty_inspector(&self) -> Inspector {
-        Inspector::with_patience(self.connect(), HASTE)
+    pub(crate) fn inspector_with_short_timeouts(&self) -> Inspector {
+        Inspector::with_timeouts(self.connect(), SHORT_TIMEOUTS)
     }
 
     pub(crate) fn connect(&self) -> Connection {
         Connection::open(&self.address).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Stops the bus, so that it takes nothing any more, until it is killed.
+    /// Stops the bus with SIGSTOP: it reads nothing more.
     pub(crate) fn stop(&self) {
         let command = format!("kill -STOP {}", self.daemon.id());
         let done = Command::new("sh").args(["-c", &command]).status().expect("a shell");
         assert!(done.success());
     }
 
-    /// The process of the bus.
+    /// Returns the process ID of the bus.
     pub(crate) fn pid(&self) -> u32 {
         self.daemon.id()
     }
 
-    /// Serves the objects that `set_up` adds, in a thread, as [`NAME`].
+    /// Runs a service with the name [`NAME`] in a thread, with the objects that `set_up` adds.
     pub(crate) fn serve(
         &self,
         set_up: impl FnOnce(&Connection) + Send + 'static,
@@ -78,12 +79,14 @@ impl InspectorBus {
             set_up(connection);
             own(connection);
             move |connection: &Connection| {
-                while !stop.load(Ordering::Relaxed) && connection.process(Some(TURN)).is_ok() {}
+                while !stop.load(Ordering::Relaxed)
+                    && connection.process(Some(POLL_TIMEOUT)).is_ok()
+                {}
             }
         })
     }
 
-    /// Answers each call to [`NAME`] by `answer`, in a thread.
+    /// Runs a service with the name [`NAME`] in a thread. Each call is passed to `answer`.
     pub(crate) fn answer(
         &self,
         mut answer: impl FnMut(IncomingCall) + Send + 'static,
@@ -92,7 +95,7 @@ impl InspectorBus {
             own(connection);
             move |connection: &Connection| {
                 while !stop.load(Ordering::Relaxed) {
-                    match connection.next_request(Some(TURN)) {
+                    match connection.next_request(Some(POLL_TIMEOUT)) {
                         Ok(request) => request.into_iter().for_each(&mut answer),
                         Err(_) => break,
                     }
@@ -107,12 +110,12 @@ impl InspectorBus {
     ) -> SupportService {
         let (ready, is_ready) = mpsc::channel();
         let stop = Arc::new(AtomicBool::new(false));
-        let (address, told) = (self.address.clone(), Arc::clone(&stop));
+        let (address, stop_flag) = (self.address.clone(), Arc::clone(&stop));
         let thread = thread::spawn(move || {
-            let connection = Connection::open(&address).expect("the bus runs");
-            let go_on = begin(&connection, told);
+            let connection = Connection::open(&address).expect("the bus is running");
+            let serve = begin(&connection, stop_flag);
             ready.send(()).expect("the test waits");
-            go_on(&connection);
+            serve(&connection);
         });
         is_ready.recv().expect("the service is ready");
         SupportService { stop, thread: Some(thread) }
@@ -127,7 +130,7 @@ impl Drop for InspectorBus {
     }
 }
 
-/// Something that serves until it is dropped.
+/// A service that runs until it is dropped.
 pub(crate) struct SupportService {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -142,19 +145,19 @@ impl Drop for SupportService {
 }
 
 fn own(connection: &Connection) {
-    connection.request_name(NAME, NameFlags::NONE).expect("nobody has the name");
+    connection.request_name(NAME, NameFlags::NONE).expect("the name is free");
 }
 
-/// The name of the service.
+/// The well-known name of the service.
 pub(crate) const NAME: &str = "org.example.Service";
 
-/// A name that can be started, though nothing comes of it.
+/// An activatable name whose service exits at once.
 pub(crate) const SLEEPER: &str = "org.example.Sleeper";
 
-/// So long a hasty inspector waits.
-pub(crate) const HASTE: InspectorPatience =
-    InspectorPatience { answer: Duration::from_millis(300), whole: Duration::from_millis(1200) };
+/// Short timeouts for services that do not reply.
+pub(crate) const SHORT_TIMEOUTS: InspectorTimeouts =
+    InspectorTimeouts { reply: Duration::from_millis(300), total: Duration::from_millis(1200) };
 
-const TURN: Duration = Duration::from_millis(20);
+const POLL_TIMEOUT: Duration = Duration::from_millis(20);
 
-const REFERENCE: &str = "/usr/bin/dbus-daemon";
+const DBUS_DAEMON: &str = "/usr/bin/dbus-daemon";

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use capture::text::Style;
 use capture::text::visible::printable;
 use inspector::introspection::{Interface, Property, PropertyAccess};
-use inspector::{Inspector, InspectorPatience, NodeContent, Starting, TreeOptions};
+use inspector::{Inspector, InspectorTimeouts, NodeContent, Starting, TreeOptions};
 
 use crate::output::print;
 use crate::poke::error::PokeError;
@@ -24,19 +24,19 @@ pub(super) fn paths(
     inspector: &Inspector,
     service: &str,
     starting: Starting,
-    patience: InspectorPatience,
+    patience: InspectorTimeouts,
 ) -> Result<ExitCode, PokeError> {
-    let options = TreeOptions { starting, patience, ..TreeOptions::default() };
+    let options = TreeOptions { starting, timeouts: patience, ..TreeOptions::default() };
     let tree = inspector.tree(service, &options)?;
     if let [node] = tree.nodes.as_slice()
-        && let NodeContent::Failure(failure) = &node.told
+        && let NodeContent::Failure(failure) = &node.content
     {
-        let object = AskedObject::unasked(service, &node.path, patience.whole);
+        let object = AskedObject::unasked(service, &node.path, patience.total);
         return Err(object.failed(failure.clone(), inspector, ""));
     }
     let has_something =
         |told: &NodeContent| !matches!(told, NodeContent::Interfaces(names) if names.is_empty());
-    let nodes = tree.nodes.into_iter().filter(|node| has_something(&node.told));
+    let nodes = tree.nodes.into_iter().filter(|node| has_something(&node.content));
     Ok(lines(nodes.map(|node| node.path)))
 }
 

@@ -7,8 +7,8 @@ use std::process::ExitCode;
 
 use clap::{ArgAction, Args, ValueEnum};
 use inspector::{
-    CallAnswer, CallPayload, Inspector, InspectorFailure, Manner, MethodName, ObjectCallOutcome,
-    ReplyExpectation,
+    CallAnswer, CallPayload, CallSettings, Inspector, InspectorFailure, MethodName,
+    ObjectCallOutcome, ReplyExpectation,
 };
 use notation::guess::FirstWord;
 
@@ -155,7 +155,8 @@ impl CallArgs {
                 Some((interface, member)) => (Some(interface.to_owned()), member.to_owned()),
                 None => (None, full.to_owned()),
             };
-            let failure = InspectorFailure::Undescribed { what: "method", member, interface };
+            let failure =
+                InspectorFailure::Undescribed { member_kind: "method", member, interface };
             return object.failed(failure, inspector, full);
         }
         PokeError::Arguments { member: full.to_owned(), error }
@@ -203,7 +204,7 @@ impl CallArgs {
         self.shown.print(&ShownValues { values: results, what, descriptors })
     }
 
-    fn manner(&self) -> Manner {
+    fn manner(&self) -> CallSettings {
         let reply =
             if self.expect_reply { ReplyExpectation::Expected } else { ReplyExpectation::Unwanted };
         let mut manner = self.manner.manner(reply);

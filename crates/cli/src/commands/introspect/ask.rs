@@ -33,11 +33,11 @@ impl AskedPeer<'_> {
     /// The paths of all objects.
     pub(super) fn known_paths(&self) -> Result<Vec<String>, LookError> {
         let (patience, starting) = (patience(self.timeout), Starting::Allowed);
-        let options = TreeOptions { patience, starting, ..TreeOptions::default() };
+        let options = TreeOptions { timeouts: patience, starting, ..TreeOptions::default() };
         let failed = |failure| self.failed("/", failure);
         let tree = self.inspector.tree(self.name, &options).map_err(failed)?;
         match tree.nodes.as_slice() {
-            [inspector::TreeNode { told: NodeContent::Failure(failure), .. }] => {
+            [inspector::TreeNode { content: NodeContent::Failure(failure), .. }] => {
                 Err(self.failed("/", failure.clone()))
             }
             _ => Ok(paths(&tree).map(str::to_owned).collect()),

@@ -150,7 +150,7 @@ impl Introspect {
     }
 
     fn objects(&self, walk: &ObjectWalk<'_>, path: &str) -> Result<String, LookError> {
-        let options = TreeOptions { patience: patience(self.timeout), ..TreeOptions::default() };
+        let options = TreeOptions { timeouts: patience(self.timeout), ..TreeOptions::default() };
         let (found, complaints) = walk.all(path, options)?;
         complain_of(&complaints);
         let objects = found.objects();

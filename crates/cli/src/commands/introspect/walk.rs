@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use inspector::introspection::{Introspection, IntrospectionDocument};
 use inspector::{
-    InspectedObject, InspectionBound, InspectorFailure, InspectorPatience, PropertyReading,
+    InspectedObject, InspectionBound, InspectorFailure, InspectorTimeouts, PropertyReading,
     TreeOptions,
 };
 
@@ -33,7 +33,7 @@ struct WalkState {
     options: TreeOptions,
     complaints: Vec<String>,
     objects: usize,
-    silence: InspectorPatience,
+    silence: InspectorTimeouts,
 }
 
 impl ObjectWalk<'_> {
@@ -51,7 +51,7 @@ impl ObjectWalk<'_> {
         path: &str,
         options: TreeOptions,
     ) -> Result<(WalkedObject, Vec<String>), LookError> {
-        let silence = options.patience;
+        let silence = options.timeouts;
         let mut way = WalkState { options, complaints: Vec::new(), objects: 0, silence };
         let document = self.document(path)?;
         let failed = |failure| self.subject.failed(path, failure);
@@ -96,13 +96,13 @@ impl ObjectWalk<'_> {
         if way.objects >= way.options.nodes {
             return Err(InspectorFailure::LeftOut(InspectionBound::Size));
         }
-        if way.silence.whole.is_zero() {
+        if way.silence.total.is_zero() {
             return Err(InspectorFailure::LeftOut(InspectionBound::Time));
         }
         let begun = Instant::now();
         let document = self.subject.document(path);
         if document.is_err() {
-            way.silence.whole = way.silence.whole.saturating_sub(begun.elapsed());
+            way.silence.total = way.silence.total.saturating_sub(begun.elapsed());
         }
         self.go(path, document?, depth, way)
     }

@@ -48,7 +48,7 @@ struct Kinds {
 impl ListArgs {
     /// Queries the bus and returns the list.
     pub(crate) fn run(&self) -> Result<String, LookError> {
-        let inspector = inspector(&self.choice, inspector::InspectorPatience::default().answer)?;
+        let inspector = inspector(&self.choice, inspector::InspectorTimeouts::default().reply)?;
         let mut names = names(&inspector, &self.choice)?;
         if self.kinds.are_startable_only() {
             names = names.into_iter().filter_map(startable).collect();
@@ -69,7 +69,7 @@ impl ListArgs {
 
 /// The name as an activatable one, whether or not it has an owner.
 fn startable(name: Name) -> Option<Name> {
-    name.is_activatable.then_some(Name { owner: None, who: None, failure: None, ..name })
+    name.is_activatable.then_some(Name { owner: None, owner_process: None, failure: None, ..name })
 }
 
 impl Kinds {
@@ -90,7 +90,7 @@ impl Kinds {
 
 /// Returns true if the name has an owner; the name of the bus itself always has one.
 fn is_there(name: &Name) -> bool {
-    name.owner.is_some() || name.who.is_some() || !name.is_activatable
+    name.owner.is_some() || name.owner_process.is_some() || !name.is_activatable
 }
 
 /// The data of a name, with the keys of busctl.
@@ -111,7 +111,8 @@ impl From<Name> for NameListRow {
     fn from(name: Name) -> Self {
         let startable = (!is_there(&name)).then(|| String::from("(activatable)"));
         let connection = name.owner.or(startable);
-        let (process, user) = name.who.map(|who| (who.process, who.user)).unwrap_or_default();
+        let (process, user) =
+            name.owner_process.map(|who| (who.process, who.user)).unwrap_or_default();
         let belonging = process.pid.and_then(Belonging::of_process).unwrap_or_default();
         Self {
             name: name.name,

@@ -19,7 +19,7 @@ mod text;
 mod who;
 
 use clap::Args;
-use inspector::InspectorPatience;
+use inspector::InspectorTimeouts;
 
 use crate::bus_choice::BusChoice;
 use crate::inspection::{LookError, inspector};
@@ -58,7 +58,7 @@ impl StatusArgs {
     /// The credentials of the subject. A name on a bus is never only a number.
     fn tell_who(&self) -> Result<String, LookError> {
         let choice = &self.choice;
-        let inspector = inspector(choice, InspectorPatience::default().answer)?;
+        let inspector = inspector(choice, InspectorTimeouts::default().reply)?;
         let credentials = match &self.subject {
             None => who::of_bus(&inspector, choice)?,
             Some(subject) => match subject.parse() {

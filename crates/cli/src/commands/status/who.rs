@@ -39,11 +39,11 @@ pub(super) fn of_name(
 ) -> Result<CredentialList, LookError> {
     let found = inspector.name(wanted).map_err(|failure| LookError::Word { failure })?;
     let name = found.ok_or_else(|| no_such_name(inspector, choice, wanted))?;
-    if name.owner.is_none() && name.who.is_none() {
+    if name.owner.is_none() && name.owner_process.is_none() {
         return Err(LookError::NotRunning { name: name.name });
     }
     let all = names(inspector, choice)?;
-    let Name { owner, who, is_activatable, .. } = name;
+    let Name { owner, owner_process: who, is_activatable, .. } = name;
     let who = who.unwrap_or_else(nobody);
     let others = names_of(&all, |other| owner.is_some() && other.owner == owner);
     let mut told = CredentialList(Vec::new());
@@ -69,7 +69,8 @@ pub(super) fn of_process(
     let identity = ProcessIdentity::of_process(pid).ok_or(LookError::NoSuchProcess { pid })?;
     let process = RecordedProcess { uid: Some(identity.users.effective), ..process };
     let all = names(inspector, choice)?;
-    let is_its = |name: &Name| name.who.as_ref().is_some_and(|who| who.process.pid == Some(pid));
+    let is_its =
+        |name: &Name| name.owner_process.as_ref().is_some_and(|who| who.process.pid == Some(pid));
     let mut told = CredentialList(Vec::new());
     told.process(&process, None);
     let user = user_name(identity.users.effective);

@@ -78,11 +78,11 @@ impl TreeArgs {
     fn ask(&self, inspector: &Inspector, service: &str) -> Result<AskedService, LookError> {
         let starting = if self.names.is_empty() { Starting::Never } else { Starting::Allowed };
         let patience = patience(self.timeout);
-        let options = TreeOptions { patience, starting, ..TreeOptions::default() };
+        let options = TreeOptions { timeouts: patience, starting, ..TreeOptions::default() };
         let tree = inspector.tree(service, &options);
         let tree = tree.map_err(|failure| LookError::Word { failure })?;
         let [root] = tree.nodes.as_slice() else { return Ok(AskedService::Found(tree)) };
-        let NodeContent::Failure(failure) = root.told.clone() else {
+        let NodeContent::Failure(failure) = root.content.clone() else {
             return Ok(AskedService::Found(tree));
         };
         let sentence = match is_nobody(&failure) {
@@ -132,7 +132,7 @@ impl AskedService {
         match self {
             Self::Failed { sentence, .. } => vec![sentence.clone()],
             Self::Found(tree) => {
-                let failed = tree.nodes.iter().filter_map(|node| match &node.told {
+                let failed = tree.nodes.iter().filter_map(|node| match &node.content {
                     NodeContent::Failure(failure) => {
                         Some(format!("{} of {}: {failure}", node.path, tree.service))
                     }
@@ -146,7 +146,8 @@ impl AskedService {
 
 /// The paths of the objects that have replied.
 pub(crate) fn paths(tree: &Tree) -> impl Iterator<Item = &str> {
-    let answered = tree.nodes.iter().filter(|node| matches!(node.told, NodeContent::Interfaces(_)));
+    let answered =
+        tree.nodes.iter().filter(|node| matches!(node.content, NodeContent::Interfaces(_)));
     answered.map(|node| node.path.as_str())
 }
 
@@ -158,8 +159,9 @@ fn left_out(tree: &Tree) -> Option<String> {
 /// The well-known names that have an owner.
 fn running(inspector: &Inspector, choice: &BusChoice) -> Result<Vec<String>, LookError> {
     let names = names(inspector, choice)?.into_iter();
-    let running = names
-        .filter(|name| !name.name.starts_with(':') && (name.owner.is_some() || name.who.is_some()));
+    let running = names.filter(|name| {
+        !name.name.starts_with(':') && (name.owner.is_some() || name.owner_process.is_some())
+    });
     Ok(running.map(|name| name.name).collect())
 }
 

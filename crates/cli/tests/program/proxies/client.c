@@ -1,4 +1,4 @@
-/* Uses proxies for real: client ADDRESS */
+/* Calls a service through generated proxies: client ADDRESS */
 
 #include "proxies.h"
 
@@ -103,12 +103,12 @@ static int append_options(sd_bus_message *m, void *data) {
     return sd_bus_message_append(m, "a{sv}", 1, "loud", "b", 1);
 }
 
-static int heard = 0;
+static int received = 0;
 
 static int level_changed(sd_bus_message *m, void *level, sd_bus_error *error) {
     const char *interface, *name;
     (void) error;
-    heard++;
+    received++;
     return sd_bus_message_read(m, "sa{sv}", &interface, 1, &name, "u", level);
 }
 
@@ -125,26 +125,26 @@ static int changed(sd_bus_message *m, void *data, sd_bus_error *error) {
     (void) data, (void) error;
     if (r >= 0)
         printf("changed %s %zu %s\n", text, count, why);
-    heard++;
+    received++;
     return r;
 }
 
 static int struct_changed(sd_bus_message *m, void *data, sd_bus_error *error) {
     (void) data, (void) error;
-    heard++;
+    received++;
     return example_types1_read_struct_changed(m, print_pair, "struct changed");
 }
 
 static int bare(sd_bus_message *m, void *data, sd_bus_error *error) {
     (void) m, (void) data, (void) error;
     printf("bare\n");
-    heard++;
+    received++;
     return 0;
 }
 
-/* Until so many signals have come. */
+/* Waits until this many signals have arrived. */
 static int wait_for(sd_bus *bus, int signals) {
-    while (heard < signals) {
+    while (received < signals) {
         int r = sd_bus_process(bus, NULL);
         if (r == 0)
             r = sd_bus_wait(bus, 10 * 1000000);
@@ -225,7 +225,7 @@ int main(int argc, char **argv) {
     printf("refused %s\n", error.name);
     sd_bus_error_free(&error);
 
-    /* Deprecated is what it should be warned of; that it can be called is seen here. */
+    /* The compiler must warn of deprecated functions. This calls them nevertheless. */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
     MUST(example_types1_get_all_xyz(&types, "a", "b", "c", "d", &error));
     MUST(example_types1_get_version(&types, &text, &reply, &error));
@@ -240,17 +240,17 @@ int main(int argc, char **argv) {
     printf("version %s\n", text);
     sd_bus_message_unref(reply);
 
-    uint32_t level, told = 0;
+    uint32_t level, signaled = 0;
     sd_bus_slot *slot = NULL;
     MUST(example_types1_get_level(&types, &level, &error));
     printf("level %u\n", level);
-    MUST(example_types1_match_properties_changed(&types, &slot, level_changed, &told));
-    /* The property, not the method of almost this name. */
+    MUST(example_types1_match_properties_changed(&types, &slot, level_changed, &signaled));
+    /* The setter of the property; a method has almost the same name. */
     MUST(example_types1_set_level_2(&types, 8, &error));
     MUST(wait_for(bus, 1));
     sd_bus_slot_unref(slot);
     MUST(example_types1_get_level(&types, &level, &error));
-    printf("level %u told %u\n", level, told);
+    printf("level %u signaled %u\n", level, signaled);
     MUST(example_types1_set_level(&types, 9, &error));
     MUST(example_types1_get_level(&types, &level, &error));
     printf("level %u\n", level);

@@ -1,4 +1,7 @@
-"""Uses proxies for real: python3 client.py ADDRESS, with the proxies in proxies.py beside it."""
+"""Calls a service through generated proxies: python3 client.py ADDRESS
+
+The module proxies.py with the proxies must be in PYTHONPATH.
+"""
 
 import os
 import sys
@@ -17,11 +20,11 @@ loop = GLib.MainLoop()
 
 
 def wait(done):
-    """Until a signal has come, for ten seconds at most."""
-    ended = GLib.timeout_add_seconds(10, lambda: sys.exit("nothing came"))
+    """Run the main loop until done() is true, for at most ten seconds."""
+    timeout = GLib.timeout_add_seconds(10, lambda: sys.exit("no signal arrived"))
     while not done():
         loop.get_context().iteration(True)
-    GLib.source_remove(ended)
+    GLib.source_remove(timeout)
 
 
 types = proxies.ExampleTypes1(bus)
@@ -71,7 +74,7 @@ connected = types.connect_properties_changed(lambda changed, _: levels.append(ch
 types.level = 8
 wait(lambda: levels)
 types.disconnect(connected)
-print("level", types.level, "told", *levels)
+print("level", types.level, "signaled", *levels)
 types.set_level(9)
 print("level", types.level)
 types.names = ["three"]
@@ -81,13 +84,13 @@ assert types.options == {"loud": True}
 types.pair = ("right", 5)
 print("pair", *types.pair)
 
-heard = []
-types.connect_changed(lambda text, data, options: heard.append((text, data, options)))
-types.connect_struct_changed(lambda pair: heard.append(pair))
-types.connect_bare(lambda: heard.append("bare"))
+received = []
+types.connect_changed(lambda text, data, options: received.append((text, data, options)))
+types.connect_struct_changed(lambda pair: received.append(pair))
+types.connect_bare(lambda: received.append("bare"))
 types.emit_changed()
-wait(lambda: len(heard) == 3)
-(text, data, options), pair, bare = heard
+wait(lambda: len(received) == 3)
+(text, data, options), pair, bare = received
 assert data == b"\x00\x01\xff"
 print("changed", text, len(data), options["why"])
 print("struct changed", *pair)

@@ -1,7 +1,7 @@
-//! Uses proxies for real: client ADDRESS
+//! Calls a service through generated proxies: client ADDRESS
 
 #![deny(warnings)]
-// Deprecated is what it should be warned of; that it can be called is seen here.
+// The compiler must warn of deprecated methods. This calls them nevertheless.
 #![allow(deprecated)]
 
 #[allow(dead_code, non_camel_case_types)]
@@ -68,7 +68,7 @@ async fn run(address: &str) -> Result<(), Box<dyn Error>> {
     }
     types.get_all_xyz("a", "b", "c", "d").await?;
     println!("version {}", types.version().await?);
-    // What never changes is remembered.
+    // zbus caches properties that are declared constant.
     types.forget("forgotten").await?;
     let again = ExampleTypes1Proxy::new(&bus).await?;
     println!("version {}", again.version().await?);
@@ -79,13 +79,13 @@ async fn run(address: &str) -> Result<(), Box<dyn Error>> {
     println!("level {}", types.level().await?);
     let mut changes = types.receive_level_changed().await;
     types.set_level_2(8).await?;
-    let told = loop {
+    let signaled = loop {
         let change = changes.next().await.ok_or("it ended")?.get().await?;
         if change == 8 {
             break change;
         }
     };
-    println!("level {} told {told}", types.level().await?);
+    println!("level {} signaled {signaled}", types.level().await?);
     types.set_level(9).await?;
     let again = ExampleTypes1Proxy::new(&bus).await?;
     println!("level {}", again.level().await?);

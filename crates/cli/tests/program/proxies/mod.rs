@@ -1,4 +1,4 @@
-//! `diligence introspect --code`: proxies that are made from a service are used against it.
+//! Tests of `diligence introspect --code`: clients use generated proxies to call a service.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::recorder::OurBus;
 use crate::support::{ProgramFolder, SpawnedProgram, text};
 
-/// A service of GLib with the document that the golden files are made from.
+/// A GLib service with the interface from which the golden files are generated.
 struct ProxyService {
     folder: ProgramFolder,
     bus: OurBus,
@@ -24,14 +24,14 @@ impl ProxyService {
         Self { folder, bus, _service: service }
     }
 
-    /// The proxies for the service, as they are printed for it.
+    /// Generates proxies for the service, and returns their file.
     fn code(&self, language: &str, name: &str) -> PathBuf {
         let mut command = self.folder.diligence();
         command.args(["introspect", "--address", &self.bus.address, SERVICE, OBJECT]);
         let output = command.args(["--code", language]).output().expect("the program exists");
         assert!(output.status.success(), "{}", text(&output.stderr));
         let path = self.folder.join(name);
-        std::fs::write(&path, output.stdout).expect("the folder is ours");
+        std::fs::write(&path, output.stdout).expect("a writable folder");
         path
     }
 }
@@ -44,39 +44,39 @@ fn golden(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/code").join(name)
 }
 
-/// Python of the distribution, which is the one that has GLib.
+/// Returns a command for the distribution's Python, which has GLib.
 fn python(script: &Path) -> Command {
     let mut command = Command::new("/usr/bin/python3");
     command.arg("-B").arg(script);
     command
 }
 
-/// What a program prints that has to succeed.
-fn printed(command: &mut Command) -> String {
+/// Returns the standard output of a command, which must succeed.
+fn stdout_of(command: &mut Command) -> String {
     let output = SpawnedProgram::start(command).ended();
     assert!(output.status.success(), "{command:?}: {}", text(&output.stderr));
     text(&output.stdout)
 }
 
 #[test]
-fn classes_of_python_work() {
-    let stage = ProxyService::new();
-    let proxies = stage.code("python", "proxies.py");
-    let folder = proxies.parent().expect("it is in a folder");
+fn python_proxies_call_a_glib_service() {
+    let service = ProxyService::new();
+    let proxies = service.code("python", "proxies.py");
+    let folder = proxies.parent().expect("a path with a folder");
     let mut client = python(&file("client.py"));
-    client.arg(&stage.bus.address).env("PYTHONPATH", folder);
-    assert_eq!(printed(&mut client), SAID);
+    client.arg(&service.bus.address).env("PYTHONPATH", folder);
+    assert_eq!(stdout_of(&mut client), EXPECTED_OUTPUT);
 }
 
 #[test]
-fn functions_of_c_work() {
-    let stage = ProxyService::new();
-    let proxies = stage.code("c", "proxies.h");
-    let program = stage.folder.join("client");
-    let mut compiler = compiler(proxies.parent().expect("it is in a folder"));
+fn c_proxies_call_a_glib_service() {
+    let service = ProxyService::new();
+    let proxies = service.code("c", "proxies.h");
+    let program = service.folder.join("client");
+    let mut compiler = compiler(proxies.parent().expect("a path with a folder"));
     compiler.arg(file("client.c")).arg("-o").arg(&program).arg("-lsystemd");
-    printed(&mut compiler);
-    assert_eq!(printed(Command::new(program).arg(&stage.bus.address)), SAID);
+    stdout_of(&mut compiler);
+    assert_eq!(stdout_of(Command::new(program).arg(&service.bus.address)), EXPECTED_OUTPUT);
 }
 
 fn compiler(include: &Path) -> Command {
@@ -85,44 +85,44 @@ fn compiler(include: &Path) -> Command {
     compiler
 }
 
-/// What is made of a document that means no good is still a program.
+/// Code that is generated from a hostile document compiles.
 #[test]
-fn hostile_names_are_no_code() {
+fn hostile_names_are_escaped_in_generated_code() {
     let folder = ProgramFolder::new();
     let source = folder.join("hostile.c");
-    std::fs::write(&source, "#include \"hostile.h\"\n").expect("the folder is ours");
+    std::fs::write(&source, "#include \"hostile.h\"\n").expect("a writable folder");
     let mut compiler = compiler(golden("").as_path());
-    printed(compiler.args(["-pedantic", "-fsyntax-only"]).arg(&source));
+    stdout_of(compiler.args(["-pedantic", "-fsyntax-only"]).arg(&source));
     let check = "import ast, sys; [ast.parse(open(name).read()) for name in sys.argv[1:]]";
     let mut python = Command::new("/usr/bin/python3");
-    printed(python.args(["-c", check]).args([golden("hostile.py"), golden("everything.py")]));
-    // It is parsed as it is formatted, and is formatted as rustfmt has it already.
-    std::fs::write(folder.join("rustfmt.toml"), "").expect("the folder is ours");
+    stdout_of(python.args(["-c", check]).args([golden("hostile.py"), golden("everything.py")]));
+    // rustfmt parses the code, and checks that it is formatted already.
+    std::fs::write(folder.join("rustfmt.toml"), "").expect("a writable folder");
     let mut rustfmt = Command::new("rustfmt");
     rustfmt.args(["--check", "--edition", "2024", "--config-path"]).arg(folder.join(""));
-    printed(rustfmt.args([golden("hostile.rs"), golden("everything.rs")]));
+    stdout_of(rustfmt.args([golden("hostile.rs"), golden("everything.rs")]));
 }
 
-/// zbus is not needed for anything else: this builds it, for which there has to be a network.
+/// Downloads and builds zbus, which nothing else needs.
 #[test]
 #[ignore = "it builds zbus"]
-fn traits_of_rust_work() {
-    let stage = ProxyService::new();
-    let proxies = stage.code("rust", "proxies.rs");
-    let folder = proxies.parent().expect("it is in a folder");
-    std::fs::copy(file("client.rs"), folder.join("main.rs")).expect("the folder is ours");
-    std::fs::copy(golden("hostile.rs"), folder.join("hostile.rs")).expect("the folder is ours");
-    std::fs::write(folder.join("Cargo.toml"), MANIFEST).expect("the folder is ours");
+fn rust_proxies_call_a_glib_service() {
+    let service = ProxyService::new();
+    let proxies = service.code("rust", "proxies.rs");
+    let folder = proxies.parent().expect("a path with a folder");
+    std::fs::copy(file("client.rs"), folder.join("main.rs")).expect("a writable folder");
+    std::fs::copy(golden("hostile.rs"), folder.join("hostile.rs")).expect("a writable folder");
+    std::fs::write(folder.join("Cargo.toml"), MANIFEST).expect("a writable folder");
     let mut cargo = Command::new("cargo");
-    cargo.current_dir(folder).args(["run", "--quiet", "--"]).arg(&stage.bus.address);
-    assert_eq!(printed(&mut cargo), SAID);
+    cargo.current_dir(folder).args(["run", "--quiet", "--"]).arg(&service.bus.address);
+    assert_eq!(stdout_of(&mut cargo), EXPECTED_OUTPUT);
 }
 
 const SERVICE: &str = "org.example.Service";
 const OBJECT: &str = "/org/example/Object";
 
-/// What each of the clients has to say.
-const SAID: &str = "\
+/// The output of each client.
+const EXPECTED_OUTPUT: &str = "\
 numbers 7 True -2 3 -70000 70000 -5 5 1.5
 texts one /a/b a{sv}
 variant inside
@@ -135,7 +135,7 @@ version 1.0
 version forgotten
 version secret
 level 7
-level 8 told 8
+level 8 signaled 8
 level 9
 names three
 pair right 5

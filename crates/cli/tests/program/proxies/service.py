@@ -1,7 +1,7 @@
-"""Has what a document says: python3 service.py ADDRESS NAME PATH DOCUMENT
+"""A service with the interfaces of a document: python3 service.py ADDRESS NAME PATH DOCUMENT
 
-A method gives back what it got if that has the types of its results, and otherwise does what it is
-called. Properties are kept.
+A method returns its arguments if they have the types of its results. Otherwise its name says what it
+does. Properties keep their values.
 """
 
 import sys
@@ -37,7 +37,7 @@ def announce(interface, name):
     bus.emit_signal(None, PATH, "org.freedesktop.DBus.Properties", "PropertiesChanged", changed)
 
 
-def called(_bus, _sender, _path, interface, method, arguments, invocation):
+def handle_call(_bus, _sender, _path, interface, method, arguments, invocation):
     results = types(invocation.get_method_info().out_args)
     if method == "Refuse":
         invocation.return_dbus_error("org.example.Error.Refused", "not for you")
@@ -59,11 +59,11 @@ def called(_bus, _sender, _path, interface, method, arguments, invocation):
     invocation.return_value(None)
 
 
-def got(_bus, _sender, _path, _interface, name):
+def get_property(_bus, _sender, _path, _interface, name):
     return VALUES[name]
 
 
-def set_to(_bus, _sender, _path, interface, name, value):
+def set_property(_bus, _sender, _path, interface, name, value):
     VALUES["Version" if name == "Secret" else name] = value
     if name == "Level":
         announce(interface, name)
@@ -78,7 +78,7 @@ bus = Gio.DBusConnection.new_for_address_sync(ADDRESS, FLAGS, None, None)
 with open(DOCUMENT, encoding="utf-8") as document:
     node = Gio.DBusNodeInfo.new_for_xml(document.read())
 for interface in node.interfaces:
-    bus.register_object(PATH, interface, called, got, set_to)
+    bus.register_object(PATH, interface, handle_call, get_property, set_property)
 loop = GLib.MainLoop()
 Gio.bus_own_name_on_connection(
     bus, NAME, Gio.BusNameOwnerFlags.NONE, lambda *_: print("READY", flush=True), None

@@ -1,7 +1,7 @@
-"""Has a property and a method for each value: python3 forms.py ADDRESS NAME PATH
+"""A service with a property and a method for each value: python3 forms.py ADDRESS NAME PATH
 
-Of each value it is told the type and the text on a line of its own, with a tab between them. It has
-all of them in one interface, and in another those that busctl can show alone.
+Each line of standard input has the type and the text of a value, with a tab between them. One
+interface has all values, and another has the values that busctl can print on their own.
 """
 
 import sys
@@ -28,11 +28,11 @@ def interface(name, is_in):
     return f"<interface name='{name}'>{members}</interface>"
 
 
-def called(_bus, _sender, _path, _interface, _method, arguments, invocation):
+def handle_call(_bus, _sender, _path, _interface, _method, arguments, invocation):
     invocation.return_value(arguments)
 
 
-def got(_bus, _sender, _path, _interface, name):
+def get_property(_bus, _sender, _path, _interface, name):
     return VALUES[name]
 
 
@@ -48,7 +48,7 @@ document = (
     + "</node>"
 )
 for found in Gio.DBusNodeInfo.new_for_xml(document).interfaces:
-    bus.register_object(PATH, found, called, got, None)
+    bus.register_object(PATH, found, handle_call, get_property, None)
 loop = GLib.MainLoop()
 Gio.bus_own_name_on_connection(
     bus, NAME, Gio.BusNameOwnerFlags.NONE, lambda *_: print("READY", flush=True), None

@@ -1,11 +1,11 @@
-"""A service that a bus starts, and that comes up in a way of its own: python3 starting.py NAME WAY [OTHER]
+"""An activatable service that starts in one of several ways: python3 starting.py NAME WAY [OTHER]
 
-late    takes its name 0.8 s after it has connected
-leave   takes its name, and exits when it is called
-needs   calls the service OTHER before it takes its name, and exits with status 5 if that fails
-crash   calls the service OTHER before it takes its name, and crashes if that fails
-ignore  calls the service OTHER, goes on if that fails, and exits with status 7 then
-start   has the bus start the service OTHER before it takes its name, and goes on whatever comes of it
+late    acquires its name 0.8 s after it has connected
+leave   acquires its name, and exits when it is called
+needs   calls the service OTHER before it acquires its name, and exits with status 5 if that fails
+crash   calls the service OTHER before it acquires its name, and crashes if that fails
+ignore  calls the service OTHER, ignores an error, and then exits with status 7
+start   activates the service OTHER before it acquires its name, and ignores an error
 """
 
 import os

@@ -90,26 +90,26 @@ export type BusAnswer =
   | { readonly commands: CallCommands }
   | { readonly types: readonly ValueType[] | null };
 
-/** What an object has. */
+/** An object: its members, and the values of its properties. */
 export interface BusObject {
-  /** The objects below it, relative to its path, as it tells: checked by nothing. */
+  /** The child objects in its introspection data, relative to its path. They are not validated. */
   readonly children: readonly string[];
-  /** Its interfaces. */
+  /** The interfaces in its introspection data. */
   readonly interfaces: readonly ObjectInterface[];
-  /** Its path. */
+  /** The path of the object. */
   readonly path: string;
-  /** The name by which its service was asked. */
+  /** The bus name that the requests were sent to. */
   readonly service: string;
-  /** Nanoseconds that it took to learn this. */
+  /** Nanoseconds that the requests took. */
   readonly took_ns: number;
 }
 
-/** What came of a call that was sent. */
+/** The result of a call that was sent, with its duration. */
 export interface CallAnswer {
   readonly failed?: Failure;
   readonly returned?: { readonly descriptors: readonly Descriptor[]; readonly results: readonly TypedValue[]; readonly sender: string };
   readonly sent?: object;
-  /** Nanoseconds from the call to its answer. */
+  /** Nanoseconds from the call to its reply. */
   readonly took_ns: number;
 }
 
@@ -197,9 +197,12 @@ export interface Cost {
   readonly wake_ups: number;
 }
 
-/** A descriptor that came with a message. */
+/** A file descriptor in a message. */
 export interface Descriptor {
-  /** What it is, as the system tells: a path, `socket:[…]`, `pipe:[…]`. */
+  /**
+   * The target of its link in `/proc/self/fd`: a path, `socket:[…]` or `pipe:[…]`. Empty if the
+   * link cannot be read.
+   */
   readonly what: string;
 }
 
@@ -223,11 +226,11 @@ export interface Evidence {
   readonly first: readonly number[];
 }
 
-/** A failure as JSON. */
+/** The JSON form of an `InspectorFailure`. */
 export interface Failure {
-  /** The argument that is wrong, counted from 1. */
+  /** The number of the argument that is wrong, starting at 1. */
   readonly argument?: number;
-  /** The kind of failure, in a word. */
+  /** The kind of failure; see `InspectorFailure::kind`. */
   readonly kind: string;
   /** The text of an error reply. */
   readonly message?: string;
@@ -314,26 +317,29 @@ export type FrameHead =
   | { readonly column?: number; readonly kind: "refusal"; readonly message: string; readonly unfinished?: boolean }
   | { readonly before: number; readonly kind: "moved" };
 
-/** What a watch hears. */
+/** An event of a watch. */
 export type Heard =
   | { readonly signal: HeardSignal }
   | { readonly lost: { readonly count: number } };
 
-/** A signal that came. */
+/** A signal that arrived. */
 export interface HeardSignal {
   readonly arguments?: readonly TypedValue[];
-  /** When it was taken, in microseconds since 1970: more digits would not survive in JSON. */
+  /**
+   * When the signal was received, in microseconds since 1970. Nanoseconds would exceed the
+   * precision of numbers in JavaScript.
+   */
   readonly at_us: number;
-  /** The descriptors that came along, in the order of their places. They are closed again. */
+  /** The file descriptors of the signal, in order of their indexes. They are already closed. */
   readonly descriptors?: readonly Descriptor[];
   readonly failure?: Failure;
-  /** The interface. */
+  /** The interface of the signal. */
   readonly interface: string;
-  /** The signal. */
+  /** The name of the signal. */
   readonly member: string;
-  /** The object. */
+  /** The path of the object. */
   readonly path: string;
-  /** The unique name of its sender. */
+  /** The unique name of the sender. */
   readonly sender: string;
 }
 
@@ -478,24 +484,24 @@ export interface Milestone {
   readonly what: string;
 }
 
-/** A name on a bus: of a connection, of a service, or of one that can be started. */
+/** A name on a bus: a unique name, a well-known name with an owner, or an activatable name. */
 export interface Name {
-  /** Why the owner, or who it is, is not known. */
+  /** Why the owner or its process is unknown. */
   readonly failure?: Failure;
-  /** Whether the bus can start a service that will own it. */
+  /** True if the bus can start a service that owns the name. */
   readonly is_activatable: boolean;
-  /** The name. */
+  /** The unique or well-known name. */
   readonly name: string;
   /**
-   * The connection that has it, by its unique name; of a unique name itself. `None` if it can
-   * only be started, and for the bus, which has no connection.
+   * The unique name of the owner; a unique name owns itself. `None` for an activatable name
+   * without an owner, and for the bus, which has no connection.
    */
   readonly owner?: string;
-  /** Who that is. */
+  /** The process of the owner. */
   readonly who?: NameOwner;
 }
 
-/** A program with a connection. */
+/** The process that owns a name. */
 export interface NameOwner {
   /** The control group of the process. */
   readonly cgroup?: string;
@@ -505,9 +511,9 @@ export interface NameOwner {
   readonly command?: readonly string[];
   /** The path of its executable. */
   readonly exe?: string;
-  /** The numbers of the groups it is in. */
+  /** The group IDs of the process. */
   readonly groups?: readonly number[];
-  /** Its label in the security module of the kernel. */
+  /** The label of the process in the Linux security module. */
   readonly label?: string;
   /** The process ID of the process. */
   readonly pid?: number;
@@ -517,7 +523,7 @@ export interface NameOwner {
   readonly uid?: number;
   /** The systemd unit of the process. */
   readonly unit?: string;
-  /** The name of the user it runs as. */
+  /** The name of the user that the process runs as. */
   readonly user?: string;
 }
 
@@ -531,23 +537,23 @@ export interface NamedPeer {
   readonly peer: number | null;
 }
 
-/** An interface of an object. */
+/** An interface of an object, with property values. */
 export interface ObjectInterface {
-  /** What is said of it besides. */
+  /** The annotations of the interface. */
   readonly annotations: readonly Annotation[];
-  /** What it is for, in words for people. */
+  /** The documentation of the interface, from its introspection data. */
   readonly documentation?: string;
-  /** Why GetAll had no values. Each property without one was asked for by itself. */
+  /** Why `GetAll` failed. In this case, each property was read on its own. */
   readonly failure?: Failure;
-  /** What can be called. */
+  /** The methods of the interface. */
   readonly methods: readonly Method[];
-  /** Its name. */
+  /** The name of the interface. */
   readonly name: string;
-  /** What can be read or set, with values. */
+  /** The properties of the interface, with their values. */
   readonly properties: readonly ObjectProperty[];
-  /** What it emits. */
+  /** The signals of the interface. */
   readonly signals: readonly Signal[];
-  /** Properties that have a value, and of which the object does not tell. */
+  /** Properties that `GetAll` returned but the introspection data lacks. */
   readonly undescribed?: { readonly [key: string]: TypedValue };
 }
 
@@ -853,15 +859,15 @@ export interface TimelineAnswer {
   readonly start_ups: readonly StartUp[];
 }
 
-/** The objects of a service, as far as they tell of each other. */
+/** The objects of a service, from the introspection data of each parent. */
 export interface Tree {
-  /** Objects that are not among them, as there are too many. */
+  /** The number of objects that were omitted because of the limit on nodes. */
   readonly left_out: number;
-  /** The objects, each before those below it, which follow in the order of their names. */
+  /** The objects. Each comes before its children, which are sorted by name. */
   readonly nodes: readonly TreeNode[];
-  /** The service. */
+  /** The bus name of the service. */
   readonly service: string;
-  /** Nanoseconds that it took. */
+  /** Nanoseconds that the requests took. */
   readonly took_ns: number;
 }
 
@@ -869,7 +875,10 @@ export interface Tree {
 export interface TreeNode {
   readonly failure?: Failure;
   readonly interfaces?: readonly string[];
-  /** Its path. If it failed by `InspectorFailure::Name` it is what its parent tells, and no path. */
+  /**
+   * The path of the object. If the failure is an `InspectorFailure::Name`, this is an invalid
+   * path from the introspection data of its parent.
+   */
   readonly path: string;
 }
 
@@ -940,7 +949,7 @@ export interface WithoutAnswer {
   readonly time: number | null;
 }
 
-/** Whether the user may be asked to allow what he may not. */
+/** Controls whether a service may ask the user to authorize a call, for example through polkit. */
 export type Authorization = "silent" | "interactive";
 
 /** A request of the page to the bus. */
@@ -957,46 +966,46 @@ export type BusRequest =
   | { readonly call: Call; readonly do: "commands" }
   | { readonly do: "types"; readonly signature: string };
 
-/** A method to be called. */
+/** A method call with its arguments in JSON. */
 export interface Call {
-  /** The arguments (`json`(crate::json)). */
+  /** The arguments in JSON (`json`(crate::json)). */
   readonly arguments?: readonly Json[] | undefined;
-  /** The interface of the method. Without one the object chooses. */
+  /** The interface of the method. Without one, the object chooses the interface. */
   readonly interface?: string | null | undefined;
-  /** The method. */
+  /** The name of the method. */
   readonly method: string;
-  /** Which object. */
+  /** The path of the object. */
   readonly path: string;
-  /** Who is called: a name on the bus. */
+  /** The bus name of the service. */
   readonly service: string;
-  /** The types of the arguments. Without them the object is asked first. */
+  /** The signature of the arguments. Without it, the object is introspected first. */
   readonly signature?: string | null | undefined;
 }
 
 /** A file format in which messages can be saved. */
 export type FileFormat = "pcapng" | "pcap";
 
-/** How something is called. */
+/** How a method is method: its timeout and its message flags. */
 export interface Manner {
-  /** Whether somebody may be asked for a password. */
+  /** Controls whether the service may ask the user for authorization. */
   readonly authorization?: Authorization | undefined;
-  /** Whether there is an answer. */
+  /** Controls whether the caller waits for a reply. */
   readonly reply?: Reply | undefined;
-  /** Whether the service may be started. */
+  /** Controls whether the bus may start the service. */
   readonly starting?: Starting | undefined;
-  /** Milliseconds that are waited for the answer. */
+  /** The timeout for the reply, in milliseconds. */
   readonly timeout_ms?: number | undefined;
 }
 
-/** Which property of whom. */
+/** A property of an object. */
 export interface PropertyName {
-  /** The interface. */
+  /** The interface of the property. */
   readonly interface: string;
-  /** The object. */
+  /** The path of the object. */
   readonly path: string;
-  /** The property. */
+  /** The name of the property. */
   readonly property: string;
-  /** The service: a name on the bus. */
+  /** The bus name of the service. */
   readonly service: string;
 }
 
@@ -1015,7 +1024,7 @@ export type Question =
   | { readonly ask: "switches"; readonly finest?: number | undefined; readonly from?: number | null | undefined; readonly until?: number | null | undefined }
   | { readonly after: readonly number[]; readonly ask: "compare"; readonly before: readonly number[]; readonly from?: number | null | undefined; readonly hidden?: readonly number[] | undefined; readonly query?: string | undefined; readonly until?: number | null | undefined };
 
-/** Whether a call is answered. */
+/** Controls whether a call expects a reply. */
 export type Reply = "expected" | "unwanted";
 
 /**
@@ -1036,7 +1045,7 @@ export interface Selection {
   readonly until?: number | null | undefined;
 }
 
-/** Whether a service is started that does not run yet. */
+/** Controls whether the bus may start a service that does not run. */
 export type Starting = "never" | "allowed";
 
 /** The types that the page receives and validates. */

@@ -11,7 +11,7 @@ import { timingOf } from "./timing";
 test.each<[string, number | undefined]>([
   ['argument 2 must be a string (s), but is 3; example: "text"', 2],
   ["org.a.Error: argument 2 must be another", undefined],
-  ["no answer came within 25s", undefined],
+  ["no reply within 25s", undefined],
 ])("%s concerns argument %s", (sentence, argument) => {
   expect(new BusFailure(sentence).argument).toBe(argument);
 });

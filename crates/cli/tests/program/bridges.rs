@@ -1,4 +1,4 @@
-//! Buses of other machines and users, by bridges that are started there.
+//! Tests of buses on other machines and of other users, which are reached through bridge programs.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -8,15 +8,15 @@ use rustix::process::Signal;
 
 use crate::support::{ProgramFolder, SpawnedProgram, text};
 
-/// A program by this name in the folder `bin` of a folder.
+/// Writes a shell script into the folder `bin`.
 fn write_program(folder: &ProgramFolder, name: &str, script: &str) {
     let path = folder.join("bin").join(name);
-    fs::write(&path, format!("#!/bin/sh\n{script}")).expect("the folder is ours");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("the file is ours");
+    fs::write(&path, format!("#!/bin/sh\n{script}")).expect("a writable folder");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a writable file");
 }
 
 #[test]
-fn a_bridge_passes_on_what_is_said() {
+fn buses_on_hosts_and_of_users_are_reached_through_bridges() {
     let bridge = Path::new("/usr/bin/systemd-stdio-bridge");
     assert!(bridge.exists(), "install systemd");
     let folder = ProgramFolder::new();
@@ -27,7 +27,7 @@ fn a_bridge_passes_on_what_is_said() {
     );
     let address = bus.line();
     let _bin = folder.inside("bin");
-    // The other machine and the other user are this one: what comes before the bridge is kept.
+    // The scripts store their arguments, and start the bridge on this machine as this user.
     let script = "echo \"$0 $*\" >> \"$WORDS\"\nwhile [ \"${1-}\" != systemd-stdio-bridge ]\ndo shift\ndone\nexec \"$@\"\n";
     write_program(&folder, "ssh", script);
     write_program(&folder, "setpriv", script);
@@ -38,12 +38,12 @@ fn a_bridge_passes_on_what_is_said() {
     for choice in [["--host", "me@example.org:2222"], ["--uid", "4294967294"]] {
         let mut status = folder.diligence();
         let status = status.env("PATH", &path).env("WORDS", &words);
-        let told =
+        let output =
             status.args(["status", "--bus"]).args(choice).output().expect("the program exists");
-        assert!(told.status.success(), "{choice:?}: {}", text(&told.stderr));
-        assert!(text(&told.stdout).contains(&format!("process {}", bus.id())), "{choice:?}");
+        assert!(output.status.success(), "{choice:?}: {}", text(&output.stderr));
+        assert!(text(&output.stdout).contains(&format!("process {}", bus.id())), "{choice:?}");
     }
-    let words = fs::read_to_string(words).expect("they were called");
+    let words = fs::read_to_string(words).expect("the scripts wrote their arguments");
     let words: Vec<_> = words.lines().map(|line| line.split_once(' ').expect("a name").1).collect();
     let user = "--reuid=4294967294 --regid=4294967294 --clear-groups -- systemd-stdio-bridge \
                 --bus-path=unix:path=/run/user/4294967294/bus";
@@ -52,7 +52,7 @@ fn a_bridge_passes_on_what_is_said() {
 }
 
 #[test]
-fn nobody_is_there() {
+fn unknown_machines_and_users_are_rejected() {
     let folder = ProgramFolder::new();
     for (choice, expected) in [
         (["--machine", "nowhere"], "no machine \"nowhere\" runs here"),
@@ -62,8 +62,9 @@ fn nobody_is_there() {
         let mut status = folder.diligence();
         let [option, value] = choice;
         let choice = format!("{option}={value}");
-        let told = status.args(["status", "--bus", &choice]).output().expect("the program exists");
-        assert_eq!(told.status.code(), Some(2), "{choice}");
-        assert!(text(&told.stderr).contains(expected), "{choice}: {}", text(&told.stderr));
+        let output =
+            status.args(["status", "--bus", &choice]).output().expect("the program exists");
+        assert_eq!(output.status.code(), Some(2), "{choice}");
+        assert!(text(&output.stderr).contains(expected), "{choice}: {}", text(&output.stderr));
     }
 }
