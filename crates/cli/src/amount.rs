@@ -1,16 +1,16 @@
-//! Amounts on the command line: bytes and times, of which some are meant.
+//! Parsers of byte counts and durations on the command line.
 
 use std::time::Duration;
 
 use capture::text::amount::{AmountError, Scale};
 
-/// Reads an amount of bytes: `4096`, `64KiB`, `1.5M`; see [`Scale::BYTES`].
+/// Parses a number of bytes: `4096`, `64KiB`, `1.5M`; see [`Scale::BYTES`].
 pub(crate) fn bytes(text: &str) -> Result<u64, OutOfPlace> {
     let bytes = Scale::BYTES.read(text)?;
     if bytes == 0 { Err(OutOfPlace::Nothing) } else { Ok(bytes) }
 }
 
-/// Reads the size of a recording.
+/// Parses the maximum size of a recording in bytes.
 pub(crate) fn recording_size(text: &str) -> Result<u64, OutOfPlace> {
     match bytes(text)? {
         ..RECORDING_MIN => Err(OutOfPlace::TooSmall),
@@ -18,7 +18,7 @@ pub(crate) fn recording_size(text: &str) -> Result<u64, OutOfPlace> {
     }
 }
 
-/// Reads a time: `30`, `1.5s`, `500ms`, `10min`, `2h`.
+/// Parses a duration: `30`, `1.5s`, `500ms`, `10min`, `2h`.
 pub(crate) fn time(text: &str) -> Result<Duration, OutOfPlace> {
     match Duration::from_nanos(Scale::SECONDS.read(text)?) {
         Duration::ZERO => Err(OutOfPlace::Nothing),
@@ -27,7 +27,7 @@ pub(crate) fn time(text: &str) -> Result<Duration, OutOfPlace> {
     }
 }
 
-/// Reads a time that can be 0, which stands for what is usual.
+/// Parses a duration that may be 0, for options in which 0 has a special meaning.
 pub(crate) fn time_or_none(text: &str) -> Result<Duration, OutOfPlace> {
     match time(text) {
         Err(OutOfPlace::Nothing) => Ok(Duration::ZERO),
@@ -46,11 +46,11 @@ pub(crate) enum OutOfPlace {
     TooSmall,
 }
 
-/// Bytes for the beginning of a file, which describes the bus and the recorder, one small message with its
-/// sender, and how the recording ended.
+/// The minimum size of a recording in bytes: the header, which describes the bus and the recorder,
+/// one small message with its sender, and the record that says why the recording ended.
 const RECORDING_MIN: u64 = 4 << 10;
 
-/// Longer than anybody waits, and short enough to be reckoned with.
+/// The maximum duration: 100 years, so that it can be added to a time without an overflow.
 const TIME_MAX: Duration = Duration::from_secs(100 * 365 * 86_400);
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What the commands that look at a bus have in common: how they ask, and why they cannot.
+//! Connections, timeouts and errors that are shared by the commands that inspect a bus.
 
 use std::time::Duration;
 
@@ -9,23 +9,23 @@ use inspector::{Inspector, InspectorFailure, InspectorPatience, Name};
 use crate::bus_choice::{BusChoice, Unreachable};
 use crate::exit::ExitError;
 
-/// Connects to the bus that was chosen. Each answer is waited for so long.
+/// Connects to the chosen bus, with this timeout for each reply.
 pub(crate) fn inspector(choice: &BusChoice, timeout: Duration) -> Result<Inspector, LookError> {
     Ok(choice.inspector(patience(timeout))?)
 }
 
-/// How long is waited if an answer is waited for so long.
+/// Derives all timeouts of the inspector from the timeout for one reply.
 pub(crate) const fn patience(timeout: Duration) -> InspectorPatience {
     InspectorPatience { answer: timeout, whole: timeout.saturating_mul(WHOLE_FACTOR) }
 }
 
-/// The names of a bus.
+/// Returns all names on the bus.
 pub(crate) fn names(inspector: &Inspector, choice: &BusChoice) -> Result<Vec<Name>, LookError> {
     let failed = |failure| LookError::Bus { choice: choice.to_string(), failure };
     inspector.names().map_err(failed)
 }
 
-/// That a name is not on the bus, with the names that may have been meant.
+/// Returns the error for a name that is not on the bus, with similar names as suggestions.
 pub(crate) fn no_such_name(inspector: &Inspector, choice: &BusChoice, name: &str) -> LookError {
     let known = inspector.names().unwrap_or_default();
     let known = known.iter().map(|known| known.name.as_str());
@@ -36,12 +36,12 @@ pub(crate) fn no_such_name(inspector: &Inspector, choice: &BusChoice, name: &str
     }
 }
 
-/// Whether a failure says that nobody has the name and nobody can be started for it.
+/// Returns true if a request failed because the name has no owner and is not activatable.
 pub(crate) fn is_nobody(failure: &InspectorFailure) -> bool {
     failure.error_name().is_some_and(|name| NOBODY.contains(&name))
 }
 
-/// Why a command could not inspect a bus.
+/// An error of a command that inspects a bus.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LookError {
     #[error(transparent)]
@@ -74,7 +74,7 @@ pub(crate) enum LookError {
 
 impl ExitError for LookError {}
 
-/// All answers together may take so many times as long as one.
+/// The timeout for all replies together, as a multiple of the timeout for one.
 const WHOLE_FACTOR: u32 = 3;
 
 const NOBODY: [&str; 2] =

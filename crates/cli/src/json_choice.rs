@@ -1,4 +1,4 @@
-//! `--json` and `-j` with the forms of busctl, and a lossless form.
+//! `--json` and `-j` with the layouts of busctl, and a lossless layout.
 
 use std::io::{IsTerminal as _, stdout};
 
@@ -36,19 +36,19 @@ enum JsonWord {
     Auto,
 }
 
-/// The form of JSON output.
+/// The layout of JSON output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum JsonLayout {
     /// One line, with values like busctl's.
     Line,
-    /// The same on several lines.
+    /// Several lines, with values like busctl's.
     Lines,
     /// One line, with values in the lossless form.
     Lossless,
 }
 
 impl JsonChoice {
-    /// The selected form; `None` if JSON is not selected.
+    /// The selected layout; `None` if JSON is not selected.
     pub(crate) fn layout(self) -> Option<JsonLayout> {
         match self.json.or(self.j.then_some(JsonWord::Auto))? {
             JsonWord::Off => None,
@@ -59,8 +59,8 @@ impl JsonChoice {
         }
     }
 
-    /// The JSON of a value with only one form, with a newline at the end; `None` if JSON is not
-    /// selected.
+    /// Formats a value that has the same JSON in all layouts, with a newline at the end; `None` if
+    /// JSON is not selected.
     pub(crate) fn text(self, value: &impl Serialize) -> Option<String> {
         let layout = self.layout()?;
         // All keys are strings, so this cannot fail.

@@ -1,8 +1,8 @@
-//! The program `diligence`: the instruments to see what happens on a D-Bus message bus.
+//! The program `diligence`: instruments that show what happens on a D-Bus message bus.
 //!
-//! The bus is a program of its own, `diligence-bus`, which `bus`, `up` and `run` execute.
+//! The bus is a separate program, `diligence-bus`, which `bus`, `up` and `run` execute.
 
-// The examples of the client library, which `demo` runs, call the library by its own name.
+// The examples of the client library, which `demo` runs, import the library by its published name.
 extern crate client as diligence_client;
 
 mod amount;

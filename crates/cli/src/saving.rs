@@ -1,4 +1,4 @@
-//! Saving messages of a recording as a file, for `export` and `show`.
+//! Saving selected messages of a recording as a file, for `export` and `show`.
 
 use std::io;
 
@@ -10,8 +10,8 @@ use capture::text::units::counted;
 
 use crate::output::{DocumentOutput, complain};
 
-/// Writes the messages that a query selects, and says on standard error what is in the file besides, and
-/// what is not.
+/// Writes the messages that a query selects, and returns their number. Notes on standard error say
+/// which other messages the file contains, and what the format cannot hold.
 pub(crate) fn save_matching(
     capture: &Capture,
     query: &Query,
@@ -19,7 +19,7 @@ pub(crate) fn save_matching(
     out: &mut DocumentOutput,
 ) -> io::Result<u64> {
     let chosen = match (format, query.expression()) {
-        // The messages of the recorder are known as such in this format alone.
+        // Only pcapng marks the messages of the recorder, so other formats leave them out.
         (FileFormat::Pcapng, None) => MessageSelection::all(capture),
         _ => {
             let mut matcher = query.matcher();

@@ -1,7 +1,7 @@
-//! Addresses of buses that are not ours: of other machines, containers and users.
+//! Addresses of buses of other machines, containers and users.
 //!
-//! Where the bus asks who we are, somebody has to be who it expects: a bridge that is started there, or
-//! as that user, passes on what is said.
+//! A bus authenticates the user of the connecting process. So a bridge is started on the other
+//! machine, or as the other user, and it relays the messages.
 
 use std::fs;
 use std::os::fd::IntoRawFd;
@@ -12,7 +12,7 @@ use sys::privileges::effective_user;
 use sys::users::UserAccount;
 use wire::address::{Address, Transport, UnixTransport};
 
-/// The system bus of another machine, by ssh(1): `[USER@]HOST[:PORT]`.
+/// The address of the system bus of another machine, through ssh(1): `[USER@]HOST[:PORT]`.
 pub(super) fn of_host(host: &str) -> Result<String, String> {
     let (name, port) = match host.rsplit_once(':') {
         Some((name, port)) if !name.contains(':') => (name, Some(port)),
@@ -31,7 +31,8 @@ pub(super) fn of_host(host: &str) -> Result<String, String> {
     Ok(program(words))
 }
 
-/// The system bus of a container that systemd-machined knows, or of this machine: `.host`.
+/// The address of the system bus of a container registered with systemd-machined, or with `.host`,
+/// of this machine.
 pub(super) fn of_machine(name: &str) -> Result<String, String> {
     of_machine_in(Path::new(MACHINES), name)
 }
@@ -46,16 +47,18 @@ fn of_machine_in(machines: &Path, name: &str) -> Result<String, String> {
     let leader = leader.and_then(|pid| pid.parse::<u32>().ok());
     let leader = leader.ok_or_else(|| format!("machine {name:?} has no process"))?;
     let root = PathBuf::from(format!("/proc/{leader}/root"));
-    // A link that the container made must not lead to the bus of this machine.
+    // The container controls its own symbolic links, so they must not lead to the bus of this
+    // machine.
     let found = find_in_root(&root, Path::new(SYSTEM_BUS))
         .map_err(|error| format!("cannot find the system bus of machine {name:?}: {error}"))?;
     let address = socket(&path_of_descriptor(&found).display().to_string());
-    // Open as long as this program runs, since it may connect at any time.
+    // The descriptor stays open until this program ends, because a connection can be made at any
+    // time.
     let _ = found.into_raw_fd();
     Ok(address)
 }
 
-/// The bus of the session of another user, by number or name.
+/// The address of the session bus of another user, given by number or name.
 pub(super) fn of_user(user: &str) -> Result<String, String> {
     let uid = match user.parse::<u32>() {
         Ok(uid) => uid,
@@ -68,18 +71,18 @@ pub(super) fn of_user(user: &str) -> Result<String, String> {
     if uid == effective_user() {
         return Ok(bus);
     }
-    // A bus asks for the user; what group it is it does not look at.
+    // A session bus checks the user but not the group, so both get the same number.
     let (user, group) = (format!("--reuid={uid}"), format!("--regid={uid}"));
     let path = format!("--bus-path={bus}");
     Ok(program(["setpriv", &user, &group, "--clear-groups", "--", BRIDGE, &path]))
 }
 
-/// The socket at this path.
+/// The address of the socket at this path.
 fn socket(path: &str) -> String {
     address(Transport::Unix(UnixTransport::Path(path.into())))
 }
 
-/// The standard input and output of this program.
+/// The address that starts this program and connects to its standard input and output.
 fn program<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
     let argv: Vec<Vec<u8>> = words.into_iter().map(Into::into).collect();
     let path = argv.first().cloned().unwrap_or_default();
@@ -90,7 +93,7 @@ fn address(transport: Transport) -> String {
     Address { transport, guid: None, ignored: Vec::new() }.to_string()
 }
 
-/// Passes on what is said to the bus where it runs.
+/// The program that relays messages between its standard input and output and the bus.
 const BRIDGE: &str = "systemd-stdio-bridge";
 
 const SYSTEM_BUS: &str = "/run/dbus/system_bus_socket";
@@ -139,10 +142,11 @@ mod tests {
         fs::remove_dir_all(&machines).expect("the folder is ours");
     }
 
-    /// The variable that makes a copy of this program a process in a container: its root directory.
+    /// The environment variable that turns a copy of this test program into a process in a
+    /// container. Its value is the root directory of the container.
     const ROOT: &str = "DILIGENCE_CONTAINER_ROOT";
 
-    /// Not a test, but what that copy does.
+    /// Not a test of its own: the code that runs in the copy.
     #[test]
     fn the_process_in_a_container() {
         if let Some(root) = std::env::var_os(ROOT) {
@@ -153,7 +157,7 @@ mod tests {
         }
     }
 
-    /// The container has made a link where its bus should be, with an absolute path.
+    /// The socket of the container's bus is a link with an absolute path, which the container made.
     #[test]
     fn a_link_in_a_container_does_not_lead_to_the_bus_of_this_machine() {
         if effective_user() != 0 {
@@ -166,7 +170,8 @@ mod tests {
         fs::create_dir_all(root.join("run/dbus")).expect("the temporary folder is writable");
         fs::create_dir_all(root.join(folder.strip_prefix("/").expect("it is absolute")))
             .expect("the folder is ours");
-        // At the same path, one socket is of this machine and one is of the container.
+        // The same path is a socket of this machine outside the root directory and of the container
+        // inside.
         let path = folder.join("socket");
         let inside = root.join(path.strip_prefix("/").expect("it is absolute"));
         let [outer, inner] =
@@ -195,7 +200,7 @@ mod tests {
         assert!(inner.accept().is_ok(), "the container's socket");
         assert!(outer.accept().is_err(), "the socket of this machine");
         drop(process.stdin.take());
-        // It fails if nobody reads what it prints.
+        // The process fails if its output is not read.
         output.read_to_string(&mut String::new()).expect("it prints text");
         assert!(process.wait().expect("it was started").success());
         fs::remove_dir_all(&folder).expect("the folder is ours");

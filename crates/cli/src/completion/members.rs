@@ -1,4 +1,4 @@
-//! Interfaces and members of objects, and the arguments of these.
+//! Completions for interfaces, members and arguments of objects.
 
 use std::collections::BTreeMap;
 
@@ -12,14 +12,14 @@ use super::names::running;
 use super::offers::{Offer, Offers};
 use crate::poke::member::{form, is_standard, listed, split};
 
-/// The interfaces of an object.
+/// Returns the interfaces of an object.
 pub(super) fn interfaces(inspector: &Inspector, object: &CompletedObject) -> Vec<Offer> {
     let told = told(inspector, object);
     let names = told.iter().map(|interface| interface.name.as_str());
     names.map(|name| Offer::whole(name, "")).collect()
 }
 
-/// What can come behind `words`, which stand behind the object.
+/// Returns the completions after `words`, which follow the object on the command line.
 pub(super) fn offers(
     inspector: &Inspector,
     object: &CompletedObject,
@@ -50,7 +50,7 @@ pub(super) fn offers(
     }
 }
 
-/// An interface or a member, in as many ways as it can be written.
+/// Returns interfaces and members, in each accepted spelling.
 fn first_words(
     told: &[Interface],
     kind: CompletedMemberKind,
@@ -75,8 +75,8 @@ fn first_words(
     offers
 }
 
-/// Members that can stand without their interface, since no other has one of the name. What every
-/// object has is for who begins to write it.
+/// Returns members that are unique without their interface. Members of standard interfaces are
+/// offered only after their first letter is typed.
 fn alone(
     told: &[Interface],
     kind: CompletedMemberKind,
@@ -89,7 +89,7 @@ fn alone(
     members(told, kind).filter(move |one| counts[one.name] == 1).filter(is_wanted).map(bare)
 }
 
-/// Arguments of which something is known.
+/// Returns the completions of an argument: the values of a boolean; otherwise empty.
 fn arguments(member: &CompletedMember<'_>, before: &[String]) -> Vec<Offer> {
     let types = member.arguments();
     let signature: String = types.iter().map(|(types, _)| *types).collect();
@@ -103,7 +103,7 @@ fn arguments(member: &CompletedMember<'_>, before: &[String]) -> Vec<Offer> {
     }
 }
 
-/// A member of an interface.
+/// A member of an interface of the completed object.
 struct CompletedMember<'t> {
     interface: &'t Interface,
     name: &'t str,
@@ -111,8 +111,8 @@ struct CompletedMember<'t> {
     kind: CompletedMemberKind,
 }
 
-/// Those of all interfaces whose names are names: what an object tells is checked by nobody else, and
-/// goes to a shell.
+/// Returns the members of all interfaces. Names that are not valid are left out, because
+/// introspection data is not trusted and the names are passed to a shell.
 fn members(
     told: &[Interface],
     kind: CompletedMemberKind,
@@ -156,7 +156,7 @@ impl CompletedMember<'_> {
         }
     }
 
-    /// The types of what it takes, and what that is called.
+    /// The types and names of its arguments.
     fn arguments(&self) -> Vec<(&str, &str)> {
         let arguments = match self.kind {
             CompletedMemberKind::Method => &self.interface.methods[self.place].arguments,
@@ -175,7 +175,8 @@ fn bare(member: CompletedMember<'_>) -> Offer {
     Offer::whole(member.name, member.about())
 }
 
-/// What an object has; where no service is told, what those of all that run have at its path.
+/// Introspects an object and returns its interfaces. Without a service, returns the interfaces that
+/// all running services have at the path.
 fn told(inspector: &Inspector, object: &CompletedObject) -> Vec<Interface> {
     let services = match &object.service {
         Some(service) => vec![service.clone()],

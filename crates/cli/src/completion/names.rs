@@ -1,4 +1,4 @@
-//! Names on a bus.
+//! Completions for names on a bus.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,8 @@ use wire::names::BusName;
 use super::meaning::OfferedNames;
 use super::offers::Offer;
 
-/// The names that can be meant. Those of connections are for who begins to write one.
+/// Returns the names to offer. Unique names are offered only if the written part begins with a
+/// colon.
 pub(super) fn offers(inspector: &Inspector, which: OfferedNames, written: &str) -> Vec<Offer> {
     let is_unique = written.starts_with(':');
     let own = inspector.connection().unique_name();
@@ -21,7 +22,7 @@ pub(super) fn offers(inspector: &Inspector, which: OfferedNames, written: &str) 
     names.map(|name| Offer::whole(name.name.as_str(), about(&name))).collect()
 }
 
-/// Services that run, each by one name, but for the bus itself.
+/// Returns running services except the bus, each with one of its names.
 pub(super) fn running(inspector: &Inspector) -> Vec<String> {
     let mut owners = HashSet::new();
     let names = inspector.names().unwrap_or_default().into_iter();
@@ -44,8 +45,8 @@ fn about(name: &Name) -> String {
     }
 }
 
-/// The bus says of itself that it can be started.
+/// The name of the bus, which is listed as activatable.
 const BUS: &str = "org.freedesktop.DBus";
 
-/// Services that are asked where any of them may be meant.
+/// The maximum number of services that are asked if the service is not known.
 const SERVICES_MAX: usize = 64;

@@ -1,4 +1,4 @@
-//! Paths of objects, a step at a time.
+//! Completions for object paths, one level at a time.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -11,8 +11,8 @@ use super::names::running;
 use super::offers::Offer;
 use crate::poke::member::is_standard;
 
-/// The objects of a service, or of any that runs, that are next below what is written. Where there is
-/// only one way it is followed, until then.
+/// Returns the objects of a service, or of all running services, one level below the written path.
+/// A level with only one child is followed further down, until the given time.
 pub(super) fn offers(
     inspector: &Inspector,
     service: Option<&str>,
@@ -37,22 +37,22 @@ pub(super) fn offers(
     nodes.offers()
 }
 
-/// Objects by path.
+/// Objects by their paths.
 #[derive(Default)]
 struct Nodes(BTreeMap<String, PathNode>);
 
-/// What is known of an object.
+/// The known facts about an object.
 #[derive(Default)]
 struct PathNode {
-    /// Its interfaces, without those that every object has.
+    /// Its interfaces without the standard ones.
     interfaces: Vec<String>,
-    /// Whether there are others below it.
+    /// True if the object has children.
     is_inner: bool,
 }
 
 impl Nodes {
-    /// Looks for those that begin as written: the root, and those below `parent`, which has no slash
-    /// at its end. Services that tell nothing are left out from now on.
+    /// Adds objects whose paths begin with `written`: the root and the children of `parent`, which
+    /// has no trailing slash. Services whose introspection fails are removed from `services`.
     fn look(
         &mut self,
         inspector: &Inspector,
@@ -91,7 +91,7 @@ impl Nodes {
         services.extend(told.into_iter().map(|(service, _)| service));
     }
 
-    /// The root is there by itself only if it has something, or is all that there is.
+    /// Adds the root if it has interfaces of its own or if the service has no other objects.
     fn learn_of_root(&mut self, told: &Introspection) {
         let has_something = told.interfaces.iter().any(|one| !is_standard(&one.name));
         if has_something || told.children.is_empty() {
@@ -106,7 +106,7 @@ impl Nodes {
         node.interfaces.extend(own.map(|interface| interface.name.clone()));
     }
 
-    /// The only object, if there is nothing but others below it.
+    /// The only object, if it has children and no interfaces of its own.
     fn only_way(&self) -> Option<String> {
         let mut nodes = self.0.iter();
         let (path, node) = nodes.next()?;
@@ -128,5 +128,5 @@ impl Nodes {
     }
 }
 
-/// Objects of which it is asked what they are; what is not known is offered as it is.
+/// The maximum number of objects that are introspected. The rest is offered without a description.
 const OBJECTS_MAX: usize = 512;

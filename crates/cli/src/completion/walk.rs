@@ -1,42 +1,44 @@
-//! Which command a line is for, what is given to it already, and what comes next.
+//! Parsing of the words before the cursor: the command, its arguments, and the kind of the next
+//! word.
 
 use clap::{Arg, Command};
 
-/// What stands in front of a word.
+/// The state of a command line at the cursor.
 #[derive(Debug)]
 pub(super) struct LinePosition<'a> {
-    /// The command.
+    /// The command that the line names, at first the program itself.
     pub command: &'a Command,
-    /// Options with their values, the last one last.
+    /// Options with their values, in the order of the line.
     pub given: Vec<(&'a Arg, Option<&'a str>)>,
-    /// The words that are no options.
+    /// The positional arguments before the cursor.
     pub words: Vec<&'a str>,
-    /// What comes next.
+    /// The kind of the word at the cursor.
     pub next: NextWord<'a>,
 }
 
-/// What a word is.
+/// The kinds of a word.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum NextWord<'a> {
-    /// The value of this positional argument, if there can be one more, or the name of a command.
+    /// The value of this positional argument, or a subcommand; `None` if the command takes no
+    /// further arguments.
     Word { argument: Option<&'a Arg> },
-    /// An option.
+    /// The name of an option.
     Option,
-    /// The value of an option, of which so much is written.
+    /// The value of an option, with the part that is already written.
     Value { argument: &'a Arg, written: &'a str },
-    /// A word of another program's command line, which begins at the word of this number.
+    /// A word in the command line of another program, which begins at the word with this index.
     Foreign { from: usize },
 }
 
 impl<'a> LinePosition<'a> {
-    /// The value of an option that was given.
+    /// The last value of an option, if it was given.
     pub(super) fn value(&self, id: &str) -> Option<&'a str> {
         let given = self.given.iter().rev().find(|(argument, _)| argument.get_id() == id);
         given.and_then(|(_, value)| *value)
     }
 }
 
-/// Reads words as clap will. What it will refuse is passed over.
+/// Reads words in the same way as clap, and skips words that clap would reject.
 pub(super) fn walk<'a>(
     root: &'a Command,
     before: &'a [String],
@@ -58,15 +60,15 @@ struct LineWalk<'a> {
     reading: WordReading<'a>,
 }
 
-/// What the next word can be.
+/// The state of the parser before the next word.
 #[derive(Clone, Copy)]
 enum WordReading<'a> {
     Anything,
-    /// The value of this option.
+    /// The next word is the value of this option.
     Value(&'a Arg),
-    /// No option: there was `--`.
+    /// The next word is positional even if it begins with a hyphen, because `--` was given.
     Words,
-    /// Another program's.
+    /// The rest of the line belongs to another program.
     Foreign {
         from: usize,
     },
@@ -114,7 +116,8 @@ impl<'a> LineWalk<'a> {
             }
             return;
         }
-        // Letters that take no value may stand together; behind one that does is its value.
+        // Short options without values can be combined. The rest of the word after one that takes a
+        // value is this value.
         let letters = &word[1..];
         for (place, letter) in letters.char_indices() {
             let Some(argument) = short_option(self.command, letter) else { return };
@@ -159,7 +162,7 @@ impl<'a> LineWalk<'a> {
         }
     }
 
-    /// The positional argument that the next word belongs to.
+    /// The positional argument to which the next word belongs.
     fn positional(&self) -> Option<&'a Arg> {
         let mut left = self.words.len();
         let mut arguments = self.command.get_positionals().filter(|one| !one.is_last_set());
@@ -172,7 +175,7 @@ impl<'a> LineWalk<'a> {
     }
 }
 
-/// A hyphen alone is a word, and so is a number below zero.
+/// Returns true if a word is an option. A single hyphen and a negative number are not.
 fn is_option(word: &str) -> bool {
     word.len() > 1 && word.starts_with('-') && word.parse::<f64>().is_err()
 }

@@ -1,5 +1,5 @@
-//! A command of the user's that we run: it gets our streams and our terminal, and the signals that
-//! are meant for it.
+//! A command that the user gave on the command line. It inherits the standard streams and the
+//! terminal, and signals to this program are forwarded to it.
 
 mod terminal;
 
@@ -16,11 +16,11 @@ use sys::spawn::ChildSetup;
 use crate::children::send_signal;
 use crate::exit::ExitError;
 
-/// A command of the user's that runs.
+/// The running process of a user command.
 #[derive(Debug)]
 pub(crate) struct Guest(Child);
 
-/// Why the command that was given could not be started.
+/// A user command could not be started.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum GuestError {
     #[error("there is no option {word}; a program of that name is ./{word}", word = .0.display())]
@@ -29,8 +29,8 @@ pub(crate) enum GuestError {
     Start { program: OsString, error: io::Error },
 }
 
-/// The command, without its environment. That no option of ours is spelled so, the parser does not
-/// notice in front of a command that may have any options.
+/// Returns the command without changes to its environment. The parser accepts any words here, so a
+/// first word that begins with a hyphen is rejected as an unknown option.
 pub(crate) fn command(words: &[OsString]) -> Result<Command, GuestError> {
     let (program, arguments) = words.split_first().expect("the command line requires one");
     if program.as_bytes().starts_with(b"-") {
@@ -42,19 +42,19 @@ pub(crate) fn command(words: &[OsString]) -> Result<Command, GuestError> {
 }
 
 impl Guest {
-    /// Starts it.
+    /// Starts the command with the inherited streams.
     pub(crate) fn start(mut command: Command) -> Result<Self, GuestError> {
         ChildSetup::new().install(&mut command);
         let program = command.get_program().to_owned();
         command.spawn().map(Self).map_err(|error| GuestError::Start { program, error })
     }
 
-    /// How it has ended, if it has.
+    /// The exit status of the command, if it has ended.
     pub(crate) fn ended(&mut self) -> io::Result<Option<ExitStatus>> {
         self.0.try_wait()
     }
 
-    /// Passes a signal on, unless the command gets it anyway.
+    /// Forwards a signal, unless the command receives it without help.
     pub(crate) fn pass_on(&mut self, signal: ProcessSignal) {
         if let Some(number) = passed_on(signal) {
             send_signal(&mut self.0, number);
@@ -71,7 +71,7 @@ impl ExitError for GuestError {
     }
 }
 
-/// What who runs a command beside its own work is to be told.
+/// The signals that a caller must handle while a user command runs.
 pub(crate) const SIGNALS: [ProcessSignal; 5] = [
     ProcessSignal::Interrupt,
     ProcessSignal::Terminate,
@@ -80,12 +80,12 @@ pub(crate) const SIGNALS: [ProcessSignal; 5] = [
     ProcessSignal::FileSize,
 ];
 
-/// The signal that the command is to get, which does not get it anyway.
+/// The signal to forward to the command; `None` if there is nothing to forward.
 fn passed_on(signal: ProcessSignal) -> Option<Number> {
     match signal {
         ProcessSignal::Terminate => Some(Number::TERM),
         ProcessSignal::HangUp => Some(Number::HUP),
-        // From the keys of a terminal, all processes in the foreground get it.
+        // The terminal sends this signal to all processes in the foreground.
         ProcessSignal::Interrupt if terminal::is_in_foreground() => None,
         ProcessSignal::Interrupt => Some(Number::INT),
         ProcessSignal::User1
@@ -97,10 +97,10 @@ fn passed_on(signal: ProcessSignal) -> Option<Number> {
     }
 }
 
-/// The exit status as a shell has it: 128 more than the number of the signal that ended a command.
+/// The exit status as a shell reports it: 128 plus the number of the signal that ended the command.
 pub(crate) fn shell_status(status: ExitStatus) -> u8 {
     let number = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
-    // A process has one of the two, and both are small.
+    // An ended process has an exit status or a signal, and both are small.
     number.and_then(|number| u8::try_from(number).ok()).unwrap_or(u8::MAX)
 }
 

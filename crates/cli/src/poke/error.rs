@@ -1,4 +1,4 @@
-//! Why something was not called, read or set.
+//! Errors of the commands that call methods, and read and set properties.
 
 use capture::text::nearest::suggestion;
 use capture::text::visible::printable;
@@ -7,7 +7,7 @@ use inspector::{ArgumentError, InspectorFailure};
 use crate::bus_choice::Unreachable;
 use crate::exit::ExitError;
 
-/// Why a call, read or set was not done. Its text is safe for a terminal.
+/// An error of a call, or of reading or setting a property. Its text is safe for a terminal.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PokeError {
     /// The command line is malformed.

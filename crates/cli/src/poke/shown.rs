@@ -1,4 +1,4 @@
-//! How values are printed: in exactly the forms of other tools, or for people.
+//! Printing of values, in exactly the formats of other tools, or for people.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -27,7 +27,7 @@ pub(crate) struct ShownOptions {
     format: ValueFormat,
     #[command(flatten)]
     json: JsonChoice,
-    /// The option with which dbus-send prints the reply
+    /// The option of dbus-send that prints the reply
     #[arg(
         long, value_enum, hide = true, num_args = 0..=1, require_equals = true,
         default_missing_value = "typed", conflicts_with_all = ["format", "json", "j"]
