@@ -38,8 +38,8 @@ pub(crate) struct Diff {
     json: bool,
 }
 
-/// Checks the budgets for the selected messages of a recording: each budget, and whether all are
-/// kept.
+/// Checks the budgets for the selected messages of a recording. Returns a table of the results, and
+/// `Kept` if all budgets are kept.
 pub(super) fn check_budgets(
     capture: &Capture,
     query: &Query,
@@ -55,7 +55,7 @@ fn verdict(outcomes: &[BudgetOutcome]) -> BudgetVerdict {
 }
 
 impl Diff {
-    /// Prints the differences.
+    /// Prints the differences and returns the exit status.
     pub(crate) fn run(&self) -> Result<ExitCode, DiffError> {
         let found = self.compare()?;
         Ok(match print(&found.written(self)) {
@@ -128,7 +128,7 @@ impl DiffResult {
     }
 }
 
-/// The reasons for which recordings were not compared.
+/// The recordings could not be compared.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub(crate) struct DiffError(#[from] RecordingError);

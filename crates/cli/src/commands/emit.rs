@@ -44,7 +44,7 @@ enum EmitTypeWord {
 }
 
 impl Emit {
-    /// Emits the signal.
+    /// Parses the words and emits the signal.
     pub(crate) fn run(&self) -> Result<(), PokeError> {
         let words = in_front([&self.object_path, &self.signal], &self.words);
         let Some((path, words)) = words.split_first() else {
@@ -86,7 +86,7 @@ impl Emit {
         let (name, rest) = words.split_first()?;
         let (interface, signal) = name.rsplit_once('.')?;
         let is_signal = InterfaceName::new(interface).is_ok() && MemberName::new(signal).is_ok();
-        // Checking such words would open the files.
+        // Parsing such words would open the files.
         let has_file = rest.iter().any(|word| word.starts_with('@'));
         let types =
             rest.first().filter(|types| is_signal && !has_file && is_like_signature(types))?;

@@ -11,7 +11,7 @@ use super::description;
 use crate::completion::Shell;
 use crate::output::complain;
 
-/// The kind of files, and the directory.
+/// Arguments of `diligence generate`.
 #[derive(Debug, Args)]
 pub(super) struct Generate {
     what: Artifact,

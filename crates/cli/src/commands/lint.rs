@@ -1,4 +1,4 @@
-//! `diligence lint`: problems in how the programs of a recording, or on a bus, use D-Bus.
+//! `diligence lint`: finds problems in how programs use D-Bus, in a recording or on a running bus.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -139,7 +139,7 @@ fn conclude(lint: &Lint, mut reports: Vec<Report>) -> Result<LintOutcome, LintEr
 }
 
 impl Lint {
-    /// Prints the findings.
+    /// Checks the recordings or the bus, and prints the findings.
     pub(crate) fn run(&self) -> Result<ExitCode, LintError> {
         if let Some(rule) = self.explain.and_then(LintRule::find) {
             return Ok(print(&document::explain(rule)));
@@ -202,7 +202,7 @@ fn unused(path: &Path, filter: &Filter<'_>) -> String {
     lines.collect()
 }
 
-/// The reasons for which recordings were not checked.
+/// The check could not be made.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LintError {
     #[error("--live watches a bus, and reads no recording: {}", file.display())]

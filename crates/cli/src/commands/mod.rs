@@ -182,7 +182,7 @@ pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// The definitions of all commands, for help, manual pages and completions.
 fn description() -> clap::Command {
-    // clap passes the options of the bus on unparsed, so they are described separately.
+    // clap does not parse the options of `bus`, so they are defined separately.
     Cli::command().mut_subcommand("bus", |_| bus::description())
 }
 
@@ -211,7 +211,8 @@ mod tests {
             inline.filter(|code| code.starts_with("diligence ") && !code.contains("..."));
         let mut count = 0;
         for command in commands {
-            // The hint "The same words with `diligence emit`" is for an incomplete command line.
+            // The page also contains a hint to replace the command by `diligence emit`, which is
+            // incomplete.
             let is_begin = |error: &clap::Error| error.kind() == ErrorKind::MissingRequiredArgument;
             let taken = Cli::try_parse_from(words_of_line(command)).map(drop);
             let taken = taken.or_else(|error| if is_begin(&error) { Ok(()) } else { Err(error) });

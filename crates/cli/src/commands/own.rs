@@ -58,7 +58,7 @@ struct AnswerOptions {
     black_hole: bool,
 }
 
-/// The replies to calls.
+/// The kind of reply to each call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Answering {
     Refuse,
@@ -76,7 +76,7 @@ impl Own {
         ]);
         let signals = signals.map_err(unusable)?;
         let connection = self.bus.connect()?;
-        // The rule is added before the name is requested, so that no signal is missed.
+        // The rules are added before the name is requested, so that no signal is missed.
         let acquired = self.listen(&connection, "NameAcquired")?;
         let lost = self.listen(&connection, "NameLost")?;
         let holding = match self.request(&connection)? {
@@ -131,7 +131,7 @@ enum Holding {
     Queued,
 }
 
-/// A name that is owned or requested.
+/// A name that is owned or for which the connection is queued.
 struct HeldName<'n> {
     connection: Connection,
     signals: SignalSource,
@@ -166,8 +166,8 @@ impl HeldName<'_> {
         Ok(())
     }
 
-    /// The new state after signals about the name. The first NameAcquired after RequestName is not
-    /// reported.
+    /// Returns the new state after signals about the name. The first NameAcquired after RequestName
+    /// is not reported.
     fn told(&self, holding: Holding) -> Result<Holding, PokeError> {
         let broken = |_| PokeError::Name(format!("it is not known whose {} is", self.name));
         if self.lost.poll().map_err(broken)?.is_some() {

@@ -32,7 +32,7 @@ pub(crate) struct SetArgs {
 }
 
 impl SetArgs {
-    /// Sets the property.
+    /// Parses the value and sets the property.
     pub(crate) fn run(&self) -> Result<(), PokeError> {
         let inspector = self.manner.inspector(&self.bus)?;
         let manner = self.manner.manner(ReplyExpectation::Expected);

@@ -1,6 +1,6 @@
-//! `diligence view`: recordings, or a running bus, as a page in the browser.
+//! `diligence view`: shows recordings or a running bus as a page in the browser.
 //!
-//! The page and the server that shows it are in [`viewer`].
+//! The page and its server are in [`viewer`].
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -122,7 +122,7 @@ impl ViewArgs {
             if asked_to_end(&signals)?.is_some() {
                 return Ok(());
             }
-            // A file that is not a recording has been recognized by now.
+            // By now a file that is not a recording has been recognized.
             if !is_shown && !matches!(subject.state(), SubjectState::Failed(_)) {
                 is_shown = true;
                 print_address(server.address());
@@ -144,7 +144,7 @@ fn open_browser(server: &PageServer) {
     }
 }
 
-/// The reasons for which the page is not shown or written.
+/// The page could not be shown or written.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ViewError {
     /// The recording cannot be read, or the bus cannot be watched.

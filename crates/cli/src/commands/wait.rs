@@ -43,7 +43,7 @@ enum Awaited<'w> {
 }
 
 impl WaitArgs {
-    /// Waits for the event.
+    /// Waits for the event and prints its arguments.
     pub(crate) fn run(&self) -> Result<ExitCode, PokeError> {
         let awaited = match &self.activate {
             Some(name) if self.words.is_empty() => Awaited::Name(name),
@@ -63,7 +63,8 @@ impl WaitArgs {
         }
     }
 
-    /// The rule is added before the owner is queried, so that no change is missed.
+    /// Waits until a name has an owner. The match rule is added before the owner is queried, so
+    /// that no change is missed.
     fn name(
         &self,
         inspector: &Inspector,

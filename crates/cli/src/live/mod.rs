@@ -1,9 +1,8 @@
 //! Commands that watch a running bus.
 //!
-//! - [`LiveTraffic`]: the last messages of the bus, and their number. All of these commands show
-//!   it.
-//! - [`LiveLoop`]: the loop of these commands, which waits for the bus, the terminal, signals and
-//!   time.
+//! - [`LiveTraffic`]: the latest messages of the bus and their number, from which all these
+//!   commands make their output.
+//! - [`LiveLoop`]: the event loop of these commands.
 //! - [`LiveOptions`]: `--live`, which repeats the report of a command on recordings for a bus. A
 //!   [`LivePage`] shows the report on a terminal; without a terminal it is printed repeatedly.
 
@@ -66,8 +65,8 @@ impl LiveOptions {
         self.bus.to_string()
     }
 
-    /// Watches the bus until the user or a limit ends it. The command makes a last report on the
-    /// returned traffic.
+    /// Watches the bus until the user or a limit ends it. The caller makes the final report from
+    /// the returned traffic.
     pub(crate) fn watch(
         &self,
         form: LiveReportForm,
