@@ -1,7 +1,7 @@
-//! `diligence export`: the messages of a recording, for other programs.
+//! `diligence export`: converts the messages of a recording to formats of other programs.
 //!
-//! [`export`] makes most formats, [`capture::timeline`] makes traces, and [`capture::save`] makes
-//! recordings.
+//! [`export`] writes most formats, [`capture::timeline`] writes traces, and [`capture::save`]
+//! writes recordings.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -59,7 +59,7 @@ enum ExportFormat {
 }
 
 impl Export {
-    /// Writes the messages.
+    /// Writes the selected messages in the chosen format.
     pub(crate) fn run(&self) -> Result<(), ExportFailure> {
         let (files, query) = recording::files_and_query(&self.words)?;
         // A file that cannot be written is reported before a large recording is read.
@@ -79,7 +79,7 @@ impl Export {
         DocumentOutput::check_inputs(target, &capture).map_err(|error| self.unwritten(error))?;
         warn_if_unmatched("export", &capture, &query);
         self.note_hidden(&capture, &query);
-        // The lines on a terminal show the progress already.
+        // Output on a terminal needs no progress line.
         let task = WorkTask::Messages("writing", capture.len() as u64);
         let work = (!out.is_terminal()).then(|| ShownWork::start(task));
         let written = self.format.write(&capture, &query, &mut out, work.as_ref());
@@ -92,8 +92,8 @@ impl Export {
         Ok(())
     }
 
-    /// Reports the messages that the default query hides. A whole recording is written with all
-    /// messages.
+    /// Prints a note about messages of the recorder that the query skips. A whole recording in
+    /// pcapng contains them, so it needs no note.
     fn note_hidden(&self, capture: &Capture, query: &Query) {
         if self.format != ExportFormat::Pcapng || query.expression().is_some() {
             recording::note_hidden(query, capture);
@@ -113,7 +113,7 @@ impl Export {
 }
 
 impl ExportFormat {
-    /// Returns the number of written messages.
+    /// Writes the selected messages, and returns their number.
     fn write(
         self,
         capture: &Capture,
@@ -149,7 +149,7 @@ impl ExportFormat {
     }
 }
 
-/// The reasons for which the export fails.
+/// The export failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ExportFailure {
     #[error(transparent)]

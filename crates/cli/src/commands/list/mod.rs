@@ -1,4 +1,4 @@
-//! `diligence list`: the names on a bus.
+//! `diligence list`: lists the names on a bus.
 
 use std::io::{IsTerminal as _, stdout};
 
@@ -67,7 +67,7 @@ impl ListArgs {
     }
 }
 
-/// The name as an activatable one, whether or not it has an owner.
+/// Returns an activatable name without the data of its owner; `None` if it is not activatable.
 fn startable(name: Name) -> Option<Name> {
     name.is_activatable.then_some(Name { owner: None, who: None, failure: None, ..name })
 }

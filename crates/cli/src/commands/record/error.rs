@@ -1,4 +1,4 @@
-//! Why nothing was recorded.
+//! Errors of `diligence record`.
 
 use std::io;
 
@@ -8,7 +8,7 @@ use recorder::{SessionStartError, TapeError};
 use crate::exit::ExitError;
 use crate::guest::GuestError;
 
-/// Why the recording was not made, or is not complete.
+/// The recording could not be made, or it is incomplete.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RecordError {
     #[error(
@@ -24,7 +24,7 @@ pub(crate) enum RecordError {
     Guest(#[from] GuestError),
     #[error(transparent)]
     Tape(#[from] TapeError),
-    /// The recording ended before it was asked to.
+    /// The recording ended before the user ended it.
     #[error("{}", match .0 {
         EndCause::NoBus => "no bus is left to record",
         _ => "the recording has ended",

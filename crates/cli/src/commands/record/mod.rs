@@ -75,8 +75,8 @@ pub(crate) struct RecordArgs {
 }
 
 impl RecordArgs {
-    /// Records until a signal, a limit or the command ends it. Returns the exit status of the
-    /// command, if there is one.
+    /// Records until a signal, a limit or the command ends the recording. Returns the exit status
+    /// of the command, if there is one.
     pub(crate) fn run(self) -> Result<u8, RecordError> {
         let signals = SignalSource::block(&guest::SIGNALS)?;
         let command = match self.command.as_slice() {
@@ -88,7 +88,7 @@ impl RecordArgs {
         let wanted = self.wanted();
         let bodies = self.bodies();
         let stdout = self.standard_output()?;
-        // A new name is chosen when the file is created.
+        // The name of a new file is chosen when the file is created.
         let open = || Tape::open(stdout.unwrap_or_else(|| self.file()), bodies, origin(PROGRAM));
         let session = RecordingSession::start(&places, &wanted, open, limits)?;
         if let Bodies::Cut(kept) = bodies
@@ -177,12 +177,12 @@ impl ActiveRecording {
         Ok(Self { session, progress: RecordProgress::silent() })
     }
 
-    /// The session with the descriptors to wait for.
+    /// The recording session, whose descriptor is readable when messages are available.
     pub(crate) const fn session(&self) -> &RecordingSession {
         &self.session
     }
 
-    /// Removes the file, because there is nothing to record after all.
+    /// Ends the recording and removes its file.
     pub(crate) fn discard(self) {
         self.session.discard();
     }
@@ -217,7 +217,8 @@ impl ActiveRecording {
         let poller = Poller::new()?;
         poller.add(signals, 0, Interest::Read)?;
         let end = self.follow(guest.as_mut(), signals, &poller)?;
-        // The connections close, so no bus queues messages for a recorder that does not read.
+        // Close the connections now, so that no bus queues messages for a recorder that no longer
+        // reads.
         let finished = self.finish(end.cause());
         if let Ok(summary) = &finished {
             complain(&report(summary));
@@ -320,7 +321,7 @@ fn wait_for(guest: &mut Guest, signals: &SignalSource, poller: &Poller) -> Resul
     }
 }
 
-/// Passes signals on to the command, if there is one. Returns true if the user asked for the end.
+/// Forwards signals to the command, if there is one. Returns true if a signal asks to end.
 fn heed(signals: &SignalSource, guest: Option<&mut Guest>) -> io::Result<bool> {
     let Some(guest) = guest else { return Ok(asked_to_end(signals)?.is_some()) };
     let mut is_asked = false;
@@ -342,17 +343,17 @@ fn standard_output() -> Result<TapeDestination, RecordError> {
     Ok(TapeDestination::Open(File::from(descriptor)))
 }
 
-/// The first name without a file: `recording.pcapng`, `recording-2.pcapng`, ...
+/// The first of these names that does not exist: `recording.pcapng`, `recording-2.pcapng`, ...
 fn new_name() -> PathBuf {
     let numbered = (2..).map(|number| PathBuf::from(format!("recording-{number}.pcapng")));
     let mut names = std::iter::once(PathBuf::from("recording.pcapng")).chain(numbered);
     names.find(|name| !name.exists()).expect("there are enough numbers")
 }
 
-/// The name of the program that recordings contain.
+/// The name and version of this program, which recordings contain.
 const PROGRAM: &str = concat!("diligence ", env!("CARGO_PKG_VERSION"));
 
-/// Headers are rarely longer than this number of bytes.
+/// A number of bytes that contains nearly all headers.
 const HEADERS_FIT: u32 = 256;
 
 /// The size in bytes of the memory for `--trigger`, unless --ring sets it.

@@ -1,4 +1,4 @@
-//! How a recording is going: one line on a terminal.
+//! The progress of a recording, on one line of the terminal.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -12,28 +12,28 @@ use sys::clock::monotonic;
 use crate::output::complain;
 use crate::progress::{EVERY, StatusLine};
 
-/// How the recording is going. Nothing is shown if standard error is not a terminal.
+/// The progress line. Nothing is drawn if standard error is not a terminal.
 #[derive(Debug)]
 pub(crate) struct RecordProgress {
     line: StatusLine,
     next: Duration,
-    /// What there was when the line was drawn last, and when.
+    /// The monotonic time and the number of messages at the last update.
     last: (Duration, u64),
 }
 
 impl RecordProgress {
-    /// Nothing yet.
+    /// Returns a progress line that is first drawn after an interval.
     pub(crate) fn new() -> Self {
         let now = monotonic();
         Self { line: StatusLine::new(), next: now + EVERY, last: (now, 0) }
     }
 
-    /// No line, even on a terminal.
+    /// Returns a progress line that is never drawn.
     pub(crate) const fn silent() -> Self {
         Self { line: StatusLine::silent(), next: Duration::ZERO, last: (Duration::ZERO, 0) }
     }
 
-    /// Draws the line, if it is time to.
+    /// Draws the line if the interval has passed.
     pub(crate) fn show(&mut self, session: &RecordingSession) {
         let now = monotonic();
         if !self.line.is_possible() || now < self.next {
@@ -47,18 +47,18 @@ impl RecordProgress {
         self.next = now + EVERY;
     }
 
-    /// How long until the line has to be drawn again.
+    /// The time until the next update; `None` if the line is never drawn.
     pub(crate) fn rest(&self) -> Option<Duration> {
         self.line.is_possible().then(|| self.next.saturating_sub(monotonic()))
     }
 
-    /// Says something that stays.
+    /// Prints a permanent message above the progress line.
     pub(crate) fn say(&mut self, text: &str) {
         self.clear();
         complain(&format!("diligence record: {text}\n"));
     }
 
-    /// Removes the line.
+    /// Clears the progress line.
     pub(crate) fn clear(&mut self) {
         self.line.clear();
     }
@@ -75,10 +75,10 @@ fn line(tally: &RecordingTally, rate: f64, span: Duration) -> String {
     )
 }
 
-/// What is said at the end.
+/// Returns the report at the end of a recording.
 pub(crate) fn report(summary: &SessionReport) -> String {
     let SessionReport { tally, span, cause, used, late, watching } = summary;
-    // How somebody ended it, the one who reads this knows.
+    // The user knows that the command or a signal ended it, so this needs no explanation.
     let until = match cause {
         EndCause::Asked | EndCause::Command => String::new(),
         cause => format!(", until {cause}"),

@@ -75,7 +75,7 @@ struct StatsFormat {
 }
 
 impl Stats {
-    /// Prints the statistics.
+    /// Prints the statistics. The exit status shows whether all budgets are kept.
     pub(crate) fn run(&self) -> Result<ExitCode, StatsError> {
         let (text, verdict) = self.tell()?;
         let printed = print(&text);
@@ -149,14 +149,14 @@ impl StatsFormat {
     }
 }
 
-/// The parser for the subjects of tables.
+/// The parser for the value of `--by`.
 fn subject() -> impl TypedValueParser<Value = TableSubject> {
     let choices = TableSubject::all()
         .map(|subject| PossibleValue::new(subject.as_str()).help(subject.about()));
     PossibleValuesParser::new(choices).try_map(|name| name.parse())
 }
 
-/// The reasons for which no table is printed.
+/// The statistics could not be computed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StatsError {
     #[error(transparent)]

@@ -45,7 +45,7 @@ pub(crate) struct TimelineArgs {
 }
 
 impl TimelineArgs {
-    /// Returns the report.
+    /// Creates the report, or writes the trace and returns an empty text.
     pub(crate) fn run(&self) -> Result<String, TimelineError> {
         if self.live.live { self.watch() } else { self.tell() }
     }
@@ -61,7 +61,7 @@ impl TimelineArgs {
         self.conclude(source, &capture, &query)
     }
 
-    /// Watches a bus and reports repeatedly.
+    /// Watches a bus, shows reports, and returns the last one.
     fn watch(&self) -> Result<String, TimelineError> {
         if let Some(file) = self.words.iter().find(|word| Path::new(word).is_file()) {
             return Err(TimelineError::LiveWithFile { file: file.clone() });
@@ -120,7 +120,7 @@ impl TimelineArgs {
     }
 }
 
-/// Returns the number of messages in the trace.
+/// Writes a trace of the selected messages, and returns their number.
 fn write_trace(capture: &Capture, query: &Query, path: &Path) -> io::Result<u64> {
     let mut matcher = query.matcher();
     DocumentOutput::check_inputs(Some(path), capture)?;
@@ -136,7 +136,7 @@ fn write_trace(capture: &Capture, query: &Query, path: &Path) -> io::Result<u64>
     Ok(written)
 }
 
-/// The reasons for which there is no timeline.
+/// The timeline could not be computed or written.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TimelineError {
     #[error(transparent)]

@@ -1,4 +1,4 @@
-//! The first screen: who was blocked, what was slow, how services came up.
+//! The report of `timeline`: blocked callers, slow calls, and the start of services.
 
 use capture::Capture;
 use capture::activation::failed_starts;
@@ -16,16 +16,16 @@ use capture::timeline::{
 };
 use serde::Serialize;
 
-/// What is told.
+/// The figures of the report, which are serialized for `--json`.
 #[derive(Debug, Serialize)]
 pub(super) struct TimelineScreen {
     #[serde(flatten)]
     source: TimelineSource,
-    /// Whether times are those of a bus, or those at which a monitor read.
+    /// The origin of the times.
     times: Times,
-    /// Messages whose headers were cut, so that they are in no table.
+    /// The number of messages whose headers were cut, which are missing in all tables.
     headers_cut: u64,
-    /// What says that messages were read late.
+    /// Notes about messages that were read late.
     late: Vec<String>,
     blocked: DataTable,
     slowest: DataTable,
@@ -41,26 +41,26 @@ pub(super) struct TimelineScreen {
     start_ups_omitted: usize,
 }
 
-/// What is told of.
+/// The source of the messages.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(untagged)]
 pub(super) enum TimelineSource {
-    /// Recordings.
+    /// Recordings that were read.
     Recordings {
-        /// The names of their files.
+        /// The paths of their files.
         files: Vec<String>,
-        /// The same, for people.
+        /// The heading with these paths.
         #[serde(skip)]
         heading: String,
     },
-    /// A bus that is watched.
+    /// A watched bus.
     Bus {
-        /// Its name.
+        /// The name of the bus for headings.
         bus: String,
     },
 }
 
-/// Whose times the recording has.
+/// The origin of the times: a bus that traced itself, or a monitor that read copies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Times {
@@ -68,7 +68,7 @@ enum Times {
     Monitor,
 }
 
-/// How a service came up.
+/// The start of one service.
 #[derive(Debug, Serialize)]
 struct StartUpReport {
     service: String,
@@ -78,7 +78,7 @@ struct StartUpReport {
 }
 
 impl TimelineScreen {
-    /// Looks at the calls that a query selects, but for the recorder's own, and all start-ups.
+    /// Computes the report for the calls that a query selects, and for all service starts.
     pub(super) fn of(
         source: TimelineSource,
         capture: &Capture,
@@ -116,7 +116,7 @@ impl TimelineScreen {
         }
     }
 
-    /// As people read it.
+    /// Returns the report as text.
     pub(super) fn text(&self, style: Style) -> String {
         let mut text = style.strong(self.source.name()) + "\n";
         text += &noted(self.times.note(), style);
@@ -165,7 +165,7 @@ impl TimelineScreen {
         text
     }
 
-    /// What is not shown, and not known.
+    /// A note about messages whose headers were cut.
     fn headers_note(&self) -> Option<String> {
         match self.headers_cut {
             0 => None,
@@ -178,7 +178,7 @@ impl TimelineScreen {
 }
 
 impl TimelineSource {
-    /// Of a bus there are no numbers of messages by which to find them again.
+    /// Removes the message numbers for a bus, because its messages are not stored in a file.
     fn fit(&self, table: DataTable) -> DataTable {
         match self {
             Self::Recordings { .. } => table,
@@ -195,7 +195,7 @@ impl TimelineSource {
 }
 
 impl Times {
-    /// Of a recording of several buses, all of them must have recorded themselves.
+    /// Returns `Bus` only if all buses of the recording traced themselves.
     fn of(capture: &Capture) -> Self {
         let buses = capture.buses();
         let is_traced = buses.iter().all(|bus| bus.method == CaptureMethod::Trace);
@@ -246,7 +246,7 @@ impl StartUpReport {
     }
 }
 
-/// What the table of the phases in the bus does not have.
+/// Notes about phases that the bus did not measure, and about messages that are not counted.
 fn bus_notes(in_bus: &BusShares) -> Vec<String> {
     let mut notes = Vec::new();
     if !in_bus.has_stages {
@@ -262,13 +262,13 @@ fn bus_notes(in_bus: &BusShares) -> Vec<String> {
     notes
 }
 
-/// A note in lines of their own.
+/// Formats a note as indented lines.
 fn noted(note: &str, style: Style) -> String {
     let lines = folded(note, style.width.saturating_sub(2));
     lines.into_iter().map(|line| format!("  {}\n", style.pale(line))).collect()
 }
 
-/// A table with its title; nothing if it has no row.
+/// A table below its title; empty if the table has no rows.
 fn part(style: Style, title: &str, about: &str, table: &DataTable) -> String {
     if table.rows().is_empty() {
         return String::new();
@@ -280,7 +280,7 @@ fn part(style: Style, title: &str, about: &str, table: &DataTable) -> String {
     format!("\n{}{}", heading(style, title, &about), table.to_text(style))
 }
 
-/// A title with what it is about, in as many lines as it needs.
+/// A title and its description, folded to the width.
 fn heading(style: Style, title: &str, about: &str) -> String {
     let lines = folded(&format!("{title}, {about}"), style.width);
     let mut lines = lines.iter();
@@ -293,13 +293,13 @@ fn heading(style: Style, title: &str, about: &str) -> String {
     more.fold(first + "\n", |text, line| text + &line)
 }
 
-/// What the recording does not show without scheduler facts.
+/// The limit of the figures in a recording without scheduler facts.
 const SERVICE_NOTE: &str = "note: \"service\" includes the time that replies waited for the bus; \
                             record with --switches to tell them apart";
 
-/// What recordings of older buses, and of machines with another clock, do not show.
+/// The limit of the figures in recordings of older buses, and of machines without a suitable clock.
 const STAGES_NOTE: &str = "note: \"route\" is receiving, dispatch and match rules together: the bus did not \
                            measure them, see \"What is in a ring\" in docs/trace.md";
 
-/// Start-ups of one screen.
+/// The minimum number of service starts in the report.
 const START_UPS: usize = 3;

@@ -55,7 +55,7 @@ pub(crate) struct Top {
 }
 
 impl Top {
-    /// Shows the bus until the user or a limit ends it.
+    /// Shows the busiest peers until the user or a limit ends the command.
     pub(crate) fn run(self) -> Result<(), TopError> {
         let text = self.query.join(" ");
         let query = Query::parse(&text).map_err(LiveError::from)?;
@@ -133,7 +133,7 @@ impl TopLoop {
         }
     }
 
-    /// Ends an interval of the rates.
+    /// Ends an interval: updates the rates, the CPU share and the table, and shows them.
     fn step(&mut self, now: Duration) -> Result<(), TopError> {
         self.traffic.step(now);
         let used = used();
@@ -172,7 +172,7 @@ impl TopLoop {
     }
 }
 
-/// The reasons for which `top` fails.
+/// An error of `diligence top`.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TopError {
     #[error(transparent)]

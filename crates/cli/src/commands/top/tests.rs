@@ -1,4 +1,4 @@
-//! The page as it looks, in golden files.
+//! Tests of the view, with golden files.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,7 +11,8 @@ use super::view::TopView;
 use super::*;
 use crate::screen::drawn;
 
-/// Ten seconds of a bus with a mixer, a slow archive, and a program that asks for what is not there.
+/// Ten seconds of a bus with a mixer, a slow archive, and a program whose calls name an unknown
+/// object.
 fn busy() -> (LiveTraffic, capture::RecordedTime) {
     let mut recording = TestRecording::new();
     recording.bus(RecordedBus { method: CaptureMethod::Trace, ..RecordedBus::default() });

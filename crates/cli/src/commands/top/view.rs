@@ -1,4 +1,4 @@
-//! What somebody wants to see, and the keys to say so.
+//! The settings of the view, and the keys that change them.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -18,36 +18,36 @@ use crate::screen::keys::KeyRow;
 use crate::screen::palette::ScreenPalette;
 use crate::screen::scroll::Scroll;
 
-/// What somebody wants to see.
+/// The settings of the view, and its table.
 #[derive(Debug)]
 pub(super) struct TopView {
     pub(super) by: GroupKeyKind,
     pub(super) sort: String,
     pub(super) query: Query,
     pub(super) query_text: String,
-    /// The time that the table is about.
+    /// The time before now from which messages are in the table.
     span: Duration,
     pub(super) controls: ViewControls,
     pub(super) scroll: Scroll,
     pub(super) palette: ScreenPalette,
-    /// The query that is being written.
+    /// The query editor, while it is open.
     pub(super) edit: Option<Edit>,
-    /// The table now.
+    /// The table on the screen; `None` before the first one.
     pub(super) table: Option<DataTable>,
-    /// Shown until a key is pressed.
+    /// A message in the footer, until a key is pressed.
     pub(super) message: Option<String>,
-    /// Processors that this program used in the last step.
+    /// The CPU share of this program in the last step; 1.0 is one processor.
     pub(super) cost: f64,
 }
 
-/// A query that is being written, and what is wrong with it.
+/// A query that the user edits, and the error of the last attempt to apply it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Edit {
     pub(super) text: String,
     pub(super) error: Option<String>,
 }
 
-/// What only this view knows.
+/// The actions that only this view has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum TopCommand {
     Group,
@@ -79,7 +79,7 @@ impl TopView {
         }
     }
 
-    /// Makes the table again.
+    /// Computes the table from the latest traffic. Fails if it does not have the sort column.
     pub(super) fn renew(
         &mut self,
         traffic: &LiveTraffic,
@@ -96,7 +96,7 @@ impl TopView {
         self.message = Some(message);
     }
 
-    /// Does what an input asks for.
+    /// Performs the action of an input event. Breaks if the user quits.
     pub(super) fn press(&mut self, input: &TerminalInput) -> ControlFlow<()> {
         self.message = None;
         match (self.edit.take(), input) {
@@ -147,7 +147,7 @@ impl TopView {
             }
             (KeyCode::Esc, _) => return,
             (KeyCode::Backspace, _) => edit.backspace(),
-            // As on the command line of a shell.
+            // Ctrl-U clears the line, as in a shell.
             (KeyCode::Char('u'), KeyModifiers::CONTROL) => edit = Edit::default(),
             (KeyCode::Char(letter), KeyModifiers::NONE | KeyModifiers::SHIFT) => {
                 edit.push(letter.encode_utf8(&mut [0; 4]));
@@ -157,13 +157,14 @@ impl TopView {
         self.edit = Some(edit);
     }
 
-    /// Another table is about to be shown.
+    /// Scrolls to the start and resumes the view, because its table changes.
     fn start_anew(&mut self) {
         self.scroll = Scroll::default();
         self.controls.following = Following::Live;
     }
 
-    /// Columns of texts are not the same in every table.
+    /// Selects the default sort column if the current one contains texts, because these columns
+    /// differ between the tables.
     fn sort_by_number(&mut self) {
         let columns = self.table.iter().flat_map(|table| table.columns());
         if columns
@@ -183,14 +184,14 @@ impl TopView {
         let next = place.map_or(0, |place| (place + 1) % names.len().max(1));
         if let Some(name) = names.get(next) {
             self.sort = (*name).to_owned();
-            // The column is one of this table.
+            // This cannot fail, because the table has the column.
             let _ = table.sort(name);
         }
     }
 }
 
 impl Edit {
-    /// Adds what was typed or pasted, without control characters.
+    /// Inserts a typed or pasted text at the end, without control characters.
     fn push(&mut self, text: &str) {
         self.text.extend(text.chars().filter(|letter| !letter.is_control()));
         self.error = None;
@@ -202,7 +203,7 @@ impl Edit {
     }
 }
 
-/// The column to sort by unless somebody chooses one: every table has it.
+/// The default sort column, which every table has.
 pub(super) const DEFAULT_SORT: &str = "messages";
 
 /// The keys of the view.
@@ -248,7 +249,7 @@ pub(super) const KEYS: [KeyRow<Action<TopCommand>>; 8] = [
     Action::HELP_ROW,
 ];
 
-/// What a row of the table is for.
+/// The accepted values of `--by`.
 pub(super) const SUBJECTS: [Choice<GroupKeyKind>; 4] = [
     ("service", "Connections that are called, or emit signals", GroupKeyKind::Service),
     ("process", "Processes that send messages", GroupKeyKind::Process),
@@ -266,7 +267,7 @@ mod tests {
         TopView::new(GroupKeyKind::Service, "messages".into(), query, String::new(), span)
     }
 
-    /// Presses keys; says whether the last one quits.
+    /// Presses keys; returns true if the last one quits.
     fn press(view: &mut TopView, codes: &[KeyCode]) -> bool {
         let pressed = codes.iter().map(|code| view.press(&TerminalInput::Key((*code).into())));
         pressed.last().expect("a key").is_break()
