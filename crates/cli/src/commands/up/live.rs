@@ -1,4 +1,4 @@
-//! The loop of `up`: what happens on the bus, in its log and at the terminal, and when it is shown.
+//! The event loop of `up`: bus, log, terminal and timer.
 
 use std::io;
 use std::time::Duration;
@@ -23,10 +23,11 @@ use crate::screen::TerminalInput;
 use crate::screen::controls::Following;
 use crate::screen::palette::ScreenPalette;
 
-/// A bus with its view.
+/// A running bus and everything that is shown about it.
 #[derive(Debug)]
 pub(super) struct UpLoop {
-    // In the order in which they are to end: the terminal is given back first.
+    // Fields are dropped in this order: the terminal is restored first, and the bus ends after the
+    // programs.
     events: LiveLoop,
     cast: Cast,
     bus: PrivateBus,
@@ -35,26 +36,26 @@ pub(super) struct UpLoop {
     hints: Hints,
 }
 
-/// Where the bus is shown.
+/// The form in which the bus is shown.
 #[derive(Debug)]
 enum UpFront {
-    /// A view on a terminal.
+    /// A view that takes over the terminal.
     Screen(Box<ScreenFront>),
-    /// Lines on standard output.
+    /// Lines of text on standard output.
     Lines(LinesFront),
 }
 
-/// The view, and what it shows.
+/// The state of the view.
 #[derive(Debug)]
 struct ScreenFront {
     view: UpView,
     palette: ScreenPalette,
     snapshot: Snapshot,
-    /// The address of the page when it was last asked for.
+    /// The address of the page at the last update.
     link: Option<String>,
 }
 
-/// What lines have said.
+/// The state of the line output.
 #[derive(Debug)]
 struct LinesFront {
     plain: PlainLines,
@@ -63,7 +64,7 @@ struct LinesFront {
 }
 
 impl UpLoop {
-    /// Watches a bus that was started.
+    /// Connects to a bus that was started, and starts to watch it.
     pub(super) fn new(
         bus: PrivateBus,
         logs: Logs,
@@ -79,12 +80,12 @@ impl UpLoop {
         Ok(Self { events, cast: Cast::default(), bus, logs, model, hints })
     }
 
-    /// Has programs that were started with the bus, to be ended with it.
+    /// Adds programs that were started with the bus, and that end with it.
     pub(super) fn with_cast(self, cast: Cast) -> Self {
         Self { cast, ..self }
     }
 
-    /// Shows the bus until somebody ends it, or it ends.
+    /// Shows the bus until the user ends the command or the bus ends.
     pub(super) fn run(mut self, output: LiveOutput) -> Result<(), UpError> {
         let mut front = self.front(output)?;
         self.draw(&mut front)?;
@@ -147,7 +148,7 @@ impl UpLoop {
         self.model.snapshot(now, self.events.watch().clock().now())
     }
 
-    /// Ends a step of the rates, shows it, and asks for the numbers of the next one.
+    /// Ends a step: updates the rates, shows them, and requests the next statistics from the bus.
     fn step(&mut self, now: Duration, front: &mut UpFront) -> Result<(), UpError> {
         self.model.step(now);
         let watch = self.events.watch();
@@ -197,7 +198,7 @@ impl UpLoop {
         let note = |line: &str| {
             let of_us = own.iter().find_map(|own| line.strip_prefix(own.as_str()));
             match of_us.map(without_credentials) {
-                // That we watch is no news.
+                // It is expected that the connections of this program monitor the bus.
                 Some(line) if line == "became a monitor." || line.ends_with(" trace.") => {}
                 Some(line) => model.note(now, NoteKind::Trouble, format!("this page {line}")),
                 None => model.note(now, NoteKind::Log, line.to_owned()),
@@ -209,7 +210,7 @@ impl UpLoop {
         Ok(())
     }
 
-    /// Some process has ended.
+    /// Handles the end of a child process: the bus or a program of the demonstration.
     fn look_for_ended(&mut self) -> Result<(), UpError> {
         if let Some(status) = self.bus.ended() {
             return Err(UpError::BusEnded { status, log: self.logs.rest() });
@@ -222,7 +223,7 @@ impl UpLoop {
     }
 }
 
-/// What a line says of a connection, behind what it says about its process in parentheses.
+/// The part of a log line about a connection after the credentials in parentheses.
 fn without_credentials(line: &str) -> &str {
     line.split_once(") ").map_or(line, |(_, rest)| rest)
 }

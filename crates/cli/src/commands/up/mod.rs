@@ -48,7 +48,7 @@ pub(crate) struct Up {
 }
 
 impl Up {
-    /// Runs a bus and shows it until the user ends it.
+    /// Runs a bus and shows it until the user ends the command.
     pub(crate) fn run(self) -> Result<(), UpError> {
         let output = LiveOutput::of_terminal();
         let signals = output.block_signals()?;
@@ -89,11 +89,11 @@ fn print_hints(hints: &Hints) -> io::Result<()> {
     out.flush()
 }
 
-/// Serves the page of the bus. The bus is watched from the moment at which the page is opened.
-/// Without a free port there is no page, but the bus runs.
+/// Serves the page of the bus, which watches the bus from the first visit on. Returns `None` if no
+/// port is available; the bus runs without a page then.
 fn serve(address: &str, calls: CallPermission) -> Option<PageServer> {
     let subject = ViewerSubject::bus_when_looked_at(BusPlace::Address(address.to_owned()));
-    // The views ask for the address whenever they show it.
+    // The views poll the current address, so changes need no callback.
     PageServer::start(None, subject, calls, |_| {}).ok()
 }
 

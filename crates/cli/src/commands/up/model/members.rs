@@ -1,4 +1,4 @@
-//! Which methods are called and which signals are sent, how often, and by whom.
+//! Rates of methods and signals, with their callers and recipients.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -13,46 +13,47 @@ use super::BUS;
 use super::snapshot::UsedMember;
 use crate::live::{LiveTraffic, TrafficAmount, before};
 
-/// Method or signal.
+/// The kind of a member.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum UsedMemberKind {
-    /// A method, that somebody calls.
+    /// A method that was called.
     Method,
-    /// A signal.
+    /// A signal that was emitted.
     Signal,
 }
 
-/// A method or signal of one connection's objects.
+/// A method or signal of one peer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct MemberKey {
     kind: UsedMemberKind,
     interface: TextId,
     member: TextId,
-    /// Who is called, or sends the signal.
+    /// The callee of the method, or the sender of the signal.
     owner: MemberParty,
 }
 
-/// A connection, or a name that nobody owns.
+/// A connection, or the name of a destination without an owner.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum MemberParty {
     Connection(RecordedPeerId),
     Name(TextId),
 }
 
-/// What was seen of a method or signal.
+/// The uses of a method or signal in the kept messages.
 #[derive(Debug, Default)]
 struct Uses {
-    /// Calls or signals; their bytes are those of the calls and their answers, or of the signals.
+    /// The number of calls or signals, and their bytes; replies add their bytes to the calls.
     all: TrafficAmount,
-    /// Those of the last seconds, over which rates are averaged.
+    /// The same amount for the time span over which rates are averaged.
     recent: TrafficAmount,
-    /// Calls that were answered with an error in these seconds.
+    /// The number of error replies in this time span.
     errors: u64,
-    /// Who calls, or to whom signals are addressed, and how often.
+    /// The callers of a method, or the recipients of an addressed signal, with their counts.
     parties: Vec<(MemberParty, u64)>,
 }
 
-/// The methods and signals that were used lately, in no order. Rates are averages over `span`.
+/// Returns the recently used methods and signals in no particular order. Rates are averages over
+/// `span`.
 pub(super) fn rows(traffic: &LiveTraffic, now: RecordedTime, span: Duration) -> Vec<UsedMember> {
     let mut members: HashMap<MemberKey, Uses> = HashMap::new();
     let since = before(now, span);
@@ -87,7 +88,7 @@ fn count(members: &mut HashMap<MemberKey, Uses>, message: &CapturedMessage<'_>, 
     }
 }
 
-/// Who calls, or to whom a signal is addressed.
+/// The caller of a method, or the recipient of an addressed signal.
 fn other_party(message: &CapturedMessage<'_>) -> Option<MemberParty> {
     match message.kind() {
         MessageType::Signal if message.destination().is_empty() => None,
@@ -122,13 +123,13 @@ impl Uses {
     }
 }
 
-/// What connections are called.
+/// Lookup of labels for peers.
 struct MemberNames<'t> {
     traffic: &'t LiveTraffic,
 }
 
 impl MemberNames<'_> {
-    /// The row of a member; `None` if the connection that has it is gone.
+    /// Returns the row of a member; `None` if its connection has left.
     fn row(&self, key: MemberKey, mut uses: Uses, span: Duration) -> Option<UsedMember> {
         if !self.is_there(key.owner) {
             return None;
@@ -174,8 +175,8 @@ impl MemberNames<'_> {
     }
 }
 
-/// Callers, or recipients, that are counted for one method or signal.
+/// The maximum number of counted callers or recipients of a method or signal.
 const PARTIES_MAX: usize = 16;
 
-/// What has not been used for so long is no longer listed.
+/// The time after which an unused member is no longer listed.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(60);

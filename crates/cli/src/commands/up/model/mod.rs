@@ -1,12 +1,12 @@
-//! What is known of a bus: its traffic, who is connected, and what has happened.
+//! The state of a bus: its traffic, its connections, and events.
 //!
-//! Pure: it is given records as a recorder makes them, and the time, and makes [snapshots](Snapshot) of
-//! them.
+//! The model does no input and output. It receives records and the time, and returns
+//! [snapshots](Snapshot).
 //!
 //! ```text
-//!   records ─────────> LiveTraffic  the last messages: rates, methods and signals
-//!   facts in them ───> Connections  who is there, and owns which names
-//!   both ────────────> Notes        what has happened
+//!   records ─────────> LiveTraffic  the latest messages: rates, methods and signals
+//!   facts in them ───> Connections  the connections and the names that they own
+//!   both ────────────> Notes        events
 //! ```
 
 mod connections;
@@ -32,19 +32,19 @@ pub(crate) use snapshot::{ConnectionOwner, ConnectionRow, Snapshot, UsedMember};
 
 use crate::live::LiveTraffic;
 
-/// All that is known of one bus.
+/// The complete state of one bus.
 #[derive(Debug)]
 pub(crate) struct UpModel {
     traffic: LiveTraffic,
     connections: Connections,
     notes: Notes,
     statistics: BusStatistics,
-    /// The connections by which the bus is watched. Their traffic is not counted.
+    /// The unique names of this program's own connections. Their traffic is not counted.
     own: Vec<Box<str>>,
 }
 
 impl UpModel {
-    /// A bus that is watched from `now` on.
+    /// Returns the model of a bus that is watched since `now`.
     pub(crate) fn new(now: Duration) -> Self {
         let mut connections = Connections::default();
         connections.meet(BUS, now);
@@ -57,7 +57,7 @@ impl UpModel {
         }
     }
 
-    /// Takes in the next record.
+    /// Adds the next record to the state.
     pub(crate) fn push(&mut self, record: RecordingRecord<'_>, now: Duration) {
         if let RecordingRecord::Fact { fact, .. } = &record {
             self.learn(fact, now);
@@ -67,17 +67,17 @@ impl UpModel {
         }
     }
 
-    /// What the bus told of itself and its connections.
+    /// Replaces the statistics that the bus reported.
     pub(crate) fn set_statistics(&mut self, statistics: &BusStatistics) {
         self.statistics.clone_from(statistics);
     }
 
-    /// Something has happened that no record tells of.
+    /// Adds an event that is not in the records.
     pub(crate) fn note(&mut self, now: Duration, kind: NoteKind, text: String) {
         self.notes.add_or_count(now, kind, text);
     }
 
-    /// Ends a step: rates are measured in steps. To be called once in a [`STEP`].
+    /// Ends a step of the rates. The caller does this once in every [`STEP`].
     pub(crate) fn step(&mut self, now: Duration) {
         self.traffic.step(now);
         let late: Vec<Box<str>> = self
@@ -89,12 +89,12 @@ impl UpModel {
         late.iter().for_each(|unique| self.note_arrival(unique, now));
     }
 
-    /// What has happened.
+    /// The latest events.
     pub(crate) const fn notes(&self) -> &Notes {
         &self.notes
     }
 
-    /// The unique names of the connections by which the bus is watched.
+    /// The unique names of this program's own connections.
     pub(crate) fn own(&self) -> &[Box<str>] {
         &self.own
     }
@@ -104,7 +104,7 @@ impl UpModel {
     }
 }
 
-/// What records mean.
+/// Interpretation of records.
 impl UpModel {
     fn learn(&mut self, fact: &Fact, now: Duration) {
         match fact {
@@ -122,7 +122,7 @@ impl UpModel {
         }
     }
 
-    /// More is known of the process behind a connection.
+    /// Adds facts about the process of a connection.
     fn identify(&mut self, unique: &str, process: &RecordedProcess, now: Duration) {
         let Some(connection) = self.connections.meet(unique, now) else { return };
         let known = std::mem::take(&mut connection.process);
@@ -132,7 +132,7 @@ impl UpModel {
         }
     }
 
-    /// Notes that a connection has come, unless that was done before.
+    /// Adds the note about the arrival of a connection, unless it exists.
     fn note_arrival(&mut self, unique: &str, now: Duration) {
         if unique == BUS || self.is_own(unique) {
             return;
@@ -147,7 +147,7 @@ impl UpModel {
         }
     }
 
-    /// A connection that came and left at once gets one note.
+    /// Handles a departure. A connection that stayed only briefly has one note for both events.
     fn leave(&mut self, unique: &str, now: Duration) {
         let was_noted = self.connections.has_left(unique);
         let connection = self.connections.remove(unique);
@@ -167,8 +167,8 @@ impl UpModel {
         }
     }
 
-    /// A name has another owner. If the arrival of the owner is still to be noted, that note will have the
-    /// name.
+    /// Handles a change of the owner of a name. If the arrival of the owner is not noted yet, the
+    /// note about its arrival will contain the name.
     fn change_owner(&mut self, name: &str, new: Option<&str>, now: Duration) {
         let old = self.connections.owner(name).map(str::to_owned);
         if old.as_deref() == new {
@@ -203,7 +203,7 @@ impl UpModel {
     }
 }
 
-/// Whether a message counts for who sent it. What the bus says to us does not.
+/// Returns true if a message counts for its sender. Messages of the bus to this program do not.
 fn is_counted(message: &CapturedMessage<'_>) -> bool {
     let is_ours = || {
         let directory = message.capture().directory();
@@ -212,7 +212,7 @@ fn is_counted(message: &CapturedMessage<'_>) -> bool {
     !message.sender().is_empty() && (!message.is_of_recorder() || is_ours())
 }
 
-/// `client called Get of server: UnknownObject`, if a message is the error that answers a call.
+/// Returns `client called Get of server: UnknownObject` for an error reply to a known call.
 fn error_text(message: &CapturedMessage<'_>) -> Option<String> {
     if message.kind() != MessageType::Error {
         return None;
@@ -252,23 +252,24 @@ fn arrival_text(unique: &str, connection: &SeenConnection) -> String {
 /// The name of the bus itself.
 const BUS: &str = "org.freedesktop.DBus";
 
-/// What the names of errors begin with that are part of the standard.
+/// The prefix of the error names in the D-Bus specification.
 const STANDARD_ERRORS: &str = "org.freedesktop.DBus.Error.";
 
-/// How long a step of the rates is.
+/// The length of a step of the rates.
 pub(crate) const STEP: Duration = Duration::from_secs(1);
 
-/// Steps over which rates are averaged. Of what happens once a second, one second alone would show 0, 1
-/// or 2 by chance.
+/// The number of steps over which rates are averaged. For an event with a period of one second, a
+/// single step would show 0, 1 or 2 by chance.
 const RATE_STEPS: u32 = 3;
 
-/// A connection that stays for a shorter time gets one note.
+/// A connection that stays for a shorter time gets a single note.
 const SHORT_STAY: Duration = Duration::from_secs(2);
 
-/// If the program of a connection is not known after this time, its arrival is noted without it.
+/// The time after which an arrival is noted even if the program is still unknown.
 const PROGRAM_WITHIN: Duration = Duration::from_millis(500);
 
-/// Messages that are kept: those among which the methods and signals of the last minute are found.
+/// The minimum number of kept messages, from which the methods and signals of the last minute are
+/// computed.
 const MESSAGES_KEPT: usize = 50_000;
 
 #[cfg(test)]

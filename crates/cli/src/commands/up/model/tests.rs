@@ -1,4 +1,4 @@
-//! Stories of a bus, as records tell them, and what a model makes of them.
+//! Tests that pass records to a model and check its notes and snapshots.
 
 use testkit::recording::{DRIVER, TestRecording};
 
@@ -7,7 +7,7 @@ use super::*;
 const MONITOR: &str = ":1.0";
 const ASKER: &str = ":1.1";
 
-/// A model to which things happen, one after the other.
+/// A model, and a recording whose records are passed to it step by step.
 struct ModelStory {
     model: UpModel,
     recording: TestRecording,
@@ -24,14 +24,14 @@ impl ModelStory {
         story
     }
 
-    /// Time goes on to so many milliseconds after the start.
+    /// Sets the time in milliseconds since the start.
     fn at(&mut self, millis: u64) -> &mut Self {
         self.now = Duration::from_millis(100_000 + millis);
         self.recording.at_ms(i64::try_from(millis).expect("a short time"));
         self
     }
 
-    /// Gives what was recorded now to the model.
+    /// Records something and passes the new records to the model.
     fn tell(&mut self, record: impl FnOnce(&mut TestRecording)) {
         record(&mut self.recording);
         let now = self.now;
@@ -170,7 +170,7 @@ fn errors_are_counted_with_what_was_called() {
             let call = it.call(":1.6", ":1.5", "/ org.a.B.Get", &());
             it.error(&call, ":1.5", unknown, "no");
         }
-        // A second answer, and an answer to what nobody has seen being called, say nothing.
+        // A second reply to the same call is ignored.
         let call = it.call(":1.6", ":1.5", "/ org.a.B.Get", &());
         it.reply(&call, ":1.5", &()).error(&call, ":1.5", unknown, "no");
     });

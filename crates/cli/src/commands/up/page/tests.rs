@@ -1,4 +1,4 @@
-//! The page as it looks, in golden files.
+//! Tests of the page, with golden files.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -45,7 +45,7 @@ fn check(name: &str, snapshot: &Snapshot, view: &UpView, size: (u16, u16)) {
     golden::check(path.join(name), &draw(snapshot, view, size).1);
 }
 
-/// A bus with something of everything.
+/// A snapshot with connections, members and events of all kinds.
 fn busy() -> Snapshot {
     let history = (0..200).map(|second| 40 + (second * 37) % 90).collect();
     Snapshot {
