@@ -1,11 +1,11 @@
-//! `diligence introspect`: the interfaces of an object.
+//! `diligence introspect`: shows the interfaces of an object.
 //!
 //! ```text
-//!  ask ─▶ Document ─▶ code            generated client code
+//!  ask ─▶ document ─▶ code            generated client code
 //!     │       └─ with the values of properties
 //!     │           ├─▶ members ─▶ table    like busctl
 //!     │           └─▶ walk ─▶ gdbus       like gdbus, with child objects on request
-//!     └─▶ document of XML
+//!     └─▶ unchanged XML
 //! ```
 
 mod ask;

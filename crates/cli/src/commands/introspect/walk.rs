@@ -1,4 +1,4 @@
-//! An object with its values, and on to those below it.
+//! Introspection of an object with its values, and of its child objects.
 
 use std::time::Instant;
 
@@ -12,23 +12,23 @@ use super::ask::{AskedPeer, no_such_interface};
 use super::gdbus::{DeclarationPart, GdbusText, STEP};
 use crate::inspection::LookError;
 
-/// An object that has answered.
+/// An object that replied.
 pub(super) struct WalkedObject {
     pub(super) object: InspectedObject,
     document: IntrospectionDocument,
-    /// Those below it, if it was gone on to them.
+    /// The child objects, if they were requested.
     below: Vec<Self>,
 }
 
-/// What is asked, and how far.
+/// The scope of the introspection.
 pub(super) struct ObjectWalk<'a> {
     pub(super) subject: &'a AskedPeer<'a>,
-    /// The interface that is wanted; else all.
+    /// The only interface to include; `None` for all.
     pub(super) interface: Option<&'a str>,
     pub(super) part: DeclarationPart,
 }
 
-/// What was met on the way, and what is left of what it may cost.
+/// The errors so far, and the remaining budget.
 struct WalkState {
     options: TreeOptions,
     complaints: Vec<String>,
@@ -37,15 +37,14 @@ struct WalkState {
 }
 
 impl ObjectWalk<'_> {
-    /// One object. Nothing is read of interfaces that are not wanted.
+    /// Returns one object. Only properties of the selected interface are read.
     pub(super) fn one(&self, path: &str) -> Result<WalkedObject, LookError> {
         let mut document = self.document(path)?;
         self.narrow(path, &mut document)?;
         self.read(path, document).map_err(|failure| self.subject.failed(path, failure))
     }
 
-    /// An object and those below it; what does not answer is told in a line, and the others are
-    /// still there.
+    /// Returns an object and its descendants, and a line for each object that failed.
     pub(super) fn all(
         &self,
         path: &str,
@@ -107,8 +106,8 @@ impl ObjectWalk<'_> {
         self.go(path, document?, depth, way)
     }
 
-    /// The document of an object that exists. Some services answer for every path; an empty document
-    /// counts if another object lists the path.
+    /// Returns the document of an object that exists. Some services reply for every path, so an
+    /// empty document counts only if a parent object lists the path.
     fn document(&self, path: &str) -> Result<IntrospectionDocument, LookError> {
         let document = self.subject.document(path);
         let document = document.map_err(|failure| self.subject.failed(path, failure))?;
@@ -156,13 +155,14 @@ impl WalkedObject {
         !self.object.interfaces.is_empty() || self.below.iter().any(Self::has_interfaces)
     }
 
-    /// It and those below it, each before those below it.
+    /// Returns the object and its descendants; parents come before their children.
     pub(super) fn objects(&self) -> Vec<&InspectedObject> {
         let below = self.below.iter().flat_map(Self::objects);
         [&self.object].into_iter().chain(below).collect()
     }
 
-    /// As gdbus has it alone: of what is below it there is what its document tells.
+    /// Formats the object like gdbus without --recurse: child nodes come from the document of the
+    /// object.
     pub(super) fn as_gdbus(&self, part: DeclarationPart) -> String {
         let mut text = GdbusText::new(part);
         text.open(0, &self.object.path, &self.document, &self.object);
@@ -173,7 +173,7 @@ impl WalkedObject {
         text.text
     }
 
-    /// As gdbus has it with what is below.
+    /// Formats the object like gdbus with --recurse.
     pub(super) fn as_gdbus_with_all(&self, part: DeclarationPart) -> String {
         let mut text = GdbusText::new(part);
         self.push(0, &mut text);
@@ -186,7 +186,8 @@ impl WalkedObject {
         text.close(indent);
     }
 
-    /// Which properties could not be read, and why; for the form of gdbus has no place for it.
+    /// Returns a line for each property that could not be read, because the format of gdbus cannot
+    /// show errors.
     pub(super) fn unread(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for object in self.objects() {
@@ -203,7 +204,7 @@ impl WalkedObject {
     }
 }
 
-/// The path of an object that another tells of; some tell it whole.
+/// The path of a child object. Some services list absolute paths instead of names.
 fn below(path: &str, name: &str) -> String {
     match name.starts_with('/') {
         true if name.starts_with(path) && name != path => name.to_owned(),

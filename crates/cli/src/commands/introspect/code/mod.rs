@@ -36,7 +36,8 @@ pub(super) enum Language {
     C,
 }
 
-/// The code for one interface of an object, or else for all interfaces except the standard ones.
+/// Generates the code for one interface of an object, or for all interfaces except the standard
+/// ones.
 pub(super) fn of(
     subject: &AskedPeer<'_>,
     path: &str,
@@ -84,7 +85,7 @@ fn code(source: ProxySource<'_>, interfaces: &[Interface], language: Language) -
     text
 }
 
-/// The standard interfaces, which libraries support already.
+/// Standard interfaces, which libraries already support.
 const STANDARD: [&str; 4] = [
     "org.freedesktop.DBus.Introspectable",
     "org.freedesktop.DBus.ObjectManager",

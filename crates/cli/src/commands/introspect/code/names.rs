@@ -1,8 +1,8 @@
-//! Names of programs from names of D-Bus.
+//! Conversion of D-Bus names to identifiers.
 
 use std::collections::HashSet;
 
-/// The words of a name, in small letters: those of `GetAllXYZ` are get, all and xyz.
+/// Splits a name into words in lowercase: `GetAllXYZ` becomes get, all and xyz.
 fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for part in name.split(|c: char| !c.is_ascii_alphanumeric()) {
@@ -22,12 +22,13 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// `get_all_xyz`; for what has no letters, `otherwise`.
+/// Returns the name in snake case, such as `get_all_xyz`; `otherwise` if it has no letters or
+/// digits.
 pub(super) fn snake(name: &str, otherwise: &str) -> String {
     begun_by_letter(words(name).join("_"), otherwise, "n")
 }
 
-/// `GetAllXyz`, as types are called.
+/// Returns the name in Pascal case, such as `GetAllXyz`.
 pub(super) fn pascal(name: &str, otherwise: &str) -> String {
     let large = |word: &String| word[..1].to_ascii_uppercase() + &word[1..];
     begun_by_letter(words(name).iter().map(large).collect(), otherwise, "N")
@@ -41,15 +42,15 @@ fn begun_by_letter(name: String, otherwise: &str, letter: &str) -> String {
     }
 }
 
-/// Whether a list of words, with blanks between them, has this one.
+/// Returns true if a list of words that are separated by spaces contains the word.
 pub(super) fn has_word(words: &str, word: &str) -> bool {
     words.split_ascii_whitespace().any(|one| one == word)
 }
 
-/// Names that are given in one place of a program, none of them twice.
+/// A namespace in which each identifier is given only once.
 #[derive(Debug)]
 pub(super) struct GivenNames {
-    /// Lists of words that the language or the generated code uses itself.
+    /// Lists of words that the language reserves or that the generated code uses.
     reserved: &'static [&'static str],
     given: HashSet<String>,
 }
@@ -59,7 +60,8 @@ impl GivenNames {
         Self { reserved, given: HashSet::new() }
     }
 
-    /// Gives `name`, or one much like it, so that all that is made of it is free, too.
+    /// Returns `name`, or a similar one, such that all identifiers that `made` derives from it are
+    /// free.
     pub(super) fn give(&mut self, name: &str, made: impl Fn(&str) -> Vec<String>) -> String {
         let is_reserved = self.reserved.iter().any(|words| has_word(words, name));
         let name = if is_reserved { format!("{name}_") } else { name.to_owned() };
@@ -72,7 +74,7 @@ impl GivenNames {
         given
     }
 
-    /// The same for a name of which nothing else is made.
+    /// Like [`give`](Self::give) for a name from which no other identifiers are derived.
     pub(super) fn give_alone(&mut self, name: &str) -> String {
         self.give(name, |name| vec![name.to_owned()])
     }

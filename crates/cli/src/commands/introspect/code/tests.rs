@@ -1,4 +1,4 @@
-//! Golden files: what is written for an object that has everything, and for one that means no good.
+//! Golden files of generated code, for a document with all features and for a hostile one.
 
 use std::path::{Path, PathBuf};
 

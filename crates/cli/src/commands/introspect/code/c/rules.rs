@@ -12,7 +12,7 @@ pub(crate) const RULES: LanguageRules = LanguageRules {
     result: "ret_",
     made_of_argument: |name| vec![name.to_owned(), format!("{name}_count"), format!("{name}_data")],
     made,
-    // Functions of C are all beside each other.
+    // C has one namespace for all functions of a file.
     scope: NameScope::File,
     refused: |_| None,
 };
@@ -33,8 +33,8 @@ fn made(of: &str, made: Generated<'_>, name: &str) -> Vec<String> {
     names.into_iter().map(|name| format!("{prefix}_{name}")).collect()
 }
 
-/// Keywords of C and C++, macros of the compiler, and names that the functions use. No other name begins with an
-/// underscore.
+/// Keywords of C and C++, predefined macros, and names that the generated functions use. Names that
+/// begin with an underscore need no entry, because identifiers from D-Bus never do.
 const OF_ARGUMENTS: &str = "\
     alignas alignof and asm assert auto bool break case catch char class const constexpr \
     continue data default delete do double else enum errno error explicit export extern false \

@@ -1,4 +1,4 @@
-//! Giving names to what an object has, by the rules of a language.
+//! Conversion of introspection data to a model, by the rules of a language.
 
 use inspector::introspection::{
     Annotation, Argument, EmitsChange, Interface, Method, Property, Signal,
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::commands::introspect::members::{DEPRECATED, NO_REPLY, is_true};
 
-/// The proxies for interfaces, and a line for each that cannot be had.
+/// Returns the models of the interfaces, and a line for each interface that is left out.
 pub(crate) fn proxies<'d>(
     interfaces: &'d [Interface],
     rules: &LanguageRules,
@@ -39,7 +39,7 @@ pub(crate) fn proxies<'d>(
     (proxies, left_out)
 }
 
-/// As much of the name of an interface as tells it from the others.
+/// The shortest end of an interface name that is unique among the interfaces.
 fn type_name(name: &str, interfaces: &[Interface]) -> String {
     let elements: Vec<_> = name.split('.').collect();
     let tail = |count| elements[elements.len() - count..].join(".");
@@ -106,7 +106,7 @@ fn proxy<'d>(
 
 struct Building<'r> {
     rules: &'r LanguageRules,
-    /// What the type is called.
+    /// The name of the generated type.
     of: &'r str,
     names: &'r mut GivenNames,
     left_out: Vec<String>,
@@ -193,7 +193,7 @@ impl Building<'_> {
         })
     }
 
-    /// Whether a member can be had; if not, that is noted.
+    /// Returns `None` and notes the reason if the language cannot express a member.
     fn check(
         &mut self,
         what: &str,

@@ -1,4 +1,6 @@
-//! What an object has, with names that a language can have: what code is written from.
+//! The model from which code is rendered: interfaces and members with valid identifiers.
+//!
+//! Types of the model are serialized for the templates.
 
 mod build;
 
@@ -8,23 +10,24 @@ use wire::signature::Type;
 
 pub(super) use build::proxies;
 
-/// What a language has and has not.
+/// The rules of a language for identifiers and types.
 pub(super) struct LanguageRules {
-    /// Lists of words, with blanks between them, that cannot be names of arguments.
+    /// Words that cannot be names of arguments. Each string is a list that is separated by spaces.
     pub(super) of_arguments: &'static [&'static str],
-    /// The same for members.
+    /// Words that cannot be names of members.
     pub(super) of_members: &'static [&'static str],
-    /// The same for types.
+    /// Words that cannot be names of types.
     pub(super) of_types: &'static [&'static str],
-    /// What names of results begin with.
+    /// The prefix for the names of results.
     pub(super) result: &'static str,
-    /// All that is made of the name of an argument.
+    /// Returns all identifiers that the code derives from the name of an argument.
     pub(super) made_of_argument: fn(&str) -> Vec<String>,
-    /// All that is made of the name of a member of the type that is called so.
+    /// Returns all identifiers that the code derives from the name of a member; the first argument
+    /// is the name of its type.
     pub(super) made: fn(&str, Generated<'_>, &str) -> Vec<String>,
-    /// Where the names of members must differ.
+    /// The scope in which the names of members must be unique.
     pub(super) scope: NameScope,
-    /// Why a member cannot be had, if it cannot.
+    /// Returns the reason if the language cannot express a member.
     pub(super) refused: fn(&MemberTypes<'_>) -> Option<String>,
 }
 
@@ -34,25 +37,25 @@ pub(super) enum NameScope {
     File,
 }
 
-/// What is generated for a member.
+/// The kinds of generated functions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Generated<'a> {
     Method,
-    /// What reads a property, if it can be read.
+    /// The function that reads a property, if it is readable.
     Getter(PropertyAccess),
-    /// What sets a property, if it can be set.
+    /// The function that sets a property, if it is writable.
     Setter(PropertyAccess),
     Signal(&'a str),
 }
 
-/// The types of a member, for the decision whether a language can have it.
+/// The types of a member, from which a language decides whether it can express it.
 pub(super) struct MemberTypes<'a> {
     pub(super) kind: Generated<'a>,
     pub(super) arguments: &'a [Type<'a>],
     pub(super) results: &'a [Type<'a>],
 }
 
-/// Where the interfaces were found.
+/// The object that was introspected.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ProxySource<'a> {
     pub(super) service: &'a str,
@@ -60,7 +63,7 @@ pub(super) struct ProxySource<'a> {
 }
 
 impl ProxySource<'_> {
-    /// What the file begins with, a line each.
+    /// The lines of the comment at the start of the file.
     pub(super) fn heading(&self) -> impl Iterator<Item = String> {
         let Self { service, path } = self;
         [
@@ -71,33 +74,33 @@ impl ProxySource<'_> {
     }
 }
 
-/// An interface.
+/// An interface and its members.
 #[derive(Debug, Serialize)]
 pub(super) struct InterfaceModel<'d> {
-    /// Its name on the bus.
+    /// The name of the interface on the bus.
     pub(super) interface: &'d str,
-    /// What its type is called.
+    /// The identifier of its type.
     pub(super) name: String,
     pub(super) methods: Vec<MethodModel<'d>>,
     pub(super) properties: Vec<PropertyModel<'d>>,
     pub(super) signals: Vec<SignalModel<'d>>,
-    /// A line for each member that cannot be had.
+    /// A line for each member that is left out.
     pub(super) left_out: Vec<String>,
-    /// Whether the object announces changes of one of its properties.
+    /// True if the object emits a signal when one of its properties changes.
     pub(super) announces_changes: bool,
     pub(super) about: MemberNotes,
 }
 
-/// A method.
+/// A method and its identifiers.
 #[derive(Debug, Serialize)]
 pub(super) struct MethodModel<'d> {
     pub(super) member: &'d str,
     pub(super) name: String,
     pub(super) arguments: Vec<ArgumentModel<'d>>,
     pub(super) results: Vec<ArgumentModel<'d>>,
-    /// Whether it answers.
+    /// Says if the method replies to calls.
     pub(super) answer: ReplyModel,
-    /// `Play(s song) -> (u length)`
+    /// The declaration for comments: `Play(s song) -> (u length)`.
     pub(super) declared: String,
     pub(super) about: MemberNotes,
 }
@@ -109,38 +112,38 @@ pub(super) enum ReplyModel {
     None,
 }
 
-/// A property.
+/// A property and its identifiers.
 #[derive(Debug, Serialize)]
 pub(super) struct PropertyModel<'d> {
     pub(super) member: &'d str,
     pub(super) name: String,
-    /// The name of what sets it, as far as the language has it otherwise.
+    /// The identifier of the setter, without the prefix that the template adds.
     pub(super) setter: String,
     #[serde(serialize_with = "as_text")]
     pub(super) kind: Type<'d>,
     pub(super) access: PropertyAccess,
     pub(super) emits_change: EmitsChange,
-    /// `Volume: d; it never changes`
+    /// The declaration for comments: `Volume: d; it never changes`.
     pub(super) declared: String,
     pub(super) about: MemberNotes,
 }
 
-/// A signal.
+/// A signal and its identifiers.
 #[derive(Debug, Serialize)]
 pub(super) struct SignalModel<'d> {
     pub(super) member: &'d str,
     pub(super) name: String,
     pub(super) arguments: Vec<ArgumentModel<'d>>,
-    /// `Played(s song)`
+    /// The declaration for comments: `Played(s song)`.
     pub(super) declared: String,
     pub(super) about: MemberNotes,
 }
 
-/// An argument or result.
+/// An argument or result of a member.
 #[derive(Debug, Serialize)]
 pub(super) struct ArgumentModel<'d> {
     pub(super) name: String,
-    /// As the object calls it.
+    /// The name in the introspection data.
     told: Option<&'d str>,
     #[serde(serialize_with = "as_text")]
     pub(super) kind: Type<'d>,
@@ -150,7 +153,7 @@ fn as_text<S: Serializer>(kind: &Type<'_>, serializer: S) -> Result<S::Ok, S::Er
     serializer.collect_str(kind)
 }
 
-/// What is said for people.
+/// Information for the comment of a member.
 #[derive(Debug, Serialize)]
 pub(super) struct MemberNotes {
     /// The lines of the documentation, safe for a comment.
@@ -158,7 +161,7 @@ pub(super) struct MemberNotes {
     pub(super) is_deprecated: bool,
 }
 
-/// The types of arguments, one behind the other.
+/// Concatenates the types of arguments.
 pub(super) fn signature(arguments: &[ArgumentModel<'_>]) -> String {
     arguments.iter().map(|argument| argument.kind.to_string()).collect()
 }
@@ -171,7 +174,7 @@ fn declared(arguments: &[ArgumentModel<'_>]) -> String {
     all.collect::<Vec<_>>().join(", ")
 }
 
-/// Whether a type is in another, or is it.
+/// Returns true if a type is or contains a type that the function accepts.
 pub(super) fn contains(kind: Type<'_>, wanted: for<'a> fn(Type<'a>) -> bool) -> bool {
     let (Type::Array(inside) | Type::Struct(inside) | Type::DictEntry(inside)) = kind else {
         return wanted(kind);

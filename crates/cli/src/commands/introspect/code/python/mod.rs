@@ -1,4 +1,4 @@
-//! Classes of Python over a connection of GLib, from the template `module.j2`.
+//! Python classes for GLib, from the template `module.j2`.
 //!
 //! ```text
 //! class Player1(Proxy):
@@ -16,7 +16,7 @@ use super::text;
 pub(super) use rules::RULES;
 use values::{given, got, hint, hint_of_result, is_converted, is_descriptor, tuple};
 
-/// The file.
+/// Renders the module for these interfaces.
 pub(super) fn file(source: &ProxySource<'_>, proxies: &[InterfaceModel<'_>]) -> String {
     let mut environment = environment();
     environment.add_global("base", include_str!("base.py"));
@@ -46,14 +46,14 @@ pub(super) fn file(source: &ProxySource<'_>, proxies: &[InterfaceModel<'_>]) -> 
     fill(&environment, include_str!("module.j2"), source, proxies)
 }
 
-/// Whether a function of the class can warn that it is deprecated.
+/// Returns true if a function of the class warns that it is deprecated.
 fn can_warn(proxy: &InterfaceModel<'_>) -> bool {
     let mut methods = proxy.methods.iter().map(|one| &one.about);
     let mut properties = proxy.properties.iter().map(|one| &one.about);
     methods.any(|about| about.is_deprecated) || properties.any(|about| about.is_deprecated)
 }
 
-/// The type of what a method returns.
+/// The return type hint of a method.
 fn result(method: &MethodResults) -> String {
     match (method.answer, method.results.as_slice()) {
         (ReplyModel::None, _) | (_, []) => String::from("None"),
@@ -69,12 +69,12 @@ fn has_descriptors(Serde(values): Serde<Vec<Passed>>) -> bool {
     values.iter().any(|one| contains(one.kind(), is_descriptor))
 }
 
-/// Whether GLib gives all of these as Python should have them.
+/// Returns true if GLib already returns all of these values as the usual Python types.
 fn are_as_they_are(values: &[Passed]) -> bool {
     values.iter().all(|one| !contains(one.kind(), is_converted))
 }
 
-/// The statement that returns results.
+/// Returns the statement that returns the results.
 fn returned(results: &[Passed]) -> String {
     let values = results.iter().enumerate();
     let values = values.map(|(at, one)| got(one.kind(), format!("_results[{at}]"), 0));
@@ -85,7 +85,7 @@ fn returned(results: &[Passed]) -> String {
     }
 }
 
-/// The handler of a signal; one that has bytes where GLib has lists of numbers, if there are some.
+/// Returns the handler of a signal, wrapped in a lambda if arguments have to be converted.
 fn handler(arguments: &[Passed]) -> String {
     if are_as_they_are(arguments) {
         return String::from("handler");
@@ -95,7 +95,7 @@ fn handler(arguments: &[Passed]) -> String {
     format!("lambda {}: handler({})", names.join(", "), values.collect::<Vec<_>>().join(", "))
 }
 
-/// The head of a function, broken as formatters of Python do it.
+/// Returns the head of a function, wrapped like Python formatters do.
 fn function(name: &str, arguments: Vec<String>, result: &str) -> String {
     let others: String = arguments.iter().map(|argument| format!(", {argument}")).collect();
     let line = format!("    def {name}(self{others}) -> {result}:");
@@ -111,7 +111,7 @@ fn function(name: &str, arguments: Vec<String>, result: &str) -> String {
     format!("    def {name}(\n        self,\n{arguments}    ) -> {result}:")
 }
 
-/// A call of a function with these words, and with the descriptors if some are among the values.
+/// Returns a call with these arguments, and with the list of descriptors if the values have some.
 fn call(function: &str, mut words: Vec<String>, values: Serde<Vec<Passed>>) -> String {
     words.extend(has_descriptors(values).then(|| String::from("_fds")));
     let line = format!("        {function}({})", words.join(", "));
@@ -126,10 +126,10 @@ fn call(function: &str, mut words: Vec<String>, values: Serde<Vec<Passed>>) -> S
     format!("        {function}(\n{words}        )")
 }
 
-/// As it may stand between three quotation marks.
+/// Escapes a line for a string with triple quotes.
 fn escaped(line: &str) -> String {
     text::clean(line).replace('\\', "\\\\").replace('"', "\\\"")
 }
 
-/// Characters of a line at most, as formatters of Python have it.
+/// The maximum length of a line, as in Python formatters.
 const WIDTH: usize = 88;

@@ -6,9 +6,9 @@ use super::super::model::{Generated, LanguageRules, MemberTypes, NameScope, cont
 use super::values::is_descriptor;
 
 pub(crate) const RULES: LanguageRules = LanguageRules {
-    // The functions use these.
+    // The generated functions use these words.
     of_arguments: &[KEYWORDS, "bytes self warnings"],
-    // The classes have these themselves.
+    // The generated classes define these members.
     of_members: &[
         KEYWORDS,
         "bus connect_properties_changed disconnect path property service timeout_ms",
@@ -42,7 +42,7 @@ fn refused(candidate: &MemberTypes<'_>) -> Option<String> {
     }
 }
 
-/// Keywords of Python.
+/// The reserved keywords of Python.
 const KEYWORDS: &str = "\
     and as assert async await break class continue def del elif else except finally for from \
     global if import in is lambda nonlocal not or pass raise return try while with yield";

@@ -1,4 +1,4 @@
-//! Traits of zbus 6, from the template `traits.j2`.
+//! Rust traits for zbus 6, from the template `traits.j2`.
 //!
 //! ```text
 //! #[zbus::proxy(interface = "org.example.Player1", ...)]
@@ -25,7 +25,7 @@ use types::{carried, owned, taken};
 
 pub(super) use rules::RULES;
 
-/// The file.
+/// Renders the traits for these interfaces.
 pub(super) fn file(source: &ProxySource<'_>, proxies: &[InterfaceModel<'_>]) -> String {
     let mut environment = environment();
     environment.add_global("are_apart", are_apart(proxies));
@@ -39,7 +39,7 @@ pub(super) fn file(source: &ProxySource<'_>, proxies: &[InterfaceModel<'_>]) -> 
         values.iter().map(|one| format!("{}: {}", one.name, taken(one.kind()))).collect()
     });
     environment.add_filter("carried", |Serde(values): Serde<Vec<Passed>>| -> Vec<String> {
-        // zbus takes one struct for several arguments.
+        // zbus treats a single struct as several arguments, so it is wrapped in a tuple.
         let end = match values.as_slice() {
             [one] if matches!(one.kind(), Type::Struct(_)) => ("(", ",)"),
             _ => ("", ""),
@@ -56,7 +56,7 @@ fn module(name: &str) -> String {
     if has_word(KEYWORDS, &name) { name + "_" } else { name }
 }
 
-/// Whether no two interfaces have zbus make types of the same name.
+/// Returns true if zbus generates no two types of the same name for these interfaces.
 fn are_apart(proxies: &[InterfaceModel<'_>]) -> bool {
     let mut seen = HashSet::new();
     let mut names = proxies.iter().flat_map(|proxy| {
@@ -71,7 +71,7 @@ fn are_apart(proxies: &[InterfaceModel<'_>]) -> bool {
     names.all(|name| seen.insert(name))
 }
 
-/// On one line if there is room, as rustfmt has it.
+/// Returns the attribute of a trait, wrapped like rustfmt does.
 fn attribute(interface: &str, service: &str, path: &str) -> String {
     let parts = [
         format!("interface = \"{interface}\""),
@@ -85,13 +85,14 @@ fn attribute(interface: &str, service: &str, path: &str) -> String {
     }
 }
 
-/// The attribute that names a member, if zbus would make another name of that of Rust.
+/// Returns an attribute with the name of a member, if zbus would derive another name from the
+/// identifier.
 fn name_attribute(name: &str, member: &str) -> Vec<String> {
     let is_other = pascal_of_zbus(name) != member;
     is_other.then(|| format!("name = \"{member}\"")).into_iter().collect()
 }
 
-/// As zbus makes a name of D-Bus from one of Rust.
+/// Converts an identifier to a D-Bus name like zbus does.
 fn pascal_of_zbus(name: &str) -> String {
     let words = name.split('_').map(|word| match word.is_empty() {
         true => String::new(),
@@ -108,11 +109,11 @@ fn function(name: &str, arguments: Vec<String>, result: &str, width: usize) -> S
     text
 }
 
-/// The type of what a method returns.
+/// The return type of a method.
 fn result(method: &MethodResults) -> String {
     match (method.answer, method.results.as_slice()) {
         (ReplyModel::None, _) | (_, []) => String::from("()"),
-        // What is one struct is told from what are several results by one more pair of brackets.
+        // zbus treats a single struct as several results, so it is wrapped in a tuple.
         (_, [one]) if matches!(one.kind(), Type::Struct(_)) => format!("({},)", owned(one.kind())),
         (_, [one]) => owned(one.kind()),
         (_, several) => {
@@ -122,5 +123,5 @@ fn result(method: &MethodResults) -> String {
     }
 }
 
-/// What rustfmt leaves on one line.
+/// The maximum length of an attribute that rustfmt keeps on one line.
 const ATTRIBUTE_WIDTH: usize = 70;

@@ -8,7 +8,7 @@ use super::super::names::has_word;
 
 pub(crate) const RULES: LanguageRules = LanguageRules {
     of_arguments: &[KEYWORDS],
-    // A proxy of zbus has these itself.
+    // Proxies of zbus define these functions.
     of_members: &[KEYWORDS, "builder inner into_inner new"],
     of_types: &["HashMap Self"],
     result: "",
@@ -67,17 +67,17 @@ fn has_odd_keys(kind: Type<'_>) -> bool {
     matches!(types.types().next(), Some(Type::Double | Type::UnixFd | Type::Variant))
 }
 
-/// Fields of tuples for which the standard library and zbus have traits.
+/// The maximum number of tuple fields for which the standard library and zbus implement traits.
 const TUPLE_MAX: usize = 16;
 
-/// Keywords of Rust, also those that are reserved.
+/// The keywords of Rust, including reserved ones.
 pub(super) const KEYWORDS: &str = "\
     Self _ abstract as async await become box break const continue crate do dyn else enum extern \
     false final fn for gen if impl in let loop macro match mod move mut override priv pub ref \
     return self static struct super trait true try type typeof unsafe unsized use virtual where \
     while yield";
 
-/// Names of types that the traits, and what zbus makes of them, rely on.
+/// Types that the traits and the code from zbus use.
 const TAKEN_TYPES: &str = "\
     Err HashMap None Ok Option Result Some String Vec bool f64 i16 i32 i64 std str u16 u32 u64 \
     u8 zbus";

@@ -1,8 +1,8 @@
-//! Types of Rust for those of D-Bus.
+//! Rust types for the types of D-Bus.
 
 use wire::signature::{Signature, Type};
 
-/// As a value is passed to a method.
+/// The type of a value that a method takes.
 pub(super) fn taken(kind: Type<'_>) -> String {
     match kind {
         Type::String => String::from("&str"),
@@ -15,7 +15,7 @@ pub(super) fn taken(kind: Type<'_>) -> String {
     }
 }
 
-/// As a value stands in a message.
+/// The type of a value that borrows from a message.
 pub(super) fn carried(kind: Type<'_>) -> String {
     let name = match kind {
         Type::String => "&str",
@@ -27,7 +27,7 @@ pub(super) fn carried(kind: Type<'_>) -> String {
     name.to_owned()
 }
 
-/// As a value that is one's own.
+/// The type of a value that owns its data.
 pub(super) fn owned(kind: Type<'_>) -> String {
     let name = match kind {
         Type::Byte => "u8",
