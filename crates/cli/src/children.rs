@@ -27,11 +27,11 @@ pub(crate) fn send_signal(child: &mut Child, signal: Signal) {
     }
 }
 
-/// Ends processes and waits for them: sends SIGTERM, and SIGKILL to those left after [`PATIENCE`].
+/// Ends processes and waits for them: sends SIGTERM, and SIGKILL to those left after [`TERMINATION_TIMEOUT`].
 pub(crate) fn end_all<'c>(children: impl IntoIterator<Item = &'c mut Child>) {
     let mut left: Vec<&mut Child> = children.into_iter().collect();
     left.iter_mut().for_each(|child| send_signal(child, Signal::TERM));
-    let deadline = clock::monotonic() + PATIENCE;
+    let deadline = clock::monotonic() + TERMINATION_TIMEOUT;
     while wait_for_any(&mut left) && clock::monotonic() < deadline {
         thread::sleep(Duration::from_millis(2));
     }
@@ -53,4 +53,4 @@ fn pid(child: &Child) -> Pid {
 }
 
 /// The time between SIGTERM and SIGKILL.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TERMINATION_TIMEOUT: Duration = Duration::from_secs(2);

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::process::ExitCode;
 
-use crate::output::{complain, print};
+use crate::output::{print, print_to_stderr};
 
 /// The result of a command that succeeded.
 pub(crate) trait ExitOutcome {
@@ -59,7 +59,7 @@ pub(crate) fn conclude<O: ExitOutcome, E: ExitError>(
         Ok(outcome) => outcome.conclude(),
         Err(error) if error.is_quiet() => ExitCode::SUCCESS,
         Err(error) => {
-            complain(&format!("diligence {command}: {error}\n"));
+            print_to_stderr(&format!("diligence {command}: {error}\n"));
             ExitCode::from(error.status())
         }
     }

@@ -10,7 +10,10 @@ use crate::bus_choice::{BusChoice, Unreachable};
 use crate::exit::ExitError;
 
 /// Connects to the chosen bus, with this timeout for each reply.
-pub(crate) fn inspector(choice: &BusChoice, timeout: Duration) -> Result<Inspector, LookError> {
+pub(crate) fn inspector(
+    choice: &BusChoice,
+    timeout: Duration,
+) -> Result<Inspector, InspectionError> {
     Ok(choice.inspector(patience(timeout))?)
 }
 
@@ -20,16 +23,23 @@ pub(crate) const fn patience(timeout: Duration) -> InspectorPatience {
 }
 
 /// Returns all names on the bus.
-pub(crate) fn names(inspector: &Inspector, choice: &BusChoice) -> Result<Vec<Name>, LookError> {
-    let failed = |failure| LookError::Bus { choice: choice.to_string(), failure };
+pub(crate) fn names(
+    inspector: &Inspector,
+    choice: &BusChoice,
+) -> Result<Vec<Name>, InspectionError> {
+    let failed = |failure| InspectionError::Bus { choice: choice.to_string(), failure };
     inspector.names().map_err(failed)
 }
 
 /// Returns the error for a name that is not on the bus, with similar names as suggestions.
-pub(crate) fn no_such_name(inspector: &Inspector, choice: &BusChoice, name: &str) -> LookError {
+pub(crate) fn no_such_name(
+    inspector: &Inspector,
+    choice: &BusChoice,
+    name: &str,
+) -> InspectionError {
     let known = inspector.names().unwrap_or_default();
     let known = known.iter().map(|known| known.name.as_str());
-    LookError::NoSuchName {
+    InspectionError::NoSuchName {
         name: name.to_owned(),
         choice: choice.to_string(),
         suggestion: suggestion(&nearest(name, known)),
@@ -37,23 +47,23 @@ pub(crate) fn no_such_name(inspector: &Inspector, choice: &BusChoice, name: &str
 }
 
 /// Returns true if a request failed because the name has no owner and is not activatable.
-pub(crate) fn is_nobody(failure: &InspectorFailure) -> bool {
-    failure.error_name().is_some_and(|name| NOBODY.contains(&name))
+pub(crate) fn is_unknown_name(failure: &InspectorFailure) -> bool {
+    failure.error_name().is_some_and(|name| UNKNOWN_NAME_ERRORS.contains(&name))
 }
 
 /// An error of a command that inspects a bus.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum LookError {
+pub(crate) enum InspectionError {
     #[error(transparent)]
     Connect(#[from] Unreachable),
     #[error("{choice} does not answer: {failure}")]
     Bus { choice: String, failure: InspectorFailure },
     /// A request to a peer failed; `what` describes the request.
     #[error("{what}: {failure}{suggestion}")]
-    Asked { what: String, failure: InspectorFailure, suggestion: String },
+    Request { what: String, failure: InspectorFailure, suggestion: String },
     /// An argument is not a valid name.
     #[error("{failure}")]
-    Word { failure: InspectorFailure },
+    InvalidName { failure: InspectorFailure },
     #[error("no such name on {choice}: {name}{suggestion}")]
     NoSuchName { name: String, choice: String, suggestion: String },
     #[error("{path} has no interface {interface}{suggestion}")]
@@ -72,10 +82,10 @@ pub(crate) enum LookError {
     NotRunning { name: String },
 }
 
-impl ExitError for LookError {}
+impl ExitError for InspectionError {}
 
 /// The timeout for all replies together, as a multiple of the timeout for one.
 const WHOLE_FACTOR: u32 = 3;
 
-const NOBODY: [&str; 2] =
+const UNKNOWN_NAME_ERRORS: [&str; 2] =
     ["org.freedesktop.DBus.Error.NameHasNoOwner", "org.freedesktop.DBus.Error.ServiceUnknown"];

@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn json_is_spread_as_systemd_does() {
+    fn pretty_json_has_the_layout_of_systemd() {
         let short = r#"{"type":"a{sv}","data":[{"a:\"{":[],"b":{"x":{}}}]}"#;
         let expected = "{\n\t\"type\" : \"a{sv}\",\n\t\"data\" : [\n\t\t{\n\t\t\t\"a:\\\"{\" : [],\n\t\t\t\
                         \"b\" : {\n\t\t\t\t\"x\" : {}\n\t\t\t}\n\t\t}\n\t]\n}";
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_wanted_is_not_made() {
+    fn json_text_has_the_selected_layout() {
         let of = |json| JsonChoice { json, j: false };
         let value = serde_json::json!([{"a": 1, "b": []}, {}]);
         let lines = "[\n\t{\n\t\t\"a\" : 1,\n\t\t\"b\" : []\n\t},\n\t{}\n]\n";

@@ -12,7 +12,6 @@ mod choices;
 mod commands;
 mod completion;
 mod exit;
-mod guest;
 mod inspection;
 mod json_choice;
 mod live;
@@ -26,6 +25,7 @@ mod saving;
 mod screen;
 mod style;
 mod table_options;
+mod user_command;
 
 use std::env;
 use std::process::ExitCode;

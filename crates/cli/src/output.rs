@@ -21,7 +21,7 @@ pub(crate) fn print(text: &str) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
-            complain(&format!("cannot write to standard output: {error}\n"));
+            print_to_stderr(&format!("cannot write to standard output: {error}\n"));
             ExitCode::FAILURE
         }
     }
@@ -40,7 +40,7 @@ pub(crate) fn write_text(text: &str) -> io::Result<()> {
 /// Prints lines to standard error, with control characters from peers escaped, and folded between
 /// words to the width of a terminal. Errors are ignored, because there is no other place to report
 /// them.
-pub(crate) fn complain(text: &str) {
+pub(crate) fn print_to_stderr(text: &str) {
     let text = visible::lines(text);
     let text = match style::width_of_stderr() {
         Some(width) => folded_lines(&text, width).into(),
@@ -199,7 +199,7 @@ mod tests {
     use super::folded_lines;
 
     #[test]
-    fn lines_are_folded_that_are_too_long_and_not_aligned() {
+    fn long_lines_are_folded_unless_they_are_indented() {
         let text = "one two three\n  one two three\none two\n";
         assert_eq!(folded_lines(text, 7), "one two\nthree\n  one two three\none two\n");
     }

@@ -1,6 +1,6 @@
 //! Progress of a long operation, on one line of the terminal that is redrawn.
 //!
-//! [`StatusLine`] is the line. [`ShownWork`] draws it from a thread for an operation that takes
+//! [`StatusLine`] is the line. [`WorkProgress`] draws it from a thread for an operation that takes
 //! longer than a second. Both do nothing if standard error is not a terminal.
 
 use std::convert::Infallible;
@@ -17,7 +17,7 @@ use capture::model::ReadProgress;
 use capture::text::units::{bytes, counted, elapsed, grouped};
 use sys::clock::monotonic;
 
-use crate::output::{complain, redraw_line};
+use crate::output::{print_to_stderr, redraw_line};
 
 /// A line of the terminal that is redrawn in place.
 #[derive(Debug)]
@@ -71,7 +71,7 @@ impl StatusLine {
 /// The progress of a long operation. A thread draws it from the second second on, until this value
 /// is dropped.
 #[derive(Debug)]
-pub(crate) struct ShownWork {
+pub(crate) struct WorkProgress {
     /// The number of messages processed so far.
     done: Arc<AtomicU64>,
     /// The drawing thread. It ends when the sender is dropped.
@@ -83,14 +83,14 @@ pub(crate) struct ShownWork {
 pub(crate) enum WorkTask {
     /// Reading files; the text is their description.
     Reading(String, Arc<ReadProgress>),
-    /// Processing this number of messages, each of which is [counted](ShownWork::count); the text
+    /// Processing this number of messages, each of which is [counted](WorkProgress::count); the text
     /// says what is done with them.
     Messages(&'static str, u64),
     /// An operation whose progress is not measured.
     Other(&'static str),
 }
 
-impl ShownWork {
+impl WorkProgress {
     /// Starts the thread that draws the progress of an operation.
     pub(crate) fn start(task: WorkTask) -> Self {
         let done = Arc::new(AtomicU64::new(0));
@@ -111,7 +111,7 @@ impl ShownWork {
     }
 }
 
-impl Drop for ShownWork {
+impl Drop for WorkProgress {
     fn drop(&mut self) {
         if let Some((sender, thread)) = self.shown.take() {
             drop(sender);
@@ -124,10 +124,10 @@ impl Drop for ShownWork {
 /// Draws the line until the operation has ended, then clears it.
 fn show(mut line: StatusLine, task: &WorkTask, done: &AtomicU64, ended: &Receiver<Infallible>) {
     let start = monotonic();
-    let mut rest = SILENT;
+    let mut rest = SHOW_AFTER;
     while ended.recv_timeout(rest) == Err(RecvTimeoutError::Timeout) {
         line.draw(&task.text(done.load(Ordering::Relaxed), monotonic() - start));
-        rest = EVERY;
+        rest = UPDATE_INTERVAL;
     }
     line.clear();
 }
@@ -157,22 +157,22 @@ pub(crate) fn conclude_file(path: &Path, messages: u64) {
     if stderr().is_terminal() {
         let messages = counted(messages, "message", "messages");
         let size = bytes(file.len() as f64);
-        complain(&format!("{messages}, {size}: {}\n", path.display()));
+        print_to_stderr(&format!("{messages}, {size}: {}\n", path.display()));
     }
 }
 
 /// The time before a progress line appears.
-const SILENT: Duration = Duration::from_secs(1);
+const SHOW_AFTER: Duration = Duration::from_secs(1);
 
 /// The interval between updates of a progress line.
-pub(crate) const EVERY: Duration = Duration::from_millis(250);
+pub(crate) const UPDATE_INTERVAL: Duration = Duration::from_millis(250);
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_line_says_how_far_the_work_is() {
+    fn progress_lines_show_time_and_count() {
         let text = |task: WorkTask| task.text(1_500, Duration::from_secs(61));
         assert_eq!(
             text(WorkTask::Messages("writing", 2_000)),

@@ -10,8 +10,8 @@ use capture::text::units::counted;
 use serde::Serialize;
 
 use crate::exit::ExitError;
-use crate::output::complain;
-use crate::progress::{ShownWork, WorkTask};
+use crate::output::print_to_stderr;
+use crate::progress::{WorkProgress, WorkTask};
 
 /// Splits words into files, which come first, and a query. The first word is always a file, even if
 /// it does not exist, so that a misspelled name is reported as a missing file.
@@ -49,7 +49,7 @@ pub(crate) fn query(words: &[String]) -> Result<Query, RecordingError> {
 /// Opens files as one recording, and shows the progress on a terminal.
 pub(crate) fn open(files: &[impl AsRef<Path>]) -> Result<Capture, RecordingError> {
     let progress = Arc::default();
-    let _work = ShownWork::start(WorkTask::Reading(names(files), Arc::clone(&progress)));
+    let _work = WorkProgress::start(WorkTask::Reading(names(files), Arc::clone(&progress)));
     Capture::open_all_observed(files, &progress)
         .map(note_foreign_parts)
         .map_err(RecordingError::Open)
@@ -58,7 +58,7 @@ pub(crate) fn open(files: &[impl AsRef<Path>]) -> Result<Capture, RecordingError
 /// Like [`open`], but keeps the messages of each file even if several files contain them.
 pub(crate) fn open_side_by_side(files: &[impl AsRef<Path>]) -> Result<Capture, RecordingError> {
     let progress = Arc::default();
-    let _work = ShownWork::start(WorkTask::Reading(names(files), Arc::clone(&progress)));
+    let _work = WorkProgress::start(WorkTask::Reading(names(files), Arc::clone(&progress)));
     let opened = Capture::open_side_by_side_observed(files, &progress);
     opened.map(note_foreign_parts).map_err(RecordingError::Open)
 }
@@ -66,7 +66,10 @@ pub(crate) fn open_side_by_side(files: &[impl AsRef<Path>]) -> Result<Capture, R
 /// Prints a note for each file that was not read although it has the name of a part.
 fn note_foreign_parts(capture: Capture) -> Capture {
     for part in capture.foreign_parts() {
-        complain(&format!("note: {} is not read: it is of another recording\n", part.display()));
+        print_to_stderr(&format!(
+            "note: {} is not read: it is of another recording\n",
+            part.display()
+        ));
     }
     capture
 }
@@ -99,7 +102,7 @@ pub(crate) fn heading(capture: &Capture) -> String {
 /// recipients that are unknown. This is not an error, because an empty result can be the answer.
 pub(crate) fn warn_if_unmatched(command: &str, capture: &Capture, query: &Query) {
     note_unknown_recipients(query, capture);
-    let work = ShownWork::start(WorkTask::Messages("searching", capture.len() as u64));
+    let work = WorkProgress::start(WorkTask::Messages("searching", capture.len() as u64));
     let mut matcher = query.matcher();
     let mut is_selected = |message| {
         work.count();
@@ -117,7 +120,7 @@ pub(crate) fn warn_if_unmatched(command: &str, capture: &Capture, query: &Query)
         Some(_) => format!("no message matches the query: {reason}"),
         None => reason,
     };
-    complain(&format!("diligence {command}: {text}\n"));
+    print_to_stderr(&format!("diligence {command}: {text}\n"));
 }
 
 /// Prints a note with the number of messages from and to the recorder that the query skips.
@@ -138,7 +141,7 @@ pub(crate) fn note_unknown_recipients(query: &Query, capture: &Capture) {
 
 /// Prints a note to standard error that readers need to interpret the output.
 pub(crate) fn note(text: &str) {
-    complain(&format!("note: {text}\n"));
+    print_to_stderr(&format!("note: {text}\n"));
 }
 
 /// An error in the query, or in opening a recording.

@@ -8,7 +8,7 @@ use capture::query::Query;
 use capture::save::{FileFormat, PcapLoss, save};
 use capture::text::units::counted;
 
-use crate::output::{DocumentOutput, complain};
+use crate::output::{DocumentOutput, print_to_stderr};
 
 /// Writes the messages that a query selects, and returns their number. Notes on standard error say
 /// which other messages the file contains, and what the format cannot hold.
@@ -37,12 +37,12 @@ pub(crate) fn save_matching(
                 "{count} of them do not match the query, but are calls or replies of messages that do"
             ),
         };
-        complain(&format!("note: saved {saved}: {partners}\n"));
+        print_to_stderr(&format!("note: saved {saved}: {partners}\n"));
     }
     let lost = PcapLoss::find(capture, &chosen);
     if format == FileFormat::Pcap && !lost.is_empty() {
         let lost: Vec<_> = lost.iter().map(PcapLoss::to_string).collect();
-        complain(&format!("note: pcap does not hold: {}; pcapng does\n", lost.join("; ")));
+        print_to_stderr(&format!("note: pcap does not hold: {}; pcapng does\n", lost.join("; ")));
     }
     Ok(chosen.len())
 }

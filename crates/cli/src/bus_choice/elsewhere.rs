@@ -109,7 +109,7 @@ mod tests {
     use std::process::{Command, Stdio};
 
     #[test]
-    fn other_machines_are_reached_by_ssh() {
+    fn addresses_of_other_machines_run_ssh() {
         let ssh = |words: &str| Ok(format!("unixexec:path=ssh,argv1=-xT,{words}"));
         for (host, expected) in [
             ("example.org", ssh("argv2=--,argv3=example.org,argv4=systemd-stdio-bridge")),
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn containers_are_known_by_the_process_they_began_with() {
+    fn containers_are_found_by_their_leader_process() {
         let machines =
             std::env::temp_dir().join(format!("diligence-machines-{}", std::process::id()));
         fs::create_dir_all(&machines).expect("the temporary folder is writable");
@@ -159,7 +159,7 @@ mod tests {
 
     /// The socket of the container's bus is a link with an absolute path, which the container made.
     #[test]
-    fn a_link_in_a_container_does_not_lead_to_the_bus_of_this_machine() {
+    fn links_in_containers_do_not_lead_to_the_bus_of_this_machine() {
         if effective_user() != 0 {
             let _ = writeln!(std::io::stderr(), "left out, because only root can make a container");
             return;
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn other_users_have_a_bridge_of_their_own() {
+    fn addresses_of_other_users_run_a_bridge_as_that_user() {
         let own = effective_user();
         assert_eq!(of_user(&own.to_string()), Ok(format!("unix:path=/run/user/{own}/bus")));
         let other = of_user(&(own + 1).to_string()).expect("it is a number");

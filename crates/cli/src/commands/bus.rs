@@ -78,13 +78,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_description_is_sound() {
+    fn the_definition_of_bus_is_valid() {
         description().debug_assert();
     }
 
     /// The daemon prints its help without clap, but in the same layout as all other commands.
     #[test]
-    fn the_help_of_the_daemon_looks_like_that_of_other_commands() {
+    fn the_help_of_bus_has_the_layout_of_other_commands() {
         let by_clap = description().term_width(80).render_long_help().to_string();
         assert_eq!(help(), format!("{}\n", by_clap.trim_end()));
     }

@@ -7,10 +7,10 @@ use notation::guess::{FirstWord, has_type, is_like_signature};
 use wire::names::{InterfaceName, MemberName};
 
 use crate::bus_choice::BusChoice;
-use crate::output::complain;
+use crate::output::print_to_stderr;
 use crate::poke::arguments::{ArgumentOptions, forms};
 use crate::poke::error::PokeError;
-use crate::poke::member::in_front;
+use crate::poke::member::with_options_in_front;
 
 /// Arguments of `diligence emit`.
 #[derive(Debug, Args)]
@@ -46,7 +46,7 @@ enum EmitTypeWord {
 impl Emit {
     /// Parses the words and emits the signal.
     pub(crate) fn run(&self) -> Result<(), PokeError> {
-        let words = in_front([&self.object_path, &self.signal], &self.words);
+        let words = with_options_in_front([&self.object_path, &self.signal], &self.words);
         let Some((path, words)) = words.split_first() else {
             return Err(PokeError::Words("missing the path of the object".to_owned()));
         };
@@ -67,7 +67,7 @@ impl Emit {
         })?;
         if self.arguments.is_verbose() {
             let (types, forms) = (&reading.signature, forms(&reading));
-            complain(&format!("emitting {full} with \"{types}\", read as {forms}\n"));
+            print_to_stderr(&format!("emitting {full} with \"{types}\", read as {forms}\n"));
         }
         let signal = SignalName {
             path: path.clone(),
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signal_that_could_be_another_one_is_not_guessed() {
+    fn ambiguous_signals_are_rejected() {
         let ambiguous = "write org.bar.Foo.someString or org.bar.Foo '\"someString\"'";
         for (line, expected) in [
             ("org.bar.Foo someString", ambiguous),

@@ -43,7 +43,7 @@ impl GetArgs {
         let manner = self.manner.manner(ReplyExpectation::Expected);
         let object = AskedObject::ask(&inspector, &self.service, &self.path, &manner)?;
         if let [interface] = self.words.as_slice()
-            && let Some(interface) = object.told.interface(interface)
+            && let Some(interface) = object.introspection.interface(interface)
         {
             return Err(property_missing(interface));
         }
@@ -87,8 +87,8 @@ pub(super) fn name(
 ) -> Result<PropertyName, PokeError> {
     let found = object.find(CallableKind::Property, named)?;
     let Some(interface) = found.interface else {
-        return Err(match object.told == empty() {
-            true => untold(object, named.member),
+        return Err(match object.introspection == empty() {
+            true => not_introspected(object, named.member),
             false => object.no_property(named.member),
         });
     };
@@ -109,8 +109,8 @@ fn property_missing(interface: &Interface) -> PokeError {
     PokeError::Words(format!("{} is an interface; name a property, too: {has}", interface.name))
 }
 
-fn untold(object: &AskedObject<'_>, member: &str) -> PokeError {
-    if let Some(failure) = object.untold.clone().filter(is_unknown_object) {
+fn not_introspected(object: &AskedObject<'_>, member: &str) -> PokeError {
+    if let Some(failure) = object.introspection_error.clone().filter(is_unknown_object) {
         return failure.into();
     }
     PokeError::Name(format!(

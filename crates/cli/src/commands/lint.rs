@@ -18,8 +18,8 @@ use clap::Args;
 use crate::choices::{Choice, one_of};
 use crate::exit::ExitError;
 use crate::live::{LiveError, LiveOptions, LiveReportForm};
-use crate::output::{DocumentOutput, complain, print};
-use crate::progress::{ShownWork, WorkTask};
+use crate::output::{DocumentOutput, print, print_to_stderr};
+use crate::progress::{WorkProgress, WorkTask};
 use crate::recording::{self, RecordingError};
 use crate::style;
 
@@ -79,23 +79,23 @@ struct LintOutcome {
 impl LintOutcome {
     fn print(&self) -> ExitCode {
         let printed = print(&self.text);
-        complain(&self.remarks);
+        print_to_stderr(&self.remarks);
         if self.status == ExitCode::SUCCESS { printed } else { self.status }
     }
 }
 
-fn tell(lint: &Lint) -> Result<LintOutcome, LintError> {
+fn check_recordings(lint: &Lint) -> Result<LintOutcome, LintError> {
     let mut reports = Vec::new();
     for file in distinct_files(&lint.files) {
         let capture = recording::open(&[file])?;
-        let _work = ShownWork::start(WorkTask::Other("checking rules"));
+        let _work = WorkProgress::start(WorkTask::Other("checking rules"));
         reports.push(lint.report(ReportSource::Recording(file.display().to_string()), &capture));
     }
     conclude(lint, reports)
 }
 
 /// Prints the findings on a bus repeatedly, and at the end determines the exit status.
-fn watch(lint: &Lint) -> Result<LintOutcome, LintError> {
+fn check_bus(lint: &Lint) -> Result<LintOutcome, LintError> {
     // clap cannot report this, because it would then accept the options of --live without it.
     if let Some(file) = lint.files.first() {
         return Err(LintError::FileAndBus { file: file.clone() });
@@ -144,7 +144,7 @@ impl Lint {
         if let Some(rule) = self.explain.and_then(LintRule::find) {
             return Ok(print(&document::explain(rule)));
         }
-        let outcome = if self.live.live { watch(self) } else { tell(self) };
+        let outcome = if self.live.live { check_bus(self) } else { check_recordings(self) };
         Ok(outcome?.print())
     }
 

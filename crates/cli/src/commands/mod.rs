@@ -204,7 +204,7 @@ mod tests {
     use crate::completion::words_of_line;
 
     #[test]
-    fn what_is_told_to_those_who_come_from_other_tools_is_taken() {
+    fn commands_for_users_of_other_tools_parse() {
         let document = include_str!("../../../../docs/coming-from.md");
         let inline = document.split('`').skip(1).step_by(2);
         let commands =

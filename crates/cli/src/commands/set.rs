@@ -6,7 +6,7 @@ use notation::guess::FirstWord;
 
 use super::get::name;
 use crate::bus_choice::BusChoice;
-use crate::output::complain;
+use crate::output::print_to_stderr;
 use crate::poke::arguments::{ArgumentOptions, forms};
 use crate::poke::error::PokeError;
 use crate::poke::manner::MannerOptions;
@@ -40,13 +40,13 @@ impl SetArgs {
         let named = split(&self.words, |name| object.has(name)).expect("there are words");
         let property = name(&object, named)?;
         let full = format!("{}.{}", property.interface, property.property);
-        let told = object.find(CallableKind::Property, named)?.signatures;
-        let read = self.arguments.read(named.rest, &told, FirstWord::SignatureOrArgument);
+        let known = object.find(CallableKind::Property, named)?.signatures;
+        let read = self.arguments.read(named.rest, &known, FirstWord::SignatureOrArgument);
         let (reading, load) =
             read.map_err(|error| PokeError::Arguments { member: full.clone(), error })?;
         if self.arguments.is_verbose() {
             let (types, forms) = (&reading.signature, forms(&reading));
-            complain(&format!("setting {full} of type \"{types}\", read as {forms}\n"));
+            print_to_stderr(&format!("setting {full} of type \"{types}\", read as {forms}\n"));
         }
         if load.arguments.len() != 1 {
             let count = load.arguments.len();

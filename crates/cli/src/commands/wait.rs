@@ -26,7 +26,7 @@ pub(crate) struct WaitArgs {
     #[arg(value_name = "WORD", required_unless_present = "activate", num_args = 1..=4)]
     words: Vec<String>,
     /// The time to wait; 0 means forever
-    #[arg(short, long, value_name = "TIME", value_parser = amount::time_or_none, default_value = "0")]
+    #[arg(short, long, value_name = "TIME", value_parser = amount::time_or_zero, default_value = "0")]
     timeout: Duration,
     /// Start the service of this name first; without other words, wait for this name
     #[arg(long, value_name = "NAME")]
@@ -107,11 +107,11 @@ impl WaitArgs {
             return Vec::new();
         }
         let manner = Manner { starting: Starting::Never, ..Manner::default() };
-        let told = inspector.introspection(&signal.sender, &signal.path, &manner).ok();
-        let told = told.as_ref().and_then(|told| told.interface(&signal.interface));
-        let mut signals = told.into_iter().flat_map(|one| &one.signals);
-        let told = signals.find(|one| one.name == signal.member);
-        told.map(|one| one.arguments.clone()).unwrap_or_default()
+        let introspection = inspector.introspection(&signal.sender, &signal.path, &manner).ok();
+        let interface = introspection.as_ref().and_then(|all| all.interface(&signal.interface));
+        let mut signals = interface.into_iter().flat_map(|one| &one.signals);
+        let described = signals.find(|one| one.name == signal.member);
+        described.map(|one| one.arguments.clone()).unwrap_or_default()
     }
 
     fn next(&self, watch: &ObjectWatch, deadline: Option<Duration>) -> Result<Heard, PokeError> {
@@ -149,7 +149,7 @@ fn awaited(words: &[String]) -> Result<Awaited<'_>, PokeError> {
         [service, ..] => (Some(*service), &words[1..]),
         [] => (None, &words[..]),
     };
-    let unclear = || {
+    let malformed = || {
         let text =
             "expected NAME, [SERVICE] PATH INTERFACE SIGNAL or [SERVICE] PATH INTERFACE.SIGNAL";
         PokeError::Words(text.to_owned())
@@ -157,10 +157,10 @@ fn awaited(words: &[String]) -> Result<Awaited<'_>, PokeError> {
     let (path, interface, member) = match words {
         [path, interface, member] => (*path, *interface, *member),
         [path, full] => {
-            let (interface, member) = full.rsplit_once('.').ok_or_else(unclear)?;
+            let (interface, member) = full.rsplit_once('.').ok_or_else(malformed)?;
             (*path, interface, member)
         }
-        _ => return Err(unclear()),
+        _ => return Err(malformed()),
     };
     Ok(Awaited::Signal { service, path, interface, member })
 }

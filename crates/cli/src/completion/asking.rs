@@ -20,7 +20,7 @@ use crate::bus_choice::BusChoice;
 
 /// Returns the completions of a word with these meanings; `None` if it has no meanings.
 pub(super) fn offers(
-    standing: &LinePosition<'_>,
+    position: &LinePosition<'_>,
     meanings: Vec<Meaning>,
     written: &str,
 ) -> Option<Offers> {
@@ -28,28 +28,28 @@ pub(super) fn offers(
         return None;
     }
     let offers = meanings.into_iter().flat_map(|meaning| match meaning {
-        Meaning::Live(question) => live(standing, question, written),
+        Meaning::Live(question) => live(position, question, written),
         Meaning::Query => query(written),
         Meaning::Rule => LintRule::all().iter().map(rule).collect(),
     });
     Some(Offers::Words(offers.collect()))
 }
 
-fn live(standing: &LinePosition<'_>, question: BusQuestion, written: &str) -> Vec<Offer> {
-    let Some(place) = place(standing) else { return Vec::new() };
+fn live(position: &LinePosition<'_>, question: BusQuestion, written: &str) -> Vec<Offer> {
+    let Some(place) = place(position) else { return Vec::new() };
     let written = written.to_owned();
     let (sender, receiver) = mpsc::channel();
     // A thread that takes too long is abandoned; it ends with the program.
     thread::spawn(move || sender.send(answer(&place, &question, &written)));
-    receiver.recv_timeout(ASKING_MAX).unwrap_or_default()
+    receiver.recv_timeout(TIMEOUT).unwrap_or_default()
 }
 
 /// The bus that the line selects. A bus that is reached through a program such as ssh is not asked,
 /// because that is slow and can require a password.
-fn place(standing: &LinePosition<'_>) -> Option<BusPlace> {
+fn place(position: &LinePosition<'_>) -> Option<BusPlace> {
     let parser = BusChoice::augment_args(Command::new("bus").no_binary_name(true));
     let is_known = |id: &str| parser.get_arguments().any(|known| known.get_id() == id);
-    let given = standing.given.iter().filter(|(argument, _)| is_known(argument.get_id().as_str()));
+    let given = position.given.iter().filter(|(argument, _)| is_known(argument.get_id().as_str()));
     let words: Vec<_> = given
         .filter_map(|(argument, value)| {
             let long = argument.get_long()?;
@@ -70,7 +70,7 @@ fn answer(place: &BusPlace, question: &BusQuestion, written: &str) -> Vec<Offer>
     match question {
         BusQuestion::Name(which) => names::offers(&inspector, *which, written),
         BusQuestion::Path { service } => {
-            let until = Instant::now() + GOING_DOWN_MAX;
+            let until = Instant::now() + DESCENT_TIMEOUT;
             paths::offers(&inspector, service.as_deref(), written, until)
         }
         BusQuestion::Interface(object) => members::interfaces(&inspector, object),
@@ -98,7 +98,7 @@ fn rule(rule: &LintRule) -> Offer {
 }
 
 /// The time limit for all completions from a bus.
-const ASKING_MAX: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The timeouts of requests. A completion takes up to three rounds of them: names, objects, and the
 /// objects below these. One silent service can delay each round by the full timeout.
@@ -106,4 +106,4 @@ const PATIENCE: InspectorPatience =
     InspectorPatience { answer: Duration::from_millis(250), whole: Duration::from_millis(250) };
 
 /// After this time, paths with a single child are no longer followed further down.
-const GOING_DOWN_MAX: Duration = Duration::from_millis(450);
+const DESCENT_TIMEOUT: Duration = Duration::from_millis(450);

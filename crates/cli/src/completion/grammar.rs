@@ -6,8 +6,8 @@ use super::offers::{Offer, Offers};
 use super::walk::{LinePosition, takes_values};
 
 /// The subcommands of the command; `None` if it has none.
-pub(super) fn subcommands(standing: &LinePosition<'_>) -> Option<Offers> {
-    let commands = standing.command.get_subcommands().filter(|command| !command.is_hide_set());
+pub(super) fn subcommands(position: &LinePosition<'_>) -> Option<Offers> {
+    let commands = position.command.get_subcommands().filter(|command| !command.is_hide_set());
     let offer =
         |command: &clap::Command| Offer::whole(command.get_name(), line(command.get_about()));
     let offers: Vec<_> = commands.map(offer).collect();
@@ -15,14 +15,14 @@ pub(super) fn subcommands(standing: &LinePosition<'_>) -> Option<Offers> {
 }
 
 /// The options that can still be given. Hidden options are offered only if no other option fits.
-pub(super) fn options(standing: &LinePosition<'_>, written: &str) -> Offers {
+pub(super) fn options(position: &LinePosition<'_>, written: &str) -> Offers {
     let is_given =
-        |one: &Arg| standing.given.iter().any(|(given, _)| given.get_id() == one.get_id());
+        |one: &Arg| position.given.iter().any(|(given, _)| given.get_id() == one.get_id());
     let can_be_given = |one: &&Arg| {
         let is_repeatable = matches!(one.get_action(), ArgAction::Append | ArgAction::Count);
         !one.is_positional() && (is_repeatable || !is_given(one))
     };
-    let arguments = || standing.command.get_arguments().filter(can_be_given);
+    let arguments = || position.command.get_arguments().filter(can_be_given);
     let shown = arguments().filter(|one| !one.is_hide_set()).flat_map(spellings);
     let shown: Vec<_> = shown.filter(|offer| offer.word.starts_with(written)).collect();
     if !shown.is_empty() {

@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_end_at_the_cursor() {
+    fn command_lines_are_split_into_words() {
         for (line, words, left_alone) in [
             ("", &[""][..], ""),
             ("d ", &["d", ""], ""),

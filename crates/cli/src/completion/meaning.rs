@@ -44,7 +44,7 @@ pub(super) enum OfferedNames {
     /// All names that can be called: names with an owner and activatable names.
     All,
     /// Names of activatable services.
-    Startable,
+    Activatable,
 }
 
 /// The object that a command line names.
@@ -87,10 +87,10 @@ impl CompletedObject {
 }
 
 /// Returns the possible meanings of the next word, which begins with `written`.
-pub(super) fn of_word(standing: &LinePosition<'_>, written: &str) -> Vec<Meaning> {
-    let words = &standing.words;
-    let question = match (standing.command.get_name(), words.as_slice()) {
-        ("call", _) => return call(standing),
+pub(super) fn of_word(position: &LinePosition<'_>, written: &str) -> Vec<Meaning> {
+    let words = &position.words;
+    let question = match (position.command.get_name(), words.as_slice()) {
+        ("call", _) => return call(position),
         ("get", words) => object_of(words, CompletedMemberKind::Readable),
         ("set", words) => object_of(words, CompletedMemberKind::Writable),
         ("introspect", [service, path]) => {
@@ -107,7 +107,7 @@ pub(super) fn of_word(standing: &LinePosition<'_>, written: &str) -> Vec<Meaning
         ("wait", [service, path, words @ ..]) => {
             signal(Some(service), path, CompletedMemberKind::Awaited, words)
         }
-        ("start", []) => BusQuestion::Name(OfferedNames::Startable),
+        ("start", []) => BusQuestion::Name(OfferedNames::Activatable),
         ("wait" | "own" | "status", []) | ("tree", _) => BusQuestion::Name(OfferedNames::All),
         ("monitor", _) => {
             return vec![Meaning::Live(BusQuestion::Name(OfferedNames::All)), Meaning::Query];
@@ -119,13 +119,13 @@ pub(super) fn of_word(standing: &LinePosition<'_>, written: &str) -> Vec<Meaning
 }
 
 /// Returns the possible meanings of the value of an option.
-pub(super) fn of_value(standing: &LinePosition<'_>, option: &Arg) -> Vec<Meaning> {
-    let slots = Slots::of(standing);
-    let question = match (standing.command.get_name(), option.get_id().as_str()) {
+pub(super) fn of_value(position: &LinePosition<'_>, option: &Arg) -> Vec<Meaning> {
+    let slots = Slots::of(position);
+    let question = match (position.command.get_name(), option.get_id().as_str()) {
         ("call" | "introspect", "dest") | ("emit", "destination") => {
             BusQuestion::Name(OfferedNames::All)
         }
-        ("wait", "activate") => BusQuestion::Name(OfferedNames::Startable),
+        ("wait", "activate") => BusQuestion::Name(OfferedNames::Activatable),
         ("call" | "introspect", "object_path") => BusQuestion::Path { service: slots.service },
         ("call", "method") => match slots.object() {
             Some(object) => member(object, CompletedMemberKind::Method, Spelling::OneWord, &[]),
@@ -147,11 +147,11 @@ struct Slots {
 }
 
 impl Slots {
-    fn of(standing: &LinePosition<'_>) -> Self {
-        let mut words = standing.words.iter().copied();
-        let mut slot = |id| standing.value(id).or_else(|| words.next()).map(str::to_owned);
+    fn of(position: &LinePosition<'_>) -> Self {
+        let mut words = position.words.iter().copied();
+        let mut slot = |id| position.value(id).or_else(|| words.next()).map(str::to_owned);
         let (service, path) = (slot("dest"), slot("object_path"));
-        let method = standing.value("method").into_iter();
+        let method = position.value("method").into_iter();
         Self { service, path, rest: method.chain(words).map(str::to_owned).collect() }
     }
 
@@ -161,8 +161,8 @@ impl Slots {
     }
 }
 
-fn call(standing: &LinePosition<'_>) -> Vec<Meaning> {
-    let slots = Slots::of(standing);
+fn call(position: &LinePosition<'_>) -> Vec<Meaning> {
+    let slots = Slots::of(position);
     let question = match (&slots.service, slots.object()) {
         (None, _) => BusQuestion::Name(OfferedNames::All),
         (service, None) => BusQuestion::Path { service: service.clone() },

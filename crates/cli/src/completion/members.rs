@@ -14,8 +14,8 @@ use crate::poke::member::{form, is_standard, listed, split};
 
 /// Returns the interfaces of an object.
 pub(super) fn interfaces(inspector: &Inspector, object: &CompletedObject) -> Vec<Offer> {
-    let told = told(inspector, object);
-    let names = told.iter().map(|interface| interface.name.as_str());
+    let known = interfaces_of(inspector, object);
+    let names = known.iter().map(|interface| interface.name.as_str());
     names.map(|name| Offer::whole(name, "")).collect()
 }
 
@@ -27,13 +27,14 @@ pub(super) fn offers(
     words: &[String],
     written: &str,
 ) -> Vec<Offer> {
-    let told = told(inspector, object);
-    let has = |name: &str| told.iter().any(|one| one.name == name) || is_standard(name);
+    let known = interfaces_of(inspector, object);
+    let has = |name: &str| known.iter().any(|one| one.name == name) || is_standard(name);
     match words {
-        [] => first_words(&told, kind, spelling, written),
-        [interface] if has(interface) => {
-            members(&told, kind).filter(|one| one.interface.name == *interface).map(bare).collect()
-        }
+        [] => first_words(&known, kind, spelling, written),
+        [interface] if has(interface) => members(&known, kind)
+            .filter(|one| one.interface.name == *interface)
+            .map(bare_offer)
+            .collect(),
         words => {
             let Some(named) = split(words, has) else { return Vec::new() };
             let is_meant = |one: &CompletedMember<'_>| {
@@ -41,9 +42,13 @@ pub(super) fn offers(
             };
             if kind == CompletedMemberKind::Readable {
                 let is_new = |one: &CompletedMember<'_>| !words.iter().any(|word| word == one.name);
-                return members(&told, kind).filter(is_meant).filter(is_new).map(bare).collect();
+                return members(&known, kind)
+                    .filter(is_meant)
+                    .filter(is_new)
+                    .map(bare_offer)
+                    .collect();
             }
-            let mut members = members(&told, kind).filter(is_meant);
+            let mut members = members(&known, kind).filter(is_meant);
             let member = members.find(|one| one.name == named.member);
             member.map(|member| arguments(&member, named.rest)).unwrap_or_default()
         }
@@ -52,7 +57,7 @@ pub(super) fn offers(
 
 /// Returns interfaces and members, in each accepted spelling.
 fn first_words(
-    told: &[Interface],
+    known: &[Interface],
     kind: CompletedMemberKind,
     spelling: Spelling,
     written: &str,
@@ -61,32 +66,32 @@ fn first_words(
         spelling == Spelling::OneWord
             || written.strip_prefix(&one.interface.name).is_some_and(|rest| rest.starts_with('.'))
     };
-    let full = members(told, kind).filter(is_full);
+    let full = members(known, kind).filter(is_full);
     let mut offers: Vec<_> = full.map(|one| Offer::whole(one.full_name(), one.about())).collect();
     if spelling == Spelling::OneWord {
         return offers;
     }
     let with_members = |one: &&Interface| members(std::slice::from_ref(one), kind).next().is_some();
-    let interfaces = told.iter().filter(with_members);
+    let interfaces = known.iter().filter(with_members);
     offers.extend(interfaces.map(|one| Offer::whole(one.name.as_str(), "interface")));
     if spelling == Spelling::Any {
-        offers.extend(alone(told, kind, written));
+        offers.extend(members_without_interface(known, kind, written));
     }
     offers
 }
 
 /// Returns members that are unique without their interface. Members of standard interfaces are
 /// offered only after their first letter is typed.
-fn alone(
-    told: &[Interface],
+fn members_without_interface(
+    known: &[Interface],
     kind: CompletedMemberKind,
     written: &str,
 ) -> impl Iterator<Item = Offer> {
     let mut counts = BTreeMap::<_, usize>::new();
-    members(told, kind).for_each(|one| *counts.entry(one.name).or_default() += 1);
+    members(known, kind).for_each(|one| *counts.entry(one.name).or_default() += 1);
     let is_wanted =
         move |one: &CompletedMember<'_>| !written.is_empty() || !is_standard(&one.interface.name);
-    members(told, kind).filter(move |one| counts[one.name] == 1).filter(is_wanted).map(bare)
+    members(known, kind).filter(move |one| counts[one.name] == 1).filter(is_wanted).map(bare_offer)
 }
 
 /// Returns the completions of an argument: the values of a boolean; otherwise empty.
@@ -114,10 +119,10 @@ struct CompletedMember<'t> {
 /// Returns the members of all interfaces. Names that are not valid are left out, because
 /// introspection data is not trusted and the names are passed to a shell.
 fn members(
-    told: &[Interface],
+    known: &[Interface],
     kind: CompletedMemberKind,
 ) -> impl Iterator<Item = CompletedMember<'_>> {
-    let members = told.iter().flat_map(move |interface| {
+    let members = known.iter().flat_map(move |interface| {
         let names: Vec<(usize, &str)> = match kind {
             CompletedMemberKind::Method => {
                 interface.methods.iter().map(|one| one.name.as_str()).enumerate().collect()
@@ -171,13 +176,13 @@ impl CompletedMember<'_> {
     }
 }
 
-fn bare(member: CompletedMember<'_>) -> Offer {
+fn bare_offer(member: CompletedMember<'_>) -> Offer {
     Offer::whole(member.name, member.about())
 }
 
 /// Introspects an object and returns its interfaces. Without a service, returns the interfaces that
 /// all running services have at the path.
-fn told(inspector: &Inspector, object: &CompletedObject) -> Vec<Interface> {
+fn interfaces_of(inspector: &Inspector, object: &CompletedObject) -> Vec<Interface> {
     let services = match &object.service {
         Some(service) => vec![service.clone()],
         None => running(inspector),
@@ -185,8 +190,8 @@ fn told(inspector: &Inspector, object: &CompletedObject) -> Vec<Interface> {
     let asked: Vec<_> =
         services.iter().map(|service| (service.as_str(), object.path.as_str())).collect();
     let mut interfaces = BTreeMap::new();
-    for told in inspector.introspections(&asked).into_iter().flatten() {
-        let named = told.interfaces.into_iter();
+    for introspection in inspector.introspections(&asked).into_iter().flatten() {
+        let named = introspection.interfaces.into_iter();
         for interface in named.filter(|one| InterfaceName::new(&one.name).is_ok()) {
             interfaces.entry(interface.name.clone()).or_insert(interface);
         }

@@ -39,20 +39,20 @@ pub(crate) fn complete(command: &mut Command, shell: Shell, words: &[String]) ->
 }
 
 fn offers(command: &Command, before: &[String], current: &str) -> Offers {
-    let standing = walk(command, before, current);
-    match standing.next {
+    let position = walk(command, before, current);
+    match position.next {
         NextWord::Foreign { from } => Offers::Command { from },
-        NextWord::Option => grammar::options(&standing, current),
+        NextWord::Option => grammar::options(&position, current),
         NextWord::Value { argument, written } => grammar::value(argument)
-            .or_else(|| asking::offers(&standing, meaning::of_value(&standing, argument), written))
+            .or_else(|| asking::offers(&position, meaning::of_value(&position, argument), written))
             .map(|offers| offers.behind(&current[..current.len() - written.len()]))
             .unwrap_or_default(),
-        NextWord::Word { argument } => grammar::subcommands(&standing)
+        NextWord::Word { argument } => grammar::subcommands(&position)
             .or_else(|| argument.and_then(grammar::value))
             .or_else(|| {
-                let meanings = argument.map(|_| meaning::of_word(&standing, current));
-                asking::offers(&standing, meanings.unwrap_or_default(), current)
+                let meanings = argument.map(|_| meaning::of_word(&position, current));
+                asking::offers(&position, meanings.unwrap_or_default(), current)
             })
-            .unwrap_or_else(|| grammar::options(&standing, current)),
+            .unwrap_or_else(|| grammar::options(&position, current)),
     }
 }

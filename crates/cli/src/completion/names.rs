@@ -16,7 +16,7 @@ pub(super) fn offers(inspector: &Inspector, which: OfferedNames, written: &str) 
     let names = inspector.names().unwrap_or_default().into_iter();
     let names = names.filter(|name| match which {
         OfferedNames::All => name.name.starts_with(':') == is_unique && name.name != own.as_str(),
-        OfferedNames::Startable => name.is_activatable && name.name != BUS,
+        OfferedNames::Activatable => name.is_activatable && name.name != BUS,
     });
     let names = names.filter(|name| BusName::new(&name.name).is_ok());
     names.map(|name| Offer::whole(name.name.as_str(), about(&name))).collect()
@@ -35,11 +35,11 @@ pub(super) fn running(inspector: &Inspector) -> Vec<String> {
 }
 
 fn about(name: &Name) -> String {
-    let Some(who) = &name.who else {
+    let Some(owner) = &name.who else {
         return String::from(if name.is_activatable { "can be started" } else { "" });
     };
-    let comm = who.process.comm.clone().unwrap_or_default();
-    match who.process.pid {
+    let comm = owner.process.comm.clone().unwrap_or_default();
+    match owner.process.pid {
         Some(pid) => format!("{comm} {pid}"),
         None => comm,
     }

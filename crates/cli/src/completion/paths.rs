@@ -25,10 +25,10 @@ pub(super) fn offers(
         return Vec::new();
     };
     let mut nodes = Nodes::default();
-    nodes.look(inspector, &mut services, parent, written);
-    while let Some(only) = nodes.only_way().filter(|_| Instant::now() < until) {
+    nodes.search(inspector, &mut services, parent, written);
+    while let Some(only) = nodes.only_parent().filter(|_| Instant::now() < until) {
         let mut below = Nodes::default();
-        below.look(inspector, &mut services, &only, written);
+        below.search(inspector, &mut services, &only, written);
         if below.0.is_empty() {
             break;
         }
@@ -53,7 +53,7 @@ struct PathNode {
 impl Nodes {
     /// Adds objects whose paths begin with `written`: the root and the children of `parent`, which
     /// has no trailing slash. Services whose introspection fails are removed from `services`.
-    fn look(
+    fn search(
         &mut self,
         inspector: &Inspector,
         services: &mut Vec<String>,
@@ -62,18 +62,18 @@ impl Nodes {
     ) {
         let path = if parent.is_empty() { "/" } else { parent };
         let asked: Vec<_> = services.iter().map(|service| (service.as_str(), path)).collect();
-        let told = inspector.introspections(&asked);
-        let told: Vec<_> = services
+        let replies = inspector.introspections(&asked);
+        let replies: Vec<_> = services
             .drain(..)
-            .zip(told)
-            .filter_map(|(service, told)| Some((service, told.ok()?)))
+            .zip(replies)
+            .filter_map(|(service, reply)| Some((service, reply.ok()?)))
             .collect();
         let mut below = Vec::new();
-        for (service, told) in &told {
+        for (service, introspection) in &replies {
             if path == written {
-                self.learn_of_root(told);
+                self.add_root(introspection);
             }
-            let children = told.children.iter().map(|child| format!("{parent}/{child}"));
+            let children = introspection.children.iter().map(|child| format!("{parent}/{child}"));
             let children = children.filter(|child| child.starts_with(written));
             let children = children.filter(|child| ObjectPath::new(child).is_ok());
             below.extend(children.map(|child| (service.as_str(), child)));
@@ -83,31 +83,31 @@ impl Nodes {
         }
         let asked = below.iter().map(|(service, child)| (*service, child.as_str()));
         let asked: Vec<_> = asked.take(OBJECTS_MAX).collect();
-        for ((_, child), told) in asked.iter().zip(inspector.introspections(&asked)) {
-            if let Ok(told) = told {
-                self.learn(child, &told);
+        for ((_, child), reply) in asked.iter().zip(inspector.introspections(&asked)) {
+            if let Ok(introspection) = reply {
+                self.add_node(child, &introspection);
             }
         }
-        services.extend(told.into_iter().map(|(service, _)| service));
+        services.extend(replies.into_iter().map(|(service, _)| service));
     }
 
     /// Adds the root if it has interfaces of its own or if the service has no other objects.
-    fn learn_of_root(&mut self, told: &Introspection) {
-        let has_something = told.interfaces.iter().any(|one| !is_standard(&one.name));
-        if has_something || told.children.is_empty() {
-            self.learn("/", &Introspection { children: Vec::new(), ..told.clone() });
+    fn add_root(&mut self, introspection: &Introspection) {
+        let has_something = introspection.interfaces.iter().any(|one| !is_standard(&one.name));
+        if has_something || introspection.children.is_empty() {
+            self.add_node("/", &Introspection { children: Vec::new(), ..introspection.clone() });
         }
     }
 
-    fn learn(&mut self, path: &str, told: &Introspection) {
+    fn add_node(&mut self, path: &str, introspection: &Introspection) {
         let node = self.0.entry(path.to_owned()).or_default();
-        node.is_inner |= !told.children.is_empty();
-        let own = told.interfaces.iter().filter(|interface| !is_standard(&interface.name));
+        node.is_inner |= !introspection.children.is_empty();
+        let own = introspection.interfaces.iter().filter(|interface| !is_standard(&interface.name));
         node.interfaces.extend(own.map(|interface| interface.name.clone()));
     }
 
     /// The only object, if it has children and no interfaces of its own.
-    fn only_way(&self) -> Option<String> {
+    fn only_parent(&self) -> Option<String> {
         let mut nodes = self.0.iter();
         let (path, node) = nodes.next()?;
         let is_only = nodes.next().is_none() && node.is_inner && node.interfaces.is_empty();

@@ -256,9 +256,9 @@ impl LiveLoop {
         }
         let taken = inputs.len();
         inputs.retain(|input| *input != TerminalInput::Suspend);
-        let suspends = inputs.len() < taken;
+        let has_suspend = inputs.len() < taken;
         self.happened.push_back(LiveEvent::Inputs(inputs));
-        if suspends { self.suspend() } else { Ok(()) }
+        if has_suspend { self.suspend() } else { Ok(()) }
     }
 
     fn suspend(&mut self) -> io::Result<()> {

@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_do_what_the_foot_says() {
+    fn keys_scroll_pause_and_quit() {
         let mut page = page("1\n2\n3\n4\n5");
         draw(&mut page);
         for (code, offset) in [
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_has_a_head_a_text_and_keys() {
+    fn pages_have_a_heading_a_report_and_a_footer() {
         let style = TextStyle { width: 60, colours: Colours::Wanted };
         let text = format!(
             "first\n{} is {}\n{} {}\n",

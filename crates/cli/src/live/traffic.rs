@@ -20,7 +20,7 @@ use sys::clock::monotonic;
 #[derive(Debug)]
 pub(crate) struct LiveTraffic {
     rolling: Rolling,
-    sight: Sight,
+    quality: CaptureQuality,
     started: Duration,
     /// The number of all messages, including those of this program.
     taken: u64,
@@ -90,7 +90,7 @@ impl LiveTraffic {
     pub(crate) fn new(kept: usize, now: Duration) -> Self {
         Self {
             rolling: Rolling::new(kept),
-            sight: Sight::default(),
+            quality: CaptureQuality::default(),
             started: now,
             taken: 0,
             total: TrafficAmount::default(),
@@ -113,7 +113,7 @@ impl LiveTraffic {
 
     /// Adds the next record. Returns the id of the message, if the record is one.
     pub(crate) fn push(&mut self, record: RecordingRecord<'_>) -> Option<CapturedMessageId> {
-        self.sight.learn(&record);
+        self.quality.learn(&record);
         let id = self.rolling.push(record)?;
         self.taken += 1;
         let message = self.rolling.capture().message(id);
@@ -185,8 +185,8 @@ impl LiveTraffic {
     }
 
     /// The capture method and its losses.
-    pub(crate) const fn sight(&self) -> Sight {
-        self.sight
+    pub(crate) const fn quality(&self) -> CaptureQuality {
+        self.quality
     }
 
     /// A line with the amount of traffic and the quality of the capture.
@@ -198,7 +198,7 @@ impl LiveTraffic {
             true => format!(", of which the last {} are kept", counted(kept, "one", "ones")),
             false => String::new(),
         };
-        format!("{all} in {span}{last}, {}", self.sight)
+        format!("{all} in {span}{last}, {}", self.quality)
     }
 }
 
@@ -210,12 +210,12 @@ pub(crate) fn before(now: RecordedTime, span: Duration) -> RecordedTime {
 /// The quality of a capture: its method and its losses. Its text is for people: `seen by a monitor,
 /// nothing lost`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Sight {
+pub(crate) struct CaptureQuality {
     method: CaptureMethod,
     losses: Losses,
 }
 
-impl Sight {
+impl CaptureQuality {
     fn learn(&mut self, record: &RecordingRecord<'_>) {
         if let RecordingRecord::Bus(bus) = record {
             self.method = bus.method;
@@ -224,7 +224,7 @@ impl Sight {
     }
 }
 
-impl fmt::Display for Sight {
+impl fmt::Display for CaptureQuality {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seen = match self.method {
             CaptureMethod::Trace => "written by the bus",
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn the_total_is_never_forgotten() {
+    fn the_total_includes_messages_no_longer_kept() {
         let traffic = traffic(&[(1000, 150); 10]);
         assert_eq!(traffic.total().messages, 1500);
         assert!(traffic.total().bytes > 1500 * 16);
@@ -308,13 +308,13 @@ mod tests {
     }
 
     #[test]
-    fn the_history_is_in_messages_a_second() {
+    fn the_history_is_in_messages_per_second() {
         let traffic = traffic(&[(0, 0), (1000, 3), (2000, 8), (1000, 0)]);
         assert_eq!(traffic.history().collect::<Vec<_>>(), [0, 4, 3, 0]);
     }
 
     #[test]
-    fn our_own_messages_are_not_counted() {
+    fn own_messages_are_not_counted() {
         let mut recording = TestRecording::new();
         recording.fact(Fact::Recorder { unique: ":1.9".into() });
         recording.ask_bus(":1.9", "ListNames", &(), &(vec![":1.9"],));

@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::{ArgAction, Args};
 use inspector::{Authorization, Inspector, InspectorPatience, Manner, ReplyExpectation, Starting};
 
-use crate::amount::{self, OutOfPlace};
+use crate::amount::{self, AmountOptionError};
 use crate::bus_choice::{BusChoice, Unreachable};
 
 /// Options for how a method is called.
@@ -56,8 +56,8 @@ impl MannerOptions {
 }
 
 /// Parses a timeout.
-fn patience(text: &str) -> Result<Duration, OutOfPlace> {
-    let time = amount::time_or_none(text)?;
+fn patience(text: &str) -> Result<Duration, AmountOptionError> {
+    let time = amount::time_or_zero(text)?;
     Ok(if time.is_zero() { TIMEOUT } else { time })
 }
 

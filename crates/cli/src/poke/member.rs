@@ -59,7 +59,7 @@ pub(crate) fn is_interface_of(full: &str, name: &str) -> bool {
 
 /// Puts the values of options in front of the words, as positional arguments. For an option that is
 /// missing, the next word takes its place.
-pub(crate) fn in_front<const COUNT: usize>(
+pub(crate) fn with_options_in_front<const COUNT: usize>(
     options: [&Option<String>; COUNT],
     words: &[String],
 ) -> Vec<String> {
@@ -77,9 +77,9 @@ pub(crate) struct AskedObject<'a> {
     /// The path of the object.
     pub path: &'a str,
     /// The introspection data; empty if it is not available.
-    pub told: Introspection,
+    pub introspection: Introspection,
     /// The error of the introspection.
-    pub untold: Option<InspectorFailure>,
+    pub introspection_error: Option<InspectorFailure>,
     /// The monotonic time at which the whole operation times out.
     deadline: Duration,
     /// The timeout of the whole operation.
@@ -119,11 +119,11 @@ impl<'a> AskedObject<'a> {
         // Half of the time is left for the call itself.
         let half = Manner { timeout_ms: (manner.timeout_ms / 2).max(1), ..manner.clone() };
         match inspector.introspection(service, path, &half) {
-            Ok(told) => object.told = told,
-            Err(failure) if is_hopeless(&failure) => {
+            Ok(introspection) => object.introspection = introspection,
+            Err(failure) if is_fatal_for_calls(&failure) => {
                 return Err(object.failed(failure, inspector, ""));
             }
-            Err(failure) => object.untold = Some(failure),
+            Err(failure) => object.introspection_error = Some(failure),
         }
         Ok(object)
     }
@@ -131,7 +131,7 @@ impl<'a> AskedObject<'a> {
     /// Returns an object that is not introspected yet.
     pub(crate) fn unasked(service: &'a str, path: &'a str, timeout: Duration) -> Self {
         let deadline = monotonic() + timeout;
-        Self { service, path, told: empty(), untold: None, deadline, timeout }
+        Self { service, path, introspection: empty(), introspection_error: None, deadline, timeout }
     }
 
     /// The options of the next call, with the remaining time as its timeout.
@@ -142,8 +142,8 @@ impl<'a> AskedObject<'a> {
     }
 
     /// Returns the object, or the error if its introspection failed.
-    pub(crate) fn telling(self, inspector: &Inspector) -> Result<Self, PokeError> {
-        match &self.untold {
+    pub(crate) fn introspected(self, inspector: &Inspector) -> Result<Self, PokeError> {
+        match &self.introspection_error {
             None => Ok(self),
             Some(failure) => Err(self.failed(failure.clone(), inspector, "")),
         }
@@ -151,17 +151,17 @@ impl<'a> AskedObject<'a> {
 
     /// Returns true if the object has this interface.
     pub(crate) fn has(&self, interface: &str) -> bool {
-        self.told.interface(interface).is_some() || is_standard(interface)
+        self.introspection.interface(interface).is_some() || is_standard(interface)
     }
 
     /// Returns the error for an object that does not exist or has no interfaces. It explains why a
     /// member is unknown better than an error about the member.
     pub(crate) fn missing(&self, inspector: &Inspector) -> Option<PokeError> {
-        match &self.untold {
+        match &self.introspection_error {
             Some(failure) if is_unknown_object(failure) => {
                 Some(self.failed(failure.clone(), inspector, ""))
             }
-            None if self.told.interfaces.is_empty() => {
+            None if self.introspection.interfaces.is_empty() => {
                 let nearest = near(self.path, paths(inspector, self.service));
                 let (service, path) = (self.service.to_owned(), self.path.to_owned());
                 Some(PokeError::NoInterfaces { service, path, nearest })
@@ -179,7 +179,7 @@ impl<'a> AskedObject<'a> {
         named: NamedMember<'_>,
     ) -> Result<DescribedMember, PokeError> {
         let mut found: Vec<_> = self
-            .told
+            .introspection
             .interfaces
             .iter()
             .filter(|one| named.interface.is_none_or(|name| one.name == name))
@@ -218,7 +218,9 @@ impl<'a> AskedObject<'a> {
         let nearest = match name {
             Some("ServiceUnknown" | "NameHasNoOwner") => near(self.service, names(inspector)),
             Some("UnknownObject") => near(self.path, paths(inspector, self.service)),
-            Some(_) if self.told == empty() => near(self.path, paths(inspector, self.service)),
+            Some(_) if self.introspection == empty() => {
+                near(self.path, paths(inspector, self.service))
+            }
             Some("UnknownMethod" | "UnknownInterface" | "UnknownProperty" | "InvalidArgs") => {
                 near(member, self.members(member.contains('.')))
             }
@@ -232,7 +234,7 @@ impl<'a> AskedObject<'a> {
 
     /// The names of all methods and properties, with or without their interfaces.
     fn members(&self, are_full: bool) -> impl Iterator<Item = String> {
-        self.told.interfaces.iter().flat_map(move |one| {
+        self.introspection.interfaces.iter().flat_map(move |one| {
             let methods = one.methods.iter().map(|method| &method.name);
             let properties = one.properties.iter().map(|property| &property.name);
             let full = move |name: &String| match are_full {
@@ -280,7 +282,7 @@ pub(crate) fn is_unknown_object(failure: &InspectorFailure) -> bool {
 }
 
 /// Returns true if a call would fail with the same error.
-fn is_hopeless(failure: &InspectorFailure) -> bool {
+fn is_fatal_for_calls(failure: &InspectorFailure) -> bool {
     let name = failure.error_name().and_then(|name| name.strip_prefix(ERRORS));
     match name {
         Some(name) => {
@@ -296,11 +298,11 @@ fn names(inspector: &Inspector) -> impl Iterator<Item = String> + use<> {
 }
 
 fn paths(inspector: &Inspector, service: &str) -> impl Iterator<Item = String> + use<> {
-    let patience = InspectorPatience { answer: SUGGESTING, whole: SUGGESTING };
+    let patience = InspectorPatience { answer: SUGGESTIONS_TIMEOUT, whole: SUGGESTIONS_TIMEOUT };
     let options = TreeOptions { patience, nodes: PATHS_MAX, ..TreeOptions::default() };
     let tree = inspector.tree(service, &options).ok();
     let nodes = tree.into_iter().flat_map(|tree| tree.nodes);
-    let has_something = |told: &inspector::NodeContent| matches!(told, inspector::NodeContent::Interfaces(names) if !names.is_empty());
+    let has_something = |content: &inspector::NodeContent| matches!(content, inspector::NodeContent::Interfaces(names) if !names.is_empty());
     nodes.filter(move |node| has_something(&node.told)).map(|node| node.path)
 }
 
@@ -345,7 +347,7 @@ const STANDARD: [(&str, &str, &str); 6] = [
 ];
 
 /// The timeout for collecting suggestions. It is short because the failed call already took time.
-const SUGGESTING: Duration = Duration::from_secs(1);
+const SUGGESTIONS_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The names most similar to the given one; empty if it is among them.
 fn near(given: &str, names: impl Iterator<Item = String>) -> Vec<String> {
@@ -367,7 +369,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_spellings_name_the_same() {
+    fn all_spellings_name_the_same_member() {
         let is_interface = |name: &str| name == "a.b.I";
         for (words, interface, member, rest) in [
             (&["a.b.I", "M", "s", "x"][..], Some("a.b.I"), "M", 2),

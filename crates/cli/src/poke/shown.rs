@@ -16,7 +16,7 @@ use wire::body::Value;
 
 use super::pretty;
 use crate::json_choice::{JsonChoice, JsonLayout};
-use crate::output::{complain, controls, print};
+use crate::output::{controls, print, print_to_stderr};
 use crate::style;
 
 /// Options for how values are printed.
@@ -156,7 +156,7 @@ impl ShownOptions {
         if !matches!(self.shape(), ValueShape::Nothing | ValueShape::People) {
             let lines = shown.descriptors.iter().enumerate();
             let lines = lines.map(|(place, one)| format!("descriptor {place} is {}\n", one.what));
-            complain(&lines.collect::<String>());
+            print_to_stderr(&lines.collect::<String>());
         }
         status
     }

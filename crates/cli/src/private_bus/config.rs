@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_address_is_listened_at() {
+    fn configurations_listen_on_every_address() {
         let address = "unix:path=/run/a%26b;tcp:host=localhost".parse().unwrap();
         let text = session(&address);
         assert!(text.contains("<listen>unix:path=/run/a%26b</listen>"), "{text}");

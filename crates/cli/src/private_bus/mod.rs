@@ -136,7 +136,7 @@ fn read_address(
     let (mut line, mut space) = (Vec::new(), [0; 512]);
     loop {
         poller.wait(&mut events, None).map_err(PrivateBusError::Wait)?;
-        if let Some(signal) = asked_to_end(signals).map_err(PrivateBusError::Wait)? {
+        if let Some(signal) = end_requested(signals).map_err(PrivateBusError::Wait)? {
             return Err(PrivateBusError::Interrupted(signal));
         }
         if !events.iter().any(|event| event.token() == 1) {
@@ -163,7 +163,7 @@ fn address_of(line: &[u8]) -> Result<String, PrivateBusError> {
 
 /// Takes signals until one asks this program to end, and returns it. Other signals, such as
 /// SIGCHLD, are discarded.
-pub(crate) fn asked_to_end(signals: &SignalSource) -> io::Result<Option<ProcessSignal>> {
+pub(crate) fn end_requested(signals: &SignalSource) -> io::Result<Option<ProcessSignal>> {
     while let Some(signal) = signals.take()? {
         if matches!(
             signal,

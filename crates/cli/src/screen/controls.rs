@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_change_what_is_shown_and_change_it_back() {
+    fn pause_and_help_keys_toggle() {
         let mut controls = ViewControls::default();
         for code in [KeyCode::Char('p'), KeyCode::Char(' '), KeyCode::Char('h'), KeyCode::Char('?')]
         {
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn the_key_that_closes_the_help_does_nothing_else() {
+    fn the_key_that_closes_the_help_has_no_other_effect() {
         for code in [KeyCode::Char('q'), KeyCode::Char('p'), KeyCode::Tab, KeyCode::Esc] {
             let mut controls = ViewControls { overlay: Overlay::Help, ..ViewControls::default() };
             assert_eq!(press(&mut controls, code), KeyOutcome::Done, "{code:?}");

@@ -76,10 +76,10 @@ impl KeyReader {
     /// Sends events until the terminal or the receiver is gone.
     fn run(&mut self) {
         // The receiver reads the end of the pipe as `TerminalInput::Gone`.
-        let _ = self.pass_on();
+        let _ = self.forward();
     }
 
-    fn pass_on(&mut self) -> io::Result<()> {
+    fn forward(&mut self) -> io::Result<()> {
         let poller = Poller::new()?;
         poller.add(stdin(), 0, Interest::Read)?;
         let mut ready = Events::with_capacity(1);
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_that_every_view_knows_are_told_from_others() {
+    fn control_keys_become_interrupt_and_suspend() {
         let key = |code, modifiers| KeyEvent::new(code, modifiers);
         let c = key(KeyCode::Char('c'), KeyModifiers::NONE);
         for (event, expected) in [

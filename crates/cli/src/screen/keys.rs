@@ -115,7 +115,7 @@ mod tests {
     ];
 
     #[test]
-    fn only_the_keys_of_the_table_do_something() {
+    fn keys_outside_of_the_table_have_no_action() {
         for (code, modifiers, expected) in [
             (KeyCode::Char('q'), KeyModifiers::NONE, Some(1)),
             (KeyCode::Char('Q'), KeyModifiers::SHIFT, Some(1)),

@@ -1,4 +1,4 @@
-//! `diligence bench`: measures what a bus costs, side by side with others.
+//! `diligence bench`: measures the performance of buses, side by side.
 //!
 //! Each scenario of [`bench::scenario`] is a command, and its fields are options. This module adds
 //! the options of all scenarios: which buses, how many rounds, where the results go.
@@ -19,7 +19,7 @@ pub(crate) use error::BenchError;
 use measure::MeasureOptions;
 use render::Render;
 
-/// What to measure.
+/// Arguments of `diligence bench`.
 #[derive(Debug, Args)]
 #[command(after_long_help = LONG_HELP)]
 pub(crate) struct BenchArgs {
@@ -78,7 +78,7 @@ struct MeasureArgs<S: Args> {
     options: MeasureOptions,
 }
 
-/// The options of no scenario.
+/// The command that runs every scenario, which has no options of its own.
 #[derive(Debug, Args)]
 struct All {}
 
@@ -89,7 +89,7 @@ impl<S: Args + Scenario + 'static> MeasureArgs<S> {
 }
 
 impl BenchArgs {
-    /// Measures, or renders what was measured before.
+    /// Runs the measurements, or renders saved results.
     pub(crate) fn run(self) -> Result<ExitCode, BenchError> {
         self.task.run()
     }

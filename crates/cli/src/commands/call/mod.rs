@@ -1,7 +1,7 @@
 //! `diligence call`: calls a method; with fewer words it lists what can be called.
 
-mod look;
-mod pace;
+mod listing;
+mod times;
 
 use std::process::ExitCode;
 
@@ -13,16 +13,17 @@ use inspector::{
 use notation::guess::FirstWord;
 
 use crate::bus_choice::BusChoice;
-use crate::output::complain;
+use crate::output::print_to_stderr;
 use crate::poke::arguments::{ArgumentOptions, forms};
 use crate::poke::error::PokeError;
 use crate::poke::manner::{MannerOptions, truth};
 use crate::poke::member::{
-    AskedObject, CallableKind, DescribedMember, NamedMember, in_front, is_interface_of, split,
+    AskedObject, CallableKind, DescribedMember, NamedMember, is_interface_of, split,
+    with_options_in_front,
 };
 use crate::poke::shown::{ShownKind, ShownOptions, ShownValues};
 
-use pace::RepeatedCallTimes;
+use times::RepeatedCallTimes;
 
 /// Arguments of `diligence call`.
 #[derive(Debug, Args)]
@@ -86,16 +87,16 @@ impl CallArgs {
         let inspector = self.manner.inspector(&self.bus)?;
         let words = self.words();
         match words.as_slice() {
-            [] => look::services(&inspector),
+            [] => listing::services(&inspector),
             [service] => {
-                look::paths(&inspector, service, self.manner().starting, self.manner.patience())
+                listing::paths(&inspector, service, self.manner().starting, self.manner.patience())
             }
             [service, path, rest @ ..] => {
                 let object = AskedObject::ask(&inspector, service, path, &self.manner())?;
                 match rest {
-                    [] => Ok(look::members(&object.telling(&inspector)?, None)),
-                    [interface] if object.told.interface(interface).is_some() => {
-                        Ok(look::members(&object, Some(interface)))
+                    [] => Ok(listing::members(&object.introspected(&inspector)?, None)),
+                    [interface] if object.introspection.interface(interface).is_some() => {
+                        Ok(listing::members(&object, Some(interface)))
                     }
                     rest => self.call(&inspector, &object, rest),
                 }
@@ -132,7 +133,9 @@ impl CallArgs {
         if self.arguments.is_verbose() {
             let (types, forms) = (&reading.signature, forms(&reading));
             let said = if found.signatures.is_empty() { "guessed" } else { "from introspection" };
-            complain(&format!("calling {full} with \"{types}\" ({said}), read as {forms}\n"));
+            print_to_stderr(&format!(
+                "calling {full} with \"{types}\" ({said}), read as {forms}\n"
+            ));
         }
         self.send(inspector, object, (&method, &found, &full), load)
     }
@@ -150,7 +153,7 @@ impl CallArgs {
         if let Some(missing) = object.missing(inspector) {
             return missing;
         }
-        if found.signatures.is_empty() && !object.told.interfaces.is_empty() {
+        if found.signatures.is_empty() && !object.introspection.interfaces.is_empty() {
             let (interface, member) = match full.rsplit_once('.') {
                 Some((interface, member)) => (Some(interface.to_owned()), member.to_owned()),
                 None => (None, full.to_owned()),
@@ -177,7 +180,7 @@ impl CallArgs {
             }
             ObjectCallOutcome::Sent {} => ExitCode::SUCCESS,
         };
-        let mut pace = RepeatedCallTimes::new(answer.took_ns);
+        let mut times = RepeatedCallTimes::new(answer.took_ns);
         if let (Some(count), Some(load)) = (self.repeat, again) {
             for _ in 1..count {
                 let load = copy(&load).map_err(uncopied)?;
@@ -185,11 +188,11 @@ impl CallArgs {
                 if let ObjectCallOutcome::Failed(failure) = answer.outcome {
                     return Err(failure.into());
                 }
-                pace.add(answer.took_ns);
+                times.add(answer.took_ns);
             }
-            complain(&pace.statistics());
+            print_to_stderr(&times.statistics());
         } else if self.time {
-            complain(&pace.first());
+            print_to_stderr(&times.first());
         }
         Ok(status)
     }
@@ -213,10 +216,10 @@ impl CallArgs {
         manner
     }
 
-    /// The words, including those that other tools have as options.
+    /// The positional words, in which options with the names of other tools replace the first ones.
     fn words(&self) -> Vec<String> {
         let Others { dest, object_path, method, .. } = &self.others;
-        in_front([dest, object_path, method], &self.words)
+        with_options_in_front([dest, object_path, method], &self.words)
     }
 }
 

@@ -16,7 +16,7 @@ use clap::{Args, ValueEnum, ValueHint};
 
 use crate::exit::ExitError;
 use crate::output::DocumentOutput;
-use crate::progress::{ShownWork, WorkTask, conclude_file};
+use crate::progress::{WorkProgress, WorkTask, conclude_file};
 use crate::recording::{self, RecordingError, warn_if_unmatched};
 use crate::saving::save_matching;
 
@@ -81,7 +81,7 @@ impl Export {
         self.note_hidden(&capture, &query);
         // Output on a terminal needs no progress line.
         let task = WorkTask::Messages("writing", capture.len() as u64);
-        let work = (!out.is_terminal()).then(|| ShownWork::start(task));
+        let work = (!out.is_terminal()).then(|| WorkProgress::start(task));
         let written = self.format.write(&capture, &query, &mut out, work.as_ref());
         let messages = written.map_err(|error| self.unwritten(error))?;
         out.finish().map_err(|error| self.unwritten(error))?;
@@ -119,12 +119,12 @@ impl ExportFormat {
         capture: &Capture,
         query: &Query,
         out: &mut DocumentOutput,
-        work: Option<&ShownWork>,
+        work: Option<&WorkProgress>,
     ) -> Result<u64, ExportError> {
         let mut matcher = query.matcher();
         let mut selected = 0;
         let selects = |message: &CapturedMessage<'_>| {
-            work.into_iter().for_each(ShownWork::count);
+            work.into_iter().for_each(WorkProgress::count);
             let is_selected = matcher.selects(message);
             selected += u64::from(is_selected);
             is_selected

@@ -8,7 +8,7 @@ use inspector::{Inspector, InspectorFailure, NodeContent, Starting, TreeOptions}
 
 use crate::bus_choice::BusChoice;
 use crate::commands::tree::paths;
-use crate::inspection::{LookError, is_nobody, no_such_name, patience};
+use crate::inspection::{InspectionError, is_unknown_name, no_such_name, patience};
 
 /// A service whose objects are introspected.
 pub(super) struct AskedPeer<'a> {
@@ -31,7 +31,7 @@ impl AskedPeer<'_> {
     }
 
     /// Returns the paths of all objects.
-    pub(super) fn known_paths(&self) -> Result<Vec<String>, LookError> {
+    pub(super) fn known_paths(&self) -> Result<Vec<String>, InspectionError> {
         let (patience, starting) = (patience(self.timeout), Starting::Allowed);
         let options = TreeOptions { patience, starting, ..TreeOptions::default() };
         let failed = |failure| self.failed("/", failure);
@@ -50,24 +50,28 @@ impl AskedPeer<'_> {
     }
 
     /// Returns the error of a failed introspection, with similar paths as suggestions.
-    pub(super) fn failed(&self, path: &str, failure: InspectorFailure) -> LookError {
-        if is_nobody(&failure) {
+    pub(super) fn failed(&self, path: &str, failure: InspectorFailure) -> InspectionError {
+        if is_unknown_name(&failure) {
             return no_such_name(self.inspector, self.choice, self.name);
         }
         let suggestion = match failure {
-            InspectorFailure::Name(_) => return LookError::Word { failure },
+            InspectorFailure::Name(_) => return InspectionError::InvalidName { failure },
             InspectorFailure::Refused { .. } if path != "/" => self.nearest_paths(path),
             _ => String::new(),
         };
         let what = format!("{path} of {} does not tell what it has", self.name);
-        LookError::Asked { what, failure, suggestion }
+        InspectionError::Request { what, failure, suggestion }
     }
 
     /// Returns the error for a path without an object. Some services return empty introspection
     /// data for such paths.
-    pub(super) fn nothing(&self, path: &str) -> LookError {
+    pub(super) fn nothing(&self, path: &str) -> InspectionError {
         let suggestion = self.nearest_paths(path);
-        LookError::NoSuchObject { path: path.to_owned(), name: self.name.to_owned(), suggestion }
+        InspectionError::NoSuchObject {
+            path: path.to_owned(),
+            name: self.name.to_owned(),
+            suggestion,
+        }
     }
 
     fn nearest_paths(&self, path: &str) -> String {
@@ -84,8 +88,8 @@ pub(super) fn no_such_interface<'n>(
     interface: &str,
     path: &str,
     known: impl IntoIterator<Item = &'n str>,
-) -> LookError {
-    LookError::NoSuchInterface {
+) -> InspectionError {
+    InspectionError::NoSuchInterface {
         interface: interface.to_owned(),
         path: path.to_owned(),
         suggestion: suggestion(&nearest(interface, known)),

@@ -101,8 +101,8 @@ fn outcome(reading: &PropertyReading, types: &str) -> ObjectRowResult {
     match reading {
         PropertyReading::Value(value) => {
             let line = line(std::slice::from_ref(&value.0));
-            let told = line.strip_prefix(types).and_then(|rest| rest.strip_prefix(' '));
-            ObjectRowResult::Value(told.unwrap_or(&line).to_owned())
+            let untyped = line.strip_prefix(types).and_then(|rest| rest.strip_prefix(' '));
+            ObjectRowResult::Value(untyped.unwrap_or(&line).to_owned())
         }
         PropertyReading::Failure(failure) => {
             ObjectRowResult::Failure(printable(&failure.to_string()).into_owned())

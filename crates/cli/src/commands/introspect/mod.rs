@@ -24,9 +24,9 @@ use inspector::{InspectedObject, TreeOptions};
 
 use crate::amount;
 use crate::bus_choice::BusChoice;
-use crate::inspection::{LookError, inspector, patience};
+use crate::inspection::{InspectionError, inspector, patience};
 use crate::json_choice::JsonChoice;
-use crate::output::complain;
+use crate::output::print_to_stderr;
 use crate::style;
 use crate::table_options::TableOptions;
 use ask::AskedPeer;
@@ -107,7 +107,7 @@ enum IntrospectFormat {
 
 impl Introspect {
     /// Queries the object and returns the text to print.
-    pub(crate) fn run(&self) -> Result<String, LookError> {
+    pub(crate) fn run(&self) -> Result<String, InspectionError> {
         let inspector = inspector(&self.choice, self.timeout)?;
         let [name, path, interface] = self.words();
         let (name, timeout) = (name.unwrap_or_default(), self.timeout);
@@ -137,22 +137,22 @@ impl Introspect {
         [name, path, rest.next()]
     }
 
-    fn object(&self, walk: &ObjectWalk<'_>, path: &str) -> Result<String, LookError> {
+    fn object(&self, walk: &ObjectWalk<'_>, path: &str) -> Result<String, InspectionError> {
         let found = walk.one(path)?;
         let text = || match self.format() {
             IntrospectFormat::Busctl => self.table(&found.object, walk),
             IntrospectFormat::Gdbus => {
-                complain_of(&found.unread());
+                print_errors(&found.unread());
                 shown(found.as_gdbus(walk.part))
             }
         };
         Ok(self.json.text(&found.object).unwrap_or_else(text))
     }
 
-    fn objects(&self, walk: &ObjectWalk<'_>, path: &str) -> Result<String, LookError> {
+    fn objects(&self, walk: &ObjectWalk<'_>, path: &str) -> Result<String, InspectionError> {
         let options = TreeOptions { patience: patience(self.timeout), ..TreeOptions::default() };
-        let (found, complaints) = walk.all(path, options)?;
-        complain_of(&complaints);
+        let (found, errors) = walk.all(path, options)?;
+        print_errors(&errors);
         let objects = found.objects();
         let text = || match self.format() {
             IntrospectFormat::Busctl => {
@@ -163,7 +163,7 @@ impl Introspect {
                 tables.collect::<Vec<_>>().join("\n")
             }
             IntrospectFormat::Gdbus => {
-                complain_of(&found.unread());
+                print_errors(&found.unread());
                 shown(found.as_gdbus_with_all(walk.part))
             }
         };
@@ -171,7 +171,7 @@ impl Introspect {
     }
 
     /// The paths of all objects, one per line.
-    fn paths(&self, subject: &AskedPeer<'_>) -> Result<String, LookError> {
+    fn paths(&self, subject: &AskedPeer<'_>) -> Result<String, InspectionError> {
         let paths = subject.known_paths()?;
         let text = || paths.iter().map(|path| format!("{path}\n")).collect();
         Ok(self.json.text(&paths).unwrap_or_else(text))
@@ -213,9 +213,9 @@ fn shown(text: String) -> String {
     }
 }
 
-fn complain_of(lines: &[String]) {
+fn print_errors(lines: &[String]) {
     for line in lines {
-        complain(&format!("diligence introspect: {}\n", printable(line)));
+        print_to_stderr(&format!("diligence introspect: {}\n", printable(line)));
     }
 }
 

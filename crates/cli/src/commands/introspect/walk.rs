@@ -10,7 +10,7 @@ use inspector::{
 
 use super::ask::{AskedPeer, no_such_interface};
 use super::gdbus::{DeclarationPart, GdbusText, STEP};
-use crate::inspection::LookError;
+use crate::inspection::InspectionError;
 
 /// An object that replied.
 pub(super) struct WalkedObject {
@@ -31,14 +31,14 @@ pub(super) struct ObjectWalk<'a> {
 /// The errors so far, and the remaining budget.
 struct WalkState {
     options: TreeOptions,
-    complaints: Vec<String>,
+    errors: Vec<String>,
     objects: usize,
     silence: InspectorPatience,
 }
 
 impl ObjectWalk<'_> {
     /// Returns one object. Only properties of the selected interface are read.
-    pub(super) fn one(&self, path: &str) -> Result<WalkedObject, LookError> {
+    pub(super) fn one(&self, path: &str) -> Result<WalkedObject, InspectionError> {
         let mut document = self.document(path)?;
         self.narrow(path, &mut document)?;
         self.read(path, document).map_err(|failure| self.subject.failed(path, failure))
@@ -49,15 +49,15 @@ impl ObjectWalk<'_> {
         &self,
         path: &str,
         options: TreeOptions,
-    ) -> Result<(WalkedObject, Vec<String>), LookError> {
+    ) -> Result<(WalkedObject, Vec<String>), InspectionError> {
         let silence = options.patience;
-        let mut way = WalkState { options, complaints: Vec::new(), objects: 0, silence };
+        let mut state = WalkState { options, errors: Vec::new(), objects: 0, silence };
         let document = self.document(path)?;
         let failed = |failure| self.subject.failed(path, failure);
-        let found = self.go(path, document, 0, &mut way).map_err(failed)?;
+        let found = self.go(path, document, 0, &mut state).map_err(failed)?;
         match self.interface {
             Some(wanted) if !found.has_interfaces() => Err(no_such_interface(wanted, path, [])),
-            _ => Ok((found, way.complaints)),
+            _ => Ok((found, state.errors)),
         }
     }
 
@@ -66,17 +66,17 @@ impl ObjectWalk<'_> {
         path: &str,
         mut document: IntrospectionDocument,
         depth: usize,
-        way: &mut WalkState,
+        state: &mut WalkState,
     ) -> Result<WalkedObject, InspectorFailure> {
-        way.objects += 1;
+        state.objects += 1;
         document.interfaces.retain(|one| self.interface.is_none_or(|wanted| one.name == wanted));
         let mut found = self.read(path, document)?;
         for (name, _) in &found.document.nodes {
             let path = below(path, name);
-            match self.step(&path, depth + 1, way) {
+            match self.step(&path, depth + 1, state) {
                 Ok(child) => found.below.push(child),
                 Err(failure) => {
-                    way.complaints.push(format!("{path} of {}: {failure}", self.subject.name));
+                    state.errors.push(format!("{path} of {}: {failure}", self.subject.name));
                 }
             }
         }
@@ -87,28 +87,28 @@ impl ObjectWalk<'_> {
         &self,
         path: &str,
         depth: usize,
-        way: &mut WalkState,
+        state: &mut WalkState,
     ) -> Result<WalkedObject, InspectorFailure> {
-        if depth > way.options.depth {
+        if depth > state.options.depth {
             return Err(InspectorFailure::LeftOut(InspectionBound::Depth));
         }
-        if way.objects >= way.options.nodes {
+        if state.objects >= state.options.nodes {
             return Err(InspectorFailure::LeftOut(InspectionBound::Size));
         }
-        if way.silence.whole.is_zero() {
+        if state.silence.whole.is_zero() {
             return Err(InspectorFailure::LeftOut(InspectionBound::Time));
         }
         let begun = Instant::now();
         let document = self.subject.document(path);
         if document.is_err() {
-            way.silence.whole = way.silence.whole.saturating_sub(begun.elapsed());
+            state.silence.whole = state.silence.whole.saturating_sub(begun.elapsed());
         }
-        self.go(path, document?, depth, way)
+        self.go(path, document?, depth, state)
     }
 
     /// Returns the document of an object that exists. Some services reply for every path, so an
     /// empty document counts only if a parent object lists the path.
-    fn document(&self, path: &str) -> Result<IntrospectionDocument, LookError> {
+    fn document(&self, path: &str) -> Result<IntrospectionDocument, InspectionError> {
         let document = self.subject.document(path);
         let document = document.map_err(|failure| self.subject.failed(path, failure))?;
         let is_empty = document.interfaces.is_empty() && document.nodes.is_empty();
@@ -118,7 +118,11 @@ impl ObjectWalk<'_> {
         }
     }
 
-    fn narrow(&self, path: &str, document: &mut IntrospectionDocument) -> Result<(), LookError> {
+    fn narrow(
+        &self,
+        path: &str,
+        document: &mut IntrospectionDocument,
+    ) -> Result<(), InspectionError> {
         let Some(wanted) = self.interface else { return Ok(()) };
         let known: Vec<_> = document.interfaces.iter().map(|one| one.name.as_str()).collect();
         if !known.contains(&wanted) {
@@ -133,12 +137,12 @@ impl ObjectWalk<'_> {
         path: &str,
         document: IntrospectionDocument,
     ) -> Result<WalkedObject, InspectorFailure> {
-        let told = Introspection {
+        let introspection = Introspection {
             interfaces: document.interfaces.clone(),
             children: document.nodes.iter().map(|(name, _)| name.clone()).collect(),
         };
         let AskedPeer { inspector, name, .. } = self.subject;
-        let mut object = inspector.object_with(name, path, told)?;
+        let mut object = inspector.object_with(name, path, introspection)?;
         if self.part == DeclarationPart::Properties {
             object.interfaces.retain(|interface| !interface.properties.is_empty());
             for interface in &mut object.interfaces {

@@ -11,7 +11,7 @@ use serde::Serialize;
 use sys::control_group::Belonging;
 
 use crate::bus_choice::BusChoice;
-use crate::inspection::{LookError, inspector, names};
+use crate::inspection::{InspectionError, inspector, names};
 use crate::json_choice::JsonChoice;
 use crate::style;
 use crate::table_options::TableOptions;
@@ -47,7 +47,7 @@ struct Kinds {
 
 impl ListArgs {
     /// Queries the bus and returns the list.
-    pub(crate) fn run(&self) -> Result<String, LookError> {
+    pub(crate) fn run(&self) -> Result<String, InspectionError> {
         let inspector = inspector(&self.choice, inspector::InspectorPatience::default().answer)?;
         let mut names = names(&inspector, &self.choice)?;
         if self.kinds.are_startable_only() {

@@ -6,7 +6,7 @@ use capture::record::EndCause;
 use recorder::{SessionStartError, TapeError};
 
 use crate::exit::ExitError;
-use crate::guest::GuestError;
+use crate::user_command::UserCommandError;
 
 /// The recording could not be made, or it is incomplete.
 #[derive(Debug, thiserror::Error)]
@@ -21,7 +21,7 @@ pub(crate) enum RecordError {
     #[error(transparent)]
     Start(#[from] SessionStartError),
     #[error(transparent)]
-    Guest(#[from] GuestError),
+    UserCommand(#[from] UserCommandError),
     #[error(transparent)]
     Tape(#[from] TapeError),
     /// The recording ended before the user ended it.
@@ -38,7 +38,7 @@ impl ExitError for RecordError {
     fn status(&self) -> u8 {
         match self {
             Self::Terminal | Self::NotAFile => 2,
-            Self::Guest(error) => error.status(),
+            Self::UserCommand(error) => error.status(),
             Self::Start(_) | Self::Tape(_) | Self::Ended(_) | Self::System(_) => 1,
         }
     }

@@ -9,8 +9,8 @@ use capture::text::units::{bytes, count, counted, duration, elapsed};
 use recorder::{RecordingSession, RecordingTally, SessionReport, Watching};
 use sys::clock::monotonic;
 
-use crate::output::complain;
-use crate::progress::{EVERY, StatusLine};
+use crate::output::print_to_stderr;
+use crate::progress::{StatusLine, UPDATE_INTERVAL};
 
 /// The progress line. Nothing is drawn if standard error is not a terminal.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ impl RecordProgress {
     /// Returns a progress line that is first drawn after an interval.
     pub(crate) fn new() -> Self {
         let now = monotonic();
-        Self { line: StatusLine::new(), next: now + EVERY, last: (now, 0) }
+        Self { line: StatusLine::new(), next: now + UPDATE_INTERVAL, last: (now, 0) }
     }
 
     /// Returns a progress line that is never drawn.
@@ -44,7 +44,7 @@ impl RecordProgress {
         let rate = (tally.messages - before) as f64 / (now - then).as_secs_f64().max(1e-9);
         self.line.draw(&line(&tally, rate, session.span()));
         self.last = (now, tally.messages);
-        self.next = now + EVERY;
+        self.next = now + UPDATE_INTERVAL;
     }
 
     /// The time until the next update; `None` if the line is never drawn.
@@ -55,7 +55,7 @@ impl RecordProgress {
     /// Prints a permanent message above the progress line.
     pub(crate) fn say(&mut self, text: &str) {
         self.clear();
-        complain(&format!("diligence record: {text}\n"));
+        print_to_stderr(&format!("diligence record: {text}\n"));
     }
 
     /// Clears the progress line.
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_tells_how_it_is_going() {
+    fn progress_lines_show_messages_rate_and_losses() {
         let losses = Losses { gaps: 2, messages: 7 };
         let tally =
             RecordingTally { messages: 1234, bytes: 99_000, losses, ..RecordingTally::default() };
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn the_report_tells_what_it_has_cost() {
+    fn reports_contain_counts_cpu_time_and_files() {
         let summary = SessionReport {
             tally: RecordingTally {
                 messages: 1000,

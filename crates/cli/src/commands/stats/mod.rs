@@ -21,7 +21,7 @@ use clap::{Args, ValueHint};
 use super::diff::check_budgets;
 use crate::exit::ExitError;
 use crate::output::print;
-use crate::progress::{ShownWork, WorkTask};
+use crate::progress::{WorkProgress, WorkTask};
 use crate::recording::{self, RecordingError, warn_if_unmatched};
 use crate::style;
 
@@ -77,17 +77,17 @@ struct StatsFormat {
 impl Stats {
     /// Prints the statistics. The exit status shows whether all budgets are kept.
     pub(crate) fn run(&self) -> Result<ExitCode, StatsError> {
-        let (text, verdict) = self.tell()?;
+        let (text, verdict) = self.report()?;
         let printed = print(&text);
         Ok(if verdict == BudgetVerdict::Kept { printed } else { ExitCode::FAILURE })
     }
 
-    fn tell(&self) -> Result<(String, BudgetVerdict), StatsError> {
+    fn report(&self) -> Result<(String, BudgetVerdict), StatsError> {
         let (files, query) = recording::files_and_query(&self.words)?;
         let sweep = self.sweep.as_deref().map(|file| self.read_sweep(file)).transpose()?;
         let capture = recording::open(files)?;
         warn_if_unmatched("stats", &capture, &query);
-        let _work = ShownWork::start(WorkTask::Other("computing statistics"));
+        let _work = WorkProgress::start(WorkTask::Other("computing statistics"));
         if !self.budgets.is_empty() {
             let (table, verdict) = check_budgets(&capture, &query, &self.budgets);
             return Ok((self.form.write(&table), verdict));

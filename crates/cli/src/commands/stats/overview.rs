@@ -154,7 +154,7 @@ impl Overview {
         if !until.is_empty() {
             sentences.push(format!("recorded until {}", until.join(", and until ")));
         }
-        let troubles = [
+        let problems = [
             (summary.caller_left, "unanswered when the caller left"),
             (summary.waiting, "waiting at the end"),
             (summary.time_outs, "timed out"),
@@ -167,15 +167,15 @@ impl Overview {
             (summary.invalid, "invalid"),
             (summary.unknown, "of unknown type"),
         ];
-        let troubles = troubles.iter().filter(|(count, _)| *count > 0);
-        let troubles: Vec<_> = troubles
+        let problems = problems.iter().filter(|(count, _)| *count > 0);
+        let problems: Vec<_> = problems
             .map(|(count, what)| match (*count, *what) {
                 (1, "answers without a call") => String::from("1 answer without a call"),
                 (count, what) => format!("{} {what}", grouped(count)),
             })
             .collect();
-        if !troubles.is_empty() {
-            sentences.push(troubles.join(", "));
+        if !problems.is_empty() {
+            sentences.push(problems.join(", "));
         }
         sentences.extend(self.unknown());
         sentences

@@ -1,18 +1,18 @@
-//! Why nothing is told of a bus.
+//! Errors of `diligence status`.
 
 use client::CallError;
 
 use crate::bus_choice::Unreachable;
 use crate::exit::ExitError;
-use crate::inspection::LookError;
+use crate::inspection::InspectionError;
 
-/// Why the status of a bus is unknown.
+/// The state of a bus could not be read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StatusError {
     #[error(transparent)]
     Connect(#[from] Unreachable),
     #[error(transparent)]
-    Look(#[from] LookError),
+    Look(#[from] InspectionError),
     #[error("{choice} does not answer: {error}")]
     Ask { choice: String, error: CallError },
     #[error(

@@ -97,7 +97,7 @@ pub(super) fn summary(traffic: &LiveTraffic, view: &TopView) -> String {
         " {} messages/s  {}/s  {}  {} CPU",
         count(rate.messages),
         bytes(rate.bytes),
-        traffic.sight(),
+        traffic.quality(),
         share(view.cost),
     )
 }

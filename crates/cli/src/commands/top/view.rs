@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_do_what_the_help_says() {
+    fn keys_pause_group_and_quit() {
         let mut view = view();
         assert!(!press(&mut view, &letters("p")));
         assert_eq!(view.controls.following, Following::Paused);
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_without_the_column_is_sorted_by_another() {
+    fn tables_without_the_sort_column_use_the_default() {
         let mut view = view();
         let traffic = LiveTraffic::new(1, Duration::ZERO);
         view.sort = "service".into();
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_query_is_written_and_checked() {
+    fn queries_are_edited_and_checked() {
         let mut view = view();
         press(&mut view, &letters("/qx"));
         press(&mut view, &[KeyCode::Backspace, KeyCode::Enter]);
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pasted_text_is_part_of_a_query_and_no_key() {
+    fn pasted_text_is_inserted_into_the_query() {
         let mut view = view();
         let paste = TerminalInput::Paste("q\u{e9}\n".into());
         assert!(view.press(&paste).is_continue());

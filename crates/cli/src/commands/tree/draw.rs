@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn the_locale_says_which_lines() {
+    fn the_locale_selects_the_line_characters() {
         let check = |locale, lines| assert_eq!(TreeLines::of(locale), lines, "{locale:?}");
         check(None, TreeLines::Unicode);
         check(Some("de_DE.UTF-8"), TreeLines::Unicode);

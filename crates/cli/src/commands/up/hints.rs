@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_quoted_where_a_shell_would_misread_it() {
+    fn addresses_are_quoted_for_the_shell() {
         for (word, expected) in [
             ("unix:path=/run/user/0/bus", "unix:path=/run/user/0/bus"),
             ("unix:path=/run/a%20b,guid=12", "unix:path=/run/a%20b,guid=12"),
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_the_server_is_left_out() {
+    fn short_addresses_have_no_guid() {
         let guid = "0123456789abcdef0123456789abcdef";
         for (address, expected) in [
             (format!("unix:path=/run/a%20b,guid={guid}"), "unix:path=/run/a%20b"),

@@ -15,7 +15,7 @@ use super::model::{NoteKind, STEP, Snapshot, UpModel};
 use super::page::{self, UpPage};
 use super::plain::{self, PlainLines};
 use super::view::UpView;
-use crate::commands::demo::Cast;
+use crate::commands::demo::DemoPrograms;
 use crate::live::{LiveError, LiveEvent, LiveLoop, LiveOutput};
 use crate::output::write_text;
 use crate::private_bus::{PrivateBus, describe_end};
@@ -29,7 +29,7 @@ pub(super) struct UpLoop {
     // Fields are dropped in this order: the terminal is restored first, and the bus ends after the
     // programs.
     events: LiveLoop,
-    cast: Cast,
+    demo: DemoPrograms,
     bus: PrivateBus,
     logs: Logs,
     model: UpModel,
@@ -38,16 +38,16 @@ pub(super) struct UpLoop {
 
 /// The form in which the bus is shown.
 #[derive(Debug)]
-enum UpFront {
+enum UpDisplay {
     /// A view that takes over the terminal.
-    Screen(Box<ScreenFront>),
+    Screen(Box<ScreenDisplay>),
     /// Lines of text on standard output.
-    Lines(LinesFront),
+    Lines(LinesDisplay),
 }
 
 /// The state of the view.
 #[derive(Debug)]
-struct ScreenFront {
+struct ScreenDisplay {
     view: UpView,
     palette: ScreenPalette,
     snapshot: Snapshot,
@@ -57,7 +57,7 @@ struct ScreenFront {
 
 /// The state of the line output.
 #[derive(Debug)]
-struct LinesFront {
+struct LinesDisplay {
     plain: PlainLines,
     /// The address of the page that was printed last.
     link: Option<String>,
@@ -77,18 +77,18 @@ impl UpLoop {
         let mut records = |record: RecordingRecord<'_>| model.push(record, now);
         let events = LiveLoop::open(place, &[], signals, &mut records).map_err(LiveError::from)?;
         events.watch_descriptor(logs.pipe())?;
-        Ok(Self { events, cast: Cast::default(), bus, logs, model, hints })
+        Ok(Self { events, demo: DemoPrograms::default(), bus, logs, model, hints })
     }
 
     /// Adds programs that were started with the bus, and that end with it.
-    pub(super) fn with_cast(self, cast: Cast) -> Self {
-        Self { cast, ..self }
+    pub(super) fn with_demo(self, demo: DemoPrograms) -> Self {
+        Self { demo, ..self }
     }
 
     /// Shows the bus until the user ends the command or the bus ends.
     pub(super) fn run(mut self, output: LiveOutput) -> Result<(), UpError> {
-        let mut front = self.front(output)?;
-        self.draw(&mut front)?;
+        let mut display = self.display(output)?;
+        self.draw(&mut display)?;
         let mut next_step = clock::monotonic() + STEP;
         loop {
             let model = &mut self.model;
@@ -97,10 +97,10 @@ impl UpLoop {
                 LiveEvent::Due => {
                     let now = clock::monotonic();
                     next_step = now + STEP;
-                    self.step(now, &mut front)?;
+                    self.step(now, &mut display)?;
                 }
                 LiveEvent::Inputs(inputs) => {
-                    let UpFront::Screen(screen) = &mut front else { continue };
+                    let UpDisplay::Screen(screen) = &mut display else { continue };
                     let keys = inputs.iter().filter_map(|input| match input {
                         TerminalInput::Key(key) => Some(*key),
                         _ => None,
@@ -110,14 +110,14 @@ impl UpLoop {
                             return Ok(());
                         }
                     }
-                    self.draw(&mut front)?;
+                    self.draw(&mut display)?;
                 }
-                LiveEvent::Redraw => self.draw(&mut front)?,
+                LiveEvent::Redraw => self.draw(&mut display)?,
                 LiveEvent::Notice(notice) => {
                     let now = clock::monotonic();
                     self.model.note(now, NoteKind::Trouble, notice.to_string());
                 }
-                LiveEvent::ChildEnded => self.look_for_ended()?,
+                LiveEvent::ChildEnded => self.handle_ended_children()?,
                 LiveEvent::Readable => self.take_logs()?,
                 LiveEvent::BusGone => return Err(LiveError::Gone.into()),
                 LiveEvent::End => return Ok(()),
@@ -126,18 +126,18 @@ impl UpLoop {
         }
     }
 
-    fn front(&mut self, output: LiveOutput) -> io::Result<UpFront> {
+    fn display(&mut self, output: LiveOutput) -> io::Result<UpDisplay> {
         Ok(match output {
             LiveOutput::Screen => {
                 self.events.enter_screen()?;
-                UpFront::Screen(Box::new(ScreenFront {
+                UpDisplay::Screen(Box::new(ScreenDisplay {
                     view: UpView::default(),
                     palette: ScreenPalette::of_stdout(),
                     snapshot: self.snapshot(clock::monotonic()),
                     link: self.hints.link(),
                 }))
             }
-            LiveOutput::Lines => UpFront::Lines(LinesFront {
+            LiveOutput::Lines => UpDisplay::Lines(LinesDisplay {
                 plain: PlainLines::default(),
                 link: self.hints.printed_link.clone(),
             }),
@@ -149,22 +149,22 @@ impl UpLoop {
     }
 
     /// Ends a step: updates the rates, shows them, and requests the next statistics from the bus.
-    fn step(&mut self, now: Duration, front: &mut UpFront) -> Result<(), UpError> {
+    fn step(&mut self, now: Duration, display: &mut UpDisplay) -> Result<(), UpError> {
         self.model.step(now);
         let watch = self.events.watch();
         if let Some(statistics) = watch.statistics() {
             self.model.set_statistics(statistics);
         }
         watch.ask_statistics();
-        match front {
-            UpFront::Screen(screen) => {
+        match display {
+            UpDisplay::Screen(screen) => {
                 screen.link = self.hints.link();
                 if screen.view.controls.following == Following::Live {
                     screen.snapshot = self.snapshot(now);
                 }
-                self.draw(front)?;
+                self.draw(display)?;
             }
-            UpFront::Lines(lines) => {
+            UpDisplay::Lines(lines) => {
                 let time = clock::realtime();
                 let mut text = lines.plain.lines(time, &self.snapshot(now), self.model.notes());
                 let link = self.hints.link();
@@ -178,8 +178,8 @@ impl UpLoop {
         Ok(())
     }
 
-    fn draw(&mut self, front: &mut UpFront) -> io::Result<()> {
-        let UpFront::Screen(screen) = front else { return Ok(()) };
+    fn draw(&mut self, display: &mut UpDisplay) -> io::Result<()> {
+        let UpDisplay::Screen(screen) = display else { return Ok(()) };
         let page = UpPage {
             snapshot: &screen.snapshot,
             address: &self.hints.address,
@@ -196,8 +196,8 @@ impl UpLoop {
             self.model.own().iter().map(|own| format!("Connection {own} ")).collect();
         let model = &mut self.model;
         let note = |line: &str| {
-            let of_us = own.iter().find_map(|own| line.strip_prefix(own.as_str()));
-            match of_us.map(without_credentials) {
+            let own_line = own.iter().find_map(|own| line.strip_prefix(own.as_str()));
+            match own_line.map(without_credentials) {
                 // It is expected that the connections of this program monitor the bus.
                 Some(line) if line == "became a monitor." || line.ends_with(" trace.") => {}
                 Some(line) => model.note(now, NoteKind::Trouble, format!("this page {line}")),
@@ -211,11 +211,11 @@ impl UpLoop {
     }
 
     /// Handles the end of a child process: the bus or a program of the demonstration.
-    fn look_for_ended(&mut self) -> Result<(), UpError> {
+    fn handle_ended_children(&mut self) -> Result<(), UpError> {
         if let Some(status) = self.bus.ended() {
             return Err(UpError::BusEnded { status, log: self.logs.rest() });
         }
-        for (part, status) in self.cast.take_ended() {
+        for (part, status) in self.demo.take_ended() {
             let text = format!("{part} has ended with {}", describe_end(status));
             self.model.note(clock::monotonic(), NoteKind::Trouble, text);
         }

@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_come_whole_and_without_what_all_begin_with() {
+    fn log_lines_are_complete_and_without_prefix() {
         let mut lines = LogLines::default();
         let mut seen = Vec::new();
         for part in ["dbus-daemon[12]: [session uid=0 ", "pid=12] one\n\ntwo", "\nx[y]: [three] \n"]
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn only_so_much_is_kept() {
+    fn log_lines_and_their_number_are_limited() {
         let mut lines = LogLines::default();
         lines.push("x".repeat(LINE_LEN_MAX + 5).as_bytes(), |_| {});
         lines.push(b"\n", |line| assert_eq!(line.len(), LINE_LEN_MAX));

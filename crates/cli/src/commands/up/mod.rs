@@ -28,7 +28,7 @@ use recorder::BusPlace;
 use viewer::{CallPermission, PageServer, ViewerSubject};
 use wire::address::AddressList;
 
-use crate::commands::demo::Cast;
+use crate::commands::demo::DemoPrograms;
 use crate::live::LiveOutput;
 use crate::private_bus::{PrivateBus, PrivateBusConfig, PrivateBusOptions};
 
@@ -72,8 +72,8 @@ impl Up {
         let address = hints.address.clone();
         let mut live = UpLoop::new(bus, logs, signals, hints)?;
         if self.demo {
-            let cast = Cast::start(&address, &writer).map_err(UpError::Demo)?;
-            live = live.with_cast(cast);
+            let demo = DemoPrograms::start(&address, &writer).map_err(UpError::Demo)?;
+            live = live.with_demo(demo);
         }
         drop(writer);
         live.run(output)
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_places_to_listen_at_are_taken() {
+    fn only_listenable_addresses_are_accepted() {
         assert!(listenable("unix:path=/run/x").is_ok());
         for (text, expected) in [
             ("unixexec:path=/bin/true", "nothing can listen at unixexec:path=/bin/true"),

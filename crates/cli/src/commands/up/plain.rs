@@ -92,7 +92,7 @@ mod tests {
     use crate::live::TrafficRate;
 
     #[test]
-    fn only_what_is_new_is_said() {
+    fn only_changes_are_printed() {
         let mut plain = PlainLines::default();
         let mut notes = Notes::default();
         let mut snapshot = Snapshot::default();

@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_change_the_view_and_change_it_back() {
+    fn keys_toggle_settings_of_the_view() {
         let mut view = UpView::default();
         for code in [KeyCode::Char('p'), KeyCode::Char('i'), KeyCode::Char('h')] {
             assert!(!press(&mut view, code));

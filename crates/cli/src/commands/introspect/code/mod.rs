@@ -22,7 +22,7 @@ use clap::ValueEnum;
 use inspector::introspection::Interface;
 
 use super::ask::{AskedPeer, no_such_interface};
-use crate::inspection::LookError;
+use crate::inspection::InspectionError;
 use model::ProxySource;
 
 /// The language of generated code.
@@ -43,7 +43,7 @@ pub(super) fn of(
     path: &str,
     interface: Option<&str>,
     language: Language,
-) -> Result<String, LookError> {
+) -> Result<String, InspectionError> {
     let failed = |failure| subject.failed(path, failure);
     let mut interfaces = subject.document(path).map_err(failed)?.interfaces;
     let known: Vec<_> = interfaces.iter().map(|one| one.name.clone()).collect();
@@ -59,7 +59,7 @@ pub(super) fn of(
         (true, Some(wanted)) => {
             Err(no_such_interface(wanted, path, known.iter().map(String::as_str)))
         }
-        (true, None) => Err(LookError::OnlyStandard { path: path.to_owned(), known }),
+        (true, None) => Err(InspectionError::OnlyStandard { path: path.to_owned(), known }),
     }
 }
 

@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_taken_apart() {
+    fn names_are_split_into_words() {
         for (name, small, large) in [
             ("GetAllXYZ", "get_all_xyz", "GetAllXyz"),
             ("HTTPServer2Start", "http_server2_start", "HttpServer2Start"),
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn no_name_is_given_twice() {
+    fn identifiers_are_given_only_once() {
         let mut names = GivenNames::new(&["class"]);
         let pair = |name: &str| vec![name.to_owned(), format!("set_{name}")];
         assert_eq!(names.give_alone("class"), "class_");

@@ -28,7 +28,7 @@ fn check(name: &str, language: Language) {
 }
 
 #[test]
-fn code_is_as_it_was() {
+fn generated_code_matches_the_golden_files() {
     for language in Language::value_variants() {
         check("everything", *language);
         check("hostile", *language);

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_that_has_left_does_not_come_back() {
+    fn departed_connections_are_not_added_again() {
         let mut connections = Connections::default();
         assert!(connections.meet(":1.1", Duration::ZERO).is_some());
         assert!(connections.remove(":1.1").is_some());

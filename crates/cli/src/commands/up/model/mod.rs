@@ -154,12 +154,12 @@ impl UpModel {
         if self.is_own(unique) || (was_noted && connection.is_none()) {
             return;
         }
-        let who = who(unique, connection.as_ref());
+        let label = connection_label(unique, connection.as_ref());
         let arrival = connection.and_then(|it| Some((it.arrival?, now.saturating_sub(it.arrived))));
         let (text, is_replaced) = match arrival {
-            Some((_, stayed)) if stayed >= SHORT_STAY => (format!("{who} left"), None),
-            Some((id, _)) => (format!("{who} connected and disconnected"), Some(id)),
-            None => (format!("{who} connected and disconnected"), None),
+            Some((_, stayed)) if stayed >= SHORT_STAY => (format!("{label} left"), None),
+            Some((id, _)) => (format!("{label} connected and disconnected"), Some(id)),
+            None => (format!("{label} connected and disconnected"), None),
         };
         match is_replaced {
             Some(id) => self.notes.replace(id, now, NoteKind::Departure, text),
@@ -179,10 +179,15 @@ impl UpModel {
             (Some(new), _) => match self.connections.get(new) {
                 None => return,
                 Some(connection) if connection.arrival.is_none() => return,
-                Some(connection) => format!("{name} is {}", who(new, Some(connection))),
+                Some(connection) => {
+                    format!("{name} is {}", connection_label(new, Some(connection)))
+                }
             },
             (None, Some(old)) => {
-                format!("{name} has no owner, was {}", who(&old, self.connections.get(&old)))
+                format!(
+                    "{name} has no owner, was {}",
+                    connection_label(&old, self.connections.get(&old))
+                )
             }
             (None, None) => return,
         };
@@ -205,11 +210,11 @@ impl UpModel {
 
 /// Returns true if a message counts for its sender. Messages of the bus to this program do not.
 fn is_counted(message: &CapturedMessage<'_>) -> bool {
-    let is_ours = || {
+    let is_own_sender = || {
         let directory = message.capture().directory();
         directory.is_recorder(message.bus(), message.sender_id())
     };
-    !message.sender().is_empty() && (!message.is_of_recorder() || is_ours())
+    !message.sender().is_empty() && (!message.is_of_recorder() || is_own_sender())
 }
 
 /// Returns `client called Get of server: UnknownObject` for an error reply to a known call.
@@ -231,7 +236,7 @@ fn error_text(message: &CapturedMessage<'_>) -> Option<String> {
     ))
 }
 
-fn who(unique: &str, connection: Option<&SeenConnection>) -> String {
+fn connection_label(unique: &str, connection: Option<&SeenConnection>) -> String {
     match connection.and_then(SeenConnection::program_or_name) {
         Some(label) => format!("{unique} {}", printable(label)),
         None => unique.to_owned(),
@@ -239,7 +244,7 @@ fn who(unique: &str, connection: Option<&SeenConnection>) -> String {
 }
 
 fn arrival_text(unique: &str, connection: &SeenConnection) -> String {
-    let mut text = who(unique, Some(connection)) + " came";
+    let mut text = connection_label(unique, Some(connection)) + " came";
     if let Some(pid) = connection.process.pid {
         text.push_str(&format!(", pid {pid}"));
     }

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_repeats_is_counted_while_it_is_near() {
+    fn repeated_notes_are_counted_among_the_latest() {
         let mut notes = Notes::default();
         let say = |notes: &mut Notes, text: &str| {
             notes.add_or_count(Duration::ZERO, NoteKind::Error, text.into());
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn old_notes_make_room_and_are_not_found() {
+    fn old_notes_are_removed_and_cannot_be_replaced() {
         let mut notes = Notes::default();
         let add = |notes: &mut Notes, text: String| notes.add(Duration::ZERO, NoteKind::Log, text);
         let first = add(&mut notes, "first".into());

@@ -212,7 +212,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_is_called_what_people_call_it() {
+    fn processes_are_labeled_by_program_or_pid() {
         for (pid, comm, command, label, line) in [
             (Some(7), Some("gdbus"), &["/usr/bin/gdbus", "call"][..], "gdbus", "gdbus call"),
             (Some(7), None, &[], "pid 7", ""),

@@ -89,7 +89,7 @@ fn member<'s>(snapshot: &'s Snapshot, name: &str) -> &'s UsedMember {
 }
 
 #[test]
-fn connections_and_names_are_noted_with_all_that_is_known() {
+fn notes_on_connections_contain_process_and_names() {
     let mut story = ModelStory::new();
     story.comes(":1.5").owns("org.a", ":1.5").program(":1.5", "service").owns("org.b", ":1.5");
     story.at(10_000).releases("org.b").leaves(":1.5");
@@ -107,7 +107,7 @@ fn connections_and_names_are_noted_with_all_that_is_known() {
 }
 
 #[test]
-fn what_is_told_twice_is_noted_once() {
+fn repeated_facts_are_noted_once() {
     let mut story = ModelStory::new();
     for _ in 0..2 {
         story.comes(":1.5").program(":1.5", "service").owns("org.a", ":1.5");
@@ -125,7 +125,7 @@ fn what_is_told_twice_is_noted_once() {
 }
 
 #[test]
-fn a_short_visit_is_one_note() {
+fn short_connections_get_one_note() {
     let mut story = ModelStory::new();
     story.comes(":1.5").program(":1.5", "gdbus").at(1000).leaves(":1.5");
     story.comes(":1.6").leaves(":1.6").program(":1.6", "late");
@@ -139,7 +139,7 @@ fn a_short_visit_is_one_note() {
 }
 
 #[test]
-fn a_call_and_its_answer_are_one_use_of_a_method() {
+fn a_call_and_its_reply_count_as_one_use() {
     let mut story = ModelStory::new();
     story.program(":1.5", "service").owns("org.a", ":1.5").program(":1.6", "client");
     story.at(0).step();
@@ -161,7 +161,7 @@ fn a_call_and_its_answer_are_one_use_of_a_method() {
 }
 
 #[test]
-fn errors_are_counted_with_what_was_called() {
+fn error_replies_count_for_the_called_method() {
     let mut story = ModelStory::new();
     story.program(":1.5", "service").program(":1.6", "client");
     let unknown = "org.freedesktop.DBus.Error.UnknownObject";
@@ -183,7 +183,7 @@ fn errors_are_counted_with_what_was_called() {
 }
 
 #[test]
-fn our_own_traffic_is_counted_for_us_alone() {
+fn own_traffic_counts_only_for_own_connections() {
     let mut story = ModelStory::new();
     story.tell(|it| {
         it.ask_bus(ASKER, "GetStats", &(), &());
@@ -204,7 +204,7 @@ fn our_own_traffic_is_counted_for_us_alone() {
 }
 
 #[test]
-fn connections_of_which_little_is_known_are_noted_later() {
+fn connections_without_a_known_program_are_noted_later() {
     let mut story = ModelStory::new();
     story.fact(Fact::Peer { unique: ":1.5".into(), process: None });
     story.comes(":1.6").owns("org.a", ":1.6");
@@ -218,7 +218,7 @@ fn connections_of_which_little_is_known_are_noted_later() {
 }
 
 #[test]
-fn signals_go_to_all_or_to_the_one_they_are_addressed_to() {
+fn signals_show_their_recipient_or_an_asterisk() {
     let mut story = ModelStory::new();
     story.comes(":1.5").comes(":1.6").tell(|it| {
         it.signal(":1.5", "/ org.a.Changed", &()).signal_to(":1.5", ":1.6", "/ org.a.Told", &());
@@ -249,7 +249,7 @@ fn members_differ_in_each_part_of_their_name() {
 }
 
 #[test]
-fn callers_are_named_by_how_often_they_call() {
+fn the_most_frequent_caller_is_named() {
     let mut story = ModelStory::new();
     for (caller, times) in [(":1.6", 1), (":1.7", 3), (":1.8", 2)] {
         for _ in 0..times {
@@ -265,7 +265,7 @@ fn callers_are_named_by_how_often_they_call() {
 }
 
 #[test]
-fn a_member_that_was_not_used_for_long_is_not_listed() {
+fn members_unused_for_a_minute_are_not_listed() {
     let mut story = ModelStory::new();
     story.tell(|it| {
         it.signal(":1.5", "/ org.a.Changed", &());

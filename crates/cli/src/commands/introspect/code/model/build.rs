@@ -57,36 +57,36 @@ fn proxy<'d>(
     rules: &LanguageRules,
     names: &mut GivenNames,
 ) -> InterfaceModel<'d> {
-    let mut building = Building { rules, of: &name, names, left_out: Vec::new() };
+    let mut builder = ModelBuilder { rules, of: &name, names, left_out: Vec::new() };
     let mut methods: Vec<MethodModel<'d>> = Vec::new();
     for method in &interface.methods {
         let is_same = |other: &MethodModel<'_>| {
             other.member == method.name && signature(&other.arguments) == method.signature()
         };
         if methods.iter().any(is_same) {
-            building.refuse("method", &method.name, "it is declared twice");
-        } else if let Some(called) = building.method(method) {
+            builder.refuse("method", &method.name, "it is declared twice");
+        } else if let Some(called) = builder.method(method) {
             methods.push(called);
         }
     }
     let mut properties: Vec<PropertyModel<'d>> = Vec::new();
     for property in &interface.properties {
         if properties.iter().any(|other| other.member == property.name) {
-            building.refuse("property", &property.name, "it is declared twice");
-        } else if let Some(had) = building.property(property) {
+            builder.refuse("property", &property.name, "it is declared twice");
+        } else if let Some(had) = builder.property(property) {
             properties.push(had);
         }
     }
     let mut signals: Vec<SignalModel<'d>> = Vec::new();
     for signal in &interface.signals {
         if signals.iter().any(|other| other.member == signal.name) {
-            building.refuse("signal", &signal.name, "it is declared twice");
-        } else if let Some(emitted) = building.signal(signal) {
+            builder.refuse("signal", &signal.name, "it is declared twice");
+        } else if let Some(emitted) = builder.signal(signal) {
             signals.push(emitted);
         }
     }
     let about = about(&interface.documentation, &interface.annotations);
-    let left_out = building.left_out;
+    let left_out = builder.left_out;
     let is_announced = |property: &PropertyModel<'_>| {
         matches!(property.emits_change, EmitsChange::Value | EmitsChange::Invalidates)
     };
@@ -104,7 +104,7 @@ fn proxy<'d>(
     }
 }
 
-struct Building<'r> {
+struct ModelBuilder<'r> {
     rules: &'r LanguageRules,
     /// The name of the generated type.
     of: &'r str,
@@ -112,7 +112,7 @@ struct Building<'r> {
     left_out: Vec<String>,
 }
 
-impl Building<'_> {
+impl ModelBuilder<'_> {
     fn refuse(&mut self, what: &str, name: &str, why: &str) {
         self.left_out.push(format!("{what} {name}: {why}"));
     }
@@ -213,17 +213,21 @@ impl Building<'_> {
 
     fn named<'d>(
         &self,
-        told: &'d [Argument],
+        described: &'d [Argument],
         types: &[Type<'d>],
         (begin, otherwise): (&str, &str),
         names: &mut GivenNames,
     ) -> Vec<ArgumentModel<'d>> {
-        let pairs = told.iter().zip(types).enumerate();
+        let pairs = described.iter().zip(types).enumerate();
         let named = pairs.map(|(number, (argument, &kind))| {
-            let told = argument.name.as_deref();
+            let declared_name = argument.name.as_deref();
             let otherwise = format!("{otherwise}{number}");
-            let name = begin.to_owned() + &snake(told.unwrap_or_default(), &otherwise);
-            ArgumentModel { name: names.give(&name, self.rules.made_of_argument), told, kind }
+            let name = begin.to_owned() + &snake(declared_name.unwrap_or_default(), &otherwise);
+            ArgumentModel {
+                name: names.give(&name, self.rules.made_of_argument),
+                declared_name,
+                kind,
+            }
         });
         named.collect()
     }
@@ -243,7 +247,7 @@ fn single(types: &str) -> Option<Type<'_>> {
 }
 
 fn about(documentation: &Option<String>, annotations: &[Annotation]) -> MemberNotes {
-    let documentation = documentation.as_deref().map(|told| text::lines(told).collect());
+    let documentation = documentation.as_deref().map(|text| text::lines(text).collect());
     MemberNotes { documentation, is_deprecated: is_true(annotations, DEPRECATED) }
 }
 

@@ -144,7 +144,7 @@ pub(super) struct SignalModel<'d> {
 pub(super) struct ArgumentModel<'d> {
     pub(super) name: String,
     /// The name in the introspection data.
-    told: Option<&'d str>,
+    declared_name: Option<&'d str>,
     #[serde(serialize_with = "as_text")]
     pub(super) kind: Type<'d>,
 }
@@ -167,8 +167,8 @@ pub(super) fn signature(arguments: &[ArgumentModel<'_>]) -> String {
 }
 
 fn declared(arguments: &[ArgumentModel<'_>]) -> String {
-    let all = arguments.iter().map(|argument| match argument.told {
-        Some(told) => format!("{} {told}", argument.kind),
+    let all = arguments.iter().map(|argument| match argument.declared_name {
+        Some(name) => format!("{} {name}", argument.kind),
         None => argument.kind.to_string(),
     });
     all.collect::<Vec<_>>().join(", ")

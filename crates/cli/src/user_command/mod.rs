@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus};
 
-use rustix::process::Signal as Number;
+use rustix::process::Signal as SignalNumber;
 use sys::signals::ProcessSignal;
 use sys::spawn::ChildSetup;
 
@@ -18,11 +18,11 @@ use crate::exit::ExitError;
 
 /// The running process of a user command.
 #[derive(Debug)]
-pub(crate) struct Guest(Child);
+pub(crate) struct UserCommand(Child);
 
 /// A user command could not be started.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum GuestError {
+pub(crate) enum UserCommandError {
     #[error("there is no option {word}; a program of that name is ./{word}", word = .0.display())]
     UnknownOption(OsString),
     #[error("cannot run {}: {error}", program.display())]
@@ -31,22 +31,22 @@ pub(crate) enum GuestError {
 
 /// Returns the command without changes to its environment. The parser accepts any words here, so a
 /// first word that begins with a hyphen is rejected as an unknown option.
-pub(crate) fn command(words: &[OsString]) -> Result<Command, GuestError> {
+pub(crate) fn command(words: &[OsString]) -> Result<Command, UserCommandError> {
     let (program, arguments) = words.split_first().expect("the command line requires one");
     if program.as_bytes().starts_with(b"-") {
-        return Err(GuestError::UnknownOption(program.clone()));
+        return Err(UserCommandError::UnknownOption(program.clone()));
     }
     let mut command = Command::new(program);
     command.args(arguments);
     Ok(command)
 }
 
-impl Guest {
+impl UserCommand {
     /// Starts the command with the inherited streams.
-    pub(crate) fn start(mut command: Command) -> Result<Self, GuestError> {
+    pub(crate) fn start(mut command: Command) -> Result<Self, UserCommandError> {
         ChildSetup::new().install(&mut command);
         let program = command.get_program().to_owned();
-        command.spawn().map(Self).map_err(|error| GuestError::Start { program, error })
+        command.spawn().map(Self).map_err(|error| UserCommandError::Start { program, error })
     }
 
     /// The exit status of the command, if it has ended.
@@ -55,14 +55,14 @@ impl Guest {
     }
 
     /// Forwards a signal, unless the command receives it without help.
-    pub(crate) fn pass_on(&mut self, signal: ProcessSignal) {
-        if let Some(number) = passed_on(signal) {
+    pub(crate) fn forward(&mut self, signal: ProcessSignal) {
+        if let Some(number) = forwarded_signal(signal) {
             send_signal(&mut self.0, number);
         }
     }
 }
 
-impl ExitError for GuestError {
+impl ExitError for UserCommandError {
     fn status(&self) -> u8 {
         match self {
             Self::UnknownOption(_) => 2,
@@ -81,13 +81,13 @@ pub(crate) const SIGNALS: [ProcessSignal; 5] = [
 ];
 
 /// The signal to forward to the command; `None` if there is nothing to forward.
-fn passed_on(signal: ProcessSignal) -> Option<Number> {
+fn forwarded_signal(signal: ProcessSignal) -> Option<SignalNumber> {
     match signal {
-        ProcessSignal::Terminate => Some(Number::TERM),
-        ProcessSignal::HangUp => Some(Number::HUP),
+        ProcessSignal::Terminate => Some(SignalNumber::TERM),
+        ProcessSignal::HangUp => Some(SignalNumber::HUP),
         // The terminal sends this signal to all processes in the foreground.
         ProcessSignal::Interrupt if terminal::is_in_foreground() => None,
-        ProcessSignal::Interrupt => Some(Number::INT),
+        ProcessSignal::Interrupt => Some(SignalNumber::INT),
         ProcessSignal::User1
         | ProcessSignal::User2
         | ProcessSignal::Child
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_exit_status_is_that_of_a_shell() {
+    fn exit_statuses_follow_the_convention_of_shells() {
         for (raw, expected) in [(0, 0), (3 << 8, 3), (255 << 8, 255), (15, 143), (9, 137)] {
             assert_eq!(shell_status(ExitStatus::from_raw(raw)), expected, "{raw}");
         }
