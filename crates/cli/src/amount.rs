@@ -40,9 +40,9 @@ pub(crate) fn time_or_zero(text: &str) -> Result<Duration, AmountOptionError> {
 pub(crate) enum AmountOptionError {
     #[error(transparent)]
     Amount(#[from] AmountError),
-    #[error("expected more than 0")]
+    #[error("expected a value greater than 0")]
     Zero,
-    #[error("the beginning of a file and a message need {} KiB or more", RECORDING_MIN >> 10)]
+    #[error("expected at least {} KiB, which the header of the file and one message need", RECORDING_MIN >> 10)]
     TooSmall,
 }
 

@@ -69,7 +69,7 @@ pub(crate) enum InspectionError {
     #[error("{path} has no interface {interface}{suggestion}")]
     NoSuchInterface { interface: String, path: String, suggestion: String },
     #[error(
-        "{path} has only interfaces of the specification; name one of {}",
+        "{path} has only standard interfaces; name one of them: {}",
         printable(&known.join(", "))
     )]
     OnlyStandard { path: String, known: Vec<String> },

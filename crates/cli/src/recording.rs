@@ -41,12 +41,12 @@ fn files_of(words: &[String]) -> usize {
     words.len().min(1 + more)
 }
 
-/// Parses words as one query.
+/// Parses the words of a query.
 pub(crate) fn query(words: &[String]) -> Result<Query, RecordingError> {
     Query::parse(&words.join(" ")).map_err(RecordingError::Query)
 }
 
-/// Opens files as one recording, and shows the progress on a terminal.
+/// Opens files and merges them into one recording, and shows the progress on a terminal.
 pub(crate) fn open(files: &[impl AsRef<Path>]) -> Result<Capture, RecordingError> {
     let progress = Arc::default();
     let _work = WorkProgress::start(WorkTask::Reading(names(files), Arc::clone(&progress)));
@@ -67,7 +67,7 @@ pub(crate) fn open_side_by_side(files: &[impl AsRef<Path>]) -> Result<Capture, R
 fn note_foreign_parts(capture: Capture) -> Capture {
     for part in capture.foreign_parts() {
         print_to_stderr(&format!(
-            "note: {} is not read: it is of another recording\n",
+            "note: {} was not read: it belongs to another recording\n",
             part.display()
         ));
     }
@@ -83,13 +83,13 @@ fn names(files: &[impl AsRef<Path>]) -> String {
 }
 
 /// The files of a recording for a heading, including parts that were not named on the command line.
-/// It says if several files were read as one recording.
+/// It says if several files were merged.
 pub(crate) fn heading(capture: &Capture) -> String {
     let names: Vec<_> = capture.files_read().map(|path| path.display().to_string()).collect();
     let mut text = match names.as_slice() {
         [] => String::new(),
         [only] => only.clone(),
-        several => format!("{}, read as one recording", several.join(", ")),
+        several => format!("{}, merged into one recording", several.join(", ")),
     };
     if capture.repeated_messages() > 0 {
         let repeated = counted(capture.repeated_messages(), "message", "messages");
@@ -150,7 +150,7 @@ pub(crate) enum RecordingError {
     #[error("the query: {0}")]
     Query(QueryError),
     #[error(
-        "there is no file {query}; files come first, and a query behind them: {file} '{query}'"
+        "there is no file {query}; files come first, and the query follows them: {file} '{query}'"
     )]
     Order { query: String, file: String },
     #[error("cannot read {0}")]

@@ -42,7 +42,7 @@ pub(crate) fn save_matching(
     let lost = PcapLoss::find(capture, &chosen);
     if format == FileFormat::Pcap && !lost.is_empty() {
         let lost: Vec<_> = lost.iter().map(PcapLoss::to_string).collect();
-        print_to_stderr(&format!("note: pcap does not hold: {}; pcapng does\n", lost.join("; ")));
+        print_to_stderr(&format!("note: pcap cannot store: {}; pcapng can\n", lost.join("; ")));
     }
     Ok(chosen.len())
 }

@@ -103,10 +103,10 @@ pub(super) fn name(
 fn property_missing(interface: &Interface) -> PokeError {
     let names: Vec<_> = interface.properties.iter().map(|one| one.name.as_str()).collect();
     let has = match names.as_slice() {
-        [] => String::from("the object does not tell of any"),
+        [] => String::from("the object describes none"),
         names => format!("it has {}", names.join(", ")),
     };
-    PokeError::Words(format!("{} is an interface; name a property, too: {has}", interface.name))
+    PokeError::Words(format!("{} is an interface; give a property too: {has}", interface.name))
 }
 
 fn not_introspected(object: &AskedObject<'_>, member: &str) -> PokeError {

@@ -179,8 +179,8 @@ fn update(path: &Path, reports: &[Report]) -> Result<LintOutcome, LintError> {
     let count = findings.len();
     write(path, &Baseline::of(findings))
         .map_err(|error| LintError::Write { file: path.to_owned(), error })?;
-    let findings = counted(count as u64, "finding is", "findings are");
-    let text = format!("{}: {findings} known from now on\n", path.display());
+    let findings = counted(count as u64, "known finding", "known findings");
+    let text = format!("wrote {findings} to {}\n", path.display());
     Ok(LintOutcome { text, remarks: String::new(), status: ExitCode::SUCCESS })
 }
 
@@ -205,13 +205,13 @@ fn unused(path: &Path, filter: &Filter<'_>) -> String {
 /// The check could not be made.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LintError {
-    #[error("--live watches a bus, and reads no recording: {}", file.display())]
+    #[error("--live watches a bus and reads no file: leave out {file} or --live", file = file.display())]
     FileAndBus { file: PathBuf },
     #[error(transparent)]
     Live(#[from] LiveError),
     #[error(transparent)]
     Recording(#[from] RecordingError),
-    #[error("cannot read the baseline {}: {error}; --update-baseline makes it", file.display())]
+    #[error("cannot read the baseline {}: {error}; --update-baseline creates it", file.display())]
     Read { file: PathBuf, error: io::Error },
     #[error("{}, {error}", file.display())]
     Baseline { file: PathBuf, error: BaselineError },

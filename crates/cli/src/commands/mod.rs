@@ -79,17 +79,17 @@ enum CliCommand {
     Status(status::StatusArgs),
     /// Call a method, with arguments in the form of any tool; or list what can be called
     Call(call::CallArgs),
-    /// Read properties
+    /// Read properties of an object
     #[command(alias = "get-property")]
     Get(get::GetArgs),
-    /// Set a property
+    /// Set a property of an object
     #[command(alias = "set-property")]
     Set(set::SetArgs),
-    /// Emit a signal
+    /// Emit a signal from an object
     Emit(emit::Emit),
     /// Wait for a signal, or until a name has an owner
     Wait(wait::WaitArgs),
-    /// Start a service
+    /// Start the service of a name
     Start(start::StartArgs),
     /// Own a name, and reply to calls with their own arguments, with errors, or never
     Own(own::Own),

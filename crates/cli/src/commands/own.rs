@@ -86,7 +86,7 @@ impl Own {
             }
             RequestReply::InQueue => Holding::Queued,
             RequestReply::Exists => {
-                return Err(PokeError::Name(format!("{} is somebody else's", self.name)));
+                return Err(PokeError::Name(format!("another connection owns {}", self.name)));
             }
         };
         let held = HeldName { connection, signals, acquired, lost, name: &self.name };
@@ -169,9 +169,10 @@ impl HeldName<'_> {
     /// Returns the new state after signals about the name. The first NameAcquired after RequestName
     /// is not reported.
     fn holding_after_signals(&self, holding: Holding) -> Result<Holding, PokeError> {
-        let broken = |_| PokeError::Name(format!("it is not known whose {} is", self.name));
+        let broken =
+            |error| PokeError::Name(format!("cannot follow the owner of {}: {error}", self.name));
         if self.lost.poll().map_err(broken)?.is_some() {
-            return Err(PokeError::Name(format!("{} was taken by somebody else", self.name)));
+            return Err(PokeError::Name(format!("another connection took {} over", self.name)));
         }
         if self.acquired.poll().map_err(broken)?.is_some() && holding == Holding::Queued {
             print(READY);
@@ -188,7 +189,7 @@ fn answer(request: &IncomingCall, reply_mode: ReplyMode) {
         ReplyMode::Echo => echo(request),
         ReplyMode::Refuse => {
             let member = request.message().member().unwrap_or_default();
-            let text = format!("nobody answers {member} here: the name is only held");
+            let text = format!("no method {member}: `diligence own` only holds this name");
             request.reply_error(UNKNOWN_METHOD, &text)
         }
     };

@@ -50,7 +50,9 @@ impl SetArgs {
         }
         if load.arguments.len() != 1 {
             let count = load.arguments.len();
-            return Err(PokeError::Words(format!("{full} has one value, and {count} were given")));
+            return Err(PokeError::Words(format!(
+                "{full} takes one value, but {count} were given"
+            )));
         }
         match inspector.put(&property, load, &object.in_time(&manner))?.outcome {
             ObjectCallOutcome::Failed(failure) => Err(object.failed(failure, &inspector, &full)),

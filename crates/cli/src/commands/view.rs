@@ -140,7 +140,7 @@ fn print_address(address: String) {
 
 fn open_browser(server: &PageServer) {
     if let Err(error) = server.open_browser() {
-        print_to_stderr(&format!("diligence view: no browser was opened: {error}\n"));
+        print_to_stderr(&format!("diligence view: cannot open a browser: {error}\n"));
     }
 }
 

@@ -121,7 +121,7 @@ impl WaitArgs {
                 [] => self.activate.clone().unwrap_or_default(),
                 words => words.join(" "),
             };
-            PokeError::Late(format!("{words} did not come within {:?}", self.timeout))
+            PokeError::Late(format!("timed out after {:?} waiting for {words}", self.timeout))
         })
     }
 

@@ -194,7 +194,7 @@ mod tests {
         assert_eq!(page.controls.following, Following::Live);
         assert!(
             page.press(&[TerminalInput::Paste("q".into())]).is_continue(),
-            "a pasted text is no key"
+            "a pasted text is not a key"
         );
         assert!(press(&mut page, KeyCode::Char('q')));
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use capture::losses::Losses;
 use capture::model::CapturedMessage;
 use capture::record::{CaptureMethod, RecordedTime, RecordingRecord};
-use capture::text::units::{counted, duration};
+use capture::text::units::{counted, duration, grouped};
 use capture::{Capture, CapturedMessageId};
 use recorder::Rolling;
 use sys::clock::monotonic;
@@ -22,7 +22,7 @@ pub(crate) struct LiveTraffic {
     rolling: Rolling,
     quality: CaptureQuality,
     started: Duration,
-    /// The number of all messages, including those of this program.
+    /// The number of all messages, including messages of this program.
     taken: u64,
     total: TrafficAmount,
     /// The traffic since the last step ended.
@@ -158,7 +158,7 @@ impl LiveTraffic {
         now.saturating_sub(self.started)
     }
 
-    /// The latest messages.
+    /// The latest messages, which are still kept.
     pub(crate) const fn capture(&self) -> &Capture {
         self.rolling.capture()
     }
@@ -195,7 +195,7 @@ impl LiveTraffic {
         let all = counted(self.total.messages, "message", "messages");
         let span = duration(self.uptime(monotonic()));
         let last = match kept < self.taken {
-            true => format!(", of which the last {} are kept", counted(kept, "one", "ones")),
+            true => format!(", of which the last {} are kept", grouped(kept)),
             false => String::new(),
         };
         format!("{all} in {span}{last}, {}", self.quality)
@@ -207,8 +207,8 @@ pub(crate) fn before(now: RecordedTime, span: Duration) -> RecordedTime {
     RecordedTime(now.0.saturating_sub(i64::try_from(span.as_nanos()).unwrap_or(i64::MAX)))
 }
 
-/// The quality of a capture: its method and its losses. Its text is for people: `seen by a monitor,
-/// nothing lost`.
+/// The quality of a capture: its method and its losses. Its text is for people:
+/// `captured by a monitor, nothing lost`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct CaptureQuality {
     method: CaptureMethod,
@@ -228,9 +228,9 @@ impl fmt::Display for CaptureQuality {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seen = match self.method {
             CaptureMethod::Trace => "written by the bus",
-            CaptureMethod::Monitor => "seen by a monitor",
-            CaptureMethod::Eavesdrop => "overheard",
-            CaptureMethod::Unknown => "not seen",
+            CaptureMethod::Monitor => "captured by a monitor",
+            CaptureMethod::Eavesdrop => "captured by eavesdropping",
+            CaptureMethod::Unknown => "not captured",
         };
         write!(f, "{seen}, {}", self.losses)
     }

@@ -24,7 +24,7 @@ impl PassedDescriptors {
             },
             None => match word.parse() {
                 Ok(number) => return self.inherited(number),
-                Err(_) => return Err("a file is written @path, or @>path to write it".to_owned()),
+                Err(_) => return Err("expected @PATH to read a file, @>PATH to write one, or the number of a descriptor".to_owned()),
             },
         };
         Ok(self.keep(opened.map_err(|error| error.to_string())?))

@@ -55,7 +55,7 @@ impl MannerOptions {
     }
 }
 
-/// Parses a timeout.
+/// Parses a timeout; 0 selects the default.
 fn patience(text: &str) -> Result<Duration, AmountOptionError> {
     let time = amount::time_or_zero(text)?;
     Ok(if time.is_zero() { TIMEOUT } else { time })

@@ -22,7 +22,7 @@ use crate::style;
 /// Options for how values are printed.
 #[derive(Clone, PartialEq, Eq, Debug, Args)]
 pub(crate) struct ShownOptions {
-    /// Output format
+    /// Output format of the values
     #[arg(long, value_enum, default_value = "busctl", conflicts_with_all = ["json", "j"])]
     format: ValueFormat,
     #[command(flatten)]
@@ -33,7 +33,7 @@ pub(crate) struct ShownOptions {
         default_missing_value = "typed", conflicts_with_all = ["format", "json", "j"]
     )]
     print_reply: Option<PrintReply>,
-    /// Print no values
+    /// Do not print the values
     #[arg(short, long)]
     quiet: bool,
 }
@@ -46,7 +46,7 @@ enum ValueFormat {
     Verbose,
     /// Like gdbus: (['one', 'two'],)
     Gvariant,
-    /// Like dbus-send --print-reply
+    /// Like dbus-send with --print-reply
     DbusSend,
     /// The same as -j
     Json,
@@ -63,7 +63,7 @@ enum PrintReply {
     Literal,
 }
 
-/// The selected form.
+/// The form that the options select.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ValueShape {
     Busctl,

@@ -19,13 +19,13 @@ use sys::poll::{Events, Interest, Poller};
 /// An input event from the terminal.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum TerminalInput {
-    /// A key was pressed.
+    /// The user pressed a key.
     Key(KeyEvent),
-    /// A text was pasted.
+    /// The user pasted a text.
     Paste(String),
-    /// Ctrl-C was pressed.
+    /// The user pressed Ctrl-C.
     Interrupt,
-    /// Ctrl-Z was pressed.
+    /// The user pressed Ctrl-Z.
     Suspend,
     /// The terminal was closed.
     Gone,

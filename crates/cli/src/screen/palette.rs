@@ -70,7 +70,7 @@ impl ScreenPalette {
         self.colored(Color::Yellow)
     }
 
-    /// Errors and failures.
+    /// Errors and failed operations.
     pub(crate) fn alarm(self) -> Style {
         self.colored(Color::Red).add_modifier(Modifier::BOLD)
     }

@@ -23,7 +23,7 @@ pub(crate) struct UserCommand(Child);
 /// A user command could not be started.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum UserCommandError {
-    #[error("there is no option {word}; a program of that name is ./{word}", word = .0.display())]
+    #[error("unknown option {word}; to run a program of this name, write ./{word}", word = .0.display())]
     UnknownOption(OsString),
     #[error("cannot run {}: {error}", program.display())]
     Start { program: OsString, error: io::Error },

@@ -143,7 +143,7 @@ fn of_the_recording_of_a_monitor_the_phases_in_the_bus_are_not_known() {
     let (code, stdout, _) = output(&folder, "timeline a.pcapng");
     let words = stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(code, Some(0), "{stdout}");
-    assert!(words.contains("how long the bus had signals, is not known"), "{stdout}");
+    assert!(words.contains("how long the bus held signals, are unknown"), "{stdout}");
     assert!(!words.contains("Where the bus spends its time"), "{stdout}");
     let (code, _, stderr) = output(&folder, "stats a.pcapng --by dispatch");
     assert_eq!(code, Some(1), "{stderr}");

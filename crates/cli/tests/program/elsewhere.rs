@@ -55,9 +55,9 @@ fn a_bridge_passes_on_what_is_said() {
 fn nobody_is_there() {
     let folder = ProgramFolder::new();
     for (choice, expected) in [
-        (["--machine", "nowhere"], "no machine \"nowhere\" runs here"),
+        (["--machine", "nowhere"], "there is no machine \"nowhere\""),
         (["--uid", "some body"], "there is no user \"some body\""),
-        (["--host", "-oProxyCommand=x"], "is not the name of a machine"),
+        (["--host", "-oProxyCommand=x"], "is not a valid host name"),
     ] {
         let mut status = folder.diligence();
         let [option, value] = choice;

@@ -63,7 +63,7 @@ fn several_files_are_named_in_the_heading_and_count_once() {
     for (line, heading, messages) in [
         ("stats fast.pcap fast.pcap", "fast.pcap\n", "60 messages"),
         ("stats fast.pcap ./fast.pcap", "fast.pcap\n", "60 messages"),
-        ("stats slow.pcap", "slow.pcap, slow.pcap.1, read as one recording\n", "120 messages"),
+        ("stats slow.pcap", "slow.pcap, slow.pcap.1, merged into one recording\n", "120 messages"),
         ("stats slow.pcap.1 slow.pcap", "slow.pcap, slow.pcap.1, read as one", "120 messages"),
         ("timeline slow.pcap.1 slow.pcap", "slow.pcap, slow.pcap.1, read as one", ""),
     ] {
@@ -106,7 +106,7 @@ fn what_cannot_be_done_is_explained() {
     for (line, status, said) in [
         ("timeline gone.pcap", 1, "cannot read gone.pcap: "),
         ("timeline fast.pcap colour:red", 2, "the query: "),
-        ("stats dur>5ms fast.pcap", 2, "there is no file dur>5ms; files come first, and a query"),
+        ("stats dur>5ms fast.pcap", 2, "there is no file dur>5ms; files come first, and the query"),
         ("show member:Get* fast.pcap", 2, "behind them: fast.pcap 'member:Get*'"),
         ("timeline fast.pcap --perfetto gone/trace", 1, "cannot write gone/trace: "),
         ("diff fast.pcap gone.pcap", 2, "cannot read gone.pcap: "),

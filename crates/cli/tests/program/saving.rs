@@ -250,7 +250,7 @@ fn a_part_of_another_recording_is_left_out_and_reported() {
     fs::copy(folder.join("office.pcapng"), folder.join("part.pcapng.1")).expect("it is ours");
     let saved = run(&folder, "show office.pcapng member:Find -o part.pcapng");
     assert_eq!(saved.status, Some(0), "{}", saved.stderr);
-    let note = "note: part.pcapng.1 is not read: it is of another recording\n";
+    let note = "note: part.pcapng.1 was not read: it belongs to another recording\n";
     for line in ["stats part.pcapng", "lint part.pcapng", "export part.pcapng --format csv"] {
         let printed = run(&folder, line);
         assert!(printed.stderr.contains(note), "{line}: {}", printed.stderr);
@@ -303,9 +303,9 @@ fn show_saves_what_export_writes() {
         let [exported, shown] = files.map(|file| file.expect("it was written"));
         assert_eq!(exported, shown);
     }
-    let lost = "note: pcap does not hold: the names and processes of connections; the times inside the bus \
+    let lost = "note: pcap cannot store: the names and processes of connections; the times inside the bus \
                 and the recipients of copies; match rules, services and other notes of the recorder; that \
-                it is an excerpt; pcapng does\n";
+                it is an excerpt; pcapng can\n";
     assert_eq!(
         run(&folder, "show office.pcapng #1 -o x.pcap").stderr.lines().last(),
         lost.lines().last()

@@ -26,7 +26,7 @@ fn our_bus_tells_everything() {
     assert!(told.status.success(), "{}", text(&told.stderr));
     let shown = text(&told.stdout);
     let process = format!("process {} dbus-daemon", bus.id());
-    for part in [&address, &*process, "connections   1 now, ", "Members, ", "Trouble, "] {
+    for part in [&address, &*process, "connections   1 now, ", "Members, ", "Incidents, "] {
         assert!(shown.contains(part), "no {part:?} in\n{shown}");
     }
     assert!(!shown.contains('\u{1b}'), "a pipe has no colours");

@@ -21,12 +21,12 @@ pub(crate) enum BenchError {
     /// A file cannot be opened or written.
     #[error("{}: {error}", path.display())]
     File { path: PathBuf, error: io::Error },
-    #[error("{} is not a file of results: {error}", path.display())]
+    #[error("{} is not a results file: {error}", path.display())]
     Results { path: PathBuf, error: ResultsError },
     /// A file has no markers for the headline.
     #[error("{}: {error}", path.display())]
     Marker { path: PathBuf, error: MarkerError },
-    #[error("the results are not of `bench compare`, so there is no headline")]
+    #[error("there is no headline, because the results are not from `bench compare`")]
     NoHeadline,
     /// The chosen buses are not available.
     #[error("no bus is left to measure")]

@@ -25,7 +25,7 @@ use crate::output::print_to_stderr;
 #[derive(Debug, Args)]
 pub(super) struct MeasureOptions {
     /// The buses: diligence, dbus-daemon, dbus-broker, busd, or the address of one that runs
-    /// [default: all that are installed]
+    /// [default: all installed buses]
     #[arg(long, value_name = "BUS,...", help_heading = HEADING)]
     bus: Option<BusList>,
     /// Which processors are used

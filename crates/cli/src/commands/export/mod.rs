@@ -149,7 +149,7 @@ impl ExportFormat {
     }
 }
 
-/// The export failed.
+/// The messages could not be exported.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ExportFailure {
     #[error(transparent)]
@@ -157,7 +157,7 @@ pub(crate) enum ExportFailure {
     #[cfg(feature = "sqlite")]
     #[error("--format sqlite needs -o FILE")]
     NotAFile,
-    #[error("this format is not for a terminal: write it to a file with -o FILE")]
+    #[error("cannot write this format to a terminal: write it to a file with -o FILE")]
     Terminal,
     #[error("cannot write {to}: {error}")]
     Write { to: String, error: ExportError },

@@ -59,7 +59,7 @@ impl AskedPeer<'_> {
             InspectorFailure::Refused { .. } if path != "/" => self.nearest_paths(path),
             _ => String::new(),
         };
-        let what = format!("{path} of {} does not tell what it has", self.name);
+        let what = format!("cannot introspect {path} of {}", self.name);
         InspectionError::Request { what, failure, suggestion }
     }
 

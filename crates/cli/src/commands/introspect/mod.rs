@@ -128,7 +128,7 @@ impl Introspect {
         }
     }
 
-    /// The words, including those that gdbus has as options.
+    /// The positional words, in which the options of gdbus replace the first ones.
     fn words(&self) -> [Option<&str>; 3] {
         let words = [&self.name, &self.path, &self.interface];
         let mut rest = words.into_iter().flatten().map(String::as_str);

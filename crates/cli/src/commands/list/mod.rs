@@ -39,7 +39,7 @@ struct Kinds {
     /// Well-known names of running services
     #[arg(long)]
     acquired: bool,
-    /// Names of services that the bus can start; together with other kinds, only those that are not
+    /// Names of services that the bus can start; with other kinds, only names that are not
     /// running
     #[arg(long)]
     activatable: bool,

@@ -71,7 +71,7 @@ enum MonitorFormat {
     Busctl,
     /// Like `gdbus monitor`, one line per message
     Gdbus,
-    /// Like `dbus-monitor`
+    /// Like the output of `dbus-monitor`
     DbusSend,
 }
 
@@ -82,8 +82,8 @@ impl MonitorArgs {
         let rules = self.words[names.len()..].iter().filter(|word| is_rule(word)).count();
         if rules > 1 {
             print_to_stderr(&format!(
-                "diligence monitor: messages are shown that match all {rules} rules; with --match in \
-                 front of each, those that match any of them\n"
+                "diligence monitor: only messages that match all {rules} rules are shown; with --match \
+                 before each rule, messages that match any rule are shown\n"
             ));
         }
         let of_object = self.object_path.as_ref().map(|path| format!("path:{path} "));

@@ -12,7 +12,7 @@ use crate::user_command::UserCommandError;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RecordError {
     #[error(
-        "a recording is not for a terminal: write it to a file with -o FILE, or into a program with \
+        "cannot write a recording to a terminal: write it to a file with -o FILE, or to a program with \
          -o - | PROGRAM"
     )]
     Terminal,

@@ -12,7 +12,7 @@ use sys::clock::monotonic;
 use crate::output::print_to_stderr;
 use crate::progress::{StatusLine, UPDATE_INTERVAL};
 
-/// The progress line. Nothing is drawn if standard error is not a terminal.
+/// The progress line, which is drawn only if standard error is a terminal.
 #[derive(Debug)]
 pub(crate) struct RecordProgress {
     line: StatusLine,
@@ -102,7 +102,7 @@ pub(crate) fn report(summary: &SessionReport) -> String {
         let _ = writeln!(
             text,
             "{messages} were read up to {} late, because the recorder was stopped or had no processor: \
-             their times are those of reading",
+             their recorded times are too late",
             duration(late.by)
         );
     }

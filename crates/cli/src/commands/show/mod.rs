@@ -52,7 +52,7 @@ pub(crate) struct Show {
 enum ShowFormat {
     /// One line per message: number, seconds, caller, callee, member, duration, result
     Line,
-    /// Like `busctl monitor`
+    /// Like the output of `busctl monitor`
     Busctl,
     /// Like `gdbus monitor`, one line per message
     Gdbus,
@@ -227,8 +227,8 @@ pub(crate) enum ShowError {
     Io(#[from] io::Error),
     /// This number of messages cannot be expressed as a command.
     #[error("{}", match .0 {
-        1 => "1 message cannot be written as such a command".to_owned(),
-        count => format!("{count} messages cannot be written as such commands"),
+        1 => "1 message cannot be expressed as a command".to_owned(),
+        count => format!("{count} messages cannot be expressed as commands"),
     })]
     Inexpressible(u64),
     /// The extension of the file is not a known format.

@@ -169,8 +169,8 @@ pub(crate) enum StatsError {
     Unknowable(Unknowable),
     /// A query selects messages, but the table is about match rules.
     #[error(
-        "match rules are of connections, so a query that selects messages says nothing \
-         about them: leave out the query, or ask for `show FILE member:AddMatch`"
+        "match rules belong to connections, so a query that selects messages does not apply to \
+         them: leave out the query, or use `show FILE member:AddMatch`"
     )]
     RulesOfMessages,
 }
@@ -197,7 +197,7 @@ itself recorded, otherwise until the monitor received it. Errors, time-outs and 
 have separate columns and are not part of percentiles. docs/statistics.md defines outcomes, durations \
 and percentiles.
 
-Several files are read as one recording. A file that is named twice, or is part of another one (FILE.1 \
+Several files are merged into one recording. A file that is named twice, or is part of another one (FILE.1 \
 of FILE), is read once, and a message that several files contain counts once.
 
 The words after the files are a query; see docs/query.md.

@@ -126,7 +126,7 @@ impl Overview {
         let (calls, replies) =
             (counted(calls, "call", "calls"), counted(replies, "reply", "replies"));
         Some(format!(
-            "unknown: how {calls} ended and what {replies} belong to, as messages were cut"
+            "messages were cut, so the outcome of {calls} and the calls of {replies} are unknown"
         ))
     }
 
@@ -155,13 +155,13 @@ impl Overview {
             sentences.push(format!("recorded until {}", until.join(", and until ")));
         }
         let problems = [
-            (summary.caller_left, "unanswered when the caller left"),
+            (summary.caller_left, "unanswered when the caller disconnected"),
             (summary.waiting, "waiting at the end"),
             (summary.time_outs, "timed out"),
-            (summary.callee_left, "lost because the callee left"),
+            (summary.callee_left, "lost because the callee disconnected"),
             (summary.late, "answered late"),
-            (summary.undelivered, "errors about what the bus could not deliver"),
-            (summary.orphans, "answers without a call"),
+            (summary.undelivered, "errors for undelivered messages"),
+            (summary.orphans, "replies without a call"),
             (summary.cut, "cut"),
             (summary.redacted, "redacted"),
             (summary.invalid, "invalid"),
@@ -170,7 +170,7 @@ impl Overview {
         let problems = problems.iter().filter(|(count, _)| *count > 0);
         let problems: Vec<_> = problems
             .map(|(count, what)| match (*count, *what) {
-                (1, "answers without a call") => String::from("1 answer without a call"),
+                (1, "replies without a call") => String::from("1 reply without a call"),
                 (count, what) => format!("{} {what}", grouped(count)),
             })
             .collect();
@@ -189,7 +189,7 @@ fn share_of_bus(summary: &Summary) -> Option<String> {
     match (summary.calls, known) {
         (0, _) => None,
         (_, 0) => Some(String::from(
-            "how many of the calls are to the bus itself is unknown, as headers were cut",
+            "the share of calls to the bus itself is unknown, because headers were cut",
         )),
         (all, known) if known < all => Some(format!(
             "{share} of {} with a known destination are to the bus itself",
@@ -225,7 +225,7 @@ fn groups<'c>(capture: &'c Capture, query: &Query, by: GroupKeyKind) -> GroupedT
 pub(super) fn with_omitted(table: &DataTable, style: Style) -> String {
     let mut text = table.to_text(style);
     if table.rows().is_empty() {
-        text += &format!("{}\n", style.pale("no message belongs into this table"));
+        text += &format!("{}\n", style.pale("no messages for this table"));
     }
     if table.omitted() > 0 {
         let omitted = grouped(table.omitted() as u64);

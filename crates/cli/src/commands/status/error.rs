@@ -16,7 +16,7 @@ pub(crate) enum StatusError {
     #[error("{choice} does not answer: {error}")]
     Ask { choice: String, error: CallError },
     #[error(
-        "only root and the user of the bus may read the state of {choice}; run this command as one of them"
+        "only root and the user of the bus may read the state of {choice}; run this command as root or as this user"
     )]
     Denied { choice: String },
 }

@@ -203,7 +203,7 @@ fn reports_fit_terminals_of_all_widths() {
         check(&format!("busy-{width}"), &shown);
         let longest = shown.lines().map(|line| line.chars().count()).max();
         assert!(width == 60 || longest <= Some(width), "{longest:?} cells of {width}");
-        assert!(!shown.contains('\u{1b}'), "nobody speaks to the terminal");
+        assert!(!shown.contains('\u{1b}'), "control characters are escaped");
     }
 }
 
@@ -227,7 +227,7 @@ fn a_bus_counts_no_members_before_the_first_request() {
 fn colors_do_not_change_the_text() {
     let coloured = Style { width: 80, colours: Colours::Wanted };
     let mut shown = text::render(&busy(), coloured, 10);
-    assert!(shown.contains("\u{1b}[31m12,345"), "what is bad is red");
+    assert!(shown.contains("\u{1b}[31m12,345"), "problems are red");
     for code in ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[31m"] {
         shown = shown.replace(code, "");
     }

@@ -28,7 +28,7 @@ pub(super) fn render(report: &BusReport, style: Style, top: u32) -> String {
             page.other_connections(connections, top);
         }
         BusNumbers::Nothing {} => page.line(
-            "The bus has no statistics: it has neither org.diligence.Statistics1 nor \
+            "The bus has no statistics: it supports neither org.diligence.Statistics1 nor \
              org.freedesktop.DBus.Debug.Stats.",
         ),
     }
@@ -195,7 +195,7 @@ impl StatusPage {
     fn members(&mut self, members: &[StatusDict], counted_for: Duration) {
         if members.is_empty() {
             // Counting has a small cost, so the bus starts it at the first request.
-            return self.part("Members", "are counted from this question on: ask again");
+            return self.part("Members", "counted from this request on: run the command again");
         }
         let since = format!("with the most messages first, in the last {}", elapsed(counted_for));
         self.part("Members", &since);
@@ -313,7 +313,7 @@ fn copies(totals: &StatusDict) -> String {
 /// entries.
 const FAILURE_ROWS: &[(&str, &str, FactDisplay)] = &[
     ("disconnected", "DisconnectCauses", FactDisplay::Always),
-    ("turned away", "TurnedAwayCauses", FactDisplay::IfAny),
+    ("rejected", "TurnedAwayCauses", FactDisplay::IfAny),
     ("delayed", "DelayCauses", FactDisplay::IfAny),
     ("refused", "RefusalCauses", FactDisplay::Always),
     ("withheld", "WithholdingCauses", FactDisplay::IfAny),

@@ -53,7 +53,7 @@ pub(super) enum TimelineSource {
         #[serde(skip)]
         heading: String,
     },
-    /// A watched bus.
+    /// A bus that is watched live.
     Bus {
         /// The name of the bus for headings.
         bus: String,
@@ -209,15 +209,15 @@ impl Times {
                  until it had written the reply"
             }
             Self::Monitor => {
-                "timestamps are from when a monitor received its copy, so durations are estimates; how \
-                 much of them was the bus, and how long the bus had signals, is not known"
+                "timestamps are from when a monitor received its copy, so durations are estimates; \
+                 the share of the bus, and how long the bus held signals, are unknown"
             }
         }
     }
 
     const fn about_bars(self) -> &'static str {
         match self {
-            Self::Bus => "the part of the bus is pale",
+            Self::Bus => "the part of the bus is dim",
             Self::Monitor => "from call to reply",
         }
     }
@@ -254,7 +254,7 @@ fn bus_notes(in_bus: &BusShares) -> Vec<String> {
     }
     if in_bus.omitted > 0 {
         notes.push(format!(
-            "note: {} not counted, since the bus did not measure all of the phases, or did not write all \
+            "note: {} not counted, because the bus did not measure all phases, or did not write all \
              copies while the recording lasted",
             counted(in_bus.omitted, "message is", "messages are")
         ));

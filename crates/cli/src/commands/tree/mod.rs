@@ -89,7 +89,7 @@ impl TreeArgs {
         };
         let sentence = match is_unknown_name(&failure) {
             true => no_such_name(inspector, &self.choice, service).to_string(),
-            false => format!("{service} does not tell of its objects: {failure}"),
+            false => format!("cannot list the objects of {service}: {failure}"),
         };
         Ok(AskedService::Failed { service: tree.service, failure, sentence })
     }

@@ -40,5 +40,5 @@ impl From<io::Error> for UpError {
 
 fn last_lines(log: &[String]) -> String {
     let lines: String = log.iter().map(|line| format!("\n  {line}")).collect();
-    if log.is_empty() { lines } else { format!("; it said last:{lines}") }
+    if log.is_empty() { lines } else { format!("; its last log lines:{lines}") }
 }

@@ -28,7 +28,7 @@ use model::ProxySource;
 /// The language of generated code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(super) enum Language {
-    /// Traits for zbus
+    /// Proxy traits for zbus
     Rust,
     /// Classes over GLib's connection, with python3-gi
     Python,

@@ -74,7 +74,7 @@ impl Connections {
         self.by_name.get_mut(unique)
     }
 
-    /// Returns true if a connection is among those that left recently.
+    /// Returns true if a connection left recently.
     pub(super) fn has_left(&self, unique: &str) -> bool {
         self.departed.iter().any(|departed| **departed == *unique)
     }

@@ -89,7 +89,7 @@ impl UpModel {
         late.iter().for_each(|unique| self.note_arrival(unique, now));
     }
 
-    /// The latest events.
+    /// The notes about the latest events.
     pub(crate) const fn notes(&self) -> &Notes {
         &self.notes
     }
@@ -104,7 +104,7 @@ impl UpModel {
     }
 }
 
-/// Interpretation of records.
+/// The interpretation of records as events.
 impl UpModel {
     fn learn(&mut self, fact: &Fact, now: Duration) {
         match fact {

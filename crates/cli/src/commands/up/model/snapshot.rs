@@ -56,7 +56,7 @@ impl Snapshot {
 pub(crate) enum ConnectionOwner {
     /// A program that uses the bus.
     Peer,
-    /// The bus itself.
+    /// The bus itself, under its own name.
     Bus,
     /// This program, which watches the bus.
     View,

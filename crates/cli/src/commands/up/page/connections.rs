@@ -28,7 +28,7 @@ pub(super) fn draw(page: &UpPage<'_>, view: &mut UpView, frame: &mut Frame<'_>, 
 /// Explains how to use the bus while it has no connections.
 fn draw_invitation(page: &UpPage<'_>, frame: &mut Frame<'_>, area: Rect) {
     let lines = [
-        Line::raw(" Nobody is connected. Paste the line at the top into another shell, and try:"),
+        Line::raw(" No connections yet. Paste the line at the top into another shell, and try:"),
         Line::styled(format!(" {}", page.example), page.palette.address()),
     ];
     frame.render_widget(Text::from_iter(lines), area);

@@ -124,12 +124,12 @@ const EVENTS_LINES_MIN: u16 = 3;
 
 const EXPLANATIONS: [&str; 8] = [
     "",
-    " Rates are averages over 3 seconds. Of a method, BYTES/S and EACH count",
-    " the call and its answer. QUEUED is what the bus holds for a connection",
-    " that has not read it yet, LOST what it did not get because of that.",
-    " Events: + came, - left, = a name has an owner, ! went wrong, > the log.",
+    " Rates are averages over 3 seconds. For methods, BYTES/S and EACH include",
+    " the replies. QUEUED counts bytes that the connection has not read yet,",
+    " and LOST counts messages that were dropped because that queue was full.",
+    " Events: + connected, - disconnected, = owner of a name, ! problem, > log.",
     "",
-    " To try, in a shell into which you have pasted the line at the top:",
+    " An example for the shell into which you have pasted the line at the top:",
     "",
 ];
 

@@ -193,7 +193,7 @@ fn a_bus_without_connections_explains_how_to_use_it() {
     let bus =
         connection(ConnectionOwner::Bus, "org.freedesktop.DBus", "diligence-bus", &[], 0.0, None);
     let snapshot = Snapshot { connections: vec![bus], ..Snapshot::default() };
-    check("nobody-80x24", &snapshot, &UpView::default(), (80, 24));
+    check("unconnected-80x24", &snapshot, &UpView::default(), (80, 24));
 }
 
 fn help() -> ViewControls {

@@ -36,7 +36,7 @@ fn refused(candidate: &MemberTypes<'_>) -> Option<String> {
     let has_descriptors = candidate.arguments.iter().any(|kind| contains(*kind, is_descriptor));
     match candidate.kind {
         Generated::Signal(_) if has_descriptors => {
-            Some(String::from("GLib does not tell the descriptors of signals"))
+            Some(String::from("GLib does not provide the descriptors of signals"))
         }
         _ => None,
     }

@@ -43,16 +43,18 @@ fn refused(candidate: &MemberTypes<'_>) -> Option<String> {
     }
     let all = || arguments.iter().chain(*results).copied();
     if all().any(|kind| contains(kind, is_large)) {
-        return Some(format!("Rust has no tuples of more than {TUPLE_MAX} fields with traits"));
+        return Some(format!(
+            "Rust implements no traits for tuples of more than {TUPLE_MAX} fields"
+        ));
     }
     if all().any(|kind| contains(kind, has_odd_keys)) {
-        return Some(String::from("no map of Rust has such keys"));
+        return Some(String::from("Rust maps do not support keys of this type"));
     }
     match kind {
         Generated::Signal(member)
             if has_word(TAKEN_TYPES, member) || has_word(KEYWORDS, member) =>
         {
-            Some(String::from("zbus calls a type like the signal, and this name means another"))
+            Some(String::from("zbus would generate a type with a reserved name"))
         }
         _ => None,
     }
