@@ -58,9 +58,9 @@ pub(crate) enum InspectionError {
     Connect(#[from] Unreachable),
     #[error("{choice} does not answer: {failure}")]
     Bus { choice: String, failure: InspectorFailure },
-    /// A request to a peer failed; `what` describes the request.
-    #[error("{what}: {failure}{suggestion}")]
-    Request { what: String, failure: InspectorFailure, suggestion: String },
+    /// A request to a peer failed; `request` describes it.
+    #[error("{request}: {failure}{suggestion}")]
+    Request { request: String, failure: InspectorFailure, suggestion: String },
     /// An argument is not a valid name.
     #[error("{failure}")]
     InvalidName { failure: InspectorFailure },

@@ -65,7 +65,7 @@ impl JsonChoice {
         let layout = self.layout()?;
         // All keys are strings, so this cannot fail.
         let json = serde_json::to_string(value).unwrap_or_default();
-        Some(layout.lay(json) + "\n")
+        Some(layout.format(json) + "\n")
     }
 }
 
@@ -76,17 +76,17 @@ impl JsonLayout {
     }
 
     /// Formats JSON that is on one line.
-    pub(crate) fn lay(self, json: String) -> String {
+    pub(crate) fn format(self, json: String) -> String {
         match self {
             Self::Line | Self::Lossless => json,
-            Self::Lines => spread(&json),
+            Self::Lines => pretty_json(&json),
         }
     }
 }
 
 /// JSON on several lines in the style of systemd: tabs, and a space on both sides of a colon.
 /// Repeated keys and numbers of any length stay unchanged.
-fn spread(json: &str) -> String {
+fn pretty_json(json: &str) -> String {
     let mut text = String::with_capacity(json.len() * 2);
     let (mut depth, mut is_text, mut is_escaped) = (0_usize, false, false);
     let mut characters = json.chars().peekable();
@@ -140,7 +140,7 @@ mod tests {
         let short = r#"{"type":"a{sv}","data":[{"a:\"{":[],"b":{"x":{}}}]}"#;
         let expected = "{\n\t\"type\" : \"a{sv}\",\n\t\"data\" : [\n\t\t{\n\t\t\t\"a:\\\"{\" : [],\n\t\t\t\
                         \"b\" : {\n\t\t\t\t\"x\" : {}\n\t\t\t}\n\t\t}\n\t]\n}";
-        assert_eq!(spread(short), expected);
+        assert_eq!(pretty_json(short), expected);
     }
 
     #[test]

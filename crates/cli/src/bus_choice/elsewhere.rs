@@ -132,14 +132,15 @@ mod tests {
         let machines =
             std::env::temp_dir().join(format!("diligence-machines-{}", std::process::id()));
         fs::create_dir_all(&machines).expect("the temporary folder is writable");
-        fs::write(machines.join("web"), "NAME=web\nLEADER=4194304\n").expect("the folder is ours");
+        fs::write(machines.join("web"), "NAME=web\nLEADER=4194304\n")
+            .expect("the folder is writable");
         let of = |name: &str| of_machine_in(&machines, name);
         let error = of("web").expect_err("no process has this number");
         assert!(error.starts_with("cannot find the system bus of machine \"web\": "), "{error}");
         assert_eq!(of(".host"), Ok("unix:path=/run/dbus/system_bus_socket".into()));
         assert_eq!(of("mail"), Err("there is no machine \"mail\"".into()));
         assert_eq!(of("../web"), Err("there is no machine \"../web\"".into()));
-        fs::remove_dir_all(&machines).expect("the folder is ours");
+        fs::remove_dir_all(&machines).expect("the folder is writable");
     }
 
     /// The environment variable that turns a copy of this test program into a process in a
@@ -176,14 +177,14 @@ mod tests {
         let root = folder.join("root");
         fs::create_dir_all(root.join("run/dbus")).expect("the temporary folder is writable");
         fs::create_dir_all(root.join(folder.strip_prefix("/").expect("it is absolute")))
-            .expect("the folder is ours");
+            .expect("the folder is writable");
         // The same path is a socket of this machine outside the root directory and of the container
         // inside.
         let path = folder.join("socket");
         let inside = root.join(path.strip_prefix("/").expect("it is absolute"));
         let [outer, inner] =
             [&path, &inside].map(|path| UnixListener::bind(path).expect("a fresh path"));
-        symlink(&path, root.join("run/dbus/system_bus_socket")).expect("the folder is ours");
+        symlink(&path, root.join("run/dbus/system_bus_socket")).expect("the folder is writable");
         let mut process = in_container(&std::env::current_exe().expect("this program has a file"))
             .args(["--ignored", "--exact", "--nocapture"])
             .arg("bus_choice::elsewhere::tests::the_process_in_a_container")
@@ -192,11 +193,11 @@ mod tests {
             .stdout(Stdio::piped())
             .spawn()
             .expect("it can be executed; users other than root need unshare(1)");
-        let mut output = BufReader::new(process.stdout.take().expect("it was asked for"));
+        let mut output = BufReader::new(process.stdout.take().expect("standard output is piped"));
         let mut lines = output.by_ref().lines().map_while(Result::ok);
         assert!(lines.any(|line| line == "ready"));
         let leader = format!("LEADER={}\n", process.id());
-        fs::write(folder.join("web"), leader).expect("the folder is ours");
+        fs::write(folder.join("web"), leader).expect("the folder is writable");
 
         let address = of_machine_in(&folder, "web").expect("it has a bus");
         let descriptor = address.strip_prefix("unix:path=").expect("the path of a socket");
@@ -210,7 +211,7 @@ mod tests {
         // The process fails if its output is not read.
         output.read_to_string(&mut String::new()).expect("it prints text");
         assert!(process.wait().expect("it was started").success());
-        fs::remove_dir_all(&folder).expect("the folder is ours");
+        fs::remove_dir_all(&folder).expect("the folder is writable");
     }
 
     #[test]

@@ -58,7 +58,7 @@ impl Diff {
     /// Prints the differences and returns the exit status.
     pub(crate) fn run(&self) -> Result<ExitCode, DiffError> {
         let found = self.compare()?;
-        Ok(match print(&found.written(self)) {
+        Ok(match print(&found.output(self)) {
             ExitCode::SUCCESS if found.is_same() => ExitCode::SUCCESS,
             _ => ExitCode::FAILURE,
         })
@@ -106,7 +106,7 @@ impl DiffResult {
         self.differences.is_empty() && self.verdict == BudgetVerdict::Kept
     }
 
-    fn written(&self, diff: &Diff) -> String {
+    fn output(&self, diff: &Diff) -> String {
         let differences = compare::table(&self.differences);
         match diff.json {
             true => {

@@ -54,15 +54,18 @@ impl Emit {
             Some(_) => FirstWord::Argument,
             None => FirstWord::SignatureOrArgument,
         };
-        let meant = || self.meant(words).filter(|_| first == FirstWord::SignatureOrArgument);
-        let named = named(words, first).map_err(|error| match meant() {
-            Some(meant) => PokeError::Words(format!("{error}; did you mean {meant}?")),
+        let suggestion =
+            || self.suggestion(words).filter(|_| first == FirstWord::SignatureOrArgument);
+        let named = named(words, first).map_err(|error| match suggestion() {
+            Some(suggestion) => PokeError::Words(format!("{error}; did you mean {suggestion}?")),
             None => error,
         })?;
         let full = format!("{}.{}", named.interface, named.signal);
         let read = self.arguments.read(named.arguments, &[], first);
-        let (reading, load) = read.map_err(|error| match meant() {
-            Some(meant) => PokeError::Words(format!("{full}: {error}; did you mean {meant}?")),
+        let (reading, load) = read.map_err(|error| match suggestion() {
+            Some(suggestion) => {
+                PokeError::Words(format!("{full}: {error}; did you mean {suggestion}?"))
+            }
             None => PokeError::Arguments { member: full.clone(), error },
         })?;
         if self.arguments.is_verbose() {
@@ -82,7 +85,7 @@ impl Emit {
 impl Emit {
     /// The command line of busctl for these words, if they make sense as INTERFACE.SIGNAL
     /// SIGNATURE: gdbus joins the names, busctl needs the signature.
-    fn meant(&self, words: &[String]) -> Option<String> {
+    fn suggestion(&self, words: &[String]) -> Option<String> {
         let (name, rest) = words.split_first()?;
         let (interface, signal) = name.rsplit_once('.')?;
         let is_signal = InterfaceName::new(interface).is_ok() && MemberName::new(signal).is_ok();
@@ -131,7 +134,7 @@ fn named(words: &[String], first: FirstWord) -> Result<NamedSignal<'_>, PokeErro
     match (joined, apart) {
         (Some(joined), None) => Ok(joined),
         (None, Some(apart)) => Ok(apart),
-        (Some(_), Some(apart)) if says_types(apart.arguments) => Ok(apart),
+        (Some(_), Some(apart)) if has_types(apart.arguments) => Ok(apart),
         (Some(joined), Some(NamedSignal { signal: word, .. })) => Err(PokeError::Words(format!(
             "\"{name} {word}\" is the signal {word} of {name}, or the signal {} of {} with the text \
              {word}: write {name}.{word} or {name} '\"{word}\"'",
@@ -144,7 +147,7 @@ fn named(words: &[String], first: FirstWord) -> Result<NamedSignal<'_>, PokeErro
 }
 
 /// Returns true if words contain their types: a leading signature, or a type for each word.
-fn says_types(words: &[String]) -> bool {
+fn has_types(words: &[String]) -> bool {
     let Some(first) = words.first() else { return false };
     is_like_signature(first) || words.iter().all(|word| has_type(word))
 }

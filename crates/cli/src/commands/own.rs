@@ -74,7 +74,7 @@ impl Own {
             ProcessSignal::Terminate,
             ProcessSignal::HangUp,
         ]);
-        let signals = signals.map_err(cannot_wait)?;
+        let signals = signals.map_err(wait_error)?;
         let connection = self.bus.connect()?;
         // The rules are added before the name is requested, so that no signal is missed.
         let acquired = self.listen(&connection, "NameAcquired")?;
@@ -142,16 +142,16 @@ struct HeldName<'n> {
 
 impl HeldName<'_> {
     fn hold(&self, mut holding: Holding, reply_mode: ReplyMode) -> Result<ExitCode, PokeError> {
-        let poller = Poller::new().map_err(cannot_wait)?;
-        poller.add(&self.signals, 0, Interest::Read).map_err(cannot_wait)?;
-        poller.add(self.connection.as_fd(), 1, Interest::Read).map_err(cannot_wait)?;
+        let poller = Poller::new().map_err(wait_error)?;
+        poller.add(&self.signals, 0, Interest::Read).map_err(wait_error)?;
+        poller.add(self.connection.as_fd(), 1, Interest::Read).map_err(wait_error)?;
         let mut events = Events::with_capacity(2);
         loop {
             self.answer_all(reply_mode)?;
             holding = self.holding_after_signals(holding)?;
             self.connection.flush().map_err(InspectorFailure::from)?;
-            poller.wait(&mut events, Some(POLL_INTERVAL)).map_err(cannot_wait)?;
-            if end_requested(&self.signals).map_err(cannot_wait)?.is_some() {
+            poller.wait(&mut events, Some(POLL_INTERVAL)).map_err(wait_error)?;
+            if end_requested(&self.signals).map_err(wait_error)?.is_some() {
                 return Ok(ExitCode::SUCCESS);
             }
         }
@@ -208,7 +208,7 @@ fn echo(request: &IncomingCall) -> Result<(), client::SendError> {
     }
 }
 
-fn cannot_wait(error: io::Error) -> PokeError {
+fn wait_error(error: io::Error) -> PokeError {
     PokeError::Name(format!("cannot wait: {error}"))
 }
 

@@ -10,7 +10,7 @@ use crate::output::print_to_stderr;
 use crate::poke::arguments::{ArgumentOptions, forms};
 use crate::poke::error::PokeError;
 use crate::poke::manner::MannerOptions;
-use crate::poke::member::{AskedObject, CallableKind, split};
+use crate::poke::member::{CallableKind, TargetObject, split};
 
 /// Arguments of `diligence set`.
 #[derive(Debug, Args)]
@@ -36,7 +36,7 @@ impl SetArgs {
     pub(crate) fn run(&self) -> Result<(), PokeError> {
         let inspector = self.manner.inspector(&self.bus)?;
         let manner = self.manner.manner(ReplyExpectation::Expected);
-        let object = AskedObject::ask(&inspector, &self.service, &self.path, &manner)?;
+        let object = TargetObject::introspect(&inspector, &self.service, &self.path, &manner)?;
         let named = split(&self.words, |name| object.has(name)).expect("there are words");
         let property = name(&object, named)?;
         let full = format!("{}.{}", property.interface, property.property);
@@ -54,7 +54,7 @@ impl SetArgs {
                 "{full} takes one value, but {count} were given"
             )));
         }
-        match inspector.put(&property, load, &object.in_time(&manner))?.outcome {
+        match inspector.put(&property, load, &object.with_remaining_time(&manner))?.outcome {
             ObjectCallOutcome::Failed(failure) => Err(object.failed(failure, &inspector, &full)),
             ObjectCallOutcome::Returned { .. } | ObjectCallOutcome::Sent {} => Ok(()),
         }

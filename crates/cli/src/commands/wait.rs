@@ -91,8 +91,8 @@ impl WaitArgs {
             let Heard::Signal(signal) = self.next(watch, deadline)? else { continue };
             return match &signal.carried {
                 Carried::Arguments(values) => {
-                    let what = ShownKind::Signal { names: &self.names(inspector, &signal) };
-                    let shown = ShownValues { values, what, descriptors: &signal.descriptors };
+                    let origin = ShownKind::Signal { names: &self.names(inspector, &signal) };
+                    let shown = ShownValues { values, origin, descriptors: &signal.descriptors };
                     Ok(self.shown.print(&shown))
                 }
                 Carried::Failure(failure) => Err(failure.clone().into()),
@@ -192,7 +192,7 @@ mod tests {
             (&["a.b", "/p", "a.I.S"], signal(Some("a.b"))),
         ] {
             let words: Vec<_> = words.iter().map(|&word| word.to_owned()).collect();
-            assert_eq!(awaited(&words).expect("they mean something"), expected, "{words:?}");
+            assert_eq!(awaited(&words).expect("the words are valid"), expected, "{words:?}");
         }
         for words in [&["a.b", "/p"][..], &["/p", "S"], &["/p", "a.I", "S", "x"]] {
             let words: Vec<_> = words.iter().map(|&word| word.to_owned()).collect();

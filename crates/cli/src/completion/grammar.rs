@@ -47,7 +47,7 @@ pub(super) fn value(argument: &Arg) -> Option<Offers> {
     }
     let names = argument.get_value_names().unwrap_or_default();
     if takes_values(argument) && names.iter().any(|name| name == TRUTH) {
-        return Some(truth(""));
+        return Some(booleans(""));
     }
     match argument.get_value_hint() {
         ValueHint::AnyPath | ValueHint::FilePath => Some(Offers::Files),
@@ -57,7 +57,7 @@ pub(super) fn value(argument: &Arg) -> Option<Offers> {
 }
 
 /// The two values of a boolean.
-pub(super) fn truth(about: &str) -> Offers {
+pub(super) fn booleans(about: &str) -> Offers {
     Offers::Words(["true", "false"].map(|word| Offer::whole(word, about)).into())
 }
 
@@ -90,5 +90,5 @@ fn line(help: Option<&clap::builder::StyledStr>) -> String {
     text.lines().next().unwrap_or_default().to_owned()
 }
 
-/// The value name of options that [`truth`](crate::poke::manner::truth) parses.
+/// The value name of options that [`parse_bool`](crate::poke::manner::parse_bool) parses.
 const TRUTH: &str = "BOOL";

@@ -120,7 +120,7 @@ pub(super) fn of_word(position: &LinePosition<'_>, written: &str) -> Vec<Meaning
 
 /// Returns the possible meanings of the value of an option.
 pub(super) fn of_value(position: &LinePosition<'_>, option: &Arg) -> Vec<Meaning> {
-    let slots = Slots::of(position);
+    let slots = CalleeWords::of(position);
     let question = match (position.command.get_name(), option.get_id().as_str()) {
         ("call" | "introspect", "dest") | ("emit", "destination") => {
             BusQuestion::Name(OfferedNames::All)
@@ -140,13 +140,13 @@ pub(super) fn of_value(position: &LinePosition<'_>, option: &Arg) -> Vec<Meaning
 
 /// The callee in the words of `call`. Options with the names of other tools can replace the first
 /// words.
-struct Slots {
+struct CalleeWords {
     service: Option<String>,
     path: Option<String>,
     rest: Vec<String>,
 }
 
-impl Slots {
+impl CalleeWords {
     fn of(position: &LinePosition<'_>) -> Self {
         let mut words = position.words.iter().copied();
         let mut slot = |id| position.value(id).or_else(|| words.next()).map(str::to_owned);
@@ -162,7 +162,7 @@ impl Slots {
 }
 
 fn call(position: &LinePosition<'_>) -> Vec<Meaning> {
-    let slots = Slots::of(position);
+    let slots = CalleeWords::of(position);
     let question = match (&slots.service, slots.object()) {
         (None, _) => BusQuestion::Name(OfferedNames::All),
         (service, None) => BusQuestion::Path { service: service.clone() },

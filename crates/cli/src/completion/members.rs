@@ -6,7 +6,7 @@ use inspector::Inspector;
 use inspector::introspection::Interface;
 use wire::names::{InterfaceName, MemberName};
 
-use super::grammar::truth;
+use super::grammar::booleans;
 use super::meaning::{CompletedMemberKind, CompletedObject, Spelling};
 use super::names::running;
 use super::offers::{Offer, Offers};
@@ -100,7 +100,7 @@ fn arguments(member: &CompletedMember<'_>, before: &[String]) -> Vec<Offer> {
     let signature: String = types.iter().map(|(types, _)| *types).collect();
     let is_signature = before.first().is_some_and(|first| *first == signature);
     match types.get(before.len() - usize::from(is_signature)) {
-        Some(("b", name)) => match truth(name) {
+        Some(("b", name)) => match booleans(name) {
             Offers::Words(offers) => offers,
             _ => Vec::new(),
         },

@@ -45,7 +45,7 @@ fn offers(command: &Command, before: &[String], current: &str) -> Offers {
         NextWord::Option => grammar::options(&position, current),
         NextWord::Value { argument, written } => grammar::value(argument)
             .or_else(|| asking::offers(&position, meaning::of_value(&position, argument), written))
-            .map(|offers| offers.behind(&current[..current.len() - written.len()]))
+            .map(|offers| offers.with_prefix(&current[..current.len() - written.len()]))
             .unwrap_or_default(),
         NextWord::Word { argument } => grammar::subcommands(&position)
             .or_else(|| argument.and_then(grammar::value))

@@ -58,7 +58,7 @@ impl Default for Offers {
 
 impl Offers {
     /// Prepends the start of the word, which is the name of an option and `=`, to each offer.
-    pub(super) fn behind(self, start: &str) -> Self {
+    pub(super) fn with_prefix(self, start: &str) -> Self {
         match self {
             Self::Words(offers) => {
                 let whole =

@@ -57,12 +57,12 @@ struct LineWalk<'a> {
     command: &'a Command,
     given: Vec<(&'a Arg, Option<&'a str>)>,
     words: Vec<&'a str>,
-    reading: WordReading<'a>,
+    reading: ParserState<'a>,
 }
 
 /// The state of the parser before the next word.
 #[derive(Clone, Copy)]
-enum WordReading<'a> {
+enum ParserState<'a> {
     Anything,
     /// The next word is the value of this option.
     Value(&'a Arg),
@@ -76,24 +76,24 @@ enum WordReading<'a> {
 
 impl<'a> LineWalk<'a> {
     const fn new(command: &'a Command) -> Self {
-        Self { command, given: Vec::new(), words: Vec::new(), reading: WordReading::Anything }
+        Self { command, given: Vec::new(), words: Vec::new(), reading: ParserState::Anything }
     }
 
     fn take(&mut self, number: usize, word: &'a str) {
         match self.reading {
-            WordReading::Foreign { .. } => {}
-            WordReading::Value(argument) => {
+            ParserState::Foreign { .. } => {}
+            ParserState::Value(argument) => {
                 self.given.push((argument, Some(word)));
-                self.reading = WordReading::Anything;
+                self.reading = ParserState::Anything;
             }
-            WordReading::Anything if word == "--" => {
+            ParserState::Anything if word == "--" => {
                 let is_foreign = self.command.get_positionals().any(Arg::is_last_set);
                 let from = number + 1;
                 self.reading =
-                    if is_foreign { WordReading::Foreign { from } } else { WordReading::Words };
+                    if is_foreign { ParserState::Foreign { from } } else { ParserState::Words };
             }
-            WordReading::Anything if is_option(word) => self.option(word),
-            WordReading::Anything | WordReading::Words => self.word(number, word),
+            ParserState::Anything if is_option(word) => self.option(word),
+            ParserState::Anything | ParserState::Words => self.word(number, word),
         }
     }
 
@@ -102,7 +102,7 @@ impl<'a> LineWalk<'a> {
         if let Some(command) = self.command.find_subcommand(word).filter(|_| is_first) {
             *self = Self::new(command);
         } else if self.positional().is_some_and(Arg::is_trailing_var_arg_set) {
-            self.reading = WordReading::Foreign { from: number };
+            self.reading = ParserState::Foreign { from: number };
         } else {
             self.words.push(word);
         }
@@ -110,7 +110,7 @@ impl<'a> LineWalk<'a> {
 
     fn option(&mut self, word: &'a str) {
         if let Some(long) = word.strip_prefix("--") {
-            let (name, value) = apart(long);
+            let (name, value) = split_option(long);
             if let Some(argument) = long_option(self.command, name) {
                 self.push(argument, value);
             }
@@ -133,7 +133,7 @@ impl<'a> LineWalk<'a> {
     fn push(&mut self, argument: &'a Arg, value: Option<&'a str>) {
         match value {
             None if takes_values(argument) && !argument.is_require_equals_set() => {
-                self.reading = WordReading::Value(argument);
+                self.reading = ParserState::Value(argument);
             }
             value => self.given.push((argument, value)),
         }
@@ -141,10 +141,10 @@ impl<'a> LineWalk<'a> {
 
     fn next(&self, number: usize, current: &'a str) -> NextWord<'a> {
         match self.reading {
-            WordReading::Foreign { from } => NextWord::Foreign { from },
-            WordReading::Value(argument) => NextWord::Value { argument, written: current },
-            WordReading::Anything if current.starts_with('-') => self.option_value(current),
-            WordReading::Anything | WordReading::Words => match self.positional() {
+            ParserState::Foreign { from } => NextWord::Foreign { from },
+            ParserState::Value(argument) => NextWord::Value { argument, written: current },
+            ParserState::Anything if current.starts_with('-') => self.option_value(current),
+            ParserState::Anything | ParserState::Words => match self.positional() {
                 Some(argument) if argument.is_trailing_var_arg_set() => {
                     NextWord::Foreign { from: number }
                 }
@@ -154,7 +154,7 @@ impl<'a> LineWalk<'a> {
     }
 
     fn option_value(&self, current: &'a str) -> NextWord<'a> {
-        let long = current.strip_prefix("--").map(apart);
+        let long = current.strip_prefix("--").map(split_option);
         let Some((name, Some(written))) = long else { return NextWord::Option };
         match long_option(self.command, name).filter(|argument| takes_values(argument)) {
             Some(argument) => NextWord::Value { argument, written },
@@ -180,7 +180,7 @@ fn is_option(word: &str) -> bool {
     word.len() > 1 && word.starts_with('-') && word.parse::<f64>().is_err()
 }
 
-fn apart(long: &str) -> (&str, Option<&str>) {
+fn split_option(long: &str) -> (&str, Option<&str>) {
     long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)))
 }
 

@@ -25,7 +25,7 @@ pub(crate) struct LiveLoop {
     /// The monotonic time at which the command ends.
     deadline: Option<Duration>,
     drained: Drained,
-    happened: VecDeque<LiveEvent>,
+    pending: VecDeque<LiveEvent>,
 }
 
 /// The next event of the loop.
@@ -114,7 +114,7 @@ impl LiveLoop {
             screen: None,
             deadline: None,
             drained: Drained::More,
-            happened: VecDeque::new(),
+            pending: VecDeque::new(),
         })
     }
 
@@ -167,7 +167,7 @@ impl LiveLoop {
         records: &mut dyn FnMut(RecordingRecord<'_>),
     ) -> io::Result<LiveEvent> {
         loop {
-            if let Some(event) = self.happened.pop_front() {
+            if let Some(event) = self.pending.pop_front() {
                 return Ok(event);
             }
             let now = monotonic();
@@ -179,7 +179,7 @@ impl LiveLoop {
             }
             self.wait(due, now)?;
             self.take_records(records);
-            self.take_rest()?;
+            self.take_other_events()?;
         }
     }
 
@@ -207,18 +207,18 @@ impl LiveLoop {
             records(record);
         });
         if taken {
-            self.happened.push_back(LiveEvent::Records);
+            self.pending.push_back(LiveEvent::Records);
         }
-        self.happened.extend(self.watch.notices().into_iter().map(LiveEvent::Notice));
+        self.pending.extend(self.watch.notices().into_iter().map(LiveEvent::Notice));
         if self.watch.is_over() {
-            self.happened.push_back(LiveEvent::BusGone);
+            self.pending.push_back(LiveEvent::BusGone);
         }
     }
 
-    fn take_rest(&mut self) -> io::Result<()> {
+    fn take_other_events(&mut self) -> io::Result<()> {
         let tokens: Vec<u64> = self.ready.iter().map(|event| event.token()).collect();
         if tokens.contains(&OF_COMMAND) {
-            self.happened.push_back(LiveEvent::Readable);
+            self.pending.push_back(LiveEvent::Readable);
         }
         if tokens.contains(&OF_SIGNALS) {
             self.take_signals()?;
@@ -233,10 +233,10 @@ impl LiveLoop {
         while let Some(signal) = self.signals.take()? {
             match signal {
                 ProcessSignal::Interrupt | ProcessSignal::Terminate | ProcessSignal::HangUp => {
-                    self.happened.push_back(LiveEvent::End);
+                    self.pending.push_back(LiveEvent::End);
                 }
-                ProcessSignal::Child => self.happened.push_back(LiveEvent::ChildEnded),
-                ProcessSignal::Resized => self.happened.push_back(LiveEvent::Redraw),
+                ProcessSignal::Child => self.pending.push_back(LiveEvent::ChildEnded),
+                ProcessSignal::Resized => self.pending.push_back(LiveEvent::Redraw),
                 ProcessSignal::Suspend => self.suspend()?,
                 ProcessSignal::User1 | ProcessSignal::User2 | ProcessSignal::FileSize => {}
             }
@@ -251,20 +251,20 @@ impl LiveLoop {
             .iter()
             .any(|input| matches!(input, TerminalInput::Interrupt | TerminalInput::Gone))
         {
-            self.happened.push_back(LiveEvent::End);
+            self.pending.push_back(LiveEvent::End);
             return Ok(());
         }
         let taken = inputs.len();
         inputs.retain(|input| *input != TerminalInput::Suspend);
         let has_suspend = inputs.len() < taken;
-        self.happened.push_back(LiveEvent::Inputs(inputs));
+        self.pending.push_back(LiveEvent::Inputs(inputs));
         if has_suspend { self.suspend() } else { Ok(()) }
     }
 
     fn suspend(&mut self) -> io::Result<()> {
         if let Some(screen) = &mut self.screen {
             screen.suspend()?;
-            self.happened.push_back(LiveEvent::Redraw);
+            self.pending.push_back(LiveEvent::Redraw);
         }
         Ok(())
     }

@@ -124,14 +124,14 @@ impl LiveReports {
                 self.traffic.push(record);
             })?;
             match event {
-                LiveEvent::Due => self.renew(report)?,
+                LiveEvent::Due => self.refresh(report)?,
                 LiveEvent::Redraw => {
                     // The terminal was resized, so the next report is made now.
                     self.next = monotonic();
                     self.draw()?;
                 }
                 LiveEvent::Notice(notice) => match &mut self.display {
-                    ReportDisplay::Page(page) => page.say(notice.to_string()),
+                    ReportDisplay::Page(page) => page.show_message(notice.to_string()),
                     ReportDisplay::Lines(_) | ReportDisplay::Silent => {
                         print_to_stderr(&format!("diligence: {notice}\n"))
                     }
@@ -145,7 +145,7 @@ impl LiveReports {
                 }
                 LiveEvent::BusGone => {
                     self.events.leave_screen();
-                    self.traffic.lose_bus();
+                    self.traffic.set_bus_gone();
                     return Ok(self.traffic);
                 }
                 LiveEvent::End => return Ok(self.finish()),
@@ -156,11 +156,11 @@ impl LiveReports {
 
     /// Makes a new report. If that takes long, reports are made less often, so that messages of the
     /// bus do not have to wait.
-    fn renew(&mut self, report: MakeReport<'_>) -> io::Result<()> {
+    fn refresh(&mut self, report: MakeReport<'_>) -> io::Result<()> {
         let start = monotonic();
         match &mut self.display {
             ReportDisplay::Page(page) => {
-                if let Some(style) = page.wanted_style()? {
+                if let Some(style) = page.report_style()? {
                     page.show(&report(self.traffic.capture(), style));
                 }
                 self.draw()?;

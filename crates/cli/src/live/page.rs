@@ -46,7 +46,7 @@ impl Default for LivePage {
 
 impl LivePage {
     /// The style of the next report; `None` while the view is paused.
-    pub(super) fn wanted_style(&self) -> io::Result<Option<TextStyle>> {
+    pub(super) fn report_style(&self) -> io::Result<Option<TextStyle>> {
         let (columns, _) = terminal::size()?;
         let style = TextStyle { width: usize::from(columns), ..style::of_stdout() };
         Ok((self.controls.following == Following::Live).then_some(style))
@@ -58,7 +58,7 @@ impl LivePage {
     }
 
     /// Shows a message until a key is pressed.
-    pub(super) fn say(&mut self, message: String) {
+    pub(super) fn show_message(&mut self, message: String) {
         self.message = Some(message);
     }
 

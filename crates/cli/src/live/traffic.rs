@@ -102,7 +102,7 @@ impl LiveTraffic {
     }
 
     /// Records that the bus disconnected and could not be reached again.
-    pub(crate) const fn lose_bus(&mut self) {
+    pub(crate) const fn set_bus_gone(&mut self) {
         self.bus = BusPresence::Gone;
     }
 
@@ -113,7 +113,7 @@ impl LiveTraffic {
 
     /// Adds the next record. Returns the id of the message, if the record is one.
     pub(crate) fn push(&mut self, record: RecordingRecord<'_>) -> Option<CapturedMessageId> {
-        self.quality.learn(&record);
+        self.quality.update(&record);
         let id = self.rolling.push(record)?;
         self.taken += 1;
         let message = self.rolling.capture().message(id);
@@ -216,7 +216,7 @@ pub(crate) struct CaptureQuality {
 }
 
 impl CaptureQuality {
-    fn learn(&mut self, record: &RecordingRecord<'_>) {
+    fn update(&mut self, record: &RecordingRecord<'_>) {
         if let RecordingRecord::Bus(bus) = record {
             self.method = bus.method;
         }

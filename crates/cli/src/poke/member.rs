@@ -58,7 +58,7 @@ pub(crate) fn is_interface_of(full: &str, name: &str) -> bool {
 }
 
 /// Puts the values of options in front of the words, as positional arguments. For an option that is
-/// missing, the next word takes its place.
+/// missing_error, the next word takes its place.
 pub(crate) fn with_options_in_front<const COUNT: usize>(
     options: [&Option<String>; COUNT],
     words: &[String],
@@ -71,7 +71,7 @@ pub(crate) fn with_options_in_front<const COUNT: usize>(
 
 /// An object, with the result of its introspection.
 #[derive(Debug)]
-pub(crate) struct AskedObject<'a> {
+pub(crate) struct TargetObject<'a> {
     /// The name of the service.
     pub service: &'a str,
     /// The path of the object.
@@ -106,16 +106,16 @@ pub(crate) struct DescribedMember {
     pub results: Vec<Argument>,
 }
 
-impl<'a> AskedObject<'a> {
+impl<'a> TargetObject<'a> {
     /// Introspects an object. If introspection fails, the object may still be called, unless the
     /// error shows that the service does not exist or cannot start.
-    pub(crate) fn ask(
+    pub(crate) fn introspect(
         inspector: &Inspector,
         service: &'a str,
         path: &'a str,
         manner: &Manner,
     ) -> Result<Self, PokeError> {
-        let mut object = Self::unasked(service, path, manner.timeout());
+        let mut object = Self::new(service, path, manner.timeout());
         // Half of the time is left for the call itself.
         let half = Manner { timeout_ms: (manner.timeout_ms / 2).max(1), ..manner.clone() };
         match inspector.introspection(service, path, &half) {
@@ -129,13 +129,13 @@ impl<'a> AskedObject<'a> {
     }
 
     /// Returns an object that is not introspected yet.
-    pub(crate) fn unasked(service: &'a str, path: &'a str, timeout: Duration) -> Self {
+    pub(crate) fn new(service: &'a str, path: &'a str, timeout: Duration) -> Self {
         let deadline = monotonic() + timeout;
         Self { service, path, introspection: empty(), introspection_error: None, deadline, timeout }
     }
 
     /// The options of the next call, with the remaining time as its timeout.
-    pub(crate) fn in_time(&self, manner: &Manner) -> Manner {
+    pub(crate) fn with_remaining_time(&self, manner: &Manner) -> Manner {
         let left = self.deadline.saturating_sub(monotonic());
         let timeout_ms = u64::try_from(left.as_millis()).unwrap_or(u64::MAX).max(1);
         Manner { timeout_ms, ..manner.clone() }
@@ -156,7 +156,7 @@ impl<'a> AskedObject<'a> {
 
     /// Returns the error for an object that does not exist or has no interfaces. It explains why a
     /// member is unknown better than an error about the member.
-    pub(crate) fn missing(&self, inspector: &Inspector) -> Option<PokeError> {
+    pub(crate) fn missing_error(&self, inspector: &Inspector) -> Option<PokeError> {
         match &self.introspection_error {
             Some(failure) if is_unknown_object(failure) => {
                 Some(self.failed(failure.clone(), inspector, ""))
@@ -192,7 +192,7 @@ impl<'a> AskedObject<'a> {
             let full_names = found.into_iter().map(full).collect();
             return Err(PokeError::Several { member: named.member.to_owned(), full_names });
         }
-        Ok(found.pop().unwrap_or_else(|| standard(named)))
+        Ok(found.pop().unwrap_or_else(|| standard_member(named)))
     }
 
     /// Returns the error for a property that no interface of the object has.
@@ -264,7 +264,7 @@ fn described(kind: CallableKind, interface: &Interface, member: &str) -> Option<
 
 /// Describes a member of a standard interface, which objects often leave out of their introspection
 /// data.
-fn standard(named: NamedMember<'_>) -> DescribedMember {
+fn standard_member(named: NamedMember<'_>) -> DescribedMember {
     let is_meant = |(interface, member, _): &&(&str, &str, &str)| {
         named.interface == Some(*interface) && named.member == *member
     };

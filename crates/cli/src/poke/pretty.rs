@@ -12,7 +12,7 @@ use super::shown::{ShownKind, ShownValues};
 pub(super) fn text(shown: &ShownValues<'_>, values: &[Value], style: Style) -> String {
     let mut lines = PrettyLines { text: String::new(), style, descriptors: shown.descriptors };
     for (place, value) in values.iter().enumerate() {
-        let label = match shown.what {
+        let label = match shown.origin {
             ShownKind::Results { names, .. } | ShownKind::Signal { names } => {
                 names.get(place).and_then(|one| one.name.clone())
             }
@@ -43,8 +43,8 @@ impl PrettyLines<'_> {
             Value::DictEntry(entry) => self.item(depth, &Value::DictEntry(entry.clone())),
             Value::UnixFd(place) => {
                 let found = self.descriptors.get(*place as usize).map(|found| found.what.clone());
-                let what = found.unwrap_or_else(|| format!("descriptor {place}"));
-                self.line(depth, label, &printable(&what));
+                let target = found.unwrap_or_else(|| format!("descriptor {place}"));
+                self.line(depth, label, &printable(&target));
             }
             Value::Bytes(_) => self.line(depth, label, &gvariant::value(value)),
             Value::String(words) if words.is_empty() => self.empty(depth, label, value),

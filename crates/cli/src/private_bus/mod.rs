@@ -59,7 +59,7 @@ impl PrivateBus {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(plan.log);
         let mut process = children::start_dependent(&mut command)
             .map_err(|error| PrivateBusError::Spawn(command.get_program().to_owned(), error))?;
-        let stdout = process.stdout.take().expect("it was asked for");
+        let stdout = process.stdout.take().expect("standard output is piped");
         match read_address(stdout, signals) {
             Ok(address) => Ok(Self { process, address, _directory: directory }),
             Err(error) => Err(explain(error, &mut process)),

@@ -108,7 +108,7 @@ impl ScreenPalette {
     }
 
     /// A count that is 0 in normal operation.
-    pub(crate) fn never(self, count: u64) -> Style {
+    pub(crate) fn zero_expected(self, count: u64) -> Style {
         if count == 0 { self.pale() } else { self.alarm() }
     }
 

@@ -10,7 +10,7 @@ use inspector::{Inspector, InspectorPatience, NodeContent, Starting, TreeOptions
 
 use crate::output::print;
 use crate::poke::error::PokeError;
-use crate::poke::member::{AskedObject, form, listed};
+use crate::poke::member::{TargetObject, form, listed};
 use crate::style;
 
 /// Prints the names of all services, including activatable ones.
@@ -31,7 +31,7 @@ pub(super) fn paths(
     if let [node] = tree.nodes.as_slice()
         && let NodeContent::Failure(failure) = &node.told
     {
-        let object = AskedObject::unasked(service, &node.path, patience.whole);
+        let object = TargetObject::new(service, &node.path, patience.whole);
         return Err(object.failed(failure.clone(), inspector, ""));
     }
     let has_something = |content: &NodeContent| !matches!(content, NodeContent::Interfaces(names) if names.is_empty());
@@ -40,7 +40,7 @@ pub(super) fn paths(
 }
 
 /// Prints the members of an object, or only the members of one interface.
-pub(super) fn members(object: &AskedObject<'_>, only: Option<&str>) -> ExitCode {
+pub(super) fn members(object: &TargetObject<'_>, only: Option<&str>) -> ExitCode {
     let interfaces = object.introspection.interfaces.iter();
     let interfaces = interfaces.filter(|one| only.is_none_or(|name| one.name == name));
     let mut members = MemberListing { text: String::new(), style: style::of_stdout() };

@@ -16,9 +16,9 @@ use crate::bus_choice::BusChoice;
 use crate::output::print_to_stderr;
 use crate::poke::arguments::{ArgumentOptions, forms};
 use crate::poke::error::PokeError;
-use crate::poke::manner::{MannerOptions, truth};
+use crate::poke::manner::{MannerOptions, parse_bool};
 use crate::poke::member::{
-    AskedObject, CallableKind, DescribedMember, NamedMember, is_interface_of, split,
+    CallableKind, DescribedMember, NamedMember, TargetObject, is_interface_of, split,
     with_options_in_front,
 };
 use crate::poke::shown::{ShownKind, ShownOptions, ShownValues};
@@ -42,7 +42,7 @@ pub(crate) struct CallArgs {
     #[command(flatten)]
     manner: MannerOptions,
     /// Wait for a reply
-    #[arg(long, value_name = "BOOL", value_parser = truth, action = ArgAction::Set,
+    #[arg(long, value_name = "BOOL", value_parser = parse_bool, action = ArgAction::Set,
           default_value = "true")]
     expect_reply: bool,
     /// Print the duration of the call
@@ -52,12 +52,12 @@ pub(crate) struct CallArgs {
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     repeat: Option<u32>,
     #[command(flatten)]
-    others: Others,
+    foreign: ForeignOptions,
 }
 
 /// Options of gdbus and dbus-send that replace the first words.
 #[derive(Debug, Args)]
-struct Others {
+struct ForeignOptions {
     /// The service, instead of the first word
     #[arg(short, long, value_name = "NAME", hide = true)]
     dest: Option<String>,
@@ -92,7 +92,7 @@ impl CallArgs {
                 listing::paths(&inspector, service, self.manner().starting, self.manner.patience())
             }
             [service, path, rest @ ..] => {
-                let object = AskedObject::ask(&inspector, service, path, &self.manner())?;
+                let object = TargetObject::introspect(&inspector, service, path, &self.manner())?;
                 match rest {
                     [] => Ok(listing::members(&object.introspected(&inspector)?, None)),
                     [interface] if object.introspection.interface(interface).is_some() => {
@@ -107,10 +107,10 @@ impl CallArgs {
     fn call(
         &self,
         inspector: &Inspector,
-        object: &AskedObject<'_>,
+        object: &TargetObject<'_>,
         words: &[String],
     ) -> Result<ExitCode, PokeError> {
-        let is_interface = |name: &str| match &self.others.method {
+        let is_interface = |name: &str| match &self.foreign.method {
             Some(full) => is_interface_of(full, name),
             None => object.has(name),
         };
@@ -123,13 +123,13 @@ impl CallArgs {
             method: named.member.to_owned(),
         };
         let full = full_name(&found, named);
-        let first = match self.others.method {
+        let first = match self.foreign.method {
             Some(_) => FirstWord::Argument,
             None => FirstWord::SignatureOrArgument,
         };
         let read = self.arguments.read(named.rest, &found.signatures, first);
         let (reading, load) =
-            read.map_err(|error| self.unread(inspector, object, &found, &full, error))?;
+            read.map_err(|error| self.argument_error(inspector, object, &found, &full, error))?;
         if self.arguments.is_verbose() {
             let (types, forms) = (&reading.signature, forms(&reading));
             let said = if found.signatures.is_empty() { "guessed" } else { "from introspection" };
@@ -142,15 +142,15 @@ impl CallArgs {
 
     /// The error for arguments that could not be parsed. If the object does not exist, its path is
     /// the probable mistake; if the object does not describe the method, its name is.
-    fn unread(
+    fn argument_error(
         &self,
         inspector: &Inspector,
-        object: &AskedObject<'_>,
+        object: &TargetObject<'_>,
         found: &DescribedMember,
         full: &str,
         error: notation::ArgumentError,
     ) -> PokeError {
-        if let Some(missing) = object.missing(inspector) {
+        if let Some(missing) = object.missing_error(inspector) {
             return missing;
         }
         if found.signatures.is_empty() && !object.introspection.interfaces.is_empty() {
@@ -167,12 +167,12 @@ impl CallArgs {
     fn send(
         &self,
         inspector: &Inspector,
-        object: &AskedObject<'_>,
+        object: &TargetObject<'_>,
         (method, found, full): (&MethodName, &DescribedMember, &str),
         load: CallPayload,
     ) -> Result<ExitCode, PokeError> {
-        let again = self.repeat.map(|_| copy(&load)).transpose().map_err(uncopied)?;
-        let answer = inspector.invoke(method, load, &object.in_time(&self.manner()))?;
+        let again = self.repeat.map(|_| copy(&load)).transpose().map_err(copy_error)?;
+        let answer = inspector.invoke(method, load, &object.with_remaining_time(&self.manner()))?;
         let status = match &answer.outcome {
             ObjectCallOutcome::Returned { .. } => self.show(&answer, found),
             ObjectCallOutcome::Failed(failure) => {
@@ -183,7 +183,7 @@ impl CallArgs {
         let mut times = RepeatedCallTimes::new(answer.took_ns);
         if let (Some(count), Some(load)) = (self.repeat, again) {
             for _ in 1..count {
-                let load = copy(&load).map_err(uncopied)?;
+                let load = copy(&load).map_err(copy_error)?;
                 let answer = inspector.invoke(method, load, &self.manner())?;
                 if let ObjectCallOutcome::Failed(failure) = answer.outcome {
                     return Err(failure.into());
@@ -202,15 +202,15 @@ impl CallArgs {
         else {
             return ExitCode::SUCCESS;
         };
-        let what = ShownKind::Results { sender, heading, names: &found.results };
-        self.shown.print(&ShownValues { values: results, what, descriptors })
+        let origin = ShownKind::Results { sender, heading, names: &found.results };
+        self.shown.print(&ShownValues { values: results, origin, descriptors })
     }
 
     fn manner(&self) -> Manner {
         let reply =
             if self.expect_reply { ReplyExpectation::Expected } else { ReplyExpectation::Unwanted };
         let mut manner = self.manner.manner(reply);
-        if let Some(milliseconds) = self.others.reply_timeout {
+        if let Some(milliseconds) = self.foreign.reply_timeout {
             manner.timeout_ms = milliseconds.max(1);
         }
         manner
@@ -218,7 +218,7 @@ impl CallArgs {
 
     /// The positional words, in which options with the names of other tools replace the first ones.
     fn words(&self) -> Vec<String> {
-        let Others { dest, object_path, method, .. } = &self.others;
+        let ForeignOptions { dest, object_path, method, .. } = &self.foreign;
         with_options_in_front([dest, object_path, method], &self.words)
     }
 }
@@ -238,7 +238,7 @@ fn copy(load: &CallPayload) -> std::io::Result<CallPayload> {
     })
 }
 
-fn uncopied(error: std::io::Error) -> PokeError {
+fn copy_error(error: std::io::Error) -> PokeError {
     PokeError::Name(format!("cannot pass a file again: {error}"))
 }
 

@@ -64,7 +64,7 @@ impl Export {
         let (files, query) = recording::files_and_query(&self.words)?;
         // A file that cannot be written is reported before a large recording is read.
         let target = self.target();
-        let mut out = DocumentOutput::create(target).map_err(|error| self.unwritten(error))?;
+        let mut out = DocumentOutput::create(target).map_err(|error| self.write_error(error))?;
         match self.format {
             #[cfg(feature = "sqlite")]
             ExportFormat::Sqlite if out.path().is_none() => return Err(ExportFailure::NotAFile),
@@ -76,15 +76,15 @@ impl Export {
             _ => {}
         }
         let capture = recording::open(files)?;
-        DocumentOutput::check_inputs(target, &capture).map_err(|error| self.unwritten(error))?;
+        DocumentOutput::check_inputs(target, &capture).map_err(|error| self.write_error(error))?;
         warn_if_unmatched("export", &capture, &query);
         self.note_hidden(&capture, &query);
         // Output on a terminal needs no progress line.
         let task = WorkTask::Messages("writing", capture.len() as u64);
         let work = (!out.is_terminal()).then(|| WorkProgress::start(task));
         let written = self.format.write(&capture, &query, &mut out, work.as_ref());
-        let messages = written.map_err(|error| self.unwritten(error))?;
-        out.finish().map_err(|error| self.unwritten(error))?;
+        let messages = written.map_err(|error| self.write_error(error))?;
+        out.finish().map_err(|error| self.write_error(error))?;
         drop(work);
         if let Some(path) = target {
             conclude_file(path, messages);
@@ -105,7 +105,7 @@ impl Export {
         self.output.as_deref().filter(|path| *path != Path::new("-"))
     }
 
-    fn unwritten(&self, error: impl Into<ExportError>) -> ExportFailure {
+    fn write_error(&self, error: impl Into<ExportError>) -> ExportFailure {
         let file = self.target().map(|path| path.display().to_string());
         let to = file.unwrap_or_else(|| String::from("to standard output"));
         ExportFailure::Write { to, error: error.into() }

@@ -11,7 +11,7 @@ use crate::commands::tree::paths;
 use crate::inspection::{InspectionError, is_unknown_name, no_such_name, patience};
 
 /// A service whose objects are introspected.
-pub(super) struct AskedPeer<'a> {
+pub(super) struct InspectedService<'a> {
     pub(super) inspector: &'a Inspector,
     pub(super) choice: &'a BusChoice,
     pub(super) name: &'a str,
@@ -19,7 +19,7 @@ pub(super) struct AskedPeer<'a> {
     pub(super) timeout: Duration,
 }
 
-impl AskedPeer<'_> {
+impl InspectedService<'_> {
     /// Returns the XML introspection data of an object unchanged.
     pub(super) fn text(&self, path: &str) -> Result<String, InspectorFailure> {
         self.inspector.document(self.name, path, Starting::Allowed)
@@ -59,13 +59,13 @@ impl AskedPeer<'_> {
             InspectorFailure::Refused { .. } if path != "/" => self.nearest_paths(path),
             _ => String::new(),
         };
-        let what = format!("cannot introspect {path} of {}", self.name);
-        InspectionError::Request { what, failure, suggestion }
+        let request = format!("cannot introspect {path} of {}", self.name);
+        InspectionError::Request { request, failure, suggestion }
     }
 
     /// Returns the error for a path without an object. Some services return empty introspection
     /// data for such paths.
-    pub(super) fn nothing(&self, path: &str) -> InspectionError {
+    pub(super) fn no_such_object(&self, path: &str) -> InspectionError {
         let suggestion = self.nearest_paths(path);
         InspectionError::NoSuchObject {
             path: path.to_owned(),

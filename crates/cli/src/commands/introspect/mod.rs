@@ -29,7 +29,7 @@ use crate::json_choice::JsonChoice;
 use crate::output::print_to_stderr;
 use crate::style;
 use crate::table_options::TableOptions;
-use ask::AskedPeer;
+use ask::InspectedService;
 use code::Language;
 use gdbus::DeclarationPart;
 use table::{LineRoom, MemberTableLayout};
@@ -111,7 +111,8 @@ impl Introspect {
         let inspector = inspector(&self.choice, self.timeout)?;
         let [name, path, interface] = self.words();
         let (name, timeout) = (name.unwrap_or_default(), self.timeout);
-        let subject = AskedPeer { inspector: &inspector, choice: &self.choice, name, timeout };
+        let subject =
+            InspectedService { inspector: &inspector, choice: &self.choice, name, timeout };
         match (path, self.form.code) {
             (None, _) => self.paths(&subject),
             (Some(path), Some(language)) => code::of(&subject, path, interface, language),
@@ -142,7 +143,7 @@ impl Introspect {
         let text = || match self.format() {
             IntrospectFormat::Busctl => self.table(&found.object, walk),
             IntrospectFormat::Gdbus => {
-                print_errors(&found.unread());
+                print_errors(&found.unreadable_properties());
                 shown(found.as_gdbus(walk.part))
             }
         };
@@ -163,7 +164,7 @@ impl Introspect {
                 tables.collect::<Vec<_>>().join("\n")
             }
             IntrospectFormat::Gdbus => {
-                print_errors(&found.unread());
+                print_errors(&found.unreadable_properties());
                 shown(found.as_gdbus_with_all(walk.part))
             }
         };
@@ -171,15 +172,16 @@ impl Introspect {
     }
 
     /// The paths of all objects, one per line.
-    fn paths(&self, subject: &AskedPeer<'_>) -> Result<String, InspectionError> {
+    fn paths(&self, subject: &InspectedService<'_>) -> Result<String, InspectionError> {
         let paths = subject.known_paths()?;
         let text = || paths.iter().map(|path| format!("{path}\n")).collect();
         Ok(self.json.text(&paths).unwrap_or_else(text))
     }
 
     fn format(&self) -> IntrospectFormat {
-        let is_of_gdbus = self.form.recurse || self.form.only_properties;
-        let usual = if is_of_gdbus { IntrospectFormat::Gdbus } else { IntrospectFormat::Busctl };
+        let is_gdbus_option = self.form.recurse || self.form.only_properties;
+        let usual =
+            if is_gdbus_option { IntrospectFormat::Gdbus } else { IntrospectFormat::Busctl };
         self.form.format.unwrap_or(usual)
     }
 

@@ -8,7 +8,7 @@ use inspector::{
     TreeOptions,
 };
 
-use super::ask::{AskedPeer, no_such_interface};
+use super::ask::{InspectedService, no_such_interface};
 use super::gdbus::{DeclarationPart, GdbusText, STEP};
 use crate::inspection::InspectionError;
 
@@ -22,7 +22,7 @@ pub(super) struct WalkedObject {
 
 /// The scope of the introspection.
 pub(super) struct ObjectWalk<'a> {
-    pub(super) subject: &'a AskedPeer<'a>,
+    pub(super) subject: &'a InspectedService<'a>,
     /// The only interface to include; `None` for all.
     pub(super) interface: Option<&'a str>,
     pub(super) part: DeclarationPart,
@@ -54,14 +54,14 @@ impl ObjectWalk<'_> {
         let mut state = WalkState { options, errors: Vec::new(), objects: 0, silence };
         let document = self.document(path)?;
         let failed = |failure| self.subject.failed(path, failure);
-        let found = self.go(path, document, 0, &mut state).map_err(failed)?;
+        let found = self.visit(path, document, 0, &mut state).map_err(failed)?;
         match self.interface {
             Some(wanted) if !found.has_interfaces() => Err(no_such_interface(wanted, path, [])),
             _ => Ok((found, state.errors)),
         }
     }
 
-    fn go(
+    fn visit(
         &self,
         path: &str,
         mut document: IntrospectionDocument,
@@ -73,7 +73,7 @@ impl ObjectWalk<'_> {
         let mut found = self.read(path, document)?;
         for (name, _) in &found.document.nodes {
             let path = below(path, name);
-            match self.step(&path, depth + 1, state) {
+            match self.visit_child(&path, depth + 1, state) {
                 Ok(child) => found.below.push(child),
                 Err(failure) => {
                     state.errors.push(format!("{path} of {}: {failure}", self.subject.name));
@@ -83,7 +83,7 @@ impl ObjectWalk<'_> {
         Ok(found)
     }
 
-    fn step(
+    fn visit_child(
         &self,
         path: &str,
         depth: usize,
@@ -98,12 +98,12 @@ impl ObjectWalk<'_> {
         if state.silence.whole.is_zero() {
             return Err(InspectorFailure::LeftOut(InspectionBound::Time));
         }
-        let begun = Instant::now();
+        let start = Instant::now();
         let document = self.subject.document(path);
         if document.is_err() {
-            state.silence.whole = state.silence.whole.saturating_sub(begun.elapsed());
+            state.silence.whole = state.silence.whole.saturating_sub(start.elapsed());
         }
-        self.go(path, document?, depth, state)
+        self.visit(path, document?, depth, state)
     }
 
     /// Returns the document of an object that exists. Some services reply for every path, so an
@@ -113,7 +113,7 @@ impl ObjectWalk<'_> {
         let document = document.map_err(|failure| self.subject.failed(path, failure))?;
         let is_empty = document.interfaces.is_empty() && document.nodes.is_empty();
         match is_empty && !self.subject.is_listed(path) {
-            true => Err(self.subject.nothing(path)),
+            true => Err(self.subject.no_such_object(path)),
             false => Ok(document),
         }
     }
@@ -141,7 +141,7 @@ impl ObjectWalk<'_> {
             interfaces: document.interfaces.clone(),
             children: document.nodes.iter().map(|(name, _)| name.clone()).collect(),
         };
-        let AskedPeer { inspector, name, .. } = self.subject;
+        let InspectedService { inspector, name, .. } = self.subject;
         let mut object = inspector.object_with(name, path, introspection)?;
         if self.part == DeclarationPart::Properties {
             object.interfaces.retain(|interface| !interface.properties.is_empty());
@@ -192,7 +192,7 @@ impl WalkedObject {
 
     /// Returns a line for each property that could not be read, because the format of gdbus cannot
     /// show errors.
-    pub(super) fn unread(&self) -> Vec<String> {
+    pub(super) fn unreadable_properties(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for object in self.objects() {
             for interface in &object.interfaces {

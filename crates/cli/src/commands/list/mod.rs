@@ -50,8 +50,8 @@ impl ListArgs {
     pub(crate) fn run(&self) -> Result<String, InspectionError> {
         let inspector = inspector(&self.choice, inspector::InspectorPatience::default().answer)?;
         let mut names = names(&inspector, &self.choice)?;
-        if self.kinds.are_startable_only() {
-            names = names.into_iter().filter_map(startable).collect();
+        if self.kinds.is_activatable_only() {
+            names = names.into_iter().filter_map(as_activatable).collect();
         }
         names.retain(|name| self.kinds.have(name));
         names.sort_by(|one, other| one.name.cmp(&other.name));
@@ -68,18 +68,18 @@ impl ListArgs {
 }
 
 /// Returns an activatable name without the data of its owner; `None` if it is not activatable.
-fn startable(name: Name) -> Option<Name> {
+fn as_activatable(name: Name) -> Option<Name> {
     name.is_activatable.then_some(Name { owner: None, who: None, failure: None, ..name })
 }
 
 impl Kinds {
-    const fn are_startable_only(self) -> bool {
+    const fn is_activatable_only(self) -> bool {
         self.activatable && !self.unique && !self.acquired
     }
 
     fn have(self, name: &Name) -> bool {
         let is_any = !(self.unique || self.acquired || self.activatable);
-        let is_wanted = match is_there(name) {
+        let is_wanted = match has_owner(name) {
             true if name.name.starts_with(':') => self.unique,
             true => self.acquired,
             false => self.activatable,
@@ -89,7 +89,7 @@ impl Kinds {
 }
 
 /// Returns true if the name has an owner; the name of the bus itself always has one.
-fn is_there(name: &Name) -> bool {
+fn has_owner(name: &Name) -> bool {
     name.owner.is_some() || name.who.is_some() || !name.is_activatable
 }
 
@@ -109,7 +109,7 @@ struct NameListRow {
 
 impl From<Name> for NameListRow {
     fn from(name: Name) -> Self {
-        let startable = (!is_there(&name)).then(|| String::from("(activatable)"));
+        let startable = (!has_owner(&name)).then(|| String::from("(activatable)"));
         let connection = name.owner.or(startable);
         let (process, user) = name.who.map(|who| (who.process, who.user)).unwrap_or_default();
         let belonging = process.pid.and_then(Belonging::of_process).unwrap_or_default();

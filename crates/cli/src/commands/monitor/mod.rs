@@ -24,7 +24,7 @@ use crate::live::{LiveError, LiveEvent, LiveLoop, LiveOutput, LiveTraffic};
 use crate::output::{controls, print_to_stderr};
 use crate::rule::match_rule;
 use crate::style::ColorChoice;
-use waits::LinesAndWaits;
+use waits::LinePrinter;
 
 /// Arguments of `diligence monitor`.
 #[derive(Debug, Args)]
@@ -109,7 +109,7 @@ impl MonitorArgs {
             (Some(layout), _) => MonitorOutput::Json(layout),
             (None, MonitorFormat::Line) => {
                 let clock = LineClock::TimeOfDay(local_time);
-                MonitorOutput::Lines(Box::new(LinesAndWaits::new(MessageLines::new(
+                MonitorOutput::Lines(Box::new(LinePrinter::new(MessageLines::new(
                     self.color.of_lines(),
                     clock,
                 ))))
@@ -158,7 +158,7 @@ fn local_time(at: RecordedTime) -> RecordedTime {
 #[derive(Debug)]
 enum MonitorOutput {
     /// A line for each message, and one for each call that ends without a reply.
-    Lines(Box<LinesAndWaits>),
+    Lines(Box<LinePrinter>),
     /// Blocks of lines, with names and durations.
     Blocks,
     /// The format of another tool.
@@ -251,7 +251,7 @@ fn push(
         MonitorOutput::Json(layout @ JsonLayout::Lines) => {
             let mut line = String::new();
             MessageFormat::Json.push(&mut line, message, buffer, controls)?;
-            text.push_str(&layout.lay(line));
+            text.push_str(&layout.format(line));
             Ok(())
         }
     }

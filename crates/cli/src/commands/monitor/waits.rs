@@ -10,7 +10,7 @@ use capture::show::{Knowledge, MessageLineEntry, MessageLines};
 
 /// The line formatter, and the printed calls that have no reply yet.
 #[derive(Debug)]
-pub(super) struct LinesAndWaits {
+pub(super) struct LinePrinter {
     lines: MessageLines,
     waiting: HashMap<CallKey, MessageLineEntry>,
 }
@@ -24,7 +24,7 @@ struct CallKey {
     serial: u32,
 }
 
-impl LinesAndWaits {
+impl LinePrinter {
     pub(super) fn new(lines: MessageLines) -> Self {
         Self { lines, waiting: HashMap::new() }
     }

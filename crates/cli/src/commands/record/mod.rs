@@ -85,12 +85,12 @@ impl RecordArgs {
         };
         let limits = SessionLimits { bytes: self.max_size, time: self.max_time };
         let places = self.buses.places();
-        let wanted = self.wanted();
+        let options = self.recording_options();
         let bodies = self.bodies();
         let stdout = self.standard_output()?;
         // The name of a new file is chosen when the file is created.
         let open = || Tape::open(stdout.unwrap_or_else(|| self.file()), bodies, origin(PROGRAM));
-        let session = RecordingSession::start(&places, &wanted, open, limits)?;
+        let session = RecordingSession::start(&places, &options, open, limits)?;
         if let Bodies::Cut(kept) = bodies
             && kept < HEADERS_FIT
         {
@@ -108,10 +108,10 @@ impl RecordArgs {
             }
         };
         ActiveRecording { session, progress: RecordProgress::new() }
-            .until_it_ends(user_command, &signals)
+            .record_until_end(user_command, &signals)
     }
 
-    fn wanted(&self) -> RecordingOptions {
+    fn recording_options(&self) -> RecordingOptions {
         let objects = if self.introspect {
             ObjectIntrospection::Introspected
         } else {
@@ -193,10 +193,10 @@ impl ActiveRecording {
     pub(crate) fn turn(&mut self) -> SessionTurn {
         let turn = self.session.turn();
         for notice in self.session.notices() {
-            self.progress.say(&notice.to_string());
+            self.progress.print_message(&notice.to_string());
         }
         self.progress.show(&self.session);
-        match (turn, self.progress.rest()) {
+        match (turn, self.progress.time_until_update()) {
             (SessionTurn::Rest(rest), Some(line)) => SessionTurn::Rest(rest.min(line)),
             (turn, _) => turn,
         }
@@ -210,7 +210,7 @@ impl ActiveRecording {
 
     /// Records until the command, a signal or the recording itself ends it; then waits for the end
     /// of the command.
-    fn until_it_ends(
+    fn record_until_end(
         mut self,
         mut user_command: Option<UserCommand>,
         signals: &SignalSource,

@@ -48,12 +48,12 @@ impl RecordProgress {
     }
 
     /// The time until the next update; `None` if the line is never drawn.
-    pub(crate) fn rest(&self) -> Option<Duration> {
+    pub(crate) fn time_until_update(&self) -> Option<Duration> {
         self.line.is_possible().then(|| self.next.saturating_sub(monotonic()))
     }
 
     /// Prints a permanent message above the progress line.
-    pub(crate) fn say(&mut self, text: &str) {
+    pub(crate) fn print_message(&mut self, text: &str) {
         self.clear();
         print_to_stderr(&format!("diligence record: {text}\n"));
     }

@@ -68,7 +68,7 @@ enum ShowFormat {
 
 impl ShowFormat {
     /// The format if none is selected.
-    fn usual(query: &Query) -> Self {
+    fn default_for(query: &Query) -> Self {
         match query.message_number() {
             Some(_) => Self::Details,
             None if stdout().is_terminal() => Self::Line,
@@ -91,7 +91,7 @@ impl Show {
         recording::check_order(&self.file, &self.query)?;
         let query = recording::query(&self.query)?;
         // A file that cannot be written is reported before a large recording is read.
-        let file = self.save.as_deref().map(Saved::create).transpose()?;
+        let file = self.save.as_deref().map(SavedFile::create).transpose()?;
         let capture = recording::open(&[&self.file])?;
         for caveat in Caveat::of_end(&capture) {
             print_to_stderr(&format!("note: {}: {caveat}\n", self.file));
@@ -104,7 +104,7 @@ impl Show {
         if let Some(program) = self.as_command {
             return commands(&capture, &query, program);
         }
-        let format = match self.format.unwrap_or_else(|| ShowFormat::usual(&query)) {
+        let format = match self.format.unwrap_or_else(|| ShowFormat::default_for(&query)) {
             ShowFormat::Line => {
                 let lines =
                     MessageLines::new(self.color.of_lines(), LineClock::of_recording(&capture));
@@ -127,13 +127,13 @@ impl Show {
 }
 
 /// A file to which messages are saved.
-struct Saved {
+struct SavedFile {
     path: PathBuf,
     format: FileFormat,
     out: DocumentOutput,
 }
 
-impl Saved {
+impl SavedFile {
     fn create(path: &Path) -> Result<Self, ShowError> {
         let format = FileFormat::of_path(path);
         let format = format.ok_or_else(|| ShowError::Extension(path.to_owned()))?;

@@ -173,12 +173,12 @@ impl CredentialList {
         let ProcessIdentity { parent, users, groups, supplementary, terminal, .. } = identity;
         self.number("PPID", Some(*parent));
         self.text_or_none("TTY", terminal.clone());
-        self.four(["UID", "EUID", "SUID", "FSUID"], *users);
-        self.four(["GID", "EGID", "SGID", "FSGID"], *groups);
+        self.id_set(["UID", "EUID", "SUID", "FSUID"], *users);
+        self.id_set(["GID", "EGID", "SGID", "FSGID"], *groups);
         self.push("SupplementaryGIDs", CredentialValue::Numbers(supplementary.clone()));
     }
 
-    fn four(&mut self, keys: [&'static str; 4], numbers: IdSet) {
+    fn id_set(&mut self, keys: [&'static str; 4], numbers: IdSet) {
         let IdSet { real, effective, saved, filesystem } = numbers;
         for (key, number) in keys.into_iter().zip([real, effective, saved, filesystem]) {
             self.number(key, Some(number));

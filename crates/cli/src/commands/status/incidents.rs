@@ -10,7 +10,7 @@ use capture::text::visible::printable;
 
 /// Adds the latest incidents, at most `top` of them; 0 means all.
 pub(super) fn render(page: &mut StatusPage, history: &[StatusDict], top: u32) {
-    page.part("Incidents", "the newest first");
+    page.section("Incidents", "the newest first");
     if history.is_empty() {
         return page.line("  none");
     }

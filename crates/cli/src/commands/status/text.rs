@@ -55,7 +55,7 @@ impl StatusPage {
     }
 
     /// Adds the title of a part, with an empty line above it.
-    pub(super) fn part(&mut self, title: &str, more: &str) {
+    pub(super) fn section(&mut self, title: &str, more: &str) {
         let (title, more) = (self.style.strong(title), self.style.pale(more));
         self.line("");
         self.line(format!("{title}, {more}"));
@@ -167,7 +167,7 @@ impl StatusPage {
     }
 
     fn connections(&mut self, connections: &[StatusDict]) {
-        self.part("Connections", "with the most traffic first");
+        self.section("Connections", "with the most traffic first");
         let mut table = DataTable::new([
             Column::text("name"),
             Column::text("process"),
@@ -195,10 +195,10 @@ impl StatusPage {
     fn members(&mut self, members: &[StatusDict], counted_for: Duration) {
         if members.is_empty() {
             // Counting has a small cost, so the bus starts it at the first request.
-            return self.part("Members", "counted from this request on: run the command again");
+            return self.section("Members", "counted from this request on: run the command again");
         }
         let since = format!("with the most messages first, in the last {}", elapsed(counted_for));
-        self.part("Members", &since);
+        self.section("Members", &since);
         let mut table = DataTable::new([
             Column::text("member"),
             Column::number("messages", ColumnUnit::Count),
@@ -241,7 +241,7 @@ impl StatusPage {
         if connections.is_empty() {
             return;
         }
-        self.part("Connections", "with the longest queues first");
+        self.section("Connections", "with the longest queues first");
         let shown = if top == 0 { connections.len() } else { connections.len().min(top as usize) };
         let mut table = DataTable::new([
             Column::text("name"),

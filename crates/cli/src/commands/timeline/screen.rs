@@ -22,7 +22,7 @@ pub(super) struct TimelineScreen {
     #[serde(flatten)]
     source: TimelineSource,
     /// The origin of the times.
-    times: Times,
+    times: TimeOrigin,
     /// The number of messages whose headers were cut, which are missing in all tables.
     headers_cut: u64,
     /// Notes about messages that were read late.
@@ -63,7 +63,7 @@ pub(super) enum TimelineSource {
 /// The origin of the times: a bus that traced itself, or a monitor that read copies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
-enum Times {
+enum TimeOrigin {
     Bus,
     Monitor,
 }
@@ -91,17 +91,17 @@ impl TimelineScreen {
         let in_bus = bus_shares(capture, &mut selects);
         let mut waits = blocked_table(&blocked(capture, &mut selects));
         waits.truncate(rows);
-        let waits = source.fit(waits);
+        let waits = source.fit_columns(waits);
         let mut failed = failed_starts_table(&failed_starts(capture, |_| true));
         failed.truncate(rows);
-        let failed_starts = source.fit(failed);
+        let failed_starts = source.fit_columns(failed);
         let start_ups = start_ups(capture);
         let shown = start_ups.iter().take(rows.min(START_UPS.max(rows / 2)));
         let shown: Vec<_> = shown.map(|one| StartUpReport::of(one, capture, rows)).collect();
-        let calls = source.fit(slowest_table(&slowest(capture, &mut selects, rows)));
+        let calls = source.fit_columns(slowest_table(&slowest(capture, &mut selects, rows)));
         Self {
             source,
-            times: Times::of(capture),
+            times: TimeOrigin::of(capture),
             headers_cut: capture.messages().filter(|one| one.health() == Health::HeaderCut).count()
                 as u64,
             late: Caveat::of_lateness(capture).iter().map(Caveat::to_string).collect(),
@@ -119,39 +119,39 @@ impl TimelineScreen {
     /// Returns the report as text.
     pub(super) fn text(&self, style: Style) -> String {
         let mut text = style.strong(self.source.name()) + "\n";
-        text += &noted(self.times.note(), style);
+        text += &note_lines(self.times.note(), style);
         let late = self.late.iter().map(|caveat| format!("note: {caveat}"));
         for note in self.headers_note().into_iter().chain(late) {
-            text += &noted(&note, style);
+            text += &note_lines(&note, style);
         }
         let heading = text.lines().count();
         let about = "callers that sent no other message until the reply";
-        text += &part(style, "Blocked callers", about, &self.blocked);
+        text += &section(style, "Blocked callers", about, &self.blocked);
         let about = match self.parties {
             Some(_) => "when the service was woken, and how long it had a processor",
             None if self.slowest.shows("bar", style) => self.times.about_bars(),
             None => "from call to reply",
         };
-        text += &part(style, "Slowest calls", about, &self.slowest);
+        text += &section(style, "Slowest calls", about, &self.slowest);
         if let Some(phases) = &self.phases {
-            text += &part(style, "Where call time went", "share of the total", phases);
+            text += &section(style, "Where call time went", "share of the total", phases);
             if self.parties.is_none() {
-                text += &noted(SERVICE_NOTE, style);
+                text += &note_lines(SERVICE_NOTE, style);
             }
         }
         if let Some(in_bus) = &self.in_bus {
             let about = "share of the time until the last copy was written";
-            text += &part(style, "Where the bus spends its time", about, &in_bus.table);
+            text += &section(style, "Where the bus spends its time", about, &in_bus.table);
             for note in bus_notes(in_bus) {
-                text += &noted(&note, style);
+                text += &note_lines(&note, style);
             }
         }
         if let Some(parties) = &self.parties {
             let about = "from the context switches of their processes";
-            text += &part(style, "Wake-ups and processor time of the peers", about, parties);
+            text += &section(style, "Wake-ups and processor time of the peers", about, parties);
         }
         let about = "with the responsible service if it is another one";
-        text += &part(style, "Services that did not start", about, &self.failed_starts);
+        text += &section(style, "Services that did not start", about, &self.failed_starts);
         for start in &self.start_ups {
             text += &start.text(style);
         }
@@ -179,7 +179,7 @@ impl TimelineScreen {
 
 impl TimelineSource {
     /// Removes the message numbers for a bus, because its messages are not stored in a file.
-    fn fit(&self, table: DataTable) -> DataTable {
+    fn fit_columns(&self, table: DataTable) -> DataTable {
         match self {
             Self::Recordings { .. } => table,
             Self::Bus { .. } => table.without(&["number"]),
@@ -194,7 +194,7 @@ impl TimelineSource {
     }
 }
 
-impl Times {
+impl TimeOrigin {
     /// Returns `Bus` only if all buses of the recording traced themselves.
     fn of(capture: &Capture) -> Self {
         let buses = capture.buses();
@@ -242,7 +242,7 @@ impl StartUpReport {
             1 => String::from("; 1 shorter step is left out"),
             omitted => format!("; {} shorter steps are left out", grouped(omitted as u64)),
         };
-        part(style, &format!("Start of {}", self.service), &(length + &omitted), &self.steps)
+        section(style, &format!("Start of {}", self.service), &(length + &omitted), &self.steps)
     }
 }
 
@@ -263,13 +263,13 @@ fn bus_notes(in_bus: &BusShares) -> Vec<String> {
 }
 
 /// Formats a note as indented lines.
-fn noted(note: &str, style: Style) -> String {
+fn note_lines(note: &str, style: Style) -> String {
     let lines = folded(note, style.width.saturating_sub(2));
     lines.into_iter().map(|line| format!("  {}\n", style.pale(line))).collect()
 }
 
 /// A table below its title; empty if the table has no rows.
-fn part(style: Style, title: &str, about: &str, table: &DataTable) -> String {
+fn section(style: Style, title: &str, about: &str, table: &DataTable) -> String {
     if table.rows().is_empty() {
         return String::new();
     }

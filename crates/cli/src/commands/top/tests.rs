@@ -77,7 +77,7 @@ fn the_page_fits_terminals_of_any_width() {
         {
             let (query, span) = (Query::default(), Duration::from_secs(20));
             let mut view = TopView::new(by, "messages".into(), query, String::new(), span);
-            view.renew(&traffic, now).expect("there is such a column");
+            view.refresh(&traffic, now).expect("there is such a column");
             text += &drawn((width, 16), |frame| page::draw(frame, &traffic, &mut view)).1;
         }
         assert!(text.lines().all(|line| line.chars().count() <= usize::from(width)), "{text}");

@@ -80,7 +80,7 @@ impl TopView {
     }
 
     /// Computes the table from the latest traffic. Fails if it does not have the sort column.
-    pub(super) fn renew(
+    pub(super) fn refresh(
         &mut self,
         traffic: &LiveTraffic,
         now: RecordedTime,
@@ -92,7 +92,7 @@ impl TopView {
     }
 
     /// Shows a message until a key is pressed.
-    pub(super) fn say(&mut self, message: String) {
+    pub(super) fn show_message(&mut self, message: String) {
         self.message = Some(message);
     }
 
@@ -127,7 +127,7 @@ impl TopView {
                 let place = SUBJECTS.iter().position(|(.., by)| *by == self.by).unwrap_or(0);
                 self.by = SUBJECTS[(place + 1) % SUBJECTS.len()].2;
                 self.sort_by_number();
-                self.start_anew();
+                self.reset_position();
             }
         }
     }
@@ -139,7 +139,7 @@ impl TopView {
                 match parsed {
                     Ok(query) => {
                         (self.query, self.query_text) = (query, edit.text);
-                        self.start_anew();
+                        self.reset_position();
                         return;
                     }
                     Err(error) => edit.error = Some(error.to_string()),
@@ -158,7 +158,7 @@ impl TopView {
     }
 
     /// Scrolls to the start and resumes the view, because its table changes.
-    fn start_anew(&mut self) {
+    fn reset_position(&mut self) {
         self.scroll = Scroll::default();
         self.controls.following = Following::Live;
     }
@@ -297,9 +297,9 @@ mod tests {
         let mut view = view();
         let traffic = LiveTraffic::new(1, Duration::ZERO);
         view.sort = "service".into();
-        view.renew(&traffic, RecordedTime(0)).expect("services have one");
+        view.refresh(&traffic, RecordedTime(0)).expect("services have one");
         press(&mut view, &letters("g"));
-        view.renew(&traffic, RecordedTime(0)).expect("every table has the default");
+        view.refresh(&traffic, RecordedTime(0)).expect("every table has the default");
         assert_eq!(view.sort, DEFAULT_SORT);
     }
 

@@ -45,7 +45,7 @@ pub(crate) struct TreeArgs {
 /// A service, and the result of asking it.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum AskedService {
+enum ServiceResult {
     Found(Tree),
     Failed {
         service: String,
@@ -68,33 +68,33 @@ impl TreeArgs {
             .map(|service| self.ask(&inspector, service))
             .collect::<Result<_, _>>()?;
         let text = self.json.text(&asked).unwrap_or_else(|| self.text(&asked));
-        for line in asked.iter().flat_map(AskedService::errors) {
+        for line in asked.iter().flat_map(ServiceResult::errors) {
             print_to_stderr(&format!("diligence tree: {}\n", printable(&line)));
         }
-        Ok(match (print(&text), asked.iter().all(AskedService::has_answered)) {
+        Ok(match (print(&text), asked.iter().all(ServiceResult::has_answered)) {
             (ExitCode::SUCCESS, false) => ExitCode::FAILURE,
             (status, _) => status,
         })
     }
 
-    fn ask(&self, inspector: &Inspector, service: &str) -> Result<AskedService, InspectionError> {
+    fn ask(&self, inspector: &Inspector, service: &str) -> Result<ServiceResult, InspectionError> {
         let starting = if self.names.is_empty() { Starting::Never } else { Starting::Allowed };
         let patience = patience(self.timeout);
         let options = TreeOptions { patience, starting, ..TreeOptions::default() };
         let tree = inspector.tree(service, &options);
         let tree = tree.map_err(|failure| InspectionError::InvalidName { failure })?;
-        let [root] = tree.nodes.as_slice() else { return Ok(AskedService::Found(tree)) };
+        let [root] = tree.nodes.as_slice() else { return Ok(ServiceResult::Found(tree)) };
         let NodeContent::Failure(failure) = root.told.clone() else {
-            return Ok(AskedService::Found(tree));
+            return Ok(ServiceResult::Found(tree));
         };
         let sentence = match is_unknown_name(&failure) {
             true => no_such_name(inspector, &self.choice, service).to_string(),
             false => format!("cannot list the objects of {service}: {failure}"),
         };
-        Ok(AskedService::Failed { service: tree.service, failure, sentence })
+        Ok(ServiceResult::Failed { service: tree.service, failure, sentence })
     }
 
-    fn text(&self, asked: &[AskedService]) -> String {
+    fn text(&self, asked: &[ServiceResult]) -> String {
         let has_headings = self.names.len() != 1;
         let mut parts = Vec::new();
         for one in asked {
@@ -105,8 +105,8 @@ impl TreeArgs {
         parts.join("\n")
     }
 
-    fn lines(&self, asked: &AskedService) -> String {
-        let AskedService::Found(tree) = asked else {
+    fn lines(&self, asked: &ServiceResult) -> String {
+        let ServiceResult::Found(tree) = asked else {
             return if self.list { String::new() } else { String::from(NOTHING) };
         };
         let paths: Vec<_> = paths(tree).collect();
@@ -117,7 +117,7 @@ impl TreeArgs {
     }
 }
 
-impl AskedService {
+impl ServiceResult {
     fn service(&self) -> &str {
         match self {
             Self::Found(tree) => &tree.service,

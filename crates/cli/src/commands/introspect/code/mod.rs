@@ -21,7 +21,7 @@ mod text;
 use clap::ValueEnum;
 use inspector::introspection::Interface;
 
-use super::ask::{AskedPeer, no_such_interface};
+use super::ask::{InspectedService, no_such_interface};
 use crate::inspection::InspectionError;
 use model::ProxySource;
 
@@ -39,7 +39,7 @@ pub(super) enum Language {
 /// Generates the code for one interface of an object, or for all interfaces except the standard
 /// ones.
 pub(super) fn of(
-    subject: &AskedPeer<'_>,
+    subject: &InspectedService<'_>,
     path: &str,
     interface: Option<&str>,
     language: Language,
@@ -48,7 +48,7 @@ pub(super) fn of(
     let mut interfaces = subject.document(path).map_err(failed)?.interfaces;
     let known: Vec<_> = interfaces.iter().map(|one| one.name.clone()).collect();
     if known.is_empty() {
-        return Err(subject.nothing(path));
+        return Err(subject.no_such_object(path));
     }
     interfaces.retain(|one| match interface {
         Some(wanted) => one.name == wanted,

@@ -22,21 +22,21 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// Returns the name in snake case, such as `get_all_xyz`; `otherwise` if it has no letters or
+/// Returns the name in snake case, such as `get_all_xyz`; `fallback` if it has no letters or
 /// digits.
-pub(super) fn snake(name: &str, otherwise: &str) -> String {
-    begun_by_letter(words(name).join("_"), otherwise, "n")
+pub(super) fn snake(name: &str, fallback: &str) -> String {
+    with_leading_letter(words(name).join("_"), fallback, "n")
 }
 
 /// Returns the name in Pascal case, such as `GetAllXyz`.
-pub(super) fn pascal(name: &str, otherwise: &str) -> String {
+pub(super) fn pascal(name: &str, fallback: &str) -> String {
     let large = |word: &String| word[..1].to_ascii_uppercase() + &word[1..];
-    begun_by_letter(words(name).iter().map(large).collect(), otherwise, "N")
+    with_leading_letter(words(name).iter().map(large).collect(), fallback, "N")
 }
 
-fn begun_by_letter(name: String, otherwise: &str, letter: &str) -> String {
+fn with_leading_letter(name: String, fallback: &str, letter: &str) -> String {
     match name.chars().next() {
-        None => otherwise.to_owned(),
+        None => fallback.to_owned(),
         Some(first) if first.is_ascii_digit() => letter.to_owned() + &name,
         Some(_) => name,
     }
@@ -49,34 +49,34 @@ pub(super) fn has_word(words: &str, word: &str) -> bool {
 
 /// A namespace in which each identifier is given only once.
 #[derive(Debug)]
-pub(super) struct GivenNames {
+pub(super) struct Namespace {
     /// Lists of words that the language reserves or that the generated code uses.
     reserved: &'static [&'static str],
-    given: HashSet<String>,
+    used: HashSet<String>,
 }
 
-impl GivenNames {
+impl Namespace {
     pub(super) fn new(reserved: &'static [&'static str]) -> Self {
-        Self { reserved, given: HashSet::new() }
+        Self { reserved, used: HashSet::new() }
     }
 
-    /// Returns `name`, or a similar one, such that all identifiers that `made` derives from it are
+    /// Returns `name`, or a similar one, such that all identifiers that `derived` derives from it are
     /// free.
-    pub(super) fn give(&mut self, name: &str, made: impl Fn(&str) -> Vec<String>) -> String {
+    pub(super) fn reserve(&mut self, name: &str, derived: impl Fn(&str) -> Vec<String>) -> String {
         let is_reserved = self.reserved.iter().any(|words| has_word(words, name));
         let name = if is_reserved { format!("{name}_") } else { name.to_owned() };
         let others = (2..).map(|number| format!("{}_{number}", name.trim_end_matches('_')));
         let mut candidates = [name.clone()].into_iter().chain(others);
         let is_free =
-            |candidate: &String| made(candidate).iter().all(|name| !self.given.contains(name));
-        let given = candidates.find(is_free).unwrap_or(name);
-        self.given.extend(made(&given));
-        given
+            |candidate: &String| derived(candidate).iter().all(|name| !self.used.contains(name));
+        let chosen = candidates.find(is_free).unwrap_or(name);
+        self.used.extend(derived(&chosen));
+        chosen
     }
 
-    /// Like [`give`](Self::give) for a name from which no other identifiers are derived.
-    pub(super) fn give_alone(&mut self, name: &str) -> String {
-        self.give(name, |name| vec![name.to_owned()])
+    /// Like [`reserve`](Self::reserve) for a name from which no other identifiers are derived.
+    pub(super) fn reserve_alone(&mut self, name: &str) -> String {
+        self.reserve(name, |name| vec![name.to_owned()])
     }
 }
 
@@ -103,13 +103,13 @@ mod tests {
     }
 
     #[test]
-    fn identifiers_are_given_only_once() {
-        let mut names = GivenNames::new(&["class"]);
+    fn identifiers_are_reserved_only_once() {
+        let mut names = Namespace::new(&["class"]);
         let pair = |name: &str| vec![name.to_owned(), format!("set_{name}")];
-        assert_eq!(names.give_alone("class"), "class_");
-        assert_eq!(names.give_alone("class"), "class_2");
-        assert_eq!(names.give_alone("set_level"), "set_level");
-        assert_eq!(names.give("level", pair), "level_2");
-        assert_eq!(names.give_alone("set_level_2"), "set_level_2_2");
+        assert_eq!(names.reserve_alone("class"), "class_");
+        assert_eq!(names.reserve_alone("class"), "class_2");
+        assert_eq!(names.reserve_alone("set_level"), "set_level");
+        assert_eq!(names.reserve("level", pair), "level_2");
+        assert_eq!(names.reserve_alone("set_level_2"), "set_level_2_2");
     }
 }

@@ -11,12 +11,12 @@ use super::text;
 
 /// An argument or result in a template.
 #[derive(Deserialize)]
-pub(super) struct Passed {
+pub(super) struct TemplateValue {
     pub(super) name: String,
     kind: String,
 }
 
-impl Passed {
+impl TemplateValue {
     pub(super) fn kind(&self) -> Type<'_> {
         type_of(&self.kind)
     }
@@ -26,7 +26,7 @@ impl Passed {
 #[derive(Deserialize)]
 pub(super) struct MethodResults {
     pub(super) answer: ReplyModel,
-    pub(super) results: Vec<Passed>,
+    pub(super) results: Vec<TemplateValue>,
 }
 
 /// The type for a signature in a template.

@@ -10,7 +10,7 @@ use crate::live::TrafficAmount;
 
 /// A connection that is known from records.
 #[derive(Debug)]
-pub(crate) struct SeenConnection {
+pub(crate) struct KnownConnection {
     /// The monotonic time at which it was first seen.
     pub(crate) arrived: Duration,
     /// Its well-known names, in the order in which it acquired them.
@@ -23,7 +23,7 @@ pub(crate) struct SeenConnection {
     pub(crate) arrival: Option<NoteId>,
 }
 
-impl SeenConnection {
+impl KnownConnection {
     fn new(arrived: Duration) -> Self {
         Self {
             arrived,
@@ -46,7 +46,7 @@ impl SeenConnection {
 /// several times, and a fact about a connection can arrive after it has left.
 #[derive(Debug, Default)]
 pub(crate) struct Connections {
-    by_name: HashMap<Box<str>, SeenConnection>,
+    by_name: HashMap<Box<str>, KnownConnection>,
     owners: HashMap<Box<str>, Box<str>>,
     /// The connections that left most recently, in order.
     departed: VecDeque<Box<str>>,
@@ -54,22 +54,26 @@ pub(crate) struct Connections {
 
 impl Connections {
     /// Returns the connection with a unique name.
-    pub(crate) fn get(&self, unique: &str) -> Option<&SeenConnection> {
+    pub(crate) fn get(&self, unique: &str) -> Option<&KnownConnection> {
         self.by_name.get(unique)
     }
 
     /// All connections, with their unique names.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &SeenConnection)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &KnownConnection)> {
         self.by_name.iter().map(|(name, connection)| (&**name, connection))
     }
 
     /// Returns the connection with a unique name and adds it if it is new; `None` if it has left.
-    pub(super) fn meet(&mut self, unique: &str, now: Duration) -> Option<&mut SeenConnection> {
+    pub(super) fn get_or_add(
+        &mut self,
+        unique: &str,
+        now: Duration,
+    ) -> Option<&mut KnownConnection> {
         if !self.by_name.contains_key(unique) {
             if self.has_left(unique) {
                 return None;
             }
-            self.by_name.insert(unique.into(), SeenConnection::new(now));
+            self.by_name.insert(unique.into(), KnownConnection::new(now));
         }
         self.by_name.get_mut(unique)
     }
@@ -80,7 +84,7 @@ impl Connections {
     }
 
     /// Removes a connection that has left, with its names.
-    pub(super) fn remove(&mut self, unique: &str) -> Option<SeenConnection> {
+    pub(super) fn remove(&mut self, unique: &str) -> Option<KnownConnection> {
         if !self.has_left(unique) {
             self.departed.push_back(unique.into());
             self.departed.drain(..self.departed.len().saturating_sub(DEPARTED_MAX));
@@ -105,7 +109,7 @@ impl Connections {
             connection.names.retain(|owned| **owned != *name);
         }
         if let Some(owner) = owner
-            && let Some(connection) = self.meet(owner, now)
+            && let Some(connection) = self.get_or_add(owner, now)
         {
             connection.names.push(name.into());
             self.owners.insert(name.into(), owner.into());
@@ -147,10 +151,10 @@ mod tests {
     #[test]
     fn departed_connections_are_not_added_again() {
         let mut connections = Connections::default();
-        assert!(connections.meet(":1.1", Duration::ZERO).is_some());
+        assert!(connections.get_or_add(":1.1", Duration::ZERO).is_some());
         assert!(connections.remove(":1.1").is_some());
         assert!(connections.remove(":1.1").is_none());
-        assert!(connections.meet(":1.1", Duration::ZERO).is_none());
+        assert!(connections.get_or_add(":1.1", Duration::ZERO).is_none());
         assert_eq!(connections.iter().count(), 0);
         for number in 0..DEPARTED_MAX {
             connections.remove(&format!(":2.{number}"));

@@ -41,7 +41,7 @@ enum MemberParty {
 
 /// The uses of a method or signal in the kept messages.
 #[derive(Debug, Default)]
-struct Uses {
+struct MemberUses {
     /// The number of calls or signals, and their bytes; replies add their bytes to the calls.
     all: TrafficAmount,
     /// The same amount for the time span over which rates are averaged.
@@ -55,7 +55,7 @@ struct Uses {
 /// Returns the recently used methods and signals in no particular order. Rates are averages over
 /// `span`.
 pub(super) fn rows(traffic: &LiveTraffic, now: RecordedTime, span: Duration) -> Vec<UsedMember> {
-    let mut members: HashMap<MemberKey, Uses> = HashMap::new();
+    let mut members: HashMap<MemberKey, MemberUses> = HashMap::new();
     let since = before(now, span);
     for message in traffic.recent(now, FORGOTTEN_AFTER) {
         if !message.is_of_recorder() {
@@ -66,7 +66,11 @@ pub(super) fn rows(traffic: &LiveTraffic, now: RecordedTime, span: Duration) -> 
     members.into_iter().filter_map(|(key, uses)| names.row(key, uses, span)).collect()
 }
 
-fn count(members: &mut HashMap<MemberKey, Uses>, message: &CapturedMessage<'_>, is_recent: bool) {
+fn count(
+    members: &mut HashMap<MemberKey, MemberUses>,
+    message: &CapturedMessage<'_>,
+    is_recent: bool,
+) {
     let len = message.len().into();
     let recent = if is_recent { len } else { 0 };
     match message.kind() {
@@ -112,7 +116,7 @@ impl MemberKey {
     }
 }
 
-impl Uses {
+impl MemberUses {
     fn count_party(&mut self, party: Option<MemberParty>) {
         let Some(party) = party else { return };
         if let Some((_, times)) = self.parties.iter_mut().find(|(known, _)| *known == party) {
@@ -130,11 +134,11 @@ struct MemberNames<'t> {
 
 impl MemberNames<'_> {
     /// Returns the row of a member; `None` if its connection has left.
-    fn row(&self, key: MemberKey, mut uses: Uses, span: Duration) -> Option<UsedMember> {
-        if !self.is_there(key.owner) {
+    fn row(&self, key: MemberKey, mut uses: MemberUses, span: Duration) -> Option<UsedMember> {
+        if !self.is_connected(key.owner) {
             return None;
         }
-        uses.parties.retain(|(party, _)| self.is_there(*party));
+        uses.parties.retain(|(party, _)| self.is_connected(*party));
         uses.parties.sort_by_key(|(_, times)| Reverse(*times));
         let strings = self.traffic.capture().strings();
         let interface = strings.get(key.interface);
@@ -156,7 +160,7 @@ impl MemberNames<'_> {
         })
     }
 
-    fn is_there(&self, party: MemberParty) -> bool {
+    fn is_connected(&self, party: MemberParty) -> bool {
         match party {
             MemberParty::Connection(id) => {
                 self.traffic.capture().directory().peer(id).left.is_none()

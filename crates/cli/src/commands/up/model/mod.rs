@@ -22,7 +22,7 @@ use capture::record::{Fact, RecordedProcess, RecordingRecord};
 use capture::text::visible::printable;
 use wire::message::MessageType;
 
-use connections::{Connections, SeenConnection};
+use connections::{Connections, KnownConnection};
 pub(crate) use members::UsedMemberKind;
 pub(crate) use notes::{BusNote, NoteId, NoteKind, Notes};
 use recorder::BusStatistics;
@@ -47,7 +47,7 @@ impl UpModel {
     /// Returns the model of a bus that is watched since `now`.
     pub(crate) fn new(now: Duration) -> Self {
         let mut connections = Connections::default();
-        connections.meet(BUS, now);
+        connections.get_or_add(BUS, now);
         Self {
             traffic: LiveTraffic::new(MESSAGES_KEPT, now),
             connections,
@@ -60,7 +60,7 @@ impl UpModel {
     /// Adds the next record to the state.
     pub(crate) fn push(&mut self, record: RecordingRecord<'_>, now: Duration) {
         if let RecordingRecord::Fact { fact, .. } = &record {
-            self.learn(fact, now);
+            self.apply_fact(fact, now);
         }
         if let Some(id) = self.traffic.push(record) {
             self.observe(id, now);
@@ -106,17 +106,17 @@ impl UpModel {
 
 /// The interpretation of records as events.
 impl UpModel {
-    fn learn(&mut self, fact: &Fact, now: Duration) {
+    fn apply_fact(&mut self, fact: &Fact, now: Duration) {
         match fact {
             Fact::Recorder { unique } => {
                 self.own.push(unique.as_str().into());
-                self.connections.meet(unique, now);
+                self.connections.get_or_add(unique, now);
             }
             Fact::Bus { process } => self.identify(BUS, process, now),
             Fact::Peer { unique, process } => {
                 self.identify(unique, &process.clone().unwrap_or_default(), now);
             }
-            Fact::Left { unique, .. } => self.leave(unique, now),
+            Fact::Left { unique, .. } => self.handle_departure(unique, now),
             Fact::Owner { name, unique, .. } => self.change_owner(name, unique.as_deref(), now),
             _ => {}
         }
@@ -124,7 +124,7 @@ impl UpModel {
 
     /// Adds facts about the process of a connection.
     fn identify(&mut self, unique: &str, process: &RecordedProcess, now: Duration) {
-        let Some(connection) = self.connections.meet(unique, now) else { return };
+        let Some(connection) = self.connections.get_or_add(unique, now) else { return };
         let known = std::mem::take(&mut connection.process);
         connection.process = process.clone().or(known);
         if connection.process.program().is_some() {
@@ -142,13 +142,13 @@ impl UpModel {
             return;
         }
         let id = self.notes.add(now, NoteKind::Arrival, arrival_text(unique, connection));
-        if let Some(connection) = self.connections.meet(unique, now) {
+        if let Some(connection) = self.connections.get_or_add(unique, now) {
             connection.arrival = Some(id);
         }
     }
 
     /// Handles a departure. A connection that stayed only briefly has one note for both events.
-    fn leave(&mut self, unique: &str, now: Duration) {
+    fn handle_departure(&mut self, unique: &str, now: Duration) {
         let was_noted = self.connections.has_left(unique);
         let connection = self.connections.remove(unique);
         if self.is_own(unique) || (was_noted && connection.is_none()) {
@@ -199,7 +199,7 @@ impl UpModel {
         if !is_counted(&message) {
             return;
         }
-        if let Some(connection) = self.connections.meet(message.sender(), now) {
+        if let Some(connection) = self.connections.get_or_add(message.sender(), now) {
             connection.sent.add(1, message.len().into());
         }
         if let Some(text) = error_text(&message).filter(|_| !message.is_of_recorder()) {
@@ -236,14 +236,14 @@ fn error_text(message: &CapturedMessage<'_>) -> Option<String> {
     ))
 }
 
-fn connection_label(unique: &str, connection: Option<&SeenConnection>) -> String {
-    match connection.and_then(SeenConnection::program_or_name) {
+fn connection_label(unique: &str, connection: Option<&KnownConnection>) -> String {
+    match connection.and_then(KnownConnection::program_or_name) {
         Some(label) => format!("{unique} {}", printable(label)),
         None => unique.to_owned(),
     }
 }
 
-fn arrival_text(unique: &str, connection: &SeenConnection) -> String {
+fn arrival_text(unique: &str, connection: &KnownConnection) -> String {
     let mut text = connection_label(unique, Some(connection)) + " came";
     if let Some(pid) = connection.process.pid {
         text.push_str(&format!(", pid {pid}"));

@@ -70,7 +70,7 @@ const COLUMNS: [LiveColumn<ConnectionRow>; 12] = [
     }),
     LiveColumn::fixed("LOST", 6, Fit::Number, 100, |row, palette, _| {
         of_statistics(row, palette, "-", |known| {
-            (units::count(known.lost as f64), palette.never(known.lost))
+            (units::count(known.lost as f64), palette.zero_expected(known.lost))
         })
     }),
     LiveColumn::fixed("RULES", 5, Fit::Number, 100, |row, palette, _| {

@@ -67,7 +67,7 @@ fn facts(page: &UpPage<'_>, following: Following) -> Vec<(String, Style)> {
     let in_queues = format!("{} queued", units::bytes(queued as f64));
     facts.push((in_queues, palette.queue(queued)));
     let lost = snapshot.lost;
-    facts.push((format!("{} lost", units::grouped(lost)), palette.never(lost)));
+    facts.push((format!("{} lost", units::grouped(lost)), palette.zero_expected(lost)));
     if snapshot.refused > 0 {
         let refused = format!("{} refused", units::grouped(snapshot.refused));
         facts.push((refused, palette.warning()));

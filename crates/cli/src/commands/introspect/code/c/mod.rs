@@ -22,9 +22,9 @@ pub(super) use rules::RULES;
 pub(super) fn file(source: &ProxySource<'_>, proxies: &[InterfaceModel<'_>]) -> String {
     let mut environment = environment();
     environment.add_filter("snake", |name: &str| snake(name, "unnamed"));
-    environment.add_filter("inert", |line: &str| inert(line));
-    environment.add_filter("given", values::given);
-    environment.add_filter("got", values::got);
+    environment.add_filter("comment_safe", |line: &str| comment_safe(line));
+    environment.add_filter("send_parameter", values::send_parameter);
+    environment.add_filter("receive_parameter", values::receive_parameter);
     environment.add_filter("borrow", values::borrow);
     environment.add_filter("append", values::append);
     environment.add_filter("read", values::read);
@@ -32,6 +32,6 @@ pub(super) fn file(source: &ProxySource<'_>, proxies: &[InterfaceModel<'_>]) -> 
 }
 
 /// Escapes a line so that it neither ends a comment nor starts one.
-fn inert(line: &str) -> String {
+fn comment_safe(line: &str) -> String {
     text::clean(line).replace("*/", "* /").replace("/*", "/ *").replace("??/", "?? /")
 }

@@ -10,16 +10,18 @@ pub(crate) const RULES: LanguageRules = LanguageRules {
     of_members: &["proxy_on match_properties_changed"],
     of_types: &[],
     result: "ret_",
-    made_of_argument: |name| vec![name.to_owned(), format!("{name}_count"), format!("{name}_data")],
-    made,
+    derived_from_argument: |name| {
+        vec![name.to_owned(), format!("{name}_count"), format!("{name}_data")]
+    },
+    derived_names,
     // C has one namespace for all functions of a file.
     scope: NameScope::File,
-    refused: |_| None,
+    unsupported: |_| None,
 };
 
-fn made(of: &str, made: Generated<'_>, name: &str) -> Vec<String> {
+fn derived_names(of: &str, kind: Generated<'_>, name: &str) -> Vec<String> {
     let prefix = snake(of, "unnamed");
-    let names = match made {
+    let names = match kind {
         Generated::Method => vec![name.to_owned()],
         Generated::Getter(PropertyAccess::Read | PropertyAccess::ReadWrite) => {
             vec![format!("get_{name}")]

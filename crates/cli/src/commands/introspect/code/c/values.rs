@@ -4,7 +4,7 @@
 use minijinja::value::Serde;
 use wire::signature::Type;
 
-use super::super::template::{Passed, type_of};
+use super::super::template::{TemplateValue, type_of};
 
 /// The way in which a value is passed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -58,7 +58,7 @@ const fn number(kind: Type<'_>) -> Option<&'static str> {
 }
 
 /// Returns the parameter for a value to send.
-pub(super) fn given(name: &str, kind: &str) -> String {
+pub(super) fn send_parameter(name: &str, kind: &str) -> String {
     match Passing::of(type_of(kind)) {
         Passing::Number(kind) => format!("{kind} {name}"),
         Passing::Text => format!("const char *{name}"),
@@ -72,7 +72,7 @@ pub(super) fn given(name: &str, kind: &str) -> String {
 }
 
 /// Returns the parameter for a received value.
-pub(super) fn got(name: &str, kind: &str) -> String {
+pub(super) fn receive_parameter(name: &str, kind: &str) -> String {
     match Passing::of(type_of(kind)) {
         Passing::Number(kind) => format!("{kind} *{name}"),
         Passing::Text => format!("const char **{name}"),
@@ -81,13 +81,13 @@ pub(super) fn got(name: &str, kind: &str) -> String {
             format!("const {element} **{name}, size_t *{name}_count")
         }
         Passing::Texts => format!("char ***{name}"),
-        Passing::Function => given(name, kind),
+        Passing::Function => send_parameter(name, kind),
     }
 }
 
 /// Returns true if one of these values becomes invalid with its message.
-pub(super) fn borrow(Serde(values): Serde<Vec<Passed>>) -> bool {
-    let is_borrowed = |one: &Passed| {
+pub(super) fn borrow(Serde(values): Serde<Vec<TemplateValue>>) -> bool {
+    let is_borrowed = |one: &TemplateValue| {
         matches!(
             Passing::of(one.kind()),
             Passing::Text | Passing::Descriptor | Passing::Numbers { .. }
@@ -97,9 +97,9 @@ pub(super) fn borrow(Serde(values): Serde<Vec<Passed>>) -> bool {
 }
 
 /// Returns the statements that append values to a message.
-pub(super) fn append(Serde(values): Serde<Vec<Passed>>) -> Vec<String> {
+pub(super) fn append(Serde(values): Serde<Vec<TemplateValue>>) -> Vec<String> {
     let statements = groups(&values).map(|group| {
-        let Passed { name, .. } = &group[0];
+        let TemplateValue { name, .. } = &group[0];
         match Passing::of(group[0].kind()) {
             Passing::Number(_) | Passing::Text | Passing::Descriptor => {
                 format!("r = sd_bus_message_append(_m, \"{}\", {})", signature(group), names(group))
@@ -116,7 +116,7 @@ pub(super) fn append(Serde(values): Serde<Vec<Passed>>) -> Vec<String> {
 }
 
 /// Returns the statements that read values from a message.
-pub(super) fn read(Serde(values): Serde<Vec<Passed>>, message: &str) -> Vec<String> {
+pub(super) fn read(Serde(values): Serde<Vec<TemplateValue>>, message: &str) -> Vec<String> {
     let mut statements = Vec::new();
     for group in groups(&values) {
         let (name, kind) = (&group[0].name, group[0].kind());
@@ -143,8 +143,8 @@ pub(super) fn read(Serde(values): Serde<Vec<Passed>>, message: &str) -> Vec<Stri
 }
 
 /// Groups consecutive values that one sd-bus call can process.
-fn groups(values: &[Passed]) -> impl Iterator<Item = &[Passed]> {
-    let is_basic = |value: &Passed| {
+fn groups(values: &[TemplateValue]) -> impl Iterator<Item = &[TemplateValue]> {
+    let is_basic = |value: &TemplateValue| {
         matches!(
             Passing::of(value.kind()),
             Passing::Number(_) | Passing::Text | Passing::Descriptor
@@ -153,10 +153,10 @@ fn groups(values: &[Passed]) -> impl Iterator<Item = &[Passed]> {
     values.chunk_by(move |one, next| is_basic(one) && is_basic(next))
 }
 
-fn signature(values: &[Passed]) -> String {
+fn signature(values: &[TemplateValue]) -> String {
     values.iter().map(|value| value.kind().to_string()).collect()
 }
 
-fn names(values: &[Passed]) -> String {
+fn names(values: &[TemplateValue]) -> String {
     values.iter().map(|value| value.name.as_str()).collect::<Vec<_>>().join(", ")
 }

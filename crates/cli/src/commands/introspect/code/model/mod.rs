@@ -21,14 +21,14 @@ pub(super) struct LanguageRules {
     /// The prefix for the names of results.
     pub(super) result: &'static str,
     /// Returns all identifiers that the code derives from the name of an argument.
-    pub(super) made_of_argument: fn(&str) -> Vec<String>,
+    pub(super) derived_from_argument: fn(&str) -> Vec<String>,
     /// Returns all identifiers that the code derives from the name of a member; the first argument
     /// is the name of its type.
-    pub(super) made: fn(&str, Generated<'_>, &str) -> Vec<String>,
+    pub(super) derived_names: fn(&str, Generated<'_>, &str) -> Vec<String>,
     /// The scope in which the names of members must be unique.
     pub(super) scope: NameScope,
     /// Returns the reason if the language cannot express a member.
-    pub(super) refused: fn(&MemberTypes<'_>) -> Option<String>,
+    pub(super) unsupported: fn(&MemberTypes<'_>) -> Option<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -15,14 +15,14 @@ pub(crate) const RULES: LanguageRules = LanguageRules {
     ],
     of_types: &["Any Callable False GLib Gio None Proxy True"],
     result: "",
-    made_of_argument: |name| vec![name.to_owned()],
-    made,
+    derived_from_argument: |name| vec![name.to_owned()],
+    derived_names,
     scope: NameScope::Interface,
-    refused,
+    unsupported,
 };
 
-fn made(_: &str, made: Generated<'_>, name: &str) -> Vec<String> {
-    match made {
+fn derived_names(_: &str, kind: Generated<'_>, name: &str) -> Vec<String> {
+    match kind {
         Generated::Method | Generated::Getter(PropertyAccess::Read | PropertyAccess::ReadWrite) => {
             vec![name.to_owned()]
         }
@@ -32,7 +32,7 @@ fn made(_: &str, made: Generated<'_>, name: &str) -> Vec<String> {
     }
 }
 
-fn refused(candidate: &MemberTypes<'_>) -> Option<String> {
+fn unsupported(candidate: &MemberTypes<'_>) -> Option<String> {
     let has_descriptors = candidate.arguments.iter().any(|kind| contains(*kind, is_descriptor));
     match candidate.kind {
         Generated::Signal(_) if has_descriptors => {

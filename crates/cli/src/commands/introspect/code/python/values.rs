@@ -33,26 +33,26 @@ fn shown(kind: Type<'_>, inside: fn(Type<'_>) -> String, variant: &str) -> Strin
 }
 
 /// Converts a value for GLib, which represents descriptors by indexes in a list.
-pub(super) fn given(kind: Type<'_>, value: String, depth: usize) -> String {
+pub(super) fn to_glib(kind: Type<'_>, value: String, depth: usize) -> String {
     match kind {
         Type::UnixFd => format!("_fds.append({value})"),
-        _ if contains(kind, is_descriptor) => within(kind, &value, depth, given),
+        _ if contains(kind, is_descriptor) => converted_elements(kind, &value, depth, to_glib),
         _ => value,
     }
 }
 
 /// Converts a value from GLib: lists of numbers to bytes, and indexes to descriptors.
-pub(super) fn got(kind: Type<'_>, value: String, depth: usize) -> String {
+pub(super) fn from_glib(kind: Type<'_>, value: String, depth: usize) -> String {
     match kind {
         Type::UnixFd => format!("_got.get({value})"),
         Type::Array(element) if element.as_str() == "y" => format!("bytes({value})"),
-        _ if contains(kind, is_converted) => within(kind, &value, depth, got),
+        _ if contains(kind, is_converted) => converted_elements(kind, &value, depth, from_glib),
         _ => value,
     }
 }
 
 /// Converts each element of a container.
-fn within(
+fn converted_elements(
     kind: Type<'_>,
     value: &str,
     depth: usize,

@@ -43,7 +43,7 @@ impl DeclarationLayout {
     /// Adds a type. `before` and `after` are the numbers of characters on the same line.
     fn kind(self, text: &mut String, kind: &str, indent: usize, before: usize, after: usize) {
         let is_short = indent + before + kind.len() + after <= self.width;
-        let Some((open, inside, close)) = (!is_short).then(|| apart(kind)).flatten() else {
+        let Some((open, inside, close)) = (!is_short).then(|| split_type(kind)).flatten() else {
             text.push_str(kind);
             return;
         };
@@ -60,7 +60,7 @@ impl DeclarationLayout {
 
 /// Splits a type into the part up to the opening bracket, the content, and the closing bracket. For
 /// a tuple that is the only argument of another type, both brackets stay together.
-fn apart(kind: &str) -> Option<(&str, &str, &str)> {
+fn split_type(kind: &str) -> Option<(&str, &str, &str)> {
     let start = kind.find(['<', '(', '['])? + 1;
     // A lifetime as the only argument is not wrapped.
     let inside = kind.get(start..kind.len() - 1).filter(|inside| *inside != "'_")?;

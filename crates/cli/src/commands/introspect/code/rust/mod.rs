@@ -18,10 +18,10 @@ use wire::signature::Type;
 
 use super::model::{InterfaceModel, ProxySource, ReplyModel};
 use super::names::{has_word, snake};
-use super::template::{MethodResults, Passed, environment, fill, type_of};
+use super::template::{MethodResults, TemplateValue, environment, fill, type_of};
 use lines::DeclarationLayout;
 use rules::KEYWORDS;
-use types::{carried, owned, taken};
+use types::{borrowed, owned, parameter};
 
 pub(super) use rules::RULES;
 
@@ -35,19 +35,26 @@ pub(super) fn file(source: &ProxySource<'_>, proxies: &[InterfaceModel<'_>]) -> 
     environment.add_filter("function", function);
     environment.add_filter("owned", |kind: &str| owned(type_of(kind)));
     environment.add_filter("result", |Serde(method): Serde<MethodResults>| result(&method));
-    environment.add_filter("taken", |Serde(values): Serde<Vec<Passed>>| -> Vec<String> {
-        values.iter().map(|one| format!("{}: {}", one.name, taken(one.kind()))).collect()
-    });
-    environment.add_filter("carried", |Serde(values): Serde<Vec<Passed>>| -> Vec<String> {
-        // zbus treats a single struct as several arguments, so it is wrapped in a tuple.
-        let end = match values.as_slice() {
-            [one] if matches!(one.kind(), Type::Struct(_)) => ("(", ",)"),
-            _ => ("", ""),
-        };
-        let shown =
-            |one: &Passed| format!("{}: {}{}{}", one.name, end.0, carried(one.kind()), end.1);
-        values.iter().map(shown).collect()
-    });
+    environment.add_filter(
+        "parameters",
+        |Serde(values): Serde<Vec<TemplateValue>>| -> Vec<String> {
+            values.iter().map(|one| format!("{}: {}", one.name, parameter(one.kind()))).collect()
+        },
+    );
+    environment.add_filter(
+        "signal_arguments",
+        |Serde(values): Serde<Vec<TemplateValue>>| -> Vec<String> {
+            // zbus treats a single struct as several arguments, so it is wrapped in a tuple.
+            let end = match values.as_slice() {
+                [one] if matches!(one.kind(), Type::Struct(_)) => ("(", ",)"),
+                _ => ("", ""),
+            };
+            let shown = |one: &TemplateValue| {
+                format!("{}: {}{}{}", one.name, end.0, borrowed(one.kind()), end.1)
+            };
+            values.iter().map(shown).collect()
+        },
+    );
     fill(&environment, include_str!("traits.j2"), source, proxies)
 }
 

@@ -12,15 +12,15 @@ pub(crate) const RULES: LanguageRules = LanguageRules {
     of_members: &[KEYWORDS, "builder inner into_inner new"],
     of_types: &["HashMap Self"],
     result: "",
-    made_of_argument: |name| vec![name.to_owned()],
-    made,
+    derived_from_argument: |name| vec![name.to_owned()],
+    derived_names,
     scope: NameScope::Interface,
-    refused,
+    unsupported,
 };
 
-fn made(_: &str, made: Generated<'_>, name: &str) -> Vec<String> {
+fn derived_names(_: &str, kind: Generated<'_>, name: &str) -> Vec<String> {
     let mut names = vec![name.to_owned()];
-    match made {
+    match kind {
         Generated::Method => {}
         Generated::Getter(PropertyAccess::Read | PropertyAccess::ReadWrite) => {
             names.extend([format!("cached_{name}"), format!("receive_{name}_changed")]);
@@ -36,7 +36,7 @@ fn made(_: &str, made: Generated<'_>, name: &str) -> Vec<String> {
     names
 }
 
-fn refused(candidate: &MemberTypes<'_>) -> Option<String> {
+fn unsupported(candidate: &MemberTypes<'_>) -> Option<String> {
     let MemberTypes { kind, arguments, results } = candidate;
     if arguments.len() > TUPLE_MAX || results.len() > TUPLE_MAX {
         return Some(format!("zbus supports at most {TUPLE_MAX} arguments"));
