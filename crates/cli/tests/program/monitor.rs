@@ -182,6 +182,10 @@ fn several_rules_without_options_are_told_apart_from_alternatives() {
         let output = command.output().expect("it can be started");
         assert!(output.status.success(), "{words:?}: {output:?}");
         let told = text(&output.stderr);
-        assert_eq!(told.contains("match all 2 rules; with --match"), is_told, "{words:?}: {told}");
+        assert_eq!(
+            told.contains("match all 2 rules are shown; with --match"),
+            is_told,
+            "{words:?}: {told}"
+        );
     }
 }

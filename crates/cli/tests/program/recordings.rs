@@ -64,8 +64,8 @@ fn several_files_are_named_in_the_heading_and_count_once() {
         ("stats fast.pcap fast.pcap", "fast.pcap\n", "60 messages"),
         ("stats fast.pcap ./fast.pcap", "fast.pcap\n", "60 messages"),
         ("stats slow.pcap", "slow.pcap, slow.pcap.1, merged into one recording\n", "120 messages"),
-        ("stats slow.pcap.1 slow.pcap", "slow.pcap, slow.pcap.1, read as one", "120 messages"),
-        ("timeline slow.pcap.1 slow.pcap", "slow.pcap, slow.pcap.1, read as one", ""),
+        ("stats slow.pcap.1 slow.pcap", "slow.pcap, slow.pcap.1, merged into one", "120 messages"),
+        ("timeline slow.pcap.1 slow.pcap", "slow.pcap, slow.pcap.1, merged into one", ""),
     ] {
         let (code, stdout, stderr) = run(&folder, line);
         assert_eq!((code, stderr.as_str()), (Some(0), ""), "{line}");
@@ -107,7 +107,7 @@ fn what_cannot_be_done_is_explained() {
         ("timeline gone.pcap", 1, "cannot read gone.pcap: "),
         ("timeline fast.pcap colour:red", 2, "the query: "),
         ("stats dur>5ms fast.pcap", 2, "there is no file dur>5ms; files come first, and the query"),
-        ("show member:Get* fast.pcap", 2, "behind them: fast.pcap 'member:Get*'"),
+        ("show member:Get* fast.pcap", 2, "follows them: fast.pcap 'member:Get*'"),
         ("timeline fast.pcap --perfetto gone/trace", 1, "cannot write gone/trace: "),
         ("diff fast.pcap gone.pcap", 2, "cannot read gone.pcap: "),
         ("diff fast.pcap", 2, "<AFTER>"),
