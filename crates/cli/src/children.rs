@@ -27,7 +27,8 @@ pub(crate) fn send_signal(child: &mut Child, signal: Signal) {
     }
 }
 
-/// Ends processes and waits for them: sends SIGTERM, and SIGKILL to those left after [`TERMINATION_TIMEOUT`].
+/// Ends processes and waits for them: sends SIGTERM, and after [`TERMINATION_TIMEOUT`] SIGKILL to
+/// processes that are still running.
 pub(crate) fn end_all<'c>(children: impl IntoIterator<Item = &'c mut Child>) {
     let mut left: Vec<&mut Child> = children.into_iter().collect();
     left.iter_mut().for_each(|child| send_signal(child, Signal::TERM));

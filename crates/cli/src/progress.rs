@@ -68,8 +68,8 @@ impl StatusLine {
     }
 }
 
-/// The progress of a long operation. A thread draws it from the second second on, until this value
-/// is dropped.
+/// The progress of a long operation. A thread draws it after one second, until this value is
+/// dropped.
 #[derive(Debug)]
 pub(crate) struct WorkProgress {
     /// The number of messages processed so far.

@@ -57,8 +57,8 @@ pub(crate) fn is_interface_of(full: &str, name: &str) -> bool {
     full.rsplit_once('.').is_some_and(|(interface, _)| interface == name)
 }
 
-/// Puts the values of options in front of the words, as positional arguments. For an option that is
-/// missing_error, the next word takes its place.
+/// Puts the values of options in front of the words, as positional arguments. If an option is
+/// missing, the next word takes its place.
 pub(crate) fn with_options_in_front<const COUNT: usize>(
     options: [&Option<String>; COUNT],
     words: &[String],

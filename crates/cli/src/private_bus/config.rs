@@ -29,7 +29,7 @@ fn escaped(text: &impl ToString) -> String {
     text.to_string().replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// Limits in bytes, milliseconds and counts, as in the usual session.conf.
+/// Limits in bytes, milliseconds and counts, as in dbus-daemon's session.conf.
 const LIMITS: [(&str, u32); 15] = [
     ("max_incoming_bytes", 1_000_000_000),
     ("max_incoming_unix_fds", 250_000_000),
