@@ -1,11 +1,11 @@
-//! Options whose value is one of several words.
+//! Options that accept one of several fixed words.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-/// A word, its help, and what it stands for.
+/// An accepted word, its help text, and the value that it selects.
 pub(crate) type Choice<T> = (&'static str, &'static str, T);
 
-/// Parses one of these words.
+/// Returns a parser that accepts one of these words.
 pub(crate) fn one_of<T: Copy + Send + Sync + 'static>(
     choices: &'static [Choice<T>],
 ) -> impl TypedValueParser<Value = T> {

@@ -1,13 +1,13 @@
-//! How a command ends: what it prints at the end, and its exit status.
+//! How a command ends: its last output, its error message, and its exit status.
 
 use std::fmt;
 use std::process::ExitCode;
 
-use crate::output::{complain, print};
+use crate::output::{print, print_to_stderr};
 
-/// What a command returns that has succeeded.
+/// The result of a command that succeeded.
 pub(crate) trait ExitOutcome {
-    /// Prints the rest of the output, if there is some, and returns the exit status.
+    /// Prints the remaining output, if any, and returns the exit status.
     fn conclude(self) -> ExitCode;
 }
 
@@ -29,28 +29,28 @@ impl ExitOutcome for u8 {
     }
 }
 
-/// The output of the command.
+/// A text is printed to standard output.
 impl ExitOutcome for String {
     fn conclude(self) -> ExitCode {
         print(&self)
     }
 }
 
-/// Why a command failed. The text is one sentence, without the name of the command.
+/// An error of a command. Its text is one sentence without the name of the command.
 pub(crate) trait ExitError: fmt::Display {
-    /// The exit status: 2 if the command line is wrong.
+    /// The exit status; 2 means that the command line is wrong.
     fn status(&self) -> u8 {
         1
     }
 
-    /// Whether the command succeeded all the same, for example because the reader of its output has seen
-    /// enough and left.
+    /// True if the command counts as successful, for example because the reader of its output
+    /// closed the pipe.
     fn is_quiet(&self) -> bool {
         false
     }
 }
 
-/// Ends the command of this name.
+/// Prints the output or the error of a command and returns its exit status.
 pub(crate) fn conclude<O: ExitOutcome, E: ExitError>(
     command: &str,
     outcome: Result<O, E>,
@@ -59,7 +59,7 @@ pub(crate) fn conclude<O: ExitOutcome, E: ExitError>(
         Ok(outcome) => outcome.conclude(),
         Err(error) if error.is_quiet() => ExitCode::SUCCESS,
         Err(error) => {
-            complain(&format!("diligence {command}: {error}\n"));
+            print_to_stderr(&format!("diligence {command}: {error}\n"));
             ExitCode::from(error.status())
         }
     }

@@ -1,4 +1,4 @@
-//! What the commands that look at a bus have in common: how they ask, and why they cannot.
+//! Connections, timeouts and errors that are shared by the commands that inspect a bus.
 
 use std::time::Duration;
 
@@ -9,57 +9,67 @@ use inspector::{Inspector, InspectorFailure, InspectorTimeouts, Name};
 use crate::bus_choice::{BusChoice, Unreachable};
 use crate::exit::ExitError;
 
-/// Connects to the bus that was chosen. Each answer is waited for so long.
-pub(crate) fn inspector(choice: &BusChoice, timeout: Duration) -> Result<Inspector, LookError> {
+/// Connects to the chosen bus, with this timeout for each reply.
+pub(crate) fn inspector(
+    choice: &BusChoice,
+    timeout: Duration,
+) -> Result<Inspector, InspectionError> {
     Ok(choice.inspector(patience(timeout))?)
 }
 
-/// How long is waited if an answer is waited for so long.
+/// Derives all timeouts of the inspector from the timeout for one reply.
 pub(crate) const fn patience(timeout: Duration) -> InspectorTimeouts {
     InspectorTimeouts { reply: timeout, total: timeout.saturating_mul(WHOLE_FACTOR) }
 }
 
-/// The names of a bus.
-pub(crate) fn names(inspector: &Inspector, choice: &BusChoice) -> Result<Vec<Name>, LookError> {
-    let failed = |failure| LookError::Bus { choice: choice.to_string(), failure };
+/// Returns all names on the bus.
+pub(crate) fn names(
+    inspector: &Inspector,
+    choice: &BusChoice,
+) -> Result<Vec<Name>, InspectionError> {
+    let failed = |failure| InspectionError::Bus { choice: choice.to_string(), failure };
     inspector.names().map_err(failed)
 }
 
-/// That a name is not on the bus, with the names that may have been meant.
-pub(crate) fn no_such_name(inspector: &Inspector, choice: &BusChoice, name: &str) -> LookError {
+/// Returns the error for a name that is not on the bus, with similar names as suggestions.
+pub(crate) fn no_such_name(
+    inspector: &Inspector,
+    choice: &BusChoice,
+    name: &str,
+) -> InspectionError {
     let known = inspector.names().unwrap_or_default();
     let known = known.iter().map(|known| known.name.as_str());
-    LookError::NoSuchName {
+    InspectionError::NoSuchName {
         name: name.to_owned(),
         choice: choice.to_string(),
         suggestion: suggestion(&nearest(name, known)),
     }
 }
 
-/// Whether a failure says that nobody has the name and nobody can be started for it.
-pub(crate) fn is_nobody(failure: &InspectorFailure) -> bool {
-    failure.error_name().is_some_and(|name| NOBODY.contains(&name))
+/// Returns true if a request failed because the name has no owner and is not activatable.
+pub(crate) fn is_unknown_name(failure: &InspectorFailure) -> bool {
+    failure.error_name().is_some_and(|name| UNKNOWN_NAME_ERRORS.contains(&name))
 }
 
-/// Why a command could not inspect a bus.
+/// An error of a command that inspects a bus.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum LookError {
+pub(crate) enum InspectionError {
     #[error(transparent)]
     Connect(#[from] Unreachable),
     #[error("{choice} does not answer: {failure}")]
     Bus { choice: String, failure: InspectorFailure },
-    /// A request to a peer failed; `what` describes the request.
-    #[error("{what}: {failure}{suggestion}")]
-    Asked { what: String, failure: InspectorFailure, suggestion: String },
+    /// A request to a peer failed; `request` describes it.
+    #[error("{request}: {failure}{suggestion}")]
+    Request { request: String, failure: InspectorFailure, suggestion: String },
     /// An argument is not a valid name.
     #[error("{failure}")]
-    Word { failure: InspectorFailure },
+    InvalidName { failure: InspectorFailure },
     #[error("no such name on {choice}: {name}{suggestion}")]
     NoSuchName { name: String, choice: String, suggestion: String },
     #[error("{path} has no interface {interface}{suggestion}")]
     NoSuchInterface { interface: String, path: String, suggestion: String },
     #[error(
-        "{path} has only interfaces of the specification; name one of {}",
+        "{path} has only standard interfaces; name one of them: {}",
         printable(&known.join(", "))
     )]
     OnlyStandard { path: String, known: Vec<String> },
@@ -72,10 +82,10 @@ pub(crate) enum LookError {
     NotRunning { name: String },
 }
 
-impl ExitError for LookError {}
+impl ExitError for InspectionError {}
 
-/// All answers together may take so many times as long as one.
+/// The timeout for all replies together, as a multiple of the timeout for one.
 const WHOLE_FACTOR: u32 = 3;
 
-const NOBODY: [&str; 2] =
+const UNKNOWN_NAME_ERRORS: [&str; 2] =
     ["org.freedesktop.DBus.Error.NameHasNoOwner", "org.freedesktop.DBus.Error.ServiceUnknown"];

@@ -1,4 +1,4 @@
-//! `--json` and `-j` with the forms of busctl, and a lossless form.
+//! `--json` and `-j` with the layouts of busctl, and a lossless layout.
 
 use std::io::{IsTerminal as _, stdout};
 
@@ -36,19 +36,19 @@ enum JsonWord {
     Auto,
 }
 
-/// The form of JSON output.
+/// The layout of JSON output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum JsonLayout {
     /// One line, with values like busctl's.
     Line,
-    /// The same on several lines.
+    /// Several lines, with values like busctl's.
     Lines,
     /// One line, with values in the lossless form.
     Lossless,
 }
 
 impl JsonChoice {
-    /// The selected form; `None` if JSON is not selected.
+    /// The selected layout; `None` if JSON is not selected.
     pub(crate) fn layout(self) -> Option<JsonLayout> {
         match self.json.or(self.j.then_some(JsonWord::Auto))? {
             JsonWord::Off => None,
@@ -59,13 +59,13 @@ impl JsonChoice {
         }
     }
 
-    /// The JSON of a value with only one form, with a newline at the end; `None` if JSON is not
-    /// selected.
+    /// Formats a value that has the same JSON in all layouts, with a newline at the end; `None` if
+    /// JSON is not selected.
     pub(crate) fn text(self, value: &impl Serialize) -> Option<String> {
         let layout = self.layout()?;
         // All keys are strings, so this cannot fail.
         let json = serde_json::to_string(value).unwrap_or_default();
-        Some(layout.lay(json) + "\n")
+        Some(layout.format(json) + "\n")
     }
 }
 
@@ -76,17 +76,17 @@ impl JsonLayout {
     }
 
     /// Formats JSON that is on one line.
-    pub(crate) fn lay(self, json: String) -> String {
+    pub(crate) fn format(self, json: String) -> String {
         match self {
             Self::Line | Self::Lossless => json,
-            Self::Lines => spread(&json),
+            Self::Lines => pretty_json(&json),
         }
     }
 }
 
 /// JSON on several lines in the style of systemd: tabs, and a space on both sides of a colon.
 /// Repeated keys and numbers of any length stay unchanged.
-fn spread(json: &str) -> String {
+fn pretty_json(json: &str) -> String {
     let mut text = String::with_capacity(json.len() * 2);
     let (mut depth, mut is_text, mut is_escaped) = (0_usize, false, false);
     let mut characters = json.chars().peekable();
@@ -136,15 +136,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn json_is_spread_as_systemd_does() {
+    fn pretty_json_has_the_layout_of_systemd() {
         let short = r#"{"type":"a{sv}","data":[{"a:\"{":[],"b":{"x":{}}}]}"#;
         let expected = "{\n\t\"type\" : \"a{sv}\",\n\t\"data\" : [\n\t\t{\n\t\t\t\"a:\\\"{\" : [],\n\t\t\t\
                         \"b\" : {\n\t\t\t\t\"x\" : {}\n\t\t\t}\n\t\t}\n\t]\n}";
-        assert_eq!(spread(short), expected);
+        assert_eq!(pretty_json(short), expected);
     }
 
     #[test]
-    fn what_is_not_wanted_is_not_made() {
+    fn json_text_has_the_selected_layout() {
         let of = |json| JsonChoice { json, j: false };
         let value = serde_json::json!([{"a": 1, "b": []}, {}]);
         let lines = "[\n\t{\n\t\t\"a\" : 1,\n\t\t\"b\" : []\n\t},\n\t{}\n]\n";

@@ -1,8 +1,8 @@
-//! The program `diligence`: the instruments to see what happens on a D-Bus message bus.
+//! The program `diligence`: instruments that show what happens on a D-Bus message bus.
 //!
-//! The bus is a program of its own, `diligence-bus`, which `bus`, `up` and `run` execute.
+//! The bus is a separate program, `diligence-bus`, which `bus`, `up` and `run` execute.
 
-// The examples of the client library, which `demo` runs, call the library by its own name.
+// The examples of the client library, which `demo` runs, import the library by its published name.
 extern crate client as diligence_client;
 
 mod amount;
@@ -12,7 +12,6 @@ mod choices;
 mod commands;
 mod completion;
 mod exit;
-mod guest;
 mod inspection;
 mod json_choice;
 mod live;
@@ -26,6 +25,7 @@ mod saving;
 mod screen;
 mod style;
 mod table_options;
+mod user_command;
 
 use std::env;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! Printing for people and for pipes.
+//! Output to terminals, pipes and files.
 
 use std::borrow::Cow;
 use std::fs;
@@ -14,21 +14,20 @@ use sys::replace::{self, ReplacedFile};
 
 use crate::style;
 
-/// Prints a text that is all the command has to do. A reader that has seen enough and left is fine.
+/// Prints the complete output of a command. It succeeds if the reader closes the pipe early.
 pub(crate) fn print(text: &str) -> ExitCode {
     let outcome = write_text(text);
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
-            complain(&format!("cannot write to standard output: {error}\n"));
+            print_to_stderr(&format!("cannot write to standard output: {error}\n"));
             ExitCode::FAILURE
         }
     }
 }
 
-/// Writes a text to standard output. On a terminal, what a peer has put into it does nothing but stand
-/// there.
+/// Writes a text to standard output. On a terminal, control characters from peers are escaped.
 pub(crate) fn write_text(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     let text = match stdout.is_terminal() {
@@ -38,9 +37,10 @@ pub(crate) fn write_text(text: &str) -> io::Result<()> {
     stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush())
 }
 
-/// Prints lines to standard error, with control characters that a peer has put into them escaped, and
-/// folded between words as a terminal needs it. If that fails there is nobody to tell.
-pub(crate) fn complain(text: &str) {
+/// Prints lines to standard error, with control characters from peers escaped, and folded between
+/// words to the width of a terminal. Errors are ignored, because there is no other place to report
+/// them.
+pub(crate) fn print_to_stderr(text: &str) {
     let text = visible::lines(text);
     let text = match style::width_of_stderr() {
         Some(width) => folded_lines(&text, width).into(),
@@ -49,7 +49,8 @@ pub(crate) fn complain(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
-/// Lines that begin with a blank are aligned with others, and stay as they are.
+/// Folds long lines between words. A line that begins with a space belongs to a table and is not
+/// folded.
 fn folded_lines(text: &str, width: usize) -> String {
     let mut folded = String::new();
     for line in text.lines() {
@@ -62,18 +63,19 @@ fn folded_lines(text: &str, width: usize) -> String {
     folded
 }
 
-/// Writes a line over the last one on standard error.
+/// Replaces the current line on standard error.
 pub(crate) fn redraw_line(text: &str) {
     let _ = io::stderr().write_all(format!("\r\x1b[K{}", visible::printable(text)).as_bytes());
 }
 
-/// Whether control characters in messages are printed as escapes: on a terminal they would be commands.
-/// A program that reads the output gets them as they are, in the forms of tools that print them so.
+/// Selects how control characters in messages are printed. On a terminal they would act as
+/// commands, so they are escaped. In a pipe they are raw, as the tools with the same formats print
+/// them.
 pub(crate) fn controls() -> Controls {
     if io::stdout().is_terminal() { Controls::Escaped } else { Controls::Raw }
 }
 
-/// A text of a peer within a line, as [`controls`] has it.
+/// Formats a text from a peer for one line of output, with control characters as in [`controls`].
 pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
     match controls() {
         Controls::Escaped => visible::printable(text),
@@ -81,8 +83,8 @@ pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Where a document goes: standard output, or a file that is there when it is complete and that only its
-/// owner can read.
+/// The destination of a document: standard output, or a file that only its owner can read and that
+/// appears when it is complete.
 #[derive(Debug)]
 pub(crate) enum DocumentOutput {
     Stdout(BufWriter<io::Stdout>),
@@ -91,7 +93,7 @@ pub(crate) enum DocumentOutput {
 }
 
 impl DocumentOutput {
-    /// Begins a document; `-` and no path are standard output.
+    /// Opens the destination; `-` or no path means standard output.
     pub(crate) fn create(path: Option<&Path>) -> io::Result<Self> {
         Ok(match path.filter(|path| *path != Path::new("-")) {
             None if io::stdout().is_terminal() => Self::Terminal(TerminalLines::default()),
@@ -103,7 +105,7 @@ impl DocumentOutput {
         })
     }
 
-    /// Checks that the document does not take the place of a file of the recording that it is made of.
+    /// Checks that the document would not replace a file of the recording from which it is made.
     pub(crate) fn check_inputs(target: Option<&Path>, capture: &Capture) -> io::Result<()> {
         let identity =
             |path: &Path| fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
@@ -118,8 +120,7 @@ impl DocumentOutput {
         matches!(self, Self::Terminal(_))
     }
 
-    /// The path of the unfinished file; `None` if there is none, since what is written goes to a pipe or
-    /// a device.
+    /// The path of the unfinished file; `None` if the output goes to a pipe or a device.
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
             Self::Stdout(_) | Self::Terminal(_) => None,
@@ -127,7 +128,7 @@ impl DocumentOutput {
         }
     }
 
-    /// Ends the document. A file is there from now on.
+    /// Completes the document. A file appears at its path now.
     pub(crate) fn finish(self) -> io::Result<()> {
         match self {
             Self::Stdout(mut stdout) => stdout.flush(),
@@ -158,10 +159,10 @@ impl Write for DocumentOutput {
     }
 }
 
-/// Lines for a terminal, with everything in them that it would obey escaped.
+/// Output to a terminal, line by line, with terminal control characters escaped.
 #[derive(Debug, Default)]
 pub(crate) struct TerminalLines {
-    /// The beginning of a line.
+    /// The bytes since the last newline.
     partial: Vec<u8>,
 }
 
@@ -187,7 +188,7 @@ impl Write for TerminalLines {
         Ok(bytes.len())
     }
 
-    /// Does nothing: a line is written when it is complete.
+    /// Does nothing, because only complete lines are written.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
@@ -198,7 +199,7 @@ mod tests {
     use super::folded_lines;
 
     #[test]
-    fn lines_are_folded_that_are_too_long_and_not_aligned() {
+    fn long_lines_are_folded_unless_they_are_indented() {
         let text = "one two three\n  one two three\none two\n";
         assert_eq!(folded_lines(text, 7), "one two\nthree\n  one two three\none two\n");
     }

@@ -1,7 +1,7 @@
-//! What a command is doing, on one line of the terminal that is written over again and again.
+//! Progress of a long operation, on one line of the terminal that is redrawn.
 //!
-//! [`StatusLine`] is the line. [`ShownWork`] draws it beside work that takes longer than a second. Both do nothing
-//! if standard error is not a terminal.
+//! [`StatusLine`] is the line. [`WorkProgress`] draws it from a thread for an operation that takes
+//! longer than a second. Both do nothing if standard error is not a terminal.
 
 use std::convert::Infallible;
 use std::fs::Metadata;
@@ -17,9 +17,9 @@ use capture::model::ReadProgress;
 use capture::text::units::{bytes, counted, elapsed, grouped};
 use sys::clock::monotonic;
 
-use crate::output::{complain, redraw_line};
+use crate::output::{print_to_stderr, redraw_line};
 
-/// A line that is written over again and again.
+/// A line of the terminal that is redrawn in place.
 #[derive(Debug)]
 pub(crate) struct StatusLine {
     shown: LineState,
@@ -31,27 +31,27 @@ enum LineState {
     Never,
     /// The line is empty.
     No,
-    /// There is a text, which has to be cleared.
+    /// The line shows a text, which has to be cleared.
     Yes,
 }
 
 impl StatusLine {
-    /// An empty line.
+    /// Returns an empty line; it is never drawn if standard error is not a terminal.
     pub(crate) fn new() -> Self {
         Self { shown: if stderr().is_terminal() { LineState::No } else { LineState::Never } }
     }
 
-    /// A line that is never shown.
+    /// Returns a line that is never drawn.
     pub(crate) const fn silent() -> Self {
         Self { shown: LineState::Never }
     }
 
-    /// Whether there is a terminal for it.
+    /// Returns true if standard error is a terminal.
     pub(crate) fn is_possible(&self) -> bool {
         self.shown != LineState::Never
     }
 
-    /// Replaces the text.
+    /// Replaces the text of the line.
     pub(crate) fn draw(&mut self, text: &str) {
         if self.is_possible() {
             redraw_line(text);
@@ -59,7 +59,7 @@ impl StatusLine {
         }
     }
 
-    /// Removes the text.
+    /// Clears the line if it shows a text.
     pub(crate) fn clear(&mut self) {
         if self.shown == LineState::Yes {
             redraw_line("");
@@ -68,28 +68,30 @@ impl StatusLine {
     }
 }
 
-/// How far long work is. A thread shows it from the second second on, until this value is dropped.
+/// The progress of a long operation. A thread draws it after one second, until this value is
+/// dropped.
 #[derive(Debug)]
-pub(crate) struct ShownWork {
-    /// Messages that are done.
+pub(crate) struct WorkProgress {
+    /// The number of messages processed so far.
     done: Arc<AtomicU64>,
-    /// The thread, which ends when the sender is dropped.
+    /// The drawing thread. It ends when the sender is dropped.
     shown: Option<(Sender<Infallible>, JoinHandle<()>)>,
 }
 
-/// What is done.
+/// A long operation, and how its progress is measured.
 #[derive(Debug)]
 pub(crate) enum WorkTask {
-    /// Files of this name are read.
+    /// Reading files; the text is their description.
     Reading(String, Arc<ReadProgress>),
-    /// So many messages are looked at, each of which is [counted](ShownWork::count).
+    /// Processing this number of messages, each of which is [counted](WorkProgress::count); the text
+    /// says what is done with them.
     Messages(&'static str, u64),
-    /// What has no measure.
+    /// An operation whose progress is not measured.
     Other(&'static str),
 }
 
-impl ShownWork {
-    /// Begins.
+impl WorkProgress {
+    /// Starts the thread that draws the progress of an operation.
     pub(crate) fn start(task: WorkTask) -> Self {
         let done = Arc::new(AtomicU64::new(0));
         let line = StatusLine::new();
@@ -99,33 +101,33 @@ impl ShownWork {
             let thread = thread.spawn(move || show(line, &task, &done, &ended));
             thread.map(|thread| (sender, thread))
         });
-        // Without a thread the work is done all the same.
+        // If no thread can be started, the operation runs without a progress line.
         Self { done, shown: shown.and_then(Result::ok) }
     }
 
-    /// A message is done.
+    /// Counts one more processed message.
     pub(crate) fn count(&self) {
         self.done.fetch_add(1, Ordering::Relaxed);
     }
 }
 
-impl Drop for ShownWork {
+impl Drop for WorkProgress {
     fn drop(&mut self) {
         if let Some((sender, thread)) = self.shown.take() {
             drop(sender);
-            // A panic there has been reported already.
+            // The panic hook has already reported a panic of the thread.
             let _ = thread.join();
         }
     }
 }
 
-/// Draws the line until the work has ended, and removes it then.
+/// Draws the line until the operation has ended, then clears it.
 fn show(mut line: StatusLine, task: &WorkTask, done: &AtomicU64, ended: &Receiver<Infallible>) {
     let start = monotonic();
-    let mut rest = SILENT;
+    let mut rest = SHOW_AFTER;
     while ended.recv_timeout(rest) == Err(RecvTimeoutError::Timeout) {
         line.draw(&task.text(done.load(Ordering::Relaxed), monotonic() - start));
-        rest = EVERY;
+        rest = UPDATE_INTERVAL;
     }
     line.clear();
 }
@@ -148,29 +150,29 @@ impl WorkTask {
     }
 }
 
-/// Says on a terminal what a command has written: how many messages, how many bytes, and where. Nothing of
-/// what is not a file.
+/// Prints the number of messages, the size and the path of a written file to standard error, if it
+/// is a terminal. Prints nothing for a path that is not a regular file.
 pub(crate) fn conclude_file(path: &Path, messages: u64) {
     let Some(file) = path.metadata().ok().filter(Metadata::is_file) else { return };
     if stderr().is_terminal() {
         let messages = counted(messages, "message", "messages");
         let size = bytes(file.len() as f64);
-        complain(&format!("{messages}, {size}: {}\n", path.display()));
+        print_to_stderr(&format!("{messages}, {size}: {}\n", path.display()));
     }
 }
 
-/// How long work takes that is not shown.
-const SILENT: Duration = Duration::from_secs(1);
+/// The time before a progress line appears.
+const SHOW_AFTER: Duration = Duration::from_secs(1);
 
-/// How often a line is drawn.
-pub(crate) const EVERY: Duration = Duration::from_millis(250);
+/// The interval between updates of a progress line.
+pub(crate) const UPDATE_INTERVAL: Duration = Duration::from_millis(250);
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_line_says_how_far_the_work_is() {
+    fn progress_lines_show_time_and_count() {
         let text = |task: WorkTask| task.text(1_500, Duration::from_secs(61));
         assert_eq!(
             text(WorkTask::Messages("writing", 2_000)),

@@ -1,4 +1,4 @@
-//! Recordings on the command line.
+//! Opening recordings and parsing queries that are given on the command line.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,11 +10,11 @@ use capture::text::units::counted;
 use serde::Serialize;
 
 use crate::exit::ExitError;
-use crate::output::complain;
-use crate::progress::{ShownWork, WorkTask};
+use crate::output::print_to_stderr;
+use crate::progress::{WorkProgress, WorkTask};
 
-/// The words that are files, which stand first, and the query that the rest is. A first word is a
-/// file even if there is none, so that a mistake in its name is told as that.
+/// Splits words into files, which come first, and a query. The first word is always a file, even if
+/// it does not exist, so that a misspelled name is reported as a missing file.
 pub(crate) fn files_and_query(words: &[String]) -> Result<(&[String], Query), RecordingError> {
     if let Some((first, rest)) = words.split_first() {
         check_order(first, rest)?;
@@ -23,7 +23,7 @@ pub(crate) fn files_and_query(words: &[String]) -> Result<(&[String], Query), Re
     Ok((files, query(rest)?))
 }
 
-/// Checks that a query does not stand where the file has to be.
+/// Fails if the first word looks like a query and a later word is a file.
 pub(crate) fn check_order(file: &str, rest: &[String]) -> Result<(), RecordingError> {
     let is_there = |word: &str| word == "-" || Path::new(word).exists();
     match rest.iter().find(|word| is_there(word)) {
@@ -34,44 +34,47 @@ pub(crate) fn check_order(file: &str, rest: &[String]) -> Result<(), RecordingEr
     }
 }
 
-/// How many words are files.
+/// The number of leading words that are files.
 fn files_of(words: &[String]) -> usize {
     let rest = words.get(1..).unwrap_or_default();
     let more = rest.iter().take_while(|word| Path::new(word).exists()).count();
     words.len().min(1 + more)
 }
 
-/// The query that these words are.
+/// Parses the words of a query.
 pub(crate) fn query(words: &[String]) -> Result<Query, RecordingError> {
     Query::parse(&words.join(" ")).map_err(RecordingError::Query)
 }
 
-/// Reads recordings into one, and shows on a terminal how far that is.
+/// Opens files and merges them into one recording, and shows the progress on a terminal.
 pub(crate) fn open(files: &[impl AsRef<Path>]) -> Result<Capture, RecordingError> {
     let progress = Arc::default();
-    let _work = ShownWork::start(WorkTask::Reading(names(files), Arc::clone(&progress)));
+    let _work = WorkProgress::start(WorkTask::Reading(names(files), Arc::clone(&progress)));
     Capture::open_all_observed(files, &progress)
         .map(note_foreign_parts)
         .map_err(RecordingError::Open)
 }
 
-/// The same, but what several files have is there for each of them.
+/// Like [`open`], but keeps the messages of each file even if several files contain them.
 pub(crate) fn open_side_by_side(files: &[impl AsRef<Path>]) -> Result<Capture, RecordingError> {
     let progress = Arc::default();
-    let _work = ShownWork::start(WorkTask::Reading(names(files), Arc::clone(&progress)));
+    let _work = WorkProgress::start(WorkTask::Reading(names(files), Arc::clone(&progress)));
     let opened = Capture::open_side_by_side_observed(files, &progress);
     opened.map(note_foreign_parts).map_err(RecordingError::Open)
 }
 
-/// Says on standard error which files were not read although they have the names of parts.
+/// Prints a note for each file that was not read although it has the name of a part.
 fn note_foreign_parts(capture: Capture) -> Capture {
     for part in capture.foreign_parts() {
-        complain(&format!("note: {} is not read: it is of another recording\n", part.display()));
+        print_to_stderr(&format!(
+            "note: {} was not read: it belongs to another recording\n",
+            part.display()
+        ));
     }
     capture
 }
 
-/// The files that are read, for a line of the terminal.
+/// The description of the files for a progress line.
 fn names(files: &[impl AsRef<Path>]) -> String {
     match files {
         [only] => only.as_ref().display().to_string(),
@@ -79,14 +82,14 @@ fn names(files: &[impl AsRef<Path>]) -> String {
     }
 }
 
-/// The files that a recording was read from, for a heading: also the parts that were not named, and that
-/// several files are read as one.
+/// The files of a recording for a heading, including parts that were not named on the command line.
+/// It says if several files were merged.
 pub(crate) fn heading(capture: &Capture) -> String {
     let names: Vec<_> = capture.files_read().map(|path| path.display().to_string()).collect();
     let mut text = match names.as_slice() {
         [] => String::new(),
         [only] => only.clone(),
-        several => format!("{}, read as one recording", several.join(", ")),
+        several => format!("{}, merged into one recording", several.join(", ")),
     };
     if capture.repeated_messages() > 0 {
         let repeated = counted(capture.repeated_messages(), "message", "messages");
@@ -95,12 +98,11 @@ pub(crate) fn heading(capture: &Capture) -> String {
     text
 }
 
-/// Says on standard error that a query selects no message of those that a command is about, and why; and
-/// that recipients are unknown, if it asks for them. The command goes on: that nothing was found can be
-/// the answer.
+/// Prints the reason to standard error if a query selects no message, and a note if it asks for
+/// recipients that are unknown. This is not an error, because an empty result can be the answer.
 pub(crate) fn warn_if_unmatched(command: &str, capture: &Capture, query: &Query) {
     note_unknown_recipients(query, capture);
-    let work = ShownWork::start(WorkTask::Messages("searching", capture.len() as u64));
+    let work = WorkProgress::start(WorkTask::Messages("searching", capture.len() as u64));
     let mut matcher = query.matcher();
     let mut is_selected = |message| {
         work.count();
@@ -118,17 +120,17 @@ pub(crate) fn warn_if_unmatched(command: &str, capture: &Capture, query: &Query)
         Some(_) => format!("no message matches the query: {reason}"),
         None => reason,
     };
-    complain(&format!("diligence {command}: {text}\n"));
+    print_to_stderr(&format!("diligence {command}: {text}\n"));
 }
 
-/// Says on standard error how many messages of the recorder a query would select and are left out.
+/// Prints a note with the number of messages from and to the recorder that the query skips.
 pub(crate) fn note_hidden(query: &Query, capture: &Capture) {
     if let Some(sentence) = query.of_recorder(capture).sentence() {
         note(&sentence);
     }
 }
 
-/// Says on standard error that the recipients for which a query asks are unknown, and why.
+/// Prints a note if the query asks for recipients and the recording does not contain them.
 pub(crate) fn note_unknown_recipients(query: &Query, capture: &Capture) {
     if let Some(reason) = query.unknown_recipients(capture) {
         note(&format!(
@@ -137,18 +139,18 @@ pub(crate) fn note_unknown_recipients(query: &Query, capture: &Capture) {
     }
 }
 
-/// Says on standard error what to know before numbers are believed.
+/// Prints a note to standard error that readers need to interpret the output.
 pub(crate) fn note(text: &str) {
-    complain(&format!("note: {text}\n"));
+    print_to_stderr(&format!("note: {text}\n"));
 }
 
-/// Why a command has no messages to work on.
+/// An error in the query, or in opening a recording.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RecordingError {
     #[error("the query: {0}")]
     Query(QueryError),
     #[error(
-        "there is no file {query}; files come first, and a query behind them: {file} '{query}'"
+        "there is no file {query}; files come first, and the query follows them: {file} '{query}'"
     )]
     Order { query: String, file: String },
     #[error("cannot read {0}")]
@@ -164,7 +166,7 @@ impl ExitError for RecordingError {
     }
 }
 
-/// A value as JSON for programs that people read too.
+/// Formats a value as indented JSON with a newline at the end.
 pub(crate) fn json(value: &impl Serialize) -> String {
     let mut text = serde_json::to_string_pretty(value).unwrap_or_default();
     text.push('\n');

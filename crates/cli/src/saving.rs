@@ -1,4 +1,4 @@
-//! Saving messages of a recording as a file, for `export` and `show`.
+//! Saving selected messages of a recording as a file, for `export` and `show`.
 
 use std::io;
 
@@ -8,10 +8,10 @@ use capture::query::Query;
 use capture::save::{FileFormat, PcapLoss, save};
 use capture::text::units::counted;
 
-use crate::output::{DocumentOutput, complain};
+use crate::output::{DocumentOutput, print_to_stderr};
 
-/// Writes the messages that a query selects, and says on standard error what is in the file besides, and
-/// what is not.
+/// Writes the messages that a query selects, and returns their number. Notes on standard error say
+/// which other messages the file contains, and what the format cannot hold.
 pub(crate) fn save_matching(
     capture: &Capture,
     query: &Query,
@@ -19,7 +19,7 @@ pub(crate) fn save_matching(
     out: &mut DocumentOutput,
 ) -> io::Result<u64> {
     let chosen = match (format, query.expression()) {
-        // The messages of the recorder are known as such in this format alone.
+        // Only pcapng marks the messages of the recorder, so other formats leave them out.
         (FileFormat::Pcapng, None) => MessageSelection::all(capture),
         _ => {
             let mut matcher = query.matcher();
@@ -37,12 +37,12 @@ pub(crate) fn save_matching(
                 "{count} of them do not match the query, but are calls or replies of messages that do"
             ),
         };
-        complain(&format!("note: saved {saved}: {partners}\n"));
+        print_to_stderr(&format!("note: saved {saved}: {partners}\n"));
     }
     let lost = PcapLoss::find(capture, &chosen);
     if format == FileFormat::Pcap && !lost.is_empty() {
         let lost: Vec<_> = lost.iter().map(PcapLoss::to_string).collect();
-        complain(&format!("note: pcap does not hold: {}; pcapng does\n", lost.join("; ")));
+        print_to_stderr(&format!("note: pcap cannot store: {}; pcapng can\n", lost.join("; ")));
     }
     Ok(chosen.len())
 }

@@ -239,9 +239,12 @@ fn saved_results_are_rendered() {
         assert_eq!(output.status.code(), Some(1));
     };
     check(&[&path("none.json")], "none.json: No such file or directory");
-    check(&[&document], "document.md is not a file of results: line 1 is not a record");
+    check(&[&document], "document.md is not a results file: line 1 is not a record");
     let results = path("results.json");
-    check(&[&results, "--readme", &document], "not of `bench compare`, so there is no headline");
+    check(
+        &[&results, "--readme", &document],
+        "there is no headline, because the results are not from `bench compare`",
+    );
 }
 
 #[test]

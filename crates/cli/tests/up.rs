@@ -277,7 +277,7 @@ fn the_terminal_shows_the_page_and_is_restored_at_exit() {
     for (name, end) in ends {
         let folder = ProcessFolder::new();
         let mut terminal = UpTerminal::start(&folder, &["up"], (80, 24));
-        let start = terminal.wait_for("Nobody");
+        let start = terminal.wait_for("Paste");
         assert!(start.starts_with("export DBUS_SESSION_BUS_ADDRESS="), "{start:?}");
         assert!(start.contains(ENTER_ALTERNATE_SCREEN), "{start:?}");
         assert!(terminal.is_raw());
@@ -296,7 +296,7 @@ fn the_terminal_shows_the_page_and_is_restored_at_exit() {
 fn the_page_follows_the_size_of_the_terminal() {
     let folder = ProcessFolder::new();
     let terminal = UpTerminal::start(&folder, &["up"], (60, 15));
-    let narrow = terminal.wait_for("Nobody");
+    let narrow = terminal.wait_for("Paste");
     assert!(!narrow.contains("RULES"), "{narrow:?}");
     let size = Winsize { ws_col: 120, ws_row: 40, ws_xpixel: 0, ws_ypixel: 0 };
     tcsetwinsize(&terminal.master, size).expect("a terminal");
@@ -318,13 +318,13 @@ fn a_suspended_page_gives_the_terminal_to_the_shell() {
         let folder = ProcessFolder::new();
         let script = format!("set -m; {PROGRAM} up; echo it is STOPPED; read line; fg; exit $?");
         let mut terminal = UpTerminal::start_command(&folder, &["bash", "-c", &script], (80, 24));
-        terminal.wait_for("Nobody");
+        terminal.wait_for("Paste");
         suspend(&mut terminal);
         let stopped = terminal.wait_for("STOPPED");
         assert!(stopped.contains(LEAVE_ALTERNATE_SCREEN), "{name}: {stopped:?}");
         assert!(!terminal.is_raw(), "{name}");
         terminal.press("\n");
-        let continued = terminal.wait_for("Nobody");
+        let continued = terminal.wait_for("Paste");
         assert!(continued.contains(ENTER_ALTERNATE_SCREEN), "{name}: {continued:?}");
         terminal.press("q");
         terminal.wait_for(LEAVE_ALTERNATE_SCREEN);
@@ -337,9 +337,9 @@ fn a_suspended_page_gives_the_terminal_to_the_shell() {
 fn a_page_without_a_shell_is_not_suspended() {
     let folder = ProcessFolder::new();
     let mut terminal = UpTerminal::start(&folder, &["up"], (80, 24));
-    terminal.wait_for("Nobody");
+    terminal.wait_for("Paste");
     terminal.press("\x1a");
-    let again = terminal.wait_for("Nobody");
+    let again = terminal.wait_for("Paste");
     assert!(
         again.contains(LEAVE_ALTERNATE_SCREEN) && again.contains(ENTER_ALTERNATE_SCREEN),
         "{again:?}"

@@ -14,22 +14,22 @@ use recorder::BusPlace;
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 #[group(multiple = false)]
 pub(crate) struct BusChoice {
-    /// The session bus (default)
+    /// Use the session bus (default)
     #[arg(long, alias = "user", short_alias = 'e')]
     session: bool,
-    /// The system bus
+    /// Use the system bus
     #[arg(long, short_alias = 'y')]
     system: bool,
-    /// The bus at this address
+    /// Use the bus at this address
     #[arg(long, value_name = "ADDRESS", short_alias = 'a')]
     address: Option<String>,
-    /// The system bus of another machine, through ssh
+    /// Use the system bus of another machine, through ssh
     #[arg(short = 'H', long, value_name = "[USER@]HOST[:PORT]", value_parser = elsewhere::of_host)]
     host: Option<String>,
-    /// The system bus of a container
+    /// Use the system bus of a container
     #[arg(short = 'M', long, value_name = "NAME", value_parser = elsewhere::of_machine)]
     machine: Option<String>,
-    /// The session bus of another user; only for root
+    /// Use the session bus of another user; only for root
     #[arg(long, value_name = "USER", value_parser = elsewhere::of_user)]
     uid: Option<String>,
 }
@@ -85,13 +85,13 @@ impl fmt::Display for BusChoice {
 /// The options that select one or more buses.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Args)]
 pub(crate) struct BusChoices {
-    /// The session bus (default)
+    /// Use the session bus (default)
     #[arg(long, alias = "user")]
     session: bool,
-    /// The system bus
+    /// Use the system bus
     #[arg(long)]
     system: bool,
-    /// The bus at this address; can be repeated
+    /// Use the bus at this address; can be repeated
     #[arg(long, value_name = "ADDRESS")]
     address: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! `diligence bus`: executes the daemon, `diligence-bus`, which is a program of its own.
+//! `diligence bus`: executes the separate program `diligence-bus`.
 
 use std::ffi::OsString;
 use std::io;
@@ -13,7 +13,7 @@ use daemon_command::{help, locate};
 
 use crate::exit::ExitError;
 
-/// Becomes the daemon, with these words. Returns only if that fails.
+/// Replaces this process by the daemon with these arguments. Returns only if that fails.
 pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> Result<(), DaemonError> {
     let program = locate::daemon()?;
     // The daemon shows this name in its help and errors.
@@ -21,7 +21,7 @@ pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> Result<(), Daemo
     Err(DaemonError::Execute { program, error })
 }
 
-/// Why the daemon was not executed.
+/// The daemon could not be executed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DaemonError {
     #[error(transparent)]
@@ -32,7 +32,7 @@ pub(crate) enum DaemonError {
 
 impl ExitError for DaemonError {}
 
-/// The help text, which is that of the daemon.
+/// The help text of the daemon.
 pub(crate) fn help() -> String {
     help::help(COMMAND)
 }
@@ -70,7 +70,7 @@ fn long_name(name: &'static str) -> &'static str {
     name.strip_prefix("--").expect("the names in the table begin with --")
 }
 
-/// How people call it.
+/// The command as users type it.
 const COMMAND: &str = "diligence bus";
 
 #[cfg(test)]
@@ -78,13 +78,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_description_is_sound() {
+    fn the_definition_of_bus_is_valid() {
         description().debug_assert();
     }
 
-    /// The daemon writes its help without clap, in the same form as that of all other commands.
+    /// The daemon prints its help without clap, but in the same layout as all other commands.
     #[test]
-    fn the_help_of_the_daemon_looks_like_that_of_other_commands() {
+    fn the_help_of_bus_has_the_layout_of_other_commands() {
         let by_clap = description().term_width(80).render_long_help().to_string();
         assert_eq!(help(), format!("{}\n", by_clap.trim_end()));
     }

@@ -38,8 +38,8 @@ pub(crate) struct Diff {
     json: bool,
 }
 
-/// Checks the budgets for the selected messages of a recording: each budget, and whether all are
-/// kept.
+/// Checks the budgets for the selected messages of a recording. Returns a table of the results, and
+/// `Kept` if all budgets are kept.
 pub(super) fn check_budgets(
     capture: &Capture,
     query: &Query,
@@ -55,10 +55,10 @@ fn verdict(outcomes: &[BudgetOutcome]) -> BudgetVerdict {
 }
 
 impl Diff {
-    /// Prints the differences.
+    /// Prints the differences and returns the exit status.
     pub(crate) fn run(&self) -> Result<ExitCode, DiffError> {
         let found = self.compare()?;
-        Ok(match print(&found.written(self)) {
+        Ok(match print(&found.output(self)) {
             ExitCode::SUCCESS if found.is_same() => ExitCode::SUCCESS,
             _ => ExitCode::FAILURE,
         })
@@ -106,7 +106,7 @@ impl DiffResult {
         self.differences.is_empty() && self.verdict == BudgetVerdict::Kept
     }
 
-    fn written(&self, diff: &Diff) -> String {
+    fn output(&self, diff: &Diff) -> String {
         let differences = compare::table(&self.differences);
         match diff.json {
             true => {
@@ -128,7 +128,7 @@ impl DiffResult {
     }
 }
 
-/// The reasons for which recordings were not compared.
+/// The recordings could not be compared.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub(crate) struct DiffError(#[from] RecordingError);

@@ -7,10 +7,10 @@ use notation::guess::{FirstWord, has_type, is_like_signature};
 use wire::names::{InterfaceName, MemberName};
 
 use crate::bus_choice::BusChoice;
-use crate::output::complain;
+use crate::output::print_to_stderr;
 use crate::poke::arguments::{ArgumentOptions, forms};
 use crate::poke::error::PokeError;
-use crate::poke::member::in_front;
+use crate::poke::member::with_options_in_front;
 
 /// Arguments of `diligence emit`.
 #[derive(Debug, Args)]
@@ -44,9 +44,9 @@ enum EmitTypeWord {
 }
 
 impl Emit {
-    /// Emits the signal.
+    /// Parses the words and emits the signal.
     pub(crate) fn run(&self) -> Result<(), PokeError> {
-        let words = in_front([&self.object_path, &self.signal], &self.words);
+        let words = with_options_in_front([&self.object_path, &self.signal], &self.words);
         let Some((path, words)) = words.split_first() else {
             return Err(PokeError::Words("missing the path of the object".to_owned()));
         };
@@ -54,20 +54,23 @@ impl Emit {
             Some(_) => FirstWord::Argument,
             None => FirstWord::SignatureOrArgument,
         };
-        let meant = || self.meant(words).filter(|_| first == FirstWord::SignatureOrArgument);
-        let named = named(words, first).map_err(|error| match meant() {
-            Some(meant) => PokeError::Words(format!("{error}; did you mean {meant}?")),
+        let suggestion =
+            || self.suggestion(words).filter(|_| first == FirstWord::SignatureOrArgument);
+        let named = named(words, first).map_err(|error| match suggestion() {
+            Some(suggestion) => PokeError::Words(format!("{error}; did you mean {suggestion}?")),
             None => error,
         })?;
         let full = format!("{}.{}", named.interface, named.signal);
         let read = self.arguments.read(named.arguments, &[], first);
-        let (reading, load) = read.map_err(|error| match meant() {
-            Some(meant) => PokeError::Words(format!("{full}: {error}; did you mean {meant}?")),
+        let (reading, load) = read.map_err(|error| match suggestion() {
+            Some(suggestion) => {
+                PokeError::Words(format!("{full}: {error}; did you mean {suggestion}?"))
+            }
             None => PokeError::Arguments { member: full.clone(), error },
         })?;
         if self.arguments.is_verbose() {
             let (types, forms) = (&reading.signature, forms(&reading));
-            complain(&format!("emitting {full} with \"{types}\", read as {forms}\n"));
+            print_to_stderr(&format!("emitting {full} with \"{types}\", read as {forms}\n"));
         }
         let signal = SignalName {
             path: path.clone(),
@@ -82,11 +85,11 @@ impl Emit {
 impl Emit {
     /// The command line of busctl for these words, if they make sense as INTERFACE.SIGNAL
     /// SIGNATURE: gdbus joins the names, busctl needs the signature.
-    fn meant(&self, words: &[String]) -> Option<String> {
+    fn suggestion(&self, words: &[String]) -> Option<String> {
         let (name, rest) = words.split_first()?;
         let (interface, signal) = name.rsplit_once('.')?;
         let is_signal = InterfaceName::new(interface).is_ok() && MemberName::new(signal).is_ok();
-        // Checking such words would open the files.
+        // Parsing such words would open the files.
         let has_file = rest.iter().any(|word| word.starts_with('@'));
         let types =
             rest.first().filter(|types| is_signal && !has_file && is_like_signature(types))?;
@@ -131,7 +134,7 @@ fn named(words: &[String], first: FirstWord) -> Result<NamedSignal<'_>, PokeErro
     match (joined, apart) {
         (Some(joined), None) => Ok(joined),
         (None, Some(apart)) => Ok(apart),
-        (Some(_), Some(apart)) if says_types(apart.arguments) => Ok(apart),
+        (Some(_), Some(apart)) if has_types(apart.arguments) => Ok(apart),
         (Some(joined), Some(NamedSignal { signal: word, .. })) => Err(PokeError::Words(format!(
             "\"{name} {word}\" is the signal {word} of {name}, or the signal {} of {} with the text \
              {word}: write {name}.{word} or {name} '\"{word}\"'",
@@ -144,7 +147,7 @@ fn named(words: &[String], first: FirstWord) -> Result<NamedSignal<'_>, PokeErro
 }
 
 /// Returns true if words contain their types: a leading signature, or a type for each word.
-fn says_types(words: &[String]) -> bool {
+fn has_types(words: &[String]) -> bool {
     let Some(first) = words.first() else { return false };
     is_like_signature(first) || words.iter().all(|word| has_type(word))
 }
@@ -196,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signal_that_could_be_another_one_is_not_guessed() {
+    fn ambiguous_signals_are_rejected() {
         let ambiguous = "write org.bar.Foo.someString or org.bar.Foo '\"someString\"'";
         for (line, expected) in [
             ("org.bar.Foo someString", ambiguous),

@@ -9,9 +9,9 @@ use clap::{Args, ValueEnum, ValueHint};
 
 use super::description;
 use crate::completion::Shell;
-use crate::output::complain;
+use crate::output::print_to_stderr;
 
-/// The kind of files, and the directory.
+/// Arguments of `diligence generate`.
 #[derive(Debug, Args)]
 pub(super) struct Generate {
     what: Artifact,
@@ -33,7 +33,7 @@ pub(super) fn run(Generate { what, directory }: &Generate) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             let place = directory.display();
-            complain(&format!("diligence: cannot write to {place}: {error}\n"));
+            print_to_stderr(&format!("diligence: cannot write to {place}: {error}\n"));
             ExitCode::FAILURE
         }
     }

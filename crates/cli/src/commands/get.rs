@@ -10,7 +10,7 @@ use crate::bus_choice::BusChoice;
 use crate::poke::error::PokeError;
 use crate::poke::manner::MannerOptions;
 use crate::poke::member::{
-    AskedObject, CallableKind, NamedMember, empty, is_unknown_object, split,
+    CallableKind, NamedMember, TargetObject, empty, is_unknown_object, split,
 };
 use crate::poke::shown::{ShownKind, ShownOptions, ShownValues};
 
@@ -41,9 +41,9 @@ impl GetArgs {
     pub(crate) fn run(&self) -> Result<ExitCode, PokeError> {
         let inspector = self.manner.inspector(&self.bus)?;
         let manner = self.manner.manner(ReplyExpectation::Expected);
-        let object = AskedObject::ask(&inspector, &self.service, &self.path, &manner)?;
+        let object = TargetObject::introspect(&inspector, &self.service, &self.path, &manner)?;
         if let [interface] = self.words.as_slice()
-            && let Some(interface) = object.told.interface(interface)
+            && let Some(interface) = object.introspection.interface(interface)
         {
             return Err(property_missing(interface));
         }
@@ -60,18 +60,19 @@ impl GetArgs {
     fn show(
         &self,
         inspector: &Inspector,
-        object: &AskedObject<'_>,
+        object: &TargetObject<'_>,
         named: NamedMember<'_>,
         manner: &CallSettings,
     ) -> Result<ExitCode, PokeError> {
         let property = name(object, named)?;
-        let answer = inspector.get(&property, &object.in_time(manner))?;
+        let answer = inspector.get(&property, &object.with_remaining_time(manner))?;
         let full = format!("{}.{}", property.interface, property.property);
         match answer.outcome {
             ObjectCallOutcome::Returned { results, descriptors, .. } => {
-                let what = ShownKind::Property(&property.property);
-                let values = ShownValues { values: &results, what, descriptors: &descriptors };
-                let shown = if self.verbose { &self.shown.verbosely() } else { &self.shown };
+                let origin = ShownKind::Property(&property.property);
+                let values = ShownValues { values: &results, origin, descriptors: &descriptors };
+                let shown =
+                    if self.verbose { &self.shown.with_verbose_format() } else { &self.shown };
                 Ok(shown.print(&values))
             }
             ObjectCallOutcome::Failed(failure) => Err(object.failed(failure, inspector, &full)),
@@ -82,13 +83,13 @@ impl GetArgs {
 
 /// The property that words name; if they have no interface, the interface that has this property.
 pub(super) fn name(
-    object: &AskedObject<'_>,
+    object: &TargetObject<'_>,
     named: NamedMember<'_>,
 ) -> Result<PropertyName, PokeError> {
     let found = object.find(CallableKind::Property, named)?;
     let Some(interface) = found.interface else {
-        return Err(match object.told == empty() {
-            true => untold(object, named.member),
+        return Err(match object.introspection == empty() {
+            true => not_introspected(object, named.member),
             false => object.no_property(named.member),
         });
     };
@@ -103,14 +104,14 @@ pub(super) fn name(
 fn property_missing(interface: &Interface) -> PokeError {
     let names: Vec<_> = interface.properties.iter().map(|one| one.name.as_str()).collect();
     let has = match names.as_slice() {
-        [] => String::from("the object does not tell of any"),
+        [] => String::from("the object describes none"),
         names => format!("it has {}", names.join(", ")),
     };
-    PokeError::Words(format!("{} is an interface; name a property, too: {has}", interface.name))
+    PokeError::Words(format!("{} is an interface; give a property too: {has}", interface.name))
 }
 
-fn untold(object: &AskedObject<'_>, member: &str) -> PokeError {
-    if let Some(failure) = object.untold.clone().filter(is_unknown_object) {
+fn not_introspected(object: &TargetObject<'_>, member: &str) -> PokeError {
+    if let Some(failure) = object.introspection_error.clone().filter(is_unknown_object) {
         return failure.into();
     }
     PokeError::Name(format!(

@@ -1,4 +1,4 @@
-//! `diligence lint`: problems in how the programs of a recording, or on a bus, use D-Bus.
+//! `diligence lint`: finds problems in how programs use D-Bus, in a recording or on a running bus.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -18,8 +18,8 @@ use clap::Args;
 use crate::choices::{Choice, one_of};
 use crate::exit::ExitError;
 use crate::live::{LiveError, LiveOptions, LiveReportForm};
-use crate::output::{DocumentOutput, complain, print};
-use crate::progress::{ShownWork, WorkTask};
+use crate::output::{DocumentOutput, print, print_to_stderr};
+use crate::progress::{WorkProgress, WorkTask};
 use crate::recording::{self, RecordingError};
 use crate::style;
 
@@ -79,23 +79,23 @@ struct LintOutcome {
 impl LintOutcome {
     fn print(&self) -> ExitCode {
         let printed = print(&self.text);
-        complain(&self.remarks);
+        print_to_stderr(&self.remarks);
         if self.status == ExitCode::SUCCESS { printed } else { self.status }
     }
 }
 
-fn tell(lint: &Lint) -> Result<LintOutcome, LintError> {
+fn check_recordings(lint: &Lint) -> Result<LintOutcome, LintError> {
     let mut reports = Vec::new();
     for file in distinct_files(&lint.files) {
         let capture = recording::open(&[file])?;
-        let _work = ShownWork::start(WorkTask::Other("checking rules"));
+        let _work = WorkProgress::start(WorkTask::Other("checking rules"));
         reports.push(lint.report(ReportSource::Recording(file.display().to_string()), &capture));
     }
     conclude(lint, reports)
 }
 
 /// Prints the findings on a bus repeatedly, and at the end determines the exit status.
-fn watch(lint: &Lint) -> Result<LintOutcome, LintError> {
+fn check_bus(lint: &Lint) -> Result<LintOutcome, LintError> {
     // clap cannot report this, because it would then accept the options of --live without it.
     if let Some(file) = lint.files.first() {
         return Err(LintError::FileAndBus { file: file.clone() });
@@ -139,12 +139,12 @@ fn conclude(lint: &Lint, mut reports: Vec<Report>) -> Result<LintOutcome, LintEr
 }
 
 impl Lint {
-    /// Prints the findings.
+    /// Checks the recordings or the bus, and prints the findings.
     pub(crate) fn run(&self) -> Result<ExitCode, LintError> {
         if let Some(rule) = self.explain.and_then(LintRule::find) {
             return Ok(print(&document::explain(rule)));
         }
-        let outcome = if self.live.live { watch(self) } else { tell(self) };
+        let outcome = if self.live.live { check_bus(self) } else { check_recordings(self) };
         Ok(outcome?.print())
     }
 
@@ -179,8 +179,8 @@ fn update(path: &Path, reports: &[Report]) -> Result<LintOutcome, LintError> {
     let count = findings.len();
     write(path, &Baseline::of(findings))
         .map_err(|error| LintError::Write { file: path.to_owned(), error })?;
-    let findings = counted(count as u64, "finding is", "findings are");
-    let text = format!("{}: {findings} known from now on\n", path.display());
+    let findings = counted(count as u64, "known finding", "known findings");
+    let text = format!("wrote {findings} to {}\n", path.display());
     Ok(LintOutcome { text, remarks: String::new(), status: ExitCode::SUCCESS })
 }
 
@@ -202,16 +202,16 @@ fn unused(path: &Path, filter: &Filter<'_>) -> String {
     lines.collect()
 }
 
-/// The reasons for which recordings were not checked.
+/// The check could not be made.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LintError {
-    #[error("--live watches a bus, and reads no recording: {}", file.display())]
+    #[error("--live watches a bus and reads no file: leave out {file} or --live", file = file.display())]
     FileAndBus { file: PathBuf },
     #[error(transparent)]
     Live(#[from] LiveError),
     #[error(transparent)]
     Recording(#[from] RecordingError),
-    #[error("cannot read the baseline {}: {error}; --update-baseline makes it", file.display())]
+    #[error("cannot read the baseline {}: {error}; --update-baseline creates it", file.display())]
     Read { file: PathBuf, error: io::Error },
     #[error("{}, {error}", file.display())]
     Baseline { file: PathBuf, error: BaselineError },

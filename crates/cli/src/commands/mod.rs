@@ -79,17 +79,17 @@ enum CliCommand {
     Status(status::StatusArgs),
     /// Call a method, with arguments in the form of any tool; or list what can be called
     Call(call::CallArgs),
-    /// Read properties
+    /// Read properties of an object
     #[command(alias = "get-property")]
     Get(get::GetArgs),
-    /// Set a property
+    /// Set a property of an object
     #[command(alias = "set-property")]
     Set(set::SetArgs),
-    /// Emit a signal
+    /// Emit a signal from an object
     Emit(emit::Emit),
     /// Wait for a signal, or until a name has an owner
     Wait(wait::WaitArgs),
-    /// Start a service
+    /// Start the service of a name
     Start(start::StartArgs),
     /// Own a name, and reply to calls with their own arguments, with errors, or never
     Own(own::Own),
@@ -182,7 +182,7 @@ pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// The definitions of all commands, for help, manual pages and completions.
 fn description() -> clap::Command {
-    // clap passes the options of the bus on unparsed, so they are described separately.
+    // clap does not parse the options of `bus`, so they are defined separately.
     Cli::command().mut_subcommand("bus", |_| bus::description())
 }
 
@@ -204,14 +204,15 @@ mod tests {
     use crate::completion::words_of_line;
 
     #[test]
-    fn what_is_told_to_those_who_come_from_other_tools_is_taken() {
+    fn commands_for_users_of_other_tools_parse() {
         let document = include_str!("../../../../docs/coming-from.md");
         let inline = document.split('`').skip(1).step_by(2);
         let commands =
             inline.filter(|code| code.starts_with("diligence ") && !code.contains("..."));
         let mut count = 0;
         for command in commands {
-            // The hint "The same words with `diligence emit`" is for an incomplete command line.
+            // The page also contains a hint to replace the command by `diligence emit`, which is
+            // incomplete.
             let is_begin = |error: &clap::Error| error.kind() == ErrorKind::MissingRequiredArgument;
             let taken = Cli::try_parse_from(words_of_line(command)).map(drop);
             let taken = taken.or_else(|error| if is_begin(&error) { Ok(()) } else { Err(error) });

@@ -16,7 +16,7 @@ use wire::names::ErrorName;
 use crate::bus_choice::BusChoice;
 use crate::output::print;
 use crate::poke::error::PokeError;
-use crate::private_bus::asked_to_end;
+use crate::private_bus::end_requested;
 
 /// Arguments of `diligence own`.
 #[derive(Debug, Args)]
@@ -58,9 +58,9 @@ struct AnswerOptions {
     black_hole: bool,
 }
 
-/// The replies to calls.
+/// The kind of reply to each call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Answering {
+enum ReplyMode {
     Refuse,
     Echo,
     Never,
@@ -74,9 +74,9 @@ impl Own {
             ProcessSignal::Terminate,
             ProcessSignal::HangUp,
         ]);
-        let signals = signals.map_err(unusable)?;
+        let signals = signals.map_err(wait_error)?;
         let connection = self.bus.connect()?;
-        // The rule is added before the name is requested, so that no signal is missed.
+        // The rules are added before the name is requested, so that no signal is missed.
         let acquired = self.listen(&connection, "NameAcquired")?;
         let lost = self.listen(&connection, "NameLost")?;
         let holding = match self.request(&connection)? {
@@ -86,11 +86,11 @@ impl Own {
             }
             RequestReply::InQueue => Holding::Queued,
             RequestReply::Exists => {
-                return Err(PokeError::Name(format!("{} is somebody else's", self.name)));
+                return Err(PokeError::Name(format!("another connection owns {}", self.name)));
             }
         };
         let held = HeldName { connection, signals, acquired, lost, name: &self.name };
-        held.hold(holding, self.answering())
+        held.hold(holding, self.reply_mode())
     }
 
     fn request(&self, connection: &Connection) -> Result<RequestReply, PokeError> {
@@ -115,11 +115,11 @@ impl Own {
         connection.subscribe(rule.as_str()).map_err(refused)
     }
 
-    const fn answering(&self) -> Answering {
+    const fn reply_mode(&self) -> ReplyMode {
         match (self.answers.echo, self.answers.black_hole) {
-            (true, _) => Answering::Echo,
-            (_, true) => Answering::Never,
-            _ => Answering::Refuse,
+            (true, _) => ReplyMode::Echo,
+            (_, true) => ReplyMode::Never,
+            _ => ReplyMode::Refuse,
         }
     }
 }
@@ -131,7 +131,7 @@ enum Holding {
     Queued,
 }
 
-/// A name that is owned or requested.
+/// A name that is owned or for which the connection is queued.
 struct HeldName<'n> {
     connection: Connection,
     signals: SignalSource,
@@ -141,37 +141,38 @@ struct HeldName<'n> {
 }
 
 impl HeldName<'_> {
-    fn hold(&self, mut holding: Holding, answering: Answering) -> Result<ExitCode, PokeError> {
-        let poller = Poller::new().map_err(unusable)?;
-        poller.add(&self.signals, 0, Interest::Read).map_err(unusable)?;
-        poller.add(self.connection.as_fd(), 1, Interest::Read).map_err(unusable)?;
+    fn hold(&self, mut holding: Holding, reply_mode: ReplyMode) -> Result<ExitCode, PokeError> {
+        let poller = Poller::new().map_err(wait_error)?;
+        poller.add(&self.signals, 0, Interest::Read).map_err(wait_error)?;
+        poller.add(self.connection.as_fd(), 1, Interest::Read).map_err(wait_error)?;
         let mut events = Events::with_capacity(2);
         loop {
-            self.answer_all(answering)?;
-            holding = self.told(holding)?;
+            self.answer_all(reply_mode)?;
+            holding = self.holding_after_signals(holding)?;
             self.connection.flush().map_err(InspectorFailure::from)?;
-            poller.wait(&mut events, Some(LOOK_AGAIN)).map_err(unusable)?;
-            if asked_to_end(&self.signals).map_err(unusable)?.is_some() {
+            poller.wait(&mut events, Some(POLL_INTERVAL)).map_err(wait_error)?;
+            if end_requested(&self.signals).map_err(wait_error)?.is_some() {
                 return Ok(ExitCode::SUCCESS);
             }
         }
     }
 
-    fn answer_all(&self, answering: Answering) -> Result<(), PokeError> {
+    fn answer_all(&self, reply_mode: ReplyMode) -> Result<(), PokeError> {
         let next =
             || self.connection.next_request(Some(Duration::ZERO)).map_err(InspectorFailure::from);
         while let Some(request) = next()? {
-            answer(&request, answering);
+            answer(&request, reply_mode);
         }
         Ok(())
     }
 
-    /// The new state after signals about the name. The first NameAcquired after RequestName is not
-    /// reported.
-    fn told(&self, holding: Holding) -> Result<Holding, PokeError> {
-        let broken = |_| PokeError::Name(format!("it is not known whose {} is", self.name));
+    /// Returns the new state after signals about the name. The first NameAcquired after RequestName
+    /// is not reported.
+    fn holding_after_signals(&self, holding: Holding) -> Result<Holding, PokeError> {
+        let broken =
+            |error| PokeError::Name(format!("cannot follow the owner of {}: {error}", self.name));
         if self.lost.poll().map_err(broken)?.is_some() {
-            return Err(PokeError::Name(format!("{} was taken by somebody else", self.name)));
+            return Err(PokeError::Name(format!("another connection took {} over", self.name)));
         }
         if self.acquired.poll().map_err(broken)?.is_some() && holding == Holding::Queued {
             print(READY);
@@ -182,13 +183,13 @@ impl HeldName<'_> {
 }
 
 /// Replies to a call. If the caller has disconnected meanwhile, this has no effect.
-fn answer(request: &IncomingCall, answering: Answering) {
-    let _ = match answering {
-        Answering::Never => Ok(()),
-        Answering::Echo => echo(request),
-        Answering::Refuse => {
+fn answer(request: &IncomingCall, reply_mode: ReplyMode) {
+    let _ = match reply_mode {
+        ReplyMode::Never => Ok(()),
+        ReplyMode::Echo => echo(request),
+        ReplyMode::Refuse => {
             let member = request.message().member().unwrap_or_default();
-            let text = format!("nobody answers {member} here: the name is only held");
+            let text = format!("no method {member}: `diligence own` only holds this name");
             request.reply_error(UNKNOWN_METHOD, &text)
         }
     };
@@ -207,7 +208,7 @@ fn echo(request: &IncomingCall) -> Result<(), client::SendError> {
     }
 }
 
-fn unusable(error: io::Error) -> PokeError {
+fn wait_error(error: io::Error) -> PokeError {
     PokeError::Name(format!("cannot wait: {error}"))
 }
 
@@ -216,7 +217,7 @@ const READY: &str = "READY\n";
 
 /// Messages that were already read from the socket do not wake the poll, so the loop also checks at
 /// this interval.
-const LOOK_AGAIN: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 const UNKNOWN_METHOD: ErrorName<'static> =
     ErrorName::literal("org.freedesktop.DBus.Error.UnknownMethod");

@@ -6,11 +6,11 @@ use notation::guess::FirstWord;
 
 use super::get::name;
 use crate::bus_choice::BusChoice;
-use crate::output::complain;
+use crate::output::print_to_stderr;
 use crate::poke::arguments::{ArgumentOptions, forms};
 use crate::poke::error::PokeError;
 use crate::poke::manner::MannerOptions;
-use crate::poke::member::{AskedObject, CallableKind, split};
+use crate::poke::member::{CallableKind, TargetObject, split};
 
 /// Arguments of `diligence set`.
 #[derive(Debug, Args)]
@@ -32,27 +32,29 @@ pub(crate) struct SetArgs {
 }
 
 impl SetArgs {
-    /// Sets the property.
+    /// Parses the value and sets the property.
     pub(crate) fn run(&self) -> Result<(), PokeError> {
         let inspector = self.manner.inspector(&self.bus)?;
         let manner = self.manner.manner(ReplyExpectation::Expected);
-        let object = AskedObject::ask(&inspector, &self.service, &self.path, &manner)?;
+        let object = TargetObject::introspect(&inspector, &self.service, &self.path, &manner)?;
         let named = split(&self.words, |name| object.has(name)).expect("there are words");
         let property = name(&object, named)?;
         let full = format!("{}.{}", property.interface, property.property);
-        let told = object.find(CallableKind::Property, named)?.signatures;
-        let read = self.arguments.read(named.rest, &told, FirstWord::SignatureOrArgument);
+        let known = object.find(CallableKind::Property, named)?.signatures;
+        let read = self.arguments.read(named.rest, &known, FirstWord::SignatureOrArgument);
         let (reading, load) =
             read.map_err(|error| PokeError::Arguments { member: full.clone(), error })?;
         if self.arguments.is_verbose() {
             let (types, forms) = (&reading.signature, forms(&reading));
-            complain(&format!("setting {full} of type \"{types}\", read as {forms}\n"));
+            print_to_stderr(&format!("setting {full} of type \"{types}\", read as {forms}\n"));
         }
         if load.arguments.len() != 1 {
             let count = load.arguments.len();
-            return Err(PokeError::Words(format!("{full} has one value, and {count} were given")));
+            return Err(PokeError::Words(format!(
+                "{full} takes one value, but {count} were given"
+            )));
         }
-        match inspector.put(&property, load, &object.in_time(&manner))?.outcome {
+        match inspector.put(&property, load, &object.with_remaining_time(&manner))?.outcome {
             ObjectCallOutcome::Failed(failure) => Err(object.failed(failure, &inspector, &full)),
             ObjectCallOutcome::Returned { .. } | ObjectCallOutcome::Sent {} => Ok(()),
         }

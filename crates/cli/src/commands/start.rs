@@ -48,7 +48,7 @@ pub(super) enum Started {
     Before,
 }
 
-/// Makes the bus start a service.
+/// Requests the bus to start a service, and waits until it has started.
 pub(super) fn start(
     inspector: &Inspector,
     name: &str,
@@ -65,8 +65,8 @@ pub(super) fn start(
         CallSettings { timeout_ms, starting: Starting::Allowed, ..CallSettings::default() };
     let arguments = vec![Value::from(name), Value::Uint32(0)];
     match inspector.invoke(&method, arguments.into(), &manner)?.outcome {
-        // The bus looks for a service file first, so it also refuses for a service that runs
-        // without one.
+        // The bus looks up the service file first, so it reports an unknown service even if the
+        // name has an owner.
         ObjectCallOutcome::Failed(failure)
             if failure.error_name() == Some(UNKNOWN) && is_owned(inspector, name)? =>
         {
@@ -88,7 +88,7 @@ pub(super) fn is_owned(inspector: &Inspector, name: &str) -> Result<bool, Inspec
     Ok(found.is_some_and(|found| found.owner.is_some() || found.owner_process.is_some()))
 }
 
-/// The default timeout.
+/// The default timeout of an activation.
 pub(super) const PATIENCE: Duration = Duration::from_secs(25);
 
 const UNKNOWN: &str = "org.freedesktop.DBus.Error.ServiceUnknown";

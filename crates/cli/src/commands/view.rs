@@ -1,6 +1,6 @@
-//! `diligence view`: recordings, or a running bus, as a page in the browser.
+//! `diligence view`: shows recordings or a running bus as a page in the browser.
 //!
-//! The page and the server that shows it are in [`viewer`].
+//! The page and its server are in [`viewer`].
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,9 +16,9 @@ use viewer::{CallPermission, PageExportError, PageServer, ViewerSubject};
 
 use crate::bus_choice::BusChoice;
 use crate::exit::ExitError;
-use crate::output::{DocumentOutput, complain, print};
-use crate::private_bus::asked_to_end;
-use crate::progress::{ShownWork, WorkTask, conclude_file};
+use crate::output::{DocumentOutput, print, print_to_stderr};
+use crate::private_bus::end_requested;
+use crate::progress::{WorkProgress, WorkTask, conclude_file};
 use crate::recording::{self, RecordingError};
 
 /// Arguments of `diligence view`.
@@ -81,7 +81,7 @@ impl ViewArgs {
         let capture = recording::open_side_by_side(&self.files).map_err(ViewError::Read)?;
         let title = viewer::subject::title(&self.files);
         let bodies = if self.saving.redact { Bodies::Redacted } else { Bodies::Whole };
-        let work = ShownWork::start(WorkTask::Other("writing the page"));
+        let work = WorkProgress::start(WorkTask::Other("writing the page"));
         let created = DocumentOutput::check_inputs(Some(out), &capture)
             .and_then(|()| DocumentOutput::create(Some(out)));
         let written = created.map_err(PageExportError::Io).and_then(|mut output| {
@@ -119,10 +119,10 @@ impl ViewArgs {
             let is_loading = matches!(state, SubjectState::Loading);
             let tick = (is_loading || !is_shown).then_some(TICK);
             poller.wait(&mut events, tick)?;
-            if asked_to_end(&signals)?.is_some() {
+            if end_requested(&signals)?.is_some() {
                 return Ok(());
             }
-            // A file that is not a recording has been recognized by now.
+            // By now a file that is not a recording has been recognized.
             if !is_shown && !matches!(subject.state(), SubjectState::Failed(_)) {
                 is_shown = true;
                 print_address(server.address());
@@ -140,11 +140,11 @@ fn print_address(address: String) {
 
 fn open_browser(server: &PageServer) {
     if let Err(error) = server.open_browser() {
-        complain(&format!("diligence view: no browser was opened: {error}\n"));
+        print_to_stderr(&format!("diligence view: cannot open a browser: {error}\n"));
     }
 }
 
-/// The reasons for which the page is not shown or written.
+/// The page could not be shown or written.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ViewError {
     /// The recording cannot be read, or the bus cannot be watched.

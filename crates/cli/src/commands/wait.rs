@@ -27,7 +27,7 @@ pub(crate) struct WaitArgs {
     #[arg(value_name = "WORD", required_unless_present = "activate", num_args = 1..=4)]
     words: Vec<String>,
     /// The time to wait; 0 means forever
-    #[arg(short, long, value_name = "TIME", value_parser = amount::time_or_none, default_value = "0")]
+    #[arg(short, long, value_name = "TIME", value_parser = amount::time_or_zero, default_value = "0")]
     timeout: Duration,
     /// Start the service of this name first; without other words, wait for this name
     #[arg(long, value_name = "NAME")]
@@ -44,7 +44,7 @@ enum Awaited<'w> {
 }
 
 impl WaitArgs {
-    /// Waits for the event.
+    /// Waits for the event and prints its arguments.
     pub(crate) fn run(&self) -> Result<ExitCode, PokeError> {
         let awaited = match &self.activate {
             Some(name) if self.words.is_empty() => Awaited::Name(name),
@@ -64,7 +64,8 @@ impl WaitArgs {
         }
     }
 
-    /// The rule is added before the owner is queried, so that no change is missed.
+    /// Waits until a name has an owner. The match rule is added before the owner is queried, so
+    /// that no change is missed.
     fn name(
         &self,
         inspector: &Inspector,
@@ -91,8 +92,8 @@ impl WaitArgs {
             let SignalEvent::Signal(signal) = self.next(watch, deadline)? else { continue };
             return match &signal.body {
                 SignalBody::Arguments(values) => {
-                    let what = ShownKind::Signal { names: &self.names(inspector, &signal) };
-                    let shown = ShownValues { values, what, descriptors: &signal.descriptors };
+                    let origin = ShownKind::Signal { names: &self.names(inspector, &signal) };
+                    let shown = ShownValues { values, origin, descriptors: &signal.descriptors };
                     Ok(self.shown.print(&shown))
                 }
                 SignalBody::Failure(failure) => Err(failure.clone().into()),
@@ -107,11 +108,11 @@ impl WaitArgs {
             return Vec::new();
         }
         let manner = CallSettings { starting: Starting::Never, ..CallSettings::default() };
-        let told = inspector.introspection(&signal.sender, &signal.path, &manner).ok();
-        let told = told.as_ref().and_then(|told| told.interface(&signal.interface));
-        let mut signals = told.into_iter().flat_map(|one| &one.signals);
-        let told = signals.find(|one| one.name == signal.member);
-        told.map(|one| one.arguments.clone()).unwrap_or_default()
+        let introspection = inspector.introspection(&signal.sender, &signal.path, &manner).ok();
+        let interface = introspection.as_ref().and_then(|all| all.interface(&signal.interface));
+        let mut signals = interface.into_iter().flat_map(|one| &one.signals);
+        let described = signals.find(|one| one.name == signal.member);
+        described.map(|one| one.arguments.clone()).unwrap_or_default()
     }
 
     fn next(
@@ -125,7 +126,7 @@ impl WaitArgs {
                 [] => self.activate.clone().unwrap_or_default(),
                 words => words.join(" "),
             };
-            PokeError::Late(format!("{words} did not come within {:?}", self.timeout))
+            PokeError::Late(format!("timed out after {:?} waiting for {words}", self.timeout))
         })
     }
 
@@ -153,7 +154,7 @@ fn awaited(words: &[String]) -> Result<Awaited<'_>, PokeError> {
         [service, ..] => (Some(*service), &words[1..]),
         [] => (None, &words[..]),
     };
-    let unclear = || {
+    let malformed = || {
         let text =
             "expected NAME, [SERVICE] PATH INTERFACE SIGNAL or [SERVICE] PATH INTERFACE.SIGNAL";
         PokeError::Words(text.to_owned())
@@ -161,10 +162,10 @@ fn awaited(words: &[String]) -> Result<Awaited<'_>, PokeError> {
     let (path, interface, member) = match words {
         [path, interface, member] => (*path, *interface, *member),
         [path, full] => {
-            let (interface, member) = full.rsplit_once('.').ok_or_else(unclear)?;
+            let (interface, member) = full.rsplit_once('.').ok_or_else(malformed)?;
             (*path, interface, member)
         }
-        _ => return Err(unclear()),
+        _ => return Err(malformed()),
     };
     Ok(Awaited::Signal { service, path, interface, member })
 }
@@ -196,7 +197,7 @@ mod tests {
             (&["a.b", "/p", "a.I.S"], signal(Some("a.b"))),
         ] {
             let words: Vec<_> = words.iter().map(|&word| word.to_owned()).collect();
-            assert_eq!(awaited(&words).expect("they mean something"), expected, "{words:?}");
+            assert_eq!(awaited(&words).expect("the words are valid"), expected, "{words:?}");
         }
         for words in [&["a.b", "/p"][..], &["/p", "S"], &["/p", "a.I", "S", "x"]] {
             let words: Vec<_> = words.iter().map(|&word| word.to_owned()).collect();

@@ -1,4 +1,4 @@
-//! Asks the bus, for so long as somebody waits who has pressed a key.
+//! Requests to the bus for completion, with a short time limit because the user waits for them.
 
 use std::sync::mpsc;
 use std::thread;
@@ -18,9 +18,9 @@ use super::walk::LinePosition;
 use super::{members, names, paths};
 use crate::bus_choice::BusChoice;
 
-/// What can stand in the place of a word that means this; `None` if it means nothing.
+/// Returns the completions of a word with these meanings; `None` if it has no meanings.
 pub(super) fn offers(
-    standing: &LinePosition<'_>,
+    position: &LinePosition<'_>,
     meanings: Vec<Meaning>,
     written: &str,
 ) -> Option<Offers> {
@@ -28,28 +28,28 @@ pub(super) fn offers(
         return None;
     }
     let offers = meanings.into_iter().flat_map(|meaning| match meaning {
-        Meaning::Live(question) => live(standing, question, written),
+        Meaning::Live(question) => live(position, question, written),
         Meaning::Query => query(written),
         Meaning::Rule => LintRule::all().iter().map(rule).collect(),
     });
     Some(Offers::Words(offers.collect()))
 }
 
-fn live(standing: &LinePosition<'_>, question: BusQuestion, written: &str) -> Vec<Offer> {
-    let Some(place) = place(standing) else { return Vec::new() };
+fn live(position: &LinePosition<'_>, question: BusQuestion, written: &str) -> Vec<Offer> {
+    let Some(place) = place(position) else { return Vec::new() };
     let written = written.to_owned();
     let (sender, receiver) = mpsc::channel();
-    // What takes too long is left behind: it ends with the program.
+    // A thread that takes too long is abandoned; it ends with the program.
     thread::spawn(move || sender.send(answer(&place, &question, &written)));
-    receiver.recv_timeout(ASKING_MAX).unwrap_or_default()
+    receiver.recv_timeout(TIMEOUT).unwrap_or_default()
 }
 
-/// The bus that the line chooses. One that takes a program to get to, as ssh, is not asked: that takes
-/// its time, and may want a password.
-fn place(standing: &LinePosition<'_>) -> Option<BusPlace> {
+/// The bus that the line selects. A bus that is reached through a program such as ssh is not asked,
+/// because that is slow and can require a password.
+fn place(position: &LinePosition<'_>) -> Option<BusPlace> {
     let parser = BusChoice::augment_args(Command::new("bus").no_binary_name(true));
     let is_known = |id: &str| parser.get_arguments().any(|known| known.get_id() == id);
-    let given = standing.given.iter().filter(|(argument, _)| is_known(argument.get_id().as_str()));
+    let given = position.given.iter().filter(|(argument, _)| is_known(argument.get_id().as_str()));
     let words: Vec<_> = given
         .filter_map(|(argument, value)| {
             let long = argument.get_long()?;
@@ -70,7 +70,7 @@ fn answer(place: &BusPlace, question: &BusQuestion, written: &str) -> Vec<Offer>
     match question {
         BusQuestion::Name(which) => names::offers(&inspector, *which, written),
         BusQuestion::Path { service } => {
-            let until = Instant::now() + GOING_DOWN_MAX;
+            let until = Instant::now() + DESCENT_TIMEOUT;
             paths::offers(&inspector, service.as_deref(), written, until)
         }
         BusQuestion::Interface(object) => members::interfaces(&inspector, object),
@@ -80,7 +80,7 @@ fn answer(place: &BusPlace, question: &BusQuestion, written: &str) -> Vec<Offer>
     }
 }
 
-/// What fits into a query. What recordings have in them is not looked up.
+/// Completions in a query. Recordings are not read for them.
 fn query(written: &str) -> Vec<Offer> {
     let found = complete(written, written.len(), &Capture::default());
     let offers = found.offers.into_iter().map(|offer| {
@@ -97,13 +97,13 @@ fn rule(rule: &LintRule) -> Offer {
     Offer::whole(rule.id.to_string(), rule.title)
 }
 
-/// How long somebody waits, in all.
-const ASKING_MAX: Duration = Duration::from_secs(1);
+/// The time limit for all completions from a bus.
+const TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The longest way is to ask for names, then for objects, then for those below them; each time there
-/// can be one that keeps silent.
+/// The timeouts of requests. A completion takes up to three rounds of them: names, objects, and the
+/// objects below these. One silent service can delay each round by the full timeout.
 const PATIENCE: InspectorTimeouts =
     InspectorTimeouts { reply: Duration::from_millis(250), total: Duration::from_millis(250) };
 
-/// After this no more is asked than the next objects.
-const GOING_DOWN_MAX: Duration = Duration::from_millis(450);
+/// After this time, paths with a single child are no longer followed further down.
+const DESCENT_TIMEOUT: Duration = Duration::from_millis(450);

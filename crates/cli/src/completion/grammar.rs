@@ -1,28 +1,28 @@
-//! What the definitions of the commands tell: commands, options, and values that are known.
+//! Completions from the command definitions: commands, options, and values from a fixed list.
 
 use clap::{Arg, ArgAction, ValueHint};
 
 use super::offers::{Offer, Offers};
 use super::walk::{LinePosition, takes_values};
 
-/// The commands below this one, if there are any and none was named.
-pub(super) fn subcommands(standing: &LinePosition<'_>) -> Option<Offers> {
-    let commands = standing.command.get_subcommands().filter(|command| !command.is_hide_set());
+/// The subcommands of the command; `None` if it has none.
+pub(super) fn subcommands(position: &LinePosition<'_>) -> Option<Offers> {
+    let commands = position.command.get_subcommands().filter(|command| !command.is_hide_set());
     let offer =
         |command: &clap::Command| Offer::whole(command.get_name(), line(command.get_about()));
     let offers: Vec<_> = commands.map(offer).collect();
     (!offers.is_empty()).then_some(Offers::Words(offers))
 }
 
-/// The options that can still be given. Those that are hidden are there for who knows them.
-pub(super) fn options(standing: &LinePosition<'_>, written: &str) -> Offers {
+/// The options that can still be given. Hidden options are offered only if no other option fits.
+pub(super) fn options(position: &LinePosition<'_>, written: &str) -> Offers {
     let is_given =
-        |one: &Arg| standing.given.iter().any(|(given, _)| given.get_id() == one.get_id());
+        |one: &Arg| position.given.iter().any(|(given, _)| given.get_id() == one.get_id());
     let can_be_given = |one: &&Arg| {
         let is_repeatable = matches!(one.get_action(), ArgAction::Append | ArgAction::Count);
         !one.is_positional() && (is_repeatable || !is_given(one))
     };
-    let arguments = || standing.command.get_arguments().filter(can_be_given);
+    let arguments = || position.command.get_arguments().filter(can_be_given);
     let shown = arguments().filter(|one| !one.is_hide_set()).flat_map(spellings);
     let shown: Vec<_> = shown.filter(|offer| offer.word.starts_with(written)).collect();
     if !shown.is_empty() {
@@ -36,7 +36,7 @@ pub(super) fn options(standing: &LinePosition<'_>, written: &str) -> Offers {
     Offers::Words(hidden.filter(|offer| offer.word.starts_with(written)).collect())
 }
 
-/// The values of an argument, where they are known without asking anybody.
+/// The values of an argument, if they are known without asking a bus.
 pub(super) fn value(argument: &Arg) -> Option<Offers> {
     let possible = argument.get_possible_values();
     let possible = possible.iter().filter(|value| !value.is_hide_set());
@@ -47,7 +47,7 @@ pub(super) fn value(argument: &Arg) -> Option<Offers> {
     }
     let names = argument.get_value_names().unwrap_or_default();
     if takes_values(argument) && names.iter().any(|name| name == TRUTH) {
-        return Some(truth(""));
+        return Some(booleans(""));
     }
     match argument.get_value_hint() {
         ValueHint::AnyPath | ValueHint::FilePath => Some(Offers::Files),
@@ -56,8 +56,8 @@ pub(super) fn value(argument: &Arg) -> Option<Offers> {
     }
 }
 
-/// Yes or no.
-pub(super) fn truth(about: &str) -> Offers {
+/// The two values of a boolean.
+pub(super) fn booleans(about: &str) -> Offers {
     Offers::Words(["true", "false"].map(|word| Offer::whole(word, about)).into())
 }
 
@@ -84,11 +84,11 @@ fn about(argument: &Arg) -> String {
     line(argument.get_help())
 }
 
-/// The first line.
+/// The first line of a help text.
 fn line(help: Option<&clap::builder::StyledStr>) -> String {
     let text = help.map(ToString::to_string).unwrap_or_default();
     text.lines().next().unwrap_or_default().to_owned()
 }
 
-/// How values are called that are read by [`truth`](crate::poke::manner::truth).
+/// The value name of options that [`parse_bool`](crate::poke::manner::parse_bool) parses.
 const TRUTH: &str = "BOOL";

@@ -1,19 +1,19 @@
-//! Command lines as shells have them: words with quotes and backslashes.
+//! Parsing of command lines as shells write them, with quotes and backslashes.
 
 /// A word of a command line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct LineWord {
-    /// Without quotes.
+    /// The text without quotes.
     pub text: String,
-    /// Where it begins, in characters of the line.
+    /// The position at which the word begins, in characters of the line.
     pub begin: usize,
-    /// The bytes of its text that an editor leaves alone when it completes the word: it takes what
-    /// stands behind the last quote or separator.
+    /// The length in bytes of the start of the text that an editor keeps when it completes the
+    /// word. The editor replaces only the part after the last quote or separator.
     pub left_alone: usize,
 }
 
-/// Takes a line apart that ends where the cursor is: the last word is the one to be completed, and
-/// empty behind a space. `separators` are characters at which the editor begins a new word.
+/// Splits a line that ends at the cursor. The last word is the one to complete; it is empty after a
+/// space. `separators` are the characters at which the editor begins a new word.
 pub(super) fn split(line: &str, separators: &str) -> Vec<LineWord> {
     let mut words = Vec::new();
     let mut word: Option<LineWord> = None;
@@ -53,13 +53,13 @@ pub(super) fn split(line: &str, separators: &str) -> Vec<LineWord> {
     words
 }
 
-/// The words of a whole line without quotes.
+/// Splits a whole line into its words without quotes.
 #[cfg(test)]
 pub(crate) fn words_of_line(line: &str) -> Vec<String> {
     split(line, "").into_iter().map(|word| word.text).collect()
 }
 
-/// A word without its quotes; the last of them may be missing.
+/// Returns a word without its quotes; the closing quote may be missing.
 pub(super) fn unquoted(word: &str) -> String {
     split(word, "").pop().map(|word| word.text).unwrap_or_default()
 }
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_end_at_the_cursor() {
+    fn command_lines_are_split_into_words() {
         for (line, words, left_alone) in [
             ("", &[""][..], ""),
             ("d ", &["d", ""], ""),

@@ -1,61 +1,62 @@
-//! What a word stands for that no definition of a command tells: services, objects, members, queries.
+//! The meaning of words that the command definitions do not describe: services, objects, members
+//! and queries.
 
 use clap::Arg;
 
 use super::walk::LinePosition;
 
-/// What a word can be.
+/// The possible meanings of a word.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Meaning {
-    /// Something that the bus is asked for.
+    /// A word that only the bus can complete.
     Live(BusQuestion),
     /// A part of a query.
     Query,
-    /// A rule of `lint`.
+    /// The name of a rule of `lint`.
     Rule,
 }
 
-/// What the bus is asked for.
+/// A question to the bus, whose answers are completions.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum BusQuestion {
-    /// A name.
+    /// The name of a connection or service.
     Name(OfferedNames),
-    /// A path, of an object of this service, or of any.
+    /// The path of an object of this service, or of any running service.
     Path { service: Option<String> },
     /// An interface of an object.
     Interface(CompletedObject),
-    /// An interface, a member, or an argument of it.
+    /// An interface, a member, or an argument of the member.
     Member {
-        /// Whose.
+        /// The object that has the member.
         object: CompletedObject,
-        /// Of which kind.
+        /// The kind of the member.
         kind: CompletedMemberKind,
-        /// How it can be written.
+        /// The spellings that the command accepts.
         spelling: Spelling,
-        /// What was said of it already.
+        /// The words after the object that are already given.
         words: Vec<String>,
     },
 }
 
-/// Which names.
+/// The names to offer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum OfferedNames {
-    /// Of whom somebody can ask something: who is there, and who can be started.
+    /// All names that can be called: names with an owner and activatable names.
     All,
-    /// Who can be started.
-    Startable,
+    /// Names of activatable services.
+    Activatable,
 }
 
-/// Which object.
+/// The object that a command line names.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct CompletedObject {
-    /// Its service; `None` for those of all that run.
+    /// The service; `None` means all running services.
     pub service: Option<String>,
-    /// Its path.
+    /// The path of the object.
     pub path: String,
 }
 
-/// The kinds of members.
+/// The kinds of members, and what the command does with them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum CompletedMemberKind {
     Method,
@@ -64,18 +65,18 @@ pub(super) enum CompletedMemberKind {
     /// A property that can be set.
     Writable,
     Signal,
-    /// A signal that is waited for, with whatever arguments.
+    /// A signal to wait for, which takes no arguments on the command line.
     Awaited,
 }
 
-/// How a member can be written.
+/// The accepted spellings of a member.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Spelling {
     /// `INTERFACE MEMBER`, `INTERFACE.MEMBER` or `MEMBER`.
     Any,
-    /// With its interface, in one word or two.
+    /// The interface and the member, in one word or two.
     WithInterface,
-    /// `INTERFACE.MEMBER`.
+    /// `INTERFACE.MEMBER` in one word.
     OneWord,
 }
 
@@ -85,11 +86,11 @@ impl CompletedObject {
     }
 }
 
-/// What the next word can be, of which so much is written.
-pub(super) fn of_word(standing: &LinePosition<'_>, written: &str) -> Vec<Meaning> {
-    let words = &standing.words;
-    let question = match (standing.command.get_name(), words.as_slice()) {
-        ("call", _) => return call(standing),
+/// Returns the possible meanings of the next word, which begins with `written`.
+pub(super) fn of_word(position: &LinePosition<'_>, written: &str) -> Vec<Meaning> {
+    let words = &position.words;
+    let question = match (position.command.get_name(), words.as_slice()) {
+        ("call", _) => return call(position),
         ("get", words) => object_of(words, CompletedMemberKind::Readable),
         ("set", words) => object_of(words, CompletedMemberKind::Writable),
         ("introspect", [service, path]) => {
@@ -106,7 +107,7 @@ pub(super) fn of_word(standing: &LinePosition<'_>, written: &str) -> Vec<Meaning
         ("wait", [service, path, words @ ..]) => {
             signal(Some(service), path, CompletedMemberKind::Awaited, words)
         }
-        ("start", []) => BusQuestion::Name(OfferedNames::Startable),
+        ("start", []) => BusQuestion::Name(OfferedNames::Activatable),
         ("wait" | "own" | "status", []) | ("tree", _) => BusQuestion::Name(OfferedNames::All),
         ("monitor", _) => {
             return vec![Meaning::Live(BusQuestion::Name(OfferedNames::All)), Meaning::Query];
@@ -117,14 +118,14 @@ pub(super) fn of_word(standing: &LinePosition<'_>, written: &str) -> Vec<Meaning
     vec![Meaning::Live(question)]
 }
 
-/// What the value of an option can be.
-pub(super) fn of_value(standing: &LinePosition<'_>, option: &Arg) -> Vec<Meaning> {
-    let slots = Slots::of(standing);
-    let question = match (standing.command.get_name(), option.get_id().as_str()) {
+/// Returns the possible meanings of the value of an option.
+pub(super) fn of_value(position: &LinePosition<'_>, option: &Arg) -> Vec<Meaning> {
+    let slots = CalleeWords::of(position);
+    let question = match (position.command.get_name(), option.get_id().as_str()) {
         ("call" | "introspect", "dest") | ("emit", "destination") => {
             BusQuestion::Name(OfferedNames::All)
         }
-        ("wait", "activate") => BusQuestion::Name(OfferedNames::Startable),
+        ("wait", "activate") => BusQuestion::Name(OfferedNames::Activatable),
         ("call" | "introspect", "object_path") => BusQuestion::Path { service: slots.service },
         ("call", "method") => match slots.object() {
             Some(object) => member(object, CompletedMemberKind::Method, Spelling::OneWord, &[]),
@@ -137,20 +138,20 @@ pub(super) fn of_value(standing: &LinePosition<'_>, option: &Arg) -> Vec<Meaning
     vec![Meaning::Live(question)]
 }
 
-/// What `call` is told of what is to be called: by its words, or by the options that other tools have
-/// for the first of them.
-struct Slots {
+/// The callee in the words of `call`. Options with the names of other tools can replace the first
+/// words.
+struct CalleeWords {
     service: Option<String>,
     path: Option<String>,
     rest: Vec<String>,
 }
 
-impl Slots {
-    fn of(standing: &LinePosition<'_>) -> Self {
-        let mut words = standing.words.iter().copied();
-        let mut slot = |id| standing.value(id).or_else(|| words.next()).map(str::to_owned);
+impl CalleeWords {
+    fn of(position: &LinePosition<'_>) -> Self {
+        let mut words = position.words.iter().copied();
+        let mut slot = |id| position.value(id).or_else(|| words.next()).map(str::to_owned);
         let (service, path) = (slot("dest"), slot("object_path"));
-        let method = standing.value("method").into_iter();
+        let method = position.value("method").into_iter();
         Self { service, path, rest: method.chain(words).map(str::to_owned).collect() }
     }
 
@@ -160,8 +161,8 @@ impl Slots {
     }
 }
 
-fn call(standing: &LinePosition<'_>) -> Vec<Meaning> {
-    let slots = Slots::of(standing);
+fn call(position: &LinePosition<'_>) -> Vec<Meaning> {
+    let slots = CalleeWords::of(position);
     let question = match (&slots.service, slots.object()) {
         (None, _) => BusQuestion::Name(OfferedNames::All),
         (service, None) => BusQuestion::Path { service: service.clone() },
@@ -175,7 +176,7 @@ fn call(standing: &LinePosition<'_>) -> Vec<Meaning> {
     vec![Meaning::Live(question)]
 }
 
-/// `SERVICE PATH WORD...`
+/// Returns the question for the next word of `SERVICE PATH WORD...`.
 fn object_of(words: &[&str], kind: CompletedMemberKind) -> BusQuestion {
     match words {
         [] => BusQuestion::Name(OfferedNames::All),

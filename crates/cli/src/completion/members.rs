@@ -1,4 +1,4 @@
-//! Interfaces and members of objects, and the arguments of these.
+//! Completions for interfaces, members and arguments of objects.
 
 use std::collections::BTreeMap;
 
@@ -6,20 +6,20 @@ use inspector::Inspector;
 use inspector::introspection::Interface;
 use wire::names::{InterfaceName, MemberName};
 
-use super::grammar::truth;
+use super::grammar::booleans;
 use super::meaning::{CompletedMemberKind, CompletedObject, Spelling};
 use super::names::running;
 use super::offers::{Offer, Offers};
 use crate::poke::member::{form, is_standard, listed, split};
 
-/// The interfaces of an object.
+/// Returns the interfaces of an object.
 pub(super) fn interfaces(inspector: &Inspector, object: &CompletedObject) -> Vec<Offer> {
-    let told = told(inspector, object);
-    let names = told.iter().map(|interface| interface.name.as_str());
+    let known = interfaces_of(inspector, object);
+    let names = known.iter().map(|interface| interface.name.as_str());
     names.map(|name| Offer::whole(name, "")).collect()
 }
 
-/// What can come behind `words`, which stand behind the object.
+/// Returns the completions after `words`, which follow the object on the command line.
 pub(super) fn offers(
     inspector: &Inspector,
     object: &CompletedObject,
@@ -27,13 +27,14 @@ pub(super) fn offers(
     words: &[String],
     written: &str,
 ) -> Vec<Offer> {
-    let told = told(inspector, object);
-    let has = |name: &str| told.iter().any(|one| one.name == name) || is_standard(name);
+    let known = interfaces_of(inspector, object);
+    let has = |name: &str| known.iter().any(|one| one.name == name) || is_standard(name);
     match words {
-        [] => first_words(&told, kind, spelling, written),
-        [interface] if has(interface) => {
-            members(&told, kind).filter(|one| one.interface.name == *interface).map(bare).collect()
-        }
+        [] => first_words(&known, kind, spelling, written),
+        [interface] if has(interface) => members(&known, kind)
+            .filter(|one| one.interface.name == *interface)
+            .map(bare_offer)
+            .collect(),
         words => {
             let Some(named) = split(words, has) else { return Vec::new() };
             let is_meant = |one: &CompletedMember<'_>| {
@@ -41,18 +42,22 @@ pub(super) fn offers(
             };
             if kind == CompletedMemberKind::Readable {
                 let is_new = |one: &CompletedMember<'_>| !words.iter().any(|word| word == one.name);
-                return members(&told, kind).filter(is_meant).filter(is_new).map(bare).collect();
+                return members(&known, kind)
+                    .filter(is_meant)
+                    .filter(is_new)
+                    .map(bare_offer)
+                    .collect();
             }
-            let mut members = members(&told, kind).filter(is_meant);
+            let mut members = members(&known, kind).filter(is_meant);
             let member = members.find(|one| one.name == named.member);
             member.map(|member| arguments(&member, named.rest)).unwrap_or_default()
         }
     }
 }
 
-/// An interface or a member, in as many ways as it can be written.
+/// Returns interfaces and members, in each accepted spelling.
 fn first_words(
-    told: &[Interface],
+    known: &[Interface],
     kind: CompletedMemberKind,
     spelling: Spelling,
     written: &str,
@@ -61,41 +66,41 @@ fn first_words(
         spelling == Spelling::OneWord
             || written.strip_prefix(&one.interface.name).is_some_and(|rest| rest.starts_with('.'))
     };
-    let full = members(told, kind).filter(is_full);
+    let full = members(known, kind).filter(is_full);
     let mut offers: Vec<_> = full.map(|one| Offer::whole(one.full_name(), one.about())).collect();
     if spelling == Spelling::OneWord {
         return offers;
     }
     let with_members = |one: &&Interface| members(std::slice::from_ref(one), kind).next().is_some();
-    let interfaces = told.iter().filter(with_members);
+    let interfaces = known.iter().filter(with_members);
     offers.extend(interfaces.map(|one| Offer::whole(one.name.as_str(), "interface")));
     if spelling == Spelling::Any {
-        offers.extend(alone(told, kind, written));
+        offers.extend(members_without_interface(known, kind, written));
     }
     offers
 }
 
-/// Members that can stand without their interface, since no other has one of the name. What every
-/// object has is for who begins to write it.
-fn alone(
-    told: &[Interface],
+/// Returns members that are unique without their interface. Members of standard interfaces are
+/// offered only after their first letter is typed.
+fn members_without_interface(
+    known: &[Interface],
     kind: CompletedMemberKind,
     written: &str,
 ) -> impl Iterator<Item = Offer> {
     let mut counts = BTreeMap::<_, usize>::new();
-    members(told, kind).for_each(|one| *counts.entry(one.name).or_default() += 1);
+    members(known, kind).for_each(|one| *counts.entry(one.name).or_default() += 1);
     let is_wanted =
         move |one: &CompletedMember<'_>| !written.is_empty() || !is_standard(&one.interface.name);
-    members(told, kind).filter(move |one| counts[one.name] == 1).filter(is_wanted).map(bare)
+    members(known, kind).filter(move |one| counts[one.name] == 1).filter(is_wanted).map(bare_offer)
 }
 
-/// Arguments of which something is known.
+/// Returns the completions of an argument: the values of a boolean; otherwise empty.
 fn arguments(member: &CompletedMember<'_>, before: &[String]) -> Vec<Offer> {
     let types = member.arguments();
     let signature: String = types.iter().map(|(types, _)| *types).collect();
     let is_signature = before.first().is_some_and(|first| *first == signature);
     match types.get(before.len() - usize::from(is_signature)) {
-        Some(("b", name)) => match truth(name) {
+        Some(("b", name)) => match booleans(name) {
             Offers::Words(offers) => offers,
             _ => Vec::new(),
         },
@@ -103,7 +108,7 @@ fn arguments(member: &CompletedMember<'_>, before: &[String]) -> Vec<Offer> {
     }
 }
 
-/// A member of an interface.
+/// A member of an interface of the completed object.
 struct CompletedMember<'t> {
     interface: &'t Interface,
     name: &'t str,
@@ -111,13 +116,13 @@ struct CompletedMember<'t> {
     kind: CompletedMemberKind,
 }
 
-/// Those of all interfaces whose names are names: what an object tells is checked by nobody else, and
-/// goes to a shell.
+/// Returns the members of all interfaces. Names that are not valid are left out, because
+/// introspection data is not trusted and the names are passed to a shell.
 fn members(
-    told: &[Interface],
+    known: &[Interface],
     kind: CompletedMemberKind,
 ) -> impl Iterator<Item = CompletedMember<'_>> {
-    let members = told.iter().flat_map(move |interface| {
+    let members = known.iter().flat_map(move |interface| {
         let names: Vec<(usize, &str)> = match kind {
             CompletedMemberKind::Method => {
                 interface.methods.iter().map(|one| one.name.as_str()).enumerate().collect()
@@ -156,7 +161,7 @@ impl CompletedMember<'_> {
         }
     }
 
-    /// The types of what it takes, and what that is called.
+    /// The types and names of its arguments.
     fn arguments(&self) -> Vec<(&str, &str)> {
         let arguments = match self.kind {
             CompletedMemberKind::Method => &self.interface.methods[self.place].arguments,
@@ -171,12 +176,13 @@ impl CompletedMember<'_> {
     }
 }
 
-fn bare(member: CompletedMember<'_>) -> Offer {
+fn bare_offer(member: CompletedMember<'_>) -> Offer {
     Offer::whole(member.name, member.about())
 }
 
-/// What an object has; where no service is told, what those of all that run have at its path.
-fn told(inspector: &Inspector, object: &CompletedObject) -> Vec<Interface> {
+/// Introspects an object and returns its interfaces. Without a service, returns the interfaces that
+/// all running services have at the path.
+fn interfaces_of(inspector: &Inspector, object: &CompletedObject) -> Vec<Interface> {
     let services = match &object.service {
         Some(service) => vec![service.clone()],
         None => running(inspector),
@@ -184,8 +190,8 @@ fn told(inspector: &Inspector, object: &CompletedObject) -> Vec<Interface> {
     let asked: Vec<_> =
         services.iter().map(|service| (service.as_str(), object.path.as_str())).collect();
     let mut interfaces = BTreeMap::new();
-    for told in inspector.introspections(&asked).into_iter().flatten() {
-        let named = told.interfaces.into_iter();
+    for introspection in inspector.introspections(&asked).into_iter().flatten() {
+        let named = introspection.interfaces.into_iter();
         for interface in named.filter(|one| InterfaceName::new(&one.name).is_ok()) {
             interfaces.entry(interface.name.clone()).or_insert(interface);
         }

@@ -1,14 +1,14 @@
-//! What may come next on a command line, for shells: `diligence complete`.
+//! Completion of command lines for shells: `diligence complete`.
 //!
 //! ```text
-//!  words ─ shell ─▶ words without quotes ─ walk ─▶ Standing ─ grammar ─▶ options, values, files
-//!            ▲                                        └───── meaning ─▶ Question
+//!  words ─ shell ─▶ words without quotes ─ walk ─▶ LinePosition ─ grammar ─▶ options, values, files
+//!            ▲                                          └──────── meaning ─▶ BusQuestion
 //!            └──── Offers ◀── names, paths, members ◀── asking ◀── the bus ─┘
 //! ```
 //!
-//! The scripts for the shells, in `scripts`, pass on what is written so far, and show what they get.
-//! Whatever goes wrong, there is just nothing to offer: nobody has asked for an error. Nothing is
-//! started by it, neither a service nor a program that leads to a bus elsewhere.
+//! The shell scripts in `scripts` pass the line up to the cursor and show the completions. Every
+//! error results in no completions, because an error message would disturb the command line.
+//! Completion starts neither a service nor a program that connects to a remote bus.
 
 mod asking;
 mod grammar;
@@ -29,7 +29,8 @@ use offers::Offers;
 pub(crate) use shell::Shell;
 use walk::{NextWord, walk};
 
-/// What the shell is told of the last of these words, which are as the shell gives them.
+/// Returns the completions of the last word in the format of the shell's script. The words are
+/// written as the shell passes them.
 pub(crate) fn complete(command: &mut Command, shell: Shell, words: &[String]) -> String {
     command.build();
     let line = shell.read(words);
@@ -38,20 +39,20 @@ pub(crate) fn complete(command: &mut Command, shell: Shell, words: &[String]) ->
 }
 
 fn offers(command: &Command, before: &[String], current: &str) -> Offers {
-    let standing = walk(command, before, current);
-    match standing.next {
+    let position = walk(command, before, current);
+    match position.next {
         NextWord::Foreign { from } => Offers::Command { from },
-        NextWord::Option => grammar::options(&standing, current),
+        NextWord::Option => grammar::options(&position, current),
         NextWord::Value { argument, written } => grammar::value(argument)
-            .or_else(|| asking::offers(&standing, meaning::of_value(&standing, argument), written))
-            .map(|offers| offers.behind(&current[..current.len() - written.len()]))
+            .or_else(|| asking::offers(&position, meaning::of_value(&position, argument), written))
+            .map(|offers| offers.with_prefix(&current[..current.len() - written.len()]))
             .unwrap_or_default(),
-        NextWord::Word { argument } => grammar::subcommands(&standing)
+        NextWord::Word { argument } => grammar::subcommands(&position)
             .or_else(|| argument.and_then(grammar::value))
             .or_else(|| {
-                let meanings = argument.map(|_| meaning::of_word(&standing, current));
-                asking::offers(&standing, meanings.unwrap_or_default(), current)
+                let meanings = argument.map(|_| meaning::of_word(&position, current));
+                asking::offers(&position, meanings.unwrap_or_default(), current)
             })
-            .unwrap_or_else(|| grammar::options(&standing, current)),
+            .unwrap_or_else(|| grammar::options(&position, current)),
     }
 }

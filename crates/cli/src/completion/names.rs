@@ -1,4 +1,4 @@
-//! Names on a bus.
+//! Completions for names on a bus.
 
 use std::collections::HashSet;
 
@@ -8,20 +8,21 @@ use wire::names::BusName;
 use super::meaning::OfferedNames;
 use super::offers::Offer;
 
-/// The names that can be meant. Those of connections are for who begins to write one.
+/// Returns the names to offer. Unique names are offered only if the written part begins with a
+/// colon.
 pub(super) fn offers(inspector: &Inspector, which: OfferedNames, written: &str) -> Vec<Offer> {
     let is_unique = written.starts_with(':');
     let own = inspector.connection().unique_name();
     let names = inspector.names().unwrap_or_default().into_iter();
     let names = names.filter(|name| match which {
         OfferedNames::All => name.name.starts_with(':') == is_unique && name.name != own.as_str(),
-        OfferedNames::Startable => name.is_activatable && name.name != BUS,
+        OfferedNames::Activatable => name.is_activatable && name.name != BUS,
     });
     let names = names.filter(|name| BusName::new(&name.name).is_ok());
     names.map(|name| Offer::whole(name.name.as_str(), about(&name))).collect()
 }
 
-/// Services that run, each by one name, but for the bus itself.
+/// Returns running services except the bus, each with one of its names.
 pub(super) fn running(inspector: &Inspector) -> Vec<String> {
     let mut owners = HashSet::new();
     let names = inspector.names().unwrap_or_default().into_iter();
@@ -34,18 +35,18 @@ pub(super) fn running(inspector: &Inspector) -> Vec<String> {
 }
 
 fn about(name: &Name) -> String {
-    let Some(who) = &name.owner_process else {
+    let Some(owner) = &name.owner_process else {
         return String::from(if name.is_activatable { "can be started" } else { "" });
     };
-    let comm = who.process.comm.clone().unwrap_or_default();
-    match who.process.pid {
+    let comm = owner.process.comm.clone().unwrap_or_default();
+    match owner.process.pid {
         Some(pid) => format!("{comm} {pid}"),
         None => comm,
     }
 }
 
-/// The bus says of itself that it can be started.
+/// The name of the bus, which is listed as activatable.
 const BUS: &str = "org.freedesktop.DBus";
 
-/// Services that are asked where any of them may be meant.
+/// The maximum number of services that are asked if the service is not known.
 const SERVICES_MAX: usize = 64;

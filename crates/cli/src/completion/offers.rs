@@ -1,63 +1,64 @@
-//! What is offered to be written.
+//! Completions of a word.
 
-/// What may be written in the place of a word.
+/// The possible completions of a word.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Offers {
-    /// One of these.
+    /// One of these words.
     Words(Vec<Offer>),
-    /// The name of a file; shells know best.
+    /// The name of a file, which the shell completes.
     Files,
-    /// The name of a folder.
+    /// The name of a directory, which the shell completes.
     Folders,
-    /// The command line of another program, which begins at this word.
+    /// The command line of another program.
     Command {
-        /// The number of the word, counted from 0 without the name of our program.
+        /// The index of the word with which the command line begins, counted from 0 without the
+        /// name of this program.
         from: usize,
     },
 }
 
-/// A word that may be written.
+/// One possible completion of a word.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Offer {
-    /// The whole word.
+    /// The word from its first character.
     pub word: String,
-    /// What it is, in a line; empty if it speaks for itself.
+    /// A description on one line; empty if the word needs none.
     pub about: String,
-    /// Whether something comes behind it without a space.
+    /// The end of the word: complete, or followed by more characters.
     pub ending: OfferEnding,
 }
 
-/// How a word ends.
+/// How the editor continues after the word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum OfferEnding {
-    /// It is whole.
+    /// The word is complete, and a space follows it.
     Whole,
-    /// More of it follows.
+    /// More characters follow without a space.
     Part,
 }
 
 impl Offer {
-    /// A whole word.
+    /// Returns an offer for a complete word.
     pub(super) fn whole(word: impl Into<String>, about: impl Into<String>) -> Self {
         Self { word: word.into(), about: about.into(), ending: OfferEnding::Whole }
     }
 
-    /// A word that goes on.
+    /// Returns an offer for the start of a word.
     pub(super) fn part(word: impl Into<String>, about: impl Into<String>) -> Self {
         Self { word: word.into(), about: about.into(), ending: OfferEnding::Part }
     }
 }
 
 impl Default for Offers {
-    /// Nothing.
+    /// Returns an empty list of words.
     fn default() -> Self {
         Self::Words(Vec::new())
     }
 }
 
 impl Offers {
-    /// The same behind what stands in the word already: the name of an option.
-    pub(super) fn behind(self, start: &str) -> Self {
+    /// Prepends the start of the word, which is the name of an option and `=`, to each offer.
+    pub(super) fn with_prefix(self, start: &str) -> Self {
         match self {
             Self::Words(offers) => {
                 let whole =

@@ -1,4 +1,4 @@
-//! Paths of objects, a step at a time.
+//! Completions for object paths, one level at a time.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -11,8 +11,8 @@ use super::names::running;
 use super::offers::Offer;
 use crate::poke::member::is_standard;
 
-/// The objects of a service, or of any that runs, that are next below what is written. Where there is
-/// only one way it is followed, until then.
+/// Returns the objects of a service, or of all running services, one level below the written path.
+/// A level with only one child is followed further down, until the given time.
 pub(super) fn offers(
     inspector: &Inspector,
     service: Option<&str>,
@@ -25,10 +25,10 @@ pub(super) fn offers(
         return Vec::new();
     };
     let mut nodes = Nodes::default();
-    nodes.look(inspector, &mut services, parent, written);
-    while let Some(only) = nodes.only_way().filter(|_| Instant::now() < until) {
+    nodes.search(inspector, &mut services, parent, written);
+    while let Some(only) = nodes.only_parent().filter(|_| Instant::now() < until) {
         let mut below = Nodes::default();
-        below.look(inspector, &mut services, &only, written);
+        below.search(inspector, &mut services, &only, written);
         if below.0.is_empty() {
             break;
         }
@@ -37,23 +37,23 @@ pub(super) fn offers(
     nodes.offers()
 }
 
-/// Objects by path.
+/// Objects by their paths.
 #[derive(Default)]
 struct Nodes(BTreeMap<String, PathNode>);
 
-/// What is known of an object.
+/// The known facts about an object.
 #[derive(Default)]
 struct PathNode {
-    /// Its interfaces, without those that every object has.
+    /// Its interfaces without the standard ones.
     interfaces: Vec<String>,
-    /// Whether there are others below it.
+    /// True if the object has children.
     is_inner: bool,
 }
 
 impl Nodes {
-    /// Looks for those that begin as written: the root, and those below `parent`, which has no slash
-    /// at its end. Services that tell nothing are left out from now on.
-    fn look(
+    /// Adds objects whose paths begin with `written`: the root and the children of `parent`, which
+    /// has no trailing slash. Services whose introspection fails are removed from `services`.
+    fn search(
         &mut self,
         inspector: &Inspector,
         services: &mut Vec<String>,
@@ -62,18 +62,18 @@ impl Nodes {
     ) {
         let path = if parent.is_empty() { "/" } else { parent };
         let asked: Vec<_> = services.iter().map(|service| (service.as_str(), path)).collect();
-        let told = inspector.introspections(&asked);
-        let told: Vec<_> = services
+        let replies = inspector.introspections(&asked);
+        let replies: Vec<_> = services
             .drain(..)
-            .zip(told)
-            .filter_map(|(service, told)| Some((service, told.ok()?)))
+            .zip(replies)
+            .filter_map(|(service, reply)| Some((service, reply.ok()?)))
             .collect();
         let mut below = Vec::new();
-        for (service, told) in &told {
+        for (service, introspection) in &replies {
             if path == written {
-                self.learn_of_root(told);
+                self.add_root(introspection);
             }
-            let children = told.children.iter().map(|child| format!("{parent}/{child}"));
+            let children = introspection.children.iter().map(|child| format!("{parent}/{child}"));
             let children = children.filter(|child| child.starts_with(written));
             let children = children.filter(|child| ObjectPath::new(child).is_ok());
             below.extend(children.map(|child| (service.as_str(), child)));
@@ -83,31 +83,31 @@ impl Nodes {
         }
         let asked = below.iter().map(|(service, child)| (*service, child.as_str()));
         let asked: Vec<_> = asked.take(OBJECTS_MAX).collect();
-        for ((_, child), told) in asked.iter().zip(inspector.introspections(&asked)) {
-            if let Ok(told) = told {
-                self.learn(child, &told);
+        for ((_, child), reply) in asked.iter().zip(inspector.introspections(&asked)) {
+            if let Ok(introspection) = reply {
+                self.add_node(child, &introspection);
             }
         }
-        services.extend(told.into_iter().map(|(service, _)| service));
+        services.extend(replies.into_iter().map(|(service, _)| service));
     }
 
-    /// The root is there by itself only if it has something, or is all that there is.
-    fn learn_of_root(&mut self, told: &Introspection) {
-        let has_something = told.interfaces.iter().any(|one| !is_standard(&one.name));
-        if has_something || told.children.is_empty() {
-            self.learn("/", &Introspection { children: Vec::new(), ..told.clone() });
+    /// Adds the root if it has interfaces of its own or if the service has no other objects.
+    fn add_root(&mut self, introspection: &Introspection) {
+        let has_something = introspection.interfaces.iter().any(|one| !is_standard(&one.name));
+        if has_something || introspection.children.is_empty() {
+            self.add_node("/", &Introspection { children: Vec::new(), ..introspection.clone() });
         }
     }
 
-    fn learn(&mut self, path: &str, told: &Introspection) {
+    fn add_node(&mut self, path: &str, introspection: &Introspection) {
         let node = self.0.entry(path.to_owned()).or_default();
-        node.is_inner |= !told.children.is_empty();
-        let own = told.interfaces.iter().filter(|interface| !is_standard(&interface.name));
+        node.is_inner |= !introspection.children.is_empty();
+        let own = introspection.interfaces.iter().filter(|interface| !is_standard(&interface.name));
         node.interfaces.extend(own.map(|interface| interface.name.clone()));
     }
 
-    /// The only object, if there is nothing but others below it.
-    fn only_way(&self) -> Option<String> {
+    /// The only object, if it has children and no interfaces of its own.
+    fn only_parent(&self) -> Option<String> {
         let mut nodes = self.0.iter();
         let (path, node) = nodes.next()?;
         let is_only = nodes.next().is_none() && node.is_inner && node.interfaces.is_empty();
@@ -128,5 +128,5 @@ impl Nodes {
     }
 }
 
-/// Objects of which it is asked what they are; what is not known is offered as it is.
+/// The maximum number of objects that are introspected. The rest is offered without a description.
 const OBJECTS_MAX: usize = 512;

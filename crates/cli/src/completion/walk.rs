@@ -1,42 +1,44 @@
-//! Which command a line is for, what is given to it already, and what comes next.
+//! Parsing of the words before the cursor: the command, its arguments, and the kind of the next
+//! word.
 
 use clap::{Arg, Command};
 
-/// What stands in front of a word.
+/// The state of a command line at the cursor.
 #[derive(Debug)]
 pub(super) struct LinePosition<'a> {
-    /// The command.
+    /// The command that the line names, at first the program itself.
     pub command: &'a Command,
-    /// Options with their values, the last one last.
+    /// Options with their values, in the order of the line.
     pub given: Vec<(&'a Arg, Option<&'a str>)>,
-    /// The words that are no options.
+    /// The positional arguments before the cursor.
     pub words: Vec<&'a str>,
-    /// What comes next.
+    /// The kind of the word at the cursor.
     pub next: NextWord<'a>,
 }
 
-/// What a word is.
+/// The kinds of a word.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum NextWord<'a> {
-    /// The value of this positional argument, if there can be one more, or the name of a command.
+    /// The value of this positional argument, or a subcommand; `None` if the command takes no
+    /// further arguments.
     Word { argument: Option<&'a Arg> },
-    /// An option.
+    /// The name of an option.
     Option,
-    /// The value of an option, of which so much is written.
+    /// The value of an option, with the part that is already written.
     Value { argument: &'a Arg, written: &'a str },
-    /// A word of another program's command line, which begins at the word of this number.
+    /// A word in the command line of another program, which begins at the word with this index.
     Foreign { from: usize },
 }
 
 impl<'a> LinePosition<'a> {
-    /// The value of an option that was given.
+    /// The last value of an option, if it was given.
     pub(super) fn value(&self, id: &str) -> Option<&'a str> {
         let given = self.given.iter().rev().find(|(argument, _)| argument.get_id() == id);
         given.and_then(|(_, value)| *value)
     }
 }
 
-/// Reads words as clap will. What it will refuse is passed over.
+/// Reads words in the same way as clap, and skips words that clap would reject.
 pub(super) fn walk<'a>(
     root: &'a Command,
     before: &'a [String],
@@ -55,18 +57,18 @@ struct LineWalk<'a> {
     command: &'a Command,
     given: Vec<(&'a Arg, Option<&'a str>)>,
     words: Vec<&'a str>,
-    reading: WordReading<'a>,
+    reading: ParserState<'a>,
 }
 
-/// What the next word can be.
+/// The state of the parser before the next word.
 #[derive(Clone, Copy)]
-enum WordReading<'a> {
+enum ParserState<'a> {
     Anything,
-    /// The value of this option.
+    /// The next word is the value of this option.
     Value(&'a Arg),
-    /// No option: there was `--`.
+    /// The next word is positional even if it begins with a hyphen, because `--` was given.
     Words,
-    /// Another program's.
+    /// The rest of the line belongs to another program.
     Foreign {
         from: usize,
     },
@@ -74,24 +76,24 @@ enum WordReading<'a> {
 
 impl<'a> LineWalk<'a> {
     const fn new(command: &'a Command) -> Self {
-        Self { command, given: Vec::new(), words: Vec::new(), reading: WordReading::Anything }
+        Self { command, given: Vec::new(), words: Vec::new(), reading: ParserState::Anything }
     }
 
     fn take(&mut self, number: usize, word: &'a str) {
         match self.reading {
-            WordReading::Foreign { .. } => {}
-            WordReading::Value(argument) => {
+            ParserState::Foreign { .. } => {}
+            ParserState::Value(argument) => {
                 self.given.push((argument, Some(word)));
-                self.reading = WordReading::Anything;
+                self.reading = ParserState::Anything;
             }
-            WordReading::Anything if word == "--" => {
+            ParserState::Anything if word == "--" => {
                 let is_foreign = self.command.get_positionals().any(Arg::is_last_set);
                 let from = number + 1;
                 self.reading =
-                    if is_foreign { WordReading::Foreign { from } } else { WordReading::Words };
+                    if is_foreign { ParserState::Foreign { from } } else { ParserState::Words };
             }
-            WordReading::Anything if is_option(word) => self.option(word),
-            WordReading::Anything | WordReading::Words => self.word(number, word),
+            ParserState::Anything if is_option(word) => self.option(word),
+            ParserState::Anything | ParserState::Words => self.word(number, word),
         }
     }
 
@@ -100,7 +102,7 @@ impl<'a> LineWalk<'a> {
         if let Some(command) = self.command.find_subcommand(word).filter(|_| is_first) {
             *self = Self::new(command);
         } else if self.positional().is_some_and(Arg::is_trailing_var_arg_set) {
-            self.reading = WordReading::Foreign { from: number };
+            self.reading = ParserState::Foreign { from: number };
         } else {
             self.words.push(word);
         }
@@ -108,13 +110,14 @@ impl<'a> LineWalk<'a> {
 
     fn option(&mut self, word: &'a str) {
         if let Some(long) = word.strip_prefix("--") {
-            let (name, value) = apart(long);
+            let (name, value) = split_option(long);
             if let Some(argument) = long_option(self.command, name) {
                 self.push(argument, value);
             }
             return;
         }
-        // Letters that take no value may stand together; behind one that does is its value.
+        // Short options without values can be combined. The rest of the word after one that takes a
+        // value is this value.
         let letters = &word[1..];
         for (place, letter) in letters.char_indices() {
             let Some(argument) = short_option(self.command, letter) else { return };
@@ -130,7 +133,7 @@ impl<'a> LineWalk<'a> {
     fn push(&mut self, argument: &'a Arg, value: Option<&'a str>) {
         match value {
             None if takes_values(argument) && !argument.is_require_equals_set() => {
-                self.reading = WordReading::Value(argument);
+                self.reading = ParserState::Value(argument);
             }
             value => self.given.push((argument, value)),
         }
@@ -138,10 +141,10 @@ impl<'a> LineWalk<'a> {
 
     fn next(&self, number: usize, current: &'a str) -> NextWord<'a> {
         match self.reading {
-            WordReading::Foreign { from } => NextWord::Foreign { from },
-            WordReading::Value(argument) => NextWord::Value { argument, written: current },
-            WordReading::Anything if current.starts_with('-') => self.option_value(current),
-            WordReading::Anything | WordReading::Words => match self.positional() {
+            ParserState::Foreign { from } => NextWord::Foreign { from },
+            ParserState::Value(argument) => NextWord::Value { argument, written: current },
+            ParserState::Anything if current.starts_with('-') => self.option_value(current),
+            ParserState::Anything | ParserState::Words => match self.positional() {
                 Some(argument) if argument.is_trailing_var_arg_set() => {
                     NextWord::Foreign { from: number }
                 }
@@ -151,7 +154,7 @@ impl<'a> LineWalk<'a> {
     }
 
     fn option_value(&self, current: &'a str) -> NextWord<'a> {
-        let long = current.strip_prefix("--").map(apart);
+        let long = current.strip_prefix("--").map(split_option);
         let Some((name, Some(written))) = long else { return NextWord::Option };
         match long_option(self.command, name).filter(|argument| takes_values(argument)) {
             Some(argument) => NextWord::Value { argument, written },
@@ -159,7 +162,7 @@ impl<'a> LineWalk<'a> {
         }
     }
 
-    /// The positional argument that the next word belongs to.
+    /// The positional argument to which the next word belongs.
     fn positional(&self) -> Option<&'a Arg> {
         let mut left = self.words.len();
         let mut arguments = self.command.get_positionals().filter(|one| !one.is_last_set());
@@ -172,12 +175,12 @@ impl<'a> LineWalk<'a> {
     }
 }
 
-/// A hyphen alone is a word, and so is a number below zero.
+/// Returns true if a word is an option. A single hyphen and a negative number are not.
 fn is_option(word: &str) -> bool {
     word.len() > 1 && word.starts_with('-') && word.parse::<f64>().is_err()
 }
 
-fn apart(long: &str) -> (&str, Option<&str>) {
+fn split_option(long: &str) -> (&str, Option<&str>) {
     long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)))
 }
 

@@ -1,4 +1,4 @@
-//! Why a bus is not watched, or not any longer.
+//! Errors of commands that watch a bus.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use recorder::{BusListenError, BusPlace};
 use crate::bus_choice::malformed;
 use crate::exit::ExitError;
 
-/// Why a bus is not watched, or not any longer.
+/// An error of a command that watches a bus.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LiveError {
     #[error("the query: {0}")]

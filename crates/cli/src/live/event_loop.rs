@@ -1,4 +1,4 @@
-//! The loop of every live command: a bus, the terminal, signals and time.
+//! The event loop of all live commands: records of a bus, terminal input, signals and timers.
 
 use std::collections::VecDeque;
 use std::io::{self, IsTerminal as _, stdin, stdout};
@@ -14,7 +14,7 @@ use sys::signals::{ProcessSignal, SignalSource};
 
 use crate::screen::{Screen, TerminalInput};
 
-/// A bus that is watched, and what else a live command waits for.
+/// A watched bus, and the other event sources of a live command.
 #[derive(Debug)]
 pub(crate) struct LiveLoop {
     watch: BusWatch,
@@ -22,46 +22,47 @@ pub(crate) struct LiveLoop {
     poller: Poller,
     ready: Events,
     screen: Option<Screen>,
-    /// When to end, by the monotonic clock.
+    /// The monotonic time at which the command ends.
     deadline: Option<Duration>,
     drained: SourceState,
-    happened: VecDeque<LiveEvent>,
+    pending: VecDeque<LiveEvent>,
 }
 
-/// What has happened.
+/// The next event of the loop.
 #[derive(Debug)]
 pub(crate) enum LiveEvent {
-    /// Records were taken from the bus.
+    /// Records were read from the bus.
     Records,
-    /// The time that was waited for has come.
+    /// The requested time has come.
     Due,
-    /// Somebody did something at the terminal.
+    /// There is input from the terminal.
     Inputs(Vec<TerminalInput>),
-    /// Everything must be drawn: the terminal has another size, or was given back for a while.
+    /// Everything must be drawn again: the terminal was resized, or the process was suspended.
     Redraw,
-    /// Something about the bus that should be reported at once.
+    /// A condition of the bus that should be reported at once.
     Notice(Notice),
     /// A child process has ended.
     ChildEnded,
     /// A descriptor of the command is readable.
     Readable,
-    /// The bus is gone and did not come back.
+    /// The bus disconnected and could not be reached again.
     BusGone,
-    /// The command is to end: a signal says so, Ctrl-C, its time is over, or the terminal is gone.
+    /// The command has to end, because of a signal, Ctrl-C, the time limit, or a closed terminal.
     End,
 }
 
-/// Where a live command shows what it has found.
+/// The kind of output of a live command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum LiveOutput {
-    /// A view on the terminal.
+    /// A view that takes over the terminal.
     Screen,
-    /// Lines on standard output.
+    /// Lines of text on standard output.
     Lines,
 }
 
 impl LiveOutput {
-    /// A view if somebody can see it and press keys, lines everywhere else.
+    /// Selects a view if both standard input and standard output are terminals, and lines
+    /// otherwise.
     pub(crate) fn of_terminal() -> Self {
         match stdin().is_terminal() && stdout().is_terminal() {
             true => Self::Screen,
@@ -69,25 +70,28 @@ impl LiveOutput {
         }
     }
 
-    /// Blocks the signals that a live command reads. Threads inherit this, so it must come before any.
+    /// Blocks the signals that a live command reads. Call it before any thread starts, because
+    /// threads inherit the mask.
     pub(crate) fn block_signals(self) -> io::Result<SignalSource> {
         let signals: &[ProcessSignal] = match self {
             Self::Screen => &SIGNALS,
-            // Where nothing has to be restored, the kernel may stop the process.
+            // Without a view there is no terminal state to restore, so the kernel may stop the
+            // process.
             Self::Lines => &SIGNALS[..SIGNALS.len() - SIGNALS_OF_SCREEN],
         };
         SignalSource::block(signals)
     }
 }
 
-/// What the poller reports on.
+/// Tokens of the poller.
 const OF_SIGNALS: u64 = 0;
 const OF_BUS: u64 = 1;
 const OF_KEYBOARD: u64 = 2;
 const OF_COMMAND: u64 = 3;
 
 impl LiveLoop {
-    /// Begins to watch a bus. What is known of it at the start is given to `records`.
+    /// Connects to a bus and starts to watch it. The state of the bus at the start is passed to
+    /// `records`.
     pub(crate) fn open(
         place: BusPlace,
         filters: &[String],
@@ -110,16 +114,16 @@ impl LiveLoop {
             screen: None,
             deadline: None,
             drained: SourceState::More,
-            happened: VecDeque::new(),
+            pending: VecDeque::new(),
         })
     }
 
-    /// Ends after this time.
+    /// Sets the time after which [`LiveEvent::End`] is returned.
     pub(crate) fn end_after(&mut self, time: Option<Duration>) {
         self.deadline = time.map(|time| monotonic() + time);
     }
 
-    /// Takes the terminal over.
+    /// Takes over the terminal for a view.
     pub(crate) fn enter_screen(&mut self) -> io::Result<()> {
         let mut screen = Screen::enter()?;
         self.poller.add(screen.keyboard(), OF_KEYBOARD, Interest::Read)?;
@@ -127,43 +131,43 @@ impl LiveLoop {
         Ok(())
     }
 
-    /// Gives the terminal back.
+    /// Restores the terminal, if a view has it.
     pub(crate) fn leave_screen(&mut self) {
         if let Some(mut screen) = self.screen.take() {
-            // Without a watch it is not missed.
+            // If this fails, the keyboard was not registered.
             let _ = self.poller.remove(screen.keyboard());
         }
     }
 
-    /// Draws a view, if there is a terminal.
+    /// Draws a view, if the command took over the terminal.
     pub(crate) fn draw(&mut self, view: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
         self.screen.as_mut().map_or(Ok(()), |screen| screen.draw(view))
     }
 
-    /// Reports [`LiveEvent::Readable`] while this descriptor is.
+    /// Makes the loop return [`LiveEvent::Readable`] while this descriptor is readable.
     pub(crate) fn watch_descriptor(&self, descriptor: impl AsFd) -> io::Result<()> {
         self.poller.add(descriptor, OF_COMMAND, Interest::Read)
     }
 
-    /// Ends the watch of a descriptor.
+    /// Stops watching a descriptor.
     pub(crate) fn forget_descriptor(&self, descriptor: impl AsFd) -> io::Result<()> {
         self.poller.remove(descriptor)
     }
 
-    /// The bus.
+    /// The watched bus of the loop.
     pub(crate) const fn watch(&mut self) -> &mut BusWatch {
         &mut self.watch
     }
 
-    /// Waits for what happens next. Records are given to `records`; at `due`, by the monotonic clock,
-    /// [`LiveEvent::Due`] is returned.
+    /// Waits for the next event. Records are passed to `records`. At the monotonic time `due`,
+    /// returns [`LiveEvent::Due`].
     pub(crate) fn next(
         &mut self,
         due: Option<Duration>,
         records: &mut dyn FnMut(RecordingRecord<'_>),
     ) -> io::Result<LiveEvent> {
         loop {
-            if let Some(event) = self.happened.pop_front() {
+            if let Some(event) = self.pending.pop_front() {
                 return Ok(event);
             }
             let now = monotonic();
@@ -175,11 +179,11 @@ impl LiveLoop {
             }
             self.wait(due, now)?;
             self.take_records(records);
-            self.take_rest()?;
+            self.take_other_events()?;
         }
     }
 
-    /// Takes what is on its way when the command ends.
+    /// Reads the messages that are still in transit when the command ends.
     pub(crate) fn finish(&mut self, records: &mut dyn FnMut(RecordingRecord<'_>)) {
         self.watch.finish(records);
     }
@@ -203,18 +207,18 @@ impl LiveLoop {
             records(record);
         });
         if taken {
-            self.happened.push_back(LiveEvent::Records);
+            self.pending.push_back(LiveEvent::Records);
         }
-        self.happened.extend(self.watch.notices().into_iter().map(LiveEvent::Notice));
+        self.pending.extend(self.watch.notices().into_iter().map(LiveEvent::Notice));
         if self.watch.is_over() {
-            self.happened.push_back(LiveEvent::BusGone);
+            self.pending.push_back(LiveEvent::BusGone);
         }
     }
 
-    fn take_rest(&mut self) -> io::Result<()> {
+    fn take_other_events(&mut self) -> io::Result<()> {
         let tokens: Vec<u64> = self.ready.iter().map(|event| event.token()).collect();
         if tokens.contains(&OF_COMMAND) {
-            self.happened.push_back(LiveEvent::Readable);
+            self.pending.push_back(LiveEvent::Readable);
         }
         if tokens.contains(&OF_SIGNALS) {
             self.take_signals()?;
@@ -229,10 +233,10 @@ impl LiveLoop {
         while let Some(signal) = self.signals.take()? {
             match signal {
                 ProcessSignal::Interrupt | ProcessSignal::Terminate | ProcessSignal::HangUp => {
-                    self.happened.push_back(LiveEvent::End);
+                    self.pending.push_back(LiveEvent::End);
                 }
-                ProcessSignal::Child => self.happened.push_back(LiveEvent::ChildEnded),
-                ProcessSignal::Resized => self.happened.push_back(LiveEvent::Redraw),
+                ProcessSignal::Child => self.pending.push_back(LiveEvent::ChildEnded),
+                ProcessSignal::Resized => self.pending.push_back(LiveEvent::Redraw),
                 ProcessSignal::Suspend => self.suspend()?,
                 ProcessSignal::User1 | ProcessSignal::User2 | ProcessSignal::FileSize => {}
             }
@@ -247,26 +251,26 @@ impl LiveLoop {
             .iter()
             .any(|input| matches!(input, TerminalInput::Interrupt | TerminalInput::Gone))
         {
-            self.happened.push_back(LiveEvent::End);
+            self.pending.push_back(LiveEvent::End);
             return Ok(());
         }
         let taken = inputs.len();
         inputs.retain(|input| *input != TerminalInput::Suspend);
-        let suspends = inputs.len() < taken;
-        self.happened.push_back(LiveEvent::Inputs(inputs));
-        if suspends { self.suspend() } else { Ok(()) }
+        let has_suspend = inputs.len() < taken;
+        self.pending.push_back(LiveEvent::Inputs(inputs));
+        if has_suspend { self.suspend() } else { Ok(()) }
     }
 
     fn suspend(&mut self) -> io::Result<()> {
         if let Some(screen) = &mut self.screen {
             screen.suspend()?;
-            self.happened.push_back(LiveEvent::Redraw);
+            self.pending.push_back(LiveEvent::Redraw);
         }
         Ok(())
     }
 }
 
-/// The signals that a live command reads; those of the screen come last.
+/// The signals that a live command reads. The signals that only a view needs come last.
 const SIGNALS: [ProcessSignal; 6] = [
     ProcessSignal::Interrupt,
     ProcessSignal::Terminate,
@@ -276,5 +280,5 @@ const SIGNALS: [ProcessSignal; 6] = [
     ProcessSignal::Suspend,
 ];
 
-/// How many of them are read only where there is a screen.
+/// The number of signals that only a view needs.
 const SIGNALS_OF_SCREEN: usize = 2;

@@ -1,9 +1,8 @@
 //! Commands that watch a running bus.
 //!
-//! - [`LiveTraffic`]: the last messages of the bus, and their number. All of these commands show
-//!   it.
-//! - [`LiveLoop`]: the loop of these commands, which waits for the bus, the terminal, signals and
-//!   time.
+//! - [`LiveTraffic`]: the latest messages of the bus and their number, from which all these
+//!   commands make their output.
+//! - [`LiveLoop`]: the event loop of these commands.
 //! - [`LiveOptions`]: `--live`, which repeats the report of a command on recordings for a bus. A
 //!   [`LivePage`] shows the report on a terminal; without a terminal it is printed repeatedly.
 
@@ -27,7 +26,7 @@ pub(crate) use traffic::{LiveTraffic, TrafficAmount, TrafficRate, before};
 
 use crate::amount;
 use crate::bus_choice::BusChoice;
-use crate::output::{complain, write_text};
+use crate::output::{print_to_stderr, write_text};
 use crate::style;
 
 /// Options for watching a bus instead of reading recordings.
@@ -66,8 +65,8 @@ impl LiveOptions {
         self.bus.to_string()
     }
 
-    /// Watches the bus until the user or a limit ends it. The command makes a last report on the
-    /// returned traffic.
+    /// Watches the bus until the user or a limit ends it. The caller makes the final report from
+    /// the returned traffic.
     pub(crate) fn watch(
         &self,
         form: LiveReportForm,
@@ -82,24 +81,24 @@ impl LiveOptions {
         let mut events = LiveLoop::open(self.bus.place(), &[], signals, &mut |record| {
             traffic.push(record);
         })?;
-        let front = match (output, self.interval, self.duration) {
+        let display = match (output, self.interval, self.duration) {
             (LiveOutput::Screen, ..) => {
                 events.enter_screen()?;
-                ReportFront::Page(LivePage::default())
+                ReportDisplay::Page(LivePage::default())
             }
-            (LiveOutput::Lines, None, Some(_)) => ReportFront::Silent,
-            (LiveOutput::Lines, ..) => ReportFront::Lines(form),
+            (LiveOutput::Lines, None, Some(_)) => ReportDisplay::Silent,
+            (LiveOutput::Lines, ..) => ReportDisplay::Lines(form),
         };
         events.end_after(self.duration);
         let interval = self.interval.unwrap_or(INTERVAL);
         let next = monotonic() + interval;
-        LiveReports { events, traffic, front, interval, next }.run(report)
+        LiveReports { events, traffic, display, interval, next }.run(report)
     }
 }
 
 /// The destination of the reports.
 #[derive(Debug)]
-enum ReportFront {
+enum ReportDisplay {
     Page(LivePage),
     Lines(LiveReportForm),
     /// There is only one report, at the end.
@@ -111,7 +110,7 @@ enum ReportFront {
 struct LiveReports {
     events: LiveLoop,
     traffic: LiveTraffic,
-    front: ReportFront,
+    display: ReportDisplay,
     interval: Duration,
     /// The time of the next report, by the monotonic clock.
     next: Duration,
@@ -125,20 +124,20 @@ impl LiveReports {
                 self.traffic.push(record);
             })?;
             match event {
-                LiveEvent::Due => self.renew(report)?,
+                LiveEvent::Due => self.refresh(report)?,
                 LiveEvent::Redraw => {
                     // The terminal was resized, so the next report is made now.
                     self.next = monotonic();
                     self.draw()?;
                 }
-                LiveEvent::Notice(notice) => match &mut self.front {
-                    ReportFront::Page(page) => page.say(notice.to_string()),
-                    ReportFront::Lines(_) | ReportFront::Silent => {
-                        complain(&format!("diligence: {notice}\n"))
+                LiveEvent::Notice(notice) => match &mut self.display {
+                    ReportDisplay::Page(page) => page.show_message(notice.to_string()),
+                    ReportDisplay::Lines(_) | ReportDisplay::Silent => {
+                        print_to_stderr(&format!("diligence: {notice}\n"))
                     }
                 },
                 LiveEvent::Inputs(inputs) => {
-                    let ReportFront::Page(page) = &mut self.front else { continue };
+                    let ReportDisplay::Page(page) = &mut self.display else { continue };
                     if page.press(&inputs).is_break() {
                         return Ok(self.finish());
                     }
@@ -146,7 +145,7 @@ impl LiveReports {
                 }
                 LiveEvent::BusGone => {
                     self.events.leave_screen();
-                    self.traffic.lose_bus();
+                    self.traffic.set_bus_gone();
                     return Ok(self.traffic);
                 }
                 LiveEvent::End => return Ok(self.finish()),
@@ -157,20 +156,20 @@ impl LiveReports {
 
     /// Makes a new report. If that takes long, reports are made less often, so that messages of the
     /// bus do not have to wait.
-    fn renew(&mut self, report: MakeReport<'_>) -> io::Result<()> {
+    fn refresh(&mut self, report: MakeReport<'_>) -> io::Result<()> {
         let start = monotonic();
-        match &mut self.front {
-            ReportFront::Page(page) => {
-                if let Some(style) = page.wanted_style()? {
+        match &mut self.display {
+            ReportDisplay::Page(page) => {
+                if let Some(style) = page.report_style()? {
                     page.show(&report(self.traffic.capture(), style));
                 }
                 self.draw()?;
             }
-            ReportFront::Lines(form) => {
+            ReportDisplay::Lines(form) => {
                 let text = report(self.traffic.capture(), style::of_stdout());
                 print_block(*form, &self.traffic, &text)?;
             }
-            ReportFront::Silent => {}
+            ReportDisplay::Silent => {}
         }
         let end = monotonic();
         self.next = end + self.interval.max((end - start) * REST_PER_WORK);
@@ -178,7 +177,7 @@ impl LiveReports {
     }
 
     fn draw(&mut self) -> io::Result<()> {
-        let ReportFront::Page(page) = &mut self.front else { return Ok(()) };
+        let ReportDisplay::Page(page) = &mut self.display else { return Ok(()) };
         let summary = self.traffic.summary();
         self.events.draw(|frame| page.draw(frame, &summary))
     }

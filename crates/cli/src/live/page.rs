@@ -1,4 +1,4 @@
-//! A report that is made again and again, on a terminal.
+//! A view of a report that is renewed at an interval.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -20,15 +20,15 @@ use crate::screen::scroll::Scroll;
 use crate::screen::table::draw_rows;
 use crate::style;
 
-/// The report, and which part of it is on the screen.
+/// The latest report and its scroll position.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct LivePage {
-    /// The report with the colors of a terminal; empty before the first one.
+    /// The lines of the report with color escapes; empty before the first report.
     lines: Vec<String>,
     controls: ViewControls,
     scroll: Scroll,
     palette: ScreenPalette,
-    /// Shown until a key is pressed.
+    /// A message in the footer, until a key is pressed.
     message: Option<String>,
 }
 
@@ -45,24 +45,24 @@ impl Default for LivePage {
 }
 
 impl LivePage {
-    /// How the next report is to look; `None` if none is wanted.
-    pub(super) fn wanted_style(&self) -> io::Result<Option<TextStyle>> {
+    /// The style of the next report; `None` while the view is paused.
+    pub(super) fn report_style(&self) -> io::Result<Option<TextStyle>> {
         let (columns, _) = terminal::size()?;
         let style = TextStyle { width: usize::from(columns), ..style::of_stdout() };
         Ok((self.controls.following == Following::Live).then_some(style))
     }
 
-    /// Shows this report from now on.
+    /// Replaces the report on the screen.
     pub(super) fn show(&mut self, report: &str) {
         self.lines = styled_lines(report).lines().map(str::to_owned).collect();
     }
 
     /// Shows a message until a key is pressed.
-    pub(super) fn say(&mut self, message: String) {
+    pub(super) fn show_message(&mut self, message: String) {
         self.message = Some(message);
     }
 
-    /// Does what inputs ask for.
+    /// Performs the actions of input events. Breaks if the user quits.
     pub(super) fn press(&mut self, inputs: &[TerminalInput]) -> ControlFlow<()> {
         self.message = None;
         for input in inputs {
@@ -76,7 +76,7 @@ impl LivePage {
         ControlFlow::Continue(())
     }
 
-    /// Draws everything.
+    /// Draws the heading, the report and the footer.
     pub(super) fn draw(&mut self, frame: &mut Frame<'_>, summary: &str) {
         let lines = [Constraint::Length(1), Constraint::Min(0), Constraint::Length(1)];
         let [head, body, foot] = Layout::vertical(lines).areas(frame.area());
@@ -110,7 +110,7 @@ impl LivePage {
     }
 }
 
-/// A line with the styles that [`TextStyle`] gives to parts of it.
+/// Converts the escape sequences that [`TextStyle`] puts into a line to styles of the screen.
 fn styled(line: &str, palette: ScreenPalette) -> Line<'_> {
     let mut parts = line.split("\x1b[");
     let first = parts.next().map(Span::raw);
@@ -167,13 +167,13 @@ mod tests {
         drawn((64, 4), |frame| page.draw(frame, "7 messages in 3 s"))
     }
 
-    /// Presses a key; says whether it quits.
+    /// Presses a key; returns true if it quits the view.
     fn press(page: &mut LivePage, code: KeyCode) -> bool {
         page.press(&[TerminalInput::Key(code.into())]).is_break()
     }
 
     #[test]
-    fn keys_do_what_the_foot_says() {
+    fn keys_scroll_pause_and_quit() {
         let mut page = page("1\n2\n3\n4\n5");
         draw(&mut page);
         for (code, offset) in [
@@ -194,13 +194,13 @@ mod tests {
         assert_eq!(page.controls.following, Following::Live);
         assert!(
             page.press(&[TerminalInput::Paste("q".into())]).is_continue(),
-            "a pasted text is no key"
+            "a pasted text is not a key"
         );
         assert!(press(&mut page, KeyCode::Char('q')));
     }
 
     #[test]
-    fn the_page_has_a_head_a_text_and_keys() {
+    fn pages_have_a_heading_a_report_and_a_footer() {
         let style = TextStyle { width: 60, colours: Colours::Wanted };
         let text = format!(
             "first\n{} is {}\n{} {}\n",

@@ -1,5 +1,5 @@
-//! The traffic of a bus that is watched: its last messages, how many there were in each step, and how
-//! well the bus is seen.
+//! The traffic of a watched bus: its latest messages, counts for each interval, and the quality of
+//! the capture.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -8,39 +8,40 @@ use std::time::Duration;
 use capture::losses::Losses;
 use capture::model::CapturedMessage;
 use capture::record::{CaptureMethod, RecordedTime, RecordingRecord};
-use capture::text::units::{counted, duration};
+use capture::text::units::{counted, duration, grouped};
 use capture::{Capture, CapturedMessageId};
 use recorder::RollingCapture;
 use sys::clock::monotonic;
 
-/// The traffic of a bus that is watched: what every live command shows is made from it.
+/// The traffic of a watched bus, from which all live commands make their output.
 ///
-/// Messages of our own connections are kept, since replies and names are found in them, but not counted.
+/// Messages of this program's own connections are kept, because names and replies are found in
+/// them, but they are not counted.
 #[derive(Debug)]
 pub(crate) struct LiveTraffic {
     rolling: RollingCapture,
-    sight: Sight,
+    quality: CaptureQuality,
     started: Duration,
-    /// All messages, also our own.
+    /// The number of all messages, including messages of this program.
     taken: u64,
     total: TrafficAmount,
-    /// Since the last step.
+    /// The traffic since the last step ended.
     current: TrafficAmount,
-    /// When the last step ended.
+    /// The monotonic time at which the last step ended.
     step_ended: Duration,
-    /// The last steps, the latest one first.
+    /// The latest steps, the newest first.
     steps: VecDeque<TrafficStep>,
     bus: BusPresence,
 }
 
-/// Whether the bus is still there.
+/// The connection state of the watched bus.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum BusPresence {
     There,
     Gone,
 }
 
-/// Messages, and the bytes in them, headers included.
+/// A number of messages and their total size in bytes, including headers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct TrafficAmount {
     pub(crate) messages: u64,
@@ -51,11 +52,11 @@ pub(crate) struct TrafficAmount {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct TrafficStep {
     amount: TrafficAmount,
-    /// How long the step was: a busy program is not punctual.
+    /// The actual length of the step, which varies if the program is busy.
     length: Duration,
 }
 
-/// Messages and bytes in a second.
+/// Messages and bytes per second.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(crate) struct TrafficRate {
     pub(crate) messages: f64,
@@ -63,13 +64,13 @@ pub(crate) struct TrafficRate {
 }
 
 impl TrafficAmount {
-    /// Counts a message, or adds so many bytes to those that are counted already.
+    /// Adds messages and bytes to the amount.
     pub(crate) const fn add(&mut self, messages: u64, bytes: u64) {
         self.messages += messages;
         self.bytes += bytes;
     }
 
-    /// How fast this flowed, if it took so long.
+    /// The average rate, if this traffic took this time.
     pub(crate) fn per(self, time: Duration) -> TrafficRate {
         let seconds = time.as_secs_f64();
         if seconds > 0.0 {
@@ -84,12 +85,12 @@ impl TrafficAmount {
 }
 
 impl LiveTraffic {
-    /// Traffic that begins `now`, by the monotonic clock. At least `kept` messages are kept, once so many
-    /// have come.
+    /// Returns empty traffic that starts `now`, by the monotonic clock. It keeps at least the
+    /// latest `kept` messages, and at most twice as many.
     pub(crate) fn new(kept: usize, now: Duration) -> Self {
         Self {
             rolling: RollingCapture::new(kept),
-            sight: Sight::default(),
+            quality: CaptureQuality::default(),
             started: now,
             taken: 0,
             total: TrafficAmount::default(),
@@ -100,19 +101,19 @@ impl LiveTraffic {
         }
     }
 
-    /// The bus is gone and did not come back.
-    pub(crate) const fn lose_bus(&mut self) {
+    /// Records that the bus disconnected and could not be reached again.
+    pub(crate) const fn set_bus_gone(&mut self) {
         self.bus = BusPresence::Gone;
     }
 
-    /// Whether the bus is gone.
+    /// Returns true if the bus disconnected.
     pub(crate) fn is_bus_gone(&self) -> bool {
         self.bus == BusPresence::Gone
     }
 
-    /// Takes in the next record. Returns the message, if it is one.
+    /// Adds the next record. Returns the id of the message, if the record is one.
     pub(crate) fn push(&mut self, record: RecordingRecord<'_>) -> Option<CapturedMessageId> {
-        self.sight.learn(&record);
+        self.quality.update(&record);
         let id = self.rolling.push(record)?;
         self.taken += 1;
         let message = self.rolling.capture().message(id);
@@ -123,7 +124,7 @@ impl LiveTraffic {
         Some(id)
     }
 
-    /// Ends a step.
+    /// Ends a step at the time `now`.
     pub(crate) fn step(&mut self, now: Duration) {
         let length = now.saturating_sub(self.step_ended);
         self.step_ended = now;
@@ -131,12 +132,12 @@ impl LiveTraffic {
         self.steps.push_front(TrafficStep { amount: std::mem::take(&mut self.current), length });
     }
 
-    /// Messages in a second in each of the last steps, the latest one first.
+    /// The messages per second in each of the latest steps, the newest first.
     pub(crate) fn history(&self) -> impl ExactSizeIterator<Item = u64> {
         self.steps.iter().map(|step| step.amount.per(step.length).messages.round() as u64)
     }
 
-    /// How fast messages went over the bus in the last steps.
+    /// The average rate over the latest `steps` steps.
     pub(crate) fn rate(&self, steps: usize) -> TrafficRate {
         let mut amount = TrafficAmount::default();
         let mut length = Duration::ZERO;
@@ -147,22 +148,22 @@ impl LiveTraffic {
         amount.per(length)
     }
 
-    /// All that went over the bus.
+    /// The total traffic since the start.
     pub(crate) const fn total(&self) -> TrafficAmount {
         self.total
     }
 
-    /// How long the bus has been watched.
+    /// The time since the start.
     pub(crate) const fn uptime(&self, now: Duration) -> Duration {
         now.saturating_sub(self.started)
     }
 
-    /// The last messages.
+    /// The latest messages, which are still kept.
     pub(crate) const fn capture(&self) -> &Capture {
         self.rolling.capture()
     }
 
-    /// The messages of the last `span` before `now`, as far as they are kept.
+    /// The messages of the last `span` before `now` that are still kept.
     pub(crate) fn recent(
         &self,
         now: RecordedTime,
@@ -174,8 +175,8 @@ impl LiveTraffic {
         capture.messages_from(capture.len() - recent)
     }
 
-    /// How much of the last `span` before `now` is covered by the messages that are kept. Of a busy bus
-    /// it may be less.
+    /// The part of the last `span` before `now` from which all messages are kept. On a busy bus it
+    /// is shorter than `span`.
     pub(crate) fn covered(&self, now: RecordedTime, span: Duration) -> Duration {
         let capture = self.capture();
         let first = capture.messages().next().filter(|_| (capture.len() as u64) < self.taken);
@@ -183,38 +184,39 @@ impl LiveTraffic {
         kept.map_or(span, |kept| span.min(Duration::from_nanos(kept)))
     }
 
-    /// How well the bus is seen.
-    pub(crate) const fn sight(&self) -> Sight {
-        self.sight
+    /// The capture method and its losses.
+    pub(crate) const fn quality(&self) -> CaptureQuality {
+        self.quality
     }
 
-    /// How much of the bus was seen, and how well: one line.
+    /// A line with the amount of traffic and the quality of the capture.
     pub(crate) fn summary(&self) -> String {
         let kept = self.capture().len() as u64;
         let all = counted(self.total.messages, "message", "messages");
         let span = duration(self.uptime(monotonic()));
         let last = match kept < self.taken {
-            true => format!(", of which the last {} are kept", counted(kept, "one", "ones")),
+            true => format!(", of which the last {} are kept", grouped(kept)),
             false => String::new(),
         };
-        format!("{all} in {span}{last}, {}", self.sight)
+        format!("{all} in {span}{last}, {}", self.quality)
     }
 }
 
-/// The time so long before another.
+/// Subtracts a duration from a recorded time.
 pub(crate) fn before(now: RecordedTime, span: Duration) -> RecordedTime {
     RecordedTime(now.0.saturating_sub(i64::try_from(span.as_nanos()).unwrap_or(i64::MAX)))
 }
 
-/// How well a bus is seen. Its text is for people: `seen by a monitor, nothing lost`.
+/// The quality of a capture: its method and its losses. Its text is for people:
+/// `captured by a monitor, nothing lost`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Sight {
+pub(crate) struct CaptureQuality {
     method: CaptureMethod,
     losses: Losses,
 }
 
-impl Sight {
-    fn learn(&mut self, record: &RecordingRecord<'_>) {
+impl CaptureQuality {
+    fn update(&mut self, record: &RecordingRecord<'_>) {
         if let RecordingRecord::Bus(bus) = record {
             self.method = bus.method;
         }
@@ -222,19 +224,19 @@ impl Sight {
     }
 }
 
-impl fmt::Display for Sight {
+impl fmt::Display for CaptureQuality {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seen = match self.method {
             CaptureMethod::Trace => "written by the bus",
-            CaptureMethod::Monitor => "seen by a monitor",
-            CaptureMethod::Eavesdrop => "overheard",
-            CaptureMethod::Unknown => "not seen",
+            CaptureMethod::Monitor => "captured by a monitor",
+            CaptureMethod::Eavesdrop => "captured by eavesdropping",
+            CaptureMethod::Unknown => "not captured",
         };
         write!(f, "{seen}, {}", self.losses)
     }
 }
 
-/// Steps that are kept: a curve is not wider than any terminal.
+/// The number of steps that are kept, which is more than the columns of any terminal.
 const STEPS_KEPT: usize = 1024;
 
 #[cfg(test)]
@@ -244,7 +246,8 @@ mod tests {
 
     use super::*;
 
-    /// Steps of so many milliseconds, in each of which so many signals are sent.
+    /// Returns traffic with these steps: the length of each in milliseconds, and its number of
+    /// signals.
     fn traffic(steps: &[(u64, u32)]) -> LiveTraffic {
         let mut now = Duration::from_secs(5);
         let mut traffic = LiveTraffic::new(100, now);
@@ -277,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn the_total_is_never_forgotten() {
+    fn the_total_includes_messages_no_longer_kept() {
         let traffic = traffic(&[(1000, 150); 10]);
         assert_eq!(traffic.total().messages, 1500);
         assert!(traffic.total().bytes > 1500 * 16);
@@ -305,13 +308,13 @@ mod tests {
     }
 
     #[test]
-    fn the_history_is_in_messages_a_second() {
+    fn the_history_is_in_messages_per_second() {
         let traffic = traffic(&[(0, 0), (1000, 3), (2000, 8), (1000, 0)]);
         assert_eq!(traffic.history().collect::<Vec<_>>(), [0, 4, 3, 0]);
     }
 
     #[test]
-    fn our_own_messages_are_not_counted() {
+    fn own_messages_are_not_counted() {
         let mut recording = TestRecording::new();
         recording.fact(Fact::Recorder { unique: ":1.9".into() });
         recording.ask_bus(":1.9", "ListNames", &(), &(vec![":1.9"],));

@@ -1,4 +1,4 @@
-//! Files that are passed as arguments.
+//! Files and inherited descriptors that are passed as arguments.
 
 use std::fs::File;
 use std::io;
@@ -6,13 +6,14 @@ use std::os::fd::{AsFd as _, OwnedFd};
 
 use sys::inherited;
 
-/// The descriptors that go with a message, in the order of their places.
+/// The descriptors that are sent with a message, in the order of their indexes.
 #[derive(Debug, Default)]
 pub(crate) struct PassedDescriptors(Vec<OwnedFd>);
 
 impl PassedDescriptors {
-    /// Opens what a word names: `@path` to read, `@>path` to write, `@-` the standard input, and a
-    /// number, with `@` or without, what was inherited under it.
+    /// Opens the file that a word names, and returns the index of its descriptor: `@path` for
+    /// reading, `@>path` for writing, `@-` for standard input, and `3` or `@3` for an inherited
+    /// descriptor.
     pub(crate) fn open(&mut self, word: &str) -> Result<u32, String> {
         let opened = match word.strip_prefix('@') {
             Some("-") => io::stdin().as_fd().try_clone_to_owned(),
@@ -23,13 +24,13 @@ impl PassedDescriptors {
             },
             None => match word.parse() {
                 Ok(number) => return self.inherited(number),
-                Err(_) => return Err("a file is written @path, or @>path to write it".to_owned()),
+                Err(_) => return Err("expected @PATH to read a file, @>PATH to write one, or the number of a descriptor".to_owned()),
             },
         };
         Ok(self.keep(opened.map_err(|error| error.to_string())?))
     }
 
-    /// The descriptors.
+    /// Returns the descriptors in order.
     pub(crate) fn into_inner(self) -> Vec<OwnedFd> {
         self.0
     }
@@ -49,7 +50,7 @@ impl PassedDescriptors {
 
     fn keep(&mut self, descriptor: OwnedFd) -> u32 {
         self.0.push(descriptor);
-        // No message has more than a few hundred of them.
+        // The index always fits: the kernel limits a message to 253 descriptors.
         u32::try_from(self.0.len() - 1).unwrap_or(u32::MAX)
     }
 }

@@ -1,4 +1,4 @@
-//! Why something was not called, read or set.
+//! Errors of the commands that call methods, and read and set properties.
 
 use capture::text::nearest::suggestion;
 use capture::text::visible::printable;
@@ -7,7 +7,7 @@ use inspector::{ArgumentError, InspectorFailure};
 use crate::bus_choice::Unreachable;
 use crate::exit::ExitError;
 
-/// Why a call, read or set was not done. Its text is safe for a terminal.
+/// An error of a call, or of reading or setting a property. Its text is safe for a terminal.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PokeError {
     /// The command line is malformed.
@@ -19,7 +19,7 @@ pub(crate) enum PokeError {
     #[error("{}: {}", printable(member), printable(&error.to_string()))]
     Arguments { member: String, error: ArgumentError },
     #[error(
-        "several interfaces have {}; say which: {}",
+        "several interfaces have {}; name one of: {}",
         printable(member),
         printable(&full_names.join(", "))
     )]
@@ -28,17 +28,17 @@ pub(crate) enum PokeError {
     #[error("{}{}", printable(&failure.to_string()), hint(nearest))]
     Failed { failure: InspectorFailure, nearest: Vec<String> },
     #[error(
-        "the object does not tell of a property {}{}",
+        "the object does not describe a property {}{}",
         printable(member),
         match nearest.is_empty() {
-            true => format!("; if it has one, name its interface, too: INTERFACE {}", printable(member)),
+            true => format!("; if it has this property, give its interface too: INTERFACE {}", printable(member)),
             false => hint(nearest),
         }
     )]
     NoProperty { member: String, nearest: Vec<String> },
     /// A path without an object looks the same as an object without interfaces.
     #[error(
-        "{} has no object {}, or one without interfaces{}",
+        "{} has no object {}, or the object has no interfaces{}",
         printable(service),
         printable(path),
         hint(nearest)

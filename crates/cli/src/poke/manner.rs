@@ -7,7 +7,7 @@ use inspector::{
     Authorization, CallSettings, Inspector, InspectorTimeouts, ReplyExpectation, Starting,
 };
 
-use crate::amount::{self, OutOfPlace};
+use crate::amount::{self, AmountOptionError};
 use crate::bus_choice::{BusChoice, Unreachable};
 
 /// Options for how a method is called.
@@ -17,11 +17,11 @@ pub(crate) struct MannerOptions {
     #[arg(short, long, value_name = "TIME", value_parser = patience, default_value = "25s")]
     timeout: Duration,
     /// Start the service if it is not running
-    #[arg(long, value_name = "BOOL", value_parser = truth, action = ArgAction::Set, default_value = "true")]
+    #[arg(long, value_name = "BOOL", value_parser = parse_bool, action = ArgAction::Set, default_value = "true")]
     auto_start: bool,
     /// Allow the service to ask the user for authorization
     #[arg(
-        short = 'i', long, alias = "interactive", value_name = "BOOL", value_parser = truth,
+        short = 'i', long, alias = "interactive", value_name = "BOOL", value_parser = parse_bool,
         action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_value = "true",
         default_missing_value = "true"
     )]
@@ -57,9 +57,9 @@ impl MannerOptions {
     }
 }
 
-/// Parses a timeout.
-fn patience(text: &str) -> Result<Duration, OutOfPlace> {
-    let time = amount::time_or_none(text)?;
+/// Parses a timeout; 0 selects the default.
+fn patience(text: &str) -> Result<Duration, AmountOptionError> {
+    let time = amount::time_or_zero(text)?;
     Ok(if time.is_zero() { TIMEOUT } else { time })
 }
 
@@ -67,7 +67,7 @@ fn patience(text: &str) -> Result<Duration, OutOfPlace> {
 const TIMEOUT: Duration = Duration::from_secs(25);
 
 /// Parses a boolean with the words of busctl.
-pub(crate) fn truth(text: &str) -> Result<bool, &'static str> {
+pub(crate) fn parse_bool(text: &str) -> Result<bool, &'static str> {
     match text.to_ascii_lowercase().as_str() {
         "1" | "yes" | "y" | "true" | "t" | "on" => Ok(true),
         "0" | "no" | "n" | "false" | "f" | "off" => Ok(false),

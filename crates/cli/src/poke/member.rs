@@ -1,7 +1,8 @@
-//! Which member of an object words name, and what the object tells of it.
+//! Parsing of words that name a member of an object, and its description from introspection.
 //!
-//! All spellings are understood: `INTERFACE MEMBER` as busctl has it, `INTERFACE.MEMBER` as gdbus and
-//! dbus-send, `MEMBER` as qdbus. What the object has decides where two of them are possible.
+//! All spellings are accepted: `INTERFACE MEMBER` (busctl), `INTERFACE.MEMBER` (gdbus and
+//! dbus-send), and `MEMBER` (qdbus). If a word can be read in two ways, the interfaces of the
+//! object decide.
 
 use std::time::Duration;
 
@@ -15,18 +16,19 @@ use wire::names::MemberName;
 
 use super::error::PokeError;
 
-/// Words, taken apart.
+/// A member that is named on the command line, and the words after it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct NamedMember<'w> {
-    /// The interface, if it was told.
+    /// The interface, if it was given.
     pub interface: Option<&'w str>,
-    /// The member.
+    /// The name of the member.
     pub member: &'w str,
-    /// What stands behind.
+    /// The words after the member.
     pub rest: &'w [String],
 }
 
-/// Takes words apart; `None` if there are none. `is_interface` knows those of the object.
+/// Splits words into a member and the rest; `None` if there are no words. `is_interface` returns
+/// true for the interfaces of the object.
 pub(crate) fn split(
     words: &[String],
     is_interface: impl Fn(&str) -> bool,
@@ -36,7 +38,7 @@ pub(crate) fn split(
         return Some(NamedMember { interface: None, member: first, rest });
     };
     let apart = rest.split_first().filter(|(word, _)| MemberName::new(word).is_ok());
-    // INTERFACE.METHOD SIGNATURE, as those write it who come from gdbus and busctl.
+    // INTERFACE.METHOD SIGNATURE, a mixture of the forms of gdbus and busctl.
     let is_joined =
         |behind: &str| is_like_signature(behind) && member.starts_with(char::is_uppercase);
     Some(match apart {
@@ -50,13 +52,14 @@ pub(crate) fn split(
     })
 }
 
-/// Whether a name is the interface of a member whose full name is told.
+/// Returns true if `name` is the interface in the full name `full` of a member.
 pub(crate) fn is_interface_of(full: &str, name: &str) -> bool {
     full.rsplit_once('.').is_some_and(|(interface, _)| interface == name)
 }
 
-/// The words, with those in front that other tools have as options; what is no option is a word.
-pub(crate) fn in_front<const COUNT: usize>(
+/// Puts the values of options in front of the words, as positional arguments. If an option is
+/// missing, the next word takes its place.
+pub(crate) fn with_options_in_front<const COUNT: usize>(
     options: [&Option<String>; COUNT],
     words: &[String],
 ) -> Vec<String> {
@@ -66,99 +69,99 @@ pub(crate) fn in_front<const COUNT: usize>(
     front.into_iter().chain(words).collect()
 }
 
-/// An object that is asked for a member.
+/// An object, with the result of its introspection.
 #[derive(Debug)]
-pub(crate) struct AskedObject<'a> {
-    /// Its service.
+pub(crate) struct TargetObject<'a> {
+    /// The name of the service.
     pub service: &'a str,
-    /// Its path.
+    /// The path of the object.
     pub path: &'a str,
-    /// What it tells; empty if it tells nothing.
-    pub told: Introspection,
-    /// Why it tells nothing.
-    pub untold: Option<InspectorFailure>,
-    /// Until when everything has to be done.
+    /// The introspection data; empty if it is not available.
+    pub introspection: Introspection,
+    /// The error of the introspection.
+    pub introspection_error: Option<InspectorFailure>,
+    /// The monotonic time at which the whole operation times out.
     deadline: Duration,
-    /// How long all may take.
+    /// The timeout of the whole operation.
     timeout: Duration,
 }
 
-/// The kinds of members.
+/// The kinds of members that the user can name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum CallableKind {
-    /// What can be called.
+    /// A method, which can be called.
     Method,
-    /// What can be read or set.
+    /// A property, which can be read and set.
     Property,
 }
 
-/// A member, as far as the object tells of it.
+/// The description of a member, as far as introspection contains it.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct DescribedMember {
-    /// Its interface; `None` if it was not told, and the object does not tell of the member.
+    /// The interface; `None` if it was not given and the object does not describe the member.
     pub interface: Option<String>,
-    /// The types that it takes: one signature for each form of it.
+    /// The accepted types: one signature for each overload.
     pub signatures: Vec<String>,
-    /// What its results are called.
+    /// The results of a method, with their names and types.
     pub results: Vec<Argument>,
 }
 
-impl<'a> AskedObject<'a> {
-    /// Asks an object. One that does not tell what it has may still be called; one that is not
-    /// there cannot.
-    pub(crate) fn ask(
+impl<'a> TargetObject<'a> {
+    /// Introspects an object. If introspection fails, the object may still be called, unless the
+    /// error shows that the service does not exist or cannot start.
+    pub(crate) fn introspect(
         inspector: &Inspector,
         service: &'a str,
         path: &'a str,
         manner: &CallSettings,
     ) -> Result<Self, PokeError> {
-        let mut object = Self::unasked(service, path, manner.timeout());
-        // What it is asked for wants its time, too.
+        let mut object = Self::new(service, path, manner.timeout());
+        // Half of the time is left for the call itself.
         let half = CallSettings { timeout_ms: (manner.timeout_ms / 2).max(1), ..manner.clone() };
         match inspector.introspection(service, path, &half) {
-            Ok(told) => object.told = told,
-            Err(failure) if is_hopeless(&failure) => {
+            Ok(introspection) => object.introspection = introspection,
+            Err(failure) if is_fatal_for_calls(&failure) => {
                 return Err(object.failed(failure, inspector, ""));
             }
-            Err(failure) => object.untold = Some(failure),
+            Err(failure) => object.introspection_error = Some(failure),
         }
         Ok(object)
     }
 
-    /// One that was not asked yet.
-    pub(crate) fn unasked(service: &'a str, path: &'a str, timeout: Duration) -> Self {
+    /// Returns an object that is not introspected yet.
+    pub(crate) fn new(service: &'a str, path: &'a str, timeout: Duration) -> Self {
         let deadline = monotonic() + timeout;
-        Self { service, path, told: empty(), untold: None, deadline, timeout }
+        Self { service, path, introspection: empty(), introspection_error: None, deadline, timeout }
     }
 
-    /// The manner with the time that is left.
-    pub(crate) fn in_time(&self, manner: &CallSettings) -> CallSettings {
+    /// The options of the next call, with the remaining time as its timeout.
+    pub(crate) fn with_remaining_time(&self, manner: &CallSettings) -> CallSettings {
         let left = self.deadline.saturating_sub(monotonic());
         let timeout_ms = u64::try_from(left.as_millis()).unwrap_or(u64::MAX).max(1);
         CallSettings { timeout_ms, ..manner.clone() }
     }
 
-    /// The same, if it tells what it has.
-    pub(crate) fn telling(self, inspector: &Inspector) -> Result<Self, PokeError> {
-        match &self.untold {
+    /// Returns the object, or the error if its introspection failed.
+    pub(crate) fn introspected(self, inspector: &Inspector) -> Result<Self, PokeError> {
+        match &self.introspection_error {
             None => Ok(self),
             Some(failure) => Err(self.failed(failure.clone(), inspector, "")),
         }
     }
 
-    /// Whether the object has this interface.
+    /// Returns true if the object has this interface.
     pub(crate) fn has(&self, interface: &str) -> bool {
-        self.told.interface(interface).is_some() || is_standard(interface)
+        self.introspection.interface(interface).is_some() || is_standard(interface)
     }
 
-    /// That the object is not there, or has nothing, if that is known. It is why a member of it is not
-    /// known.
-    pub(crate) fn missing(&self, inspector: &Inspector) -> Option<PokeError> {
-        match &self.untold {
+    /// Returns the error for an object that does not exist or has no interfaces. It explains why a
+    /// member is unknown better than an error about the member.
+    pub(crate) fn missing_error(&self, inspector: &Inspector) -> Option<PokeError> {
+        match &self.introspection_error {
             Some(failure) if is_unknown_object(failure) => {
                 Some(self.failed(failure.clone(), inspector, ""))
             }
-            None if self.told.interfaces.is_empty() => {
+            None if self.introspection.interfaces.is_empty() => {
                 let nearest = near(self.path, paths(inspector, self.service));
                 let (service, path) = (self.service.to_owned(), self.path.to_owned());
                 Some(PokeError::NoInterfaces { service, path, nearest })
@@ -167,14 +170,16 @@ impl<'a> AskedObject<'a> {
         }
     }
 
-    /// What is known of a member.
+    /// Finds the description of a member.
+    ///
+    /// Fails if several interfaces have the member and none was named.
     pub(crate) fn find(
         &self,
         kind: CallableKind,
         named: NamedMember<'_>,
     ) -> Result<DescribedMember, PokeError> {
         let mut found: Vec<_> = self
-            .told
+            .introspection
             .interfaces
             .iter()
             .filter(|one| named.interface.is_none_or(|name| one.name == name))
@@ -187,17 +192,17 @@ impl<'a> AskedObject<'a> {
             let full_names = found.into_iter().map(full).collect();
             return Err(PokeError::Several { member: named.member.to_owned(), full_names });
         }
-        Ok(found.pop().unwrap_or_else(|| standard(named)))
+        Ok(found.pop().unwrap_or_else(|| standard_member(named)))
     }
 
-    /// That there is no property of this name, whatever its interface.
+    /// Returns the error for a property that no interface of the object has.
     pub(crate) fn no_property(&self, member: &str) -> PokeError {
         let nearest = near(member, self.members(false));
         PokeError::NoProperty { member: member.to_owned(), nearest }
     }
 
-    /// What failed, and what may have been meant instead of `member`, which can have its interface
-    /// in front.
+    /// Returns the error of a failed request, with similar names as suggestions. `member` may
+    /// include its interface.
     pub(crate) fn failed(
         &self,
         failure: InspectorFailure,
@@ -205,7 +210,7 @@ impl<'a> AskedObject<'a> {
         member: &str,
     ) -> PokeError {
         let failure = match failure {
-            // The time in which the object was asked is a part of it.
+            // Report the timeout of the whole operation, which includes the introspection.
             InspectorFailure::Silent { .. } => InspectorFailure::Silent { after: self.timeout },
             other => other,
         };
@@ -213,7 +218,9 @@ impl<'a> AskedObject<'a> {
         let nearest = match name {
             Some("ServiceUnknown" | "NameHasNoOwner") => near(self.service, names(inspector)),
             Some("UnknownObject") => near(self.path, paths(inspector, self.service)),
-            Some(_) if self.told == empty() => near(self.path, paths(inspector, self.service)),
+            Some(_) if self.introspection == empty() => {
+                near(self.path, paths(inspector, self.service))
+            }
             Some("UnknownMethod" | "UnknownInterface" | "UnknownProperty" | "InvalidArgs") => {
                 near(member, self.members(member.contains('.')))
             }
@@ -225,9 +232,9 @@ impl<'a> AskedObject<'a> {
         PokeError::Failed { failure, nearest }
     }
 
-    /// All methods and properties, with their interfaces in front or without.
+    /// The names of all methods and properties, with or without their interfaces.
     fn members(&self, are_full: bool) -> impl Iterator<Item = String> {
-        self.told.interfaces.iter().flat_map(move |one| {
+        self.introspection.interfaces.iter().flat_map(move |one| {
             let methods = one.methods.iter().map(|method| &method.name);
             let properties = one.properties.iter().map(|property| &property.name);
             let full = move |name: &String| match are_full {
@@ -255,8 +262,9 @@ fn described(kind: CallableKind, interface: &Interface, member: &str) -> Option<
     (!signatures.is_empty()).then_some(DescribedMember { interface, signatures, results })
 }
 
-/// What everybody has, though not everybody tells of it.
-fn standard(named: NamedMember<'_>) -> DescribedMember {
+/// Describes a member of a standard interface, which objects often leave out of their introspection
+/// data.
+fn standard_member(named: NamedMember<'_>) -> DescribedMember {
     let is_meant = |(interface, member, _): &&(&str, &str, &str)| {
         named.interface == Some(*interface) && named.member == *member
     };
@@ -268,13 +276,13 @@ fn standard(named: NamedMember<'_>) -> DescribedMember {
     }
 }
 
-/// Whether an object was not found.
+/// Returns true if an error says that the object does not exist.
 pub(crate) fn is_unknown_object(failure: &InspectorFailure) -> bool {
     failure.error_name() == Some(UNKNOWN_OBJECT)
 }
 
-/// Whether a call would fail by the same.
-fn is_hopeless(failure: &InspectorFailure) -> bool {
+/// Returns true if a call would fail with the same error.
+fn is_fatal_for_calls(failure: &InspectorFailure) -> bool {
     let name = failure.error_name().and_then(|name| name.strip_prefix(ERRORS));
     match name {
         Some(name) => {
@@ -290,20 +298,20 @@ fn names(inspector: &Inspector) -> impl Iterator<Item = String> + use<> {
 }
 
 fn paths(inspector: &Inspector, service: &str) -> impl Iterator<Item = String> + use<> {
-    let patience = InspectorTimeouts { reply: SUGGESTING, total: SUGGESTING };
+    let patience = InspectorTimeouts { reply: SUGGESTIONS_TIMEOUT, total: SUGGESTIONS_TIMEOUT };
     let options = TreeOptions { timeouts: patience, nodes: PATHS_MAX, ..TreeOptions::default() };
     let tree = inspector.tree(service, &options).ok();
     let nodes = tree.into_iter().flat_map(|tree| tree.nodes);
-    let has_something = |told: &inspector::NodeContent| matches!(told, inspector::NodeContent::Interfaces(names) if !names.is_empty());
+    let has_something = |content: &inspector::NodeContent| matches!(content, inspector::NodeContent::Interfaces(names) if !names.is_empty());
     nodes.filter(move |node| has_something(&node.content)).map(|node| node.path)
 }
 
-/// Whether every object has this interface.
+/// Returns true if the interface is one that objects have by convention.
 pub(crate) fn is_standard(interface: &str) -> bool {
     STANDARD.iter().any(|(name, ..)| *name == interface)
 }
 
-/// `s name, u number`
+/// Formats arguments as `s name, u number`.
 pub(crate) fn listed(arguments: &[Argument]) -> String {
     let one = |argument: &Argument| {
         let name = argument.name.as_deref().unwrap_or_default();
@@ -312,7 +320,7 @@ pub(crate) fn listed(arguments: &[Argument]) -> String {
     arguments.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-/// `(s name) -> (u number)`
+/// Formats the arguments and results of a method as `(s name) -> (u number)`.
 pub(crate) fn form(method: &Method) -> String {
     match listed(&method.results) {
         results if results.is_empty() => format!("({})", listed(&method.arguments)),
@@ -328,7 +336,7 @@ const ERRORS: &str = "org.freedesktop.DBus.Error.";
 
 const UNKNOWN_OBJECT: &str = "org.freedesktop.DBus.Error.UnknownObject";
 
-/// Interfaces of the specification, their methods, and the types that these take.
+/// Interfaces and methods of the D-Bus specification, and the types of their arguments.
 const STANDARD: [(&str, &str, &str); 6] = [
     ("org.freedesktop.DBus.Peer", "Ping", ""),
     ("org.freedesktop.DBus.Peer", "GetMachineId", ""),
@@ -338,10 +346,10 @@ const STANDARD: [(&str, &str, &str); 6] = [
     ("org.freedesktop.DBus.Properties", "GetAll", "s"),
 ];
 
-/// What failed has taken its time already.
-const SUGGESTING: Duration = Duration::from_secs(1);
+/// The timeout for collecting suggestions. It is short because the failed call already took time.
+const SUGGESTIONS_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Those of these names that are most like what was given; none if that is one of them.
+/// The names most similar to the given one; empty if it is among them.
 fn near(given: &str, names: impl Iterator<Item = String>) -> Vec<String> {
     let names: Vec<_> = names.take(NAMES_MAX).collect();
     if names.iter().any(|name| name == given) {
@@ -350,10 +358,10 @@ fn near(given: &str, names: impl Iterator<Item = String>) -> Vec<String> {
     nearest(given, names.iter().map(String::as_str)).into_iter().map(str::to_owned).collect()
 }
 
-/// More than that nobody's service has.
+/// The maximum number of names that are compared.
 const NAMES_MAX: usize = 10_000;
 
-/// Objects among which the nearest is looked for.
+/// The maximum number of objects that are searched for similar paths.
 const PATHS_MAX: usize = 1000;
 
 #[cfg(test)]
@@ -361,14 +369,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_spellings_name_the_same() {
+    fn all_spellings_name_the_same_member() {
         let is_interface = |name: &str| name == "a.b.I";
         for (words, interface, member, rest) in [
             (&["a.b.I", "M", "s", "x"][..], Some("a.b.I"), "M", 2),
             (&["a.b.I.M", "text"], Some("a.b.I"), "M", 1),
             (&["a.b.I.M"], Some("a.b.I"), "M", 0),
             (&["M", "text"], None, "M", 1),
-            // Of what the object does not tell, busctl's form is the likelier one.
+            // If the object does not describe the member, busctl's form is assumed.
             (&["x.y", "M", "text"], Some("x.y"), "M", 1),
             (&["x.y.M", "two words"], Some("x.y"), "M", 1),
             (&["x.y.M", "s", "text"], Some("x.y"), "M", 2),

@@ -1,8 +1,8 @@
-//! What the commands that call, read and set have in common.
+//! Shared parts of the commands that call methods, and read and set properties.
 //!
 //! ```text
 //!  words ─▶ member ─▶ arguments ─▶ (the inspector) ─▶ shown
-//!                                        └─▶ nearest, where it failed
+//!                                        └─▶ suggestions, if the request failed
 //! ```
 
 pub(crate) mod arguments;

@@ -1,4 +1,4 @@
-//! Values for people: with names, indented, a line for each.
+//! Values for people: indented, one on each line, with names.
 
 use capture::text::Style;
 use capture::text::visible::printable;
@@ -8,11 +8,11 @@ use wire::body::Value;
 
 use super::shown::{ShownKind, ShownValues};
 
-/// The lines of values.
+/// Formats values as indented lines.
 pub(super) fn text(shown: &ShownValues<'_>, values: &[Value], style: Style) -> String {
     let mut lines = PrettyLines { text: String::new(), style, descriptors: shown.descriptors };
     for (place, value) in values.iter().enumerate() {
-        let label = match shown.what {
+        let label = match shown.origin {
             ShownKind::Results { names, .. } | ShownKind::Signal { names } => {
                 names.get(place).and_then(|one| one.name.clone())
             }
@@ -31,7 +31,7 @@ struct PrettyLines<'d> {
 }
 
 impl PrettyLines<'_> {
-    /// A value behind its label, inside `depth` containers.
+    /// Adds a value after its label, with the indentation of `depth` containers.
     fn push(&mut self, depth: usize, label: &str, value: &Value) {
         match value {
             Value::Variant(inside) => self.push(depth, label, inside),
@@ -43,8 +43,8 @@ impl PrettyLines<'_> {
             Value::DictEntry(entry) => self.item(depth, &Value::DictEntry(entry.clone())),
             Value::UnixFd(place) => {
                 let found = self.descriptors.get(*place as usize).map(|found| found.what.clone());
-                let what = found.unwrap_or_else(|| format!("descriptor {place}"));
-                self.line(depth, label, &printable(&what));
+                let target = found.unwrap_or_else(|| format!("descriptor {place}"));
+                self.line(depth, label, &printable(&target));
             }
             Value::Bytes(_) => self.line(depth, label, &gvariant::value(value)),
             Value::String(words) if words.is_empty() => self.empty(depth, label, value),
@@ -52,7 +52,7 @@ impl PrettyLines<'_> {
         }
     }
 
-    /// An element of a list, or an entry of a dictionary.
+    /// Adds an element of an array, or an entry of a dictionary.
     fn item(&mut self, depth: usize, item: &Value) {
         match item {
             Value::DictEntry(entry) => {

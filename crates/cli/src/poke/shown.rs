@@ -1,4 +1,4 @@
-//! How values are printed: in exactly the forms of other tools, or for people.
+//! Printing of values, in exactly the formats of other tools, or for people.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -16,24 +16,24 @@ use wire::body::Value;
 
 use super::pretty;
 use crate::json_choice::{JsonChoice, JsonLayout};
-use crate::output::{complain, controls, print};
+use crate::output::{controls, print, print_to_stderr};
 use crate::style;
 
 /// Options for how values are printed.
 #[derive(Clone, PartialEq, Eq, Debug, Args)]
 pub(crate) struct ShownOptions {
-    /// Output format
+    /// Output format of the values
     #[arg(long, value_enum, default_value = "busctl", conflicts_with_all = ["json", "j"])]
     format: ValueFormat,
     #[command(flatten)]
     json: JsonChoice,
-    /// The option with which dbus-send prints the reply
+    /// The option of dbus-send that prints the reply
     #[arg(
         long, value_enum, hide = true, num_args = 0..=1, require_equals = true,
         default_missing_value = "typed", conflicts_with_all = ["format", "json", "j"]
     )]
     print_reply: Option<PrintReply>,
-    /// Print no values
+    /// Do not print the values
     #[arg(short, long)]
     quiet: bool,
 }
@@ -46,7 +46,7 @@ enum ValueFormat {
     Verbose,
     /// Like gdbus: (['one', 'two'],)
     Gvariant,
-    /// Like dbus-send --print-reply
+    /// Like dbus-send with --print-reply
     DbusSend,
     /// The same as -j
     Json,
@@ -63,7 +63,7 @@ enum PrintReply {
     Literal,
 }
 
-/// The selected form.
+/// The form that the options select.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ValueShape {
     Busctl,
@@ -82,7 +82,7 @@ pub(crate) struct ShownValues<'v> {
     /// The values, in their order.
     pub values: &'v [TypedValue],
     /// The origin of the values.
-    pub what: ShownKind<'v>,
+    pub origin: ShownKind<'v>,
     /// The descriptors that arrived with the values.
     pub descriptors: &'v [Descriptor],
 }
@@ -122,17 +122,17 @@ impl ShownOptions {
         match self.shape() {
             ValueShape::Nothing => String::new(),
             ValueShape::Busctl => line(busctl::line(&values)),
-            ValueShape::Gvariant => match shown.what {
+            ValueShape::Gvariant => match shown.origin {
                 ShownKind::Property(_) => {
                     line(values.first().map(gvariant::value).unwrap_or_default())
                 }
                 _ => line(gvariant::tuple(&values)),
             },
-            ValueShape::Verbose => verbose(shown.what, &values),
+            ValueShape::Verbose => verbose(shown.origin, &values),
             ValueShape::DbusSend => as_dbus_send(shown, &values),
             ValueShape::Literal => literal(&values),
             ValueShape::Json(JsonLayout::Lossless) => line(lossless(shown)),
-            ValueShape::Json(layout) => line(layout.lay(json(shown.what, &values))),
+            ValueShape::Json(layout) => line(layout.format(json(shown.origin, &values))),
             ValueShape::People => pretty::text(shown, &values, style::of_stdout()),
         }
     }
@@ -143,7 +143,7 @@ impl ShownOptions {
     }
 
     /// The same options with the form of busctl --verbose, unless another form was selected.
-    pub(crate) fn verbosely(&self) -> Self {
+    pub(crate) fn with_verbose_format(&self) -> Self {
         let format =
             if self.format == ValueFormat::Busctl { ValueFormat::Verbose } else { self.format };
         Self { format, ..self.clone() }
@@ -156,7 +156,7 @@ impl ShownOptions {
         if !matches!(self.shape(), ValueShape::Nothing | ValueShape::People) {
             let lines = shown.descriptors.iter().enumerate();
             let lines = lines.map(|(place, one)| format!("descriptor {place} is {}\n", one.what));
-            complain(&lines.collect::<String>());
+            print_to_stderr(&lines.collect::<String>());
         }
         status
     }
@@ -191,13 +191,13 @@ fn line(mut text: String) -> String {
 }
 
 /// JSON like busctl's: arguments are a list, a property is its value.
-fn json(what: ShownKind<'_>, values: &[Value]) -> String {
+fn json(origin: ShownKind<'_>, values: &[Value]) -> String {
     if values.is_empty() {
         return String::new();
     }
     let types: String = values.iter().map(signature).collect();
     let mut text = format!("{{\"type\":\"{types}\",\"data\":");
-    match (what, values) {
+    match (origin, values) {
         (ShownKind::Property(_), [value]) => busctl::push_json(&mut text, value),
         _ => busctl::push_json_list(&mut text, values),
     }
@@ -206,7 +206,7 @@ fn json(what: ShownKind<'_>, values: &[Value]) -> String {
 }
 
 fn lossless(shown: &ShownValues<'_>) -> String {
-    let text = match (shown.what, shown.values) {
+    let text = match (shown.origin, shown.values) {
         (ShownKind::Property(_), [value]) => serde_json::to_string(value),
         (_, values) => serde_json::to_string(values),
     };
@@ -215,7 +215,7 @@ fn lossless(shown: &ShownValues<'_>) -> String {
 
 fn as_dbus_send(shown: &ShownValues<'_>, values: &[Value]) -> String {
     let mut text = String::new();
-    let depth = match shown.what {
+    let depth = match shown.origin {
         ShownKind::Results { sender, heading, .. } => {
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
             let ReplyHeading { destination, serial, reply_serial } = heading;
@@ -242,8 +242,8 @@ fn literal(values: &[Value]) -> String {
 }
 
 /// The verbose form of busctl: arguments are inside a message, a property is its value.
-fn verbose(what: ShownKind<'_>, values: &[Value]) -> String {
-    match (what, values) {
+fn verbose(origin: ShownKind<'_>, values: &[Value]) -> String {
+    match (origin, values) {
         (ShownKind::Property(_), [value]) => {
             let mut text = String::new();
             busctl::push_tree(&mut text, value, 0);

@@ -1,9 +1,9 @@
-//! The configuration of a private bus.
+//! The configuration file of a private bus.
 
 use wire::address::AddressList;
 
-/// As a user's session has it: everybody who may connect may do everything, services are started
-/// on demand, and the limits are out of the way.
+/// Returns the configuration of a session bus: connected peers may do everything, services are
+/// activatable, and the limits are too high to matter.
 pub(super) fn session(address: &AddressList) -> String {
     let listen: String = address
         .entries()
@@ -29,7 +29,7 @@ fn escaped(text: &impl ToString) -> String {
     text.to_string().replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// Bytes and milliseconds, as session buses commonly have them.
+/// Limits in bytes, milliseconds and counts, as in dbus-daemon's session.conf.
 const LIMITS: [(&str, u32); 15] = [
     ("max_incoming_bytes", 1_000_000_000),
     ("max_incoming_unix_fds", 250_000_000),
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_address_is_listened_at() {
+    fn configurations_listen_on_every_address() {
         let address = "unix:path=/run/a%26b;tcp:host=localhost".parse().unwrap();
         let text = session(&address);
         assert!(text.contains("<listen>unix:path=/run/a%26b</listen>"), "{text}");

@@ -1,4 +1,4 @@
-//! Why there is no private bus.
+//! Errors in starting a private bus.
 
 use std::ffi::OsString;
 use std::io;
@@ -10,7 +10,7 @@ use wire::address::AddressError;
 
 use super::describe_end;
 
-/// Why the private bus did not start.
+/// The private bus could not be started.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PrivateBusError {
     #[error("cannot make a directory for the bus: {0}")]
@@ -21,12 +21,13 @@ pub(crate) enum PrivateBusError {
     Spawn(OsString, io::Error),
     #[error("cannot wait for the bus: {0}")]
     Wait(io::Error),
-    /// It ended at once and logged the reason; the status is missing if it could not be read.
+    /// The bus ended before it was ready and logged the reason; the status is `None` if waiting
+    /// failed.
     #[error("the bus did not start{}", .0.map(|status| format!(": it ended with {}", describe_end(status))).unwrap_or_default())]
     Ended(Option<ExitStatus>),
     #[error("the bus printed an invalid address, {0:?}: {1}")]
     Address(String, AddressError),
-    /// This program received a signal to end while the bus started.
+    /// This program received a terminating signal while the bus was starting.
     #[error("interrupted by {0:?} before the bus had started")]
     Interrupted(ProcessSignal),
 }

@@ -1,4 +1,4 @@
-//! A bus for one purpose: started by a command, with a directory of its own, and gone with it.
+//! A private bus: a command starts it with a temporary directory and ends it when the command ends.
 
 mod config;
 mod error;
@@ -19,27 +19,28 @@ use wire::address::{Address, AddressList, Transport, UnixTransport};
 
 use crate::children;
 
-/// What kind of bus to start.
+/// How to start a private bus.
 #[derive(Debug)]
 pub(crate) struct PrivateBusOptions {
-    /// Where its configuration comes from.
+    /// The source of its configuration.
     pub(crate) config: PrivateBusConfig,
-    /// Where it listens; by default in a new directory, or where the file says.
+    /// The addresses to listen on; by default a socket in the temporary directory, or the addresses
+    /// in the configuration file.
     pub(crate) address: Option<AddressList>,
-    /// Where its log goes.
+    /// The destination of its log.
     pub(crate) log: Stdio,
 }
 
-/// Where the configuration comes from.
+/// The source of the configuration.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum PrivateBusConfig {
-    /// That of a user's session, but for where it listens.
+    /// The configuration of a session bus, except for the address.
     Session,
-    /// A file.
+    /// The configuration file at this path.
     File(PathBuf),
 }
 
-/// A bus that runs. Dropped, it is ended, and its directory removed.
+/// A running private bus. Dropping it ends the process and removes its directory.
 #[derive(Debug)]
 pub(crate) struct PrivateBus {
     process: Child,
@@ -48,7 +49,7 @@ pub(crate) struct PrivateBus {
 }
 
 impl PrivateBus {
-    /// Starts a bus, and waits until it listens. While it waits, signals that ask to end are heeded.
+    /// Starts a bus and waits until it listens. A terminating signal interrupts the wait.
     pub(crate) fn start(
         plan: PrivateBusOptions,
         signals: &SignalSource,
@@ -58,26 +59,26 @@ impl PrivateBus {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(plan.log);
         let mut process = children::start_dependent(&mut command)
             .map_err(|error| PrivateBusError::Spawn(command.get_program().to_owned(), error))?;
-        let stdout = process.stdout.take().expect("it was asked for");
+        let stdout = process.stdout.take().expect("standard output is piped");
         match read_address(stdout, signals) {
             Ok(address) => Ok(Self { process, address, _directory: directory }),
             Err(error) => Err(explain(error, &mut process)),
         }
     }
 
-    /// Where it listens, as it says itself.
+    /// The address that the bus printed.
     pub(crate) fn address(&self) -> &str {
         &self.address
     }
 
-    /// The number of its process.
+    /// The pid of the bus.
     pub(crate) fn pid(&self) -> u32 {
         self.process.id()
     }
 
-    /// How it has ended, if it has.
+    /// The exit status of the bus, if it has ended.
     pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
-        // Only who has no such child fails to wait for it.
+        // Waiting fails only if the process is not a child of this one.
         self.process.try_wait().ok().flatten()
     }
 }
@@ -88,7 +89,7 @@ impl Drop for PrivateBus {
     }
 }
 
-/// The command that runs the bus.
+/// The command line that runs the bus.
 fn command(plan: &PrivateBusOptions, directory: &Path) -> Result<Command, PrivateBusError> {
     let program = locate::daemon().map_err(PrivateBusError::Missing)?;
     let file = match &plan.config {
@@ -120,7 +121,7 @@ fn with_value(option: &str, value: PathBuf) -> OsString {
     word
 }
 
-/// Waits for the line with which the bus says where it listens.
+/// Waits for the line in which the bus prints its address.
 fn read_address(
     mut stdout: ChildStdout,
     signals: &SignalSource,
@@ -135,7 +136,7 @@ fn read_address(
     let (mut line, mut space) = (Vec::new(), [0; 512]);
     loop {
         poller.wait(&mut events, None).map_err(PrivateBusError::Wait)?;
-        if let Some(signal) = asked_to_end(signals).map_err(PrivateBusError::Wait)? {
+        if let Some(signal) = end_requested(signals).map_err(PrivateBusError::Wait)? {
             return Err(PrivateBusError::Interrupted(signal));
         }
         if !events.iter().any(|event| event.token() == 1) {
@@ -160,9 +161,9 @@ fn address_of(line: &[u8]) -> Result<String, PrivateBusError> {
         .map_err(|error| PrivateBusError::Address(text.into_owned(), error))
 }
 
-/// The next signal that asks this program to end. Others, such as that a child has ended, are
-/// taken and forgotten.
-pub(crate) fn asked_to_end(signals: &SignalSource) -> io::Result<Option<ProcessSignal>> {
+/// Takes signals until one asks this program to end, and returns it. Other signals, such as
+/// SIGCHLD, are discarded.
+pub(crate) fn end_requested(signals: &SignalSource) -> io::Result<Option<ProcessSignal>> {
     while let Some(signal) = signals.take()? {
         if matches!(
             signal,
@@ -174,7 +175,7 @@ pub(crate) fn asked_to_end(signals: &SignalSource) -> io::Result<Option<ProcessS
     Ok(None)
 }
 
-/// Ends a bus that did not start as it should; if it had ended itself, says how.
+/// Ends a bus that failed to start. If it had ended by itself, adds its exit status to the error.
 fn explain(error: PrivateBusError, process: &mut Child) -> PrivateBusError {
     let error = match error {
         PrivateBusError::Ended(_) => PrivateBusError::Ended(process.wait().ok()),
@@ -184,8 +185,8 @@ fn explain(error: PrivateBusError, process: &mut Child) -> PrivateBusError {
     error
 }
 
-/// How a process has ended, for people: `exit status 3`, `signal 9 (SIGKILL)`.
+/// Describes how a process ended: `exit status 3`, `signal 9 (SIGKILL)`.
 pub(crate) fn describe_end(status: ExitStatus) -> String {
-    // The standard library writes it like a field with its value.
+    // The standard library formats it as `exit status: 3`.
     status.to_string().replace(": ", " ")
 }

@@ -1,39 +1,39 @@
-//! What every view does alike: quit, pause, help and scroll.
+//! The controls that all views share: quit, pause, help and scroll.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 
 use super::keys::{self, KeyRow};
 use super::scroll::{Scroll, ScrollBy};
 
-/// What a key asks for.
+/// The action that a key requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Action<V> {
     Quit,
-    /// To stop following the bus, or to follow it again.
+    /// Stops following the bus, or follows it again.
     Pause,
     Help,
     Scroll(ScrollBy),
-    /// Something that only this view knows.
+    /// An action that is specific to the view.
     View(V),
 }
 
-/// Whether a view follows the bus, and what lies over it.
+/// The state of the shared controls of a view.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct ViewControls {
     pub(crate) following: Following,
     pub(crate) overlay: Overlay,
 }
 
-/// Whether a view follows the bus.
+/// The two modes of a view: live or paused.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) enum Following {
     #[default]
     Live,
-    /// It shows the state of when it was paused.
+    /// The view shows the state at the time it was paused.
     Paused,
 }
 
-/// What lies over a view.
+/// The content that covers a view.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) enum Overlay {
     #[default]
@@ -41,18 +41,18 @@ pub(crate) enum Overlay {
     Help,
 }
 
-/// What is left to do after a key was pressed.
+/// The result of a key press.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum KeyOutcome<V> {
     Done,
     Quit,
-    /// Something that only this view knows.
+    /// The view has to perform this action.
     View(V),
 }
 
 impl ViewControls {
-    /// Does what a key asks for. `scroll` is the list that the arrow keys move. A key that closes the help
-    /// does nothing else.
+    /// Performs the action of a key. `scroll` is the list that the arrow keys scroll. The key that
+    /// closes the help has no other effect.
     pub(crate) fn press<V: Copy>(
         &mut self,
         rows: &[KeyRow<Action<V>>],
@@ -74,7 +74,7 @@ impl ViewControls {
         KeyOutcome::Done
     }
 
-    /// The word of the footer for the key that pauses.
+    /// The label of the pause key in the footer.
     pub(crate) const fn pause_word(self) -> &'static str {
         match self.following {
             Following::Live => "pause",
@@ -92,7 +92,7 @@ impl Following {
     }
 }
 
-/// The keys that mean the same in every view.
+/// Key rows that are the same in every view.
 impl<V: Copy + 'static> Action<V> {
     /// Scrolls by a line.
     pub(crate) const LINE_ROW: KeyRow<Self> = KeyRow {
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_change_what_is_shown_and_change_it_back() {
+    fn pause_and_help_keys_toggle() {
         let mut controls = ViewControls::default();
         for code in [KeyCode::Char('p'), KeyCode::Char(' '), KeyCode::Char('h'), KeyCode::Char('?')]
         {
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn the_key_that_closes_the_help_does_nothing_else() {
+    fn the_key_that_closes_the_help_has_no_other_effect() {
         for code in [KeyCode::Char('q'), KeyCode::Char('p'), KeyCode::Tab, KeyCode::Esc] {
             let mut controls = ViewControls { overlay: Overlay::Help, ..ViewControls::default() };
             assert_eq!(press(&mut controls, code), KeyOutcome::Done, "{code:?}");

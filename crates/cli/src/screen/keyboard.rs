@@ -1,8 +1,8 @@
-//! What somebody presses and pastes, as crossterm parses it.
+//! Input from the terminal, parsed by crossterm.
 //!
-//! A thread of its own reads the terminal. crossterm waits within a read until an escape sequence or a
-//! character is complete, and it reads a closed terminal for ever. Neither may keep the event loop
-//! from a bus.
+//! A separate thread reads the terminal. A read of crossterm blocks until an escape sequence or a
+//! character is complete, and it never returns if the terminal was closed. In the event loop, both
+//! would block the connection to the bus.
 
 use std::io::{self, PipeReader, PipeWriter, Read as _, Write as _, stdin};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -16,31 +16,32 @@ use ratatui::crossterm::event::{
 use rustix::io::ioctl_fionread;
 use sys::poll::{Events, Interest, Poller};
 
-/// What somebody did at the terminal.
+/// An input event from the terminal.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum TerminalInput {
-    /// Pressed a key.
+    /// The user pressed a key.
     Key(KeyEvent),
-    /// Pasted a text.
+    /// The user pasted a text.
     Paste(String),
-    /// Pressed Ctrl-C.
+    /// The user pressed Ctrl-C.
     Interrupt,
-    /// Pressed Ctrl-Z.
+    /// The user pressed Ctrl-Z.
     Suspend,
-    /// Closed the terminal.
+    /// The terminal was closed.
     Gone,
 }
 
-/// Input from the terminal. It is readable when there is something to [take](Self::take).
+/// Input from the terminal. Its descriptor is readable while there are events to
+/// [take](Self::take).
 #[derive(Debug)]
 pub(crate) struct Keyboard {
     inputs: Receiver<TerminalInput>,
-    /// A byte for each input.
+    /// The read end of a pipe with one byte for each event.
     wake: PipeReader,
 }
 
 impl Keyboard {
-    /// Begins to read the terminal.
+    /// Starts the thread that reads the terminal.
     pub(super) fn start() -> io::Result<Self> {
         let (sender, inputs) = mpsc::channel();
         let (wake, waker) = io::pipe()?;
@@ -49,7 +50,7 @@ impl Keyboard {
         Ok(Self { inputs, wake })
     }
 
-    /// Takes what has come; waits for it if there is nothing.
+    /// Takes all pending events; blocks if there are none.
     pub(crate) fn take(&mut self) -> io::Result<Vec<TerminalInput>> {
         let mut bytes = [0; 256];
         if self.wake.read(&mut bytes)? == 0 {
@@ -65,20 +66,20 @@ impl AsFd for Keyboard {
     }
 }
 
-/// The side that reads the terminal.
+/// The part that runs in the reading thread.
 struct KeyReader {
     sender: Sender<TerminalInput>,
     waker: PipeWriter,
 }
 
 impl KeyReader {
-    /// Passes on input until the terminal is gone, or nobody takes it any more.
+    /// Sends events until the terminal or the receiver is gone.
     fn run(&mut self) {
-        // The end of the pipe says the same as `TerminalInput::Gone`.
-        let _ = self.pass_on();
+        // The receiver reads the end of the pipe as `TerminalInput::Gone`.
+        let _ = self.forward();
     }
 
-    fn pass_on(&mut self) -> io::Result<()> {
+    fn forward(&mut self) -> io::Result<()> {
         let poller = Poller::new()?;
         poller.add(stdin(), 0, Interest::Read)?;
         let mut ready = Events::with_capacity(1);
@@ -87,7 +88,7 @@ impl KeyReader {
             if ready.iter().any(|event| event.is_hangup() || event.is_error()) {
                 return Ok(());
             }
-            // A signal may have ended the wait, and the other end of a terminal may have been closed.
+            // Zero bytes mean that a signal interrupted the wait, or that the terminal was closed.
             match ioctl_fionread(stdin())? {
                 0 if ready.is_empty() => continue,
                 0 => return Ok(()),
@@ -104,7 +105,8 @@ impl KeyReader {
     }
 }
 
-/// What an event of the terminal means. A changed size comes as a signal.
+/// Converts a terminal event. Changes of the size are ignored, because they are also signaled by
+/// SIGWINCH.
 fn input(event: TerminalEvent) -> Option<TerminalInput> {
     match event {
         TerminalEvent::Key(key) if key.kind == KeyEventKind::Release => None,
@@ -118,8 +120,9 @@ fn input(event: TerminalEvent) -> Option<TerminalInput> {
     }
 }
 
-/// How long the rest of a sequence is awaited. An escape character alone is a key, and crossterm takes it for
-/// one if nothing follows it at once; over a slow connection the rest may come in another packet.
+/// The time to wait for the rest of an escape sequence. crossterm reads an escape character as a
+/// key of its own if no more bytes are available, but over a slow connection the rest can be in the
+/// next packet.
 const SEQUENCE_PAUSE: Duration = Duration::from_millis(20);
 
 #[cfg(test)]
@@ -127,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_that_every_view_knows_are_told_from_others() {
+    fn control_keys_become_interrupt_and_suspend() {
         let key = |code, modifiers| KeyEvent::new(code, modifiers);
         let c = key(KeyCode::Char('c'), KeyModifiers::NONE);
         for (event, expected) in [

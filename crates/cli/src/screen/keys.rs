@@ -1,4 +1,4 @@
-//! The key table of a view. What keys do, the help and the footer are made from it.
+//! The key table of a view, from which its actions, its help and its footer are made.
 
 use ratatui::Frame;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -10,20 +10,20 @@ use capture::text::columns::cells;
 
 use super::palette::ScreenPalette;
 
-/// Keys that belong together: one line of the help.
+/// Related keys, which are one line of the help.
 #[derive(Debug)]
 pub(crate) struct KeyRow<A: 'static> {
-    /// The keys, each with what it does. Letters mean the same with and without Shift.
+    /// The keys and their actions. Letters have the same action with and without Shift.
     pub(crate) keys: &'static [(KeyCode, A)],
     /// The names of the keys: `p, space`.
     pub(crate) name: &'static str,
-    /// What they do: `pause or resume`.
+    /// The description of the actions: `pause or resume`.
     pub(crate) help: &'static str,
-    /// The key in the footer, and what it does in a word or two, if it is there.
+    /// The key and the short label in the footer, if the row is shown there.
     pub(crate) hint: Option<(&'static str, &'static str)>,
 }
 
-/// What a key does.
+/// Returns the action of a key.
 pub(crate) fn action<A: Copy>(rows: &[KeyRow<A>], key: KeyEvent) -> Option<A> {
     let code = match key.code {
         KeyCode::Char(letter) if key.modifiers.difference(KeyModifiers::SHIFT).is_empty() => {
@@ -36,8 +36,8 @@ pub(crate) fn action<A: Copy>(rows: &[KeyRow<A>], key: KeyEvent) -> Option<A> {
     keys.find(|(known, _)| *known == code).map(|(_, action)| *action)
 }
 
-/// The footer: keys with what they do, as many as fit. The last one, which explains the others, always
-/// does. `word` may say something else of an action than the table.
+/// Returns the footer: as many keys and labels as fit into the width. The last key, which opens the
+/// help, is always included. `word` can replace the label of an action.
 pub(crate) fn footer<A>(
     rows: &[KeyRow<A>],
     palette: ScreenPalette,
@@ -62,7 +62,7 @@ pub(crate) fn footer<A>(
     spans.collect()
 }
 
-/// Draws the help over everything else: the keys, and lines that explain more.
+/// Draws the help over the view: the keys, then additional lines.
 pub(crate) fn draw_help<'l, A>(
     frame: &mut Frame<'_>,
     rows: &[KeyRow<A>],
@@ -115,7 +115,7 @@ mod tests {
     ];
 
     #[test]
-    fn only_the_keys_of_the_table_do_something() {
+    fn keys_outside_of_the_table_have_no_action() {
         for (code, modifiers, expected) in [
             (KeyCode::Char('q'), KeyModifiers::NONE, Some(1)),
             (KeyCode::Char('Q'), KeyModifiers::SHIFT, Some(1)),

@@ -1,9 +1,10 @@
-//! The terminal UI kit of the live commands: `up`, `top`, and `--live` of others.
+//! Terminal screens of the live commands: `up`, `top`, and `--live` of others.
 //!
-//! - [`Screen`]: takes the terminal over and gives it back, also after a panic or while suspended.
-//! - [`keyboard`]: key presses and pasted text, as crossterm parses them.
-//! - [`keys`]: the key table of a view. Its actions, its help and its footer come from this one table.
-//! - [`controls`]: what every view does alike: quit, pause, help, scroll.
+//! - [`Screen`]: takes over the terminal and restores it, also after a panic and while suspended.
+//! - [`keyboard`]: key presses and pasted text, parsed by crossterm.
+//! - [`keys`]: the key table of a view. Its actions, its help and its footer come from this one
+//!   table.
+//! - [`controls`]: the controls that all views share: quit, pause, help, scroll.
 //! - [`scroll`] and [`table`]: lists of rows below a heading.
 //! - [`palette`]: styles, with and without colors.
 
@@ -30,17 +31,19 @@ use ratatui::{Frame, Terminal};
 
 pub(crate) use keyboard::{Keyboard, TerminalInput};
 
-/// The terminal while a view is on it. When it is dropped, the terminal gets its former state back;
-/// after a panic, too.
+/// The terminal while a view is drawn on it. Dropping it restores the state of the terminal; a
+/// panic restores it too.
 #[derive(Debug)]
 pub(crate) struct Screen {
-    // Its own `drop` prints an error if the terminal is gone, and panics if that cannot be printed.
+    // `Terminal::drop` prints an error if the terminal is gone, and panics if that fails. So it is
+    // never called.
     terminal: ManuallyDrop<Terminal<CrosstermBackend<Stdout>>>,
     keyboard: Keyboard,
 }
 
 impl Screen {
-    /// Takes the terminal over. Block the signals that the program reads before: a thread starts here.
+    /// Takes over the terminal. The caller must block the signals that it reads before this call,
+    /// because the new thread inherits the mask.
     pub(crate) fn enter() -> io::Result<Self> {
         restore_after_panic();
         let terminal = ManuallyDrop::new(take_over()?);
@@ -53,21 +56,21 @@ impl Screen {
         }
     }
 
-    /// Draws a view. Only what differs from the last drawing is sent to the terminal.
+    /// Draws a view. Only changed cells are sent to the terminal.
     pub(crate) fn draw(&mut self, view: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
         self.terminal.draw(view).map(|_| ())
     }
 
-    /// What is pressed on the keyboard.
+    /// The keyboard of the terminal.
     pub(crate) const fn keyboard(&mut self) -> &mut Keyboard {
         &mut self.keyboard
     }
 
-    /// Gives the terminal back and stops this process until a shell continues it.
+    /// Restores the terminal and stops this process until a shell continues it.
     pub(crate) fn suspend(&mut self) -> io::Result<()> {
         restore();
         sys::signals::suspend()?;
-        // A new one knows nothing of what is on the screen, so it draws everything.
+        // A new `Terminal` draws all cells, because it does not know the content of the screen.
         self.terminal = ManuallyDrop::new(take_over()?);
         Ok(())
     }
@@ -86,7 +89,7 @@ fn take_over() -> io::Result<Terminal<CrosstermBackend<Stdout>>> {
     entered.inspect_err(|_| restore())
 }
 
-/// The message of a panic is printed after the terminal was given back; otherwise nobody could read it.
+/// Makes panics restore the terminal first, so that the panic message stays readable.
 fn restore_after_panic() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -98,14 +101,15 @@ fn restore_after_panic() {
     });
 }
 
-/// Gives the terminal back. If this fails, the terminal is gone.
+/// Restores the terminal. Errors are ignored, because they mean that the terminal is gone.
 fn restore() {
     let _ = execute!(stdout(), DisableBracketedPaste, LeaveAlternateScreen, Show);
     let _ = disable_raw_mode();
     let _ = stdout().flush();
 }
 
-/// What a view looks like on a terminal of this size, without blanks at the ends of lines.
+/// Draws a view on a terminal of this size in memory, and returns the cells and the text without
+/// trailing spaces.
 #[cfg(test)]
 pub(crate) fn drawn(
     (width, height): (u16, u16),

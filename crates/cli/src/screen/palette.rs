@@ -1,23 +1,24 @@
-//! Styles and what they mean. The colors are those of the terminal, so they fit its background.
+//! Styles and their meanings. Only the colors of the terminal's palette are used, so that they suit
+//! its background.
 
 use capture::text::Colours;
 use ratatui::style::{Color, Modifier, Style};
 
 use crate::style;
 
-/// What things look like, with or without colors (<https://no-color.org>).
+/// The styles of the screen, with or without colors (<https://no-color.org>).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ScreenPalette {
     colours: Colours,
 }
 
 impl ScreenPalette {
-    /// A palette with or without colors. Without them, bold, dim and reverse must do.
+    /// Returns a palette with or without colors. Without them, it uses bold, dim and reverse.
     pub(crate) const fn new(colours: Colours) -> Self {
         Self { colours }
     }
 
-    /// The palette that suits standard output.
+    /// Returns the palette for standard output, which follows `NO_COLOR`.
     pub(crate) fn of_stdout() -> Self {
         Self::new(style::of_stdout().colours)
     }
@@ -30,7 +31,7 @@ impl ScreenPalette {
         )
     }
 
-    /// The heading of the list that the arrow keys move, if there are several.
+    /// The heading of the list that the arrow keys scroll, if the view has several lists.
     pub(crate) fn focused_heading(self) -> Style {
         self.either(
             Style::new().fg(Color::Black).bg(Color::Cyan),
@@ -38,38 +39,38 @@ impl ScreenPalette {
         )
     }
 
-    /// What matters most.
+    /// The most important text.
     pub(crate) fn strong(self) -> Style {
         Style::new().add_modifier(Modifier::BOLD)
     }
 
-    /// What matters little: zeros, our own traffic. Not gray, since what terminals call gray may be
-    /// their background.
+    /// Less important text: zeros, and the traffic of this program. It is dim instead of gray,
+    /// because gray is the background color of some terminals.
     pub(crate) fn pale(self) -> Style {
         Style::new().add_modifier(Modifier::DIM)
     }
 
-    /// What can be copied.
+    /// Addresses, which the user can copy.
     pub(crate) fn address(self) -> Style {
         self.colored(Color::Cyan)
     }
 
-    /// What is normal and good to know.
+    /// Normal conditions that are worth showing.
     pub(crate) fn good(self) -> Style {
         self.colored(Color::Green)
     }
 
-    /// The bus itself.
+    /// Text about the bus itself.
     pub(crate) fn bus(self) -> Style {
         self.colored(Color::LightBlue)
     }
 
-    /// What should not stay like this.
+    /// Conditions that need attention.
     pub(crate) fn warning(self) -> Style {
         self.colored(Color::Yellow)
     }
 
-    /// What is wrong.
+    /// Errors and failed operations.
     pub(crate) fn alarm(self) -> Style {
         self.colored(Color::Red).add_modifier(Modifier::BOLD)
     }
@@ -84,7 +85,7 @@ impl ScreenPalette {
         Style::new().add_modifier(Modifier::REVERSED)
     }
 
-    /// The word that says that the view does not follow the bus.
+    /// The word that marks a paused view.
     pub(crate) fn paused(self) -> Style {
         self.either(
             Style::new().fg(Color::Black).bg(Color::Yellow),
@@ -92,7 +93,7 @@ impl ScreenPalette {
         )
     }
 
-    /// A number, or the lack of one.
+    /// A number, which is dim if it would be shown as 0.0.
     pub(crate) fn number(self, number: f64) -> Style {
         if number < 0.05 { self.pale() } else { Style::new() }
     }
@@ -106,8 +107,8 @@ impl ScreenPalette {
         }
     }
 
-    /// A count that should be 0.
-    pub(crate) fn never(self, count: u64) -> Style {
+    /// A count that is 0 in normal operation.
+    pub(crate) fn zero_expected(self, count: u64) -> Style {
         if count == 0 { self.pale() } else { self.alarm() }
     }
 
@@ -123,5 +124,6 @@ impl ScreenPalette {
     }
 }
 
-/// A queue of so many bytes for one connection takes longer than moments to drain.
+/// The queue size in bytes from which a queue is marked as an alarm, because it does not drain
+/// within moments.
 const QUEUE_LARGE: u64 = 1024 * 1024;

@@ -1,16 +1,17 @@
-//! Which part of a list is on the screen.
+//! The visible part of a list.
 
-/// Which rows of a list are on the screen, which has room for some of them.
+/// The scroll position of a list that can have more rows than fit on the screen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Scroll {
-    /// Rows that are scrolled away at the top.
+    /// The number of rows above the visible part.
     offset: usize,
-    /// Rows of the list, and rows that there was room for, when it was last [shown](Self::show).
+    /// The number of rows, and the number of rows that fit, when the list was last
+    /// [shown](Self::show).
     rows: usize,
     room: usize,
 }
 
-/// How far to scroll.
+/// The distance and direction of a scroll.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum ScrollBy {
     LineUp,
@@ -28,15 +29,15 @@ impl Default for Scroll {
 }
 
 impl Scroll {
-    /// Takes in how many rows there are now and how many fit on the screen, and returns the first row
-    /// to show. Rows that are scrolled away come back when there is room for them.
+    /// Sets the number of rows and the number of rows that fit, and returns the index of the first
+    /// visible row. Scrolls back if there is room for more rows at the end.
     pub(crate) fn show(&mut self, rows: usize, room: usize) -> usize {
         (self.rows, self.room) = (rows, room.max(1));
         self.offset = self.offset.min(self.offset_max());
         self.offset
     }
 
-    /// Scrolls, but not beyond the last row.
+    /// Scrolls within the rows of the list.
     pub(crate) fn scroll(&mut self, by: ScrollBy) {
         let page = self.room.saturating_sub(1).max(1);
         let wanted = match by {

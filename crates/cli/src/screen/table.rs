@@ -1,4 +1,5 @@
-//! Lists of rows below a heading, and tables that do not move while their numbers change.
+//! Lists of rows below a heading, and tables whose columns keep their widths while the values
+//! change.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -10,7 +11,7 @@ use capture::text::columns::{Fit, Grid};
 use super::palette::ScreenPalette;
 use super::scroll::Scroll;
 
-/// Draws rows below a heading, from the one on that `scroll` says; `row` makes the line of a row.
+/// Draws a heading and the visible rows below it. `row` returns the line of the row with an index.
 pub(crate) fn draw_list<'l>(
     frame: &mut Frame<'_>,
     area: Rect,
@@ -24,7 +25,7 @@ pub(crate) fn draw_list<'l>(
     draw_rows(frame, below.intersection(area), rows, scroll, row);
 }
 
-/// Draws rows, from the one on that `scroll` says; `row` makes the line of a row.
+/// Draws the visible rows. `row` returns the line of the row with an index.
 pub(crate) fn draw_rows<'l>(
     frame: &mut Frame<'_>,
     area: Rect,
@@ -38,7 +39,7 @@ pub(crate) fn draw_rows<'l>(
     }
 }
 
-/// The line `index` of an area; empty where there is none.
+/// The line `index` of an area; empty if the area is not high enough.
 pub(crate) fn line_of(area: Rect, index: u16) -> Rect {
     let line = Rect { y: area.y.saturating_add(index), height: 1, ..area };
     line.intersection(area)
@@ -49,22 +50,22 @@ pub(crate) struct LiveColumn<R> {
     title: &'static str,
     width: ColumnWidth,
     fit: Fit,
-    /// The width of the terminal from which on the column is shown.
+    /// The minimum width of the terminal for which the column is shown.
     from: u16,
-    /// The text of a row, and its style. The number is the width of the column.
+    /// Returns the text of a row and its style. The number is the width of the column in cells.
     cell: fn(&R, ScreenPalette, usize) -> (String, Style),
 }
 
-/// The width of a column. It does not depend on the texts in it.
+/// The width of a column, which does not depend on its texts.
 #[derive(Clone, Copy)]
 enum ColumnWidth {
     Cells(usize),
-    /// This part of the cells that are left, or all of them for the last such column.
+    /// A part of the remaining cells, or all of them for the last such column.
     Rest(fn(usize) -> usize),
 }
 
 impl<R> LiveColumn<R> {
-    /// A column of this many cells, shown from this width of the terminal on.
+    /// A column of this many cells, which is shown from this width of the terminal.
     pub(crate) const fn fixed(
         title: &'static str,
         width: usize,
@@ -75,7 +76,7 @@ impl<R> LiveColumn<R> {
         Self { title, width: ColumnWidth::Cells(width), fit, from, cell }
     }
 
-    /// A column that takes what the others leave; if a later one does, too, only this part of it.
+    /// A column that takes the remaining width, or a part of it if a later column does the same.
     pub(crate) const fn rest(
         title: &'static str,
         part: fn(usize) -> usize,
@@ -90,7 +91,7 @@ impl<R> LiveColumn<R> {
 /// A table as wide as the terminal.
 pub(crate) struct LiveTable<R: 'static> {
     pub(crate) columns: &'static [LiveColumn<R>],
-    /// The title by whose column the rows are sorted, and the mark behind it.
+    /// The title of the column by which the rows are sorted, and the mark after it.
     pub(crate) sorted: Option<(&'static str, char)>,
     pub(crate) heading: Style,
     pub(crate) palette: ScreenPalette,
@@ -124,7 +125,7 @@ impl<R> LiveTable<R> {
     }
 }
 
-/// The width of each of these columns on a terminal of this width. One cell stays free at its right.
+/// The width of each column on a terminal of this width. One cell at the right stays free.
 fn widths<R>(columns: &[&LiveColumn<R>], width: u16) -> Vec<usize> {
     let fixed = columns.iter().map(|column| match column.width {
         ColumnWidth::Cells(width) => width,

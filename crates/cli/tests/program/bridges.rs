@@ -55,9 +55,9 @@ fn buses_on_hosts_and_of_users_are_reached_through_bridges() {
 fn unknown_machines_and_users_are_rejected() {
     let folder = ProgramFolder::new();
     for (choice, expected) in [
-        (["--machine", "nowhere"], "no machine \"nowhere\" runs here"),
+        (["--machine", "nowhere"], "there is no machine \"nowhere\""),
         (["--uid", "some body"], "there is no user \"some body\""),
-        (["--host", "-oProxyCommand=x"], "is not the name of a machine"),
+        (["--host", "-oProxyCommand=x"], "is not a valid host name"),
     ] {
         let mut status = folder.diligence();
         let [option, value] = choice;

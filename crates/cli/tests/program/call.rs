@@ -250,17 +250,20 @@ fn call_errors_are_single_sentences() {
         ),
         (&["call", NAME, "/none", "org.b.C.Foo", "s", "hi"], &["UnknownObject", "/none"]),
         (&["call", NAME, "/none", "org.b.C", "Foo", "su", "hi"], &["UnknownObject", "/none"]),
-        (&["call", BARE, "/none", "org.b.C", "Foo", "su", "hi"], &["has no object /none, or one"]),
+        (
+            &["call", BARE, "/none", "org.b.C", "Foo", "su", "hi"],
+            &["has no object /none, or the object has no interfaces"],
+        ),
         (&["call", NAME, PATH, "org.b.C.Foo", "s", "hi"], &["UnknownInterface", "org.b.C"]),
         (
             &["call", NAME, PATH, "org.example.Ecko.Echo5", "u"],
             &["org.example.Ecko", "did you mean org.example.Echo.Echo5, "],
         ),
         (&["call", "--address=unix:path=/none"], &["cannot connect to the bus at unix:path=/none"]),
-        (&["get", NAME, PATH, "Lefel"], &["does not tell of a property Lefel", "mean Level?"]),
+        (&["get", NAME, PATH, "Lefel"], &["does not describe a property Lefel", "mean Level?"]),
         (
             &["get", NAME, PATH, "Zzz"],
-            &["does not tell of a property Zzz; if it has one, name its interface, too"],
+            &["does not describe a property Zzz; if it has this property, give its interface too"],
         ),
         (&["get", NAME, "/none", "Level"], &["UnknownObject"]),
         (&["set", NAME, PATH, "Level", "loud"], &["Level: argument 1 must be", "is loud"]),
@@ -273,7 +276,7 @@ fn call_errors_are_single_sentences() {
         assert_eq!(error.lines().count(), 1, "{error}");
     }
     let interface = stage.error(&["get", NAME, PATH, NAME], 2);
-    let expected = "org.example.Echo is an interface; name a property, too: it has Level\n";
+    let expected = "org.example.Echo is an interface; give a property too: it has Level\n";
     assert!(interface.ends_with(expected), "{interface}");
     let begun = Instant::now();
     let silent = stage.error(&["call", "--timeout=300ms", NAME, PATH, "Never"], 1);
@@ -412,7 +415,7 @@ fn wait_returns_emitted_signals() {
     assert!(late.contains("org.example.Nobody"), "{late}");
     assert_eq!(stage.stdout_of(&["wait", "--activate", NAME, "--timeout=0"]), "");
     let late = stage.error(&["wait", "org.example.Nobody", "--timeout=200ms"], 1);
-    assert!(late.contains("org.example.Nobody did not come within 200ms"), "{late}");
+    assert!(late.contains("timed out after 200ms waiting for org.example.Nobody"), "{late}");
     assert_eq!(stage.stdout_of(&["wait", NAME, "--timeout=10s"]), "");
     let service = stage.stdout_of(&["start", "org.freedesktop.DBus"]);
     assert_eq!(service, "runs already\n");
@@ -443,7 +446,7 @@ fn own_holds_a_name_and_echoes_refuses_or_ignores_calls() {
     let none = stage.error(&[&call[..], &["--signature=ah", "['@/none']"]].concat(), 1);
     assert!(none.contains("No such file"), "{none}");
     let taken = stage.error(&["own", name], 1);
-    assert!(taken.contains("org.example.Held is somebody else's"), "{taken}");
+    assert!(taken.contains("another connection owns org.example.Held"), "{taken}");
     let mut queued =
         SpawnedProgram::start(&mut stage.command(&["own", name, "--queue", "--black-hole"]));
     assert!(echo.end(Signal::TERM).status.success());

@@ -148,7 +148,7 @@ fn phases_are_unknown_in_recordings_of_monitors() {
     let (code, stdout, _) = output(&folder, "timeline a.pcapng");
     let words = stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(code, Some(0), "{stdout}");
-    assert!(words.contains("how long the bus had signals, is not known"), "{stdout}");
+    assert!(words.contains("how long the bus held signals, are unknown"), "{stdout}");
     assert!(!words.contains("Where the bus spends its time"), "{stdout}");
     let (code, _, stderr) = output(&folder, "stats a.pcapng --by dispatch");
     assert_eq!(code, Some(1), "{stderr}");

@@ -82,7 +82,7 @@ fn bus_options_require_live() {
     for (line, status, expected) in [
         ("timeline --session a.pcap", 2, "--live"),
         ("lint --interval 1s a.pcap", 2, "--live"),
-        ("lint --live a.pcap", 2, "reads no recording: a.pcap"),
+        ("lint --live a.pcap", 2, "reads no file: leave out a.pcap or --live"),
         ("timeline --live colour:red", 2, "the query: "),
         ("monitor colour:red", 2, "the query: "),
         ("top colour:red", 2, "the query: "),

@@ -198,6 +198,10 @@ fn several_rules_without_options_print_a_note() {
         let output = command.output().expect("the program can be started");
         assert!(output.status.success(), "{words:?}: {output:?}");
         let sent = text(&output.stderr);
-        assert_eq!(sent.contains("match all 2 rules; with --match"), is_noted, "{words:?}: {sent}");
+        assert_eq!(
+            sent.contains("match all 2 rules are shown; with --match"),
+            is_noted,
+            "{words:?}: {sent}"
+        );
     }
 }

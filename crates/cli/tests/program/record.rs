@@ -323,7 +323,7 @@ fn max_size_below_the_minimum_is_rejected_with_the_minimum() {
     let output = command.output().expect("the program can be started");
     let errors = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{errors}");
-    assert!(errors.contains("need 4 KiB or more"), "{errors}");
+    assert!(errors.contains("expected at least 4 KiB"), "{errors}");
     let options = ["--max-size", "4K", "--filter", "type='signal',member='Came'"];
     let recorder = start(&folder, &bus.address, &file, &options);
     bus.send(&["--type=signal", "/org/example", "org.example.Mail.Came"]);

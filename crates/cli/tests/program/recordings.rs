@@ -63,9 +63,9 @@ fn files_are_listed_in_the_heading_and_counted_once() {
     for (line, heading, messages) in [
         ("stats fast.pcap fast.pcap", "fast.pcap\n", "60 messages"),
         ("stats fast.pcap ./fast.pcap", "fast.pcap\n", "60 messages"),
-        ("stats slow.pcap", "slow.pcap, slow.pcap.1, read as one recording\n", "120 messages"),
-        ("stats slow.pcap.1 slow.pcap", "slow.pcap, slow.pcap.1, read as one", "120 messages"),
-        ("timeline slow.pcap.1 slow.pcap", "slow.pcap, slow.pcap.1, read as one", ""),
+        ("stats slow.pcap", "slow.pcap, slow.pcap.1, merged into one recording\n", "120 messages"),
+        ("stats slow.pcap.1 slow.pcap", "slow.pcap, slow.pcap.1, merged into one", "120 messages"),
+        ("timeline slow.pcap.1 slow.pcap", "slow.pcap, slow.pcap.1, merged into one", ""),
     ] {
         let (code, stdout, stderr) = run(&folder, line);
         assert_eq!((code, stderr.as_str()), (Some(0), ""), "{line}");
@@ -106,8 +106,8 @@ fn invalid_commands_are_explained_on_standard_error() {
     for (line, status, expected) in [
         ("timeline gone.pcap", 1, "cannot read gone.pcap: "),
         ("timeline fast.pcap colour:red", 2, "the query: "),
-        ("stats dur>5ms fast.pcap", 2, "there is no file dur>5ms; files come first, and a query"),
-        ("show member:Get* fast.pcap", 2, "behind them: fast.pcap 'member:Get*'"),
+        ("stats dur>5ms fast.pcap", 2, "there is no file dur>5ms; files come first, and the query"),
+        ("show member:Get* fast.pcap", 2, "follows them: fast.pcap 'member:Get*'"),
         ("timeline fast.pcap --perfetto gone/trace", 1, "cannot write gone/trace: "),
         ("diff fast.pcap gone.pcap", 2, "cannot read gone.pcap: "),
         ("diff fast.pcap", 2, "<AFTER>"),

@@ -256,7 +256,7 @@ fn ring_files_of_another_recording_are_ignored_with_a_note() {
         .expect("a writable folder");
     let saved = run(&folder, "show office.pcapng member:Find -o part.pcapng");
     assert_eq!(saved.status, Some(0), "{}", saved.stderr);
-    let note = "note: part.pcapng.1 is not read: it is of another recording\n";
+    let note = "note: part.pcapng.1 was not read: it belongs to another recording\n";
     for line in ["stats part.pcapng", "lint part.pcapng", "export part.pcapng --format csv"] {
         let printed = run(&folder, line);
         assert!(printed.stderr.contains(note), "{line}: {}", printed.stderr);
@@ -309,9 +309,9 @@ fn files_saved_by_show_and_export_are_equal() {
         let [exported, shown] = files.map(|file| file.expect("the file was written"));
         assert_eq!(exported, shown);
     }
-    let lost = "note: pcap does not hold: the names and processes of connections; the times inside the bus \
-                and the recipients of copies; match rules, services and other notes of the recorder; the fact \
-                that it is an excerpt; pcapng does\n";
+    let lost = "note: pcap cannot store: the names and processes of connections; the times inside the bus \
+                and the recipients of copies; match rules, services and other notes of the recorder; that \
+                it is an excerpt; pcapng can\n";
     assert_eq!(
         run(&folder, "show office.pcapng #1 -o x.pcap").stderr.lines().last(),
         lost.lines().last()

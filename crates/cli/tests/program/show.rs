@@ -37,7 +37,7 @@ fn messages_without_a_command_are_reported_and_the_rest_printed() {
     assert_eq!(printed.stdout, "busctl --user emit /mail org.example.Mail Sent\n");
     assert_eq!(printed.status, Some(1));
     let errors = "message 1: it is cut, redacted or invalid, so its arguments are unknown\n\
-                diligence show: 1 message cannot be written as such a command\n";
+                diligence show: 1 message cannot be expressed as a command\n";
     assert_eq!(printed.stderr, errors);
 }
 

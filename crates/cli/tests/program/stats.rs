@@ -170,7 +170,7 @@ fn invalid_stats_options_are_rejected() {
             ("stats office.pcapng --by member --sort colour", 2, "colour"),
             ("stats office.pcapng --sort calls", 2, "--by"),
             ("stats office.pcapng --csv", 2, "--by"),
-            ("stats office.pcapng --by rules from:reader", 2, "match rules are of connections"),
+            ("stats office.pcapng --by rules from:reader", 2, "match rules belong to connections"),
             ("stats office.pcapng --sweep gone", 1, "gone: "),
             ("stats", 2, "FILE... [QUERY]"),
         ],

@@ -26,7 +26,7 @@ fn status_of_our_bus_has_all_sections() {
     assert!(output.status.success(), "{}", text(&output.stderr));
     let shown = text(&output.stdout);
     let process = format!("process {} dbus-daemon", bus.id());
-    for part in [&address, &*process, "connections   1 now, ", "Members, ", "Trouble, "] {
+    for part in [&address, &*process, "connections   1 now, ", "Members, ", "Incidents, "] {
         assert!(shown.contains(part), "no {part:?} in\n{shown}");
     }
     assert!(!shown.contains('\u{1b}'), "a pipe has no colours");

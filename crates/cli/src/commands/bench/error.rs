@@ -8,12 +8,12 @@ use bench::result::ResultsError;
 
 use crate::exit::ExitError;
 
-/// Why `diligence bench` failed.
+/// An error of `diligence bench`.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BenchError {
     #[error("cannot write to standard output: the reader has closed it")]
     NobodyReads,
-    /// The system does not allow the start.
+    /// The system does not allow the start of the measurement.
     #[error("cannot start the measurement: {0}")]
     Start(io::Error),
     #[error("cannot write the results: {0}")]
@@ -21,26 +21,26 @@ pub(crate) enum BenchError {
     /// A file cannot be opened or written.
     #[error("{}: {error}", path.display())]
     File { path: PathBuf, error: io::Error },
-    #[error("{} is not a file of results: {error}", path.display())]
+    #[error("{} is not a results file: {error}", path.display())]
     Results { path: PathBuf, error: ResultsError },
-    /// A file has no place for the headline.
+    /// A file has no markers for the headline.
     #[error("{}: {error}", path.display())]
     Marker { path: PathBuf, error: MarkerError },
-    #[error("the results are not of `bench compare`, so there is no headline")]
+    #[error("there is no headline, because the results are not from `bench compare`")]
     NoHeadline,
-    /// None of the chosen subjects is available.
+    /// The chosen buses are not available.
     #[error("no bus is left to measure")]
     NothingToMeasure,
 }
 
 impl BenchError {
-    /// The error of a file.
+    /// Returns a function that converts the error of a file.
     pub(super) fn file(path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         |error| Self::File { path, error }
     }
 
-    /// The error of the output.
+    /// Converts an error of standard output.
     pub(super) fn output(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self::NobodyReads,

@@ -1,4 +1,4 @@
-//! The command line of measurements.
+//! The options of all scenarios, and the run of measurements.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -19,13 +19,13 @@ use clap::Args;
 use sys::signals::{ProcessSignal, SignalSource};
 
 use super::error::BenchError;
-use crate::output::complain;
+use crate::output::print_to_stderr;
 
 /// The options of all scenarios.
 #[derive(Debug, Args)]
 pub(super) struct MeasureOptions {
     /// The buses: diligence, dbus-daemon, dbus-broker, busd, or the address of one that runs
-    /// [default: all that are installed]
+    /// [default: all installed buses]
     #[arg(long, value_name = "BUS,...", help_heading = HEADING)]
     bus: Option<BusList>,
     /// Which processors are used
@@ -75,7 +75,7 @@ pub(super) fn run(
     let mut files = ResultFiles::open(options)?;
     let places = ProgramPaths::of_this_process().map_err(BenchError::Start)?;
     let plan = RunPlan::new(&request(&scenarios, options, &places), &mut |text| {
-        complain(&format!("diligence bench: {text}\n"));
+        print_to_stderr(&format!("diligence bench: {text}\n"));
     });
     // Compilers that ran until now must receive these signals; the first threads start after this.
     let signals = SignalSource::block(&[
@@ -108,7 +108,7 @@ fn request<'r>(
     }
 }
 
-/// Carries out the plan.
+/// Runs the plan and returns its outcome and records.
 fn measured(
     plan: &RunPlan,
     site: &MeasurementSite,
@@ -127,7 +127,7 @@ fn measured(
     Ok((outcome, output.into_records()))
 }
 
-/// The exit status, with a last line unless it is success.
+/// Determines the exit status, and prints a message if the run was interrupted.
 fn verdict(
     plan: &RunPlan,
     outcome: RunOutcome,
@@ -137,9 +137,9 @@ fn verdict(
         return Err(BenchError::NothingToMeasure);
     }
     if outcome.is_interrupted {
-        complain("diligence bench: interrupted; these are the results so far\n");
+        print_to_stderr("diligence bench: interrupted; these are the results so far\n");
     }
-    // Buses that the user has not named may be missing.
+    // A missing bus is a failure only if the user named it.
     let is_incomplete = options.bus.is_some() && !plan.absences.is_empty();
     let is_done = outcome.failures == 0 && !outcome.is_interrupted && !is_incomplete;
     Ok(if is_done { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -173,14 +173,14 @@ impl ResultFiles {
         let page = html(records, &INFOS);
         file.write_all(page.as_bytes()).map_err(BenchError::file(&path))?;
         let path = path::absolute(&path).unwrap_or(path);
-        complain(&format!("The page is in {}\n", path.display()));
+        print_to_stderr(&format!("The page is in {}\n", path.display()));
         Ok(())
     }
 }
 
 const HEADING: &str = "Options of all scenarios";
 
-/// The command line without the path of the program, which is of no interest to others.
+/// The command line as recorded in the results, without the directory of the program.
 fn command_line() -> Vec<String> {
     let mut words: Vec<_> =
         env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();

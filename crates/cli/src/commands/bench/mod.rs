@@ -1,4 +1,4 @@
-//! `diligence bench`: measures what a bus costs, side by side with others.
+//! `diligence bench`: measures the performance of buses, side by side.
 //!
 //! Each scenario of [`bench::scenario`] is a command, and its fields are options. This module adds
 //! the options of all scenarios: which buses, how many rounds, where the results go.
@@ -19,7 +19,7 @@ pub(crate) use error::BenchError;
 use measure::MeasureOptions;
 use render::Render;
 
-/// What to measure.
+/// Arguments of `diligence bench`.
 #[derive(Debug, Args)]
 #[command(after_long_help = LONG_HELP)]
 pub(crate) struct BenchArgs {
@@ -51,19 +51,19 @@ enum BenchTask {
     Rules(MeasureArgs<RulesScenario>),
     /// The cost of validating message bodies, in the bus and in the clients
     Validation(MeasureArgs<Validation>),
-    /// Several calls in flight
+    /// Several calls in flight at once
     Pipeline(MeasureArgs<Pipeline>),
-    /// Connecting and disconnecting
+    /// Connecting and saying Hello, one connection at a time
     Connect(MeasureArgs<ConnectScenario>),
-    /// Taking and releasing names
+    /// Requesting and releasing names
     Names(MeasureArgs<NamesScenario>),
     /// Calls while another client floods the bus
     Flood(MeasureArgs<FloodScenario>),
     /// The cost of observation, by the bus's own trace and by monitors
     Trace(MeasureArgs<TraceScenario>),
-    /// How fast a stream can be recorded, and how much is lost
+    /// The rate at which a stream can be recorded, and the losses
     Recording(MeasureArgs<Recording>),
-    /// Client libraries
+    /// Calls and signals with several client libraries
     Clients(MeasureArgs<Clients>),
     /// Make tables, an HTML page or a Markdown document from saved results
     Render(Render),
@@ -78,7 +78,7 @@ struct MeasureArgs<S: Args> {
     options: MeasureOptions,
 }
 
-/// The options of no scenario.
+/// The command that runs every scenario, which has no options of its own.
 #[derive(Debug, Args)]
 struct All {}
 
@@ -89,7 +89,7 @@ impl<S: Args + Scenario + 'static> MeasureArgs<S> {
 }
 
 impl BenchArgs {
-    /// Measures, or renders what was measured before.
+    /// Runs the measurements, or renders saved results.
     pub(crate) fn run(self) -> Result<ExitCode, BenchError> {
         self.task.run()
     }
@@ -130,7 +130,7 @@ round; figures are medians over the rounds. Ctrl-C ends a run and keeps its resu
 Sizes are payload sizes. The reply to a call carries the payload back, except in pipeline and trace, \
 and in ping-pong with --reply=empty. The sentences under a table are computed from its figures. A \
 difference smaller than the spread of the rounds counts as noise. With fewer than three rounds, \
-nothing is compared.
+there is no comparison.
 
 The exit status is 0 if everything was measured, 1 if something could not be measured, and 2 if the \
 command line is wrong.";

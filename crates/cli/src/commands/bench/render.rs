@@ -16,7 +16,7 @@ use crate::output::print;
 /// Arguments of `diligence bench render`. Without options, it prints tables on standard output.
 #[derive(Debug, Args)]
 pub(super) struct Render {
-    /// Results that `--json` wrote; several files count as one run with more rounds
+    /// Results that `--json` wrote; several files are merged into one run with more rounds
     #[arg(required = true, value_name = "RESULTS.json")]
     results: Vec<PathBuf>,
     /// Write an HTML page with tables and plots

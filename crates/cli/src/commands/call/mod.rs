@@ -1,7 +1,7 @@
 //! `diligence call`: calls a method; with fewer words it lists what can be called.
 
-mod look;
-mod pace;
+mod listing;
+mod times;
 
 use std::process::ExitCode;
 
@@ -13,16 +13,17 @@ use inspector::{
 use notation::guess::FirstWord;
 
 use crate::bus_choice::BusChoice;
-use crate::output::complain;
+use crate::output::print_to_stderr;
 use crate::poke::arguments::{ArgumentOptions, forms};
 use crate::poke::error::PokeError;
-use crate::poke::manner::{MannerOptions, truth};
+use crate::poke::manner::{MannerOptions, parse_bool};
 use crate::poke::member::{
-    AskedObject, CallableKind, DescribedMember, NamedMember, in_front, is_interface_of, split,
+    CallableKind, DescribedMember, NamedMember, TargetObject, is_interface_of, split,
+    with_options_in_front,
 };
 use crate::poke::shown::{ShownKind, ShownOptions, ShownValues};
 
-use pace::RepeatedCallTimes;
+use times::RepeatedCallTimes;
 
 /// Arguments of `diligence call`.
 #[derive(Debug, Args)]
@@ -41,7 +42,7 @@ pub(crate) struct CallArgs {
     #[command(flatten)]
     manner: MannerOptions,
     /// Wait for a reply
-    #[arg(long, value_name = "BOOL", value_parser = truth, action = ArgAction::Set,
+    #[arg(long, value_name = "BOOL", value_parser = parse_bool, action = ArgAction::Set,
           default_value = "true")]
     expect_reply: bool,
     /// Print the duration of the call
@@ -51,12 +52,12 @@ pub(crate) struct CallArgs {
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     repeat: Option<u32>,
     #[command(flatten)]
-    others: Others,
+    foreign: ForeignOptions,
 }
 
 /// Options of gdbus and dbus-send that replace the first words.
 #[derive(Debug, Args)]
-struct Others {
+struct ForeignOptions {
     /// The service, instead of the first word
     #[arg(short, long, value_name = "NAME", hide = true)]
     dest: Option<String>,
@@ -86,16 +87,16 @@ impl CallArgs {
         let inspector = self.manner.inspector(&self.bus)?;
         let words = self.words();
         match words.as_slice() {
-            [] => look::services(&inspector),
+            [] => listing::services(&inspector),
             [service] => {
-                look::paths(&inspector, service, self.manner().starting, self.manner.patience())
+                listing::paths(&inspector, service, self.manner().starting, self.manner.patience())
             }
             [service, path, rest @ ..] => {
-                let object = AskedObject::ask(&inspector, service, path, &self.manner())?;
+                let object = TargetObject::introspect(&inspector, service, path, &self.manner())?;
                 match rest {
-                    [] => Ok(look::members(&object.telling(&inspector)?, None)),
-                    [interface] if object.told.interface(interface).is_some() => {
-                        Ok(look::members(&object, Some(interface)))
+                    [] => Ok(listing::members(&object.introspected(&inspector)?, None)),
+                    [interface] if object.introspection.interface(interface).is_some() => {
+                        Ok(listing::members(&object, Some(interface)))
                     }
                     rest => self.call(&inspector, &object, rest),
                 }
@@ -106,10 +107,10 @@ impl CallArgs {
     fn call(
         &self,
         inspector: &Inspector,
-        object: &AskedObject<'_>,
+        object: &TargetObject<'_>,
         words: &[String],
     ) -> Result<ExitCode, PokeError> {
-        let is_interface = |name: &str| match &self.others.method {
+        let is_interface = |name: &str| match &self.foreign.method {
             Some(full) => is_interface_of(full, name),
             None => object.has(name),
         };
@@ -122,35 +123,37 @@ impl CallArgs {
             method: named.member.to_owned(),
         };
         let full = full_name(&found, named);
-        let first = match self.others.method {
+        let first = match self.foreign.method {
             Some(_) => FirstWord::Argument,
             None => FirstWord::SignatureOrArgument,
         };
         let read = self.arguments.read(named.rest, &found.signatures, first);
         let (reading, load) =
-            read.map_err(|error| self.unread(inspector, object, &found, &full, error))?;
+            read.map_err(|error| self.argument_error(inspector, object, &found, &full, error))?;
         if self.arguments.is_verbose() {
             let (types, forms) = (&reading.signature, forms(&reading));
             let said = if found.signatures.is_empty() { "guessed" } else { "from introspection" };
-            complain(&format!("calling {full} with \"{types}\" ({said}), read as {forms}\n"));
+            print_to_stderr(&format!(
+                "calling {full} with \"{types}\" ({said}), read as {forms}\n"
+            ));
         }
         self.send(inspector, object, (&method, &found, &full), load)
     }
 
     /// The error for arguments that could not be parsed. If the object does not exist, its path is
     /// the probable mistake; if the object does not describe the method, its name is.
-    fn unread(
+    fn argument_error(
         &self,
         inspector: &Inspector,
-        object: &AskedObject<'_>,
+        object: &TargetObject<'_>,
         found: &DescribedMember,
         full: &str,
         error: notation::ArgumentError,
     ) -> PokeError {
-        if let Some(missing) = object.missing(inspector) {
+        if let Some(missing) = object.missing_error(inspector) {
             return missing;
         }
-        if found.signatures.is_empty() && !object.told.interfaces.is_empty() {
+        if found.signatures.is_empty() && !object.introspection.interfaces.is_empty() {
             let (interface, member) = match full.rsplit_once('.') {
                 Some((interface, member)) => (Some(interface.to_owned()), member.to_owned()),
                 None => (None, full.to_owned()),
@@ -165,12 +168,12 @@ impl CallArgs {
     fn send(
         &self,
         inspector: &Inspector,
-        object: &AskedObject<'_>,
+        object: &TargetObject<'_>,
         (method, found, full): (&MethodName, &DescribedMember, &str),
         load: CallPayload,
     ) -> Result<ExitCode, PokeError> {
-        let again = self.repeat.map(|_| copy(&load)).transpose().map_err(uncopied)?;
-        let answer = inspector.invoke(method, load, &object.in_time(&self.manner()))?;
+        let again = self.repeat.map(|_| copy(&load)).transpose().map_err(copy_error)?;
+        let answer = inspector.invoke(method, load, &object.with_remaining_time(&self.manner()))?;
         let status = match &answer.outcome {
             ObjectCallOutcome::Returned { .. } => self.show(&answer, found),
             ObjectCallOutcome::Failed(failure) => {
@@ -178,19 +181,19 @@ impl CallArgs {
             }
             ObjectCallOutcome::Sent {} => ExitCode::SUCCESS,
         };
-        let mut pace = RepeatedCallTimes::new(answer.took_ns);
+        let mut times = RepeatedCallTimes::new(answer.took_ns);
         if let (Some(count), Some(load)) = (self.repeat, again) {
             for _ in 1..count {
-                let load = copy(&load).map_err(uncopied)?;
+                let load = copy(&load).map_err(copy_error)?;
                 let answer = inspector.invoke(method, load, &self.manner())?;
                 if let ObjectCallOutcome::Failed(failure) = answer.outcome {
                     return Err(failure.into());
                 }
-                pace.add(answer.took_ns);
+                times.add(answer.took_ns);
             }
-            complain(&pace.statistics());
+            print_to_stderr(&times.statistics());
         } else if self.time {
-            complain(&pace.first());
+            print_to_stderr(&times.first());
         }
         Ok(status)
     }
@@ -200,24 +203,24 @@ impl CallArgs {
         else {
             return ExitCode::SUCCESS;
         };
-        let what = ShownKind::Results { sender, heading, names: &found.results };
-        self.shown.print(&ShownValues { values: results, what, descriptors })
+        let origin = ShownKind::Results { sender, heading, names: &found.results };
+        self.shown.print(&ShownValues { values: results, origin, descriptors })
     }
 
     fn manner(&self) -> CallSettings {
         let reply =
             if self.expect_reply { ReplyExpectation::Expected } else { ReplyExpectation::Unwanted };
         let mut manner = self.manner.manner(reply);
-        if let Some(milliseconds) = self.others.reply_timeout {
+        if let Some(milliseconds) = self.foreign.reply_timeout {
             manner.timeout_ms = milliseconds.max(1);
         }
         manner
     }
 
-    /// The words, including those that other tools have as options.
+    /// The positional words, in which options with the names of other tools replace the first ones.
     fn words(&self) -> Vec<String> {
-        let Others { dest, object_path, method, .. } = &self.others;
-        in_front([dest, object_path, method], &self.words)
+        let ForeignOptions { dest, object_path, method, .. } = &self.foreign;
+        with_options_in_front([dest, object_path, method], &self.words)
     }
 }
 
@@ -236,7 +239,7 @@ fn copy(load: &CallPayload) -> std::io::Result<CallPayload> {
     })
 }
 
-fn uncopied(error: std::io::Error) -> PokeError {
+fn copy_error(error: std::io::Error) -> PokeError {
     PokeError::Name(format!("cannot pass a file again: {error}"))
 }
 

@@ -1,6 +1,6 @@
 //! `diligence demo PART`: programs that exchange messages, so that a bus has traffic to show.
 //!
-//! `diligence up --demo` starts [all of them](Cast); each also runs alone, on the bus that
+//! `diligence up --demo` starts [all of them](DemoPrograms); each also runs alone, on the bus that
 //! `DBUS_SESSION_BUS_ADDRESS` names. They are the examples of the client library, compiled into
 //! this program, because an installed system has no examples:
 //!
@@ -35,7 +35,7 @@ use clap::{Args, Subcommand};
 use client::{CallError, EmitError, Ended, SendError, SubscribeError};
 
 use crate::children;
-use crate::output::complain;
+use crate::output::print_to_stderr;
 
 /// Arguments of `diligence demo`.
 #[derive(Debug, Args)]
@@ -70,7 +70,7 @@ pub(crate) fn run(demo: Demo) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if is_disconnect(&*error) => ExitCode::SUCCESS,
         Err(error) => {
-            complain(&format!("{name}: {error}\n"));
+            print_to_stderr(&format!("{name}: {error}\n"));
             ExitCode::FAILURE
         }
     }
@@ -115,11 +115,11 @@ fn is_disconnect(error: &(dyn Error + 'static)) -> bool {
 
 /// The processes of the demo programs. They are ended on drop.
 #[derive(Debug, Default)]
-pub(crate) struct Cast {
+pub(crate) struct DemoPrograms {
     running: Vec<(String, Child)>,
 }
 
-impl Cast {
+impl DemoPrograms {
     /// Starts all programs on the bus at `address`. They write their errors to `log`.
     pub(crate) fn start(address: &str, log: &PipeWriter) -> io::Result<Self> {
         let program = env::current_exe()?;
@@ -142,7 +142,7 @@ impl Cast {
     }
 }
 
-impl Drop for Cast {
+impl Drop for DemoPrograms {
     fn drop(&mut self) {
         children::end_all(self.running.iter_mut().map(|(_, child)| child));
     }

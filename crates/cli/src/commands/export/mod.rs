@@ -1,7 +1,7 @@
-//! `diligence export`: the messages of a recording, for other programs.
+//! `diligence export`: converts the messages of a recording to formats of other programs.
 //!
-//! [`export`] makes most formats, [`capture::timeline`] makes traces, and [`capture::save`] makes
-//! recordings.
+//! [`export`] writes most formats, [`capture::timeline`] writes traces, and [`capture::save`]
+//! writes recordings.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use clap::{Args, ValueEnum, ValueHint};
 
 use crate::exit::ExitError;
 use crate::output::DocumentOutput;
-use crate::progress::{ShownWork, WorkTask, conclude_file};
+use crate::progress::{WorkProgress, WorkTask, conclude_file};
 use crate::recording::{self, RecordingError, warn_if_unmatched};
 use crate::saving::save_matching;
 
@@ -59,12 +59,12 @@ enum ExportFormat {
 }
 
 impl Export {
-    /// Writes the messages.
+    /// Writes the selected messages in the chosen format.
     pub(crate) fn run(&self) -> Result<(), ExportFailure> {
         let (files, query) = recording::files_and_query(&self.words)?;
         // A file that cannot be written is reported before a large recording is read.
         let target = self.target();
-        let mut out = DocumentOutput::create(target).map_err(|error| self.unwritten(error))?;
+        let mut out = DocumentOutput::create(target).map_err(|error| self.write_error(error))?;
         match self.format {
             #[cfg(feature = "sqlite")]
             ExportFormat::Sqlite if out.path().is_none() => return Err(ExportFailure::NotAFile),
@@ -76,15 +76,15 @@ impl Export {
             _ => {}
         }
         let capture = recording::open(files)?;
-        DocumentOutput::check_inputs(target, &capture).map_err(|error| self.unwritten(error))?;
+        DocumentOutput::check_inputs(target, &capture).map_err(|error| self.write_error(error))?;
         warn_if_unmatched("export", &capture, &query);
         self.note_hidden(&capture, &query);
-        // The lines on a terminal show the progress already.
+        // Output on a terminal needs no progress line.
         let task = WorkTask::Messages("writing", capture.len() as u64);
-        let work = (!out.is_terminal()).then(|| ShownWork::start(task));
+        let work = (!out.is_terminal()).then(|| WorkProgress::start(task));
         let written = self.format.write(&capture, &query, &mut out, work.as_ref());
-        let messages = written.map_err(|error| self.unwritten(error))?;
-        out.finish().map_err(|error| self.unwritten(error))?;
+        let messages = written.map_err(|error| self.write_error(error))?;
+        out.finish().map_err(|error| self.write_error(error))?;
         drop(work);
         if let Some(path) = target {
             conclude_file(path, messages);
@@ -92,8 +92,8 @@ impl Export {
         Ok(())
     }
 
-    /// Reports the messages that the default query hides. A whole recording is written with all
-    /// messages.
+    /// Prints a note about messages of the recorder that the query skips. A whole recording in
+    /// pcapng contains them, so it needs no note.
     fn note_hidden(&self, capture: &Capture, query: &Query) {
         if self.format != ExportFormat::Pcapng || query.expression().is_some() {
             recording::note_hidden(query, capture);
@@ -105,7 +105,7 @@ impl Export {
         self.output.as_deref().filter(|path| *path != Path::new("-"))
     }
 
-    fn unwritten(&self, error: impl Into<ExportError>) -> ExportFailure {
+    fn write_error(&self, error: impl Into<ExportError>) -> ExportFailure {
         let file = self.target().map(|path| path.display().to_string());
         let to = file.unwrap_or_else(|| String::from("to standard output"));
         ExportFailure::Write { to, error: error.into() }
@@ -113,18 +113,18 @@ impl Export {
 }
 
 impl ExportFormat {
-    /// Returns the number of written messages.
+    /// Writes the selected messages, and returns their number.
     fn write(
         self,
         capture: &Capture,
         query: &Query,
         out: &mut DocumentOutput,
-        work: Option<&ShownWork>,
+        work: Option<&WorkProgress>,
     ) -> Result<u64, ExportError> {
         let mut matcher = query.matcher();
         let mut selected = 0;
         let selects = |message: &CapturedMessage<'_>| {
-            work.into_iter().for_each(ShownWork::count);
+            work.into_iter().for_each(WorkProgress::count);
             let is_selected = matcher.selects(message);
             selected += u64::from(is_selected);
             is_selected
@@ -149,7 +149,7 @@ impl ExportFormat {
     }
 }
 
-/// The reasons for which the export fails.
+/// The messages could not be exported.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ExportFailure {
     #[error(transparent)]
@@ -157,7 +157,7 @@ pub(crate) enum ExportFailure {
     #[cfg(feature = "sqlite")]
     #[error("--format sqlite needs -o FILE")]
     NotAFile,
-    #[error("this format is not for a terminal: write it to a file with -o FILE")]
+    #[error("cannot write this format to a terminal: write it to a file with -o FILE")]
     Terminal,
     #[error("cannot write {to}: {error}")]
     Write { to: String, error: ExportError },

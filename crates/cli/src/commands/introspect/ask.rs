@@ -1,4 +1,4 @@
-//! Asking an object what it has, and what is said if it does not tell.
+//! Introspection requests to an object, and their errors.
 
 use std::time::Duration;
 
@@ -8,30 +8,30 @@ use inspector::{Inspector, InspectorFailure, NodeContent, Starting, TreeOptions}
 
 use crate::bus_choice::BusChoice;
 use crate::commands::tree::paths;
-use crate::inspection::{LookError, is_nobody, no_such_name, patience};
+use crate::inspection::{InspectionError, is_unknown_name, no_such_name, patience};
 
-/// A service whose objects are asked.
-pub(super) struct AskedPeer<'a> {
+/// A service whose objects are introspected.
+pub(super) struct InspectedService<'a> {
     pub(super) inspector: &'a Inspector,
     pub(super) choice: &'a BusChoice,
     pub(super) name: &'a str,
-    /// How long an answer is waited for.
+    /// The timeout of each reply.
     pub(super) timeout: Duration,
 }
 
-impl AskedPeer<'_> {
-    /// What an object says it has, as it says it.
+impl InspectedService<'_> {
+    /// Returns the XML introspection data of an object unchanged.
     pub(super) fn text(&self, path: &str) -> Result<String, InspectorFailure> {
         self.inspector.document(self.name, path, Starting::Allowed)
     }
 
-    /// The same, read.
+    /// Returns the parsed introspection data of an object.
     pub(super) fn document(&self, path: &str) -> Result<IntrospectionDocument, InspectorFailure> {
         Ok(IntrospectionDocument::parse(&self.text(path)?)?)
     }
 
-    /// The paths of all objects.
-    pub(super) fn known_paths(&self) -> Result<Vec<String>, LookError> {
+    /// Returns the paths of all objects.
+    pub(super) fn known_paths(&self) -> Result<Vec<String>, InspectionError> {
         let (patience, starting) = (patience(self.timeout), Starting::Allowed);
         let options = TreeOptions { timeouts: patience, starting, ..TreeOptions::default() };
         let failed = |failure| self.failed("/", failure);
@@ -44,29 +44,34 @@ impl AskedPeer<'_> {
         }
     }
 
-    /// Whether the objects of the service lead to a path.
+    /// Returns true if the path is found by introspection of the parent objects.
     pub(super) fn is_listed(&self, path: &str) -> bool {
         self.known_paths().is_ok_and(|known| known.iter().any(|one| one == path))
     }
 
-    /// Why an object does not tell, with the paths that may have been meant.
-    pub(super) fn failed(&self, path: &str, failure: InspectorFailure) -> LookError {
-        if is_nobody(&failure) {
+    /// Returns the error of a failed introspection, with similar paths as suggestions.
+    pub(super) fn failed(&self, path: &str, failure: InspectorFailure) -> InspectionError {
+        if is_unknown_name(&failure) {
             return no_such_name(self.inspector, self.choice, self.name);
         }
         let suggestion = match failure {
-            InspectorFailure::Name(_) => return LookError::Word { failure },
+            InspectorFailure::Name(_) => return InspectionError::InvalidName { failure },
             InspectorFailure::Refused { .. } if path != "/" => self.nearest_paths(path),
             _ => String::new(),
         };
-        let what = format!("{path} of {} does not tell what it has", self.name);
-        LookError::Asked { what, failure, suggestion }
+        let request = format!("cannot introspect {path} of {}", self.name);
+        InspectionError::Request { request, failure, suggestion }
     }
 
-    /// That there is nothing at a path, which some services say by telling of nothing.
-    pub(super) fn nothing(&self, path: &str) -> LookError {
+    /// Returns the error for a path without an object. Some services return empty introspection
+    /// data for such paths.
+    pub(super) fn no_such_object(&self, path: &str) -> InspectionError {
         let suggestion = self.nearest_paths(path);
-        LookError::NoSuchObject { path: path.to_owned(), name: self.name.to_owned(), suggestion }
+        InspectionError::NoSuchObject {
+            path: path.to_owned(),
+            name: self.name.to_owned(),
+            suggestion,
+        }
     }
 
     fn nearest_paths(&self, path: &str) -> String {
@@ -77,13 +82,14 @@ impl AskedPeer<'_> {
     }
 }
 
-/// That an object has no such interface, with those of its own that may have been meant.
+/// Returns the error for an interface that the object does not have, with similar names as
+/// suggestions.
 pub(super) fn no_such_interface<'n>(
     interface: &str,
     path: &str,
     known: impl IntoIterator<Item = &'n str>,
-) -> LookError {
-    LookError::NoSuchInterface {
+) -> InspectionError {
+    InspectionError::NoSuchInterface {
         interface: interface.to_owned(),
         path: path.to_owned(),
         suggestion: suggestion(&nearest(interface, known)),

@@ -1,4 +1,4 @@
-//! What an object has, as gdbus prints it.
+//! The interfaces of an object in the format of gdbus.
 //!
 //! ```text
 //! node /org/example/Player {
@@ -25,15 +25,15 @@ use notation::gvariant;
 
 use crate::output::one_line;
 
-/// What is printed of each interface.
+/// The members to print.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum DeclarationPart {
     All,
-    /// Properties alone, and only interfaces that have some.
+    /// Only properties, and only interfaces that have some.
     Properties,
 }
 
-/// A text that grows.
+/// A builder for the text.
 #[derive(Debug)]
 pub(super) struct GdbusText {
     pub(super) text: String,
@@ -45,7 +45,7 @@ impl GdbusText {
         Self { text: String::new(), part }
     }
 
-    /// The beginning of a node, up to those below it, with the values that have been read.
+    /// Adds the start of a node up to its child nodes, with the values of properties.
     pub(super) fn open(
         &mut self,
         indent: usize,
@@ -59,7 +59,7 @@ impl GdbusText {
         }
     }
 
-    /// What is below a node, as its document tells.
+    /// Adds a child node from the document of its parent, without values.
     pub(super) fn inside(&mut self, indent: usize, name: &str, node: &IntrospectionDocument) {
         self.begin(indent, name, node);
         for interface in &node.interfaces {
@@ -116,7 +116,7 @@ impl GdbusText {
         self.member(indent, &signal.name, &arguments);
     }
 
-    /// A name with arguments, one below the other.
+    /// Adds a name and its arguments, one below the other.
     fn member(&mut self, indent: usize, name: &str, arguments: &[(&str, &Argument)]) {
         let name = one_line(name);
         let _ = write!(self.text, "{:indent$}{name}(", "");
@@ -124,7 +124,7 @@ impl GdbusText {
         for (number, (direction, argument)) in arguments.iter().enumerate() {
             let is_first = number == 0;
             self.text.push_str(if is_first { "" } else { ",\n" });
-            // The first stands where the name ends, and so does its first annotation.
+            // The first argument, or its first annotation, follows on the same line as the name.
             let mut here = if is_first { 0 } else { column };
             for annotation in &argument.annotations {
                 self.annotation(here, annotation);
@@ -170,5 +170,5 @@ fn value_of(object: &InspectedObject, interface: &str, property: &Property) -> O
     }
 }
 
-/// Columns of a level.
+/// The indentation of each level, in columns.
 pub(super) const STEP: usize = 2;

@@ -1,23 +1,23 @@
-//! What an object has, as the rows of a table.
+//! Interfaces and members of an object as table rows.
 
 use capture::text::visible::printable;
 use inspector::introspection::{Annotation, Argument, EmitsChange, Method, PropertyAccess, Signal};
 use inspector::{InspectedObject, ObjectInterface, ObjectProperty, PropertyReading};
 use notation::busctl::line;
 
-/// A row.
+/// A row of the table.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct ObjectRow {
-    /// An interface, or with a dot in front one of its members.
+    /// The name of an interface, or a dot and the name of a member.
     pub(super) name: String,
     pub(super) kind: ObjectRowKind,
-    /// Types of what it takes, carries or is.
+    /// The types of the arguments, or the type of the property.
     pub(super) signature: String,
     pub(super) result: ObjectRowResult,
     pub(super) flags: String,
 }
 
-/// What a row is about. Those of an interface stand in this order.
+/// The kind of a row, in the order in which the rows of an interface are sorted.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum ObjectRowKind {
     Interface,
@@ -26,13 +26,13 @@ pub(super) enum ObjectRowKind {
     Signal,
 }
 
-/// What stands under RESULT/VALUE.
+/// The content of the column RESULT/VALUE.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum ObjectRowResult {
-    /// Nothing, or types of results.
+    /// The types of the results; may be empty.
     Types(String),
     Value(String),
-    /// Why there is no value.
+    /// The error message if the property could not be read.
     Failure(String),
 }
 
@@ -47,7 +47,7 @@ impl ObjectRowKind {
     }
 }
 
-/// All rows, by name of interface, kind and name.
+/// Returns all rows, sorted by the name of the interface, kind and name.
 pub(super) fn members(object: &InspectedObject) -> Vec<ObjectRow> {
     let mut interfaces: Vec<_> = object.interfaces.iter().collect();
     interfaces.sort_by(|one, other| one.name.cmp(&other.name));
@@ -95,13 +95,14 @@ fn property(property: &ObjectProperty) -> ObjectRow {
         .with(is_writable.then_some("writable"))
 }
 
-/// A value as busctl has it, with its type only if that is another than the object has told.
+/// Formats a value like busctl. The type is included only if it differs from the introspection
+/// data.
 fn outcome(reading: &PropertyReading, types: &str) -> ObjectRowResult {
     match reading {
         PropertyReading::Value(value) => {
             let line = line(std::slice::from_ref(&value.0));
-            let told = line.strip_prefix(types).and_then(|rest| rest.strip_prefix(' '));
-            ObjectRowResult::Value(told.unwrap_or(&line).to_owned())
+            let untyped = line.strip_prefix(types).and_then(|rest| rest.strip_prefix(' '));
+            ObjectRowResult::Value(untyped.unwrap_or(&line).to_owned())
         }
         PropertyReading::Failure(failure) => {
             ObjectRowResult::Failure(printable(&failure.to_string()).into_owned())

@@ -1,11 +1,11 @@
-//! `diligence introspect`: the interfaces of an object.
+//! `diligence introspect`: shows the interfaces of an object.
 //!
 //! ```text
-//!  ask ─▶ Document ─▶ code            generated client code
+//!  ask ─▶ document ─▶ code            generated client code
 //!     │       └─ with the values of properties
 //!     │           ├─▶ members ─▶ table    like busctl
 //!     │           └─▶ walk ─▶ gdbus       like gdbus, with child objects on request
-//!     └─▶ document of XML
+//!     └─▶ unchanged XML
 //! ```
 
 mod ask;
@@ -24,12 +24,12 @@ use inspector::{InspectedObject, TreeOptions};
 
 use crate::amount;
 use crate::bus_choice::BusChoice;
-use crate::inspection::{LookError, inspector, patience};
+use crate::inspection::{InspectionError, inspector, patience};
 use crate::json_choice::JsonChoice;
-use crate::output::complain;
+use crate::output::print_to_stderr;
 use crate::style;
 use crate::table_options::TableOptions;
-use ask::AskedPeer;
+use ask::InspectedService;
 use code::Language;
 use gdbus::DeclarationPart;
 use table::{LineRoom, MemberTableLayout};
@@ -107,11 +107,12 @@ enum IntrospectFormat {
 
 impl Introspect {
     /// Queries the object and returns the text to print.
-    pub(crate) fn run(&self) -> Result<String, LookError> {
+    pub(crate) fn run(&self) -> Result<String, InspectionError> {
         let inspector = inspector(&self.choice, self.timeout)?;
         let [name, path, interface] = self.words();
         let (name, timeout) = (name.unwrap_or_default(), self.timeout);
-        let subject = AskedPeer { inspector: &inspector, choice: &self.choice, name, timeout };
+        let subject =
+            InspectedService { inspector: &inspector, choice: &self.choice, name, timeout };
         match (path, self.form.code) {
             (None, _) => self.paths(&subject),
             (Some(path), Some(language)) => code::of(&subject, path, interface, language),
@@ -128,7 +129,7 @@ impl Introspect {
         }
     }
 
-    /// The words, including those that gdbus has as options.
+    /// The positional words, in which the options of gdbus replace the first ones.
     fn words(&self) -> [Option<&str>; 3] {
         let words = [&self.name, &self.path, &self.interface];
         let mut rest = words.into_iter().flatten().map(String::as_str);
@@ -137,22 +138,22 @@ impl Introspect {
         [name, path, rest.next()]
     }
 
-    fn object(&self, walk: &ObjectWalk<'_>, path: &str) -> Result<String, LookError> {
+    fn object(&self, walk: &ObjectWalk<'_>, path: &str) -> Result<String, InspectionError> {
         let found = walk.one(path)?;
         let text = || match self.format() {
             IntrospectFormat::Busctl => self.table(&found.object, walk),
             IntrospectFormat::Gdbus => {
-                complain_of(&found.unread());
+                print_errors(&found.unreadable_properties());
                 shown(found.as_gdbus(walk.part))
             }
         };
         Ok(self.json.text(&found.object).unwrap_or_else(text))
     }
 
-    fn objects(&self, walk: &ObjectWalk<'_>, path: &str) -> Result<String, LookError> {
+    fn objects(&self, walk: &ObjectWalk<'_>, path: &str) -> Result<String, InspectionError> {
         let options = TreeOptions { timeouts: patience(self.timeout), ..TreeOptions::default() };
-        let (found, complaints) = walk.all(path, options)?;
-        complain_of(&complaints);
+        let (found, errors) = walk.all(path, options)?;
+        print_errors(&errors);
         let objects = found.objects();
         let text = || match self.format() {
             IntrospectFormat::Busctl => {
@@ -163,7 +164,7 @@ impl Introspect {
                 tables.collect::<Vec<_>>().join("\n")
             }
             IntrospectFormat::Gdbus => {
-                complain_of(&found.unread());
+                print_errors(&found.unreadable_properties());
                 shown(found.as_gdbus_with_all(walk.part))
             }
         };
@@ -171,15 +172,16 @@ impl Introspect {
     }
 
     /// The paths of all objects, one per line.
-    fn paths(&self, subject: &AskedPeer<'_>) -> Result<String, LookError> {
+    fn paths(&self, subject: &InspectedService<'_>) -> Result<String, InspectionError> {
         let paths = subject.known_paths()?;
         let text = || paths.iter().map(|path| format!("{path}\n")).collect();
         Ok(self.json.text(&paths).unwrap_or_else(text))
     }
 
     fn format(&self) -> IntrospectFormat {
-        let is_of_gdbus = self.form.recurse || self.form.only_properties;
-        let usual = if is_of_gdbus { IntrospectFormat::Gdbus } else { IntrospectFormat::Busctl };
+        let is_gdbus_option = self.form.recurse || self.form.only_properties;
+        let usual =
+            if is_gdbus_option { IntrospectFormat::Gdbus } else { IntrospectFormat::Busctl };
         self.form.format.unwrap_or(usual)
     }
 
@@ -213,9 +215,9 @@ fn shown(text: String) -> String {
     }
 }
 
-fn complain_of(lines: &[String]) {
+fn print_errors(lines: &[String]) {
     for line in lines {
-        complain(&format!("diligence introspect: {}\n", printable(line)));
+        print_to_stderr(&format!("diligence introspect: {}\n", printable(line)));
     }
 }
 

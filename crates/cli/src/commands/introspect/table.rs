@@ -1,4 +1,4 @@
-//! The table of busctl.
+//! The table of members in the format of busctl.
 
 use std::iter;
 
@@ -12,7 +12,8 @@ use super::members::{ObjectRow, ObjectRowKind, ObjectRowResult};
 pub(super) struct MemberTableLayout {
     pub(super) room: LineRoom,
     pub(super) has_legend: bool,
-    /// Whether interfaces have rows of their own. The widths of columns do not depend on it, as in busctl.
+    /// True if interfaces have rows of their own. Their names still affect the width of the columns
+    /// if they have no rows, as in busctl.
     pub(super) has_interfaces: bool,
     pub(super) style: Style,
 }
@@ -20,13 +21,13 @@ pub(super) struct MemberTableLayout {
 /// The room for a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum LineRoom {
-    /// This number of cells: values are cut.
+    /// This number of cells; longer values are truncated.
     Line(usize),
-    /// Unlimited.
+    /// The width is not limited.
     Full,
 }
 
-/// The table.
+/// Formats the rows as a table.
 pub(super) fn render(members: &[ObjectRow], shape: MemberTableLayout) -> String {
     let MemberTableLayout { style, room, has_legend, has_interfaces } = shape;
     let cells = members.iter().map(cells_of);
@@ -64,5 +65,5 @@ const COLUMNS: usize = 5;
 const NAME: usize = 0;
 const RESULT: usize = 3;
 
-/// A value is not cut to fewer cells.
+/// The minimum width to which values are truncated.
 const VALUE_MIN: usize = 40;

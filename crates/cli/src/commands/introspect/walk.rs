@@ -1,4 +1,4 @@
-//! An object with its values, and on to those below it.
+//! Introspection of an object with its values, and of its child objects.
 
 use std::time::Instant;
 
@@ -8,118 +8,121 @@ use inspector::{
     TreeOptions,
 };
 
-use super::ask::{AskedPeer, no_such_interface};
+use super::ask::{InspectedService, no_such_interface};
 use super::gdbus::{DeclarationPart, GdbusText, STEP};
-use crate::inspection::LookError;
+use crate::inspection::InspectionError;
 
-/// An object that has answered.
+/// An object that replied.
 pub(super) struct WalkedObject {
     pub(super) object: InspectedObject,
     document: IntrospectionDocument,
-    /// Those below it, if it was gone on to them.
+    /// The child objects, if they were requested.
     below: Vec<Self>,
 }
 
-/// What is asked, and how far.
+/// The scope of the introspection.
 pub(super) struct ObjectWalk<'a> {
-    pub(super) subject: &'a AskedPeer<'a>,
-    /// The interface that is wanted; else all.
+    pub(super) subject: &'a InspectedService<'a>,
+    /// The only interface to include; `None` for all.
     pub(super) interface: Option<&'a str>,
     pub(super) part: DeclarationPart,
 }
 
-/// What was met on the way, and what is left of what it may cost.
+/// The errors so far, and the remaining budget.
 struct WalkState {
     options: TreeOptions,
-    complaints: Vec<String>,
+    errors: Vec<String>,
     objects: usize,
     silence: InspectorTimeouts,
 }
 
 impl ObjectWalk<'_> {
-    /// One object. Nothing is read of interfaces that are not wanted.
-    pub(super) fn one(&self, path: &str) -> Result<WalkedObject, LookError> {
+    /// Returns one object. Only properties of the selected interface are read.
+    pub(super) fn one(&self, path: &str) -> Result<WalkedObject, InspectionError> {
         let mut document = self.document(path)?;
         self.narrow(path, &mut document)?;
         self.read(path, document).map_err(|failure| self.subject.failed(path, failure))
     }
 
-    /// An object and those below it; what does not answer is told in a line, and the others are
-    /// still there.
+    /// Returns an object and its descendants, and a line for each object that failed.
     pub(super) fn all(
         &self,
         path: &str,
         options: TreeOptions,
-    ) -> Result<(WalkedObject, Vec<String>), LookError> {
+    ) -> Result<(WalkedObject, Vec<String>), InspectionError> {
         let silence = options.timeouts;
-        let mut way = WalkState { options, complaints: Vec::new(), objects: 0, silence };
+        let mut state = WalkState { options, errors: Vec::new(), objects: 0, silence };
         let document = self.document(path)?;
         let failed = |failure| self.subject.failed(path, failure);
-        let found = self.go(path, document, 0, &mut way).map_err(failed)?;
+        let found = self.visit(path, document, 0, &mut state).map_err(failed)?;
         match self.interface {
             Some(wanted) if !found.has_interfaces() => Err(no_such_interface(wanted, path, [])),
-            _ => Ok((found, way.complaints)),
+            _ => Ok((found, state.errors)),
         }
     }
 
-    fn go(
+    fn visit(
         &self,
         path: &str,
         mut document: IntrospectionDocument,
         depth: usize,
-        way: &mut WalkState,
+        state: &mut WalkState,
     ) -> Result<WalkedObject, InspectorFailure> {
-        way.objects += 1;
+        state.objects += 1;
         document.interfaces.retain(|one| self.interface.is_none_or(|wanted| one.name == wanted));
         let mut found = self.read(path, document)?;
         for (name, _) in &found.document.nodes {
             let path = below(path, name);
-            match self.step(&path, depth + 1, way) {
+            match self.visit_child(&path, depth + 1, state) {
                 Ok(child) => found.below.push(child),
                 Err(failure) => {
-                    way.complaints.push(format!("{path} of {}: {failure}", self.subject.name));
+                    state.errors.push(format!("{path} of {}: {failure}", self.subject.name));
                 }
             }
         }
         Ok(found)
     }
 
-    fn step(
+    fn visit_child(
         &self,
         path: &str,
         depth: usize,
-        way: &mut WalkState,
+        state: &mut WalkState,
     ) -> Result<WalkedObject, InspectorFailure> {
-        if depth > way.options.depth {
+        if depth > state.options.depth {
             return Err(InspectorFailure::LeftOut(InspectionBound::Depth));
         }
-        if way.objects >= way.options.nodes {
+        if state.objects >= state.options.nodes {
             return Err(InspectorFailure::LeftOut(InspectionBound::Size));
         }
-        if way.silence.total.is_zero() {
+        if state.silence.total.is_zero() {
             return Err(InspectorFailure::LeftOut(InspectionBound::Time));
         }
-        let begun = Instant::now();
+        let start = Instant::now();
         let document = self.subject.document(path);
         if document.is_err() {
-            way.silence.total = way.silence.total.saturating_sub(begun.elapsed());
+            state.silence.total = state.silence.total.saturating_sub(start.elapsed());
         }
-        self.go(path, document?, depth, way)
+        self.visit(path, document?, depth, state)
     }
 
-    /// The document of an object that exists. Some services answer for every path; an empty document
-    /// counts if another object lists the path.
-    fn document(&self, path: &str) -> Result<IntrospectionDocument, LookError> {
+    /// Returns the document of an object that exists. Some services reply for every path, so an
+    /// empty document counts only if a parent object lists the path.
+    fn document(&self, path: &str) -> Result<IntrospectionDocument, InspectionError> {
         let document = self.subject.document(path);
         let document = document.map_err(|failure| self.subject.failed(path, failure))?;
         let is_empty = document.interfaces.is_empty() && document.nodes.is_empty();
         match is_empty && !self.subject.is_listed(path) {
-            true => Err(self.subject.nothing(path)),
+            true => Err(self.subject.no_such_object(path)),
             false => Ok(document),
         }
     }
 
-    fn narrow(&self, path: &str, document: &mut IntrospectionDocument) -> Result<(), LookError> {
+    fn narrow(
+        &self,
+        path: &str,
+        document: &mut IntrospectionDocument,
+    ) -> Result<(), InspectionError> {
         let Some(wanted) = self.interface else { return Ok(()) };
         let known: Vec<_> = document.interfaces.iter().map(|one| one.name.as_str()).collect();
         if !known.contains(&wanted) {
@@ -134,12 +137,12 @@ impl ObjectWalk<'_> {
         path: &str,
         document: IntrospectionDocument,
     ) -> Result<WalkedObject, InspectorFailure> {
-        let told = Introspection {
+        let introspection = Introspection {
             interfaces: document.interfaces.clone(),
             children: document.nodes.iter().map(|(name, _)| name.clone()).collect(),
         };
-        let AskedPeer { inspector, name, .. } = self.subject;
-        let mut object = inspector.object_with(name, path, told)?;
+        let InspectedService { inspector, name, .. } = self.subject;
+        let mut object = inspector.object_with(name, path, introspection)?;
         if self.part == DeclarationPart::Properties {
             object.interfaces.retain(|interface| !interface.properties.is_empty());
             for interface in &mut object.interfaces {
@@ -156,13 +159,14 @@ impl WalkedObject {
         !self.object.interfaces.is_empty() || self.below.iter().any(Self::has_interfaces)
     }
 
-    /// It and those below it, each before those below it.
+    /// Returns the object and its descendants; parents come before their children.
     pub(super) fn objects(&self) -> Vec<&InspectedObject> {
         let below = self.below.iter().flat_map(Self::objects);
         [&self.object].into_iter().chain(below).collect()
     }
 
-    /// As gdbus has it alone: of what is below it there is what its document tells.
+    /// Formats the object like gdbus without --recurse: child nodes come from the document of the
+    /// object.
     pub(super) fn as_gdbus(&self, part: DeclarationPart) -> String {
         let mut text = GdbusText::new(part);
         text.open(0, &self.object.path, &self.document, &self.object);
@@ -173,7 +177,7 @@ impl WalkedObject {
         text.text
     }
 
-    /// As gdbus has it with what is below.
+    /// Formats the object like gdbus with --recurse.
     pub(super) fn as_gdbus_with_all(&self, part: DeclarationPart) -> String {
         let mut text = GdbusText::new(part);
         self.push(0, &mut text);
@@ -186,8 +190,9 @@ impl WalkedObject {
         text.close(indent);
     }
 
-    /// Which properties could not be read, and why; for the form of gdbus has no place for it.
-    pub(super) fn unread(&self) -> Vec<String> {
+    /// Returns a line for each property that could not be read, because the format of gdbus cannot
+    /// show errors.
+    pub(super) fn unreadable_properties(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for object in self.objects() {
             for interface in &object.interfaces {
@@ -203,7 +208,7 @@ impl WalkedObject {
     }
 }
 
-/// The path of an object that another tells of; some tell it whole.
+/// The path of a child object. Some services list absolute paths instead of names.
 fn below(path: &str, name: &str) -> String {
     match name.starts_with('/') {
         true if name.starts_with(path) && name != path => name.to_owned(),

@@ -1,4 +1,4 @@
-//! `diligence list`: the names on a bus.
+//! `diligence list`: lists the names on a bus.
 
 use std::io::{IsTerminal as _, stdout};
 
@@ -11,7 +11,7 @@ use serde::Serialize;
 use sys::control_group::Belonging;
 
 use crate::bus_choice::BusChoice;
-use crate::inspection::{LookError, inspector, names};
+use crate::inspection::{InspectionError, inspector, names};
 use crate::json_choice::JsonChoice;
 use crate::style;
 use crate::table_options::TableOptions;
@@ -39,7 +39,7 @@ struct Kinds {
     /// Well-known names of running services
     #[arg(long)]
     acquired: bool,
-    /// Names of services that the bus can start; together with other kinds, only those that are not
+    /// Names of services that the bus can start; with other kinds, only names that are not
     /// running
     #[arg(long)]
     activatable: bool,
@@ -47,11 +47,11 @@ struct Kinds {
 
 impl ListArgs {
     /// Queries the bus and returns the list.
-    pub(crate) fn run(&self) -> Result<String, LookError> {
+    pub(crate) fn run(&self) -> Result<String, InspectionError> {
         let inspector = inspector(&self.choice, inspector::InspectorTimeouts::default().reply)?;
         let mut names = names(&inspector, &self.choice)?;
-        if self.kinds.are_startable_only() {
-            names = names.into_iter().filter_map(startable).collect();
+        if self.kinds.is_activatable_only() {
+            names = names.into_iter().filter_map(as_activatable).collect();
         }
         names.retain(|name| self.kinds.have(name));
         names.sort_by(|one, other| one.name.cmp(&other.name));
@@ -67,19 +67,19 @@ impl ListArgs {
     }
 }
 
-/// The name as an activatable one, whether or not it has an owner.
-fn startable(name: Name) -> Option<Name> {
+/// Returns an activatable name without the data of its owner; `None` if it is not activatable.
+fn as_activatable(name: Name) -> Option<Name> {
     name.is_activatable.then_some(Name { owner: None, owner_process: None, failure: None, ..name })
 }
 
 impl Kinds {
-    const fn are_startable_only(self) -> bool {
+    const fn is_activatable_only(self) -> bool {
         self.activatable && !self.unique && !self.acquired
     }
 
     fn have(self, name: &Name) -> bool {
         let is_any = !(self.unique || self.acquired || self.activatable);
-        let is_wanted = match is_there(name) {
+        let is_wanted = match has_owner(name) {
             true if name.name.starts_with(':') => self.unique,
             true => self.acquired,
             false => self.activatable,
@@ -89,7 +89,7 @@ impl Kinds {
 }
 
 /// Returns true if the name has an owner; the name of the bus itself always has one.
-fn is_there(name: &Name) -> bool {
+fn has_owner(name: &Name) -> bool {
     name.owner.is_some() || name.owner_process.is_some() || !name.is_activatable
 }
 
@@ -109,7 +109,7 @@ struct NameListRow {
 
 impl From<Name> for NameListRow {
     fn from(name: Name) -> Self {
-        let startable = (!is_there(&name)).then(|| String::from("(activatable)"));
+        let startable = (!has_owner(&name)).then(|| String::from("(activatable)"));
         let connection = name.owner.or(startable);
         let (process, user) =
             name.owner_process.map(|who| (who.process, who.user)).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `diligence monitor`: messages while they cross a bus, with names and durations.
+//! `diligence monitor`: prints the messages on a bus as they are sent, with names and durations.
 
 mod waits;
 
@@ -21,10 +21,10 @@ use crate::amount;
 use crate::bus_choice::BusChoice;
 use crate::json_choice::{JsonChoice, JsonLayout};
 use crate::live::{LiveError, LiveEvent, LiveLoop, LiveOutput, LiveTraffic};
-use crate::output::{complain, controls};
+use crate::output::{controls, print_to_stderr};
 use crate::rule::match_rule;
 use crate::style::ColorChoice;
-use waits::LinesAndWaits;
+use waits::LinePrinter;
 
 /// Arguments of `diligence monitor`.
 #[derive(Debug, Args)]
@@ -71,19 +71,19 @@ enum MonitorFormat {
     Busctl,
     /// Like `gdbus monitor`, one line per message
     Gdbus,
-    /// Like `dbus-monitor`
+    /// Like the output of `dbus-monitor`
     DbusSend,
 }
 
 impl MonitorArgs {
-    /// Shows messages until the user or a limit ends it.
+    /// Prints messages until the user or a limit ends the command.
     pub(crate) fn run(self) -> Result<(), LiveError> {
         let (names, query) = names_and_query(&self.words);
         let rules = self.words[names.len()..].iter().filter(|word| is_rule(word)).count();
         if rules > 1 {
-            complain(&format!(
-                "diligence monitor: messages are shown that match all {rules} rules; with --match in \
-                 front of each, those that match any of them\n"
+            print_to_stderr(&format!(
+                "diligence monitor: only messages that match all {rules} rules are shown; with --match \
+                 before each rule, messages that match any rule are shown\n"
             ));
         }
         let of_object = self.object_path.as_ref().map(|path| format!("path:{path} "));
@@ -109,7 +109,7 @@ impl MonitorArgs {
             (Some(layout), _) => MonitorOutput::Json(layout),
             (None, MonitorFormat::Line) => {
                 let clock = LineClock::TimeOfDay(local_time);
-                MonitorOutput::Lines(Box::new(LinesAndWaits::new(MessageLines::new(
+                MonitorOutput::Lines(Box::new(LinePrinter::new(MessageLines::new(
                     self.color.of_lines(),
                     clock,
                 ))))
@@ -121,7 +121,7 @@ impl MonitorArgs {
     }
 }
 
-/// Prints messages until an event ends it.
+/// Prints messages until an event ends the command.
 fn follow(mut events: LiveLoop, mut printer: Printer<'_>) -> Result<(), LiveError> {
     loop {
         printer.flush()?;
@@ -129,7 +129,7 @@ fn follow(mut events: LiveLoop, mut printer: Printer<'_>) -> Result<(), LiveErro
             break;
         }
         match events.next(None, &mut |record| printer.take(record))? {
-            LiveEvent::Notice(notice) => complain(&format!("diligence monitor: {notice}\n")),
+            LiveEvent::Notice(notice) => print_to_stderr(&format!("diligence monitor: {notice}\n")),
             LiveEvent::BusGone => {
                 printer.finish(events.watch().clock().now())?;
                 return Err(LiveError::Gone);
@@ -146,7 +146,8 @@ fn follow(mut events: LiveLoop, mut printer: Printer<'_>) -> Result<(), LiveErro
     Ok(printer.finish(events.watch().clock().now())?)
 }
 
-/// The local time, as if it were UTC.
+/// Shifts a time by the offset of the local time zone, so that formatting it as UTC shows local
+/// time.
 fn local_time(at: RecordedTime) -> RecordedTime {
     let utc = DateTime::from_timestamp_nanos(at.0);
     let offset = Local.offset_from_utc_datetime(&utc.naive_utc()).fix().local_minus_utc();
@@ -157,7 +158,7 @@ fn local_time(at: RecordedTime) -> RecordedTime {
 #[derive(Debug)]
 enum MonitorOutput {
     /// A line for each message, and one for each call that ends without a reply.
-    Lines(Box<LinesAndWaits>),
+    Lines(Box<LinePrinter>),
     /// Blocks of lines, with names and durations.
     Blocks,
     /// The format of another tool.
@@ -206,7 +207,7 @@ impl<'q> Printer<'q> {
         let _ = push(&mut self.shape, &mut self.text, &message, &mut self.buffer, self.controls);
     }
 
-    /// Prints the lines about calls that are due at this time.
+    /// Prints a line for each call that is still pending at this time.
     fn finish(&mut self, now: RecordedTime) -> io::Result<()> {
         if let MonitorOutput::Lines(lines) = &mut self.shape {
             lines.push_waiting(&mut self.text, now);
@@ -244,13 +245,13 @@ fn push(
         MonitorOutput::Blocks => {
             let start = text.len();
             MessageFormat::Busctl.push(text, message, buffer, controls)?;
-            insert_line(text, start, &who(message));
+            insert_line(text, start, &peers_line(message));
             Ok(())
         }
         MonitorOutput::Json(layout @ JsonLayout::Lines) => {
             let mut line = String::new();
             MessageFormat::Json.push(&mut line, message, buffer, controls)?;
-            text.push_str(&layout.lay(line));
+            text.push_str(&layout.format(line));
             Ok(())
         }
     }
@@ -262,8 +263,8 @@ fn insert_line(text: &mut String, start: usize, line: &str) {
     text.insert_str(end, line);
 }
 
-/// The peers and the duration: `  mail[43] -> shell[12]  1.20 ms`.
-fn who(message: &CapturedMessage<'_>) -> String {
+/// The line with peers and duration: `  mail[43] -> shell[12], after 1.20 ms`.
+fn peers_line(message: &CapturedMessage<'_>) -> String {
     let capture = message.capture();
     let name = |peer: Option<capture::model::RecordedPeerId>, name: &str| {
         let peer = peer.map(|peer| match capture.process_label(peer) {
@@ -289,14 +290,14 @@ fn names_and_query(words: &[String]) -> (&[String], String) {
     (&words[..names], words[names..].join(" "))
 }
 
-/// Returns true if a word is a match rule; dbus-monitor takes several of them as alternatives.
+/// Returns true if a word is a match rule. dbus-monitor accepts several as alternatives.
 fn is_rule(word: &str) -> bool {
     (word.contains("='") || word.contains("=\"") || word.contains(',')) && match_rule(word).is_ok()
 }
 
 const NANOS_PER_SECOND: i64 = 1_000_000_000;
 
-/// The number of messages in which calls and names are found.
+/// The minimum number of kept messages, in which calls and names are found.
 const MESSAGES_KEPT: usize = 50_000;
 
 const LONG_HELP: &str = "\
@@ -335,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_put_behind_the_first_one() {
+    fn lines_are_inserted_after_the_first_line_of_a_block() {
         let mut text = "before\nfirst\nsecond\n".to_owned();
         insert_line(&mut text, 7, "  new\n");
         assert_eq!(text, "before\nfirst\n  new\nsecond\n");

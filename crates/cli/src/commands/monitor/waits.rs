@@ -1,4 +1,4 @@
-//! A line for each message, and one for each call that ends without a reply.
+//! Lines for messages, and for calls that end without a reply.
 
 use std::collections::HashMap;
 use std::io;
@@ -8,14 +8,14 @@ use capture::model::{CallOutcome, CapturedMessage};
 use capture::record::{BusId, RecordedTime};
 use capture::show::{Knowledge, MessageLineEntry, MessageLines};
 
-/// Lines, and the calls that were printed and have no reply yet.
+/// The line formatter, and the printed calls that have no reply yet.
 #[derive(Debug)]
-pub(super) struct LinesAndWaits {
+pub(super) struct LinePrinter {
     lines: MessageLines,
     waiting: HashMap<CallKey, MessageLineEntry>,
 }
 
-/// A call, as its reply names it.
+/// The key of a call, which its reply contains too.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 struct CallKey {
     bus: BusId,
@@ -24,12 +24,12 @@ struct CallKey {
     serial: u32,
 }
 
-impl LinesAndWaits {
+impl LinePrinter {
     pub(super) fn new(lines: MessageLines) -> Self {
         Self { lines, waiting: HashMap::new() }
     }
 
-    /// Appends the line of a message. Of a call, its end is awaited.
+    /// Appends the line of a message. If it is a call, remembers it until its reply arrives.
     pub(super) fn push(
         &mut self,
         text: &mut String,
@@ -44,7 +44,7 @@ impl LinesAndWaits {
         self.lines.push(text, message, Knowledge::SoFar, buffer)
     }
 
-    /// Forgets the call that a message answers, whether that message is printed or not.
+    /// Forgets the call of a reply, even if the reply is not printed.
     pub(super) fn forget_answered(&mut self, message: &CapturedMessage<'_>) {
         if message.reply_serial() != 0 && !self.waiting.is_empty() {
             let caller = message.destination().to_owned();
@@ -69,7 +69,7 @@ impl LinesAndWaits {
         }
     }
 
-    /// Appends a line for each call that has not ended until `now`, the oldest first.
+    /// Appends a line for each call that is pending at the time `now`, the oldest first.
     pub(super) fn push_waiting(&mut self, text: &mut String, now: RecordedTime) {
         let mut waiting: Vec<_> = self.waiting.drain().map(|(_, entry)| entry).collect();
         waiting.sort_by_key(MessageLineEntry::at);
@@ -79,5 +79,5 @@ impl LinesAndWaits {
     }
 }
 
-/// Calls whose end is awaited. Of a bus with more, some end without a line.
+/// The maximum number of pending calls that are remembered. Calls beyond it can end without a line.
 const WAITING_MAX: usize = 4096;

@@ -1,4 +1,4 @@
-//! Why nothing was recorded.
+//! Errors of `diligence record`.
 
 use std::io;
 
@@ -6,13 +6,13 @@ use capture::record::EndCause;
 use recorder::{RecordingWriteError, SessionStartError};
 
 use crate::exit::ExitError;
-use crate::guest::GuestError;
+use crate::user_command::UserCommandError;
 
-/// Why the recording was not made, or is not complete.
+/// The recording could not be made, or it is incomplete.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RecordError {
     #[error(
-        "a recording is not for a terminal: write it to a file with -o FILE, or into a program with \
+        "cannot write a recording to a terminal: write it to a file with -o FILE, or to a program with \
          -o - | PROGRAM"
     )]
     Terminal,
@@ -21,10 +21,10 @@ pub(crate) enum RecordError {
     #[error(transparent)]
     Start(#[from] SessionStartError),
     #[error(transparent)]
-    Guest(#[from] GuestError),
+    UserCommand(#[from] UserCommandError),
     #[error(transparent)]
     Write(#[from] RecordingWriteError),
-    /// The recording ended before it was asked to.
+    /// The recording ended before the user ended it.
     #[error("{}", match .0 {
         EndCause::NoBus => "no bus is left to record",
         _ => "the recording has ended",
@@ -38,7 +38,7 @@ impl ExitError for RecordError {
     fn status(&self) -> u8 {
         match self {
             Self::Terminal | Self::NotAFile => 2,
-            Self::Guest(error) => error.status(),
+            Self::UserCommand(error) => error.status(),
             Self::Start(_) | Self::Write(_) | Self::Ended(_) | Self::System(_) => 1,
         }
     }

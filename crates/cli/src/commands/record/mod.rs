@@ -27,10 +27,10 @@ pub(crate) use progress::{RecordProgress, report};
 
 use crate::amount;
 use crate::bus_choice::BusChoices;
-use crate::guest::{self, Guest, shell_status};
-use crate::output::complain;
-use crate::private_bus::asked_to_end;
+use crate::output::print_to_stderr;
+use crate::private_bus::end_requested;
 use crate::rule::match_rule;
+use crate::user_command::{self, UserCommand, shell_status};
 
 /// Arguments of `diligence record`.
 #[derive(Debug, Args)]
@@ -76,44 +76,45 @@ pub(crate) struct RecordArgs {
 }
 
 impl RecordArgs {
-    /// Records until a signal, a limit or the command ends it. Returns the exit status of the
-    /// command, if there is one.
+    /// Records until a signal, a limit or the command ends the recording. Returns the exit status
+    /// of the command, if there is one.
     pub(crate) fn run(self) -> Result<u8, RecordError> {
-        let signals = SignalSource::block(&guest::SIGNALS)?;
+        let signals = SignalSource::block(&user_command::SIGNALS)?;
         let command = match self.command.as_slice() {
             [] => None,
-            words => Some(guest::command(words)?),
+            words => Some(user_command::command(words)?),
         };
         let limits = SessionLimits { bytes: self.max_size, time: self.max_time };
         let places = self.buses.places();
-        let wanted = self.wanted();
+        let options = self.recording_options();
         let bodies = self.bodies();
         let stdout = self.standard_output()?;
-        // A new name is chosen when the file is created.
+        // The name of a new file is chosen when the file is created.
         let open = || {
             RecordingWriter::open(stdout.unwrap_or_else(|| self.file()), bodies, origin(PROGRAM))
         };
-        let session = RecordingSession::start(&places, &wanted, open, limits)?;
+        let session = RecordingSession::start(&places, &options, open, limits)?;
         if let Bodies::Cut(kept) = bodies
             && kept < HEADERS_FIT
         {
-            complain(&format!(
+            print_to_stderr(&format!(
                 "diligence record: --kept {kept} cuts headers, so senders, recipients and outcomes will be \
                  unknown, and the messages of the recorder cannot be distinguished from others; \
                  --kept {HEADERS_FIT} keeps nearly all headers\n"
             ));
         }
-        let guest = match command.map(Guest::start).transpose() {
-            Ok(guest) => guest,
+        let user_command = match command.map(UserCommand::start).transpose() {
+            Ok(user_command) => user_command,
             Err(error) => {
                 session.discard();
                 return Err(error.into());
             }
         };
-        ActiveRecording { session, progress: RecordProgress::new() }.until_it_ends(guest, &signals)
+        ActiveRecording { session, progress: RecordProgress::new() }
+            .record_until_end(user_command, &signals)
     }
 
-    fn wanted(&self) -> RecordingOptions {
+    fn recording_options(&self) -> RecordingOptions {
         let objects = if self.introspect {
             ObjectIntrospection::Introspected
         } else {
@@ -182,12 +183,12 @@ impl ActiveRecording {
         Ok(Self { session, progress: RecordProgress::silent() })
     }
 
-    /// The session with the descriptors to wait for.
+    /// The recording session, whose descriptor is readable when messages are available.
     pub(crate) const fn session(&self) -> &RecordingSession {
         &self.session
     }
 
-    /// Removes the file, because there is nothing to record after all.
+    /// Ends the recording and removes its file.
     pub(crate) fn discard(self) {
         self.session.discard();
     }
@@ -196,11 +197,11 @@ impl ActiveRecording {
     /// over.
     pub(crate) fn turn(&mut self) -> SessionTurn {
         let turn = self.session.turn();
-        for told in self.session.notices() {
-            self.progress.say(&told.to_string());
+        for notice in self.session.notices() {
+            self.progress.print_message(&notice.to_string());
         }
         self.progress.show(&self.session);
-        match (turn, self.progress.rest()) {
+        match (turn, self.progress.time_until_update()) {
             (SessionTurn::Rest(rest), Some(line)) => SessionTurn::Rest(rest.min(line)),
             (turn, _) => turn,
         }
@@ -214,22 +215,23 @@ impl ActiveRecording {
 
     /// Records until the command, a signal or the recording itself ends it; then waits for the end
     /// of the command.
-    fn until_it_ends(
+    fn record_until_end(
         mut self,
-        mut guest: Option<Guest>,
+        mut user_command: Option<UserCommand>,
         signals: &SignalSource,
     ) -> Result<u8, RecordError> {
         let poller = Poller::new()?;
         poller.add(signals, 0, Interest::Read)?;
-        let end = self.follow(guest.as_mut(), signals, &poller)?;
-        // The connections close, so no bus queues messages for a recorder that does not read.
+        let end = self.follow(user_command.as_mut(), signals, &poller)?;
+        // Close the connections now, so that no bus queues messages for a recorder that no longer
+        // reads.
         let finished = self.finish(end.cause());
         if let Ok(summary) = &finished {
-            complain(&report(summary));
+            print_to_stderr(&report(summary));
         }
-        let status = match (end, guest) {
+        let status = match (end, user_command) {
             (RecordingEnd::Command(status) | RecordingEnd::Interrupted(status), _) => status,
-            (_, Some(mut guest)) => wait_for(&mut guest, signals, &poller)?,
+            (_, Some(mut user_command)) => wait_for(&mut user_command, signals, &poller)?,
             (RecordingEnd::Itself(cause @ EndCause::NoBus), None) => {
                 return Err(finished.err().unwrap_or(RecordError::Ended(cause)));
             }
@@ -241,7 +243,7 @@ impl ActiveRecording {
     /// Records until an event ends it.
     fn follow(
         &mut self,
-        mut guest: Option<&mut Guest>,
+        mut user_command: Option<&mut UserCommand>,
         signals: &SignalSource,
         poller: &Poller,
     ) -> Result<RecordingEnd, RecordError> {
@@ -254,8 +256,8 @@ impl ActiveRecording {
                 SessionTurn::Rest(rest) => rest,
                 SessionTurn::Over(cause) => return Ok(RecordingEnd::Itself(cause)),
             };
-            if let Some(guest) = guest.as_deref_mut()
-                && let Some(status) = guest.ended()?
+            if let Some(user_command) = user_command.as_deref_mut()
+                && let Some(status) = user_command.ended()?
             {
                 let status = shell_status(status);
                 return Ok(if is_asked {
@@ -265,8 +267,8 @@ impl ActiveRecording {
                 });
             }
             poller.wait(&mut events, Some(rest))?;
-            is_asked |= heed(signals, guest.as_deref_mut())?;
-            if is_asked && guest.is_none() {
+            is_asked |= forward_signals(signals, user_command.as_deref_mut())?;
+            if is_asked && user_command.is_none() {
                 return Ok(RecordingEnd::Asked);
             }
         }
@@ -284,7 +286,7 @@ pub(crate) fn status_with(
         None => Ok(status),
         Some(error) if status == 0 => Err(error),
         Some(error) => {
-            complain(&format!("diligence {command}: {error}\n"));
+            print_to_stderr(&format!("diligence {command}: {error}\n"));
             Ok(status)
         }
     }
@@ -314,27 +316,34 @@ impl RecordingEnd {
 }
 
 /// Waits for a command, and returns its status.
-fn wait_for(guest: &mut Guest, signals: &SignalSource, poller: &Poller) -> Result<u8, RecordError> {
+fn wait_for(
+    user_command: &mut UserCommand,
+    signals: &SignalSource,
+    poller: &Poller,
+) -> Result<u8, RecordError> {
     let mut events = Events::with_capacity(1);
     loop {
-        if let Some(status) = guest.ended()? {
+        if let Some(status) = user_command.ended()? {
             return Ok(shell_status(status));
         }
         poller.wait(&mut events, None)?;
-        heed(signals, Some(guest))?;
+        forward_signals(signals, Some(user_command))?;
     }
 }
 
-/// Passes signals on to the command, if there is one. Returns true if the user asked for the end.
-fn heed(signals: &SignalSource, guest: Option<&mut Guest>) -> io::Result<bool> {
-    let Some(guest) = guest else { return Ok(asked_to_end(signals)?.is_some()) };
+/// Forwards signals to the command, if there is one. Returns true if a signal asks to end.
+fn forward_signals(
+    signals: &SignalSource,
+    user_command: Option<&mut UserCommand>,
+) -> io::Result<bool> {
+    let Some(user_command) = user_command else { return Ok(end_requested(signals)?.is_some()) };
     let mut is_asked = false;
     while let Some(signal) = signals.take()? {
         is_asked |= matches!(
             signal,
             ProcessSignal::Interrupt | ProcessSignal::Terminate | ProcessSignal::HangUp
         );
-        guest.pass_on(signal);
+        user_command.forward(signal);
     }
     Ok(is_asked)
 }
@@ -347,17 +356,17 @@ fn standard_output() -> Result<RecordingDestination, RecordError> {
     Ok(RecordingDestination::Open(File::from(descriptor)))
 }
 
-/// The first name without a file: `recording.pcapng`, `recording-2.pcapng`, ...
+/// The first of these names that does not exist: `recording.pcapng`, `recording-2.pcapng`, ...
 fn new_name() -> PathBuf {
     let numbered = (2..).map(|number| PathBuf::from(format!("recording-{number}.pcapng")));
     let mut names = std::iter::once(PathBuf::from("recording.pcapng")).chain(numbered);
     names.find(|name| !name.exists()).expect("there are enough numbers")
 }
 
-/// The name of the program that recordings contain.
+/// The name and version of this program, which recordings contain.
 const PROGRAM: &str = concat!("diligence ", env!("CARGO_PKG_VERSION"));
 
-/// Headers are rarely longer than this number of bytes.
+/// A number of bytes that contains nearly all headers.
 const HEADERS_FIT: u32 = 256;
 
 /// The size in bytes of the memory for `--trigger`, unless --ring sets it.

@@ -1,4 +1,4 @@
-//! How a recording is going: one line on a terminal.
+//! The progress of a recording, on one line of the terminal.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -9,31 +9,31 @@ use capture::text::units::{bytes, count, counted, duration, elapsed};
 use recorder::{FollowedProcesses, RecordingSession, RecordingTally, SessionReport};
 use sys::clock::monotonic;
 
-use crate::output::complain;
-use crate::progress::{EVERY, StatusLine};
+use crate::output::print_to_stderr;
+use crate::progress::{StatusLine, UPDATE_INTERVAL};
 
-/// How the recording is going. Nothing is shown if standard error is not a terminal.
+/// The progress line, which is drawn only if standard error is a terminal.
 #[derive(Debug)]
 pub(crate) struct RecordProgress {
     line: StatusLine,
     next: Duration,
-    /// What there was when the line was drawn last, and when.
+    /// The monotonic time and the number of messages at the last update.
     last: (Duration, u64),
 }
 
 impl RecordProgress {
-    /// Nothing yet.
+    /// Returns a progress line that is first drawn after an interval.
     pub(crate) fn new() -> Self {
         let now = monotonic();
-        Self { line: StatusLine::new(), next: now + EVERY, last: (now, 0) }
+        Self { line: StatusLine::new(), next: now + UPDATE_INTERVAL, last: (now, 0) }
     }
 
-    /// No line, even on a terminal.
+    /// Returns a progress line that is never drawn.
     pub(crate) const fn silent() -> Self {
         Self { line: StatusLine::silent(), next: Duration::ZERO, last: (Duration::ZERO, 0) }
     }
 
-    /// Draws the line, if it is time to.
+    /// Draws the line if the interval has passed.
     pub(crate) fn show(&mut self, session: &RecordingSession) {
         let now = monotonic();
         if !self.line.is_possible() || now < self.next {
@@ -44,21 +44,21 @@ impl RecordProgress {
         let rate = (tally.messages - before) as f64 / (now - then).as_secs_f64().max(1e-9);
         self.line.draw(&line(&tally, rate, session.span()));
         self.last = (now, tally.messages);
-        self.next = now + EVERY;
+        self.next = now + UPDATE_INTERVAL;
     }
 
-    /// How long until the line has to be drawn again.
-    pub(crate) fn rest(&self) -> Option<Duration> {
+    /// The time until the next update; `None` if the line is never drawn.
+    pub(crate) fn time_until_update(&self) -> Option<Duration> {
         self.line.is_possible().then(|| self.next.saturating_sub(monotonic()))
     }
 
-    /// Says something that stays.
-    pub(crate) fn say(&mut self, text: &str) {
+    /// Prints a permanent message above the progress line.
+    pub(crate) fn print_message(&mut self, text: &str) {
         self.clear();
-        complain(&format!("diligence record: {text}\n"));
+        print_to_stderr(&format!("diligence record: {text}\n"));
     }
 
-    /// Removes the line.
+    /// Clears the progress line.
     pub(crate) fn clear(&mut self) {
         self.line.clear();
     }
@@ -75,10 +75,10 @@ fn line(tally: &RecordingTally, rate: f64, span: Duration) -> String {
     )
 }
 
-/// What is said at the end.
+/// Returns the report at the end of a recording.
 pub(crate) fn report(summary: &SessionReport) -> String {
     let SessionReport { tally, span, cause, used, late, watching } = summary;
-    // How somebody ended it, the one who reads this knows.
+    // The user knows that the command or a signal ended it, so this needs no explanation.
     let until = match cause {
         EndCause::Asked | EndCause::Command => String::new(),
         cause => format!(", until {cause}"),
@@ -102,7 +102,7 @@ pub(crate) fn report(summary: &SessionReport) -> String {
         let _ = writeln!(
             text,
             "{messages} were read up to {} late, because the recorder was stopped or had no processor: \
-             their times are those of reading",
+             their recorded times are too late",
             duration(late.by)
         );
     }
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_tells_how_it_is_going() {
+    fn progress_lines_show_messages_rate_and_losses() {
         let losses = Losses { gaps: 2, messages: 7 };
         let tally =
             RecordingTally { messages: 1234, bytes: 99_000, losses, ..RecordingTally::default() };
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn the_report_tells_what_it_has_cost() {
+    fn reports_contain_counts_cpu_time_and_files() {
         let summary = SessionReport {
             tally: RecordingTally {
                 messages: 1000,

@@ -1,4 +1,4 @@
-//! Why `run` ended without an exit status of its command.
+//! Errors of `diligence run`.
 
 use std::io;
 
@@ -6,16 +6,16 @@ use sys::signals::ProcessSignal;
 
 use crate::commands::record::RecordError;
 use crate::exit::ExitError;
-use crate::guest::GuestError;
 use crate::private_bus::PrivateBusError;
+use crate::user_command::UserCommandError;
 
-/// Why `run` ended without an exit status of its command.
+/// The command did not run to its end.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RunCommandError {
     #[error(transparent)]
     Bus(#[from] PrivateBusError),
     #[error(transparent)]
-    Guest(#[from] GuestError),
+    UserCommand(#[from] UserCommandError),
     #[error(transparent)]
     Record(Box<RecordError>),
     #[error(transparent)]
@@ -23,14 +23,15 @@ pub(crate) enum RunCommandError {
 }
 
 impl ExitError for RunCommandError {
-    /// A signal that came before there was a command ends this one.
+    /// A signal before the start of the command ends `run` with the status that a shell reports for
+    /// it.
     fn status(&self) -> u8 {
         match self {
             Self::Bus(PrivateBusError::Interrupted(ProcessSignal::Interrupt)) => 128 + 2,
             Self::Bus(PrivateBusError::Interrupted(ProcessSignal::HangUp)) => 128 + 1,
             Self::Bus(PrivateBusError::Interrupted(_)) => 128 + 15,
             Self::Bus(_) | Self::Record(_) | Self::System(_) => 1,
-            Self::Guest(error) => error.status(),
+            Self::UserCommand(error) => error.status(),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! `diligence run -- CMD`: runs one command with a private bus.
 //!
-//! The command inherits the standard streams and the terminal: signals from its keys reach the
-//! command directly. The bus has its own process group, so these signals do not end it, and it ends
-//! when this process ends, in every case.
+//! The command inherits the standard streams and the terminal, so signals from the keyboard reach
+//! it directly. The bus has its own process group, so these signals do not end it. It ends when
+//! this process ends for any reason.
 
 mod error;
 
@@ -19,9 +19,9 @@ use sys::poll::{Events, Interest, Poller};
 use sys::signals::SignalSource;
 
 use crate::commands::record::{ActiveRecording, RecordError, report, status_with};
-use crate::guest::{self, Guest, shell_status};
-use crate::output::complain;
+use crate::output::print_to_stderr;
 use crate::private_bus::{PrivateBus, PrivateBusConfig, PrivateBusOptions, describe_end};
+use crate::user_command::{self, UserCommand, shell_status};
 
 /// Arguments of `diligence run`.
 #[derive(Debug, Args)]
@@ -46,50 +46,54 @@ pub(crate) struct RunArgs {
 impl RunArgs {
     /// Runs a command with its own bus, and returns its exit status.
     pub(crate) fn run(self) -> Result<u8, RunCommandError> {
-        let signals = SignalSource::block(&guest::SIGNALS)?;
-        let command = guest::command(&self.command)?;
+        let signals = SignalSource::block(&user_command::SIGNALS)?;
+        let command = user_command::command(&self.command)?;
         let config = self.config_file.map_or(PrivateBusConfig::Session, PrivateBusConfig::File);
         let plan = PrivateBusOptions { config, address: None, log: Stdio::inherit() };
         let bus = PrivateBus::start(plan, &signals)?;
         let place = BusPlace::Address(bus.address().to_owned());
         let recording = self.record.map(|path| ActiveRecording::of(place, path)).transpose()?;
-        let guest = match start(command, &bus) {
-            Ok(guest) => guest,
+        let user_command = match start(command, &bus) {
+            Ok(user_command) => user_command,
             Err(error) => {
                 recording.into_iter().for_each(ActiveRecording::discard);
                 return Err(error);
             }
         };
-        let mut around =
-            Around { guest, bus, watched: BusState::Running, recording: Ok(recording) };
-        let status = around.wait(&signals)?;
-        around.end_recording(EndCause::Command);
-        Ok(status_with(shell_status(status), around.recording.err(), "run")?)
+        let mut running = CommandWithBus {
+            user_command,
+            bus,
+            bus_state: BusState::Running,
+            recording: Ok(recording),
+        };
+        let status = running.wait(&signals)?;
+        running.end_recording(EndCause::Command);
+        Ok(status_with(shell_status(status), running.recording.err(), "run")?)
     }
 }
 
-fn start(mut command: Command, bus: &PrivateBus) -> Result<Guest, RunCommandError> {
+fn start(mut command: Command, bus: &PrivateBus) -> Result<UserCommand, RunCommandError> {
     command.env("DBUS_SESSION_BUS_ADDRESS", bus.address());
     command.env("DBUS_SESSION_BUS_PID", bus.pid().to_string());
     // These variables refer to another bus.
     for name in FOREIGN_VARIABLES {
         command.env_remove(name);
     }
-    Ok(Guest::start(command)?)
+    Ok(UserCommand::start(command)?)
 }
 
-/// A command, with its bus and recording.
+/// The running command, its bus, and the recording of the bus.
 #[derive(Debug)]
-struct Around {
-    guest: Guest,
+struct CommandWithBus {
+    user_command: UserCommand,
     bus: PrivateBus,
-    watched: BusState,
+    bus_state: BusState,
     /// The running recording, or the error that ended it.
     recording: Result<Option<ActiveRecording>, RecordError>,
 }
 
-impl Around {
-    /// Waits for the command, passes signals on to it, and records.
+impl CommandWithBus {
+    /// Waits for the command, forwards signals to it, and records.
     fn wait(&mut self, signals: &SignalSource) -> Result<ExitStatus, RunCommandError> {
         let poller = Poller::new()?;
         poller.add(signals, 0, Interest::Read)?;
@@ -98,14 +102,14 @@ impl Around {
         }
         let mut events = Events::with_capacity(2);
         loop {
-            if let Some(status) = self.guest.ended()? {
+            if let Some(status) = self.user_command.ended()? {
                 return Ok(status);
             }
-            self.watched.look(&mut self.bus);
+            self.bus_state.check(&mut self.bus);
             let rest = self.record();
             poller.wait(&mut events, rest)?;
             while let Some(signal) = signals.take()? {
-                self.guest.pass_on(signal);
+                self.user_command.forward(signal);
             }
         }
     }
@@ -127,14 +131,13 @@ impl Around {
     fn end_recording(&mut self, cause: EndCause) {
         let Ok(Some(recording)) = self.recording.as_mut().map(Option::take) else { return };
         match recording.finish(cause) {
-            Ok(summary) => complain(&report(&summary)),
+            Ok(summary) => print_to_stderr(&report(&summary)),
             Err(error) => self.recording = Err(error),
         }
     }
 }
 
-/// The state of the bus. If the bus ends, the command notices it by its connection, and the user
-/// gets a message from this program.
+/// The state of the bus. If the bus ends while the command runs, a message is printed once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum BusState {
     Running,
@@ -142,13 +145,13 @@ enum BusState {
 }
 
 impl BusState {
-    fn look(&mut self, bus: &mut PrivateBus) {
+    fn check(&mut self, bus: &mut PrivateBus) {
         if *self == Self::Running
             && let Some(status) = bus.ended()
         {
             *self = Self::Ended;
             let how = describe_end(status);
-            complain(&format!("diligence run: the bus has ended with {how}\n"));
+            print_to_stderr(&format!("diligence run: the bus has ended with {how}\n"));
         }
     }
 }

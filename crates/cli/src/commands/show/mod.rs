@@ -1,5 +1,5 @@
-//! `diligence show`: the messages of a recording, in the formats of tools, in detail, as commands,
-//! or as a file.
+//! `diligence show`: prints the messages of a recording in several formats, or as commands, or
+//! saves them to a file.
 
 use std::io::{self, BufWriter, IsTerminal as _, Write as _, stdout};
 use std::path::{Path, PathBuf};
@@ -17,8 +17,8 @@ use clap::{Args, ValueEnum, ValueHint};
 
 use crate::choices::{Choice, one_of};
 use crate::exit::ExitError;
-use crate::output::{DocumentOutput, complain, controls, write_text};
-use crate::progress::{ShownWork, WorkTask, conclude_file};
+use crate::output::{DocumentOutput, controls, print_to_stderr, write_text};
+use crate::progress::{WorkProgress, WorkTask, conclude_file};
 use crate::recording::{self, RecordingError, warn_if_unmatched};
 use crate::saving::save_matching;
 use crate::style::ColorChoice;
@@ -52,7 +52,7 @@ pub(crate) struct Show {
 enum ShowFormat {
     /// One line per message: number, seconds, caller, callee, member, duration, result
     Line,
-    /// Like `busctl monitor`
+    /// Like the output of `busctl monitor`
     Busctl,
     /// Like `gdbus monitor`, one line per message
     Gdbus,
@@ -68,7 +68,7 @@ enum ShowFormat {
 
 impl ShowFormat {
     /// The format if none is selected.
-    fn usual(query: &Query) -> Self {
+    fn default_for(query: &Query) -> Self {
         match query.message_number() {
             Some(_) => Self::Details,
             None if stdout().is_terminal() => Self::Line,
@@ -91,10 +91,10 @@ impl Show {
         recording::check_order(&self.file, &self.query)?;
         let query = recording::query(&self.query)?;
         // A file that cannot be written is reported before a large recording is read.
-        let file = self.save.as_deref().map(Saved::create).transpose()?;
+        let file = self.save.as_deref().map(SavedFile::create).transpose()?;
         let capture = recording::open(&[&self.file])?;
         for caveat in Caveat::of_end(&capture) {
-            complain(&format!("note: {}: {caveat}\n", self.file));
+            print_to_stderr(&format!("note: {}: {caveat}\n", self.file));
         }
         warn_if_unmatched("show", &capture, &query);
         recording::note_hidden(&query, &capture);
@@ -104,7 +104,7 @@ impl Show {
         if let Some(program) = self.as_command {
             return commands(&capture, &query, program);
         }
-        let format = match self.format.unwrap_or_else(|| ShowFormat::usual(&query)) {
+        let format = match self.format.unwrap_or_else(|| ShowFormat::default_for(&query)) {
             ShowFormat::Line => {
                 let lines =
                     MessageLines::new(self.color.of_lines(), LineClock::of_recording(&capture));
@@ -127,13 +127,13 @@ impl Show {
 }
 
 /// A file to which messages are saved.
-struct Saved {
+struct SavedFile {
     path: PathBuf,
     format: FileFormat,
     out: DocumentOutput,
 }
 
-impl Saved {
+impl SavedFile {
     fn create(path: &Path) -> Result<Self, ShowError> {
         let format = FileFormat::of_path(path);
         let format = format.ok_or_else(|| ShowError::Extension(path.to_owned()))?;
@@ -144,7 +144,7 @@ impl Saved {
 
     fn write(self, capture: &Capture, query: &Query) -> Result<(), ShowError> {
         let Self { path, format, mut out } = self;
-        let work = ShownWork::start(WorkTask::Other("writing"));
+        let work = WorkProgress::start(WorkTask::Other("writing"));
         let written = DocumentOutput::check_inputs(Some(&path), capture)
             .and_then(|()| save_matching(capture, query, format, &mut out))
             .and_then(|messages| out.finish().map(|()| messages));
@@ -157,7 +157,7 @@ impl Saved {
     }
 }
 
-/// Prints everything about the messages that a query selects, a call and its reply together.
+/// Prints details of the messages that a query selects; a call and its reply are printed together.
 fn details(capture: &Capture, query: &Query, style: Style) -> io::Result<()> {
     let (mut details, mut matcher) = (CallDetails::new(capture, style), query.matcher());
     let mut gap = "";
@@ -183,11 +183,11 @@ fn print_each(
 ) -> io::Result<()> {
     let mut out = BufWriter::new(stdout().lock());
     let (mut text, mut buffer, mut matcher) = (String::new(), Vec::new(), query.matcher());
-    // The printed lines on a terminal show the progress already.
+    // Output on a terminal needs no progress line.
     let task = WorkTask::Messages("printing", capture.len() as u64);
-    let work = (!stdout().is_terminal()).then(|| ShownWork::start(task));
+    let work = (!stdout().is_terminal()).then(|| WorkProgress::start(task));
     let selects = |message: &CapturedMessage<'_>| {
-        work.iter().for_each(ShownWork::count);
+        work.iter().for_each(WorkProgress::count);
         matcher.selects(message)
     };
     for message in capture.messages().filter(selects) {
@@ -198,7 +198,8 @@ fn print_each(
     out.flush()
 }
 
-/// Messages without a command are counted on standard error, and the others are printed.
+/// Prints commands that send the selected messages. Messages that cannot be expressed are reported
+/// on standard error.
 fn commands(capture: &Capture, query: &Query, command: SendCommand) -> Result<(), ShowError> {
     let mut out = DocumentOutput::create(None)?;
     let (mut buffer, mut matcher) = (Vec::new(), query.matcher());
@@ -209,7 +210,7 @@ fn commands(capture: &Capture, query: &Query, command: SendCommand) -> Result<()
             Err(Inexpressible::Io(error)) => return Err(ShowError::Io(error)),
             Err(error) => {
                 refused += 1;
-                complain(&format!("message {}: {error}\n", message.id().number()));
+                print_to_stderr(&format!("message {}: {error}\n", message.id().number()));
             }
         }
     }
@@ -217,20 +218,20 @@ fn commands(capture: &Capture, query: &Query, command: SendCommand) -> Result<()
     if refused > 0 { Err(ShowError::Inexpressible(refused)) } else { Ok(()) }
 }
 
-/// The reasons for which messages are not shown or saved.
+/// The messages could not be shown or saved.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ShowError {
     #[error(transparent)]
     Read(#[from] RecordingError),
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The command cannot express this number of messages.
+    /// This number of messages cannot be expressed as a command.
     #[error("{}", match .0 {
-        1 => "1 message cannot be written as such a command".to_owned(),
-        count => format!("{count} messages cannot be written as such commands"),
+        1 => "1 message cannot be expressed as a command".to_owned(),
+        count => format!("{count} messages cannot be expressed as commands"),
     })]
     Inexpressible(u64),
-    /// The extension of the file names no known format.
+    /// The extension of the file is not a known format.
     #[error(
         "cannot save as {}: expected a name that ends in .pcapng or .pcap; for other formats \
          there is diligence export", .0.display()

@@ -21,7 +21,7 @@ use clap::{Args, ValueHint};
 use super::diff::check_budgets;
 use crate::exit::ExitError;
 use crate::output::print;
-use crate::progress::{ShownWork, WorkTask};
+use crate::progress::{WorkProgress, WorkTask};
 use crate::recording::{self, RecordingError, warn_if_unmatched};
 use crate::style;
 
@@ -75,19 +75,19 @@ struct StatsFormat {
 }
 
 impl Stats {
-    /// Prints the statistics.
+    /// Prints the statistics. The exit status shows whether all budgets are kept.
     pub(crate) fn run(&self) -> Result<ExitCode, StatsError> {
-        let (text, verdict) = self.tell()?;
+        let (text, verdict) = self.report()?;
         let printed = print(&text);
         Ok(if verdict == BudgetVerdict::Kept { printed } else { ExitCode::FAILURE })
     }
 
-    fn tell(&self) -> Result<(String, BudgetVerdict), StatsError> {
+    fn report(&self) -> Result<(String, BudgetVerdict), StatsError> {
         let (files, query) = recording::files_and_query(&self.words)?;
         let sweep = self.sweep.as_deref().map(|file| self.read_sweep(file)).transpose()?;
         let capture = recording::open(files)?;
         warn_if_unmatched("stats", &capture, &query);
-        let _work = ShownWork::start(WorkTask::Other("computing statistics"));
+        let _work = WorkProgress::start(WorkTask::Other("computing statistics"));
         if !self.budgets.is_empty() {
             let (table, verdict) = check_budgets(&capture, &query, &self.budgets);
             return Ok((self.form.write(&table), verdict));
@@ -149,14 +149,14 @@ impl StatsFormat {
     }
 }
 
-/// The parser for the subjects of tables.
+/// The parser for the value of `--by`.
 fn subject() -> impl TypedValueParser<Value = TableSubject> {
     let choices = TableSubject::all()
         .map(|subject| PossibleValue::new(subject.as_str()).help(subject.about()));
     PossibleValuesParser::new(choices).try_map(|name| name.parse())
 }
 
-/// The reasons for which no table is printed.
+/// The statistics could not be computed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StatsError {
     #[error(transparent)]
@@ -169,8 +169,8 @@ pub(crate) enum StatsError {
     Unknowable(Unknowable),
     /// A query selects messages, but the table is about match rules.
     #[error(
-        "match rules are of connections, so a query that selects messages says nothing \
-         about them: leave out the query, or ask for `show FILE member:AddMatch`"
+        "match rules belong to connections, so a query that selects messages does not apply to \
+         them: leave out the query, or use `show FILE member:AddMatch`"
     )]
     RulesOfMessages,
 }
@@ -197,7 +197,7 @@ itself recorded, otherwise until the monitor received it. Errors, time-outs and 
 have separate columns and are not part of percentiles. docs/statistics.md defines outcomes, durations \
 and percentiles.
 
-Several files are read as one recording. A file that is named twice, or is part of another one (FILE.1 \
+Several files are merged into one recording. A file that is named twice, or is part of another one (FILE.1 \
 of FILE), is read once, and a message that several files contain counts once.
 
 The words after the files are a query; see docs/query.md.

@@ -1,4 +1,4 @@
-//! The first screen: what there is, who talks most, what is slow.
+//! The overview: the contents of the recording, the busiest connections, and the longest waits.
 
 use std::panic::resume_unwind;
 use std::thread;
@@ -16,17 +16,17 @@ use serde::Serialize;
 
 use crate::recording;
 
-/// What the first screen tells.
+/// The figures of the overview, which are serialized for `--json`.
 #[derive(Debug, Serialize)]
 pub(super) struct Overview {
     files: Vec<String>,
-    /// Messages that several of the files have.
+    /// The number of messages that several of the files contain.
     repeated_messages: u64,
     #[serde(skip)]
     heading: String,
     summary: Summary,
     copies: CopyStatistics,
-    /// Messages that are not counted, because the recorder itself sent or got them.
+    /// The number of messages that are not counted, because the recorder sent or received them.
     recorder_messages: RecorderMessageCount,
     ended: Vec<EndCause>,
     caveats: Vec<String>,
@@ -38,9 +38,9 @@ pub(super) struct Overview {
 }
 
 impl Overview {
-    /// Counts the messages that a query selects.
+    /// Computes the overview for the messages that a query selects.
     pub(super) fn of(capture: &Capture, query: &Query) -> Self {
-        // Beside each other, since nothing that one counts is of use to the other.
+        // The figures are independent of each other, so they are computed in parallel.
         let (summary, senders, members, copies) = thread::scope(|scope| {
             let members = scope.spawn(|| groups(capture, query, GroupKeyKind::Member));
             let copies = scope.spawn(|| CopyStatistics::of(capture, query));
@@ -66,12 +66,13 @@ impl Overview {
         }
     }
 
-    /// All of it, for programs.
+    /// Returns the complete overview as JSON.
     pub(super) fn json(&self) -> String {
         recording::json(self)
     }
 
-    /// As much of it as a screen holds, or `top` rows of each table; 0 is all.
+    /// Returns text with the usual number of rows for each table, or with `top` rows; 0 means all
+    /// rows.
     pub(super) fn text(&self, style: Style, top: Option<usize>) -> String {
         let mut text = style.strong(&self.heading) + "\n";
         for sentence in self.sentences() {
@@ -115,7 +116,8 @@ impl Overview {
         text
     }
 
-    /// What is unknown because the capture cut messages.
+    /// A sentence about calls and replies whose outcome is unknown because the capture cut
+    /// messages.
     fn unknown(&self) -> Option<String> {
         let Summary { unknown_outcome: calls, unknown_call: replies, .. } = self.summary;
         if calls + replies == 0 {
@@ -124,7 +126,7 @@ impl Overview {
         let (calls, replies) =
             (counted(calls, "call", "calls"), counted(replies, "reply", "replies"));
         Some(format!(
-            "unknown: how {calls} ended and what {replies} belong to, as messages were cut"
+            "messages were cut, so the outcome of {calls} and the calls of {replies} are unknown"
         ))
     }
 
@@ -152,42 +154,42 @@ impl Overview {
         if !until.is_empty() {
             sentences.push(format!("recorded until {}", until.join(", and until ")));
         }
-        let troubles = [
-            (summary.caller_left, "unanswered when the caller left"),
+        let problems = [
+            (summary.caller_left, "unanswered when the caller disconnected"),
             (summary.waiting, "waiting at the end"),
             (summary.time_outs, "timed out"),
-            (summary.callee_left, "lost because the callee left"),
+            (summary.callee_left, "lost because the callee disconnected"),
             (summary.late, "answered late"),
-            (summary.undelivered, "errors about what the bus could not deliver"),
-            (summary.orphans, "answers without a call"),
+            (summary.undelivered, "errors for undelivered messages"),
+            (summary.orphans, "replies without a call"),
             (summary.cut, "cut"),
             (summary.redacted, "redacted"),
             (summary.invalid, "invalid"),
             (summary.unknown, "of unknown type"),
         ];
-        let troubles = troubles.iter().filter(|(count, _)| *count > 0);
-        let troubles: Vec<_> = troubles
+        let problems = problems.iter().filter(|(count, _)| *count > 0);
+        let problems: Vec<_> = problems
             .map(|(count, what)| match (*count, *what) {
-                (1, "answers without a call") => String::from("1 answer without a call"),
+                (1, "replies without a call") => String::from("1 reply without a call"),
                 (count, what) => format!("{} {what}", grouped(count)),
             })
             .collect();
-        if !troubles.is_empty() {
-            sentences.push(troubles.join(", "));
+        if !problems.is_empty() {
+            sentences.push(problems.join(", "));
         }
         sentences.extend(self.unknown());
         sentences
     }
 }
 
-/// How many calls are to the bus, of those whose destination is known.
+/// The share of calls to the bus itself, among the calls with a known destination.
 fn share_of_bus(summary: &Summary) -> Option<String> {
     let known = summary.calls.saturating_sub(summary.calls_to_unknown);
     let share = units::share(summary.driver_calls as f64 / known as f64);
     match (summary.calls, known) {
         (0, _) => None,
         (_, 0) => Some(String::from(
-            "how many of the calls are to the bus itself is unknown, as headers were cut",
+            "the share of calls to the bus itself is unknown, because headers were cut",
         )),
         (all, known) if known < all => Some(format!(
             "{share} of {} with a known destination are to the bus itself",
@@ -219,11 +221,11 @@ fn groups<'c>(capture: &'c Capture, query: &Query, by: GroupKeyKind) -> GroupedT
     groups
 }
 
-/// A table with a line below it that says what is not shown.
+/// Returns the table as text, with a line about omitted rows below it.
 pub(super) fn with_omitted(table: &DataTable, style: Style) -> String {
     let mut text = table.to_text(style);
     if table.rows().is_empty() {
-        text += &format!("{}\n", style.pale("no message belongs into this table"));
+        text += &format!("{}\n", style.pale("no messages for this table"));
     }
     if table.omitted() > 0 {
         let omitted = grouped(table.omitted() as u64);

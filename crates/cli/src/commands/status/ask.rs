@@ -1,4 +1,4 @@
-//! Asking a bus how it is.
+//! Requests for the state of a bus.
 
 use std::collections::BTreeMap;
 
@@ -10,17 +10,17 @@ use super::dict::StatusDict;
 use super::error::StatusError;
 use super::report::{BusNumbers, BusReport};
 
-/// Asks a bus how it is: our own about everything, of which `top` says how many entries; another
-/// for what it has.
+/// Requests the state of a bus. A bus of Diligence reports everything, with at most `top` entries
+/// in each list. Other buses report what they support.
 pub(super) fn ask(bus: &Connection, choice: String, top: u32) -> Result<BusReport, StatusError> {
-    let asker = BusClient { bus };
+    let client = BusClient { bus };
     let failed = |error| StatusError::Ask { choice: choice.clone(), error };
-    let (id,) = asker.call::<(String,)>(DRIVER, "GetId", &()).map_err(failed)?;
-    let known = asker.dict(DRIVER, "GetConnectionCredentials", &(BUS.as_str(),));
+    let (id,) = client.call::<(String,)>(DRIVER, "GetId", &()).map_err(failed)?;
+    let known = client.dict(DRIVER, "GetConnectionCredentials", &(BUS.as_str(),));
     let known = known.unwrap_or_default();
-    let numbers = match asker.own(top) {
+    let numbers = match client.own(top) {
         Err(error) if is_denied(&error) => return Err(StatusError::Denied { choice }),
-        Err(error) if error.remote_name().is_some() => asker.debug_stats(),
+        Err(error) if error.remote_name().is_some() => client.debug_stats(),
         own => own.map_err(failed)?,
     };
     let (pid, uid) = (known.number("ProcessID"), known.number("UnixUserID"));
@@ -41,7 +41,7 @@ impl BusClient<'_> {
         Ok(BusNumbers::Own { totals, connections, members, counted_for, history })
     }
 
-    /// What another bus tells. What it does not is left out.
+    /// Requests the statistics that other buses support. Missing parts are left out.
     fn debug_stats(&self) -> BusNumbers {
         let Ok(totals) = self.dict(DEBUG_STATS, "GetStats", &()) else {
             return BusNumbers::Nothing {};
@@ -96,5 +96,5 @@ const DRIVER: &str = "org.freedesktop.DBus";
 const DEBUG_STATS: &str = "org.freedesktop.DBus.Debug.Stats";
 const STATISTICS: &str = "org.diligence.Statistics1";
 
-/// Connections of another bus that are asked about, one by one.
+/// The maximum number of connections of other buses that are queried one by one.
 const CONNECTIONS_MAX: usize = 500;

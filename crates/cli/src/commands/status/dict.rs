@@ -1,4 +1,4 @@
-//! Dictionaries as a bus tells them.
+//! Dictionaries of the type `a{sv}` in the replies of a bus.
 
 use std::collections::BTreeMap;
 
@@ -7,17 +7,17 @@ use notation::busctl;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value as Json, json};
 
-/// An `a{sv}`, or what of it is asked for.
+/// A dictionary of the type `a{sv}`.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct StatusDict(pub(super) BTreeMap<String, Value>);
 
 impl StatusDict {
-    /// A number, if there is one under this key.
+    /// Returns the unsigned number under this key, if there is one.
     pub(super) fn number(&self, key: &str) -> Option<u64> {
         number(self.0.get(key)?)
     }
 
-    /// A number, or none at all.
+    /// Returns the unsigned number under this key, or 0.
     pub(super) fn count(&self, key: &str) -> u64 {
         self.number(key).unwrap_or_default()
     }
@@ -33,7 +33,7 @@ impl StatusDict {
         self.0.get(key) == Some(&Value::Boolean(true))
     }
 
-    /// The strings of an array.
+    /// Returns the strings of the array under this key.
     pub(super) fn texts(&self, key: &str) -> Vec<&str> {
         let Some(Value::Array { items, .. }) = self.0.get(key) else { return Vec::new() };
         let texts = items.iter().filter_map(|item| match item {
@@ -43,7 +43,7 @@ impl StatusDict {
         texts.collect()
     }
 
-    /// The entries of a dictionary of numbers, the largest first.
+    /// Returns the entries of the dictionary of numbers under this key, the largest first.
     pub(super) fn counts(&self, key: &str) -> Vec<(&str, u64)> {
         let Some(Value::Array { items, .. }) = self.0.get(key) else { return Vec::new() };
         let entries = items.iter().filter_map(|item| match item {
@@ -67,7 +67,7 @@ const fn number(value: &Value) -> Option<u64> {
     }
 }
 
-/// With the keys of the bus.
+/// The JSON has the same keys as the bus.
 impl Serialize for StatusDict {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(key, value)| (key, json_of(value))))
@@ -88,7 +88,7 @@ fn json_of(value: &Value) -> Json {
     }
 }
 
-/// A dictionary with texts for keys is an object; anything else is an array.
+/// A dictionary with strings as keys becomes an object; other arrays stay arrays.
 fn json_of_array(items: &[Value]) -> Json {
     let entry = |item: &Value| match item {
         Value::DictEntry(entry) => match &**entry {
@@ -110,7 +110,7 @@ pub(super) mod tests {
     use super::*;
 
     #[test]
-    fn values_become_what_json_has_for_them() {
+    fn values_are_converted_to_json() {
         let text = |text: &str| Value::from(text);
         let texts = |items| Value::Array { element: element_of("as"), items };
         let entry = Value::DictEntry(Box::new((text("a"), Value::Uint64(u64::MAX))));
@@ -132,7 +132,7 @@ pub(super) mod tests {
         assert_eq!(serde_json::to_value(&dict).expect("it has texts for keys"), expected);
     }
 
-    /// The element of an array type.
+    /// Returns the element type of an array type.
     pub(in super::super) fn element_of(array: &str) -> SignatureBuf {
         match Signature::new(array).ok().and_then(Signature::single) {
             Some(Type::Array(element)) => element.into(),

@@ -1,22 +1,22 @@
-//! Why nothing is told of a bus.
+//! Errors of `diligence status`.
 
 use client::CallError;
 
 use crate::bus_choice::Unreachable;
 use crate::exit::ExitError;
-use crate::inspection::LookError;
+use crate::inspection::InspectionError;
 
-/// Why the status of a bus is unknown.
+/// The state of a bus could not be read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StatusError {
     #[error(transparent)]
     Connect(#[from] Unreachable),
     #[error(transparent)]
-    Look(#[from] LookError),
+    Look(#[from] InspectionError),
     #[error("{choice} does not answer: {error}")]
     Ask { choice: String, error: CallError },
     #[error(
-        "only root and the user of the bus may read the state of {choice}; run this command as one of them"
+        "only root and the user of the bus may read the state of {choice}; run this command as root or as this user"
     )]
     Denied { choice: String },
 }

@@ -1,4 +1,4 @@
-//! What went wrong, for people: who, what, when, and how far over the limit.
+//! The incidents in the report: peer, kind, time, and how far a limit was exceeded.
 
 use std::time::Duration;
 
@@ -8,9 +8,9 @@ use capture::text::columns::folded;
 use capture::text::units::grouped;
 use capture::text::visible::printable;
 
-/// The last incidents, at most `top` of them; 0 is all.
+/// Adds the latest incidents, at most `top` of them; 0 means all.
 pub(super) fn render(page: &mut StatusPage, history: &[StatusDict], top: u32) {
-    page.part("Trouble", "the newest first");
+    page.section("Incidents", "the newest first");
     if history.is_empty() {
         return page.line("  none");
     }
@@ -19,7 +19,7 @@ pub(super) fn render(page: &mut StatusPage, history: &[StatusDict], top: u32) {
         let headline = headline(page, incident);
         page.line(format!("  {headline}"));
         let room = page.style.width.saturating_sub(INDENT.len());
-        for line in folded(&who(incident), room) {
+        for line in folded(&peer_line(incident), room) {
             page.line(format!("{INDENT}{line}"));
         }
         let text = printable(incident.text("Text").unwrap_or_default()).into_owned();
@@ -49,7 +49,7 @@ fn headline(page: &StatusPage, incident: &StatusDict) -> String {
     format!("{ago:>8}  {kind}{times}  {cause}{usage}")
 }
 
-fn who(incident: &StatusDict) -> String {
+fn peer_line(incident: &StatusDict) -> String {
     if incident.text("Kind") == Some("start-failed") {
         return printable(&incident.texts("Names").join(", ")).into_owned();
     }
@@ -63,7 +63,7 @@ fn who(incident: &StatusDict) -> String {
     printable(&words.join(", ")).into_owned()
 }
 
-/// How long ago something was: `12 s`, `3 min`, `2 h`, `5 d`.
+/// The time since an event: `12 s`, `3 min`, `2 h`, `5 d`.
 fn ago(time: Duration) -> String {
     match time.as_secs() {
         seconds @ 0..120 => format!("{seconds} s"),
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_told_as_people_tell_them() {
+    fn elapsed_times_use_the_largest_fitting_unit() {
         for (seconds, expected) in
             [(0, "0 s"), (119, "119 s"), (120, "2 min"), (7_200, "2 h"), (172_800, "2 d")]
         {

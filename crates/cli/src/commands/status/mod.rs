@@ -1,14 +1,16 @@
-//! `diligence status`: the owner of a name ([`who`]), and with `--bus` the state of a bus.
+//! `diligence status`: the credentials of a name or process ([`credentials`]), and with `--bus` the
+//! state of a bus.
 //!
 //! ```text
-//!  ask ─▶ Report ─┬─ text   for people, as wide as the terminal
-//!                 └─ JSON   for programs
+//!  ask ─▶ BusReport ─┬─ text   for people, as wide as the terminal
+//!                    └─ JSON   for programs
 //! ```
 //!
-//! Diligence reports much about its state; other buses have `org.freedesktop.DBus.Debug.Stats`, or
-//! nothing.
+//! Buses of Diligence report their whole state; other buses support
+//! `org.freedesktop.DBus.Debug.Stats`, or nothing.
 
 mod ask;
+mod credentials;
 mod dict;
 mod error;
 mod incidents;
@@ -16,13 +18,12 @@ mod report;
 #[cfg(test)]
 mod tests;
 mod text;
-mod who;
 
 use clap::Args;
 use inspector::InspectorTimeouts;
 
 use crate::bus_choice::BusChoice;
-use crate::inspection::{LookError, inspector};
+use crate::inspection::{InspectionError, inspector};
 use crate::json_choice::JsonChoice;
 use crate::style;
 use crate::table_options::NoPager;
@@ -52,24 +53,25 @@ pub(crate) struct StatusArgs {
 impl StatusArgs {
     /// Queries the bus and returns the report.
     pub(crate) fn run(&self) -> Result<String, StatusError> {
-        if self.bus { self.tell() } else { Ok(self.tell_who()?) }
+        if self.bus { self.bus_state() } else { Ok(self.credentials()?) }
     }
 
-    /// The credentials of the subject. A name on a bus is never only a number.
-    fn tell_who(&self) -> Result<String, LookError> {
+    /// Returns the credentials of the subject. A subject that is a number is a pid, because no bus
+    /// name is a number.
+    fn credentials(&self) -> Result<String, InspectionError> {
         let choice = &self.choice;
         let inspector = inspector(choice, InspectorTimeouts::default().reply)?;
         let credentials = match &self.subject {
-            None => who::of_bus(&inspector, choice)?,
+            None => credentials::of_bus(&inspector, choice)?,
             Some(subject) => match subject.parse() {
-                Ok(pid) => who::of_process(&inspector, choice, pid)?,
-                Err(_) => who::of_name(&inspector, choice, subject)?,
+                Ok(pid) => credentials::of_process(&inspector, choice, pid)?,
+                Err(_) => credentials::of_name(&inspector, choice, subject)?,
             },
         };
         Ok(self.json.text(&credentials).unwrap_or_else(|| credentials.to_text(style::of_stdout())))
     }
 
-    fn tell(&self) -> Result<String, StatusError> {
+    fn bus_state(&self) -> Result<String, StatusError> {
         let choice = self.choice.to_string();
         let connection = self.choice.connect()?;
         let report = ask::ask(&connection, choice, self.top)?;

@@ -1,48 +1,48 @@
-//! What a bus says of itself.
+//! The reported state of a bus.
 
 use serde::Serialize;
 
 use super::dict::StatusDict;
 
-/// What a bus says of itself.
+/// The reported state of a bus.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub(super) struct BusReport {
-    /// Which bus, in words.
+    /// The description of the bus.
     #[serde(rename = "bus")]
     pub(super) choice: String,
-    /// Its id.
+    /// The GUID of the bus.
     pub(super) id: String,
-    /// Its process, as far as it is known.
+    /// The pid of the bus, if it is known.
     #[serde(rename = "process")]
     pub(super) pid: Option<u64>,
-    /// Its user.
+    /// The user of the bus, if it is known.
     #[serde(rename = "user")]
     pub(super) uid: Option<u64>,
     #[serde(flatten)]
     pub(super) numbers: BusNumbers,
 }
 
-/// How much it tells.
+/// The statistics, which depend on the implementation of the bus.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(untagged)]
 pub(super) enum BusNumbers {
-    /// All that our own bus has.
+    /// The statistics of a bus of Diligence.
     Own {
         totals: StatusDict,
         connections: Vec<StatusDict>,
         members: Vec<StatusDict>,
-        /// Microseconds for which members have been counted.
+        /// The time for which members have been counted, in microseconds.
         #[serde(rename = "members_counted_for")]
         counted_for: u64,
-        /// The newest first.
+        /// Incidents, the newest first.
         history: Vec<StatusDict>,
     },
-    /// What any bus may have.
+    /// The statistics in `org.freedesktop.DBus.Debug.Stats`.
     DebugStats {
         #[serde(rename = "debug_stats")]
         totals: StatusDict,
         connections: Vec<StatusDict>,
     },
-    /// Nothing.
+    /// The bus supports no statistics.
     Nothing {},
 }

@@ -1,4 +1,4 @@
-//! A report as it looks, in golden files.
+//! Tests of the report, with golden files.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -42,15 +42,15 @@ fn counts(counts: &[(&str, u64)]) -> Value {
     Value::Array { element: element_of("a{st}"), items: counts.iter().map(entry).collect() }
 }
 
-/// The process of a bus, and of others: more than any machine has.
-const NOBODY: u64 = u32::MAX as u64;
+/// The pid of processes in the reports, which is larger than any real pid.
+const MISSING_PID: u64 = u32::MAX as u64;
 
 fn report(numbers: BusNumbers) -> BusReport {
     let (choice, id) = ("the session bus".to_owned(), "0123456789abcdef".repeat(2));
-    BusReport { choice, id, pid: Some(NOBODY), uid: Some(1000), numbers }
+    BusReport { choice, id, pid: Some(MISSING_PID), uid: Some(1000), numbers }
 }
 
-/// A bus with something of everything.
+/// A report with entries in all parts.
 fn busy() -> BusReport {
     let totals = dict(
         &[
@@ -180,7 +180,7 @@ fn other() -> BusReport {
     let totals = dict(&[("ActiveConnections", 2), ("PeakMatchRules", 1_234)], &[]);
     let connection = |name, peak| {
         let numbers = [
-            ("ProcessID", NOBODY),
+            ("ProcessID", MISSING_PID),
             ("BusNames", 2),
             ("MatchRules", 7),
             ("OutgoingBytes", 0),
@@ -197,19 +197,19 @@ fn plain(width: usize) -> Style {
 }
 
 #[test]
-fn a_busy_bus_on_all_widths() {
+fn reports_fit_terminals_of_all_widths() {
     for width in [60, 80, 120] {
         let shown = text::render(&busy(), plain(width), 10);
         check(&format!("busy-{width}"), &shown);
         let longest = shown.lines().map(|line| line.chars().count()).max();
         assert!(width == 60 || longest <= Some(width), "{longest:?} cells of {width}");
-        assert!(!shown.contains('\u{1b}'), "nobody speaks to the terminal");
+        assert!(!shown.contains('\u{1b}'), "control characters are escaped");
     }
 }
 
-/// Nobody has asked it yet, so it has counted no members.
+/// The bus counts members only from the first request on, so there are none yet.
 #[test]
-fn a_bus_that_is_asked_first() {
+fn a_bus_counts_no_members_before_the_first_request() {
     let totals = dict(&[("Uptime", 4_000_000), ("Connected", 1), ("Connections", 1)], &[]);
     let numbers = [("ProcessID", 2_313), ("SentMessages", 2), ("ReceivedMessages", 2)];
     let asker = dict(&numbers, &[("UniqueName", ":1.0"), ("Program", "diligence")]);
@@ -224,10 +224,10 @@ fn a_bus_that_is_asked_first() {
 }
 
 #[test]
-fn colours_change_nothing_but_colours() {
+fn colors_do_not_change_the_text() {
     let coloured = Style { width: 80, colours: Colours::Wanted };
     let mut shown = text::render(&busy(), coloured, 10);
-    assert!(shown.contains("\u{1b}[31m12,345"), "what is bad is red");
+    assert!(shown.contains("\u{1b}[31m12,345"), "problems are red");
     for code in ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[31m"] {
         shown = shown.replace(code, "");
     }
@@ -237,14 +237,14 @@ fn colours_change_nothing_but_colours() {
 }
 
 #[test]
-fn only_so_many_as_were_asked_for() {
+fn top_limits_the_number_of_entries() {
     let shown = text::render(&busy(), plain(80), 1);
     assert!(shown.contains("  and 1 more; --top=0 shows all\n"), "{shown}");
     assert!(!text::render(&busy(), plain(80), 0).contains("--top"));
 }
 
 #[test]
-fn other_buses() {
+fn reports_on_other_buses_show_their_statistics() {
     check("other-80", &text::render(&other(), plain(80), 10));
     check("nothing-80", &text::render(&report(BusNumbers::Nothing {}), plain(80), 10));
 }
@@ -266,7 +266,7 @@ fn json_has_the_keys_of_the_bus() {
 }
 
 #[test]
-fn keys_that_are_missing_are_no_reason_to_fail() {
+fn missing_keys_count_as_zero() {
     let numbers = BusNumbers::Own {
         totals: StatusDict::default(),
         connections: vec![StatusDict(BTreeMap::new())],

@@ -1,4 +1,4 @@
-//! A report as text, as wide as it may be.
+//! The report as text, folded to the width of the terminal.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use capture::text::Style;
 use capture::text::columns::{Fit, fit, folded};
 use capture::text::units::{bytes, counted, elapsed, grouped};
 
-/// The report, with at most `top` entries in each part; 0 is all.
+/// Formats the report, with at most `top` entries in each part; 0 means all.
 pub(super) fn render(report: &BusReport, style: Style, top: u32) -> String {
     let mut page = StatusPage { text: String::new(), style };
     page.heading(report);
@@ -28,20 +28,20 @@ pub(super) fn render(report: &BusReport, style: Style, top: u32) -> String {
             page.other_connections(connections, top);
         }
         BusNumbers::Nothing {} => page.line(
-            "The bus has no statistics: it has neither org.diligence.Statistics1 nor \
+            "The bus has no statistics: it supports neither org.diligence.Statistics1 nor \
              org.freedesktop.DBus.Debug.Stats.",
         ),
     }
     page.text
 }
 
-/// A text in the making.
+/// A builder for the text of the report.
 pub(super) struct StatusPage {
     text: String,
     pub(super) style: Style,
 }
 
-/// Whether a line is there if it has nothing to tell.
+/// The display of a line that has no entries.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum FactDisplay {
     Always,
@@ -54,8 +54,8 @@ impl StatusPage {
         self.text.push('\n');
     }
 
-    /// The title of a part, with an empty line above it.
-    pub(super) fn part(&mut self, title: &str, more: &str) {
+    /// Adds the title of a part, with an empty line above it.
+    pub(super) fn section(&mut self, title: &str, more: &str) {
         let (title, more) = (self.style.strong(title), self.style.pale(more));
         self.line("");
         self.line(format!("{title}, {more}"));
@@ -125,7 +125,7 @@ impl StatusPage {
                 counted(count("PendingReplies"), "open call", "open calls"),
             ),
         );
-        for (what, causes, shown) in TROUBLES {
+        for (what, causes, shown) in FAILURE_ROWS {
             self.causes(what, &totals.counts(causes), *shown);
         }
         if let losing @ 1.. = count("LosingConnections") {
@@ -134,7 +134,7 @@ impl StatusPage {
         }
     }
 
-    /// How often something has happened, and why.
+    /// Adds a line with the number of events and their causes.
     fn causes(&mut self, what: &str, causes: &[(&str, u64)], shown: FactDisplay) {
         let causes: Vec<_> = causes.iter().filter(|(cause, _)| *cause != "closed").collect();
         let all: u64 = causes.iter().map(|(_, count)| count).sum();
@@ -155,7 +155,7 @@ impl StatusPage {
         self.fact_with(what, text, str::to_owned);
     }
 
-    /// A fact in as many lines as it takes, each changed by `paint`.
+    /// Adds a fact, folded into several lines if needed. `paint` changes each line.
     fn fact_with(&mut self, what: &str, text: &str, paint: impl Fn(&str) -> String) {
         let room = self.style.width.saturating_sub(LABEL_WIDTH + 4);
         let mut what = what;
@@ -167,7 +167,7 @@ impl StatusPage {
     }
 
     fn connections(&mut self, connections: &[StatusDict]) {
-        self.part("Connections", "with the most traffic first");
+        self.section("Connections", "with the most traffic first");
         let mut table = DataTable::new([
             Column::text("name"),
             Column::text("process"),
@@ -194,11 +194,11 @@ impl StatusPage {
 
     fn members(&mut self, members: &[StatusDict], counted_for: Duration) {
         if members.is_empty() {
-            // Counting costs a little, so the bus begins with it at the first request.
-            return self.part("Members", "are counted from this question on: ask again");
+            // Counting has a small cost, so the bus starts it at the first request.
+            return self.section("Members", "counted from this request on: run the command again");
         }
         let since = format!("with the most messages first, in the last {}", elapsed(counted_for));
-        self.part("Members", &since);
+        self.section("Members", &since);
         let mut table = DataTable::new([
             Column::text("member"),
             Column::number("messages", ColumnUnit::Count),
@@ -241,7 +241,7 @@ impl StatusPage {
         if connections.is_empty() {
             return;
         }
-        self.part("Connections", "with the longest queues first");
+        self.section("Connections", "with the longest queues first");
         let shown = if top == 0 { connections.len() } else { connections.len().min(top as usize) };
         let mut table = DataTable::new([
             Column::text("name"),
@@ -275,7 +275,7 @@ impl StatusPage {
     }
 }
 
-/// A process, with its name if it is one of this machine that is still there.
+/// Formats a process, with its name if it is known or if the process runs on this machine.
 pub(super) fn process_of(pid: Option<u64>, known_as: Option<&str>) -> String {
     let Some(pid) = pid else { return String::from("?") };
     let comm = known_as.map(str::to_owned);
@@ -297,7 +297,7 @@ fn member_of(member: &StatusDict) -> String {
     }
 }
 
-/// How often each byte was moved, and each message validated.
+/// How often each byte was copied and written, and each message validated.
 fn copies(totals: &StatusDict) -> String {
     let per = |part, whole| totals.count(part) as f64 / totals.count(whole).max(1) as f64;
     format!(
@@ -309,8 +309,9 @@ fn copies(totals: &StatusDict) -> String {
     )
 }
 
-/// What may be wrong: a word, the key that holds the causes, and whether to say that nothing is.
-const TROUBLES: &[(&str, &str, FactDisplay)] = &[
+/// Rows about failures: the label, the key with the causes, and the display of a row without
+/// entries.
+const FAILURE_ROWS: &[(&str, &str, FactDisplay)] = &[
     ("disconnected", "DisconnectCauses", FactDisplay::Always),
     ("rejected", "RejectedCauses", FactDisplay::IfAny),
     ("delayed", "DelayCauses", FactDisplay::IfAny),
@@ -321,5 +322,5 @@ const TROUBLES: &[(&str, &str, FactDisplay)] = &[
     ("faults", "FaultCauses", FactDisplay::IfAny),
 ];
 
-/// Cells of what stands before the totals.
+/// The width of the labels in cells.
 const LABEL_WIDTH: usize = 12;

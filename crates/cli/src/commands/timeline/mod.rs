@@ -17,7 +17,7 @@ use clap::{Args, ValueHint};
 use crate::exit::ExitError;
 use crate::live::{LiveError, LiveOptions, LiveReportForm};
 use crate::output::{DocumentOutput, print};
-use crate::progress::{ShownWork, WorkTask, conclude_file};
+use crate::progress::{WorkProgress, WorkTask, conclude_file};
 use crate::recording::{self, RecordingError, warn_if_unmatched};
 use crate::style;
 use screen::{TimelineScreen, TimelineSource};
@@ -45,39 +45,44 @@ pub(crate) struct TimelineArgs {
 }
 
 impl TimelineArgs {
-    /// Returns the report.
+    /// Creates the report, or writes the trace and returns an empty text.
     pub(crate) fn run(&self) -> Result<String, TimelineError> {
-        if self.live.live { self.watch() } else { self.tell() }
+        if self.live.live { self.report_bus() } else { self.report_recordings() }
     }
 
-    fn tell(&self) -> Result<String, TimelineError> {
+    fn report_recordings(&self) -> Result<String, TimelineError> {
         let (files, query) = recording::files_and_query(&self.words)?;
         let capture = recording::open(files)?;
         warn_if_unmatched("timeline", &capture, &query);
         recording::note_hidden(&query, &capture);
-        let _work = ShownWork::start(WorkTask::Other("finding where the time went"));
+        let _work = WorkProgress::start(WorkTask::Other("finding where the time went"));
         let files = capture.files_read().map(|path| path.display().to_string()).collect();
         let source = TimelineSource::Recordings { files, heading: recording::heading(&capture) };
         self.conclude(source, &capture, &query)
     }
 
-    /// Watches a bus and reports repeatedly.
-    fn watch(&self) -> Result<String, TimelineError> {
+    /// Watches a bus, shows reports, and returns the last one.
+    fn report_bus(&self) -> Result<String, TimelineError> {
         if let Some(file) = self.words.iter().find(|word| Path::new(word).is_file()) {
             return Err(TimelineError::LiveWithFile { file: file.clone() });
         }
         let query = recording::query(&self.words)?;
         let form = if self.json { LiveReportForm::Json } else { LiveReportForm::Text };
         let source = || TimelineSource::Bus { bus: self.live.name() };
-        let mut tell = |capture: &Capture, style| {
+        let mut report = |capture: &Capture, style| {
             self.form(&TimelineScreen::of(source(), capture, &query, self.rows()), style)
         };
-        let kept = self.live.watch(form, &mut tell)?;
+        let kept = self.live.watch(form, &mut report)?;
         recording::note_unknown_recipients(&query, kept.capture());
-        let told = self.conclude(source(), kept.capture(), &query)?;
+        let report = self.conclude(source(), kept.capture(), &query)?;
         let text = match form {
-            LiveReportForm::Text if !told.is_empty() => format!("{}\n\n{told}", kept.summary()),
-            LiveReportForm::Text | LiveReportForm::Json => told,
+            LiveReportForm::Text if !report.is_empty() => format!(
+                "{}
+
+{report}",
+                kept.summary()
+            ),
+            LiveReportForm::Text | LiveReportForm::Json => report,
         };
         match kept.is_bus_gone() {
             true => {
@@ -120,7 +125,7 @@ impl TimelineArgs {
     }
 }
 
-/// Returns the number of messages in the trace.
+/// Writes a trace of the selected messages, and returns their number.
 fn write_trace(capture: &Capture, query: &Query, path: &Path) -> io::Result<u64> {
     let mut matcher = query.matcher();
     DocumentOutput::check_inputs(Some(path), capture)?;
@@ -136,7 +141,7 @@ fn write_trace(capture: &Capture, query: &Query, path: &Path) -> io::Result<u64>
     Ok(written)
 }
 
-/// The reasons for which there is no timeline.
+/// The timeline could not be computed or written.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TimelineError {
     #[error(transparent)]

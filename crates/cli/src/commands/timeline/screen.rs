@@ -1,4 +1,4 @@
-//! The first screen: who was blocked, what was slow, how services came up.
+//! The report of `timeline`: blocked callers, slow calls, and the start of services.
 
 use capture::Capture;
 use capture::activation::failed_starts;
@@ -16,16 +16,16 @@ use capture::timeline::{
 };
 use serde::Serialize;
 
-/// What is told.
+/// The figures of the report, which are serialized for `--json`.
 #[derive(Debug, Serialize)]
 pub(super) struct TimelineScreen {
     #[serde(flatten)]
     source: TimelineSource,
-    /// Whether times are those of a bus, or those at which a monitor read.
-    times: Times,
-    /// Messages whose headers were cut, so that they are in no table.
+    /// The origin of the times.
+    times: TimeOrigin,
+    /// The number of messages whose headers were cut, which are missing in all tables.
     headers_cut: u64,
-    /// What says that messages were read late.
+    /// Notes about messages that were read late.
     late: Vec<String>,
     blocked: DataTable,
     slowest: DataTable,
@@ -41,34 +41,34 @@ pub(super) struct TimelineScreen {
     start_ups_omitted: usize,
 }
 
-/// What is told of.
+/// The source of the messages.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(untagged)]
 pub(super) enum TimelineSource {
-    /// Recordings.
+    /// Recordings that were read.
     Recordings {
-        /// The names of their files.
+        /// The paths of their files.
         files: Vec<String>,
-        /// The same, for people.
+        /// The heading with these paths.
         #[serde(skip)]
         heading: String,
     },
-    /// A bus that is watched.
+    /// A bus that is watched live.
     Bus {
-        /// Its name.
+        /// The name of the bus for headings.
         bus: String,
     },
 }
 
-/// Whose times the recording has.
+/// The origin of the times: a bus that traced itself, or a monitor that read copies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
-enum Times {
+enum TimeOrigin {
     Bus,
     Monitor,
 }
 
-/// How a service came up.
+/// The start of one service.
 #[derive(Debug, Serialize)]
 struct StartUpReport {
     service: String,
@@ -78,7 +78,7 @@ struct StartUpReport {
 }
 
 impl TimelineScreen {
-    /// Looks at the calls that a query selects, but for the recorder's own, and all start-ups.
+    /// Computes the report for the calls that a query selects, and for all service starts.
     pub(super) fn of(
         source: TimelineSource,
         capture: &Capture,
@@ -91,17 +91,17 @@ impl TimelineScreen {
         let in_bus = bus_shares(capture, &mut selects);
         let mut waits = blocked_table(&blocked(capture, &mut selects));
         waits.truncate(rows);
-        let waits = source.fit(waits);
+        let waits = source.fit_columns(waits);
         let mut failed = failed_starts_table(&failed_starts(capture, |_| true));
         failed.truncate(rows);
-        let failed_starts = source.fit(failed);
+        let failed_starts = source.fit_columns(failed);
         let start_ups = start_ups(capture);
         let shown = start_ups.iter().take(rows.min(START_UPS.max(rows / 2)));
         let shown: Vec<_> = shown.map(|one| StartUpReport::of(one, capture, rows)).collect();
-        let calls = source.fit(slowest_table(&slowest(capture, &mut selects, rows)));
+        let calls = source.fit_columns(slowest_table(&slowest(capture, &mut selects, rows)));
         Self {
             source,
-            times: Times::of(capture),
+            times: TimeOrigin::of(capture),
             headers_cut: capture.messages().filter(|one| one.health() == Health::HeaderCut).count()
                 as u64,
             late: Caveat::of_lateness(capture).iter().map(Caveat::to_string).collect(),
@@ -116,42 +116,42 @@ impl TimelineScreen {
         }
     }
 
-    /// As people read it.
+    /// Returns the report as text.
     pub(super) fn text(&self, style: Style) -> String {
         let mut text = style.strong(self.source.name()) + "\n";
-        text += &noted(self.times.note(), style);
+        text += &note_lines(self.times.note(), style);
         let late = self.late.iter().map(|caveat| format!("note: {caveat}"));
         for note in self.headers_note().into_iter().chain(late) {
-            text += &noted(&note, style);
+            text += &note_lines(&note, style);
         }
         let heading = text.lines().count();
         let about = "callers that sent no other message until the reply";
-        text += &part(style, "Blocked callers", about, &self.blocked);
+        text += &section(style, "Blocked callers", about, &self.blocked);
         let about = match self.parties {
             Some(_) => "when the service was woken, and how long it had a processor",
             None if self.slowest.shows("bar", style) => self.times.about_bars(),
             None => "from call to reply",
         };
-        text += &part(style, "Slowest calls", about, &self.slowest);
+        text += &section(style, "Slowest calls", about, &self.slowest);
         if let Some(phases) = &self.phases {
-            text += &part(style, "Where call time went", "share of the total", phases);
+            text += &section(style, "Where call time went", "share of the total", phases);
             if self.parties.is_none() {
-                text += &noted(SERVICE_NOTE, style);
+                text += &note_lines(SERVICE_NOTE, style);
             }
         }
         if let Some(in_bus) = &self.in_bus {
             let about = "share of the time until the last copy was written";
-            text += &part(style, "Where the bus spends its time", about, &in_bus.table);
+            text += &section(style, "Where the bus spends its time", about, &in_bus.table);
             for note in bus_notes(in_bus) {
-                text += &noted(&note, style);
+                text += &note_lines(&note, style);
             }
         }
         if let Some(parties) = &self.parties {
             let about = "from the context switches of their processes";
-            text += &part(style, "Wake-ups and processor time of the peers", about, parties);
+            text += &section(style, "Wake-ups and processor time of the peers", about, parties);
         }
         let about = "with the responsible service if it is another one";
-        text += &part(style, "Services that did not start", about, &self.failed_starts);
+        text += &section(style, "Services that did not start", about, &self.failed_starts);
         for start in &self.start_ups {
             text += &start.text(style);
         }
@@ -165,7 +165,7 @@ impl TimelineScreen {
         text
     }
 
-    /// What is not shown, and not known.
+    /// A note about messages whose headers were cut.
     fn headers_note(&self) -> Option<String> {
         match self.headers_cut {
             0 => None,
@@ -178,8 +178,8 @@ impl TimelineScreen {
 }
 
 impl TimelineSource {
-    /// Of a bus there are no numbers of messages by which to find them again.
-    fn fit(&self, table: DataTable) -> DataTable {
+    /// Removes the message numbers for a bus, because its messages are not stored in a file.
+    fn fit_columns(&self, table: DataTable) -> DataTable {
         match self {
             Self::Recordings { .. } => table,
             Self::Bus { .. } => table.without(&["number"]),
@@ -194,8 +194,8 @@ impl TimelineSource {
     }
 }
 
-impl Times {
-    /// Of a recording of several buses, all of them must have recorded themselves.
+impl TimeOrigin {
+    /// Returns `Bus` only if all buses of the recording traced themselves.
     fn of(capture: &Capture) -> Self {
         let buses = capture.buses();
         let is_traced = buses.iter().all(|bus| bus.method == CaptureMethod::Trace);
@@ -209,15 +209,15 @@ impl Times {
                  until it had written the reply"
             }
             Self::Monitor => {
-                "timestamps are from when a monitor received its copy, so durations are estimates; how \
-                 much of them was the bus, and how long the bus had signals, is not known"
+                "timestamps are from when a monitor received its copy, so durations are estimates; \
+                 the share of the bus, and how long the bus held signals, are unknown"
             }
         }
     }
 
     const fn about_bars(self) -> &'static str {
         match self {
-            Self::Bus => "the part of the bus is pale",
+            Self::Bus => "the part of the bus is dim",
             Self::Monitor => "from call to reply",
         }
     }
@@ -242,11 +242,11 @@ impl StartUpReport {
             1 => String::from("; 1 shorter step is left out"),
             omitted => format!("; {} shorter steps are left out", grouped(omitted as u64)),
         };
-        part(style, &format!("Start of {}", self.service), &(length + &omitted), &self.steps)
+        section(style, &format!("Start of {}", self.service), &(length + &omitted), &self.steps)
     }
 }
 
-/// What the table of the phases in the bus does not have.
+/// Notes about phases that the bus did not measure, and about messages that are not counted.
 fn bus_notes(in_bus: &BusShares) -> Vec<String> {
     let mut notes = Vec::new();
     if !in_bus.has_stages {
@@ -254,7 +254,7 @@ fn bus_notes(in_bus: &BusShares) -> Vec<String> {
     }
     if in_bus.omitted > 0 {
         notes.push(format!(
-            "note: {} not counted, since the bus did not measure all of the phases, or did not write all \
+            "note: {} not counted, because the bus did not measure all phases, or did not write all \
              copies while the recording lasted",
             counted(in_bus.omitted, "message is", "messages are")
         ));
@@ -262,14 +262,14 @@ fn bus_notes(in_bus: &BusShares) -> Vec<String> {
     notes
 }
 
-/// A note in lines of their own.
-fn noted(note: &str, style: Style) -> String {
+/// Formats a note as indented lines.
+fn note_lines(note: &str, style: Style) -> String {
     let lines = folded(note, style.width.saturating_sub(2));
     lines.into_iter().map(|line| format!("  {}\n", style.pale(line))).collect()
 }
 
-/// A table with its title; nothing if it has no row.
-fn part(style: Style, title: &str, about: &str, table: &DataTable) -> String {
+/// A table below its title; empty if the table has no rows.
+fn section(style: Style, title: &str, about: &str, table: &DataTable) -> String {
     if table.rows().is_empty() {
         return String::new();
     }
@@ -280,7 +280,7 @@ fn part(style: Style, title: &str, about: &str, table: &DataTable) -> String {
     format!("\n{}{}", heading(style, title, &about), table.to_text(style))
 }
 
-/// A title with what it is about, in as many lines as it needs.
+/// A title and its description, folded to the width.
 fn heading(style: Style, title: &str, about: &str) -> String {
     let lines = folded(&format!("{title}, {about}"), style.width);
     let mut lines = lines.iter();
@@ -293,13 +293,13 @@ fn heading(style: Style, title: &str, about: &str) -> String {
     more.fold(first + "\n", |text, line| text + &line)
 }
 
-/// What the recording does not show without scheduler facts.
+/// The limit of the figures in a recording without scheduler facts.
 const SERVICE_NOTE: &str = "note: \"service\" includes the time that replies waited for the bus; \
                             record with --switches to tell them apart";
 
-/// What recordings of older buses, and of machines with another clock, do not show.
+/// The limit of the figures in recordings of older buses, and of machines without a suitable clock.
 const STAGES_NOTE: &str = "note: \"route\" is receiving, dispatch and match rules together: the bus did not \
                            measure them, see \"What is in a ring\" in docs/trace.md";
 
-/// Start-ups of one screen.
+/// The minimum number of service starts in the report.
 const START_UPS: usize = 3;

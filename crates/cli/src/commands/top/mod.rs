@@ -55,7 +55,7 @@ pub(crate) struct Top {
 }
 
 impl Top {
-    /// Shows the bus until the user or a limit ends it.
+    /// Shows the busiest peers until the user or a limit ends the command.
     pub(crate) fn run(self) -> Result<(), TopError> {
         let text = self.query.join(" ");
         let query = Query::parse(&text).map_err(LiveError::from)?;
@@ -69,7 +69,7 @@ impl Top {
         let span = if self.once { self.interval } else { self.interval * STEPS_IN_SPAN };
         let mut view = TopView::new(self.by, self.sort, query, text, span);
         // A column that does not exist is reported before the view is on the screen.
-        view.renew(&traffic, events.watch().clock().now()).map_err(TopError::Sort)?;
+        view.refresh(&traffic, events.watch().clock().now()).map_err(TopError::Sort)?;
         if output == LiveOutput::Screen {
             events.enter_screen()?;
         }
@@ -121,10 +121,10 @@ impl TopLoop {
                     if inputs.iter().any(|input| self.view.press(input).is_break()) {
                         return Ok(());
                     }
-                    self.renew()?;
+                    self.refresh()?;
                     self.draw()?;
                 }
-                LiveEvent::Notice(notice) => self.view.say(notice.to_string()),
+                LiveEvent::Notice(notice) => self.view.show_message(notice.to_string()),
                 LiveEvent::Redraw => self.draw()?,
                 LiveEvent::BusGone => return Err(LiveError::Gone.into()),
                 LiveEvent::End => return Ok(()),
@@ -133,13 +133,13 @@ impl TopLoop {
         }
     }
 
-    /// Ends an interval of the rates.
+    /// Ends an interval: updates the rates, the CPU share and the table, and shows them.
     fn step(&mut self, now: Duration) -> Result<(), TopError> {
         self.traffic.step(now);
         let used = used();
         self.view.cost = used.saturating_sub(self.used).as_secs_f64() / self.interval.as_secs_f64();
         self.used = used;
-        self.renew()?;
+        self.refresh()?;
         match self.output {
             LiveOutput::Screen => self.draw()?,
             LiveOutput::Lines => self.print()?,
@@ -148,12 +148,12 @@ impl TopLoop {
     }
 
     /// Computes the table again, unless the view is paused.
-    fn renew(&mut self) -> Result<(), TopError> {
+    fn refresh(&mut self) -> Result<(), TopError> {
         if self.view.controls.following == Following::Paused {
             return Ok(());
         }
         let now = self.events.watch().clock().now();
-        self.view.renew(&self.traffic, now).map_err(TopError::Sort)
+        self.view.refresh(&self.traffic, now).map_err(TopError::Sort)
     }
 
     fn draw(&mut self) -> io::Result<()> {
@@ -172,7 +172,7 @@ impl TopLoop {
     }
 }
 
-/// The reasons for which `top` fails.
+/// An error of `diligence top`.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TopError {
     #[error(transparent)]

@@ -1,4 +1,4 @@
-//! The view on a terminal.
+//! The drawing of the view on a terminal.
 
 use capture::text::Style as TextStyle;
 use capture::text::units::{bytes, count, share};
@@ -13,7 +13,7 @@ use crate::screen::controls::{Action, Following, Overlay};
 use crate::screen::keys;
 use crate::screen::table::draw_list;
 
-/// Draws everything.
+/// Draws the summary, the curve, the table and the footer.
 pub(super) fn draw(frame: &mut Frame<'_>, traffic: &LiveTraffic, view: &mut TopView) {
     let lines = [
         Constraint::Length(1),
@@ -33,14 +33,14 @@ pub(super) fn draw(frame: &mut Frame<'_>, traffic: &LiveTraffic, view: &mut TopV
     }
 }
 
-/// Messages in a second of each step, the last one at the right.
+/// Draws the messages per second of each step, with the newest step at the right.
 fn draw_curve(frame: &mut Frame<'_>, traffic: &LiveTraffic, area: Rect) {
     let rates = traffic.history().take(usize::from(area.width));
     let curve = Sparkline::default().data(rates).direction(RenderDirection::RightToLeft);
     frame.render_widget(curve, area);
 }
 
-/// What the table shows.
+/// Describes the grouping, the sort column and the query of the table.
 fn choice(view: &TopView) -> Line<'static> {
     let by = SUBJECTS.iter().find(|(.., by)| *by == view.by).map_or("", |(word, ..)| *word);
     let mut spans = vec![Span::raw(format!(" by {by}, sorted by {}", view.sort))];
@@ -90,23 +90,23 @@ fn footer(view: &TopView, width: u16) -> Line<'_> {
     }
 }
 
-/// How busy the bus is, and how well that is known: one line.
+/// One line with the current rates, the quality of the capture and the CPU share of this program.
 pub(super) fn summary(traffic: &LiveTraffic, view: &TopView) -> String {
     let rate = traffic.rate(1);
     format!(
         " {} messages/s  {}/s  {}  {} CPU",
         count(rate.messages),
         bytes(rate.bytes),
-        traffic.sight(),
+        traffic.quality(),
         share(view.cost),
     )
 }
 
-/// Lines of the curve.
+/// The height of the curve in lines.
 const CURVE_LINES: u16 = 3;
 
-/// On a terminal with fewer columns, names only have room if some numbers are left out.
+/// Below this width in cells, some columns are omitted, so that there is room for names.
 const NARROW: u16 = 100;
 
-/// What is left out there.
+/// The columns that are omitted on narrow terminals.
 const LEFT_OUT_NARROW: [&str; 3] = ["type", "bytes", "p99"];

@@ -1,4 +1,4 @@
-//! The table of the last seconds.
+//! The table of the latest traffic.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use capture::table::DataTable;
 
 use crate::live::LiveTraffic;
 
-/// What those messages of the last `span` before `now` have in common that a query selects.
+/// Groups the messages of the last `span` before `now` that a query selects.
 pub(super) fn recent(
     traffic: &LiveTraffic,
     (now, span): (RecordedTime, Duration),
@@ -23,14 +23,15 @@ pub(super) fn recent(
             groups.add(&message);
         }
     }
-    // A call without a reply may still get one, so it is waiting.
+    // A call without a reply counts as waiting, because its reply can still arrive.
     groups.table().without(&LEFT_OUT).with_needed("p50").with_needed("waiting")
 }
 
-/// Messages among which calls and names are found; of a busier bus the table has a shorter span.
+/// The minimum number of kept messages, in which calls and names are found. On a very busy bus the
+/// table covers a shorter span.
 pub(super) const MESSAGES_KEPT: usize = 200_000;
 
-/// Columns that say what others do, or more than there is room for.
+/// Columns that repeat other columns, or for which there is no room.
 const LEFT_OUT: [&str; 13] = [
     "share",
     "max",

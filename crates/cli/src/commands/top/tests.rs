@@ -1,4 +1,4 @@
-//! The page as it looks, in golden files.
+//! Tests of the view, with golden files.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,7 +11,8 @@ use super::view::TopView;
 use super::*;
 use crate::screen::drawn;
 
-/// Ten seconds of a bus with a mixer, a slow archive, and a program that asks for what is not there.
+/// Ten seconds of a bus with a mixer, a slow archive, and a program whose calls name an unknown
+/// object.
 fn busy() -> (LiveTraffic, capture::RecordedTime) {
     let mut recording = TestRecording::new();
     recording.bus(RecordedBus { method: CaptureMethod::Trace, ..RecordedBus::default() });
@@ -76,7 +77,7 @@ fn the_page_fits_terminals_of_any_width() {
         {
             let (query, span) = (Query::default(), Duration::from_secs(20));
             let mut view = TopView::new(by, "messages".into(), query, String::new(), span);
-            view.renew(&traffic, now).expect("there is such a column");
+            view.refresh(&traffic, now).expect("there is such a column");
             text += &drawn((width, 16), |frame| page::draw(frame, &traffic, &mut view)).1;
         }
         assert!(text.lines().all(|line| line.chars().count() <= usize::from(width)), "{text}");

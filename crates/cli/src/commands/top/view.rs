@@ -1,4 +1,4 @@
-//! What somebody wants to see, and the keys to say so.
+//! The settings of the view, and the keys that change them.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -18,36 +18,36 @@ use crate::screen::keys::KeyRow;
 use crate::screen::palette::ScreenPalette;
 use crate::screen::scroll::Scroll;
 
-/// What somebody wants to see.
+/// The settings of the view, and its table.
 #[derive(Debug)]
 pub(super) struct TopView {
     pub(super) by: GroupKeyKind,
     pub(super) sort: String,
     pub(super) query: Query,
     pub(super) query_text: String,
-    /// The time that the table is about.
+    /// The time before now from which messages are in the table.
     span: Duration,
     pub(super) controls: ViewControls,
     pub(super) scroll: Scroll,
     pub(super) palette: ScreenPalette,
-    /// The query that is being written.
+    /// The query editor, while it is open.
     pub(super) edit: Option<Edit>,
-    /// The table now.
+    /// The table on the screen; `None` before the first one.
     pub(super) table: Option<DataTable>,
-    /// Shown until a key is pressed.
+    /// A message in the footer, until a key is pressed.
     pub(super) message: Option<String>,
-    /// Processors that this program used in the last step.
+    /// The CPU share of this program in the last step; 1.0 is one processor.
     pub(super) cost: f64,
 }
 
-/// A query that is being written, and what is wrong with it.
+/// A query that the user edits, and the error of the last attempt to apply it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Edit {
     pub(super) text: String,
     pub(super) error: Option<String>,
 }
 
-/// What only this view knows.
+/// The actions that only this view has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum TopCommand {
     Group,
@@ -79,8 +79,8 @@ impl TopView {
         }
     }
 
-    /// Makes the table again.
-    pub(super) fn renew(
+    /// Computes the table from the latest traffic. Fails if it does not have the sort column.
+    pub(super) fn refresh(
         &mut self,
         traffic: &LiveTraffic,
         now: RecordedTime,
@@ -92,11 +92,11 @@ impl TopView {
     }
 
     /// Shows a message until a key is pressed.
-    pub(super) fn say(&mut self, message: String) {
+    pub(super) fn show_message(&mut self, message: String) {
         self.message = Some(message);
     }
 
-    /// Does what an input asks for.
+    /// Performs the action of an input event. Breaks if the user quits.
     pub(super) fn press(&mut self, input: &TerminalInput) -> ControlFlow<()> {
         self.message = None;
         match (self.edit.take(), input) {
@@ -127,7 +127,7 @@ impl TopView {
                 let place = SUBJECTS.iter().position(|(.., by)| *by == self.by).unwrap_or(0);
                 self.by = SUBJECTS[(place + 1) % SUBJECTS.len()].2;
                 self.sort_by_number();
-                self.start_anew();
+                self.reset_position();
             }
         }
     }
@@ -139,7 +139,7 @@ impl TopView {
                 match parsed {
                     Ok(query) => {
                         (self.query, self.query_text) = (query, edit.text);
-                        self.start_anew();
+                        self.reset_position();
                         return;
                     }
                     Err(error) => edit.error = Some(error.to_string()),
@@ -147,7 +147,7 @@ impl TopView {
             }
             (KeyCode::Esc, _) => return,
             (KeyCode::Backspace, _) => edit.backspace(),
-            // As on the command line of a shell.
+            // Ctrl-U clears the line, as in a shell.
             (KeyCode::Char('u'), KeyModifiers::CONTROL) => edit = Edit::default(),
             (KeyCode::Char(letter), KeyModifiers::NONE | KeyModifiers::SHIFT) => {
                 edit.push(letter.encode_utf8(&mut [0; 4]));
@@ -157,13 +157,14 @@ impl TopView {
         self.edit = Some(edit);
     }
 
-    /// Another table is about to be shown.
-    fn start_anew(&mut self) {
+    /// Scrolls to the start and resumes the view, because its table changes.
+    fn reset_position(&mut self) {
         self.scroll = Scroll::default();
         self.controls.following = Following::Live;
     }
 
-    /// Columns of texts are not the same in every table.
+    /// Selects the default sort column if the current one contains texts, because these columns
+    /// differ between the tables.
     fn sort_by_number(&mut self) {
         let columns = self.table.iter().flat_map(|table| table.columns());
         if columns
@@ -183,14 +184,14 @@ impl TopView {
         let next = place.map_or(0, |place| (place + 1) % names.len().max(1));
         if let Some(name) = names.get(next) {
             self.sort = (*name).to_owned();
-            // The column is one of this table.
+            // This cannot fail, because the table has the column.
             let _ = table.sort(name);
         }
     }
 }
 
 impl Edit {
-    /// Adds what was typed or pasted, without control characters.
+    /// Inserts a typed or pasted text at the end, without control characters.
     fn push(&mut self, text: &str) {
         self.text.extend(text.chars().filter(|letter| !letter.is_control()));
         self.error = None;
@@ -202,7 +203,7 @@ impl Edit {
     }
 }
 
-/// The column to sort by unless somebody chooses one: every table has it.
+/// The default sort column, which every table has.
 pub(super) const DEFAULT_SORT: &str = "messages";
 
 /// The keys of the view.
@@ -248,7 +249,7 @@ pub(super) const KEYS: [KeyRow<Action<TopCommand>>; 8] = [
     Action::HELP_ROW,
 ];
 
-/// What a row of the table is for.
+/// The accepted values of `--by`.
 pub(super) const SUBJECTS: [Choice<GroupKeyKind>; 4] = [
     ("service", "Connections that are called, or emit signals", GroupKeyKind::Service),
     ("process", "Processes that send messages", GroupKeyKind::Process),
@@ -266,7 +267,7 @@ mod tests {
         TopView::new(GroupKeyKind::Service, "messages".into(), query, String::new(), span)
     }
 
-    /// Presses keys; says whether the last one quits.
+    /// Presses keys; returns true if the last one quits.
     fn press(view: &mut TopView, codes: &[KeyCode]) -> bool {
         let pressed = codes.iter().map(|code| view.press(&TerminalInput::Key((*code).into())));
         pressed.last().expect("a key").is_break()
@@ -277,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_do_what_the_help_says() {
+    fn keys_pause_group_and_quit() {
         let mut view = view();
         assert!(!press(&mut view, &letters("p")));
         assert_eq!(view.controls.following, Following::Paused);
@@ -292,18 +293,18 @@ mod tests {
     }
 
     #[test]
-    fn a_table_without_the_column_is_sorted_by_another() {
+    fn tables_without_the_sort_column_use_the_default() {
         let mut view = view();
         let traffic = LiveTraffic::new(1, Duration::ZERO);
         view.sort = "service".into();
-        view.renew(&traffic, RecordedTime(0)).expect("services have one");
+        view.refresh(&traffic, RecordedTime(0)).expect("services have one");
         press(&mut view, &letters("g"));
-        view.renew(&traffic, RecordedTime(0)).expect("every table has the default");
+        view.refresh(&traffic, RecordedTime(0)).expect("every table has the default");
         assert_eq!(view.sort, DEFAULT_SORT);
     }
 
     #[test]
-    fn a_query_is_written_and_checked() {
+    fn queries_are_edited_and_checked() {
         let mut view = view();
         press(&mut view, &letters("/qx"));
         press(&mut view, &[KeyCode::Backspace, KeyCode::Enter]);
@@ -322,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pasted_text_is_part_of_a_query_and_no_key() {
+    fn pasted_text_is_inserted_into_the_query() {
         let mut view = view();
         let paste = TerminalInput::Paste("q\u{e9}\n".into());
         assert!(view.press(&paste).is_continue());

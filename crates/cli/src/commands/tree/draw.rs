@@ -1,11 +1,11 @@
-//! Paths as a tree.
+//! Drawing object paths as a tree.
 
 use std::env;
 use std::fmt::Write as _;
 
 use capture::text::visible::printable;
 
-/// Of what the lines of a tree are made.
+/// The characters with which the lines of a tree are drawn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum TreeLines {
     Unicode,
@@ -13,7 +13,8 @@ pub(super) enum TreeLines {
 }
 
 impl TreeLines {
-    /// Those that the locale can show. Where none is set, what UTF-8 has.
+    /// Selects the characters for the locale in LC_ALL, LC_CTYPE or LANG. Without a locale, selects
+    /// Unicode.
     pub(super) fn of_locale() -> Self {
         let set = |name| env::var(name).ok().filter(|value| !value.is_empty());
         Self::of(["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set).as_deref())
@@ -36,7 +37,7 @@ impl TreeLines {
         }
     }
 
-    /// What stands below a branch.
+    /// The indentation of the paths below a branch.
     const fn below(self, is_last: bool) -> &'static str {
         match (self, is_last) {
             (_, true) => "  ",
@@ -46,7 +47,7 @@ impl TreeLines {
     }
 }
 
-/// Draws paths, each behind those above it, as they are told by a tree.
+/// Draws paths as a tree. Each path must come after its parent.
 pub(super) fn draw(paths: &[&str], lines: TreeLines) -> String {
     match paths {
         [] => String::from("No objects discovered.\n"),
@@ -58,7 +59,7 @@ pub(super) fn draw(paths: &[&str], lines: TreeLines) -> String {
 fn drawn(paths: &[&str], lines: TreeLines) -> String {
     let paths: Vec<&str> = paths.iter().copied().filter(|path| *path != "/").collect();
     let mut text = String::new();
-    // The paths above the one that is drawn, and whether each is the last below its own.
+    // The ancestors of the current path, each with a flag that is true if no sibling follows it.
     let mut above: Vec<(&str, bool)> = Vec::new();
     for (index, path) in paths.iter().enumerate() {
         while above.last().is_some_and(|(parent, _)| !is_below(path, parent)) {
@@ -73,7 +74,7 @@ fn drawn(paths: &[&str], lines: TreeLines) -> String {
     text
 }
 
-/// Whether nothing follows the first path that is beside it, below the same parent.
+/// Returns true if no sibling follows the first path.
 fn is_last(paths: &[&str], parent: Option<&str>) -> bool {
     let Some((first, others)) = paths.split_first() else { return true };
     let is_parents = |path: &&str| parent.is_none_or(|parent| is_below(path, parent));
@@ -106,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn the_locale_says_which_lines() {
+    fn the_locale_selects_the_line_characters() {
         let check = |locale, lines| assert_eq!(TreeLines::of(locale), lines, "{locale:?}");
         check(None, TreeLines::Unicode);
         check(Some("de_DE.UTF-8"), TreeLines::Unicode);

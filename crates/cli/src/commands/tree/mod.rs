@@ -12,9 +12,11 @@ use serde::Serialize;
 
 use crate::amount;
 use crate::bus_choice::BusChoice;
-use crate::inspection::{LookError, inspector, is_nobody, names, no_such_name, patience};
+use crate::inspection::{
+    InspectionError, inspector, is_unknown_name, names, no_such_name, patience,
+};
 use crate::json_choice::JsonChoice;
-use crate::output::{complain, print};
+use crate::output::{print, print_to_stderr};
 use crate::style;
 use crate::table_options::NoPager;
 use draw::{TreeLines, draw};
@@ -43,7 +45,7 @@ pub(crate) struct TreeArgs {
 /// A service, and the result of asking it.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum AskedService {
+enum ServiceResult {
     Found(Tree),
     Failed {
         service: String,
@@ -55,7 +57,7 @@ enum AskedService {
 
 impl TreeArgs {
     /// Asks the services, and prints their objects.
-    pub(crate) fn run(&self) -> Result<ExitCode, LookError> {
+    pub(crate) fn run(&self) -> Result<ExitCode, InspectionError> {
         let inspector = inspector(&self.choice, self.timeout)?;
         let services = match self.names.is_empty() {
             true => running(&inspector, &self.choice)?,
@@ -66,33 +68,33 @@ impl TreeArgs {
             .map(|service| self.ask(&inspector, service))
             .collect::<Result<_, _>>()?;
         let text = self.json.text(&asked).unwrap_or_else(|| self.text(&asked));
-        for line in asked.iter().flat_map(AskedService::complaints) {
-            complain(&format!("diligence tree: {}\n", printable(&line)));
+        for line in asked.iter().flat_map(ServiceResult::errors) {
+            print_to_stderr(&format!("diligence tree: {}\n", printable(&line)));
         }
-        Ok(match (print(&text), asked.iter().all(AskedService::has_answered)) {
+        Ok(match (print(&text), asked.iter().all(ServiceResult::has_answered)) {
             (ExitCode::SUCCESS, false) => ExitCode::FAILURE,
             (status, _) => status,
         })
     }
 
-    fn ask(&self, inspector: &Inspector, service: &str) -> Result<AskedService, LookError> {
+    fn ask(&self, inspector: &Inspector, service: &str) -> Result<ServiceResult, InspectionError> {
         let starting = if self.names.is_empty() { Starting::Never } else { Starting::Allowed };
         let patience = patience(self.timeout);
         let options = TreeOptions { timeouts: patience, starting, ..TreeOptions::default() };
         let tree = inspector.tree(service, &options);
-        let tree = tree.map_err(|failure| LookError::Word { failure })?;
-        let [root] = tree.nodes.as_slice() else { return Ok(AskedService::Found(tree)) };
+        let tree = tree.map_err(|failure| InspectionError::InvalidName { failure })?;
+        let [root] = tree.nodes.as_slice() else { return Ok(ServiceResult::Found(tree)) };
         let NodeContent::Failure(failure) = root.content.clone() else {
-            return Ok(AskedService::Found(tree));
+            return Ok(ServiceResult::Found(tree));
         };
-        let sentence = match is_nobody(&failure) {
+        let sentence = match is_unknown_name(&failure) {
             true => no_such_name(inspector, &self.choice, service).to_string(),
-            false => format!("{service} does not tell of its objects: {failure}"),
+            false => format!("cannot list the objects of {service}: {failure}"),
         };
-        Ok(AskedService::Failed { service: tree.service, failure, sentence })
+        Ok(ServiceResult::Failed { service: tree.service, failure, sentence })
     }
 
-    fn text(&self, asked: &[AskedService]) -> String {
+    fn text(&self, asked: &[ServiceResult]) -> String {
         let has_headings = self.names.len() != 1;
         let mut parts = Vec::new();
         for one in asked {
@@ -103,8 +105,8 @@ impl TreeArgs {
         parts.join("\n")
     }
 
-    fn lines(&self, asked: &AskedService) -> String {
-        let AskedService::Found(tree) = asked else {
+    fn lines(&self, asked: &ServiceResult) -> String {
+        let ServiceResult::Found(tree) = asked else {
             return if self.list { String::new() } else { String::from(NOTHING) };
         };
         let paths: Vec<_> = paths(tree).collect();
@@ -115,7 +117,7 @@ impl TreeArgs {
     }
 }
 
-impl AskedService {
+impl ServiceResult {
     fn service(&self) -> &str {
         match self {
             Self::Found(tree) => &tree.service,
@@ -128,7 +130,7 @@ impl AskedService {
     }
 
     /// A line for each object that did not reply.
-    fn complaints(&self) -> Vec<String> {
+    fn errors(&self) -> Vec<String> {
         match self {
             Self::Failed { sentence, .. } => vec![sentence.clone()],
             Self::Found(tree) => {
@@ -157,7 +159,7 @@ fn left_out(tree: &Tree) -> Option<String> {
 }
 
 /// The well-known names that have an owner.
-fn running(inspector: &Inspector, choice: &BusChoice) -> Result<Vec<String>, LookError> {
+fn running(inspector: &Inspector, choice: &BusChoice) -> Result<Vec<String>, InspectionError> {
     let names = names(inspector, choice)?.into_iter();
     let running = names.filter(|name| {
         !name.name.starts_with(':') && (name.owner.is_some() || name.owner_process.is_some())

@@ -1,4 +1,4 @@
-//! Why `up` ended with a failure.
+//! Errors of `diligence up`.
 
 use std::io;
 use std::process::ExitStatus;
@@ -7,17 +7,17 @@ use crate::exit::ExitError;
 use crate::live::LiveError;
 use crate::private_bus::{PrivateBusError, describe_end};
 
-/// Why `up` ended with a failure.
+/// An error of `diligence up`.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum UpError {
-    /// The bus did not start; `log` has its last lines.
+    /// The bus did not start; `log` contains its last log lines.
     #[error("{error}{}", last_lines(log))]
     Start { error: PrivateBusError, log: Vec<String> },
     #[error("cannot start the demonstration: {0}")]
     Demo(io::Error),
     #[error(transparent)]
     Live(#[from] LiveError),
-    /// The bus ended although nobody had asked it to; `log` has its last lines.
+    /// The bus ended by itself; `log` contains its last log lines.
     #[error("the bus has ended with {}{}", describe_end(*status), last_lines(log))]
     BusEnded { status: ExitStatus, log: Vec<String> },
 }
@@ -40,5 +40,5 @@ impl From<io::Error> for UpError {
 
 fn last_lines(log: &[String]) -> String {
     let lines: String = log.iter().map(|line| format!("\n  {line}")).collect();
-    if log.is_empty() { lines } else { format!("; it said last:{lines}") }
+    if log.is_empty() { lines } else { format!("; its last log lines:{lines}") }
 }

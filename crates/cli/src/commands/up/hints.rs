@@ -1,35 +1,35 @@
-//! What somebody needs to use the bus.
+//! Texts that show the user how to use the bus.
 
 use capture::show::shell_word;
 use viewer::PageServer;
 use wire::address::AddressList;
 
-/// What somebody needs to use the bus.
+/// Texts that show the user how to use the bus.
 #[derive(Debug)]
 pub(super) struct Hints {
-    /// Where the bus listens.
+    /// The address of the bus.
     pub(super) address: String,
-    /// What shows the bus in a browser.
+    /// The server of the page for browsers; `None` if it could not be started.
     pub(super) page: Option<PageServer>,
-    /// The address of the page that was printed first. It may have been used already.
+    /// The address of the page that was printed at the start. A browser may have used it already.
     pub(super) printed_link: Option<String>,
-    /// A line for a shell, to try.
+    /// An example command for a shell.
     pub(super) example: &'static str,
 }
 
 impl Hints {
-    /// Where a browser finds the page: an address that works once.
+    /// The current address of the page, which works once.
     pub(super) fn link(&self) -> Option<String> {
         self.page.as_ref().map(PageServer::address)
     }
 }
 
-/// The line that points the programs of a shell at the bus.
+/// The shell command that makes programs use the bus as their session bus.
 pub(super) fn export_line(address: &str) -> String {
     format!("export DBUS_SESSION_BUS_ADDRESS={}", shell_word(address))
 }
 
-/// The address without the number of the server, which connects as well and is easier to read.
+/// The address without its GUID, which is easier to read and connects as well.
 pub(super) fn short_address(address: &str) -> String {
     let Ok(list) = address.parse::<AddressList>() else { return address.to_owned() };
     let entries = list.entries().iter().map(|entry| {
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_quoted_where_a_shell_would_misread_it() {
+    fn addresses_are_quoted_for_the_shell() {
         for (word, expected) in [
             ("unix:path=/run/user/0/bus", "unix:path=/run/user/0/bus"),
             ("unix:path=/run/a%20b,guid=12", "unix:path=/run/a%20b,guid=12"),
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_the_server_is_left_out() {
+    fn short_addresses_have_no_guid() {
         let guid = "0123456789abcdef0123456789abcdef";
         for (address, expected) in [
             (format!("unix:path=/run/a%20b,guid={guid}"), "unix:path=/run/a%20b"),

@@ -1,4 +1,4 @@
-//! The loop of `up`: what happens on the bus, in its log and at the terminal, and when it is shown.
+//! The event loop of `up`: bus, log, terminal and timer.
 
 use std::io;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use super::model::{NoteKind, STEP, Snapshot, UpModel};
 use super::page::{self, UpPage};
 use super::plain::{self, PlainLines};
 use super::view::UpView;
-use crate::commands::demo::Cast;
+use crate::commands::demo::DemoPrograms;
 use crate::live::{LiveError, LiveEvent, LiveLoop, LiveOutput};
 use crate::output::write_text;
 use crate::private_bus::{PrivateBus, describe_end};
@@ -23,47 +23,48 @@ use crate::screen::TerminalInput;
 use crate::screen::controls::Following;
 use crate::screen::palette::ScreenPalette;
 
-/// A bus with its view.
+/// A running bus and everything that is shown about it.
 #[derive(Debug)]
 pub(super) struct UpLoop {
-    // In the order in which they are to end: the terminal is given back first.
+    // Fields are dropped in this order: the terminal is restored first, and the bus ends after the
+    // programs.
     events: LiveLoop,
-    cast: Cast,
+    demo: DemoPrograms,
     bus: PrivateBus,
     logs: Logs,
     model: UpModel,
     hints: Hints,
 }
 
-/// Where the bus is shown.
+/// The form in which the bus is shown.
 #[derive(Debug)]
-enum UpFront {
-    /// A view on a terminal.
-    Screen(Box<ScreenFront>),
-    /// Lines on standard output.
-    Lines(LinesFront),
+enum UpDisplay {
+    /// A view that takes over the terminal.
+    Screen(Box<ScreenDisplay>),
+    /// Lines of text on standard output.
+    Lines(LinesDisplay),
 }
 
-/// The view, and what it shows.
+/// The state of the view.
 #[derive(Debug)]
-struct ScreenFront {
+struct ScreenDisplay {
     view: UpView,
     palette: ScreenPalette,
     snapshot: Snapshot,
-    /// The address of the page when it was last asked for.
+    /// The address of the page at the last update.
     link: Option<String>,
 }
 
-/// What lines have said.
+/// The state of the line output.
 #[derive(Debug)]
-struct LinesFront {
+struct LinesDisplay {
     plain: PlainLines,
     /// The address of the page that was printed last.
     link: Option<String>,
 }
 
 impl UpLoop {
-    /// Watches a bus that was started.
+    /// Connects to a bus that was started, and starts to watch it.
     pub(super) fn new(
         bus: PrivateBus,
         logs: Logs,
@@ -76,18 +77,18 @@ impl UpLoop {
         let mut records = |record: RecordingRecord<'_>| model.push(record, now);
         let events = LiveLoop::open(place, &[], signals, &mut records).map_err(LiveError::from)?;
         events.watch_descriptor(logs.pipe())?;
-        Ok(Self { events, cast: Cast::default(), bus, logs, model, hints })
+        Ok(Self { events, demo: DemoPrograms::default(), bus, logs, model, hints })
     }
 
-    /// Has programs that were started with the bus, to be ended with it.
-    pub(super) fn with_cast(self, cast: Cast) -> Self {
-        Self { cast, ..self }
+    /// Adds programs that were started with the bus, and that end with it.
+    pub(super) fn with_demo(self, demo: DemoPrograms) -> Self {
+        Self { demo, ..self }
     }
 
-    /// Shows the bus until somebody ends it, or it ends.
+    /// Shows the bus until the user ends the command or the bus ends.
     pub(super) fn run(mut self, output: LiveOutput) -> Result<(), UpError> {
-        let mut front = self.front(output)?;
-        self.draw(&mut front)?;
+        let mut display = self.display(output)?;
+        self.draw(&mut display)?;
         let mut next_step = clock::monotonic() + STEP;
         loop {
             let model = &mut self.model;
@@ -96,10 +97,10 @@ impl UpLoop {
                 LiveEvent::Due => {
                     let now = clock::monotonic();
                     next_step = now + STEP;
-                    self.step(now, &mut front)?;
+                    self.step(now, &mut display)?;
                 }
                 LiveEvent::Inputs(inputs) => {
-                    let UpFront::Screen(screen) = &mut front else { continue };
+                    let UpDisplay::Screen(screen) = &mut display else { continue };
                     let keys = inputs.iter().filter_map(|input| match input {
                         TerminalInput::Key(key) => Some(*key),
                         _ => None,
@@ -109,14 +110,14 @@ impl UpLoop {
                             return Ok(());
                         }
                     }
-                    self.draw(&mut front)?;
+                    self.draw(&mut display)?;
                 }
-                LiveEvent::Redraw => self.draw(&mut front)?,
+                LiveEvent::Redraw => self.draw(&mut display)?,
                 LiveEvent::Notice(notice) => {
                     let now = clock::monotonic();
                     self.model.note(now, NoteKind::Trouble, notice.to_string());
                 }
-                LiveEvent::ChildEnded => self.look_for_ended()?,
+                LiveEvent::ChildEnded => self.handle_ended_children()?,
                 LiveEvent::Readable => self.take_logs()?,
                 LiveEvent::BusGone => return Err(LiveError::Gone.into()),
                 LiveEvent::End => return Ok(()),
@@ -125,18 +126,18 @@ impl UpLoop {
         }
     }
 
-    fn front(&mut self, output: LiveOutput) -> io::Result<UpFront> {
+    fn display(&mut self, output: LiveOutput) -> io::Result<UpDisplay> {
         Ok(match output {
             LiveOutput::Screen => {
                 self.events.enter_screen()?;
-                UpFront::Screen(Box::new(ScreenFront {
+                UpDisplay::Screen(Box::new(ScreenDisplay {
                     view: UpView::default(),
                     palette: ScreenPalette::of_stdout(),
                     snapshot: self.snapshot(clock::monotonic()),
                     link: self.hints.link(),
                 }))
             }
-            LiveOutput::Lines => UpFront::Lines(LinesFront {
+            LiveOutput::Lines => UpDisplay::Lines(LinesDisplay {
                 plain: PlainLines::default(),
                 link: self.hints.printed_link.clone(),
             }),
@@ -147,23 +148,23 @@ impl UpLoop {
         self.model.snapshot(now, self.events.watch().clock().now())
     }
 
-    /// Ends a step of the rates, shows it, and asks for the numbers of the next one.
-    fn step(&mut self, now: Duration, front: &mut UpFront) -> Result<(), UpError> {
+    /// Ends a step: updates the rates, shows them, and requests the next statistics from the bus.
+    fn step(&mut self, now: Duration, display: &mut UpDisplay) -> Result<(), UpError> {
         self.model.step(now);
         let watch = self.events.watch();
         if let Some(statistics) = watch.statistics() {
             self.model.set_statistics(statistics);
         }
         watch.ask_statistics();
-        match front {
-            UpFront::Screen(screen) => {
+        match display {
+            UpDisplay::Screen(screen) => {
                 screen.link = self.hints.link();
                 if screen.view.controls.following == Following::Live {
                     screen.snapshot = self.snapshot(now);
                 }
-                self.draw(front)?;
+                self.draw(display)?;
             }
-            UpFront::Lines(lines) => {
+            UpDisplay::Lines(lines) => {
                 let time = clock::realtime();
                 let mut text = lines.plain.lines(time, &self.snapshot(now), self.model.notes());
                 let link = self.hints.link();
@@ -177,8 +178,8 @@ impl UpLoop {
         Ok(())
     }
 
-    fn draw(&mut self, front: &mut UpFront) -> io::Result<()> {
-        let UpFront::Screen(screen) = front else { return Ok(()) };
+    fn draw(&mut self, display: &mut UpDisplay) -> io::Result<()> {
+        let UpDisplay::Screen(screen) = display else { return Ok(()) };
         let page = UpPage {
             snapshot: &screen.snapshot,
             address: &self.hints.address,
@@ -195,9 +196,9 @@ impl UpLoop {
             self.model.own().iter().map(|own| format!("Connection {own} ")).collect();
         let model = &mut self.model;
         let note = |line: &str| {
-            let of_us = own.iter().find_map(|own| line.strip_prefix(own.as_str()));
-            match of_us.map(without_credentials) {
-                // That we watch is no news.
+            let own_line = own.iter().find_map(|own| line.strip_prefix(own.as_str()));
+            match own_line.map(without_credentials) {
+                // It is expected that the connections of this program monitor the bus.
                 Some(line) if line == "became a monitor." || line.ends_with(" trace.") => {}
                 Some(line) => model.note(now, NoteKind::Trouble, format!("this page {line}")),
                 None => model.note(now, NoteKind::Log, line.to_owned()),
@@ -209,12 +210,12 @@ impl UpLoop {
         Ok(())
     }
 
-    /// Some process has ended.
-    fn look_for_ended(&mut self) -> Result<(), UpError> {
+    /// Handles the end of a child process: the bus or a program of the demonstration.
+    fn handle_ended_children(&mut self) -> Result<(), UpError> {
         if let Some(status) = self.bus.ended() {
             return Err(UpError::BusEnded { status, log: self.logs.rest() });
         }
-        for (part, status) in self.cast.take_ended() {
+        for (part, status) in self.demo.take_ended() {
             let text = format!("{part} has ended with {}", describe_end(status));
             self.model.note(clock::monotonic(), NoteKind::Trouble, text);
         }
@@ -222,7 +223,7 @@ impl UpLoop {
     }
 }
 
-/// What a line says of a connection, behind what it says about its process in parentheses.
+/// The part of a log line about a connection after the credentials in parentheses.
 fn without_credentials(line: &str) -> &str {
     line.split_once(") ").map_or(line, |(_, rest)| rest)
 }

@@ -1,4 +1,4 @@
-//! What the bus, and programs that were started with it, say on their standard error.
+//! The log lines of the bus, and of programs that were started with it.
 
 use std::collections::VecDeque;
 use std::io::{self, PipeReader, Read};
@@ -7,34 +7,34 @@ use std::time::Duration;
 use capture::text::visible::printable;
 use sys::poll::{Events, Interest, Poller};
 
-/// The reading end of the pipe into which they write, cut into lines.
+/// The read end of the pipe to which the processes write their logs, split into lines.
 #[derive(Debug)]
 pub(crate) struct Logs {
     pipe: PipeReader,
     lines: LogLines,
 }
 
-/// Whether there will be more.
+/// The state of the pipe after a read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum LogStream {
-    /// There may be.
+    /// More lines may follow.
     Open,
-    /// All who could write are gone.
+    /// All writers have closed the pipe.
     Ended,
 }
 
 impl Logs {
-    /// Lines that come out of a pipe.
+    /// Reads lines from this pipe.
     pub(crate) fn new(pipe: PipeReader) -> Self {
         Self { pipe, lines: LogLines::default() }
     }
 
-    /// The pipe, to be watched.
+    /// The pipe, whose descriptor can be polled.
     pub(crate) const fn pipe(&self) -> &PipeReader {
         &self.pipe
     }
 
-    /// Reads once, which waits if nothing has come, and passes on each line that is whole.
+    /// Reads once and passes each complete line to `each`. Blocks if the pipe is empty.
     pub(crate) fn read(&mut self, each: impl FnMut(&str)) -> io::Result<LogStream> {
         let mut space = [0; 4096];
         let count = self.pipe.read(&mut space)?;
@@ -42,10 +42,11 @@ impl Logs {
         Ok(if count == 0 { LogStream::Ended } else { LogStream::Open })
     }
 
-    /// The last lines, the earliest first, with all that is in the pipe already: what a bus that has
-    /// ended said last.
+    /// Reads what is left in the pipe, and returns the last lines in order. They often explain why
+    /// a bus ended.
     pub(crate) fn rest(&mut self) -> Vec<String> {
-        // Programs of ours may still hold the other end, so the end of the stream is not awaited.
+        // Other child processes can still hold the write end, so the end of the stream may never
+        // come.
         let mut read = || -> io::Result<()> {
             let poller = Poller::new()?;
             poller.add(&self.pipe, 0, Interest::Read)?;
@@ -57,13 +58,13 @@ impl Logs {
                 }
             }
         };
-        // The end of the bus is reported without an explanation, too.
+        // Without these lines the end of the bus is still reported.
         let _ = read();
         self.lines.last.iter().cloned().collect()
     }
 }
 
-/// Bytes cut into lines; the last lines are kept.
+/// A buffer that splits bytes into lines and keeps the last lines.
 #[derive(Debug, Default)]
 struct LogLines {
     partial: Vec<u8>,
@@ -75,7 +76,7 @@ impl LogLines {
         for &byte in bytes {
             match byte {
                 b'\n' => self.end(&mut each),
-                // What is too long is cut; what it says stands at its start.
+                // Long lines are truncated; the start of a line is the most important part.
                 _ if self.partial.len() < LINE_LEN_MAX => self.partial.push(byte),
                 _ => {}
             }
@@ -98,7 +99,7 @@ impl LogLines {
     }
 }
 
-/// What a line of the log says, without which bus says it: `dbus-daemon[12]: [session uid=0 pid=12] `.
+/// Removes the program and the bus from a log line: `dbus-daemon[12]: [session uid=0 pid=12] `.
 fn without_prefix(line: &str) -> &str {
     let Some((program, rest)) = line.split_once("]: ") else { return line };
     let Some((_, pid)) = program.rsplit_once('[') else { return line };
@@ -111,10 +112,10 @@ fn without_prefix(line: &str) -> &str {
     }
 }
 
-/// Bytes of a line that are kept.
+/// The maximum number of bytes that are kept of a line.
 const LINE_LEN_MAX: usize = 2048;
 
-/// Lines that are kept to explain an end that nobody asked for.
+/// The number of lines that are kept to explain an unexpected end.
 const LINES_KEPT: usize = 5;
 
 #[cfg(test)]
@@ -122,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_come_whole_and_without_what_all_begin_with() {
+    fn log_lines_are_complete_and_without_prefix() {
         let mut lines = LogLines::default();
         let mut seen = Vec::new();
         for part in ["dbus-daemon[12]: [session uid=0 ", "pid=12] one\n\ntwo", "\nx[y]: [three] \n"]
@@ -135,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn only_so_much_is_kept() {
+    fn log_lines_and_their_number_are_limited() {
         let mut lines = LogLines::default();
         lines.push("x".repeat(LINE_LEN_MAX + 5).as_bytes(), |_| {});
         lines.push(b"\n", |line| assert_eq!(line.len(), LINE_LEN_MAX));

@@ -28,7 +28,7 @@ use recorder::BusPlace;
 use viewer::{CallPermission, PageServer, ViewerSubject};
 use wire::address::AddressList;
 
-use crate::commands::demo::Cast;
+use crate::commands::demo::DemoPrograms;
 use crate::live::LiveOutput;
 use crate::private_bus::{PrivateBus, PrivateBusConfig, PrivateBusOptions};
 
@@ -48,7 +48,7 @@ pub(crate) struct Up {
 }
 
 impl Up {
-    /// Runs a bus and shows it until the user ends it.
+    /// Runs a bus and shows it until the user ends the command.
     pub(crate) fn run(self) -> Result<(), UpError> {
         let output = LiveOutput::of_terminal();
         let signals = output.block_signals()?;
@@ -72,8 +72,8 @@ impl Up {
         let address = hints.address.clone();
         let mut live = UpLoop::new(bus, logs, signals, hints)?;
         if self.demo {
-            let cast = Cast::start(&address, &writer).map_err(UpError::Demo)?;
-            live = live.with_cast(cast);
+            let demo = DemoPrograms::start(&address, &writer).map_err(UpError::Demo)?;
+            live = live.with_demo(demo);
         }
         drop(writer);
         live.run(output)
@@ -89,11 +89,11 @@ fn print_hints(hints: &Hints) -> io::Result<()> {
     out.flush()
 }
 
-/// Serves the page of the bus. The bus is watched from the moment at which the page is opened.
-/// Without a free port there is no page, but the bus runs.
+/// Serves the page of the bus, which watches the bus from the first visit on. Returns `None` if no
+/// port is available; the bus runs without a page then.
 fn serve(address: &str, calls: CallPermission) -> Option<PageServer> {
     let subject = ViewerSubject::lazy_bus(BusPlace::Address(address.to_owned()));
-    // The views ask for the address whenever they show it.
+    // The views poll the current address, so changes need no callback.
     PageServer::start(None, subject, calls, |_| {}).ok()
 }
 
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_places_to_listen_at_are_taken() {
+    fn only_listenable_addresses_are_accepted() {
         assert!(listenable("unix:path=/run/x").is_ok());
         for (text, expected) in [
             ("unixexec:path=/bin/true", "nothing can listen at unixexec:path=/bin/true"),

@@ -1,7 +1,7 @@
-//! What is seen of a bus as plain lines, for logs and pipes.
+//! The state of a bus as lines of text, for logs and pipes.
 //!
-//! The form is meant to be read by programs, too, and stays as it is: the time of day in UTC, a
-//! word that says what kind of line it is, and then columns or a text.
+//! Programs may parse these lines, so their format is stable: the time of day in UTC, a word for the
+//! kind of line, and columns or a text.
 //!
 //! ```text
 //! 12:00:01Z bus       1234 msg/s    1.2 MiB/s   12 connections    8 names   31 rules    0 B   queued    0 lost
@@ -9,12 +9,12 @@
 //! 12:00:01Z came    :1.7 battery came, pid 4711, is org.example.Battery
 //! ```
 //!
-//! | word | when | what |
+//! | word | printed | content |
 //! | --- | --- | --- |
-//! | `bus` | at most once a second, if a number changed | rates over 3 seconds, and how much there is |
+//! | `bus` | at most once a second, if a number changed | rates over 3 seconds, and totals |
 //! | `member` | after `bus` | the busiest methods and signals, at most three |
 //! | `page` | when the address of the page has been used | the next address of the page |
-//! | `came`, `left`, `name`, `error`, `log`, `trouble` | when it happens | what happened |
+//! | `came`, `left`, `name`, `error`, `log`, `trouble` | when it happens | a description of the event |
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ use super::model::{NoteId, Notes, Snapshot, UsedMember};
 use super::view::busiest;
 use capture::text::units;
 
-/// Makes lines of snapshots, and knows what was said before.
+/// Formats snapshots as lines, and omits what was already printed.
 #[derive(Debug, Default)]
 pub(crate) struct PlainLines {
     summary: String,
@@ -30,7 +30,7 @@ pub(crate) struct PlainLines {
 }
 
 impl PlainLines {
-    /// What is new, as lines, at a time since 1970.
+    /// Returns the new lines. `now` is the time since 1970.
     pub(crate) fn lines(&mut self, now: Duration, snapshot: &Snapshot, notes: &Notes) -> String {
         let mut text = String::new();
         let mut say = |word: &str, what: &str| text.push_str(&line(now, word, what));
@@ -51,7 +51,7 @@ impl PlainLines {
     }
 }
 
-/// A line, at a time since 1970.
+/// Formats a line. `now` is the time since 1970.
 pub(crate) fn line(now: Duration, word: &str, what: &str) -> String {
     format!("{} {word:<7} {what}\n", units::time_of_day(now))
 }
@@ -82,7 +82,7 @@ fn member_line(member: &UsedMember) -> String {
     )
 }
 
-/// Methods and signals that are named at a time.
+/// The maximum number of methods and signals in each update.
 const MEMBERS_SHOWN: usize = 3;
 
 #[cfg(test)]
@@ -92,7 +92,7 @@ mod tests {
     use crate::live::TrafficRate;
 
     #[test]
-    fn only_what_is_new_is_said() {
+    fn only_changes_are_printed() {
         let mut plain = PlainLines::default();
         let mut notes = Notes::default();
         let mut snapshot = Snapshot::default();

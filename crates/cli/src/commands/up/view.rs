@@ -1,4 +1,4 @@
-//! What of a bus is looked at, and in which order.
+//! The settings of the view: sort order, scroll positions, and visible connections.
 
 use std::cmp::{Ordering, Reverse};
 use std::ops::ControlFlow;
@@ -11,72 +11,72 @@ use crate::screen::controls::{Action, KeyOutcome, ViewControls};
 use crate::screen::keys::KeyRow;
 use crate::screen::scroll::Scroll;
 
-/// What of a bus is looked at, and in which order.
+/// The settings of the view.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct UpView {
     /// The order of the connections.
     pub(crate) sort: Sort,
-    /// Whether our own connection is among them.
+    /// The visibility of this program's own connections.
     pub(crate) own: OwnConnection,
-    /// Whether the page follows what happens, and what lies over it.
+    /// The mode of the view, and the overlay over it.
     pub(crate) controls: ViewControls,
-    /// The list that the arrow keys move.
+    /// The list that the arrow keys scroll.
     pub(crate) focus: Panel,
-    /// Which rows of each list are on the screen.
+    /// The scroll position of each list.
     pub(crate) scrolls: [Scroll; 3],
 }
 
-/// The order of the connections.
+/// The sort orders of the connections.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) enum Sort {
-    /// Who sends most messages comes first.
+    /// By sent messages, the busiest first.
     #[default]
     Messages,
-    /// Who sends most bytes.
+    /// By sent bytes, the busiest first.
     Bytes,
-    /// For whom most bytes wait.
+    /// By queued bytes, the longest queue first.
     Queue,
-    /// The programs, by name.
+    /// By the name of the program, in alphabetical order.
     Program,
-    /// Who came last.
+    /// By the time of connection, the newest first.
     Age,
 }
 
-/// Whether our own connection is shown.
+/// The visibility of this program's own connections.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) enum OwnConnection {
-    /// It is not.
+    /// Own connections are hidden.
     #[default]
     Hidden,
-    /// It is, pale.
+    /// Own connections are shown in a dim style.
     Shown,
 }
 
 /// The lists of the page, each of which scrolls.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) enum Panel {
-    /// The connections.
+    /// The list of connections.
     #[default]
     Connections,
-    /// Methods and signals.
+    /// The list of methods and signals.
     Members,
-    /// What happened.
+    /// The list of events.
     Events,
 }
 
-/// What only this view knows.
+/// The actions that only this view has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum UpCommand {
-    /// Another order of the connections.
+    /// Selects the next sort order of the connections.
     Sort,
-    /// To show our own connection, or to hide it.
+    /// Shows or hides this program's own connections.
     Own,
-    /// To move another list with the arrow keys.
+    /// Selects the next list for the arrow keys.
     Focus,
 }
 
 impl UpView {
-    /// Does what a key asks for.
+    /// Performs the action of a key. Breaks if the user quits.
     pub(crate) fn press(&mut self, key: KeyEvent) -> ControlFlow<()> {
         let scroll = &mut self.scrolls[self.focus as usize];
         match self.controls.press(&KEYS, key, scroll) {
@@ -89,12 +89,12 @@ impl UpView {
         ControlFlow::Continue(())
     }
 
-    /// Which rows of a list are on the screen.
+    /// The scroll position of a list.
     pub(crate) const fn scroll(&mut self, panel: Panel) -> &mut Scroll {
         &mut self.scrolls[panel as usize]
     }
 
-    /// The connections to show, in order.
+    /// The visible connections, in the selected order.
     pub(crate) fn connections<'s>(&self, snapshot: &'s Snapshot) -> Vec<&'s ConnectionRow> {
         let shown = |row: &&ConnectionRow| {
             row.owner != ConnectionOwner::View || self.own == OwnConnection::Shown
@@ -115,7 +115,8 @@ impl OwnConnection {
 }
 
 impl Sort {
-    /// The orders in the circle, each with its word, the title of its column, and the mark behind that.
+    /// All sort orders in the order of selection: the label, and the title and mark of the sorted
+    /// column.
     const ALL: [(Self, &'static str, (&'static str, char)); 5] = [
         (Self::Messages, "messages", ("MSG/S", '\u{25bc}')),
         (Self::Bytes, "bytes", ("BYTES/S", '\u{25bc}')),
@@ -128,12 +129,12 @@ impl Sort {
         Self::ALL[(self as usize + 1) % Self::ALL.len()].0
     }
 
-    /// What it is called.
+    /// The label of the sort order in the footer.
     pub(crate) const fn word(self) -> &'static str {
         Self::ALL[self as usize].1
     }
 
-    /// The title of the column that has the order, and the mark behind it.
+    /// The title of the sorted column, and the mark after it.
     pub(crate) const fn column(self) -> (&'static str, char) {
         Self::ALL[self as usize].2
     }
@@ -151,7 +152,8 @@ impl Sort {
     }
 }
 
-/// Methods and signals, the busiest first. Those that are as busy stay where they are.
+/// Sorts methods and signals by message rate, then by count and name, so that idle rows keep their
+/// positions.
 pub(crate) fn busiest(members: &[UsedMember]) -> Vec<&UsedMember> {
     let mut rows: Vec<_> = members.iter().collect();
     rows.sort_by(|one, other| {
@@ -177,7 +179,8 @@ fn label(row: &ConnectionRow) -> Option<&str> {
     row.program.as_ref().map(|program| program.label.as_str())
 }
 
-/// Unique names count up: `:1.9` comes before `:1.10`, and the bus before all.
+/// A sort key for the order of connection: the bus first, then unique names, in which `:1.9` comes
+/// before `:1.10`.
 fn age(row: &ConnectionRow) -> (usize, &str) {
     (if row.owner == ConnectionOwner::Bus { 0 } else { row.unique.len() }, &row.unique)
 }
@@ -223,13 +226,13 @@ pub(crate) const KEYS: [KeyRow<Action<UpCommand>>; 8] = [
 mod tests {
     use super::*;
 
-    /// Presses a key; says whether it quits.
+    /// Presses a key; returns true if it quits the view.
     fn press(view: &mut UpView, code: KeyCode) -> bool {
         view.press(code.into()).is_break()
     }
 
     #[test]
-    fn keys_change_the_view_and_change_it_back() {
+    fn keys_toggle_settings_of_the_view() {
         let mut view = UpView::default();
         for code in [KeyCode::Char('p'), KeyCode::Char('i'), KeyCode::Char('h')] {
             assert!(!press(&mut view, code));

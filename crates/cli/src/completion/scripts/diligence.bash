@@ -1,4 +1,4 @@
-# Completion for bash. The program itself tells what may come next, since it can ask the bus.
+# Completion for bash. The program computes the completions, because it can ask the bus.
 
 _diligence() {
     local program=${1/#\~\//$HOME/} kind word
@@ -14,7 +14,7 @@ _diligence() {
     done < <("$program" complete bash -- "${COMP_LINE:0:COMP_POINT}" "$COMP_WORDBREAKS" 2> /dev/null)
 }
 
-# Another program's command line begins at this character.
+# Completes the command line of another program, which begins at the character $1.
 _diligence_command() {
     local rest=$COMP_LINE first
     for ((first = 0; first < COMP_CWORD && ${#COMP_LINE} - ${#rest} < $1; first++)); do

@@ -1,4 +1,4 @@
-# Completion for fish. The program itself tells what may come next, since it can ask the bus.
+# Completion for fish. The program computes the completions, because it can ask the bus.
 
 function __diligence_complete
     set -l words (commandline --tokenize --cut-at-cursor --current-process)
@@ -10,7 +10,7 @@ function __diligence_complete
             case whole part
                 printf '%s\t%s\n' $word $about
             case files directories
-                # Of --output=FILE the first part stays.
+                # Keep the option of --output=FILE.
                 set -l option (string match --regex -- '^--[^=]*=' $current)
                 set -l found (__fish_complete_path (string replace -- "$option" '' $current))
                 test $kind = directories; and set found (string match --regex -- '.*/(?:\t.*)?$' $found)

@@ -21,14 +21,14 @@ mod text;
 use clap::ValueEnum;
 use inspector::introspection::Interface;
 
-use super::ask::{AskedPeer, no_such_interface};
-use crate::inspection::LookError;
+use super::ask::{InspectedService, no_such_interface};
+use crate::inspection::InspectionError;
 use model::ProxySource;
 
 /// The language of generated code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(super) enum Language {
-    /// Traits for zbus
+    /// Proxy traits for zbus
     Rust,
     /// Classes over GLib's connection, with python3-gi
     Python,
@@ -36,18 +36,19 @@ pub(super) enum Language {
     C,
 }
 
-/// The code for one interface of an object, or else for all interfaces except the standard ones.
+/// Generates the code for one interface of an object, or for all interfaces except the standard
+/// ones.
 pub(super) fn of(
-    subject: &AskedPeer<'_>,
+    subject: &InspectedService<'_>,
     path: &str,
     interface: Option<&str>,
     language: Language,
-) -> Result<String, LookError> {
+) -> Result<String, InspectionError> {
     let failed = |failure| subject.failed(path, failure);
     let mut interfaces = subject.document(path).map_err(failed)?.interfaces;
     let known: Vec<_> = interfaces.iter().map(|one| one.name.clone()).collect();
     if known.is_empty() {
-        return Err(subject.nothing(path));
+        return Err(subject.no_such_object(path));
     }
     interfaces.retain(|one| match interface {
         Some(wanted) => one.name == wanted,
@@ -58,7 +59,7 @@ pub(super) fn of(
         (true, Some(wanted)) => {
             Err(no_such_interface(wanted, path, known.iter().map(String::as_str)))
         }
-        (true, None) => Err(LookError::OnlyStandard { path: path.to_owned(), known }),
+        (true, None) => Err(InspectionError::OnlyStandard { path: path.to_owned(), known }),
     }
 }
 
@@ -84,7 +85,7 @@ fn code(source: ProxySource<'_>, interfaces: &[Interface], language: Language) -
     text
 }
 
-/// The standard interfaces, which libraries support already.
+/// Standard interfaces, which libraries already support.
 const STANDARD: [&str; 4] = [
     "org.freedesktop.DBus.Introspectable",
     "org.freedesktop.DBus.ObjectManager",

@@ -1,8 +1,8 @@
-//! Names of programs from names of D-Bus.
+//! Conversion of D-Bus names to identifiers.
 
 use std::collections::HashSet;
 
-/// The words of a name, in small letters: those of `GetAllXYZ` are get, all and xyz.
+/// Splits a name into words in lowercase: `GetAllXYZ` becomes get, all and xyz.
 fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for part in name.split(|c: char| !c.is_ascii_alphanumeric()) {
@@ -22,59 +22,61 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// `get_all_xyz`; for what has no letters, `otherwise`.
-pub(super) fn snake(name: &str, otherwise: &str) -> String {
-    begun_by_letter(words(name).join("_"), otherwise, "n")
+/// Returns the name in snake case, such as `get_all_xyz`; `fallback` if it has no letters or
+/// digits.
+pub(super) fn snake(name: &str, fallback: &str) -> String {
+    with_leading_letter(words(name).join("_"), fallback, "n")
 }
 
-/// `GetAllXyz`, as types are called.
-pub(super) fn pascal(name: &str, otherwise: &str) -> String {
+/// Returns the name in Pascal case, such as `GetAllXyz`.
+pub(super) fn pascal(name: &str, fallback: &str) -> String {
     let large = |word: &String| word[..1].to_ascii_uppercase() + &word[1..];
-    begun_by_letter(words(name).iter().map(large).collect(), otherwise, "N")
+    with_leading_letter(words(name).iter().map(large).collect(), fallback, "N")
 }
 
-fn begun_by_letter(name: String, otherwise: &str, letter: &str) -> String {
+fn with_leading_letter(name: String, fallback: &str, letter: &str) -> String {
     match name.chars().next() {
-        None => otherwise.to_owned(),
+        None => fallback.to_owned(),
         Some(first) if first.is_ascii_digit() => letter.to_owned() + &name,
         Some(_) => name,
     }
 }
 
-/// Whether a list of words, with blanks between them, has this one.
+/// Returns true if a list of words that are separated by spaces contains the word.
 pub(super) fn has_word(words: &str, word: &str) -> bool {
     words.split_ascii_whitespace().any(|one| one == word)
 }
 
-/// Names that are given in one place of a program, none of them twice.
+/// A namespace in which each identifier is given only once.
 #[derive(Debug)]
-pub(super) struct GivenNames {
-    /// Lists of words that the language or the generated code uses itself.
+pub(super) struct Namespace {
+    /// Lists of words that the language reserves or that the generated code uses.
     reserved: &'static [&'static str],
-    given: HashSet<String>,
+    used: HashSet<String>,
 }
 
-impl GivenNames {
+impl Namespace {
     pub(super) fn new(reserved: &'static [&'static str]) -> Self {
-        Self { reserved, given: HashSet::new() }
+        Self { reserved, used: HashSet::new() }
     }
 
-    /// Gives `name`, or one much like it, so that all that is made of it is free, too.
-    pub(super) fn give(&mut self, name: &str, made: impl Fn(&str) -> Vec<String>) -> String {
+    /// Returns `name`, or a similar one, such that all identifiers that `derived` derives from it are
+    /// free.
+    pub(super) fn reserve(&mut self, name: &str, derived: impl Fn(&str) -> Vec<String>) -> String {
         let is_reserved = self.reserved.iter().any(|words| has_word(words, name));
         let name = if is_reserved { format!("{name}_") } else { name.to_owned() };
         let others = (2..).map(|number| format!("{}_{number}", name.trim_end_matches('_')));
         let mut candidates = [name.clone()].into_iter().chain(others);
         let is_free =
-            |candidate: &String| made(candidate).iter().all(|name| !self.given.contains(name));
-        let given = candidates.find(is_free).unwrap_or(name);
-        self.given.extend(made(&given));
-        given
+            |candidate: &String| derived(candidate).iter().all(|name| !self.used.contains(name));
+        let chosen = candidates.find(is_free).unwrap_or(name);
+        self.used.extend(derived(&chosen));
+        chosen
     }
 
-    /// The same for a name of which nothing else is made.
-    pub(super) fn give_alone(&mut self, name: &str) -> String {
-        self.give(name, |name| vec![name.to_owned()])
+    /// Like [`reserve`](Self::reserve) for a name from which no other identifiers are derived.
+    pub(super) fn reserve_alone(&mut self, name: &str) -> String {
+        self.reserve(name, |name| vec![name.to_owned()])
     }
 }
 
@@ -83,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_taken_apart() {
+    fn names_are_split_into_words() {
         for (name, small, large) in [
             ("GetAllXYZ", "get_all_xyz", "GetAllXyz"),
             ("HTTPServer2Start", "http_server2_start", "HttpServer2Start"),
@@ -101,13 +103,13 @@ mod tests {
     }
 
     #[test]
-    fn no_name_is_given_twice() {
-        let mut names = GivenNames::new(&["class"]);
+    fn identifiers_are_reserved_only_once() {
+        let mut names = Namespace::new(&["class"]);
         let pair = |name: &str| vec![name.to_owned(), format!("set_{name}")];
-        assert_eq!(names.give_alone("class"), "class_");
-        assert_eq!(names.give_alone("class"), "class_2");
-        assert_eq!(names.give_alone("set_level"), "set_level");
-        assert_eq!(names.give("level", pair), "level_2");
-        assert_eq!(names.give_alone("set_level_2"), "set_level_2_2");
+        assert_eq!(names.reserve_alone("class"), "class_");
+        assert_eq!(names.reserve_alone("class"), "class_2");
+        assert_eq!(names.reserve_alone("set_level"), "set_level");
+        assert_eq!(names.reserve("level", pair), "level_2");
+        assert_eq!(names.reserve_alone("set_level_2"), "set_level_2_2");
     }
 }

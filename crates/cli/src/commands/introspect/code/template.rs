@@ -1,4 +1,4 @@
-//! Templates of generated code, and what their filters get.
+//! Rendering of the templates for generated code, and the types that their filters receive.
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
@@ -9,33 +9,33 @@ use wire::signature::{Signature, Type};
 use super::model::{InterfaceModel, ProxySource, ReplyModel};
 use super::text;
 
-/// A value that is passed, as a template has it.
+/// An argument or result in a template.
 #[derive(Deserialize)]
-pub(super) struct Passed {
+pub(super) struct TemplateValue {
     pub(super) name: String,
     kind: String,
 }
 
-impl Passed {
+impl TemplateValue {
     pub(super) fn kind(&self) -> Type<'_> {
         type_of(&self.kind)
     }
 }
 
-/// What a method answers, as a template has it.
+/// The results of a method in a template.
 #[derive(Deserialize)]
 pub(super) struct MethodResults {
     pub(super) answer: ReplyModel,
-    pub(super) results: Vec<Passed>,
+    pub(super) results: Vec<TemplateValue>,
 }
 
-/// A type, as a template has it.
+/// The type for a signature in a template.
 pub(super) fn type_of(kind: &str) -> Type<'_> {
     let signature = Signature::new(kind).ok();
     signature.and_then(Signature::single).expect("the model has only complete types")
 }
 
-/// What fills templates in. Blocks take no lines of their own.
+/// Returns an environment with shared filters. Lines that contain only a block produce no output.
 pub(super) fn environment() -> Environment<'static> {
     let mut environment = Environment::new();
     let syntax = SyntaxConfig::builder().trim_blocks(true).build();
@@ -44,7 +44,7 @@ pub(super) fn environment() -> Environment<'static> {
     environment
 }
 
-/// Fills a template in for these proxies.
+/// Renders a template for these interfaces.
 pub(super) fn fill(
     environment: &Environment<'_>,
     template: &str,

@@ -1,4 +1,4 @@
-//! Golden files: what is written for an object that has everything, and for one that means no good.
+//! Golden files of generated code, for a document with all features and for a hostile one.
 
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,7 @@ fn check(name: &str, language: Language) {
 }
 
 #[test]
-fn code_is_as_it_was() {
+fn generated_code_matches_the_golden_files() {
     for language in Language::value_variants() {
         check("everything", *language);
         check("hostile", *language);

@@ -1,4 +1,4 @@
-//! The connections of a bus while they are there, and the names that they own.
+//! The current connections of a bus and their names.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
@@ -8,22 +8,22 @@ use capture::record::RecordedProcess;
 use super::notes::NoteId;
 use crate::live::TrafficAmount;
 
-/// One connection.
+/// A connection that is known from records.
 #[derive(Debug)]
-pub(crate) struct SeenConnection {
-    /// When it was first seen.
+pub(crate) struct KnownConnection {
+    /// The monotonic time at which it was first seen.
     pub(crate) arrived: Duration,
-    /// Its well-known names, in the order in which it got them.
+    /// Its well-known names, in the order in which it acquired them.
     pub(crate) names: Vec<Box<str>>,
-    /// Its process, as far as it is known.
+    /// The known facts about its process.
     pub(crate) process: RecordedProcess,
-    /// What it has sent.
+    /// The messages that it has sent.
     pub(crate) sent: TrafficAmount,
-    /// The note of its arrival, once that is made.
+    /// The note about its arrival, if there is one already.
     pub(crate) arrival: Option<NoteId>,
 }
 
-impl SeenConnection {
+impl KnownConnection {
     fn new(arrived: Duration) -> Self {
         Self {
             arrived,
@@ -34,53 +34,57 @@ impl SeenConnection {
         }
     }
 
-    /// What stands beside its unique name: its program, or its first well-known name.
+    /// The label after its unique name: its program, or its first well-known name.
     pub(super) fn program_or_name(&self) -> Option<&str> {
         self.process.program().or_else(|| self.names.first().map(|name| &**name))
     }
 }
 
-/// All connections, by their unique names, and the owners of well-known names.
+/// All connections by their unique names, and the owners of well-known names.
 ///
-/// Two connections of the recorder tell of them, and the bus in its trace, so each of them comes and
-/// goes several times, and may be named after it has left.
+/// Two connections of the recorder and the trace of the bus report changes, so each change arrives
+/// several times, and a fact about a connection can arrive after it has left.
 #[derive(Debug, Default)]
 pub(crate) struct Connections {
-    by_name: HashMap<Box<str>, SeenConnection>,
+    by_name: HashMap<Box<str>, KnownConnection>,
     owners: HashMap<Box<str>, Box<str>>,
-    /// Those that left last, the latest one last.
+    /// The connections that left most recently, in order.
     departed: VecDeque<Box<str>>,
 }
 
 impl Connections {
-    /// The connection of a unique name.
-    pub(crate) fn get(&self, unique: &str) -> Option<&SeenConnection> {
+    /// Returns the connection with a unique name.
+    pub(crate) fn get(&self, unique: &str) -> Option<&KnownConnection> {
         self.by_name.get(unique)
     }
 
-    /// All of them, with their unique names.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &SeenConnection)> {
+    /// All connections, with their unique names.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &KnownConnection)> {
         self.by_name.iter().map(|(name, connection)| (&**name, connection))
     }
 
-    /// The connection of a unique name, which is added if it is new; `None` if it has left.
-    pub(super) fn meet(&mut self, unique: &str, now: Duration) -> Option<&mut SeenConnection> {
+    /// Returns the connection with a unique name and adds it if it is new; `None` if it has left.
+    pub(super) fn get_or_add(
+        &mut self,
+        unique: &str,
+        now: Duration,
+    ) -> Option<&mut KnownConnection> {
         if !self.by_name.contains_key(unique) {
             if self.has_left(unique) {
                 return None;
             }
-            self.by_name.insert(unique.into(), SeenConnection::new(now));
+            self.by_name.insert(unique.into(), KnownConnection::new(now));
         }
         self.by_name.get_mut(unique)
     }
 
-    /// Whether a connection left not long ago.
+    /// Returns true if a connection left recently.
     pub(super) fn has_left(&self, unique: &str) -> bool {
         self.departed.iter().any(|departed| **departed == *unique)
     }
 
-    /// A connection has left.
-    pub(super) fn remove(&mut self, unique: &str) -> Option<SeenConnection> {
+    /// Removes a connection that has left, with its names.
+    pub(super) fn remove(&mut self, unique: &str) -> Option<KnownConnection> {
         if !self.has_left(unique) {
             self.departed.push_back(unique.into());
             self.departed.drain(..self.departed.len().saturating_sub(DEPARTED_MAX));
@@ -92,12 +96,12 @@ impl Connections {
         Some(connection)
     }
 
-    /// The owner of a well-known name.
+    /// Returns the unique name of the owner of a well-known name.
     pub(super) fn owner(&self, name: &str) -> Option<&str> {
         self.owners.get(name).map(|owner| &**owner)
     }
 
-    /// Gives a well-known name to another connection, or to none.
+    /// Changes the owner of a well-known name; `None` means that the name is released.
     pub(super) fn set_owner(&mut self, name: &str, owner: Option<&str>, now: Duration) {
         if let Some(old) = self.owners.remove(name)
             && let Some(connection) = self.by_name.get_mut(&old)
@@ -105,21 +109,21 @@ impl Connections {
             connection.names.retain(|owned| **owned != *name);
         }
         if let Some(owner) = owner
-            && let Some(connection) = self.meet(owner, now)
+            && let Some(connection) = self.get_or_add(owner, now)
         {
             connection.names.push(name.into());
             self.owners.insert(name.into(), owner.into());
         }
     }
 
-    /// How many well-known names have owners.
+    /// The number of well-known names with an owner.
     pub(crate) fn names(&self) -> usize {
         self.owners.len()
     }
 }
 
-/// Connections that are remembered after they have left: more than leave while the bus and the
-/// recorder tell of it.
+/// The number of remembered departures. It is larger than the number of connections that leave
+/// while the reports of one departure arrive.
 const DEPARTED_MAX: usize = 1024;
 
 #[cfg(test)]
@@ -145,12 +149,12 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_that_has_left_does_not_come_back() {
+    fn departed_connections_are_not_added_again() {
         let mut connections = Connections::default();
-        assert!(connections.meet(":1.1", Duration::ZERO).is_some());
+        assert!(connections.get_or_add(":1.1", Duration::ZERO).is_some());
         assert!(connections.remove(":1.1").is_some());
         assert!(connections.remove(":1.1").is_none());
-        assert!(connections.meet(":1.1", Duration::ZERO).is_none());
+        assert!(connections.get_or_add(":1.1", Duration::ZERO).is_none());
         assert_eq!(connections.iter().count(), 0);
         for number in 0..DEPARTED_MAX {
             connections.remove(&format!(":2.{number}"));

@@ -1,4 +1,4 @@
-//! Which methods are called and which signals are sent, how often, and by whom.
+//! Rates of methods and signals, with their callers and recipients.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -13,48 +13,49 @@ use super::BUS;
 use super::snapshot::UsedMember;
 use crate::live::{LiveTraffic, TrafficAmount, before};
 
-/// Method or signal.
+/// The kind of a member.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum UsedMemberKind {
-    /// A method, that somebody calls.
+    /// A method that was called.
     Method,
-    /// A signal.
+    /// A signal that was emitted.
     Signal,
 }
 
-/// A method or signal of one connection's objects.
+/// A method or signal of one peer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct MemberKey {
     kind: UsedMemberKind,
     interface: TextId,
     member: TextId,
-    /// Who is called, or sends the signal.
+    /// The callee of the method, or the sender of the signal.
     owner: MemberParty,
 }
 
-/// A connection, or a name that nobody owns.
+/// A connection, or the name of a destination without an owner.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum MemberParty {
     Connection(RecordedPeerId),
     Name(TextId),
 }
 
-/// What was seen of a method or signal.
+/// The uses of a method or signal in the kept messages.
 #[derive(Debug, Default)]
-struct Uses {
-    /// Calls or signals; their bytes are those of the calls and their answers, or of the signals.
+struct MemberUses {
+    /// The number of calls or signals, and their bytes; replies add their bytes to the calls.
     all: TrafficAmount,
-    /// Those of the last seconds, over which rates are averaged.
+    /// The same amount for the time span over which rates are averaged.
     recent: TrafficAmount,
-    /// Calls that were answered with an error in these seconds.
+    /// The number of error replies in this time span.
     errors: u64,
-    /// Who calls, or to whom signals are addressed, and how often.
+    /// The callers of a method, or the recipients of an addressed signal, with their counts.
     parties: Vec<(MemberParty, u64)>,
 }
 
-/// The methods and signals that were used lately, in no order. Rates are averages over `span`.
+/// Returns the recently used methods and signals in no particular order. Rates are averages over
+/// `span`.
 pub(super) fn rows(traffic: &LiveTraffic, now: RecordedTime, span: Duration) -> Vec<UsedMember> {
-    let mut members: HashMap<MemberKey, Uses> = HashMap::new();
+    let mut members: HashMap<MemberKey, MemberUses> = HashMap::new();
     let since = before(now, span);
     for message in traffic.recent(now, FORGOTTEN_AFTER) {
         if !message.is_of_recorder() {
@@ -65,7 +66,11 @@ pub(super) fn rows(traffic: &LiveTraffic, now: RecordedTime, span: Duration) -> 
     members.into_iter().filter_map(|(key, uses)| names.row(key, uses, span)).collect()
 }
 
-fn count(members: &mut HashMap<MemberKey, Uses>, message: &CapturedMessage<'_>, is_recent: bool) {
+fn count(
+    members: &mut HashMap<MemberKey, MemberUses>,
+    message: &CapturedMessage<'_>,
+    is_recent: bool,
+) {
     let len = message.len().into();
     let recent = if is_recent { len } else { 0 };
     match message.kind() {
@@ -87,7 +92,7 @@ fn count(members: &mut HashMap<MemberKey, Uses>, message: &CapturedMessage<'_>, 
     }
 }
 
-/// Who calls, or to whom a signal is addressed.
+/// The caller of a method, or the recipient of an addressed signal.
 fn other_party(message: &CapturedMessage<'_>) -> Option<MemberParty> {
     match message.kind() {
         MessageType::Signal if message.destination().is_empty() => None,
@@ -111,7 +116,7 @@ impl MemberKey {
     }
 }
 
-impl Uses {
+impl MemberUses {
     fn count_party(&mut self, party: Option<MemberParty>) {
         let Some(party) = party else { return };
         if let Some((_, times)) = self.parties.iter_mut().find(|(known, _)| *known == party) {
@@ -122,18 +127,18 @@ impl Uses {
     }
 }
 
-/// What connections are called.
+/// Lookup of labels for peers.
 struct MemberNames<'t> {
     traffic: &'t LiveTraffic,
 }
 
 impl MemberNames<'_> {
-    /// The row of a member; `None` if the connection that has it is gone.
-    fn row(&self, key: MemberKey, mut uses: Uses, span: Duration) -> Option<UsedMember> {
-        if !self.is_there(key.owner) {
+    /// Returns the row of a member; `None` if its connection has left.
+    fn row(&self, key: MemberKey, mut uses: MemberUses, span: Duration) -> Option<UsedMember> {
+        if !self.is_connected(key.owner) {
             return None;
         }
-        uses.parties.retain(|(party, _)| self.is_there(*party));
+        uses.parties.retain(|(party, _)| self.is_connected(*party));
         uses.parties.sort_by_key(|(_, times)| Reverse(*times));
         let strings = self.traffic.capture().strings();
         let interface = strings.get(key.interface);
@@ -155,7 +160,7 @@ impl MemberNames<'_> {
         })
     }
 
-    fn is_there(&self, party: MemberParty) -> bool {
+    fn is_connected(&self, party: MemberParty) -> bool {
         match party {
             MemberParty::Connection(id) => {
                 self.traffic.capture().directory().peer(id).left.is_none()
@@ -174,8 +179,8 @@ impl MemberNames<'_> {
     }
 }
 
-/// Callers, or recipients, that are counted for one method or signal.
+/// The maximum number of counted callers or recipients of a method or signal.
 const PARTIES_MAX: usize = 16;
 
-/// What has not been used for so long is no longer listed.
+/// The time after which an unused member is no longer listed.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(60);

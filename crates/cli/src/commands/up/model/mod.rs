@@ -1,12 +1,12 @@
-//! What is known of a bus: its traffic, who is connected, and what has happened.
+//! The state of a bus: its traffic, its connections, and events.
 //!
-//! Pure: it is given records as a recorder makes them, and the time, and makes [snapshots](Snapshot) of
-//! them.
+//! The model does no input and output. It receives records and the time, and returns
+//! [snapshots](Snapshot).
 //!
 //! ```text
-//!   records ─────────> LiveTraffic  the last messages: rates, methods and signals
-//!   facts in them ───> Connections  who is there, and owns which names
-//!   both ────────────> Notes        what has happened
+//!   records ─────────> LiveTraffic  the latest messages: rates, methods and signals
+//!   facts in them ───> Connections  the connections and the names that they own
+//!   both ────────────> Notes        events
 //! ```
 
 mod connections;
@@ -22,7 +22,7 @@ use capture::record::{Fact, RecordedProcess, RecordingRecord};
 use capture::text::visible::printable;
 use wire::message::MessageType;
 
-use connections::{Connections, SeenConnection};
+use connections::{Connections, KnownConnection};
 pub(crate) use members::UsedMemberKind;
 pub(crate) use notes::{BusNote, NoteId, NoteKind, Notes};
 use recorder::BusStatistics;
@@ -32,22 +32,22 @@ pub(crate) use snapshot::{ConnectionOwner, ConnectionRow, Snapshot, UsedMember};
 
 use crate::live::LiveTraffic;
 
-/// All that is known of one bus.
+/// The complete state of one bus.
 #[derive(Debug)]
 pub(crate) struct UpModel {
     traffic: LiveTraffic,
     connections: Connections,
     notes: Notes,
     statistics: BusStatistics,
-    /// The connections by which the bus is watched. Their traffic is not counted.
+    /// The unique names of this program's own connections. Their traffic is not counted.
     own: Vec<Box<str>>,
 }
 
 impl UpModel {
-    /// A bus that is watched from `now` on.
+    /// Returns the model of a bus that is watched since `now`.
     pub(crate) fn new(now: Duration) -> Self {
         let mut connections = Connections::default();
-        connections.meet(BUS, now);
+        connections.get_or_add(BUS, now);
         Self {
             traffic: LiveTraffic::new(MESSAGES_KEPT, now),
             connections,
@@ -57,27 +57,27 @@ impl UpModel {
         }
     }
 
-    /// Takes in the next record.
+    /// Adds the next record to the state.
     pub(crate) fn push(&mut self, record: RecordingRecord<'_>, now: Duration) {
         if let RecordingRecord::Fact { fact, .. } = &record {
-            self.learn(fact, now);
+            self.apply_fact(fact, now);
         }
         if let Some(id) = self.traffic.push(record) {
             self.observe(id, now);
         }
     }
 
-    /// What the bus told of itself and its connections.
+    /// Replaces the statistics that the bus reported.
     pub(crate) fn set_statistics(&mut self, statistics: &BusStatistics) {
         self.statistics.clone_from(statistics);
     }
 
-    /// Something has happened that no record tells of.
+    /// Adds an event that is not in the records.
     pub(crate) fn note(&mut self, now: Duration, kind: NoteKind, text: String) {
         self.notes.add_or_count(now, kind, text);
     }
 
-    /// Ends a step: rates are measured in steps. To be called once in a [`STEP`].
+    /// Ends a step of the rates. The caller does this once in every [`STEP`].
     pub(crate) fn step(&mut self, now: Duration) {
         self.traffic.step(now);
         let late: Vec<Box<str>> = self
@@ -89,12 +89,12 @@ impl UpModel {
         late.iter().for_each(|unique| self.note_arrival(unique, now));
     }
 
-    /// What has happened.
+    /// The notes about the latest events.
     pub(crate) const fn notes(&self) -> &Notes {
         &self.notes
     }
 
-    /// The unique names of the connections by which the bus is watched.
+    /// The unique names of this program's own connections.
     pub(crate) fn own(&self) -> &[Box<str>] {
         &self.own
     }
@@ -104,27 +104,27 @@ impl UpModel {
     }
 }
 
-/// What records mean.
+/// The interpretation of records as events.
 impl UpModel {
-    fn learn(&mut self, fact: &Fact, now: Duration) {
+    fn apply_fact(&mut self, fact: &Fact, now: Duration) {
         match fact {
             Fact::Recorder { unique } => {
                 self.own.push(unique.as_str().into());
-                self.connections.meet(unique, now);
+                self.connections.get_or_add(unique, now);
             }
             Fact::Bus { process } => self.identify(BUS, process, now),
             Fact::Peer { unique, process } => {
                 self.identify(unique, &process.clone().unwrap_or_default(), now);
             }
-            Fact::Left { unique, .. } => self.leave(unique, now),
+            Fact::Left { unique, .. } => self.handle_departure(unique, now),
             Fact::Owner { name, unique, .. } => self.change_owner(name, unique.as_deref(), now),
             _ => {}
         }
     }
 
-    /// More is known of the process behind a connection.
+    /// Adds facts about the process of a connection.
     fn identify(&mut self, unique: &str, process: &RecordedProcess, now: Duration) {
-        let Some(connection) = self.connections.meet(unique, now) else { return };
+        let Some(connection) = self.connections.get_or_add(unique, now) else { return };
         let known = std::mem::take(&mut connection.process);
         connection.process = process.clone().or(known);
         if connection.process.program().is_some() {
@@ -132,7 +132,7 @@ impl UpModel {
         }
     }
 
-    /// Notes that a connection has come, unless that was done before.
+    /// Adds the note about the arrival of a connection, unless it exists.
     fn note_arrival(&mut self, unique: &str, now: Duration) {
         if unique == BUS || self.is_own(unique) {
             return;
@@ -142,24 +142,24 @@ impl UpModel {
             return;
         }
         let id = self.notes.add(now, NoteKind::Arrival, arrival_text(unique, connection));
-        if let Some(connection) = self.connections.meet(unique, now) {
+        if let Some(connection) = self.connections.get_or_add(unique, now) {
             connection.arrival = Some(id);
         }
     }
 
-    /// A connection that came and left at once gets one note.
-    fn leave(&mut self, unique: &str, now: Duration) {
+    /// Handles a departure. A connection that stayed only briefly has one note for both events.
+    fn handle_departure(&mut self, unique: &str, now: Duration) {
         let was_noted = self.connections.has_left(unique);
         let connection = self.connections.remove(unique);
         if self.is_own(unique) || (was_noted && connection.is_none()) {
             return;
         }
-        let who = who(unique, connection.as_ref());
+        let label = connection_label(unique, connection.as_ref());
         let arrival = connection.and_then(|it| Some((it.arrival?, now.saturating_sub(it.arrived))));
         let (text, is_replaced) = match arrival {
-            Some((_, stayed)) if stayed >= SHORT_STAY => (format!("{who} left"), None),
-            Some((id, _)) => (format!("{who} connected and disconnected"), Some(id)),
-            None => (format!("{who} connected and disconnected"), None),
+            Some((_, stayed)) if stayed >= SHORT_STAY => (format!("{label} left"), None),
+            Some((id, _)) => (format!("{label} connected and disconnected"), Some(id)),
+            None => (format!("{label} connected and disconnected"), None),
         };
         match is_replaced {
             Some(id) => self.notes.replace(id, now, NoteKind::Departure, text),
@@ -167,8 +167,8 @@ impl UpModel {
         }
     }
 
-    /// A name has another owner. If the arrival of the owner is still to be noted, that note will have the
-    /// name.
+    /// Handles a change of the owner of a name. If the arrival of the owner is not noted yet, the
+    /// note about its arrival will contain the name.
     fn change_owner(&mut self, name: &str, new: Option<&str>, now: Duration) {
         let old = self.connections.owner(name).map(str::to_owned);
         if old.as_deref() == new {
@@ -179,10 +179,15 @@ impl UpModel {
             (Some(new), _) => match self.connections.get(new) {
                 None => return,
                 Some(connection) if connection.arrival.is_none() => return,
-                Some(connection) => format!("{name} is {}", who(new, Some(connection))),
+                Some(connection) => {
+                    format!("{name} is {}", connection_label(new, Some(connection)))
+                }
             },
             (None, Some(old)) => {
-                format!("{name} has no owner, was {}", who(&old, self.connections.get(&old)))
+                format!(
+                    "{name} has no owner, was {}",
+                    connection_label(&old, self.connections.get(&old))
+                )
             }
             (None, None) => return,
         };
@@ -194,7 +199,7 @@ impl UpModel {
         if !is_counted(&message) {
             return;
         }
-        if let Some(connection) = self.connections.meet(message.sender(), now) {
+        if let Some(connection) = self.connections.get_or_add(message.sender(), now) {
             connection.sent.add(1, message.len().into());
         }
         if let Some(text) = error_text(&message).filter(|_| !message.is_of_recorder()) {
@@ -203,16 +208,16 @@ impl UpModel {
     }
 }
 
-/// Whether a message counts for who sent it. What the bus says to us does not.
+/// Returns true if a message counts for its sender. Messages of the bus to this program do not.
 fn is_counted(message: &CapturedMessage<'_>) -> bool {
-    let is_ours = || {
+    let is_own_sender = || {
         let directory = message.capture().directory();
         directory.is_recorder(message.bus(), message.sender_id())
     };
-    !message.sender().is_empty() && (!message.is_of_recorder() || is_ours())
+    !message.sender().is_empty() && (!message.is_of_recorder() || is_own_sender())
 }
 
-/// `client called Get of server: UnknownObject`, if a message is the error that answers a call.
+/// Returns `client called Get of server: UnknownObject` for an error reply to a known call.
 fn error_text(message: &CapturedMessage<'_>) -> Option<String> {
     if message.kind() != MessageType::Error {
         return None;
@@ -231,15 +236,15 @@ fn error_text(message: &CapturedMessage<'_>) -> Option<String> {
     ))
 }
 
-fn who(unique: &str, connection: Option<&SeenConnection>) -> String {
-    match connection.and_then(SeenConnection::program_or_name) {
+fn connection_label(unique: &str, connection: Option<&KnownConnection>) -> String {
+    match connection.and_then(KnownConnection::program_or_name) {
         Some(label) => format!("{unique} {}", printable(label)),
         None => unique.to_owned(),
     }
 }
 
-fn arrival_text(unique: &str, connection: &SeenConnection) -> String {
-    let mut text = who(unique, Some(connection)) + " came";
+fn arrival_text(unique: &str, connection: &KnownConnection) -> String {
+    let mut text = connection_label(unique, Some(connection)) + " came";
     if let Some(pid) = connection.process.pid {
         text.push_str(&format!(", pid {pid}"));
     }
@@ -252,23 +257,24 @@ fn arrival_text(unique: &str, connection: &SeenConnection) -> String {
 /// The name of the bus itself.
 const BUS: &str = "org.freedesktop.DBus";
 
-/// What the names of errors begin with that are part of the standard.
+/// The prefix of the error names in the D-Bus specification.
 const STANDARD_ERRORS: &str = "org.freedesktop.DBus.Error.";
 
-/// How long a step of the rates is.
+/// The length of a step of the rates.
 pub(crate) const STEP: Duration = Duration::from_secs(1);
 
-/// Steps over which rates are averaged. Of what happens once a second, one second alone would show 0, 1
-/// or 2 by chance.
+/// The number of steps over which rates are averaged. For an event with a period of one second, a
+/// single step would show 0, 1 or 2 by chance.
 const RATE_STEPS: u32 = 3;
 
-/// A connection that stays for a shorter time gets one note.
+/// A connection that stays for a shorter time gets a single note.
 const SHORT_STAY: Duration = Duration::from_secs(2);
 
-/// If the program of a connection is not known after this time, its arrival is noted without it.
+/// The time after which an arrival is noted even if the program is still unknown.
 const PROGRAM_WITHIN: Duration = Duration::from_millis(500);
 
-/// Messages that are kept: those among which the methods and signals of the last minute are found.
+/// The minimum number of kept messages, from which the methods and signals of the last minute are
+/// computed.
 const MESSAGES_KEPT: usize = 50_000;
 
 #[cfg(test)]

@@ -1,42 +1,42 @@
-//! What happened lately that somebody may want to know.
+//! The latest events on a bus.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// One thing that happened.
+/// A note about an event on the bus.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct BusNote {
-    /// Which note it is.
+    /// The id of the note.
     pub(crate) id: NoteId,
-    /// When, on the clock of the model. Of several that were the same, the last one.
+    /// The monotonic time of the event, or of its last repetition.
     pub(crate) at: Duration,
-    /// What kind of thing.
+    /// The kind of event.
     pub(crate) kind: NoteKind,
-    /// What, for people; one line.
+    /// The description of the event, on one line.
     pub(crate) text: String,
-    /// How often it happened since it was noted first.
+    /// The number of repetitions, at least 1.
     pub(crate) times: u64,
 }
 
-/// The kinds of things that are noted.
+/// The kinds of events.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum NoteKind {
-    /// A connection has come.
+    /// A connection was added.
     Arrival,
-    /// A connection is gone.
+    /// A connection was removed.
     Departure,
-    /// A name has another owner.
+    /// A name changed its owner.
     Name,
     /// A call was answered with an error.
     Error,
-    /// The bus, or a program that was started with it, has said something in its log.
+    /// The bus, or a program that was started with it, logged a line.
     Log,
-    /// Something is wrong with the bus or the view of it.
+    /// The bus has a problem, or the view of it is incomplete.
     Trouble,
 }
 
 impl NoteKind {
-    /// The word for it in plain output.
+    /// The word for the kind in plain output.
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Arrival => "came",
@@ -49,11 +49,11 @@ impl NoteKind {
     }
 }
 
-/// Which note it is; they are counted from 0.
+/// The id of a note. Ids count up from 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(crate) struct NoteId(u64);
 
-/// The latest notes, in the order in which it happened.
+/// The latest notes, in the order of their last event.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Notes {
     next: NoteId,
@@ -61,7 +61,7 @@ pub(crate) struct Notes {
 }
 
 impl Notes {
-    /// Makes a note.
+    /// Adds a note and returns its id.
     pub(crate) fn add(&mut self, at: Duration, kind: NoteKind, text: String) -> NoteId {
         if self.list.len() == NOTES_MAX {
             self.list.pop_front();
@@ -72,8 +72,8 @@ impl Notes {
         id
     }
 
-    /// Makes a note of something that may happen often: if it is among the latest notes, it is
-    /// counted, and is the latest again.
+    /// Adds a note, or counts a repetition if the same note is among the latest ones. Then the note
+    /// is the newest again.
     pub(crate) fn add_or_count(&mut self, at: Duration, kind: NoteKind, text: String) {
         let start = self.list.len().saturating_sub(COUNTED_WITHIN);
         let mut latest = self.list.range(start..);
@@ -84,8 +84,7 @@ impl Notes {
         }
     }
 
-    /// Says something else in the place of an earlier note, if that is still kept. It happened just
-    /// now.
+    /// Replaces the text of a note that is still kept, and makes it the newest.
     pub(crate) fn replace(&mut self, id: NoteId, at: Duration, kind: NoteKind, text: String) {
         let place = self.list.iter().rposition(|note| note.id == id);
         if let Some(note) = place.and_then(|place| self.list.remove(place)) {
@@ -93,21 +92,21 @@ impl Notes {
         }
     }
 
-    /// The notes that were made since `id` was the next one, and which is the next one now.
+    /// Returns the notes with this id or a later one, and the id of the next note.
     pub(crate) fn since(&self, id: NoteId) -> (impl Iterator<Item = &BusNote>, NoteId) {
         (self.list.iter().filter(move |note| note.id >= id), self.next)
     }
 
-    /// All notes that are kept, the last one first.
+    /// All kept notes, the newest first.
     pub(crate) fn latest(&self) -> impl Iterator<Item = &BusNote> {
         self.list.iter().rev()
     }
 }
 
-/// Notes that are kept.
+/// The maximum number of kept notes.
 const NOTES_MAX: usize = 500;
 
-/// Among so many of the latest notes the same one is counted, not made again.
+/// The number of latest notes among which a repetition is counted.
 const COUNTED_WITHIN: usize = 8;
 
 #[cfg(test)]
@@ -119,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_repeats_is_counted_while_it_is_near() {
+    fn repeated_notes_are_counted_among_the_latest() {
         let mut notes = Notes::default();
         let say = |notes: &mut Notes, text: &str| {
             notes.add_or_count(Duration::ZERO, NoteKind::Error, text.into());
@@ -133,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn old_notes_make_room_and_are_not_found() {
+    fn old_notes_are_removed_and_cannot_be_replaced() {
         let mut notes = Notes::default();
         let add = |notes: &mut Notes, text: String| notes.add(Duration::ZERO, NoteKind::Log, text);
         let first = add(&mut notes, "first".into());

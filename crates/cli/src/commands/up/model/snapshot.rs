@@ -1,4 +1,4 @@
-//! What there is to show at one moment.
+//! The state of a bus at one moment, ready to be shown.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -11,103 +11,103 @@ use recorder::ConnectionStatistics;
 use super::{BUS, BusNote, RATE_STEPS, STEP, UpModel, UsedMemberKind, is_counted, members};
 use crate::live::{TrafficAmount, TrafficRate};
 
-/// What there is to show at one moment.
+/// The state of a bus at one moment.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct Snapshot {
-    /// How long the bus has been watched.
+    /// The time since the start.
     pub(crate) uptime: Duration,
-    /// All traffic, without ours.
+    /// The rate of all traffic, without this program's own.
     pub(crate) rate: TrafficRate,
-    /// All traffic ever, without ours.
+    /// The total of all traffic, without this program's own.
     pub(crate) total: TrafficAmount,
-    /// Messages a second in the last steps, the latest one first.
+    /// Messages per second in the latest steps, the newest first.
     pub(crate) history: Vec<u64>,
-    /// Well-known names.
+    /// The number of well-known names with an owner.
     pub(crate) names: u64,
-    /// Match rules of all connections; `None` if the bus does not tell.
+    /// The number of match rules of all peers; `None` if the bus does not report it.
     pub(crate) rules: Option<u64>,
-    /// Messages that were dropped because the queue of a recipient was full.
+    /// The number of messages that were dropped because the queue of a recipient was full.
     pub(crate) lost: u64,
-    /// Messages that the bus answered with an error.
+    /// The number of messages that the bus answered with an error.
     pub(crate) refused: u64,
-    /// Connections, in no order; the bus and our connection among them.
+    /// All connections in no particular order, including the bus and this program's own.
     pub(crate) connections: Vec<ConnectionRow>,
-    /// Methods and signals, in no order.
+    /// Methods and signals in no particular order.
     pub(crate) members: Vec<UsedMember>,
-    /// What happened, the last one first; the times are counted from the start.
+    /// Events, the newest first; their times are counted from the start.
     pub(crate) notes: Vec<BusNote>,
 }
 
 impl Snapshot {
-    /// Connections other than the bus and ours.
+    /// The number of connections, without the bus and this program's own.
     pub(crate) fn connection_count(&self) -> u64 {
         self.connections.iter().filter(|row| row.owner == ConnectionOwner::Peer).count() as u64
     }
 
-    /// Bytes that wait for all of these connections.
+    /// The total of bytes that are queued for these connections.
     pub(crate) fn queued(&self) -> u64 {
         let peers = self.connections.iter().filter(|row| row.owner == ConnectionOwner::Peer);
         peers.filter_map(|row| row.stats).map(|stats| stats.queued).sum()
     }
 }
 
-/// Whose connection it is.
+/// The owner of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum ConnectionOwner {
-    /// Somebody's.
+    /// A program that uses the bus.
     Peer,
-    /// It is the bus itself.
+    /// The bus itself, under its own name.
     Bus,
-    /// Ours, by which we ask the bus.
+    /// This program, which watches the bus.
     View,
 }
 
-/// One connection.
+/// A row of the table of connections.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct ConnectionRow {
-    /// Whose it is.
+    /// The owner of the connection.
     pub(crate) owner: ConnectionOwner,
-    /// Its unique name.
+    /// The unique name of the connection.
     pub(crate) unique: Box<str>,
-    /// Its well-known names.
+    /// The well-known names that it owns.
     pub(crate) names: Vec<Box<str>>,
-    /// Its process, if that is known.
+    /// The process, if it is known.
     pub(crate) program: Option<ConnectionProgram>,
-    /// How fast it sends.
+    /// The rate of sent messages.
     pub(crate) rate: TrafficRate,
-    /// What it has sent.
+    /// The total of sent messages.
     pub(crate) total: TrafficAmount,
-    /// What the bus tells of it.
+    /// The statistics that the bus reports about it.
     pub(crate) stats: Option<ConnectionStatistics>,
 }
 
-/// One method or signal.
+/// A row of the table of methods and signals.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct UsedMember {
-    /// Method or signal.
+    /// The kind of the member.
     pub(crate) kind: UsedMemberKind,
     /// The interface, if the calls name one.
     pub(crate) interface: Option<Box<str>>,
-    /// The member.
+    /// The name of the member.
     pub(crate) member: Box<str>,
-    /// Who is called, or sends the signal.
+    /// The callee of the method, or the sender of the signal.
     pub(crate) owner: String,
-    /// Who calls most often, or to whom signals are addressed, if they are.
+    /// The most frequent caller, or the most frequent recipient of an addressed signal.
     pub(crate) party: Option<String>,
-    /// How many others do so, or are.
+    /// The number of other callers or recipients.
     pub(crate) more_parties: usize,
-    /// How often it is used, and the bytes that this takes.
+    /// The rate of uses, and of the bytes in them.
     pub(crate) rate: TrafficRate,
-    /// Errors a second.
+    /// Error replies per second.
     pub(crate) errors: f64,
-    /// Bytes of one use.
+    /// The average number of bytes of one use.
     pub(crate) len: f64,
-    /// How often it was used.
+    /// The number of uses in the kept messages.
     pub(crate) count: u64,
 }
 
 impl UsedMember {
-    /// From whom, and to whom. Signals go to all who want them, unless they are addressed.
+    /// Returns the sender and the recipient. `*` is the recipient of a broadcast signal.
     pub(crate) fn ends(&self) -> (String, String) {
         let others = match (&self.party, self.more_parties) {
             (None, _) => None,
@@ -123,7 +123,7 @@ impl UsedMember {
 }
 
 impl UpModel {
-    /// What there is to show `now`, by the monotonic clock, or by that of the records.
+    /// Returns the state at the monotonic time `now`, which is `at` on the clock of the records.
     pub(crate) fn snapshot(&self, now: Duration, at: RecordedTime) -> Snapshot {
         let span = self.traffic.covered(at, RATE_STEPS * STEP).min(self.traffic.uptime(now));
         let connections = self.connection_rows(at, span);
@@ -176,19 +176,19 @@ impl UpModel {
     }
 }
 
-/// The process behind a connection, as texts that can be shown.
+/// The process of a connection, as texts that are safe for a terminal.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct ConnectionProgram {
-    /// Its number.
+    /// The pid of the process.
     pub(crate) pid: Option<u32>,
-    /// What people call it.
+    /// The name of the program, or its pid.
     pub(crate) label: String,
-    /// The program, without its directory, and its arguments; empty if the process has gone.
+    /// The program without its directory, and its arguments; empty if the process has ended.
     pub(crate) command: String,
 }
 
 impl ConnectionProgram {
-    /// `None` if nothing is known.
+    /// Returns `None` if neither the program nor the pid is known.
     fn of(process: &RecordedProcess) -> Option<Self> {
         let number = || process.pid.map(|pid| format!("pid {pid}"));
         let label = process.program().map(str::to_owned).or_else(number)?;
@@ -212,7 +212,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_is_called_what_people_call_it() {
+    fn processes_are_labeled_by_program_or_pid() {
         for (pid, comm, command, label, line) in [
             (Some(7), Some("gdbus"), &["/usr/bin/gdbus", "call"][..], "gdbus", "gdbus call"),
             (Some(7), None, &[], "pid 7", ""),

@@ -1,4 +1,4 @@
-//! Stories of a bus, as records tell them, and what a model makes of them.
+//! Tests that pass records to a model and check its notes and snapshots.
 
 use testkit::recording::{DRIVER, TestRecording};
 
@@ -7,32 +7,32 @@ use super::*;
 const MONITOR: &str = ":1.0";
 const ASKER: &str = ":1.1";
 
-/// A model to which things happen, one after the other.
-struct ModelStory {
+/// A model, and a recording whose records are passed to it step by step.
+struct ModelTest {
     model: UpModel,
     recording: TestRecording,
     now: Duration,
 }
 
-impl ModelStory {
+impl ModelTest {
     fn new() -> Self {
         let now = Duration::from_secs(100);
-        let mut story = Self { model: UpModel::new(now), recording: TestRecording::new(), now };
+        let mut test = Self { model: UpModel::new(now), recording: TestRecording::new(), now };
         for own in [MONITOR, ASKER] {
-            story.fact(Fact::Recorder { unique: own.into() });
+            test.fact(Fact::Recorder { unique: own.into() });
         }
-        story
+        test
     }
 
-    /// Time goes on to so many milliseconds after the start.
+    /// Sets the time in milliseconds since the start.
     fn at(&mut self, millis: u64) -> &mut Self {
         self.now = Duration::from_millis(100_000 + millis);
         self.recording.at_ms(i64::try_from(millis).expect("a short time"));
         self
     }
 
-    /// Gives what was recorded now to the model.
-    fn tell(&mut self, record: impl FnOnce(&mut TestRecording)) {
+    /// Records something and passes the new records to the model.
+    fn record(&mut self, record: impl FnOnce(&mut TestRecording)) {
         record(&mut self.recording);
         let now = self.now;
         self.recording.each(|record| self.model.push(record, now));
@@ -40,26 +40,26 @@ impl ModelStory {
     }
 
     fn fact(&mut self, fact: Fact) -> &mut Self {
-        self.tell(|it| {
+        self.record(|it| {
             it.fact(fact);
         });
         self
     }
 
-    fn comes(&mut self, unique: &str) -> &mut Self {
+    fn connects(&mut self, unique: &str) -> &mut Self {
         let process = Some(RecordedProcess { pid: Some(42), ..RecordedProcess::default() });
         self.fact(Fact::Peer { unique: unique.into(), process })
     }
 
     fn program(&mut self, unique: &str, label: &str) -> &mut Self {
-        self.tell(|it| {
+        self.record(|it| {
             it.process(unique, 42, label);
         });
         self
     }
 
     fn owns(&mut self, name: &str, unique: &str) -> &mut Self {
-        self.tell(|it| {
+        self.record(|it| {
             it.owner(name, unique);
         });
         self
@@ -69,7 +69,7 @@ impl ModelStory {
         self.fact(Fact::Owner { name: name.into(), unique: None, since: None })
     }
 
-    fn leaves(&mut self, unique: &str) -> &mut Self {
+    fn disconnects(&mut self, unique: &str) -> &mut Self {
         self.fact(Fact::Left { unique: unique.into(), why: None })
     }
 
@@ -89,12 +89,12 @@ fn member<'s>(snapshot: &'s Snapshot, name: &str) -> &'s UsedMember {
 }
 
 #[test]
-fn connections_and_names_are_noted_with_all_that_is_known() {
-    let mut story = ModelStory::new();
-    story.comes(":1.5").owns("org.a", ":1.5").program(":1.5", "service").owns("org.b", ":1.5");
-    story.at(10_000).releases("org.b").leaves(":1.5");
+fn notes_on_connections_contain_process_and_names() {
+    let mut test = ModelTest::new();
+    test.connects(":1.5").owns("org.a", ":1.5").program(":1.5", "service").owns("org.b", ":1.5");
+    test.at(10_000).releases("org.b").disconnects(":1.5");
     assert_eq!(
-        story.notes(),
+        test.notes(),
         [
             "came :1.5 service came, pid 42, is org.a x1",
             "name org.b is :1.5 service x1",
@@ -102,35 +102,39 @@ fn connections_and_names_are_noted_with_all_that_is_known() {
             "left :1.5 service left x1",
         ]
     );
-    let snapshot = story.step();
+    let snapshot = test.step();
     assert_eq!((snapshot.connection_count(), snapshot.names), (0, 0));
 }
 
 #[test]
-fn what_is_told_twice_is_noted_once() {
-    let mut story = ModelStory::new();
+fn repeated_facts_are_noted_once() {
+    let mut test = ModelTest::new();
     for _ in 0..2 {
-        story.comes(":1.5").program(":1.5", "service").owns("org.a", ":1.5");
+        test.connects(":1.5").program(":1.5", "service").owns("org.a", ":1.5");
     }
-    story.at(5000).leaves(":1.5").leaves(":1.5").program(":1.5", "late").owns("org.a", ":1.5");
+    test.at(5000)
+        .disconnects(":1.5")
+        .disconnects(":1.5")
+        .program(":1.5", "late")
+        .owns("org.a", ":1.5");
     assert_eq!(
-        story.notes(),
+        test.notes(),
         [
             "came :1.5 service came, pid 42 x1",
             "name org.a is :1.5 service x1",
             "left :1.5 service left x1"
         ]
     );
-    assert_eq!(story.step().connection_count(), 0);
+    assert_eq!(test.step().connection_count(), 0);
 }
 
 #[test]
-fn a_short_visit_is_one_note() {
-    let mut story = ModelStory::new();
-    story.comes(":1.5").program(":1.5", "gdbus").at(1000).leaves(":1.5");
-    story.comes(":1.6").leaves(":1.6").program(":1.6", "late");
+fn short_connections_get_one_note() {
+    let mut test = ModelTest::new();
+    test.connects(":1.5").program(":1.5", "gdbus").at(1000).disconnects(":1.5");
+    test.connects(":1.6").disconnects(":1.6").program(":1.6", "late");
     assert_eq!(
-        story.notes(),
+        test.notes(),
         [
             "left :1.5 gdbus connected and disconnected x1",
             "left :1.6 connected and disconnected x1"
@@ -139,17 +143,17 @@ fn a_short_visit_is_one_note() {
 }
 
 #[test]
-fn a_call_and_its_answer_are_one_use_of_a_method() {
-    let mut story = ModelStory::new();
-    story.program(":1.5", "service").owns("org.a", ":1.5").program(":1.6", "client");
-    story.at(0).step();
+fn a_call_and_its_reply_count_as_one_use() {
+    let mut test = ModelTest::new();
+    test.program(":1.5", "service").owns("org.a", ":1.5").program(":1.6", "client");
+    test.at(0).step();
     for millis in 1..=6 {
-        story.at(millis * 100).tell(|it| {
+        test.at(millis * 100).record(|it| {
             let call = it.call(":1.6", "org.a", "/ org.a.B.Get", &());
             it.reply(&call, ":1.5", &(7_u32,));
         });
     }
-    let snapshot = story.at(1000).step();
+    let snapshot = test.at(1000).step();
     let row = member(&snapshot, "Get");
     assert_eq!(row.ends(), ("client (:1.6)".into(), "org.a".into()));
     assert_eq!((row.count, row.rate.messages, row.errors), (6, 6.0, 0.0));
@@ -161,35 +165,35 @@ fn a_call_and_its_answer_are_one_use_of_a_method() {
 }
 
 #[test]
-fn errors_are_counted_with_what_was_called() {
-    let mut story = ModelStory::new();
-    story.program(":1.5", "service").program(":1.6", "client");
+fn error_replies_count_for_the_called_method() {
+    let mut test = ModelTest::new();
+    test.program(":1.5", "service").program(":1.6", "client");
     let unknown = "org.freedesktop.DBus.Error.UnknownObject";
-    story.tell(|it| {
+    test.record(|it| {
         for _ in 0..3 {
             let call = it.call(":1.6", ":1.5", "/ org.a.B.Get", &());
             it.error(&call, ":1.5", unknown, "no");
         }
-        // A second answer, and an answer to what nobody has seen being called, say nothing.
+        // A second reply to the same call is ignored.
         let call = it.call(":1.6", ":1.5", "/ org.a.B.Get", &());
         it.reply(&call, ":1.5", &()).error(&call, ":1.5", unknown, "no");
     });
     assert_eq!(
-        story.notes()[2..],
+        test.notes()[2..],
         ["error client (:1.6) called Get of service (:1.5): UnknownObject x3"]
     );
-    let snapshot = story.at(1000).step();
+    let snapshot = test.at(1000).step();
     assert_eq!(member(&snapshot, "Get").errors, 3.0);
 }
 
 #[test]
-fn our_own_traffic_is_counted_for_us_alone() {
-    let mut story = ModelStory::new();
-    story.tell(|it| {
+fn own_traffic_counts_only_for_own_connections() {
+    let mut test = ModelTest::new();
+    test.record(|it| {
         it.ask_bus(ASKER, "GetStats", &(), &());
         it.signal_to(DRIVER, MONITOR, "/ org.freedesktop.DBus.NameLost", &("org.a",));
     });
-    let snapshot = story.at(1000).step();
+    let snapshot = test.at(1000).step();
     assert_eq!((snapshot.rate.messages, snapshot.members.len()), (0.0, 0));
     let sent = |unique: &str| {
         let row = snapshot.connections.iter().find(|row| &*row.unique == unique);
@@ -204,34 +208,39 @@ fn our_own_traffic_is_counted_for_us_alone() {
 }
 
 #[test]
-fn connections_of_which_little_is_known_are_noted_later() {
-    let mut story = ModelStory::new();
-    story.fact(Fact::Peer { unique: ":1.5".into(), process: None });
-    story.comes(":1.6").owns("org.a", ":1.6");
-    story.at(100).step();
-    assert!(story.notes().is_empty(), "a program may still become known");
-    let snapshot = story.at(1000).step();
-    let mut notes = story.notes();
+fn connections_without_a_known_program_are_noted_later() {
+    let mut test = ModelTest::new();
+    test.fact(Fact::Peer { unique: ":1.5".into(), process: None });
+    test.connects(":1.6").owns("org.a", ":1.6");
+    test.at(100).step();
+    assert!(test.notes().is_empty(), "a program may still become known");
+    let snapshot = test.at(1000).step();
+    let mut notes = test.notes();
     notes.sort();
     assert_eq!(notes, ["came :1.5 came x1", "came :1.6 org.a came, pid 42, is org.a x1"]);
     assert_eq!((snapshot.connection_count(), snapshot.names), (2, 1));
 }
 
 #[test]
-fn signals_go_to_all_or_to_the_one_they_are_addressed_to() {
-    let mut story = ModelStory::new();
-    story.comes(":1.5").comes(":1.6").tell(|it| {
-        it.signal(":1.5", "/ org.a.Changed", &()).signal_to(":1.5", ":1.6", "/ org.a.Told", &());
+fn signals_show_their_recipient_or_an_asterisk() {
+    let mut test = ModelTest::new();
+    test.connects(":1.5").connects(":1.6").record(|it| {
+        it.signal(":1.5", "/ org.a.Changed", &()).signal_to(
+            ":1.5",
+            ":1.6",
+            "/ org.a.Addressed",
+            &(),
+        );
     });
-    let snapshot = story.at(1000).step();
+    let snapshot = test.at(1000).step();
     assert_eq!(member(&snapshot, "Changed").ends(), (":1.5".into(), "*".into()));
-    assert_eq!(member(&snapshot, "Told").ends(), (":1.5".into(), ":1.6".into()));
+    assert_eq!(member(&snapshot, "Addressed").ends(), (":1.5".into(), ":1.6".into()));
 }
 
 #[test]
 fn members_differ_in_each_part_of_their_name() {
-    let mut story = ModelStory::new();
-    story.tell(|it| {
+    let mut test = ModelTest::new();
+    test.record(|it| {
         it.signal(":1.5", "/ org.a.Get", &());
         for (to, what) in [
             (":1.5", "/ org.a.Get"),
@@ -243,37 +252,37 @@ fn members_differ_in_each_part_of_their_name() {
             it.call(":1.7", to, what, &());
         }
     });
-    assert_eq!(story.at(1000).step().members.len(), 5);
-    story.leaves(":1.5");
-    assert_eq!(story.step().members.len(), 1, "what a connection had is gone with it");
+    assert_eq!(test.at(1000).step().members.len(), 5);
+    test.disconnects(":1.5");
+    assert_eq!(test.step().members.len(), 1, "members of a disconnected peer are removed");
 }
 
 #[test]
-fn callers_are_named_by_how_often_they_call() {
-    let mut story = ModelStory::new();
+fn the_most_frequent_caller_is_named() {
+    let mut test = ModelTest::new();
     for (caller, times) in [(":1.6", 1), (":1.7", 3), (":1.8", 2)] {
         for _ in 0..times {
-            story.tell(|it| {
+            test.record(|it| {
                 it.call(caller, ":1.5", "/ org.a.Get", &());
             });
         }
     }
     let from = |snapshot: &Snapshot| member(snapshot, "Get").ends().0;
-    assert_eq!(from(&story.at(1000).step()), ":1.7 +2");
-    story.leaves(":1.7");
-    assert_eq!(from(&story.step()), ":1.8 +1");
+    assert_eq!(from(&test.at(1000).step()), ":1.7 +2");
+    test.disconnects(":1.7");
+    assert_eq!(from(&test.step()), ":1.8 +1");
 }
 
 #[test]
-fn a_member_that_was_not_used_for_long_is_not_listed() {
-    let mut story = ModelStory::new();
-    story.tell(|it| {
+fn members_unused_for_a_minute_are_not_listed() {
+    let mut test = ModelTest::new();
+    test.record(|it| {
         it.signal(":1.5", "/ org.a.Changed", &());
     });
     let row = |snapshot: &Snapshot| {
         snapshot.members.first().map(|row| (row.count, row.rate.messages > 0.0))
     };
-    assert_eq!(row(&story.at(1000).step()), Some((1, true)));
-    assert_eq!(row(&story.at(30_000).step()), Some((1, false)));
-    assert_eq!(row(&story.at(61_000).step()), None);
+    assert_eq!(row(&test.at(1000).step()), Some((1, true)));
+    assert_eq!(row(&test.at(30_000).step()), Some((1, false)));
+    assert_eq!(row(&test.at(61_000).step()), None);
 }

@@ -25,10 +25,10 @@ pub(super) fn draw(page: &UpPage<'_>, view: &mut UpView, frame: &mut Frame<'_>, 
     table.draw(frame, area, &rows, view.scroll(Panel::Connections));
 }
 
-/// What to do with a bus that nobody uses yet.
+/// Explains how to use the bus while it has no connections.
 fn draw_invitation(page: &UpPage<'_>, frame: &mut Frame<'_>, area: Rect) {
     let lines = [
-        Line::raw(" Nobody is connected. Paste the line at the top into another shell, and try:"),
+        Line::raw(" No connections yet. Paste the line at the top into another shell, and try:"),
         Line::styled(format!(" {}", page.example), page.palette.address()),
     ];
     frame.render_widget(Text::from_iter(lines), area);
@@ -47,7 +47,7 @@ const COLUMNS: [LiveColumn<ConnectionRow>; 12] = [
         let pid = row.program.as_ref().and_then(|program| program.pid);
         (pid.map_or("?".into(), |pid| pid.to_string()), text_style(row, palette))
     }),
-    // Wider than this the names need not be, if there is something else to show.
+    // The names need at most this width if there is another column to show.
     LiveColumn::rest(
         "OWNS",
         |left| if left < 30 { left } else { 30 },
@@ -70,7 +70,7 @@ const COLUMNS: [LiveColumn<ConnectionRow>; 12] = [
     }),
     LiveColumn::fixed("LOST", 6, Fit::Number, 100, |row, palette, _| {
         of_statistics(row, palette, "-", |known| {
-            (units::count(known.lost as f64), palette.never(known.lost))
+            (units::count(known.lost as f64), palette.zero_expected(known.lost))
         })
     }),
     LiveColumn::fixed("RULES", 5, Fit::Number, 100, |row, palette, _| {
@@ -100,7 +100,7 @@ const COLUMNS: [LiveColumn<ConnectionRow>; 12] = [
     ),
 ];
 
-/// The style of a text about a connection. That by which this page watches the bus is pale.
+/// The style of a text about a connection. The connections of this program are dim.
 fn text_style(row: &ConnectionRow, palette: ScreenPalette) -> Style {
     match row.owner {
         ConnectionOwner::Peer => Style::new(),
@@ -113,7 +113,7 @@ fn number_style(row: &ConnectionRow, palette: ScreenPalette, number: f64) -> Sty
     if row.owner == ConnectionOwner::View { palette.pale() } else { palette.number(number) }
 }
 
-/// What only the bus knows. It does not report on itself, and some buses report nothing.
+/// A cell with statistics from the bus. It has none about itself, and some buses report none.
 fn of_statistics(
     row: &ConnectionRow,
     palette: ScreenPalette,
@@ -123,7 +123,7 @@ fn of_statistics(
     row.stats.map_or_else(|| (unknown.to_owned(), palette.pale()), shown)
 }
 
-/// The names of a connection: the first, and how many more.
+/// The first name of a connection, and the number of its other names.
 fn names(row: &ConnectionRow) -> String {
     match &*row.names {
         [] if row.owner == ConnectionOwner::Bus => row.unique.to_string(),

@@ -1,4 +1,4 @@
-//! What happened, the last thing first.
+//! The list of events, the newest first.
 
 use capture::text::columns::{Fit, fit};
 use capture::text::units;
@@ -60,5 +60,5 @@ const fn sign(kind: NoteKind) -> char {
     }
 }
 
-/// Columns before the text.
+/// The column at which the text begins.
 const SIGN_END: usize = 12;

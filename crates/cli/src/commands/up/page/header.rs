@@ -1,4 +1,4 @@
-//! What bus, how busy.
+//! The header: the address of the bus, and its traffic.
 
 use capture::text::columns::cells;
 use capture::text::units;
@@ -29,12 +29,12 @@ pub(super) fn draw(page: &UpPage<'_>, view: &UpView, frame: &mut Frame<'_>, area
     draw_traffic(page, frame, below);
 }
 
-/// The area without a margin of one column at its sides.
+/// The area without a margin of one column on both sides.
 fn inner(area: Rect) -> Rect {
     Rect { x: area.x + area.width.min(1), width: area.width.saturating_sub(2), ..area }
 }
 
-/// The first line, with as much as there is room for.
+/// The first line, with as many facts as fit.
 fn summary(page: &UpPage<'_>, view: &UpView, width: u16) -> Line<'static> {
     let mut room = usize::from(width);
     let mut line = Line::default();
@@ -67,7 +67,7 @@ fn facts(page: &UpPage<'_>, following: Following) -> Vec<(String, Style)> {
     let in_queues = format!("{} queued", units::bytes(queued as f64));
     facts.push((in_queues, palette.queue(queued)));
     let lost = snapshot.lost;
-    facts.push((format!("{} lost", units::grouped(lost)), palette.never(lost)));
+    facts.push((format!("{} lost", units::grouped(lost)), palette.zero_expected(lost)));
     if snapshot.refused > 0 {
         let refused = format!("{} refused", units::grouped(snapshot.refused));
         facts.push((refused, palette.warning()));
@@ -75,21 +75,21 @@ fn facts(page: &UpPage<'_>, following: Following) -> Vec<(String, Style)> {
     facts
 }
 
-/// The line to paste; where there is no room for it, the address alone.
+/// The shell command that selects the bus, or only the address if there is not enough room.
 fn address(page: &UpPage<'_>, width: u16) -> Line<'static> {
     let export = export_line(page.address);
     let text = if cells(&export) <= usize::from(width) { export } else { page.address.to_owned() };
     Line::styled(text, page.palette.address())
 }
 
-/// Where a browser finds the picture; the address alone where there is no room for more.
+/// The address of the page with a label, or only the address if there is not enough room.
 fn browser(page: &UpPage<'_>, link: &str, width: u16) -> Line<'static> {
     let text = format!("in a browser: {link}");
     let text = if cells(&text) <= usize::from(width) { text } else { link.to_owned() };
     Line::styled(text, page.palette.address())
 }
 
-/// How much goes over the bus now, and a curve of how much did.
+/// Draws the current rates, and the curve of the latest steps.
 fn draw_traffic(page: &UpPage<'_>, frame: &mut Frame<'_>, area: Rect) {
     let UpPage { snapshot, palette, .. } = page;
     let texts = traffic_texts(snapshot, area.height);
@@ -108,8 +108,8 @@ fn draw_traffic(page: &UpPage<'_>, frame: &mut Frame<'_>, area: Rect) {
     frame.render_widget(curve_line, curve);
 }
 
-/// The part of the history that there is room for, and the number that fills the height. Where
-/// there was any traffic, there is something to see.
+/// Returns the visible part of the history, and the value of the full height. Steps with any
+/// traffic are at least one eighth of a line high.
 fn heights(history: &[u64], area: Rect) -> (Vec<u64>, u64) {
     let history = &history[..history.len().min(usize::from(area.width))];
     let top = history.iter().copied().max().unwrap_or(0).max(CURVE_TOP_MIN);
@@ -128,11 +128,11 @@ fn traffic_texts(snapshot: &Snapshot, lines: u16) -> Vec<String> {
     vec![messages, bytes, total]
 }
 
-/// Steps of the curve in one line.
+/// The number of heights that one line can show.
 const EIGHTHS: u64 = 8;
 
-/// Columns for the numbers beside the curve.
+/// The width of the numbers at the left of the curve.
 const TRAFFIC_WIDTH: u16 = 26;
 
-/// So many messages a second, or fewer, never fill the height of the curve.
+/// The minimum rate in messages per second that fills the height of the curve.
 const CURVE_TOP_MIN: u64 = 10;

@@ -44,7 +44,8 @@ const COLUMNS: [LiveColumn<UsedMember>; 6] = [
     ),
 ];
 
-/// Interface and member; where there is not enough room, the last part of the interface.
+/// The interface and the member, with only the last part of the interface if there is not enough
+/// room.
 fn name(row: &UsedMember, width: usize) -> String {
     let Some(interface) = &row.interface else { return row.member.to_string() };
     let full = format!("{interface}.{}", row.member);
@@ -55,7 +56,7 @@ fn name(row: &UsedMember, width: usize) -> String {
     format!("{last}.{}", row.member)
 }
 
-/// Sender and recipient. Each has half of the room, and what the other one leaves.
+/// Sender and recipient. Each can use half of the width, and what the other one leaves free.
 fn parties(row: &UsedMember, width: usize) -> String {
     let (from, to) = row.ends();
     let room = width.saturating_sub(cells(ARROW));
@@ -64,18 +65,18 @@ fn parties(row: &UsedMember, width: usize) -> String {
     format!("{from}{ARROW}{to}")
 }
 
-/// A name without its first words, or a program without its end, if it is too wide.
+/// Shortens a wide text: a name loses its first words, a program the end of its label.
 fn shortened(name: &str, width: usize) -> String {
     let side = if name.contains(['.', ':']) { Fit::End } else { Fit::Start };
     fit(name, width.min(cells(name)), side).trim_end().to_owned()
 }
 
-/// As much as the parties get, but not more than the longest names need.
+/// Half of the remaining width, up to the width of the longest usual names.
 fn members_width(left: usize) -> usize {
     left.div_ceil(2).min(MEMBERS_WIDTH_MAX)
 }
 
-/// Between sender and recipient.
+/// The separator between sender and recipient.
 const ARROW: &str = " \u{2192} ";
 
 const MEMBERS_WIDTH_MAX: usize = 64;

@@ -1,14 +1,14 @@
-//! The page: a snapshot, drawn as a [`UpView`] wants it, on a terminal of any size.
+//! The drawing of a snapshot on a terminal of any size, with the settings of an [`UpView`].
 //!
 //! ```text
-//!   header        what bus, how busy, a curve of the last seconds
-//!   connections   who is there, and what each sends
-//!   members       which methods and signals
-//!   events        what happened
+//!   header        address of the bus, totals, a curve of the last seconds
+//!   connections   the connections and what each sends
+//!   members       methods and signals
+//!   events        the latest events
 //!   footer        keys
 //! ```
 //!
-//! On a terminal with little room, parts show fewer lines and columns, the last parts first.
+//! On a small terminal, parts show fewer lines and columns. The last parts are reduced first.
 
 mod connections;
 mod events;
@@ -26,7 +26,7 @@ use crate::screen::keys;
 use shared::ROOM_FOR_LINKS;
 pub(crate) use shared::UpPage;
 
-/// Draws everything.
+/// Draws the parts of the page, and the help over them if it is open.
 pub(crate) fn draw(page: &UpPage<'_>, frame: &mut Frame<'_>, view: &mut UpView) {
     let connections = view.connections(page.snapshot).len();
     let places = PageAreas::new(frame.area(), connections, u16::from(page.link.is_some()));
@@ -48,7 +48,7 @@ pub(crate) fn draw(page: &UpPage<'_>, frame: &mut Frame<'_>, view: &mut UpView) 
     }
 }
 
-/// The line to try; where there is no room for it, as two lines that a shell takes for one.
+/// The example command, split into two lines with a backslash if there is not enough room.
 fn example(line: &str, width: u16) -> String {
     match line.split_once(" -m ") {
         Some((start, end)) if line.len() + 1 > usize::from(width) => {
@@ -58,7 +58,7 @@ fn example(line: &str, width: u16) -> String {
     }
 }
 
-/// Where everything is.
+/// The areas of the parts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct PageAreas {
     header: Rect,
@@ -69,7 +69,7 @@ struct PageAreas {
 }
 
 impl PageAreas {
-    /// Divides the screen. The parts do not move when a single connection comes or goes.
+    /// Divides the screen. The areas do not change when a single connection comes or goes.
     fn new(screen: Rect, connections: usize, links: u16) -> Self {
         let header = match screen.height {
             TALL.. => HEADER_LINES_TALL + links,
@@ -106,30 +106,30 @@ impl PageAreas {
     }
 }
 
-/// From this height on the header has a higher curve.
+/// The minimum height of the screen for a higher curve.
 const TALL: u16 = 36;
 
 const HEADER_LINES: u16 = 3;
 const HEADER_LINES_TALL: u16 = 5;
 
-/// The room for connections grows in steps of so many lines.
+/// The area for connections grows in steps of this number of lines.
 const CONNECTIONS_STEP: usize = 4;
 
-/// Lines below which the members, or the events, are left out.
+/// The minimum heights of the body with two and three lists.
 const BODY_FOR_TWO: u16 = 6;
 const BODY_FOR_THREE: u16 = 9;
 
-/// Lines of the events, with their heading, if there are any.
+/// The minimum height of the events with their heading, if they are shown.
 const EVENTS_LINES_MIN: u16 = 3;
 
 const EXPLANATIONS: [&str; 8] = [
     "",
-    " Rates are averages over 3 seconds. Of a method, BYTES/S and EACH count",
-    " the call and its answer. QUEUED is what the bus holds for a connection",
-    " that has not read it yet, LOST what it did not get because of that.",
-    " Events: + came, - left, = a name has an owner, ! went wrong, > the log.",
+    " Rates are averages over 3 seconds. For methods, BYTES/S and EACH include",
+    " the replies. QUEUED counts bytes that the connection has not read yet,",
+    " and LOST counts messages that were dropped because that queue was full.",
+    " Events: + connected, - disconnected, = owner of a name, ! problem, > log.",
     "",
-    " To try, in a shell into which you have pasted the line at the top:",
+    " An example for the shell into which you have pasted the line at the top:",
     "",
 ];
 

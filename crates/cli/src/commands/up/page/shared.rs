@@ -1,4 +1,4 @@
-//! What all parts of the page need.
+//! Types that all parts of the page use.
 
 use ratatui::style::Style;
 
@@ -6,14 +6,14 @@ use crate::commands::up::model::Snapshot;
 use crate::commands::up::view::{Panel, UpView};
 use crate::screen::palette::ScreenPalette;
 
-/// What is drawn of a bus.
+/// The data to draw.
 pub(crate) struct UpPage<'a> {
     pub(crate) snapshot: &'a Snapshot,
-    /// Where the bus listens.
+    /// The address of the bus.
     pub(crate) address: &'a str,
-    /// Where a browser finds the page of the bus.
+    /// The address of the page for browsers.
     pub(crate) link: Option<&'a str>,
-    /// A line for a shell, to try.
+    /// An example command for a shell.
     pub(crate) example: &'a str,
     pub(crate) palette: ScreenPalette,
 }
@@ -24,5 +24,5 @@ impl UpPage<'_> {
     }
 }
 
-/// From this height of the terminal on, the header has a line for a link.
+/// The minimum height of the terminal for a line with the address of the page.
 pub(super) const ROOM_FOR_LINKS: u16 = 20;

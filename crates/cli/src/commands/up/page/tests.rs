@@ -1,4 +1,4 @@
-//! The page as it looks, in golden files.
+//! Tests of the page, with golden files.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -45,7 +45,7 @@ fn check(name: &str, snapshot: &Snapshot, view: &UpView, size: (u16, u16)) {
     golden::check(path.join(name), &draw(snapshot, view, size).1);
 }
 
-/// A bus with something of everything.
+/// A snapshot with connections, members and events of all kinds.
 fn busy() -> Snapshot {
     let history = (0..200).map(|second| 40 + (second * 37) % 90).collect();
     Snapshot {
@@ -180,7 +180,7 @@ fn note(second: u64, kind: NoteKind, text: &str, times: u64) -> BusNote {
 const PROPERTIES: &str = "org.freedesktop.DBus.Properties";
 
 #[test]
-fn a_busy_bus_on_terminals_of_all_sizes() {
+fn a_busy_bus_is_shown_on_terminals_of_all_sizes() {
     let view = UpView::default();
     check("busy-60x15", &busy(), &view, (60, 15));
     check("busy-80x24", &busy(), &view, (80, 24));
@@ -189,11 +189,11 @@ fn a_busy_bus_on_terminals_of_all_sizes() {
 }
 
 #[test]
-fn a_bus_that_nobody_uses_says_how() {
+fn a_bus_without_connections_explains_how_to_use_it() {
     let bus =
         connection(ConnectionOwner::Bus, "org.freedesktop.DBus", "diligence-bus", &[], 0.0, None);
     let snapshot = Snapshot { connections: vec![bus], ..Snapshot::default() };
-    check("nobody-80x24", &snapshot, &UpView::default(), (80, 24));
+    check("unconnected-80x24", &snapshot, &UpView::default(), (80, 24));
 }
 
 fn help() -> ViewControls {
@@ -201,13 +201,13 @@ fn help() -> ViewControls {
 }
 
 #[test]
-fn the_help_lies_over_the_page() {
+fn the_help_covers_the_page() {
     let view = UpView { controls: help(), ..UpView::default() };
     check("help-80x24", &busy(), &view, (80, 24));
 }
 
 #[test]
-fn paused_sorted_and_with_our_own_connection() {
+fn a_paused_page_shows_sort_order_and_own_connections() {
     let mut view = UpView {
         sort: Sort::Queue,
         own: OwnConnection::Shown,
@@ -223,7 +223,7 @@ fn paused_sorted_and_with_our_own_connection() {
 }
 
 #[test]
-fn no_size_is_too_small() {
+fn pages_are_drawn_on_terminals_of_any_size() {
     for controls in [ViewControls::default(), help()] {
         let view = UpView { controls, ..UpView::default() };
         for (width, height) in (0..90).flat_map(|width| (0..30).map(move |height| (width, height)))
@@ -237,7 +237,7 @@ fn no_size_is_too_small() {
 }
 
 #[test]
-fn without_colours_there_are_none() {
+fn pages_without_colors_have_no_colored_cells() {
     let snapshot = busy();
     let page = page(&snapshot, Colours::Unwanted);
     let (buffer, _) = draw_on(&page, UpView::default(), (120, 40));
@@ -247,7 +247,7 @@ fn without_colours_there_are_none() {
 }
 
 #[test]
-fn colours_mean_something() {
+fn colors_mark_problems_and_headings() {
     let (buffer, text) = draw(&busy(), &UpView::default(), (120, 40));
     let style_at = |needle: &str| {
         let (y, line) = text.lines().enumerate().find(|(_, line)| line.contains(needle)).unwrap();

@@ -10,16 +10,18 @@ pub(crate) const RULES: LanguageRules = LanguageRules {
     of_members: &["proxy_on match_properties_changed"],
     of_types: &[],
     result: "ret_",
-    made_of_argument: |name| vec![name.to_owned(), format!("{name}_count"), format!("{name}_data")],
-    made,
-    // Functions of C are all beside each other.
+    derived_from_argument: |name| {
+        vec![name.to_owned(), format!("{name}_count"), format!("{name}_data")]
+    },
+    derived_names,
+    // C has one namespace for all functions of a file.
     scope: NameScope::File,
-    refused: |_| None,
+    unsupported: |_| None,
 };
 
-fn made(of: &str, made: Generated<'_>, name: &str) -> Vec<String> {
+fn derived_names(of: &str, kind: Generated<'_>, name: &str) -> Vec<String> {
     let prefix = snake(of, "unnamed");
-    let names = match made {
+    let names = match kind {
         Generated::Method => vec![name.to_owned()],
         Generated::Getter(PropertyAccess::Read | PropertyAccess::ReadWrite) => {
             vec![format!("get_{name}")]
@@ -33,8 +35,8 @@ fn made(of: &str, made: Generated<'_>, name: &str) -> Vec<String> {
     names.into_iter().map(|name| format!("{prefix}_{name}")).collect()
 }
 
-/// Keywords of C and C++, macros of the compiler, and names that the functions use. No other name begins with an
-/// underscore.
+/// Keywords of C and C++, predefined macros, and names that the generated functions use. Names that
+/// begin with an underscore need no entry, because identifiers from D-Bus never do.
 const OF_ARGUMENTS: &str = "\
     alignas alignof and asm assert auto bool break case catch char class const constexpr \
     continue data default delete do double else enum errno error explicit export extern false \

@@ -1,27 +1,27 @@
-//! Values in C: how they are passed, appended to messages, and read from them. These are the filters of
-//! the template.
+//! Template filters for values in C: parameters, and statements that append values to messages and
+//! read them.
 
 use minijinja::value::Serde;
 use wire::signature::Type;
 
-use super::super::template::{Passed, type_of};
+use super::super::template::{TemplateValue, type_of};
 
-/// How a value is passed.
+/// The way in which a value is passed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Passing {
-    /// As itself.
+    /// By value, with this C type.
     Number(&'static str),
-    /// As a text, which belongs to the message that it was read from, as a descriptor does.
+    /// A string that is borrowed from the message; a descriptor is borrowed in the same way.
     Text,
     Descriptor,
-    /// As an array, which belongs to the message, and a count.
+    /// An array that is borrowed from the message, and the number of its elements.
     Numbers {
         code: char,
         element: &'static str,
     },
-    /// As an array of texts that ends with NULL; what was read is the caller's.
+    /// An array of strings that ends with NULL; the caller owns an array that was read.
     Texts,
-    /// By a function of the caller's, which appends or reads it.
+    /// A function of the caller that appends or reads the value.
     Function,
 }
 
@@ -57,8 +57,8 @@ const fn number(kind: Type<'_>) -> Option<&'static str> {
     })
 }
 
-/// The parameter for a value that is sent.
-pub(super) fn given(name: &str, kind: &str) -> String {
+/// Returns the parameter for a value to send.
+pub(super) fn send_parameter(name: &str, kind: &str) -> String {
     match Passing::of(type_of(kind)) {
         Passing::Number(kind) => format!("{kind} {name}"),
         Passing::Text => format!("const char *{name}"),
@@ -71,8 +71,8 @@ pub(super) fn given(name: &str, kind: &str) -> String {
     }
 }
 
-/// The parameter for a value that comes.
-pub(super) fn got(name: &str, kind: &str) -> String {
+/// Returns the parameter for a received value.
+pub(super) fn receive_parameter(name: &str, kind: &str) -> String {
     match Passing::of(type_of(kind)) {
         Passing::Number(kind) => format!("{kind} *{name}"),
         Passing::Text => format!("const char **{name}"),
@@ -81,13 +81,13 @@ pub(super) fn got(name: &str, kind: &str) -> String {
             format!("const {element} **{name}, size_t *{name}_count")
         }
         Passing::Texts => format!("char ***{name}"),
-        Passing::Function => given(name, kind),
+        Passing::Function => send_parameter(name, kind),
     }
 }
 
-/// Whether one of these values is gone with the message that it was read from.
-pub(super) fn borrow(Serde(values): Serde<Vec<Passed>>) -> bool {
-    let is_borrowed = |one: &Passed| {
+/// Returns true if one of these values becomes invalid with its message.
+pub(super) fn borrow(Serde(values): Serde<Vec<TemplateValue>>) -> bool {
+    let is_borrowed = |one: &TemplateValue| {
         matches!(
             Passing::of(one.kind()),
             Passing::Text | Passing::Descriptor | Passing::Numbers { .. }
@@ -96,10 +96,10 @@ pub(super) fn borrow(Serde(values): Serde<Vec<Passed>>) -> bool {
     values.iter().any(is_borrowed)
 }
 
-/// The statements that append values to a message.
-pub(super) fn append(Serde(values): Serde<Vec<Passed>>) -> Vec<String> {
+/// Returns the statements that append values to a message.
+pub(super) fn append(Serde(values): Serde<Vec<TemplateValue>>) -> Vec<String> {
     let statements = groups(&values).map(|group| {
-        let Passed { name, .. } = &group[0];
+        let TemplateValue { name, .. } = &group[0];
         match Passing::of(group[0].kind()) {
             Passing::Number(_) | Passing::Text | Passing::Descriptor => {
                 format!("r = sd_bus_message_append(_m, \"{}\", {})", signature(group), names(group))
@@ -115,8 +115,8 @@ pub(super) fn append(Serde(values): Serde<Vec<Passed>>) -> Vec<String> {
     statements.collect()
 }
 
-/// The statements that read values from a message.
-pub(super) fn read(Serde(values): Serde<Vec<Passed>>, message: &str) -> Vec<String> {
+/// Returns the statements that read values from a message.
+pub(super) fn read(Serde(values): Serde<Vec<TemplateValue>>, message: &str) -> Vec<String> {
     let mut statements = Vec::new();
     for group in groups(&values) {
         let (name, kind) = (&group[0].name, group[0].kind());
@@ -142,9 +142,9 @@ pub(super) fn read(Serde(values): Serde<Vec<Passed>>, message: &str) -> Vec<Stri
     statements
 }
 
-/// Values that follow each other, those together that one function of sd-bus takes.
-fn groups(values: &[Passed]) -> impl Iterator<Item = &[Passed]> {
-    let is_basic = |value: &Passed| {
+/// Groups consecutive values that one sd-bus call can process.
+fn groups(values: &[TemplateValue]) -> impl Iterator<Item = &[TemplateValue]> {
+    let is_basic = |value: &TemplateValue| {
         matches!(
             Passing::of(value.kind()),
             Passing::Number(_) | Passing::Text | Passing::Descriptor
@@ -153,10 +153,10 @@ fn groups(values: &[Passed]) -> impl Iterator<Item = &[Passed]> {
     values.chunk_by(move |one, next| is_basic(one) && is_basic(next))
 }
 
-fn signature(values: &[Passed]) -> String {
+fn signature(values: &[TemplateValue]) -> String {
     values.iter().map(|value| value.kind().to_string()).collect()
 }
 
-fn names(values: &[Passed]) -> String {
+fn names(values: &[TemplateValue]) -> String {
     values.iter().map(|value| value.name.as_str()).collect::<Vec<_>>().join(", ")
 }

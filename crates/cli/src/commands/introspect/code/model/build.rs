@@ -1,4 +1,4 @@
-//! Giving names to what an object has, by the rules of a language.
+//! Conversion of introspection data to a model, by the rules of a language.
 
 use inspector::introspection::{
     Annotation, Argument, EmitsChange, Interface, Method, Property, Signal,
@@ -6,7 +6,7 @@ use inspector::introspection::{
 use wire::names::{InterfaceName, MemberName};
 use wire::signature::{Signature, Type};
 
-use super::super::names::{GivenNames, pascal, snake};
+use super::super::names::{Namespace, pascal, snake};
 use super::super::text;
 use super::{
     ArgumentModel, Generated, InterfaceModel, LanguageRules, MemberNotes, MemberTypes, MethodModel,
@@ -14,13 +14,13 @@ use super::{
 };
 use crate::commands::introspect::members::{DEPRECATED, NO_REPLY, is_true};
 
-/// The proxies for interfaces, and a line for each that cannot be had.
+/// Returns the models of the interfaces, and a line for each interface that is left out.
 pub(crate) fn proxies<'d>(
     interfaces: &'d [Interface],
     rules: &LanguageRules,
 ) -> (Vec<InterfaceModel<'d>>, Vec<String>) {
     let (mut types, mut members) =
-        (GivenNames::new(rules.of_types), GivenNames::new(rules.of_members));
+        (Namespace::new(rules.of_types), Namespace::new(rules.of_members));
     let (mut proxies, mut left_out) = (Vec::<InterfaceModel<'d>>::new(), Vec::new());
     for interface in interfaces {
         let name = interface.name.as_str();
@@ -29,9 +29,9 @@ pub(crate) fn proxies<'d>(
         } else if proxies.iter().any(|known| known.interface == name) {
             left_out.push(format!("interface {name}: it is declared twice"));
         } else {
-            let name = types.give_alone(&type_name(name, interfaces));
+            let name = types.reserve_alone(&type_name(name, interfaces));
             if rules.scope == NameScope::Interface {
-                members = GivenNames::new(rules.of_members);
+                members = Namespace::new(rules.of_members);
             }
             proxies.push(proxy(interface, name, rules, &mut members));
         }
@@ -39,7 +39,7 @@ pub(crate) fn proxies<'d>(
     (proxies, left_out)
 }
 
-/// As much of the name of an interface as tells it from the others.
+/// The shortest end of an interface name that is unique among the interfaces.
 fn type_name(name: &str, interfaces: &[Interface]) -> String {
     let elements: Vec<_> = name.split('.').collect();
     let tail = |count| elements[elements.len() - count..].join(".");
@@ -55,38 +55,38 @@ fn proxy<'d>(
     interface: &'d Interface,
     name: String,
     rules: &LanguageRules,
-    names: &mut GivenNames,
+    names: &mut Namespace,
 ) -> InterfaceModel<'d> {
-    let mut building = Building { rules, of: &name, names, left_out: Vec::new() };
+    let mut builder = ModelBuilder { rules, of: &name, names, left_out: Vec::new() };
     let mut methods: Vec<MethodModel<'d>> = Vec::new();
     for method in &interface.methods {
         let is_same = |other: &MethodModel<'_>| {
             other.member == method.name && signature(&other.arguments) == method.signature()
         };
         if methods.iter().any(is_same) {
-            building.refuse("method", &method.name, "it is declared twice");
-        } else if let Some(called) = building.method(method) {
-            methods.push(called);
+            builder.leave_out("method", &method.name, "it is declared twice");
+        } else if let Some(modeled) = builder.method(method) {
+            methods.push(modeled);
         }
     }
     let mut properties: Vec<PropertyModel<'d>> = Vec::new();
     for property in &interface.properties {
         if properties.iter().any(|other| other.member == property.name) {
-            building.refuse("property", &property.name, "it is declared twice");
-        } else if let Some(had) = building.property(property) {
-            properties.push(had);
+            builder.leave_out("property", &property.name, "it is declared twice");
+        } else if let Some(described) = builder.property(property) {
+            properties.push(described);
         }
     }
     let mut signals: Vec<SignalModel<'d>> = Vec::new();
     for signal in &interface.signals {
         if signals.iter().any(|other| other.member == signal.name) {
-            building.refuse("signal", &signal.name, "it is declared twice");
-        } else if let Some(emitted) = building.signal(signal) {
+            builder.leave_out("signal", &signal.name, "it is declared twice");
+        } else if let Some(emitted) = builder.signal(signal) {
             signals.push(emitted);
         }
     }
     let about = about(&interface.documentation, &interface.annotations);
-    let left_out = building.left_out;
+    let left_out = builder.left_out;
     let is_announced = |property: &PropertyModel<'_>| {
         matches!(property.emits_change, EmitsChange::Value | EmitsChange::Invalidates)
     };
@@ -104,32 +104,32 @@ fn proxy<'d>(
     }
 }
 
-struct Building<'r> {
+struct ModelBuilder<'r> {
     rules: &'r LanguageRules,
-    /// What the type is called.
+    /// The name of the generated type.
     of: &'r str,
-    names: &'r mut GivenNames,
+    names: &'r mut Namespace,
     left_out: Vec<String>,
 }
 
-impl Building<'_> {
-    fn refuse(&mut self, what: &str, name: &str, why: &str) {
+impl ModelBuilder<'_> {
+    fn leave_out(&mut self, what: &str, name: &str, why: &str) {
         self.left_out.push(format!("{what} {name}: {why}"));
     }
 
     fn method<'d>(&mut self, method: &'d Method) -> Option<MethodModel<'d>> {
         let Method { name, annotations, documentation, .. } = method;
-        let mut names = GivenNames::new(self.rules.of_arguments);
+        let mut names = Namespace::new(self.rules.of_arguments);
         let result = self.rules.result;
         let answer =
             if is_true(annotations, NO_REPLY) { ReplyModel::None } else { ReplyModel::Comes };
         let (arguments, results) = (types(&method.arguments), types(&method.results));
         let (Some(arguments), Some(results)) = (arguments, results) else {
-            self.refuse("method", name, NOT_ONE_TYPE);
+            self.leave_out("method", name, NOT_ONE_TYPE);
             return None;
         };
         self.check("method", name, Generated::Method, &arguments, &results)?;
-        let own_name = self.give(Generated::Method, name);
+        let own_name = self.reserve(Generated::Method, name);
         let arguments = self.named(&method.arguments, &arguments, ("", "arg"), &mut names);
         let results = self.named(&method.results, &results, (result, "result"), &mut names);
         let gives = match results.is_empty() {
@@ -150,7 +150,7 @@ impl Building<'_> {
     fn property<'d>(&mut self, property: &'d Property) -> Option<PropertyModel<'d>> {
         let Property { name, annotations, documentation, .. } = property;
         let Some(kind) = single(&property.types) else {
-            self.refuse("property", name, NOT_ONE_TYPE);
+            self.leave_out("property", name, NOT_ONE_TYPE);
             return None;
         };
         let getter = Generated::Getter(property.access);
@@ -164,8 +164,8 @@ impl Building<'_> {
         Some(PropertyModel {
             declared: format!("{name}: {kind}{changes}"),
             member: name,
-            name: self.give(getter, name),
-            setter: self.give(Generated::Setter(property.access), name),
+            name: self.reserve(getter, name),
+            setter: self.reserve(Generated::Setter(property.access), name),
             kind,
             access: property.access,
             emits_change: property.emits_change,
@@ -175,14 +175,14 @@ impl Building<'_> {
 
     fn signal<'d>(&mut self, signal: &'d Signal) -> Option<SignalModel<'d>> {
         let Signal { name, annotations, documentation, .. } = signal;
-        let mut names = GivenNames::new(self.rules.of_arguments);
+        let mut names = Namespace::new(self.rules.of_arguments);
         let Some(arguments) = types(&signal.arguments) else {
-            self.refuse("signal", name, NOT_ONE_TYPE);
+            self.leave_out("signal", name, NOT_ONE_TYPE);
             return None;
         };
         self.check("signal", name, Generated::Signal(name), &arguments, &[])?;
         let begin = (self.rules.result, "arg");
-        let own_name = self.give(Generated::Signal(name), name);
+        let own_name = self.reserve(Generated::Signal(name), name);
         let arguments = self.named(&signal.arguments, &arguments, begin, &mut names);
         Some(SignalModel {
             member: name,
@@ -193,7 +193,7 @@ impl Building<'_> {
         })
     }
 
-    /// Whether a member can be had; if not, that is noted.
+    /// Returns `None` and notes the reason if the language cannot express a member.
     fn check(
         &mut self,
         what: &str,
@@ -204,33 +204,37 @@ impl Building<'_> {
     ) -> Option<()> {
         let why = match MemberName::new(name) {
             Err(_) => Some(String::from("not a valid member name")),
-            Ok(_) => (self.rules.refused)(&MemberTypes { kind, arguments, results }),
+            Ok(_) => (self.rules.unsupported)(&MemberTypes { kind, arguments, results }),
         };
         let Some(why) = why else { return Some(()) };
-        self.refuse(what, name, &why);
+        self.leave_out(what, name, &why);
         None
     }
 
     fn named<'d>(
         &self,
-        told: &'d [Argument],
+        described: &'d [Argument],
         types: &[Type<'d>],
-        (begin, otherwise): (&str, &str),
-        names: &mut GivenNames,
+        (begin, fallback): (&str, &str),
+        names: &mut Namespace,
     ) -> Vec<ArgumentModel<'d>> {
-        let pairs = told.iter().zip(types).enumerate();
+        let pairs = described.iter().zip(types).enumerate();
         let named = pairs.map(|(number, (argument, &kind))| {
-            let told = argument.name.as_deref();
-            let otherwise = format!("{otherwise}{number}");
-            let name = begin.to_owned() + &snake(told.unwrap_or_default(), &otherwise);
-            ArgumentModel { name: names.give(&name, self.rules.made_of_argument), told, kind }
+            let declared_name = argument.name.as_deref();
+            let fallback = format!("{fallback}{number}");
+            let name = begin.to_owned() + &snake(declared_name.unwrap_or_default(), &fallback);
+            ArgumentModel {
+                name: names.reserve(&name, self.rules.derived_from_argument),
+                declared_name,
+                kind,
+            }
         });
         named.collect()
     }
 
-    fn give(&mut self, made: Generated<'_>, member: &str) -> String {
-        let (of_language, of) = (self.rules.made, self.of);
-        self.names.give(&snake(member, "unnamed"), |name| of_language(of, made, name))
+    fn reserve(&mut self, kind: Generated<'_>, member: &str) -> String {
+        let (of_language, of) = (self.rules.derived_names, self.of);
+        self.names.reserve(&snake(member, "unnamed"), |name| of_language(of, kind, name))
     }
 }
 
@@ -243,7 +247,7 @@ fn single(types: &str) -> Option<Type<'_>> {
 }
 
 fn about(documentation: &Option<String>, annotations: &[Annotation]) -> MemberNotes {
-    let documentation = documentation.as_deref().map(|told| text::lines(told).collect());
+    let documentation = documentation.as_deref().map(|text| text::lines(text).collect());
     MemberNotes { documentation, is_deprecated: is_true(annotations, DEPRECATED) }
 }
 

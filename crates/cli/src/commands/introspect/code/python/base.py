@@ -1,5 +1,5 @@
 class Proxy:
-    """An object of a service. What it has is in the classes below."""
+    """Base class of the proxies for the interfaces of an object."""
 
     INTERFACE: str
 
@@ -9,7 +9,7 @@ class Proxy:
         service: str = SERVICE,
         path: str = PATH,
     ) -> None:
-        """On the session bus, if no other is given. Nothing is sent yet."""
+        """Uses the session bus unless another is given. Sends no message."""
         self.bus = bus or Gio.bus_get_sync(Gio.BusType.SESSION)
         self.service = service
         self.path = path
@@ -18,7 +18,7 @@ class Proxy:
     def connect_properties_changed(
         self, handler: Callable[[dict[str, Any], list[str]], None]
     ) -> int:
-        """Calls it with new values, and with names of properties that have others now."""
+        """Calls the handler with changed values and names of invalidated properties."""
 
         def changed(_bus, _sender, _path, _interface, _signal, arguments):
             handler(*arguments.unpack()[1:])
@@ -26,7 +26,7 @@ class Proxy:
         return self._subscribe(_PROPERTIES, "PropertiesChanged", self.INTERFACE, changed)
 
     def disconnect(self, connected: int) -> None:
-        """Ends what one of the functions connect_... has begun."""
+        """Removes a handler; takes the number that connect_... returned."""
         self.bus.signal_unsubscribe(connected)
 
     def _call(self, interface, member, types, arguments, fds=None):

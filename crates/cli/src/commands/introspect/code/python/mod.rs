@@ -1,4 +1,4 @@
-//! Classes of Python over a connection of GLib, from the template `module.j2`.
+//! Python classes for GLib, from the template `module.j2`.
 //!
 //! ```text
 //! class Player1(Proxy):
@@ -11,12 +11,12 @@ mod values;
 use minijinja::value::Serde;
 
 use super::model::{InterfaceModel, ProxySource, ReplyModel, contains};
-use super::template::{MethodResults, Passed, environment, fill, type_of};
+use super::template::{MethodResults, TemplateValue, environment, fill, type_of};
 use super::text;
 pub(super) use rules::RULES;
-use values::{given, got, hint, hint_of_result, is_converted, is_descriptor, tuple};
+use values::{from_glib, hint, hint_of_result, is_converted, is_descriptor, to_glib, tuple};
 
-/// The file.
+/// Renders the module for these interfaces.
 pub(super) fn file(source: &ProxySource<'_>, proxies: &[InterfaceModel<'_>]) -> String {
     let mut environment = environment();
     environment.add_global("base", include_str!("base.py"));
@@ -25,35 +25,37 @@ pub(super) fn file(source: &ProxySource<'_>, proxies: &[InterfaceModel<'_>]) -> 
     environment.add_filter("escaped", |line: &str| escaped(line));
     environment.add_filter("function", function);
     environment.add_filter("call", call);
-    environment.add_filter("hints", |Serde(values): Serde<Vec<Passed>>| -> Vec<String> {
+    environment.add_filter("hints", |Serde(values): Serde<Vec<TemplateValue>>| -> Vec<String> {
         values.iter().map(|one| format!("{}: {}", one.name, hint(one.kind()))).collect()
     });
     environment.add_filter("hint_of_result", |kind: &str| hint_of_result(type_of(kind)));
-    environment.add_filter("handler_hint", |Serde(values): Serde<Vec<Passed>>| {
+    environment.add_filter("handler_hint", |Serde(values): Serde<Vec<TemplateValue>>| {
         let hints: Vec<_> = values.iter().map(|one| hint_of_result(one.kind())).collect();
         format!("handler: Callable[[{}], None]", hints.join(", "))
     });
     environment.add_filter("result", |Serde(method): Serde<MethodResults>| result(&method));
     environment.add_filter("has_descriptors", has_descriptors);
-    environment.add_filter("given", |kind: &str, value: String| given(type_of(kind), value, 0));
-    environment.add_filter("given_all", |Serde(values): Serde<Vec<Passed>>| {
-        let given = |one: &Passed| given(one.kind(), one.name.clone(), 0);
-        tuple(&values.iter().map(given).collect::<Vec<_>>())
+    environment.add_filter("to_glib", |kind: &str, value: String| to_glib(type_of(kind), value, 0));
+    environment.add_filter("all_to_glib", |Serde(values): Serde<Vec<TemplateValue>>| {
+        let converted = |one: &TemplateValue| to_glib(one.kind(), one.name.clone(), 0);
+        tuple(&values.iter().map(converted).collect::<Vec<_>>())
     });
-    environment.add_filter("got", |kind: &str, value: String| got(type_of(kind), value, 0));
-    environment.add_filter("returned", |Serde(values): Serde<Vec<Passed>>| returned(&values));
-    environment.add_filter("handler", |Serde(values): Serde<Vec<Passed>>| handler(&values));
+    environment
+        .add_filter("from_glib", |kind: &str, value: String| from_glib(type_of(kind), value, 0));
+    environment
+        .add_filter("returned", |Serde(values): Serde<Vec<TemplateValue>>| returned(&values));
+    environment.add_filter("handler", |Serde(values): Serde<Vec<TemplateValue>>| handler(&values));
     fill(&environment, include_str!("module.j2"), source, proxies)
 }
 
-/// Whether a function of the class can warn that it is deprecated.
+/// Returns true if a function of the class warns that it is deprecated.
 fn can_warn(proxy: &InterfaceModel<'_>) -> bool {
     let mut methods = proxy.methods.iter().map(|one| &one.about);
     let mut properties = proxy.properties.iter().map(|one| &one.about);
     methods.any(|about| about.is_deprecated) || properties.any(|about| about.is_deprecated)
 }
 
-/// The type of what a method returns.
+/// The return type hint of a method.
 fn result(method: &MethodResults) -> String {
     match (method.answer, method.results.as_slice()) {
         (ReplyModel::None, _) | (_, []) => String::from("None"),
@@ -65,37 +67,38 @@ fn result(method: &MethodResults) -> String {
     }
 }
 
-fn has_descriptors(Serde(values): Serde<Vec<Passed>>) -> bool {
+fn has_descriptors(Serde(values): Serde<Vec<TemplateValue>>) -> bool {
     values.iter().any(|one| contains(one.kind(), is_descriptor))
 }
 
-/// Whether GLib gives all of these as Python should have them.
-fn are_as_they_are(values: &[Passed]) -> bool {
+/// Returns true if GLib already returns all of these values as the usual Python types.
+fn need_no_conversion(values: &[TemplateValue]) -> bool {
     values.iter().all(|one| !contains(one.kind(), is_converted))
 }
 
-/// The statement that returns results.
-fn returned(results: &[Passed]) -> String {
+/// Returns the statement that returns the results.
+fn returned(results: &[TemplateValue]) -> String {
     let values = results.iter().enumerate();
-    let values = values.map(|(at, one)| got(one.kind(), format!("_results[{at}]"), 0));
+    let values = values.map(|(at, one)| from_glib(one.kind(), format!("_results[{at}]"), 0));
     match values.collect::<Vec<_>>().as_slice() {
         [one] => format!("        return {one}"),
-        _ if are_as_they_are(results) => String::from("        return _results"),
+        _ if need_no_conversion(results) => String::from("        return _results"),
         several => call("return ", several.to_vec(), Serde(Vec::new())),
     }
 }
 
-/// The handler of a signal; one that has bytes where GLib has lists of numbers, if there are some.
-fn handler(arguments: &[Passed]) -> String {
-    if are_as_they_are(arguments) {
+/// Returns the handler of a signal, wrapped in a lambda if arguments have to be converted.
+fn handler(arguments: &[TemplateValue]) -> String {
+    if need_no_conversion(arguments) {
         return String::from("handler");
     }
     let names: Vec<_> = (0..arguments.len()).map(|at| format!("_{at}")).collect();
-    let values = arguments.iter().zip(&names).map(|(one, name)| got(one.kind(), name.clone(), 0));
+    let values =
+        arguments.iter().zip(&names).map(|(one, name)| from_glib(one.kind(), name.clone(), 0));
     format!("lambda {}: handler({})", names.join(", "), values.collect::<Vec<_>>().join(", "))
 }
 
-/// The head of a function, broken as formatters of Python do it.
+/// Returns the head of a function, wrapped like Python formatters do.
 fn function(name: &str, arguments: Vec<String>, result: &str) -> String {
     let others: String = arguments.iter().map(|argument| format!(", {argument}")).collect();
     let line = format!("    def {name}(self{others}) -> {result}:");
@@ -111,8 +114,8 @@ fn function(name: &str, arguments: Vec<String>, result: &str) -> String {
     format!("    def {name}(\n        self,\n{arguments}    ) -> {result}:")
 }
 
-/// A call of a function with these words, and with the descriptors if some are among the values.
-fn call(function: &str, mut words: Vec<String>, values: Serde<Vec<Passed>>) -> String {
+/// Returns a call with these arguments, and with the list of descriptors if the values have some.
+fn call(function: &str, mut words: Vec<String>, values: Serde<Vec<TemplateValue>>) -> String {
     words.extend(has_descriptors(values).then(|| String::from("_fds")));
     let line = format!("        {function}({})", words.join(", "));
     if line.chars().count() <= WIDTH {
@@ -126,10 +129,10 @@ fn call(function: &str, mut words: Vec<String>, values: Serde<Vec<Passed>>) -> S
     format!("        {function}(\n{words}        )")
 }
 
-/// As it may stand between three quotation marks.
+/// Escapes a line for a string with triple quotes.
 fn escaped(line: &str) -> String {
     text::clean(line).replace('\\', "\\\\").replace('"', "\\\"")
 }
 
-/// Characters of a line at most, as formatters of Python have it.
+/// The maximum length of a line, as in Python formatters.
 const WIDTH: usize = 88;

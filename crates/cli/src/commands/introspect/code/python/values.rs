@@ -1,15 +1,15 @@
-//! Values in Python: their types, and how GLib is given them and gives them.
+//! Values in Python: their type hints, and their conversion to and from GLib.
 
 use wire::signature::{Signature, Type};
 
 use super::super::model::contains;
 
-/// The type of a value that is passed.
+/// The type hint of a value to send.
 pub(super) fn hint(kind: Type<'_>) -> String {
     shown(kind, hint, "GLib.Variant")
 }
 
-/// The type of a value that has come: a variant is what is in it.
+/// The type hint of a received value; a variant is replaced by its content.
 pub(super) fn hint_of_result(kind: Type<'_>) -> String {
     shown(kind, hint_of_result, "Any")
 }
@@ -32,27 +32,27 @@ fn shown(kind: Type<'_>, inside: fn(Type<'_>) -> String, variant: &str) -> Strin
     }
 }
 
-/// A value for GLib: of a descriptor, which one of those that go along it is.
-pub(super) fn given(kind: Type<'_>, value: String, depth: usize) -> String {
+/// Converts a value for GLib, which represents descriptors by indexes in a list.
+pub(super) fn to_glib(kind: Type<'_>, value: String, depth: usize) -> String {
     match kind {
         Type::UnixFd => format!("_fds.append({value})"),
-        _ if contains(kind, is_descriptor) => within(kind, &value, depth, given),
+        _ if contains(kind, is_descriptor) => converted_elements(kind, &value, depth, to_glib),
         _ => value,
     }
 }
 
-/// A value as it comes from GLib, with bytes for numbers, and descriptors for which one they are.
-pub(super) fn got(kind: Type<'_>, value: String, depth: usize) -> String {
+/// Converts a value from GLib: lists of numbers to bytes, and indexes to descriptors.
+pub(super) fn from_glib(kind: Type<'_>, value: String, depth: usize) -> String {
     match kind {
         Type::UnixFd => format!("_got.get({value})"),
         Type::Array(element) if element.as_str() == "y" => format!("bytes({value})"),
-        _ if contains(kind, is_converted) => within(kind, &value, depth, got),
+        _ if contains(kind, is_converted) => converted_elements(kind, &value, depth, from_glib),
         _ => value,
     }
 }
 
-/// A container with each of what is in it made into something else.
-fn within(
+/// Converts each element of a container.
+fn converted_elements(
     kind: Type<'_>,
     value: &str,
     depth: usize,
@@ -88,7 +88,7 @@ pub(super) fn is_descriptor(kind: Type<'_>) -> bool {
     kind == Type::UnixFd
 }
 
-/// Whether GLib has it otherwise than Python should.
+/// Returns true if the Python type differs from what GLib returns.
 pub(super) fn is_converted(kind: Type<'_>) -> bool {
     let is_bytes = matches!(kind, Type::Array(element) if element.as_str() == "y");
     is_bytes || is_descriptor(kind)

@@ -1,15 +1,15 @@
-//! Declarations of Rust, broken as rustfmt does it.
+//! Rust declarations, wrapped like rustfmt does.
 
 use std::fmt::Write as _;
 
-/// How long lines may be.
+/// The maximum length of lines.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DeclarationLayout {
     pub(super) width: usize,
 }
 
 impl DeclarationLayout {
-    /// A function of a trait, with its arguments one below the other where there is no room on a line.
+    /// Adds a function of a trait. If it does not fit on one line, each argument gets a line.
     pub(super) fn function(
         self,
         text: &mut String,
@@ -40,10 +40,10 @@ impl DeclarationLayout {
         text.push_str(";\n");
     }
 
-    /// A type that stands on a line behind so much, with so much behind it.
+    /// Adds a type. `before` and `after` are the numbers of characters on the same line.
     fn kind(self, text: &mut String, kind: &str, indent: usize, before: usize, after: usize) {
         let is_short = indent + before + kind.len() + after <= self.width;
-        let Some((open, inside, close)) = (!is_short).then(|| apart(kind)).flatten() else {
+        let Some((open, inside, close)) = (!is_short).then(|| split_type(kind)).flatten() else {
             text.push_str(kind);
             return;
         };
@@ -58,11 +58,11 @@ impl DeclarationLayout {
     }
 }
 
-/// What a type begins with, what is in its brackets, and what ends it. A tuple that is alone in
-/// another's brackets is not set off from these.
-fn apart(kind: &str) -> Option<(&str, &str, &str)> {
+/// Splits a type into the part up to the opening bracket, the content, and the closing bracket. For
+/// a tuple that is the only argument of another type, both brackets stay together.
+fn split_type(kind: &str) -> Option<(&str, &str, &str)> {
     let start = kind.find(['<', '(', '['])? + 1;
-    // What the lifetime of a type without parts is in is no bracket.
+    // A lifetime as the only argument is not wrapped.
     let inside = kind.get(start..kind.len() - 1).filter(|inside| *inside != "'_")?;
     let is_alone = inside.starts_with(['(', '[']) && items(inside).count() == 1;
     match is_alone && inside.ends_with([')', ']']) {
@@ -71,7 +71,7 @@ fn apart(kind: &str) -> Option<(&str, &str, &str)> {
     }
 }
 
-/// What commas separate, outside of brackets.
+/// Splits at commas that are not inside brackets.
 fn items(inside: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0_usize;
     let is_end = move |c: char| {

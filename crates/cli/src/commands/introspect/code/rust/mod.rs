@@ -1,4 +1,4 @@
-//! Traits of zbus 6, from the template `traits.j2`.
+//! Rust traits for zbus 6, from the template `traits.j2`.
 //!
 //! ```text
 //! #[zbus::proxy(interface = "org.example.Player1", ...)]
@@ -18,14 +18,14 @@ use wire::signature::Type;
 
 use super::model::{InterfaceModel, ProxySource, ReplyModel};
 use super::names::{has_word, snake};
-use super::template::{MethodResults, Passed, environment, fill, type_of};
+use super::template::{MethodResults, TemplateValue, environment, fill, type_of};
 use lines::DeclarationLayout;
 use rules::KEYWORDS;
-use types::{carried, owned, taken};
+use types::{borrowed, owned, parameter};
 
 pub(super) use rules::RULES;
 
-/// The file.
+/// Renders the traits for these interfaces.
 pub(super) fn file(source: &ProxySource<'_>, proxies: &[InterfaceModel<'_>]) -> String {
     let mut environment = environment();
     environment.add_global("are_apart", are_apart(proxies));
@@ -35,19 +35,26 @@ pub(super) fn file(source: &ProxySource<'_>, proxies: &[InterfaceModel<'_>]) -> 
     environment.add_filter("function", function);
     environment.add_filter("owned", |kind: &str| owned(type_of(kind)));
     environment.add_filter("result", |Serde(method): Serde<MethodResults>| result(&method));
-    environment.add_filter("taken", |Serde(values): Serde<Vec<Passed>>| -> Vec<String> {
-        values.iter().map(|one| format!("{}: {}", one.name, taken(one.kind()))).collect()
-    });
-    environment.add_filter("carried", |Serde(values): Serde<Vec<Passed>>| -> Vec<String> {
-        // zbus takes one struct for several arguments.
-        let end = match values.as_slice() {
-            [one] if matches!(one.kind(), Type::Struct(_)) => ("(", ",)"),
-            _ => ("", ""),
-        };
-        let shown =
-            |one: &Passed| format!("{}: {}{}{}", one.name, end.0, carried(one.kind()), end.1);
-        values.iter().map(shown).collect()
-    });
+    environment.add_filter(
+        "parameters",
+        |Serde(values): Serde<Vec<TemplateValue>>| -> Vec<String> {
+            values.iter().map(|one| format!("{}: {}", one.name, parameter(one.kind()))).collect()
+        },
+    );
+    environment.add_filter(
+        "signal_arguments",
+        |Serde(values): Serde<Vec<TemplateValue>>| -> Vec<String> {
+            // zbus treats a single struct as several arguments, so it is wrapped in a tuple.
+            let end = match values.as_slice() {
+                [one] if matches!(one.kind(), Type::Struct(_)) => ("(", ",)"),
+                _ => ("", ""),
+            };
+            let shown = |one: &TemplateValue| {
+                format!("{}: {}{}{}", one.name, end.0, borrowed(one.kind()), end.1)
+            };
+            values.iter().map(shown).collect()
+        },
+    );
     fill(&environment, include_str!("traits.j2"), source, proxies)
 }
 
@@ -56,7 +63,7 @@ fn module(name: &str) -> String {
     if has_word(KEYWORDS, &name) { name + "_" } else { name }
 }
 
-/// Whether no two interfaces have zbus make types of the same name.
+/// Returns true if zbus generates no two types of the same name for these interfaces.
 fn are_apart(proxies: &[InterfaceModel<'_>]) -> bool {
     let mut seen = HashSet::new();
     let mut names = proxies.iter().flat_map(|proxy| {
@@ -71,7 +78,7 @@ fn are_apart(proxies: &[InterfaceModel<'_>]) -> bool {
     names.all(|name| seen.insert(name))
 }
 
-/// On one line if there is room, as rustfmt has it.
+/// Returns the attribute of a trait, wrapped like rustfmt does.
 fn attribute(interface: &str, service: &str, path: &str) -> String {
     let parts = [
         format!("interface = \"{interface}\""),
@@ -85,13 +92,14 @@ fn attribute(interface: &str, service: &str, path: &str) -> String {
     }
 }
 
-/// The attribute that names a member, if zbus would make another name of that of Rust.
+/// Returns an attribute with the name of a member, if zbus would derive another name from the
+/// identifier.
 fn name_attribute(name: &str, member: &str) -> Vec<String> {
     let is_other = pascal_of_zbus(name) != member;
     is_other.then(|| format!("name = \"{member}\"")).into_iter().collect()
 }
 
-/// As zbus makes a name of D-Bus from one of Rust.
+/// Converts an identifier to a D-Bus name like zbus does.
 fn pascal_of_zbus(name: &str) -> String {
     let words = name.split('_').map(|word| match word.is_empty() {
         true => String::new(),
@@ -108,11 +116,11 @@ fn function(name: &str, arguments: Vec<String>, result: &str, width: usize) -> S
     text
 }
 
-/// The type of what a method returns.
+/// The return type of a method.
 fn result(method: &MethodResults) -> String {
     match (method.answer, method.results.as_slice()) {
         (ReplyModel::None, _) | (_, []) => String::from("()"),
-        // What is one struct is told from what are several results by one more pair of brackets.
+        // zbus treats a single struct as several results, so it is wrapped in a tuple.
         (_, [one]) if matches!(one.kind(), Type::Struct(_)) => format!("({},)", owned(one.kind())),
         (_, [one]) => owned(one.kind()),
         (_, several) => {
@@ -122,5 +130,5 @@ fn result(method: &MethodResults) -> String {
     }
 }
 
-/// What rustfmt leaves on one line.
+/// The maximum length of an attribute that rustfmt keeps on one line.
 const ATTRIBUTE_WIDTH: usize = 70;

@@ -8,19 +8,19 @@ use super::super::names::has_word;
 
 pub(crate) const RULES: LanguageRules = LanguageRules {
     of_arguments: &[KEYWORDS],
-    // A proxy of zbus has these itself.
+    // Proxies of zbus define these functions.
     of_members: &[KEYWORDS, "builder inner into_inner new"],
     of_types: &["HashMap Self"],
     result: "",
-    made_of_argument: |name| vec![name.to_owned()],
-    made,
+    derived_from_argument: |name| vec![name.to_owned()],
+    derived_names,
     scope: NameScope::Interface,
-    refused,
+    unsupported,
 };
 
-fn made(_: &str, made: Generated<'_>, name: &str) -> Vec<String> {
+fn derived_names(_: &str, kind: Generated<'_>, name: &str) -> Vec<String> {
     let mut names = vec![name.to_owned()];
-    match made {
+    match kind {
         Generated::Method => {}
         Generated::Getter(PropertyAccess::Read | PropertyAccess::ReadWrite) => {
             names.extend([format!("cached_{name}"), format!("receive_{name}_changed")]);
@@ -36,23 +36,25 @@ fn made(_: &str, made: Generated<'_>, name: &str) -> Vec<String> {
     names
 }
 
-fn refused(candidate: &MemberTypes<'_>) -> Option<String> {
+fn unsupported(candidate: &MemberTypes<'_>) -> Option<String> {
     let MemberTypes { kind, arguments, results } = candidate;
     if arguments.len() > TUPLE_MAX || results.len() > TUPLE_MAX {
         return Some(format!("zbus supports at most {TUPLE_MAX} arguments"));
     }
     let all = || arguments.iter().chain(*results).copied();
     if all().any(|kind| contains(kind, is_large)) {
-        return Some(format!("Rust has no tuples of more than {TUPLE_MAX} fields with traits"));
+        return Some(format!(
+            "Rust implements no traits for tuples of more than {TUPLE_MAX} fields"
+        ));
     }
     if all().any(|kind| contains(kind, has_odd_keys)) {
-        return Some(String::from("no map of Rust has such keys"));
+        return Some(String::from("Rust maps do not support keys of this type"));
     }
     match kind {
         Generated::Signal(member)
             if has_word(TAKEN_TYPES, member) || has_word(KEYWORDS, member) =>
         {
-            Some(String::from("zbus calls a type like the signal, and this name means another"))
+            Some(String::from("zbus would generate a type with a reserved name"))
         }
         _ => None,
     }
@@ -67,17 +69,17 @@ fn has_odd_keys(kind: Type<'_>) -> bool {
     matches!(types.types().next(), Some(Type::Double | Type::UnixFd | Type::Variant))
 }
 
-/// Fields of tuples for which the standard library and zbus have traits.
+/// The maximum number of tuple fields for which the standard library and zbus implement traits.
 const TUPLE_MAX: usize = 16;
 
-/// Keywords of Rust, also those that are reserved.
+/// The keywords of Rust, including reserved ones.
 pub(super) const KEYWORDS: &str = "\
     Self _ abstract as async await become box break const continue crate do dyn else enum extern \
     false final fn for gen if impl in let loop macro match mod move mut override priv pub ref \
     return self static struct super trait true try type typeof unsafe unsized use virtual where \
     while yield";
 
-/// Names of types that the traits, and what zbus makes of them, rely on.
+/// Types that the traits and the code from zbus use.
 const TAKEN_TYPES: &str = "\
     Err HashMap None Ok Option Result Some String Vec bool f64 i16 i32 i64 std str u16 u32 u64 \
     u8 zbus";

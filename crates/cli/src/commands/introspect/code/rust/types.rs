@@ -1,33 +1,33 @@
-//! Types of Rust for those of D-Bus.
+//! Rust types for the types of D-Bus.
 
 use wire::signature::{Signature, Type};
 
-/// As a value is passed to a method.
-pub(super) fn taken(kind: Type<'_>) -> String {
+/// The type of a value that a method takes.
+pub(super) fn parameter(kind: Type<'_>) -> String {
     match kind {
         Type::String => String::from("&str"),
-        Type::Array(element) if !is_dict(element) => format!("&[{}]", list(element, carried)),
-        Type::UnixFd => carried(kind),
+        Type::Array(element) if !is_dict(element) => format!("&[{}]", list(element, borrowed)),
+        Type::UnixFd => borrowed(kind),
         Type::ObjectPath | Type::Signature | Type::Variant | Type::Array(_) | Type::Struct(_) => {
-            format!("&{}", carried(kind))
+            format!("&{}", borrowed(kind))
         }
         _ => owned(kind),
     }
 }
 
-/// As a value stands in a message.
-pub(super) fn carried(kind: Type<'_>) -> String {
+/// The type of a value that borrows from a message.
+pub(super) fn borrowed(kind: Type<'_>) -> String {
     let name = match kind {
         Type::String => "&str",
         Type::ObjectPath => "zbus::ObjectPath<'_>",
         Type::UnixFd => "zbus::Fd<'_>",
         Type::Variant => "zbus::Variant<'_>",
-        _ => return container(kind, carried).unwrap_or_else(|| owned(kind)),
+        _ => return container(kind, borrowed).unwrap_or_else(|| owned(kind)),
     };
     name.to_owned()
 }
 
-/// As a value that is one's own.
+/// The type of a value that owns its data.
 pub(super) fn owned(kind: Type<'_>) -> String {
     let name = match kind {
         Type::Byte => "u8",

@@ -1,10 +1,10 @@
-//! How long calls took.
+//! Durations of repeated calls.
 
 use std::time::Duration;
 
 use capture::text::units::duration;
 
-/// How long each of some calls took.
+/// The durations of all calls, in the order in which they were made.
 #[derive(Debug)]
 pub(super) struct RepeatedCallTimes {
     took_ns: Vec<u64>,
@@ -19,18 +19,18 @@ impl RepeatedCallTimes {
         self.took_ns.push(took_ns);
     }
 
-    /// How long the first one took.
+    /// The duration of the first call as text.
     pub(super) fn first(&self) -> String {
         format!("took {}\n", duration(Duration::from_nanos(self.took_ns[0])))
     }
 
-    /// How long they took, and how many there would be in a second.
+    /// Statistics of the durations as text, with the number of calls per second.
     pub(super) fn statistics(&self) -> String {
         let mut sorted = self.took_ns.clone();
         sorted.sort_unstable();
         let count = sorted.len();
         let at = |percent: usize| {
-            // The nearest rank, counted from 1.
+            // The nearest-rank method; ranks are counted from 1.
             let rank = (count * percent).div_ceil(100).max(1);
             duration(Duration::from_nanos(sorted[rank - 1]))
         };
@@ -51,13 +51,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_ranks_are_those_of_the_sorted_times() {
-        let mut pace = RepeatedCallTimes::new(3_000_000);
-        [1, 2, 4].into_iter().for_each(|took| pace.add(took * 1_000_000));
+    fn percentiles_use_the_nearest_rank() {
+        let mut times = RepeatedCallTimes::new(3_000_000);
+        [1, 2, 4].into_iter().for_each(|took| times.add(took * 1_000_000));
         assert_eq!(
-            pace.statistics(),
+            times.statistics(),
             "4 calls: min 1.00 ms, median 2.00 ms, p99 4.00 ms, max 4.00 ms, 400 per second\n"
         );
-        assert_eq!(pace.first(), "took 3.00 ms\n");
+        assert_eq!(times.first(), "took 3.00 ms\n");
     }
 }

@@ -1,5 +1,5 @@
-//! A command of the user's that we run: it gets our streams and our terminal, and the signals that
-//! are meant for it.
+//! A command that the user gave on the command line. It inherits the standard streams and the
+//! terminal, and signals to this program are forwarded to it.
 
 mod terminal;
 
@@ -9,60 +9,60 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus};
 
-use rustix::process::Signal as Number;
+use rustix::process::Signal as SignalNumber;
 use sys::signals::ProcessSignal;
 use sys::spawn::ChildSetup;
 
 use crate::children::send_signal;
 use crate::exit::ExitError;
 
-/// A command of the user's that runs.
+/// The running process of a user command.
 #[derive(Debug)]
-pub(crate) struct Guest(Child);
+pub(crate) struct UserCommand(Child);
 
-/// Why the command that was given could not be started.
+/// A user command could not be started.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum GuestError {
-    #[error("there is no option {word}; a program of that name is ./{word}", word = .0.display())]
+pub(crate) enum UserCommandError {
+    #[error("unknown option {word}; to run a program of this name, write ./{word}", word = .0.display())]
     UnknownOption(OsString),
     #[error("cannot run {}: {error}", program.display())]
     Start { program: OsString, error: io::Error },
 }
 
-/// The command, without its environment. That no option of ours is spelled so, the parser does not
-/// notice in front of a command that may have any options.
-pub(crate) fn command(words: &[OsString]) -> Result<Command, GuestError> {
+/// Returns the command without changes to its environment. The parser accepts any words here, so a
+/// first word that begins with a hyphen is rejected as an unknown option.
+pub(crate) fn command(words: &[OsString]) -> Result<Command, UserCommandError> {
     let (program, arguments) = words.split_first().expect("the command line requires one");
     if program.as_bytes().starts_with(b"-") {
-        return Err(GuestError::UnknownOption(program.clone()));
+        return Err(UserCommandError::UnknownOption(program.clone()));
     }
     let mut command = Command::new(program);
     command.args(arguments);
     Ok(command)
 }
 
-impl Guest {
-    /// Starts it.
-    pub(crate) fn start(mut command: Command) -> Result<Self, GuestError> {
+impl UserCommand {
+    /// Starts the command with the inherited streams.
+    pub(crate) fn start(mut command: Command) -> Result<Self, UserCommandError> {
         ChildSetup::new().install(&mut command);
         let program = command.get_program().to_owned();
-        command.spawn().map(Self).map_err(|error| GuestError::Start { program, error })
+        command.spawn().map(Self).map_err(|error| UserCommandError::Start { program, error })
     }
 
-    /// How it has ended, if it has.
+    /// The exit status of the command, if it has ended.
     pub(crate) fn ended(&mut self) -> io::Result<Option<ExitStatus>> {
         self.0.try_wait()
     }
 
-    /// Passes a signal on, unless the command gets it anyway.
-    pub(crate) fn pass_on(&mut self, signal: ProcessSignal) {
-        if let Some(number) = passed_on(signal) {
+    /// Forwards a signal, unless the command receives it without help.
+    pub(crate) fn forward(&mut self, signal: ProcessSignal) {
+        if let Some(number) = forwarded_signal(signal) {
             send_signal(&mut self.0, number);
         }
     }
 }
 
-impl ExitError for GuestError {
+impl ExitError for UserCommandError {
     fn status(&self) -> u8 {
         match self {
             Self::UnknownOption(_) => 2,
@@ -71,7 +71,7 @@ impl ExitError for GuestError {
     }
 }
 
-/// What who runs a command beside its own work is to be told.
+/// The signals that a caller must handle while a user command runs.
 pub(crate) const SIGNALS: [ProcessSignal; 5] = [
     ProcessSignal::Interrupt,
     ProcessSignal::Terminate,
@@ -80,14 +80,14 @@ pub(crate) const SIGNALS: [ProcessSignal; 5] = [
     ProcessSignal::FileSize,
 ];
 
-/// The signal that the command is to get, which does not get it anyway.
-fn passed_on(signal: ProcessSignal) -> Option<Number> {
+/// The signal to forward to the command; `None` if there is nothing to forward.
+fn forwarded_signal(signal: ProcessSignal) -> Option<SignalNumber> {
     match signal {
-        ProcessSignal::Terminate => Some(Number::TERM),
-        ProcessSignal::HangUp => Some(Number::HUP),
-        // From the keys of a terminal, all processes in the foreground get it.
+        ProcessSignal::Terminate => Some(SignalNumber::TERM),
+        ProcessSignal::HangUp => Some(SignalNumber::HUP),
+        // The terminal sends this signal to all processes in the foreground.
         ProcessSignal::Interrupt if terminal::is_in_foreground() => None,
-        ProcessSignal::Interrupt => Some(Number::INT),
+        ProcessSignal::Interrupt => Some(SignalNumber::INT),
         ProcessSignal::User1
         | ProcessSignal::User2
         | ProcessSignal::Child
@@ -97,10 +97,10 @@ fn passed_on(signal: ProcessSignal) -> Option<Number> {
     }
 }
 
-/// The exit status as a shell has it: 128 more than the number of the signal that ended a command.
+/// The exit status as a shell reports it: 128 plus the number of the signal that ended the command.
 pub(crate) fn shell_status(status: ExitStatus) -> u8 {
     let number = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
-    // A process has one of the two, and both are small.
+    // An ended process has an exit status or a signal, and both are small.
     number.and_then(|number| u8::try_from(number).ok()).unwrap_or(u8::MAX)
 }
 
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_exit_status_is_that_of_a_shell() {
+    fn exit_statuses_follow_the_convention_of_shells() {
         for (raw, expected) in [(0, 0), (3 << 8, 3), (255 << 8, 255), (15, 143), (9, 137)] {
             assert_eq!(shell_status(ExitStatus::from_raw(raw)), expected, "{raw}");
         }

@@ -1,14 +1,14 @@
-//! Whose the terminal is.
+//! The foreground process group of the terminal.
 
 use std::fs::File;
 
 use rustix::process::getpgrp;
 use rustix::termios::tcgetpgrp;
 
-/// Whether this process is in the foreground of a terminal, where the keys that interrupt reach it
-/// and its children alike.
+/// Returns true if this process is in the foreground of a terminal. Then Ctrl-C signals both it and
+/// its children.
 pub(super) fn is_in_foreground() -> bool {
-    // Without a terminal there is no such file.
+    // This fails if the process has no controlling terminal.
     let terminal = File::open("/dev/tty");
     terminal.is_ok_and(|terminal| tcgetpgrp(&terminal) == Ok(getpgrp()))
 }

@@ -1,4 +1,4 @@
-//! What there is to call: services, their objects, and the members of these.
+//! Lists of services, objects and members, for calls with too few words.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -10,16 +10,16 @@ use inspector::{Inspector, InspectorTimeouts, NodeContent, Starting, TreeOptions
 
 use crate::output::print;
 use crate::poke::error::PokeError;
-use crate::poke::member::{AskedObject, form, listed};
+use crate::poke::member::{TargetObject, form, listed};
 use crate::style;
 
-/// The names of services, those too that can be started.
+/// Prints the names of all services, including activatable ones.
 pub(super) fn services(inspector: &Inspector) -> Result<ExitCode, PokeError> {
     let names = inspector.names()?.into_iter().map(|name| name.name);
     Ok(lines(names.filter(|name| !name.starts_with(':'))))
 }
 
-/// The paths of the objects of a service that have an interface.
+/// Prints the paths of the objects of a service that have an interface.
 pub(super) fn paths(
     inspector: &Inspector,
     service: &str,
@@ -31,25 +31,24 @@ pub(super) fn paths(
     if let [node] = tree.nodes.as_slice()
         && let NodeContent::Failure(failure) = &node.content
     {
-        let object = AskedObject::unasked(service, &node.path, patience.total);
+        let object = TargetObject::new(service, &node.path, patience.total);
         return Err(object.failed(failure.clone(), inspector, ""));
     }
-    let has_something =
-        |told: &NodeContent| !matches!(told, NodeContent::Interfaces(names) if names.is_empty());
+    let has_something = |content: &NodeContent| !matches!(content, NodeContent::Interfaces(names) if names.is_empty());
     let nodes = tree.nodes.into_iter().filter(|node| has_something(&node.content));
     Ok(lines(nodes.map(|node| node.path)))
 }
 
-/// The members of an object, or those of one interface.
-pub(super) fn members(object: &AskedObject<'_>, only: Option<&str>) -> ExitCode {
-    let interfaces = object.told.interfaces.iter();
+/// Prints the members of an object, or only the members of one interface.
+pub(super) fn members(object: &TargetObject<'_>, only: Option<&str>) -> ExitCode {
+    let interfaces = object.introspection.interfaces.iter();
     let interfaces = interfaces.filter(|one| only.is_none_or(|name| one.name == name));
     let mut members = MemberListing { text: String::new(), style: style::of_stdout() };
     interfaces.for_each(|interface| members.push(interface));
     print(&members.text)
 }
 
-/// A line for each member: what it is, its name, what it takes and gives.
+/// A line for each member: kind, name, arguments and results.
 struct MemberListing {
     text: String,
     style: Style,

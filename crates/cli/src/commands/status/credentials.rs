@@ -1,4 +1,4 @@
-//! Who has a name, or what a process is: every credential.
+//! The credentials of a process, or of the owner of a name.
 
 use std::fmt::Write as _;
 
@@ -13,89 +13,92 @@ use sys::identity::{Capabilities, IdSet, ProcessIdentity, capability_names};
 use sys::users::{UserAccount, group_name};
 
 use crate::bus_choice::BusChoice;
-use crate::inspection::{LookError, names, no_such_name};
+use crate::inspection::{InspectionError, names, no_such_name};
 
-/// Credentials, in the order of busctl, then what is known besides.
+/// Credentials in the order of busctl, and then additional facts.
 pub(super) struct CredentialList(Vec<(&'static str, CredentialValue)>);
 
 #[derive(Serialize)]
 #[serde(untagged)]
 enum CredentialValue {
-    /// It is known that there is none.
+    /// The value is known to be missing, such as the terminal of a daemon.
     None,
     Number(u32),
     Text(String),
     Numbers(Vec<u32>),
     Words(Vec<String>),
-    /// The names of these.
+    /// The names of capabilities, which are folded like in busctl.
     Capabilities(Vec<String>),
 }
 
-/// Those of whoever has a name.
+/// Returns the credentials of the owner of a name.
 pub(super) fn of_name(
     inspector: &Inspector,
     choice: &BusChoice,
     wanted: &str,
-) -> Result<CredentialList, LookError> {
-    let found = inspector.name(wanted).map_err(|failure| LookError::Word { failure })?;
+) -> Result<CredentialList, InspectionError> {
+    let found =
+        inspector.name(wanted).map_err(|failure| InspectionError::InvalidName { failure })?;
     let name = found.ok_or_else(|| no_such_name(inspector, choice, wanted))?;
     if name.owner.is_none() && name.owner_process.is_none() {
-        return Err(LookError::NotRunning { name: name.name });
+        return Err(InspectionError::NotRunning { name: name.name });
     }
     let all = names(inspector, choice)?;
-    let Name { owner, owner_process: who, is_activatable, .. } = name;
-    let who = who.unwrap_or_else(nobody);
+    let Name { owner, who: process_owner, is_activatable, .. } = name;
+    let known = process_owner.unwrap_or_else(unknown_owner);
     let others = names_of(&all, |other| owner.is_some() && other.owner == owner);
-    let mut told = CredentialList(Vec::new());
-    told.process(&who.process, owner);
-    told.besides(&who);
-    told.words("Names", others);
-    told.push(
+    let mut list = CredentialList(Vec::new());
+    list.process(&known.process, owner);
+    list.additional(&known);
+    list.words("Names", others);
+    list.push(
         "Activatable",
         CredentialValue::Text(if is_activatable { "yes" } else { "no" }.into()),
     );
-    Ok(told)
+    Ok(list)
 }
 
-/// Those of a process, and what it is on the bus.
+/// Returns the credentials of a process, and its names on the bus.
 pub(super) fn of_process(
     inspector: &Inspector,
     choice: &BusChoice,
     pid: u32,
-) -> Result<CredentialList, LookError> {
+) -> Result<CredentialList, InspectionError> {
     let known =
         inspector::BusCredentials { pid: Some(pid), ..inspector::BusCredentials::default() };
     let process = known.process(now());
-    let identity = ProcessIdentity::of_process(pid).ok_or(LookError::NoSuchProcess { pid })?;
+    let identity =
+        ProcessIdentity::of_process(pid).ok_or(InspectionError::NoSuchProcess { pid })?;
     let process = RecordedProcess { uid: Some(identity.users.effective), ..process };
     let all = names(inspector, choice)?;
-    let is_its =
-        |name: &Name| name.owner_process.as_ref().is_some_and(|who| who.process.pid == Some(pid));
-    let mut told = CredentialList(Vec::new());
-    told.process(&process, None);
+    let is_of_process = |name: &Name| {
+        name.owner_process.as_ref().is_some_and(|known| known.process.pid == Some(pid))
+    };
+    let mut list = CredentialList(Vec::new());
+    list.process(&process, None);
     let user = user_name(identity.users.effective);
-    told.besides(&NameOwner { process, user, ..nobody() });
-    told.words("Connections", unique_names(&all, is_its));
-    told.words("Names", names_of(&all, is_its));
-    Ok(told)
+    list.additional(&NameOwner { process, user, ..unknown_owner() });
+    list.words("Connections", unique_names(&all, is_of_process));
+    list.words("Names", names_of(&all, is_of_process));
+    Ok(list)
 }
 
-/// Those of the bus itself, after its address and its number.
+/// Returns the credentials of the bus itself, after its address and GUID.
 pub(super) fn of_bus(
     inspector: &Inspector,
     choice: &BusChoice,
-) -> Result<CredentialList, LookError> {
-    let mut told = CredentialList(Vec::new());
+) -> Result<CredentialList, InspectionError> {
+    let mut list = CredentialList(Vec::new());
     let place = choice.place();
-    told.text("BusAddress", place.address());
-    told.text("BusScope", Some(place.name().to_owned()).filter(|name| !name.is_empty()));
-    told.text("BusID", inspector.connection().server_guid().map(|id| id.to_string()));
+    list.text("BusAddress", place.address());
+    list.text("BusScope", Some(place.name().to_owned()).filter(|name| !name.is_empty()));
+    list.text("BusID", inspector.connection().server_guid().map(|id| id.to_string()));
     let CredentialList(others) = of_name(inspector, choice, BUS)?;
-    told.0.extend(others);
-    Ok(told)
+    list.0.extend(others);
+    Ok(list)
 }
 
-fn nobody() -> NameOwner {
+fn unknown_owner() -> NameOwner {
     NameOwner { process: RecordedProcess::default(), user: None, groups: Vec::new(), label: None }
 }
 
@@ -128,7 +131,7 @@ impl CredentialList {
         }
     }
 
-    /// A text, or that there is none.
+    /// Adds a text, or the information that it is missing.
     fn text_or_none(&mut self, key: &'static str, text: Option<String>) {
         self.push(key, text.map_or(CredentialValue::None, CredentialValue::Text));
     }
@@ -141,7 +144,7 @@ impl CredentialList {
         self.push(key, number.map_or(CredentialValue::None, CredentialValue::Number));
     }
 
-    /// What busctl tells.
+    /// Adds the credentials that busctl prints.
     fn process(&mut self, process: &RecordedProcess, owner: Option<String>) {
         let identity = process.pid.and_then(ProcessIdentity::of_process);
         self.number("PID", process.pid);
@@ -171,12 +174,12 @@ impl CredentialList {
         let ProcessIdentity { parent, users, groups, supplementary, terminal, .. } = identity;
         self.number("PPID", Some(*parent));
         self.text_or_none("TTY", terminal.clone());
-        self.four(["UID", "EUID", "SUID", "FSUID"], *users);
-        self.four(["GID", "EGID", "SGID", "FSGID"], *groups);
+        self.id_set(["UID", "EUID", "SUID", "FSUID"], *users);
+        self.id_set(["GID", "EGID", "SGID", "FSGID"], *groups);
         self.push("SupplementaryGIDs", CredentialValue::Numbers(supplementary.clone()));
     }
 
-    fn four(&mut self, keys: [&'static str; 4], numbers: IdSet) {
+    fn id_set(&mut self, keys: [&'static str; 4], numbers: IdSet) {
         let IdSet { real, effective, saved, filesystem } = numbers;
         for (key, number) in keys.into_iter().zip([real, effective, saved, filesystem]) {
             self.number(key, Some(number));
@@ -209,23 +212,23 @@ impl CredentialList {
         }
     }
 
-    /// What busctl does not tell.
-    fn besides(&mut self, who: &NameOwner) {
-        let identity = who.process.pid.and_then(ProcessIdentity::of_process);
-        self.text("User", who.user.clone());
+    /// Adds facts that busctl does not print.
+    fn additional(&mut self, known: &NameOwner) {
+        let identity = known.process.pid.and_then(ProcessIdentity::of_process);
+        self.text("User", known.user.clone());
         let named = |gid| group_name(gid).ok().flatten();
         self.text("Group", identity.as_ref().and_then(|it| named(it.groups.effective)));
         let groups = match &identity {
             Some(identity) => &identity.supplementary,
-            None => &who.groups,
+            None => &known.groups,
         };
         self.words("SupplementaryGroups", groups.iter().filter_map(|gid| named(*gid)).collect());
-        self.text("BusLabel", who.label.clone());
-        self.text("InnermostUnit", who.process.unit.clone());
-        self.text("Started", who.process.started.map(date_and_time));
+        self.text("BusLabel", known.label.clone());
+        self.text("InnermostUnit", known.process.unit.clone());
+        self.text("Started", known.process.started.map(date_and_time));
     }
 
-    /// A line for each.
+    /// Returns a line for each credential.
     pub(super) fn to_text(&self, style: Style) -> String {
         let mut text = String::new();
         for (key, value) in &self.0 {
@@ -253,7 +256,7 @@ fn joined(words: impl Iterator<Item = String>) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Names as busctl breaks them into lines: before the fourth, and then after every four.
+/// Folds names like busctl: a line break before the fourth name, and then after every four names.
 fn folded(names: &[String]) -> String {
     let mut text = String::new();
     for (index, name) in names.iter().enumerate() {
