@@ -44,8 +44,8 @@ pub(super) fn of_name(
         return Err(InspectionError::NotRunning { name: name.name });
     }
     let all = names(inspector, choice)?;
-    let Name { owner, who: process_owner, is_activatable, .. } = name;
-    let known = process_owner.unwrap_or_else(unknown_owner);
+    let Name { owner, owner_process, is_activatable, .. } = name;
+    let known = owner_process.unwrap_or_else(unknown_owner);
     let others = names_of(&all, |other| owner.is_some() && other.owner == owner);
     let mut list = CredentialList(Vec::new());
     list.process(&known.process, owner);
