@@ -29,7 +29,7 @@ pub enum Stage {
 
 /// Whether a peer reads its connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ReadMode {
+pub enum PeerReadState {
     /// The peer reads everything.
     Reading,
     /// The peer reads nothing.
@@ -64,7 +64,7 @@ pub struct SimulatedPeer {
     /// The progress of the connection.
     pub stage: Stage,
     /// Whether the peer reads its connection.
-    pub read_mode: ReadMode,
+    pub read_state: PeerReadState,
     /// Messages that were written completely, until they are compared with the routed ones.
     pub sent: VecDeque<Vec<u8>>,
     /// Messages that arrived or that the kernel rejected, until they are compared with the expected
@@ -135,7 +135,7 @@ impl SimulatedPeer {
                     &HANDSHAKE_REPLIES[..1]
                 },
             },
-            read_mode: ReadMode::Reading,
+            read_state: PeerReadState::Reading,
             sent: VecDeque::new(),
             received: VecDeque::new(),
             calls: Vec::new(),
@@ -293,7 +293,7 @@ impl SimulatedPeer {
 
     /// Makes the peer read from now on, with a large capacity.
     pub fn read_fast(&mut self) {
-        self.read_mode = ReadMode::Reading;
+        self.read_state = PeerReadState::Reading;
         machine::with(|machine| machine.set_capacity(self.socket, FAST_CAPACITY));
     }
 

@@ -151,7 +151,7 @@ fn parse_call_and_reply(bencher: Bencher<'_, '_>) {
     });
 }
 
-/// The policy of a system bus with so many services, as they are written everywhere.
+/// The policy of a system bus with the given number of services, written like the packages of distributions write it.
 fn system_policy(services: u32) -> Policy {
     let stock = [
         "allow connect *",
@@ -249,7 +249,7 @@ fn broadcast_past_rules(bencher: Bencher<'_, '_>, key: &str) {
     bencher.bench_local(|| fixture.send(peers[0], &message));
 }
 
-/// Signals of so many kinds that no route is found again.
+/// Signals of more kinds than the route cache stores, so that each one is a miss.
 #[divan::bench]
 fn broadcast_always_new(bencher: Bencher<'_, '_>) {
     let (mut fixture, peers) = Fixture::with_peers(2);
@@ -280,7 +280,7 @@ fn call_of_the_bus(bencher: Bencher<'_, '_>, method: &str) {
     bencher.bench_local(|| fixture.send(peers[0], &message));
 }
 
-/// A connection that comes, says Hello and goes, with so many who hear of it.
+/// A connection that opens, calls Hello and closes. The given number of peers receive NameOwnerChanged.
 #[divan::bench(args = [0, 1, 100])]
 fn connect_hello_disconnect(bencher: Bencher<'_, '_>, watchers: u32) {
     let (mut fixture, peers) = Fixture::with_peers(watchers);
@@ -297,7 +297,7 @@ fn connect_hello_disconnect(bencher: Bencher<'_, '_>, watchers: u32) {
     });
 }
 
-/// RequestName and ReleaseName by a connection that has so many other names.
+/// RequestName and ReleaseName by a connection that owns the given number of other names.
 #[divan::bench(args = [0, 10_000])]
 fn request_and_release_name(bencher: Bencher<'_, '_>, others: u32) {
     let (mut fixture, peers) = Fixture::with_peers(1);
@@ -314,7 +314,7 @@ fn request_and_release_name(bencher: Bencher<'_, '_>, others: u32) {
     });
 }
 
-/// AddMatch and RemoveMatch by a connection that has so many other rules.
+/// AddMatch and RemoveMatch by a connection that has the given number of other rules.
 #[divan::bench(args = [0, 100_000])]
 fn add_and_remove_match(bencher: Bencher<'_, '_>, others: u32) {
     let (mut fixture, peers) = Fixture::with_peers(1);
@@ -331,7 +331,7 @@ fn add_and_remove_match(bencher: Bencher<'_, '_>, others: u32) {
     });
 }
 
-/// A message of the bus with so many calls that wait, of which the callee is then disconnected.
+/// The disconnection of a callee with the given number of pending calls.
 #[divan::bench(args = [10_000])]
 fn disconnect_with_calls_owed(bencher: Bencher<'_, '_>, calls: u32) {
     let call = |serial| {

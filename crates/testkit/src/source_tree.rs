@@ -83,5 +83,5 @@ pub fn files_below(folder: &Path, is_wanted: impl Fn(&Path) -> bool) -> Vec<Path
     files
 }
 
-/// Folders with generated or downloaded files.
-const NOT_SOURCE: [&str; 4] = ["node_modules", "dist", "target", "generated"];
+/// Folders with generated, downloaded or expected files.
+const NOT_SOURCE: [&str; 5] = ["node_modules", "dist", "target", "generated", "golden"];

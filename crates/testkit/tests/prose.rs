@@ -39,24 +39,6 @@ const PHRASES: &[(&str, &str)] = &[
 const EXCEPTIONS: &[&str] =
     &["there is no", "there are no", "is no longer", "are no longer", "as one file"];
 
-/// Folders whose texts are older than these rules. The list may only become shorter: a folder without
-/// a problem must not be in it.
-const OLDER: &[&str] = &[
-    "crates/analyst",
-    "crates/bus",
-    "crates/capture",
-    "crates/cli",
-    "crates/client",
-    "crates/fuzzing",
-    "crates/inspector",
-    "crates/notation",
-    "crates/recorder",
-    "crates/viewer",
-    "crates/wire",
-    "docs/lint.md",
-    "simulation",
-];
-
 /// A text that a person reads.
 struct ReadableText {
     place: String,
@@ -71,7 +53,7 @@ fn doc_comments_have_at_least_four_words() {
         for comment in doc_comments(&read(&file)) {
             count += 1;
             let words = comment.split_whitespace().count();
-            if words < DOC_COMMENT_WORDS_MIN && older(&relative(&file)).is_none() {
+            if words < DOC_COMMENT_WORDS_MIN {
                 short.push(format!("{}: {comment}", relative(&file)));
             }
         }
@@ -84,15 +66,7 @@ fn doc_comments_have_at_least_four_words() {
 fn no_text_contains_a_phrase_that_stops_readers() {
     let texts = texts();
     assert!(texts.len() > 20_000, "only {} texts were found", texts.len());
-    let (older, found): (Vec<_>, Vec<_>) = texts
-        .iter()
-        .filter_map(|text| Some((older(&text.place), problem(text)?)))
-        .partition(|(older, _)| older.is_some());
-    let clean: Vec<_> = OLDER
-        .iter()
-        .filter(|folder| older.iter().all(|(other, _)| *other != Some(**folder)))
-        .collect();
-    assert!(clean.is_empty(), "remove from OLDER: {clean:?}");
+    let found: Vec<_> = texts.iter().filter_map(problem).collect();
     assert!(found.is_empty(), "{} phrases to replace: {found:#?}", found.len());
 }
 
@@ -113,14 +87,6 @@ fn phrases_are_found_in_comments_strings_and_documents() {
 fn doc_comments_are_joined_and_other_comments_are_not_among_them() {
     let code = "/// One\n/// two.\nstruct A;\n// Not this.\n/** Three. */ struct B;";
     assert_eq!(doc_comments(code), ["One two.", "Three."]);
-}
-
-/// The folder in [`OLDER`] that contains a file.
-fn older(place: &str) -> Option<&'static str> {
-    OLDER
-        .iter()
-        .copied()
-        .find(|folder| place.strip_prefix(folder).is_some_and(|rest| rest.starts_with(['/', ':'])))
 }
 
 /// What to replace in a text, if it contains one of the phrases.

@@ -13,7 +13,7 @@ use super::message::{call_bus, hello};
 use super::vocabulary::{INTERFACES, MEMBERS, PATHS};
 use super::{SimulatedWorld, WorldPhase};
 use crate::oracle::id_of;
-use crate::peer::{ReadMode, SimulatedPeer, Stage};
+use crate::peer::{PeerReadState, SimulatedPeer, Stage};
 use crate::setting::{Feature, SERVICES, ServiceBehavior};
 
 impl SimulatedWorld {
@@ -49,7 +49,7 @@ impl SimulatedWorld {
             }
             30..60 => {
                 let most = self.amount();
-                if self.peers[place].read_mode == ReadMode::Reading {
+                if self.peers[place].read_state == PeerReadState::Reading {
                     self.peers[place].read(most);
                     self.begin_shortages(place);
                     self.note_calls(place);
@@ -62,10 +62,10 @@ impl SimulatedWorld {
             70 if self.chance.once_in(4) => self.leave(place),
             71 if self.chance.once_in(self.setting.stall_once_in()) => {
                 let peer = &mut self.peers[place];
-                peer.read_mode = if peer.read_mode == ReadMode::Reading {
-                    ReadMode::Stalled
+                peer.read_state = if peer.read_state == PeerReadState::Reading {
+                    PeerReadState::Stalled
                 } else {
-                    ReadMode::Reading
+                    PeerReadState::Reading
                 };
             }
             73 if self.chance.once_in(50) => {

@@ -417,7 +417,7 @@ export class Diagram {
     if (isOther) this.setScale(0);
   }
 
-  /** Divides the width, and sets the resolution of the canvas to that of the screen. */
+  /** Divides the width, and adjusts the canvas to the resolution of the screen. */
   private measure(): void {
     const { canvas } = this.places;
     const { width, height } = this.viewport.room;

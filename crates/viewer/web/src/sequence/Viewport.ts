@@ -38,7 +38,7 @@ export class Viewport {
   constructor(
     private readonly scroller: HTMLElement,
     private readonly spacer: HTMLElement,
-    private readonly told: ViewportListener,
+    private readonly listener: ViewportListener,
   ) {
     this.measure();
     this.observer.observe(scroller);
@@ -76,7 +76,7 @@ export class Viewport {
   /** Scrolls to another part of the drawing. */
   moveTo(offset: number): void {
     this.put(offset);
-    this.told.led();
+    this.listener.led();
   }
 
   /** Scrolls to the part that another viewport shows. */
@@ -105,8 +105,8 @@ export class Viewport {
   moveSideways(x: number): void {
     this.scroller.scrollLeft = x;
     this.scrollX = this.scroller.scrollLeft;
-    this.told.moved();
-    this.told.led();
+    this.listener.moved();
+    this.listener.led();
   }
 
   /** Scrolls horizontally to the position of another viewport. */
@@ -114,7 +114,7 @@ export class Viewport {
     if (x === this.scrollX) return;
     this.scroller.scrollLeft = x;
     this.scrollX = this.scroller.scrollLeft;
-    this.told.moved();
+    this.listener.moved();
   }
 
   private readonly scrolled = (): void => {
@@ -124,8 +124,8 @@ export class Viewport {
     this.scrollX = scrollLeft;
     this.offset = offsetAfter(this.extent, this.offset, this.scrollTop, scrollTop);
     this.scrollTop = scrollTop;
-    this.told.moved();
-    this.told.led();
+    this.listener.moved();
+    this.listener.led();
     clearTimeout(this.settling);
     this.settling = setTimeout(() => this.settle(), SETTLE_MS);
   };
@@ -133,13 +133,13 @@ export class Viewport {
   private measure(): void {
     this.room = { width: this.scroller.clientWidth, height: this.scroller.clientHeight };
     this.scrollX = this.scroller.scrollLeft;
-    this.told.moved();
+    this.listener.moved();
   }
 
   private put(offset: number): void {
     this.offset = clampOffset(this.extent, offset);
     this.settle();
-    this.told.moved();
+    this.listener.moved();
   }
 
   /** Moves the scroll bar to the position of the drawing. */

@@ -23,7 +23,7 @@ afterEach(() => void vi.useRealTimers());
 /** A selector with its questions and its results. */
 function selector() {
   const asked: PendingQuestion[] = [];
-  const told: string[] = [];
+  const results: string[] = [];
   const ask = (question: Question, abort: AbortSignal): Promise<Answered<"select">> =>
     new Promise((answer, refuse) => {
       asked.push({ query: ("query" in question && question.query) || "", abort, answer, refuse });
@@ -31,14 +31,14 @@ function selector() {
   const asks = new Selector(ask);
   const select = (query: string, of: object = RECORDING): void => {
     asks.select({ query, hidden: [], of }, (found) => {
-      told.push(found instanceof Error ? `${query}: ${found.message}` : query);
+      results.push(found instanceof Error ? `${query}: ${found.message}` : query);
     });
   };
-  return { asked, told, select };
+  return { asked, results, select };
 }
 
 test("another query aborts the running question", async () => {
-  const { asked, told, select } = selector();
+  const { asked, results, select } = selector();
   select("a");
   select("b");
   expect(asked.map(({ query, abort }) => [query, abort.aborted])).toEqual([
@@ -48,19 +48,19 @@ test("another query aborts the running question", async () => {
   asked[0]?.answer(FRAME);
   asked[1]?.answer(FRAME);
   await settled();
-  expect(told).toEqual(["b"]);
+  expect(results).toEqual(["b"]);
 });
 
 test("the same query for more messages is asked once after the answer", async () => {
-  const { asked, told, select } = selector();
+  const { asked, results, select } = selector();
   for (let turn = 0; turn < 3; turn++) select("a");
   expect(asked.length).toBe(1);
   asked[0]?.answer(FRAME);
   await settled();
-  expect([told, asked.length]).toEqual([["a"], 2]);
+  expect([results, asked.length]).toEqual([["a"], 2]);
   asked[1]?.answer(FRAME);
   await settled();
-  expect([told, asked.length]).toEqual([["a", "a"], 2]);
+  expect([results, asked.length]).toEqual([["a", "a"], 2]);
 });
 
 test("after a slow answer the same query waits, another one does not", async () => {
@@ -88,9 +88,9 @@ test("rows of another recording are requested again", () => {
 });
 
 test("errors are reported", async () => {
-  const { asked, told, select } = selector();
+  const { asked, results, select } = selector();
   select("a");
   asked[0]?.refuse(new Error("no"));
   await settled();
-  expect(told).toEqual(["a: no"]);
+  expect(results).toEqual(["a: no"]);
 });

@@ -34,17 +34,17 @@ export class Selector {
 
   constructor(private readonly ask: Ask) {}
 
-  select(wanted: SelectionRequest, told: SelectionListener): void {
+  select(wanted: SelectionRequest, listener: SelectionListener): void {
     const isBusy = this.controller !== undefined || this.rest !== undefined;
     if (isBusy && isSame(this.asked, wanted)) {
-      this.again = () => this.start(wanted, told);
+      this.again = () => this.start(wanted, listener);
       return;
     }
     this.controller?.abort();
-    this.start(wanted, told);
+    this.start(wanted, listener);
   }
 
-  private start(wanted: SelectionRequest, told: SelectionListener): void {
+  private start(wanted: SelectionRequest, listener: SelectionListener): void {
     const controller = new AbortController();
     const started = performance.now();
     this.asked = wanted;
@@ -56,7 +56,7 @@ export class Selector {
       if (controller.signal.aborted) return;
       this.controller = undefined;
       this.rest = setTimeout(() => this.goOn(), performance.now() - started);
-      told(found);
+      listener(found);
     };
     this.ask({ ask: "select", query, hidden }, controller.signal).then(finish, (error: unknown) =>
       finish(error instanceof Error ? error : new Error(String(error))),

@@ -71,7 +71,7 @@ function tracksFor(messages: readonly Message[], shown = messages.map(() => true
 }
 
 /** Spans of tracks as text, such as `program7 waits 0..50`, with `!` for errors. */
-function told(tracks: Tracks): string[] {
+function spanTexts(tracks: Tracks): string[] {
   const sections = tracks.tracks.flatMap(({ title, sections }) =>
     sections.map(({ role, lanes }) => {
       const spans = Array.from(lanes.row, (_, place) => {
@@ -118,7 +118,7 @@ test.each<[string, readonly Message[], string[]]>([
   ],
   ["a reply from before", [{ at: 3, kind: RETURN, from: 1, to: 0 }], []],
 ])("%s is on its tracks", (_, messages, expected) => {
-  expect(told(tracksFor(messages))).toEqual(expected);
+  expect(spanTexts(tracksFor(messages))).toEqual(expected);
 });
 
 test("a call is drawn once if its call or reply is displayed", () => {
@@ -128,9 +128,9 @@ test("a call is drawn once if its call or reply is displayed", () => {
     [true, false],
     [false, true],
   ]) {
-    expect(told(tracksFor(PAIR, shown))).toEqual(whole);
+    expect(spanTexts(tracksFor(PAIR, shown))).toEqual(whole);
   }
-  expect(told(tracksFor(PAIR, [false, false]))).toEqual([]);
+  expect(spanTexts(tracksFor(PAIR, [false, false]))).toEqual([]);
 });
 
 /** Tracks with these numbers of lanes. */
@@ -239,5 +239,5 @@ test("short-lived processes of a program share a track until it is expanded", ()
   const tracks = finished(tracksOf(recording, all, { merges: "programs", expanded: new Set() }));
   expect(new Set([0, 2, 3].map((id) => tracks.trackOf(id))).size).toBe(1);
   // They waited until they disconnected.
-  expect(told(tracks)).toContain("ask × 3 waits 0..5! 1..5! 2..5!");
+  expect(spanTexts(tracks)).toContain("ask × 3 waits 0..5! 1..5! 2..5!");
 });

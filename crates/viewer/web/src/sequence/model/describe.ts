@@ -19,7 +19,7 @@ export function nameOf(recording: Recording, peer: number): string {
   return peer === NONE ? "" : visible(recording.peers[peer]?.label ?? "");
 }
 
-/** A message as one sentence, for screen readers. */
+/** Describes a message in a sentence, for screen readers. */
 export function sentenceOf(recording: Recording, row: number): string {
   const subject = recording.subjectOf(row);
   const what = KINDS[recording.kind.get(row)] ?? KINDS[0];

@@ -274,8 +274,7 @@ export class Followed {
   constructor(private readonly patience: Patience) {}
 
   /**
-   * The stays, in the order of their beginnings. The lines of `staged` must extend those of the
-   * last call.
+   * The stays, ordered by their starts. `staged` must extend the lines of the previous call.
    */
   draftsOf(staged: Staged): StayDraft[] {
     const keys = staged.columns.all.map(({ key }) => key);

@@ -16,7 +16,7 @@ export interface Life {
   readonly why: string | undefined;
 }
 
-/** The lifetime of a column: as long as one of its connections exists. */
+/** The lifetime of a column: from the first to the last of its connections. */
 export function lifeOf({ peers }: Column): Life {
   const arrived = peers.map((peer) => peer.arrived);
   const left = peers.map((peer) => peer.left);
