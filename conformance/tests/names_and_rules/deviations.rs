@@ -76,7 +76,7 @@ pub(crate) fn rule_is_read_differently(rule: &str) -> bool {
 
 /// The messages that the client with this name received, reduced to the parts that both buses must
 /// agree on.
-pub(crate) fn normalised(mut received: Vec<PlainMessage>, name: &str) -> Vec<PlainMessage> {
+pub(crate) fn normalized(mut received: Vec<PlainMessage>, name: &str) -> Vec<PlainMessage> {
     drop_owners_after_a_new_monitor(&mut received, name);
     received.retain(|message| !makes_monitor(message));
     received.iter_mut().for_each(sort_names);

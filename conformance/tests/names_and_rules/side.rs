@@ -285,7 +285,7 @@ impl ReceivedMessages {
             ends.iter().any(|end| message.get(*end) == Some(&clerk))
         };
         let messages = self.messages.into_iter().filter(|message| !is_of_clerk(message));
-        let messages = deviations::normalised(messages.collect(), name);
+        let messages = deviations::normalized(messages.collect(), name);
         let mut lines: Vec<_> = messages.iter().map(line).collect();
         lines.extend(self.end.map(|SideEnd| "closed".to_owned()));
         lines

@@ -142,7 +142,7 @@ fn malformed_budgets_are_reported_with_column_and_reason() {
         ("p95 < 1ms", "column 4: expected a member or a query in parentheses"),
         ("p95() < 1ms", "column 5: expected a member or a query"),
         ("p95(org.x < 1ms", "column 4: the parenthesis is not closed"),
-        ("p95(colour:red) < 1ms", "column 5: the query: "),
+        ("p95(color:red) < 1ms", "column 5: the query: "),
         ("p95(*) ~ 1ms", "column 8: expected <, <=, >, >=, == or !="),
         (
             "p95(*) < 20",

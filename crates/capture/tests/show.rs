@@ -11,7 +11,7 @@ use capture::show::{
     CallDetails, CommandBus, CommandKind, CommandParts, Controls, Inexpressible, Knowledge,
     LineClock, MessageFormat, MessageLines, SendCommand,
 };
-use capture::text::{Colours, Style, columns};
+use capture::text::{Colors, Style, columns};
 use testkit::golden;
 use testkit::recording::TestRecording;
 use wire::body::Value;
@@ -469,7 +469,7 @@ fn calls_have_no_outcome_before_it_is_known() {
 #[test]
 fn durations_and_outcomes_have_colors() {
     let capture = conversation();
-    let style = Style { width: 120, colours: Colours::Wanted };
+    let style = Style { width: 120, colors: Colors::Wanted };
     let text = lines_of(&capture, style, Knowledge::Whole);
     let (warning, alarm) = ("\u{1b}[33m", "\u{1b}[31m");
     assert!(text.contains(&format!("{warning} 301 ms")), "{text:?}");

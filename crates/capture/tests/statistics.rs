@@ -633,6 +633,6 @@ fn tables_are_found_by_their_names() {
     for subject in TableSubject::all() {
         assert_eq!(subject.as_str().parse(), Ok(subject));
     }
-    let unknown = UnknownSubject { name: "colour".into() };
-    assert_eq!("colour".parse::<TableSubject>(), Err(unknown));
+    let unknown = UnknownSubject { name: "color".into() };
+    assert_eq!("color".parse::<TableSubject>(), Err(unknown));
 }

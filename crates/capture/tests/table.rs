@@ -27,8 +27,8 @@ fn rows_are_sorted_by_name_or_key() {
         table.sort(by).unwrap();
         assert_eq!(names(&table), expected, "{by}");
     }
-    let error = table().sort("colour").unwrap_err();
-    assert_eq!(error.to_string(), "there is no column `colour`; expected one of name, size");
+    let error = table().sort("color").unwrap_err();
+    assert_eq!(error.to_string(), "there is no column `color`; expected one of name, size");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::io::{IsTerminal, stderr, stdout};
 use std::os::fd::AsFd;
 
 use capture::show::MessageLines;
-use capture::text::{Colours, Style};
+use capture::text::{Colors, Style};
 use clap::{Args, ValueEnum};
 
 /// The option for colors.
@@ -35,8 +35,8 @@ impl ColorChoice {
         let style = of_stdout();
         match self.color {
             When::Auto => style,
-            When::Always => Style { colours: Colours::Wanted, ..style },
-            When::Never => Style { colours: Colours::Unwanted, ..style },
+            When::Always => Style { colors: Colors::Wanted, ..style },
+            When::Never => Style { colors: Colors::Unwanted, ..style },
         }
     }
 
@@ -53,11 +53,11 @@ impl ColorChoice {
 /// set.
 pub(crate) fn of_stdout() -> Style {
     let is_unwanted = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    let colours = match stdout().is_terminal() && !is_unwanted {
-        true => Colours::Wanted,
-        false => Colours::Unwanted,
+    let colors = match stdout().is_terminal() && !is_unwanted {
+        true => Colors::Wanted,
+        false => Colors::Unwanted,
     };
-    Style { width: width(&stdout()).unwrap_or(WIDTH_OF_PIPES), colours }
+    Style { width: width(&stdout()).unwrap_or(WIDTH_OF_PIPES), colors }
 }
 
 /// The width of standard error in cells; `None` if it is not a terminal.

@@ -81,7 +81,7 @@ fn version() -> String {
     format!(
         "Diligence Message Bus Daemon {}\n\
          Takes the command line and the configuration files of dbus-daemon 1.14\n\
-         This is free software, under the MIT licence or the Apache License 2.0, as you like.\n\
+         This is free software, under the MIT license or the Apache License 2.0, as you like.\n\
          There is no warranty, as far as the law permits.\n",
         env!("CARGO_PKG_VERSION")
     )

@@ -29,11 +29,11 @@ impl NameCase {
         match self {
             Self::Lower => lower().collect(),
             Self::Upper => lower().map(|word| word.to_uppercase()).collect(),
-            Self::Pascal => lower().map(|word| capitalised(&word)).collect(),
+            Self::Pascal => lower().map(|word| capitalized(&word)).collect(),
             Self::Camel => {
                 let mut words = lower();
                 let first = words.next().unwrap_or_default();
-                words.fold(first, |text, word| text + &capitalised(&word))
+                words.fold(first, |text, word| text + &capitalized(&word))
             }
             Self::Snake => lower().collect::<Vec<_>>().join("_"),
             Self::ScreamingSnake => lower().collect::<Vec<_>>().join("_").to_uppercase(),
@@ -58,7 +58,7 @@ fn words(name: &str) -> Vec<String> {
     trimmed.filter(|word| !word.is_empty()).collect()
 }
 
-fn capitalised(word: &str) -> String {
+fn capitalized(word: &str) -> String {
     let mut characters = word.chars();
     let first = characters.next().map(|first| first.to_uppercase().to_string());
     first.unwrap_or_default() + characters.as_str()

@@ -124,10 +124,10 @@ impl StandingFacts {
 }
 
 /// Adds facts to those about a connection.
-fn complete(fact: &mut Fact, learnt: RecordedProcess) {
+fn complete(fact: &mut Fact, learned: RecordedProcess) {
     if let Fact::Peer { process, .. } = fact {
         let known = process.take().unwrap_or_default();
-        *process = Some(learnt.or(known));
+        *process = Some(learned.or(known));
     }
 }
 

@@ -52,7 +52,7 @@ fn main() {
         Ok(role) => panic!("no such role: {role}"),
         Err(_) => {
             let is_root = geteuid().is_root();
-            let needs_root = [("a_peer_of_another_user_is_recognised", "needs root")];
+            let needs_root = [("a_peer_of_another_user_is_recognized", "needs root")];
             runner::run(&TESTS, if is_root { &[] } else { &needs_root });
         }
     }
@@ -60,7 +60,7 @@ fn main() {
 
 /// The tests of this program.
 const TESTS: [RunnerTest; 15] = [
-    ("a_peer_of_another_user_is_recognised", a_peer_of_another_user_is_recognised),
+    ("a_peer_of_another_user_is_recognized", a_peer_of_another_user_is_recognized),
     ("the_numbers_that_mean_unchanged_are_refused", unchanged_numbers_are_refused),
     ("a_wait_that_is_interrupted_has_no_events", an_interrupted_wait_has_no_events),
     ("a_receive_that_is_interrupted_goes_on", an_interrupted_receive_goes_on),
@@ -145,7 +145,7 @@ fn interrupt(child: Pid) -> WaitStatus {
     status
 }
 
-fn a_peer_of_another_user_is_recognised() {
+fn a_peer_of_another_user_is_recognized() {
     let name = format!("diligence-sys-processes-{}", id());
     let address = UnixAddress::Abstract(name.as_bytes());
     let listener = listen_unix(address).expect("the name is free");

@@ -95,7 +95,7 @@ fn known(capture: &Capture) -> Vec<(String, String)> {
     found.map(|(name, text)| (name.to_owned(), text)).into()
 }
 
-/// Returns all texts of at least four bytes in bodies: of each complete message, except signals of
+/// Returns all texts of at least four bytes in the bodies of complete messages, except signals of
 /// the bus, and each element of a path.
 pub fn said(capture: &Capture) -> Vec<String> {
     let mut texts = Vec::new();

@@ -1,20 +1,21 @@
-//! What the programs are made of: which packages each links to, and the rules of `deny.toml` that can be
-//! checked without cargo-deny and without the network. `make prove` runs cargo-deny for the rest.
+//! The dependencies of the programs: the packages that each links to, and the rules of `deny.toml`
+//! that can be checked without cargo-deny and without the network. `make prove` runs cargo-deny for
+//! the rest.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 use testkit::source_tree::{read, root};
 
-/// The only place from which packages come.
+/// The only allowed source of packages.
 const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
 #[test]
-fn licences_are_allowed() {
+fn licenses_are_allowed() {
     let allowed = listed("allow");
     assert!(allowed.contains("MIT"), "deny.toml allows {allowed:?}");
-    for Package { name, licence, .. } in packages() {
-        assert!(permits(&licence, &allowed), "{name}: {licence:?} is not allowed by deny.toml");
+    for Package { name, license, .. } in packages() {
+        assert!(permits(&license, &allowed), "{name}: {license:?} is not allowed by deny.toml");
     }
 }
 
@@ -45,7 +46,7 @@ fn everything_comes_from_the_registry() {
     assert!(count > 50, "{count}");
 }
 
-/// Everything of ours that the daemon may link to. The instruments are not in this list.
+/// The crates of this workspace that the daemon may link to. The instruments are not in this list.
 const DAEMON_CRATES: [&str; 8] = [
     "diligence-broker",
     "diligence-bus-core",
@@ -57,8 +58,8 @@ const DAEMON_CRATES: [&str; 8] = [
     "diligence-wire",
 ];
 
-/// How many packages the daemon may link to, ours included. It can start as root, so each further one
-/// needs a good reason.
+/// The maximum number of packages that the daemon links to, including crates of this workspace. The
+/// daemon can start as root, so each further package needs a good reason.
 const DAEMON_PACKAGES_MAX: usize = 25;
 
 #[test]
@@ -87,7 +88,7 @@ fn the_instruments_do_not_link_to_the_bus() {
     }
 }
 
-/// The names of the packages that a package needs along these edges, itself included.
+/// Returns the names of the packages that a package needs along these edges, including itself.
 fn linked_by(package: &str, edges: &str) -> BTreeSet<String> {
     let tree = cargo_tree(&["--package", package, "--edges", edges, "--format", "{p}"]);
     let names = tree.lines().filter_map(|line| line.split(' ').next());
@@ -95,7 +96,7 @@ fn linked_by(package: &str, edges: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn expressions_of_licences_are_understood() {
+fn expressions_of_licenses_are_understood() {
     let allowed = BTreeSet::from(["MIT", "Zlib", "X WITH Y"].map(str::to_owned));
     let yes = ["MIT", "A OR MIT", "A/MIT", "MIT AND Zlib", "(A OR MIT) AND Zlib", "X WITH Y OR A"];
     let no = ["", "A", "MIT AND A", "(A OR B) AND MIT", "A AND MIT OR B", "X", "MIT WITH Y"];
@@ -111,10 +112,10 @@ fn expressions_of_licences_are_understood() {
 struct Package {
     name: String,
     version: String,
-    licence: String,
+    license: String,
 }
 
-/// All of them, ours too.
+/// Returns all packages, including those of this workspace.
 fn packages() -> Vec<Package> {
     let selection = ["--workspace", "--all-features", "--edges", "normal,build"];
     let tree = cargo_tree(&[&selection[..], &["--format", "{p}|{l}"]].concat());
@@ -124,7 +125,7 @@ fn packages() -> Vec<Package> {
     packages
 }
 
-/// What `cargo tree` prints, a package in each line.
+/// Returns the output of `cargo tree`, with one package per line.
 fn cargo_tree(words: &[&str]) -> String {
     let cargo = std::env::var_os("CARGO").expect("tests are run by cargo");
     let tree = Command::new(cargo)
@@ -139,16 +140,16 @@ fn cargo_tree(words: &[&str]) -> String {
 
 impl Package {
     fn parse(line: &str) -> Self {
-        let (package, licence) = line.split_once('|').expect("as the format says");
+        let (package, license) = line.split_once('|').expect("as the format says");
         let mut words = package.split(' ');
         let name = words.next().expect("a name").to_owned();
         let version = words.next().and_then(|word| word.strip_prefix('v')).expect("a version");
-        Self { name, version: version.to_owned(), licence: licence.to_owned() }
+        Self { name, version: version.to_owned(), license: license.to_owned() }
     }
 }
 
-/// Whether who may use what is under these licences may use what is under `expression`: such of SPDX,
-/// and those with a slash from before.
+/// Returns true if the allowed licenses satisfy an SPDX expression, or an older expression with a
+/// slash instead of "OR".
 fn permits(expression: &str, allowed: &BTreeSet<String>) -> bool {
     let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
     let mut words: Vec<&str> = spaced.split_whitespace().rev().collect();
@@ -156,7 +157,7 @@ fn permits(expression: &str, allowed: &BTreeSet<String>) -> bool {
     permitted && words.is_empty()
 }
 
-/// What stands between "OR"; the next word is the last.
+/// Evaluates alternatives separated by "OR". The next word is the last of the list.
 fn any(words: &mut Vec<&str>, allowed: &BTreeSet<String>) -> bool {
     let mut permitted = all(words, allowed);
     while words.pop_if(|word| *word == "OR").is_some() {
@@ -176,16 +177,16 @@ fn all(words: &mut Vec<&str>, allowed: &BTreeSet<String>) -> bool {
 fn one(words: &mut Vec<&str>, allowed: &BTreeSet<String>) -> bool {
     match words.pop() {
         Some("(") => any(words, allowed) & (words.pop() == Some(")")),
-        Some(licence) if words.pop_if(|word| *word == "WITH").is_some() => {
+        Some(license) if words.pop_if(|word| *word == "WITH").is_some() => {
             let exception = words.pop().unwrap_or_default();
-            allowed.contains(&format!("{licence} WITH {exception}"))
+            allowed.contains(&format!("{license} WITH {exception}"))
         }
-        Some(licence) => allowed.contains(licence),
+        Some(license) => allowed.contains(license),
         None => false,
     }
 }
 
-/// The texts in a list of `deny.toml`.
+/// Returns the strings in a list of `deny.toml`.
 fn listed(key: &str) -> BTreeSet<String> {
     let text = read(&root().join("deny.toml"));
     let (_, list) = text.split_once(&format!("\n{key} = [")).expect("deny.toml has such a list");

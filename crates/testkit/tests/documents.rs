@@ -1,4 +1,4 @@
-//! The Markdown files of the tree: docs/README.md lists every page, and every link leads somewhere.
+//! The Markdown files of the tree: docs/README.md lists every page, and no link is broken.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -92,14 +92,14 @@ fn anchors_are_those_of_common_renderers() {
     assert_eq!(links, [(1, "c.md#d"), (5, "q.png"), (6, "s.md")]);
 }
 
-/// All Markdown files by their path from the root.
+/// Returns all Markdown files by their path from the root.
 fn documents() -> BTreeMap<PathBuf, String> {
     let files = files_below(&root(), |file| file.extension().is_some_and(|its| its == "md"));
     let relative = |file: &Path| file.strip_prefix(root()).expect("below the root").to_owned();
     files.iter().map(|file| (relative(file), read(file))).collect()
 }
 
-/// The lines outside of code blocks, with their numbers.
+/// Returns the lines outside of code blocks, with their numbers.
 fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut is_code = false;
     text.lines().enumerate().filter_map(move |(index, line)| {
@@ -109,7 +109,7 @@ fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// The targets of links and pictures, with their lines.
+/// Returns the targets of links and pictures, with their lines.
 fn links_of(text: &str) -> Vec<(usize, String)> {
     let mut links = Vec::new();
     for (number, line) in prose(text) {
@@ -126,7 +126,7 @@ fn links_of(text: &str) -> Vec<(usize, String)> {
     links
 }
 
-/// The anchors that a page offers: one for each heading, and those set by hand.
+/// Returns the anchors of a page: one for each heading, and explicit ones.
 fn anchors_of(text: &str) -> BTreeSet<String> {
     let mut anchors = BTreeSet::new();
     let mut times: BTreeMap<String, usize> = BTreeMap::new();
@@ -150,9 +150,9 @@ fn anchors_of(text: &str) -> BTreeSet<String> {
     anchors
 }
 
-/// The anchor of a heading, as code hosting sites make it.
+/// Returns the anchor of a heading, like code hosting sites generate it.
 fn slug(heading: &str) -> String {
-    // Of a link only its text is left.
+    // Only the text of a link counts.
     let mut text = String::new();
     for (index, part) in heading.split("](").enumerate() {
         let part =
@@ -167,7 +167,7 @@ fn slug(heading: &str) -> String {
         .collect()
 }
 
-/// The path without `..`.
+/// Returns the path without `..`.
 fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for component in path.components() {

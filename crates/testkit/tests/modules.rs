@@ -1,8 +1,8 @@
 //! The modules inside crates: which files use each other, and in which direction.
 //!
-//! Dependencies inside a crate point one way. Files that use each other in a cycle have to be read
-//! together, so cycles must stay small. ARCHITECTURE.md lists the layers of some crates; a module may
-//! use only the layers below its own.
+//! Dependencies inside a crate point one way. Files that use each other in a cycle must be read
+//! together, so cycles must stay small. ARCHITECTURE.md lists the layers of some crates; a module
+//! may use only the layers below its own.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -11,7 +11,7 @@ use syn::visit::{self, Visit};
 use syn::{Attribute, ItemMod, ItemUse, UseTree, Visibility};
 use testkit::source_tree::{crate_folders, files_below, read, root};
 
-/// The most files in one cycle.
+/// The maximum number of files in a cycle.
 const CYCLE_FILES_MAX: usize = 4;
 
 #[test]
@@ -82,7 +82,7 @@ fn cycles_are_found_through_reexports_and_nested_imports() {
     assert_eq!(modules.largest_cycle(), ["a/inner.rs", "b.rs", "c.rs"]);
 }
 
-/// The source files of a crate, and which others each uses.
+/// The source files of a crate, and the files that each of them uses.
 struct Modules {
     /// Files by module path: `a::b` is `["a", "b"]`, and the root of the crate is empty.
     files: BTreeMap<Vec<String>, SourceFile>,
@@ -94,7 +94,7 @@ struct SourceFile {
     path: String,
     /// Absolute paths that the file uses.
     used: Vec<Vec<String>>,
-    /// What the file exports under its own name from other files.
+    /// The names that the file exports from other files.
     reexports: BTreeMap<String, Vec<String>>,
 }
 
@@ -131,7 +131,7 @@ impl Modules {
         (source.path.clone(), others.collect())
     }
 
-    /// The file that defines what a path names.
+    /// Returns the file that defines the target of a path.
     fn resolve(&self, path: &[String], reexports: usize) -> Option<String> {
         let len = (0..=path.len()).rev().find(|len| self.files.contains_key(&path[..*len]))?;
         let file = &self.files[&path[..len]];
@@ -170,10 +170,10 @@ impl Modules {
     }
 }
 
-/// How many re-exports of re-exports are followed.
+/// The maximum number of re-exports that are followed to a definition.
 const REEXPORTS_MAX: usize = 8;
 
-/// Finds what one file uses.
+/// Collects the paths that a file uses.
 struct UseFinder<'f> {
     module: &'f [String],
     paths: &'f BTreeSet<Vec<String>>,
@@ -181,7 +181,7 @@ struct UseFinder<'f> {
 }
 
 impl UseFinder<'_> {
-    /// Makes a path absolute, if it is one of this crate.
+    /// Makes a path absolute, if it is a path of this crate.
     fn absolute(&self, path: &[String]) -> Option<Vec<String>> {
         let (first, rest) = path.split_first()?;
         let mut absolute = match first.as_str() {
@@ -268,7 +268,7 @@ fn module_path(file: &str) -> Vec<String> {
     if is_root { Vec::new() } else { stem.split('/').map(str::to_owned).collect() }
 }
 
-/// The list in a chapter of ARCHITECTURE.md, from the lowest layer to the highest.
+/// Returns the layers in a chapter of ARCHITECTURE.md, from the lowest to the highest.
 fn layers(chapter: &str) -> Vec<String> {
     let text = read(&root().join("ARCHITECTURE.md"));
     let heading = format!("### {chapter}\n");

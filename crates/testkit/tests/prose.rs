@@ -1,5 +1,5 @@
-//! Comments, messages and documents are written in plain English: no phrases that stop a reader, and
-//! no doc comment that is too short to say anything.
+//! Comments, messages and documents are written in plain English: without the phrases that made
+//! earlier texts hard to read, and without doc comments that are too short to be useful.
 
 use std::path::Path;
 use std::str::FromStr;
@@ -7,10 +7,10 @@ use std::str::FromStr;
 use proc_macro2::{TokenStream, TokenTree};
 use testkit::source_tree::{files_below, read, root, rust_files};
 
-/// The fewest words of a doc comment. Shorter ones repeat the name of their item.
+/// The minimum number of words in a doc comment. Shorter comments repeat the name of their item.
 const DOC_COMMENT_WORDS_MIN: usize = 4;
 
-/// Phrases that are not used, and the words that replace them.
+/// Phrases that must not be used, and their replacements.
 const PHRASES: &[(&str, &str)] = &[
     ("of whom", "whose"),
     ("whoever", "the peer, the user or the process that"),
@@ -39,7 +39,7 @@ const PHRASES: &[(&str, &str)] = &[
 const EXCEPTIONS: &[&str] =
     &["there is no", "there are no", "is no longer", "are no longer", "as one file"];
 
-/// A text that a person reads.
+/// A text for readers, with its place.
 struct ReadableText {
     place: String,
     text: String,
@@ -89,7 +89,7 @@ fn doc_comments_are_joined_and_other_comments_are_not_among_them() {
     assert_eq!(doc_comments(code), ["One two.", "Three."]);
 }
 
-/// What to replace in a text, if it contains one of the phrases.
+/// Returns the phrase that must be replaced in a text, with its replacement.
 fn problem(text: &ReadableText) -> Option<String> {
     let is_in_word = |letter: char| letter.is_alphanumeric() || "-_'’`".contains(letter);
     let words = text.text.split(|letter| !is_in_word(letter)).filter(|word| !word.is_empty());
@@ -124,7 +124,7 @@ fn texts() -> Vec<ReadableText> {
     texts
 }
 
-/// Comments, each of which is one text, and strings.
+/// Returns comments and strings. Lines of one comment are joined.
 fn texts_of_rust(file: &str, code: &str) -> Vec<ReadableText> {
     let mut texts = Vec::new();
     let mut comment: Option<ReadableText> = None;
@@ -165,7 +165,7 @@ fn for_each_string(tokens: TokenStream, then: &mut impl FnMut(usize, &str)) {
     }
 }
 
-/// The lines of a document, except those in blocks of code.
+/// Returns the lines of a document, except code blocks.
 fn texts_of_document(file: &str, document: &str) -> Vec<ReadableText> {
     let mut in_code = false;
     let mut texts = Vec::new();
@@ -179,7 +179,7 @@ fn texts_of_document(file: &str, document: &str) -> Vec<ReadableText> {
     texts
 }
 
-/// The doc comments in code; the lines of one are joined.
+/// Returns the doc comments in code. Lines of one comment are joined.
 fn doc_comments(code: &str) -> Vec<String> {
     let mut comments = Vec::new();
     let mut comment = String::new();

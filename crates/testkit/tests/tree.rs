@@ -1,5 +1,5 @@
-//! The laws of the tree, executed: who may use whom, where unsafe code may be, what the documents
-//! must name.
+//! The rules of the source tree: dependencies between crates, places of unsafe code, and facts that
+//! the documents must mention.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use proc_macro2::{TokenStream, TokenTree};
 use testkit::source_tree::{self, files_below, read, root, rust_files};
 
-/// Packages of ours, by the name of their folder.
+/// The prefix of package names of this workspace, before the name of the folder.
 const PREFIX: &str = "diligence-";
 
-/// Lines in a source file, its tests included, above which it surely holds two things.
+/// The maximum number of lines in a source file, including its tests. A longer file surely has two
+/// purposes.
 const FILE_LINES_MAX: usize = 800;
 
-/// What source files end in.
+/// The extensions of source files.
 const LANGUAGES: [&str; 4] = ["rs", "ts", "tsx", "css"];
 
 #[test]
@@ -33,8 +34,9 @@ fn crates_use_only_what_the_architecture_allows() {
     assert!(gone.is_empty(), "ARCHITECTURE.md has rows for crates that do not exist: {gone:?}");
 }
 
-/// Libraries for programs outside of the workspace. Their own tests, examples and documentation import them by the
-/// names of their packages, as such programs do, and so does the code that `derive` writes.
+/// Libraries for programs outside of the workspace. Their own tests, examples and documentation
+/// import them by their package names, like such programs do, and so does the code that `derive`
+/// generates.
 const PUBLIC: [&str; 3] = ["client", "derive", "wire"];
 
 #[test]
@@ -45,7 +47,7 @@ fn crates_are_imported_by_the_names_of_their_folders() {
     let mut found = Vec::new();
     for folder in crate_folders() {
         let package = package_of(&folder).replace('-', "_");
-        // With another character before it, it is a part of a longer name.
+        // After a character of a name, it is a part of a longer name.
         let uses =
             [" ", "(", "<", "&", "!", "[", "::"].map(|before| [before, &package, "::"].concat());
         let imports = |text: &str| uses.iter().any(|found| text.contains(found));
@@ -56,7 +58,7 @@ fn crates_are_imported_by_the_names_of_their_folders() {
     assert!(found.is_empty(), "imported by the names of their packages: {found:?}");
 }
 
-/// The name in the manifest of a crate.
+/// Returns the package name in the manifest of a crate.
 fn package_of(folder: &Path) -> String {
     let manifest = read(&folder.join("Cargo.toml"));
     let name = section(&manifest, "[package]").find_map(|line| line.strip_prefix("name = "));
@@ -73,7 +75,7 @@ fn the_pure_crates_are_no_std_and_safe() {
     }
 }
 
-/// The files and folders that may contain unsafe code, in any form, and why each does.
+/// The files and folders that may contain unsafe code in any form, and the reasons.
 const UNSAFE: [(&str, &str); 6] = [
     ("crates/sys/src/raw", "wraps system calls and C functions"),
     (
@@ -104,8 +106,8 @@ fn unsafe_code_is_only_where_it_is_allowed() {
     assert_eq!(used, allowed, "each exception is one");
 }
 
-/// The test above does not see what macros of other packages write; the compiler does. The lint denies unsafe code
-/// in every package, and it is lifted only for the files of [`UNSAFE`].
+/// The test above does not see the code that macros of other packages generate, but the compiler
+/// does. The lint denies unsafe code in every package, except in the files of [`UNSAFE`].
 #[test]
 fn the_compiler_denies_unsafe_code_everywhere_else() {
     let workspace = read(&root().join("Cargo.toml"));
@@ -118,7 +120,7 @@ fn the_compiler_denies_unsafe_code_everywhere_else() {
         .collect();
     assert!(packages.len() > 20, "{}", packages.len());
     for (text, file) in packages {
-        // Its entry points are written by a macro of libfuzzer-sys, with unsafe attributes.
+        // A macro of libfuzzer-sys generates its entry points, with unsafe attributes.
         if file == root().join("fuzz/Cargo.toml") {
             continue;
         }
@@ -126,7 +128,7 @@ fn the_compiler_denies_unsafe_code_everywhere_else() {
         let denies = section(&text, "[lints.rust]").any(|line| line == DENIED);
         assert!(inherits || denies, "{} does not deny unsafe code", file.display());
     }
-    // Put together here, so that this file does not find itself.
+    // The parts are concatenated so that the search does not find this file.
     let lint = concat!("unsafe", "_code");
     for file in rust_files() {
         let path = file.strip_prefix(root()).expect("below the root");
@@ -144,7 +146,7 @@ fn the_compiler_denies_unsafe_code_everywhere_else() {
 /// The line of a manifest that denies unsafe code.
 const DENIED: &str = concat!("unsafe", "_code = \"deny\"");
 
-/// The lines of a section of a manifest.
+/// Returns the lines of a section of a manifest.
 fn section<'t>(manifest: &'t str, header: &str) -> impl Iterator<Item = &'t str> {
     let lines = manifest.lines().skip_while(move |line| *line != header).skip(1);
     lines.take_while(|line| !line.starts_with('['))
@@ -201,10 +203,11 @@ fn unsafe_code_is_found_in_every_form() {
     }
 }
 
-/// Whether Rust code, its macros, its attributes or the examples in its documentation have the keyword.
+/// Returns true if Rust code has the keyword, including its macros, its attributes and the examples
+/// in its documentation.
 fn has_unsafe_code(code: &str) -> bool {
     let tokens = code.parse().unwrap_or_else(|error| panic!("{error}:\n{code}"));
-    // An example that is not Rust code cannot be cut into words.
+    // An example that is not Rust code cannot be tokenized.
     let mut examples = examples(code).into_iter().filter_map(|code| code.parse().ok());
     has_keyword(tokens) || examples.any(has_keyword)
 }
@@ -217,7 +220,7 @@ fn has_keyword(tokens: TokenStream) -> bool {
     })
 }
 
-/// The fenced blocks in doc comments.
+/// Returns the fenced blocks in doc comments.
 fn examples(code: &str) -> Vec<String> {
     let docs = code.lines().filter_map(|line| {
         let line = line.trim_start();
@@ -244,7 +247,7 @@ fn source_files_are_not_too_long() {
 
 #[test]
 fn nothing_is_left_to_do_in_the_source() {
-    // Put together here, so that this file does not find itself.
+    // The parts are concatenated so that the search does not find this file.
     let marks = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X:")];
     for file in source_files() {
         let text = read(&file);
@@ -263,7 +266,7 @@ fn architecture_names_every_crate() {
     }
 }
 
-/// Each as `folder/file.rs: name`.
+/// Promises name their tests as `folder/file.rs: name`.
 #[test]
 fn the_tests_that_keep_promises_exist() {
     let text = read(&root().join("docs/security.md"));
@@ -277,7 +280,7 @@ fn the_tests_that_keep_promises_exist() {
     assert!(count > 20, "{count}");
 }
 
-/// The table of ARCHITECTURE.md, by crate.
+/// Returns the table of ARCHITECTURE.md, by crate.
 fn allowed_edges() -> BTreeMap<String, BTreeSet<String>> {
     let text = read(&root().join("ARCHITECTURE.md"));
     let table = text.split("### Who may use whom").nth(1).expect("the chapter on dependencies");
@@ -292,7 +295,7 @@ fn allowed_edges() -> BTreeMap<String, BTreeSet<String>> {
     .collect()
 }
 
-/// Our crates that a manifest names, those only for tests not counted.
+/// Returns the crates of this workspace that a manifest lists, except for tests.
 fn used_by(folder: &Path) -> BTreeSet<String> {
     let manifest = read(&folder.join("Cargo.toml"));
     let known: BTreeSet<_> = crate_folders().iter().map(|folder| name_of(folder)).collect();

@@ -1,6 +1,4 @@
-//! A type name stands for one thing in the workspace.
-//!
-//! A developer who searches for a type name should find one definition.
+//! Type names are unique in the workspace, so that a search for a type name finds one definition.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +6,7 @@ use syn::visit::{self, Visit};
 use syn::{Attribute, Ident, ItemEnum, ItemStruct, ItemTrait, ItemType, ItemUnion};
 use testkit::source_tree::{read, root, rust_files};
 
-/// Names that several definitions share for good, and why.
+/// Names with several definitions for good reasons.
 const SHARED: &[(&str, &str)] = &[
     ("Connection", "one end of a connection, in the bus and in a client"),
     (
@@ -17,8 +15,8 @@ const SHARED: &[(&str, &str)] = &[
     ),
 ];
 
-/// The simulated kernel stands in for the crate `sys`, file by file, so a type of the one has the name
-/// of the other.
+/// The simulated kernel replaces the crate `sys` file by file, so its types have the names of the
+/// originals.
 const MIRROR: (&str, &str) = ("simulation/kernel/src/", "crates/sys/src/");
 
 #[test]
@@ -57,7 +55,7 @@ fn definitions_are_found_everywhere_and_alternatives_count_once() {
     assert_eq!(names, expected);
 }
 
-/// The files that define each name, a file as often as it does.
+/// Returns the files that define each name. A file appears once for each of its definitions.
 fn definitions() -> BTreeMap<String, Vec<String>> {
     let mut definitions = BTreeMap::<_, Vec<_>>::new();
     for path in rust_files() {
@@ -79,8 +77,8 @@ fn definitions() -> BTreeMap<String, Vec<String>> {
     definitions
 }
 
-/// The names of types that a file defines, sorted. Those that macros define are not seen, and an
-/// associated type is not a name of its own. Definitions of which `cfg` chooses one count once.
+/// Returns the names of types that a file defines, sorted. Types that macros define are not
+/// included, nor are associated types. Alternative definitions selected by `cfg` count once.
 fn names_in(code: &str) -> syn::Result<Vec<String>> {
     let mut finder = DefinitionFinder::default();
     finder.visit_file(&syn::parse_file(code)?);

@@ -97,8 +97,8 @@ fn addresses_round_trip() {
         ("unix:runtime=yes;unix:tmpdir=/tmp", "unix:runtime=yes;unix:tmpdir=/tmp"),
         ("unix:path=/s%20x%7E%2a*\\%C3%a9", "unix:path=/s%20x%7e**\\%c3%a9"),
         (
-            "unix:colour=red,guid=5A3D03A47A3322E4B8C7BA966B010AA7,path=/a",
-            "unix:path=/a,colour=red,guid=5a3d03a47a3322e4b8c7ba966b010aa7",
+            "unix:color=red,guid=5A3D03A47A3322E4B8C7BA966B010AA7,path=/a",
+            "unix:path=/a,color=red,guid=5a3d03a47a3322e4b8c7ba966b010aa7",
         ),
         (
             "tcp:port=1,family=ipv6,host=%3a%3a1,bind=*",

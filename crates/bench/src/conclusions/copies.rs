@@ -10,7 +10,7 @@ use crate::wording::{capitalized, distinct};
 pub(super) fn sentences(scenario: &ScenarioSummary) -> Vec<String> {
     let of_case = |comparison: &CaseComparison| {
         let counted = comparison.outcomes.iter().filter_map(|it| counted(comparison, it));
-        counted.chain(modelled(comparison)).map(|text| capitalized(&text)).collect::<Vec<_>>()
+        counted.chain(modeled(comparison)).map(|text| capitalized(&text)).collect::<Vec<_>>()
     };
     let copies = scenario.comparisons.iter().flat_map(of_case);
     let validations = scenario.subjects.iter().filter_map(|it| validations(scenario, it));
@@ -55,14 +55,14 @@ fn counted(comparison: &CaseComparison, outcome: &SubjectOutcome) -> Option<Stri
 }
 
 /// Describes the copies of buses that do not count, according to the model.
-fn modelled(comparison: &CaseComparison) -> Option<String> {
-    let modelled = |metric: Metric| {
+fn modeled(comparison: &CaseComparison) -> Option<String> {
+    let modeled = |metric: Metric| {
         let outcomes =
             comparison.outcomes.iter().filter(|it| SubjectRole::of(&it.subject).is_bus());
         outcomes.filter_map(|outcome| outcome.figures.get(&metric)).map(|it| it.median).next()
     };
-    let copies = modelled(Metric::ModelCopies)?;
-    let validations = modelled(Metric::ModelValidations)?;
+    let copies = modeled(Metric::ModelCopies)?;
+    let validations = modeled(Metric::ModelValidations)?;
     let deliveries = copies / 2.0 - 2.0;
     Some(format!(
         "{}a bus that does not count makes, according to the model of libdbus and dbus-daemon, {} \

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn counted_copies_are_distinguished_from_modelled_copies() {
+    fn counted_copies_are_distinguished_from_modeled_copies() {
         let case = BenchCase::new("1 to 10", [("recipients", 10_u64.into())]);
         let counted =
             [(Metric::KernelCopies, 22.0), (Metric::BusCopies, 11.0), (Metric::Validations, 1.0)];

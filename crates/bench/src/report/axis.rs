@@ -73,8 +73,8 @@ impl Axis {
         // A figure of zero is drawn at the end of the axis, because it has no other position.
         let scale = AxisScale::Logarithmic { zero: low };
         let ends = scale.padded(low, high);
-        let labelled: &[f64] = if high / low < FEW_DECADES { &[1.0, 2.0, 5.0] } else { &[1.0] };
-        let ticks = decades(ends, labelled);
+        let labeled: &[f64] = if high / low < FEW_DECADES { &[1.0, 2.0, 5.0] } else { &[1.0] };
+        let ticks = decades(ends, labeled);
         Self { scale, ends, ticks, fine: decades(ends, &FINE_MULTIPLES) }
     }
 }
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_are_labelled_where_they_are() {
+    fn settings_are_labeled_where_they_are() {
         let cases: [(&[f64], &[&str]); 6] = [
             (&[0.0, 10.0, 100.0, 1000.0, 10_000.0], &["0", "10", "100", "1,000", "10k"]),
             (&[-15.0, 0.0, -5.0, -5.0], &["-15", "-5", "0"]),

@@ -12,7 +12,7 @@ pub(super) fn document(bus: &Bus) -> String {
     let version = env!("CARGO_PKG_VERSION");
     let (name, help) = ("diligence_bus_build", "The version of the bus.");
     let build = MetricFamily { name, kind: MetricKind::Info, unit: None, help };
-    text.family(build).labelled(&[("version", version)], 1);
+    text.family(build).labeled(&[("version", version)], 1);
     totals(&mut text, bus);
     causes(&mut text, bus);
     gauges(&mut text, bus);
@@ -120,7 +120,7 @@ fn causes(text: &mut Text, bus: &Bus) {
     for (name, unit, trouble, help) in rows {
         let mut samples = counter(text, name, unit, help);
         for (_, cause, count) in bus.causes().filter(|(kind, ..)| *kind == trouble) {
-            samples.labelled(&[("cause", cause)], count);
+            samples.labeled(&[("cause", cause)], count);
         }
     }
 }
@@ -215,13 +215,13 @@ fn members(text: &mut Text, bus: &Bus) {
     ];
     for (name, unit, number, help) in rows {
         let mut samples = counter(text, name, unit, help);
-        each_member(bus, |labels, counts| samples.labelled(labels, number(counts)));
+        each_member(bus, |labels, counts| samples.labeled(labels, number(counts)));
     }
     let (name, help) =
         ("diligence_bus_member_reply_seconds", "Time from calls to their answers, by member.");
     let mut samples = counter(text, name, "seconds", help);
     each_member(bus, |labels, counts| {
-        samples.labelled(labels, Duration::from_nanos(counts.waited).as_secs_f64());
+        samples.labeled(labels, Duration::from_nanos(counts.waited).as_secs_f64());
     });
     let peaks: [MemberRow; 2] = [
         (
@@ -240,7 +240,7 @@ fn members(text: &mut Text, bus: &Bus) {
     for (name, unit, number, help) in peaks {
         let family = MetricFamily { name, kind: MetricKind::Gauge, unit: Some(unit), help };
         let mut samples = text.family(family);
-        each_member(bus, |labels, counts| samples.labelled(labels, number(counts)));
+        each_member(bus, |labels, counts| samples.labeled(labels, number(counts)));
     }
 }
 

@@ -74,11 +74,11 @@ pub(super) struct Samples<'t> {
 impl Samples<'_> {
     /// Adds a sample without labels.
     pub(super) fn sample(&mut self, value: impl Display) {
-        self.labelled(&[], value);
+        self.labeled(&[], value);
     }
 
     /// Adds a sample with labels.
-    pub(super) fn labelled(&mut self, labels: Labels<'_>, value: impl Display) {
+    pub(super) fn labeled(&mut self, labels: Labels<'_>, value: impl Display) {
         let suffix = match self.family.kind {
             MetricKind::Counter => "_total",
             MetricKind::Gauge => "",
@@ -127,7 +127,7 @@ mod tests {
         let (kind, unit, help) = (MetricKind::Counter, Some("bytes"), "Bytes that came.");
         let mut samples = text.family(MetricFamily { name: "x_bytes", kind, unit, help });
         samples.sample(7);
-        samples.labelled(&[("a", "b"), ("c", "quo\"te \\ line\nbreak")], 8);
+        samples.labeled(&[("a", "b"), ("c", "quo\"te \\ line\nbreak")], 8);
         let (kind, unit, help) = (MetricKind::Gauge, None, "Level.");
         text.family(MetricFamily { name: "y", kind, unit, help }).sample(0.5);
         let expected = "# TYPE x_bytes counter\n# UNIT x_bytes bytes\n# HELP x_bytes Bytes that came.\n\

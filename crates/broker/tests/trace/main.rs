@@ -274,7 +274,7 @@ fn memory_for_traces_is_limited() {
         assert!(Instant::now() < deadline, "a disconnect does not make room for a trace");
         std::thread::sleep(Duration::from_millis(5));
     }
-    let wrong = vec![("Colour", Value::Uint32(7))];
+    let wrong = vec![("Color", Value::Uint32(7))];
     let invalid = "org.freedesktop.DBus.Error.InvalidArgs";
     assert_eq!(bus.connect().try_trace(wrong).expect_err("no such option"), invalid);
 }

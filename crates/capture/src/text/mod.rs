@@ -8,4 +8,4 @@ mod style;
 pub mod units;
 pub mod visible;
 
-pub use style::{Colours, Style};
+pub use style::{Colors, Style};

@@ -8,12 +8,12 @@ pub struct Style {
     /// The width of a line in cells.
     pub width: usize,
     /// The use of colors in the output.
-    pub colours: Colours,
+    pub colors: Colors,
 }
 
 /// The use of colors in the output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Colours {
+pub enum Colors {
     /// The output is a terminal.
     Wanted,
     /// The output is read by a program, or the user turned colors off.
@@ -23,7 +23,7 @@ pub enum Colours {
 impl Style {
     /// Creates a style without colors.
     pub const fn plain(width: usize) -> Self {
-        Self { width, colours: Colours::Unwanted }
+        Self { width, colors: Colors::Unwanted }
     }
 
     /// Highlights a text with color.
@@ -52,12 +52,12 @@ impl Style {
     }
 
     fn wrap(self, code: &str, text: impl Display) -> String {
-        match self.colours {
-            Colours::Wanted => match text.to_string() {
+        match self.colors {
+            Colors::Wanted => match text.to_string() {
                 empty if empty.is_empty() => empty,
                 text => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
             },
-            Colours::Unwanted => text.to_string(),
+            Colors::Unwanted => text.to_string(),
         }
     }
 }

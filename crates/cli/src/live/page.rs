@@ -150,7 +150,7 @@ const KEYS: [KeyRow<Action<std::convert::Infallible>>; 5] = [
 
 #[cfg(test)]
 mod tests {
-    use capture::text::Colours;
+    use capture::text::Colors;
     use ratatui::buffer::Buffer;
 
     use super::*;
@@ -158,7 +158,7 @@ mod tests {
 
     fn page(report: &str) -> LivePage {
         let mut page =
-            LivePage { palette: ScreenPalette::new(Colours::Wanted), ..LivePage::default() };
+            LivePage { palette: ScreenPalette::new(Colors::Wanted), ..LivePage::default() };
         page.show(report);
         page
     }
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn pages_have_a_heading_a_report_and_a_footer() {
-        let style = TextStyle { width: 60, colours: Colours::Wanted };
+        let style = TextStyle { width: 60, colors: Colors::Wanted };
         let text = format!(
             "first\n{} is {}\n{} {}\n",
             style.strong("second"),

@@ -89,7 +89,7 @@ fn centered(screen: Rect, (width, height): (u16, u16)) -> Rect {
 
 #[cfg(test)]
 mod tests {
-    use capture::text::Colours;
+    use capture::text::Colors;
 
     use super::*;
 
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn the_footer_keeps_the_key_that_explains_the_others() {
-        let palette = ScreenPalette::new(Colours::Unwanted);
+        let palette = ScreenPalette::new(Colors::Unwanted);
         let text = |width| {
             let line = footer(&ROWS, palette, width, |action| (*action == 2).then(|| "up".into()));
             line.to_string()

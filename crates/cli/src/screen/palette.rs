@@ -1,7 +1,7 @@
 //! Styles and their meanings. Only the colors of the terminal's palette are used, so that they suit
 //! its background.
 
-use capture::text::Colours;
+use capture::text::Colors;
 use ratatui::style::{Color, Modifier, Style};
 
 use crate::style;
@@ -9,18 +9,18 @@ use crate::style;
 /// The styles of the screen, with or without colors (<https://no-color.org>).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ScreenPalette {
-    colours: Colours,
+    colors: Colors,
 }
 
 impl ScreenPalette {
     /// Returns a palette with or without colors. Without them, it uses bold, dim and reverse.
-    pub(crate) const fn new(colours: Colours) -> Self {
-        Self { colours }
+    pub(crate) const fn new(colors: Colors) -> Self {
+        Self { colors }
     }
 
     /// Returns the palette for standard output, which follows `NO_COLOR`.
     pub(crate) fn of_stdout() -> Self {
-        Self::new(style::of_stdout().colours)
+        Self::new(style::of_stdout().colors)
     }
 
     /// The heading of a list.
@@ -117,9 +117,9 @@ impl ScreenPalette {
     }
 
     const fn either(self, colored: Style, plain: Style) -> Style {
-        match self.colours {
-            Colours::Wanted => colored,
-            Colours::Unwanted => plain,
+        match self.colors {
+            Colors::Wanted => colored,
+            Colors::Unwanted => plain,
         }
     }
 }

@@ -70,7 +70,7 @@ fn invalid_exports_are_rejected() {
         &folder,
         &[
             ("export gone.pcap --format csv", 1, "diligence export: cannot read gone.pcap: "),
-            ("export office.pcapng colour:red --format csv", 2, "the query: "),
+            ("export office.pcapng color:red --format csv", 2, "the query: "),
             ("export office.pcapng", 2, "--format <FORMAT>"),
             (
                 "export office.pcapng --format xml",

@@ -27,7 +27,7 @@ const LAMP_OBJECTS: &[(&str, &str)] = &[
              <arg name='how' type='s' direction='in'/><arg type='u' direction='out'/></method>
            <method name='Blink'/><signal name='Switched'><arg name='on' type='b'/></signal>
            <property name='On' type='b' access='readwrite'/>
-           <property name='Colour' type='s' access='read'/>
+           <property name='Color' type='s' access='read'/>
            <property name='Secret' type='s' access='write'/></interface>
          <interface name='org.example.Lamp1.Timer'><method name='Blink'/><method name='Begin'/>
          </interface><interface name='org.example.Bare'/><node name='bulbs'/>",

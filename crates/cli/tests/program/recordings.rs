@@ -105,7 +105,7 @@ fn invalid_commands_are_explained_on_standard_error() {
     let folder = recordings_folder();
     for (line, status, expected) in [
         ("timeline gone.pcap", 1, "cannot read gone.pcap: "),
-        ("timeline fast.pcap colour:red", 2, "the query: "),
+        ("timeline fast.pcap color:red", 2, "the query: "),
         ("stats dur>5ms fast.pcap", 2, "there is no file dur>5ms; files come first, and the query"),
         ("show member:Get* fast.pcap", 2, "follows them: fast.pcap 'member:Get*'"),
         ("timeline fast.pcap --perfetto gone/trace", 1, "cannot write gone/trace: "),

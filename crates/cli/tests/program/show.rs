@@ -47,7 +47,7 @@ fn invalid_show_options_are_rejected() {
         &office(),
         &[
             ("show gone.pcap", 1, "diligence show: cannot read gone.pcap: "),
-            ("show office.pcapng colour:red", 2, "the query: "),
+            ("show office.pcapng color:red", 2, "the query: "),
             (
                 "show office.pcapng --format xml",
                 2,

@@ -165,9 +165,9 @@ fn invalid_stats_options_are_rejected() {
         &office(),
         &[
             ("stats gone.pcap", 1, "diligence stats: cannot read gone.pcap: "),
-            ("stats office.pcapng colour:red", 2, "the query: "),
-            ("stats office.pcapng --by colour", 2, "possible values: member, service, "),
-            ("stats office.pcapng --by member --sort colour", 2, "colour"),
+            ("stats office.pcapng color:red", 2, "the query: "),
+            ("stats office.pcapng --by color", 2, "possible values: member, service, "),
+            ("stats office.pcapng --by member --sort color", 2, "color"),
             ("stats office.pcapng --sort calls", 2, "--by"),
             ("stats office.pcapng --csv", 2, "--by"),
             ("stats office.pcapng --by rules from:reader", 2, "match rules belong to connections"),

@@ -29,7 +29,7 @@ fn status_of_our_bus_has_all_sections() {
     for part in [&address, &*process, "connections   1 now, ", "Members, ", "Incidents, "] {
         assert!(shown.contains(part), "no {part:?} in\n{shown}");
     }
-    assert!(!shown.contains('\u{1b}'), "a pipe has no colours");
+    assert!(!shown.contains('\u{1b}'), "a pipe has no colors");
 
     let output = status(&folder, &["--json", "--address", &address]);
     let shown: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");

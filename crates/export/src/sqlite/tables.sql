@@ -100,7 +100,7 @@ CREATE TABLE delivery (
     begun_after_ns   INTEGER           -- from when the bus received it until the first bytes had left
 ) STRICT;
 
--- What recorders have learnt besides: match rules, names that can be started, starts of services,
+-- What recorders have learned besides: match rules, names that can be started, starts of services,
 -- messages that were dropped. The keys of the JSON stand in capture-format.md.
 CREATE TABLE fact (
     time_ns INTEGER NOT NULL,

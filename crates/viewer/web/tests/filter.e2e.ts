@@ -80,11 +80,8 @@ test("an invalid query is reported and keeps the previous messages", async () =>
   const page = await pages.open(`${program.line}#q=type:call`);
   const calls = await selected("type:call");
   await waitForShown(page, calls);
-  await page.getByRole("combobox", { name: "Query" }).fill("type:colour");
-  await page
-    .getByText(/colour/)
-    .last()
-    .waitFor();
+  await page.getByRole("combobox", { name: "Query" }).fill("type:color");
+  await page.getByText(/color/).last().waitFor();
   expect((await counts(page)).shown).toBe(calls);
 });
 

@@ -151,11 +151,7 @@ test("two recordings are compared", async () => {
   const recording = inject("recording");
   await using program = await view(recording, recording);
   const page = await pages.open(`${program.line}#view=compare`);
-  await page
-    .getByRole("main")
-    .getByText("No significant differences.")
-    .first()
-    .waitFor();
+  await page.getByRole("main").getByText("No significant differences.").first().waitFor();
 });
 
 test("an invalid recording is reported, and no page is served", async () => {

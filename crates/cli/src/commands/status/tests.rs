@@ -10,7 +10,7 @@ use super::dict::StatusDict;
 use super::dict::tests::element_of;
 use super::report::{BusNumbers, BusReport};
 use super::text;
-use capture::text::{Colours, Style};
+use capture::text::{Colors, Style};
 
 fn check(name: &str, shown: &str) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/status");
@@ -193,7 +193,7 @@ fn other() -> BusReport {
 }
 
 fn plain(width: usize) -> Style {
-    Style { width, colours: Colours::Unwanted }
+    Style { width, colors: Colors::Unwanted }
 }
 
 #[test]
@@ -225,8 +225,8 @@ fn a_bus_counts_no_members_before_the_first_request() {
 
 #[test]
 fn colors_do_not_change_the_text() {
-    let coloured = Style { width: 80, colours: Colours::Wanted };
-    let mut shown = text::render(&busy(), coloured, 10);
+    let colored = Style { width: 80, colors: Colors::Wanted };
+    let mut shown = text::render(&busy(), colored, 10);
     assert!(shown.contains("\u{1b}[31m12,345"), "problems are red");
     for code in ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[31m"] {
         shown = shown.replace(code, "");

@@ -2,7 +2,7 @@
 
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { NONE } from "../model/recording";
-import type { Colours } from "../parts/colours";
+import type { Colors } from "../parts/colors";
 import type { Scene } from "../sequence/model/scene";
 import type { SequenceState } from "../sequence/state";
 import type { Anchor, Subject } from "../sequence/subject";
@@ -41,8 +41,8 @@ export class SideSubject implements Subject {
     readonly state: SequenceState,
   ) {}
 
-  get colours(): ReadonlySignal<Colours> {
-    return this.store.page.colours;
+  get colors(): ReadonlySignal<Colors> {
+    return this.store.page.colors;
   }
 
   /** Both diagrams show the same range, and the first one determines it. */

@@ -3,7 +3,7 @@
 import type { KeyBinding } from "../keys/keys";
 import { NONE } from "../model/recording";
 import type { Store } from "../state/store";
-import { neighbour } from "./siblings";
+import { neighbor } from "./siblings";
 
 /** The keys and actions for the selected message. */
 export function detailsKeys(store: Store, toggle: () => void): readonly KeyBinding[] {
@@ -46,6 +46,6 @@ function goToNeighbor(store: Store, step: 1 | -1): void {
   const row = store.selected.peek() ?? NONE;
   const recording = store.recording.peek();
   if (row >= recording.length) return;
-  const next = neighbour(recording, recording.subjectOf(row), step);
+  const next = neighbor(recording, recording.subjectOf(row), step);
   if (next !== undefined) store.selectMessage(next);
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Flag, Kind, NONE, Recording } from "../model/recording";
-import { neighbour, Siblings, siblingsOf } from "./siblings";
+import { neighbor, Siblings, siblingsOf } from "./siblings";
 import { barOf, barRange, DurationTally } from "./tally";
 
 /** A message: kind, member, time, partner and flags. */
@@ -78,7 +78,7 @@ test.each<[number, 1 | -1, number | undefined]>([
   [0, -1, undefined],
   [5, 1, undefined],
 ])("the neighbor of call %d in steps of %d is %s", (row, step, expected) => {
-  expect(neighbour(recordingOf(TALK), row, step)).toBe(expected);
+  expect(neighbor(recordingOf(TALK), row, step)).toBe(expected);
 });
 
 test("outcomes of calls are counted, even if a reply arrives later", () => {

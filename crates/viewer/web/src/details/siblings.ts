@@ -63,7 +63,7 @@ export function siblingsOf(recording: Recording, subject: number): Siblings {
 }
 
 /** The nearest message of the same kind in steps of 1 or -1; undefined if there is none. */
-export function neighbour(recording: Recording, subject: number, step: 1 | -1): number | undefined {
+export function neighbor(recording: Recording, subject: number, step: 1 | -1): number | undefined {
   const isLike = likeness(recording, subject);
   for (let row = subject + step; row >= 0 && row < recording.length; row += step) {
     if (isLike(row)) return row;

@@ -1,7 +1,7 @@
 // Paints traffic as bars: displayed messages in the colors of their types, all others behind them.
 
 import { Kind } from "../model/recording";
-import type { Colours } from "../parts/colours";
+import type { Colors } from "../parts/colors";
 import { count } from "../parts/format";
 import type { CanvasSheet } from "../parts/useCanvas";
 import type { Span } from "../state/store";
@@ -22,7 +22,7 @@ export function paintTraffic(
   sheet: CanvasSheet,
   { counted, whole, playhead, hits }: TrafficPicture,
 ): void {
-  const { width, colours } = sheet;
+  const { width, colors } = sheet;
   const columns = Math.max(1, Math.floor(width / BAR));
   const all = spread(counted.all, whole.from, whole.until, columns);
   const shown = spread(counted.shown, whole.from, whole.until, columns);
@@ -35,7 +35,7 @@ export function paintTraffic(
     paintPeak(sheet, peakOf(counted.all, whole));
   }
   paintHits(sheet, hits, whole);
-  if (playhead !== undefined) paintPlayhead(sheet, playhead, whole, colours);
+  if (playhead !== undefined) paintPlayhead(sheet, playhead, whole, colors);
 }
 
 /** The label of a time on an axis. */
@@ -68,8 +68,8 @@ function heightOf(sheet: CanvasSheet, messages: number, most: number): number {
 }
 
 function paintAll(sheet: CanvasSheet, all: Float64Array, most: number): void {
-  const { context, height, colours } = sheet;
-  context.fillStyle = colours.line;
+  const { context, height, colors } = sheet;
+  context.fillStyle = colors.line;
   for (let column = 0; column < all.length / KINDS; column++) {
     const total = totalOf(all, column);
     if (total === 0) continue;
@@ -80,8 +80,8 @@ function paintAll(sheet: CanvasSheet, all: Float64Array, most: number): void {
 
 /** Paints one type of message, on top of the types below it. */
 function paintKind(sheet: CanvasSheet, shown: Float64Array, kind: Kind, most: number): void {
-  const { context, height, colours } = sheet;
-  context.fillStyle = colourOf(colours, kind);
+  const { context, height, colors } = sheet;
+  context.fillStyle = colorOf(colors, kind);
   const below = STACK.slice(0, STACK.indexOf(kind));
   for (let column = 0; column < shown.length / KINDS; column++) {
     const at = column * KINDS;
@@ -96,8 +96,8 @@ function paintKind(sheet: CanvasSheet, shown: Float64Array, kind: Kind, most: nu
 }
 
 /** Marks each position with errors below the bars, because errors are rare and important. */
-function paintErrors({ context, height, colours }: CanvasSheet, shown: Float64Array): void {
-  context.fillStyle = colours.error;
+function paintErrors({ context, height, colors }: CanvasSheet, shown: Float64Array): void {
+  context.fillStyle = colors.error;
   for (let column = 0; column < shown.length / KINDS; column++) {
     if ((shown[column * KINDS + Kind.Error] as number) > 0) {
       context.fillRect(column * BAR - 0.5, height - AXIS, BAR + 1, MARK);
@@ -107,11 +107,11 @@ function paintErrors({ context, height, colours }: CanvasSheet, shown: Float64Ar
 
 /** Marks each position with search hits above the bars. */
 function paintHits(
-  { context, width, colours }: CanvasSheet,
+  { context, width, colors }: CanvasSheet,
   hits: readonly number[],
   whole: Span,
 ): void {
-  context.fillStyle = colours.accent;
+  context.fillStyle = colors.accent;
   const scale = width / (whole.until - whole.from);
   let last = -1;
   for (const at of hits) {
@@ -126,32 +126,32 @@ export function peakLabel({ messages, interval }: Peak): string {
   return `up to ${count((messages * 1e9) / interval)}/s over ${tickLabel(interval, interval)}`;
 }
 
-function paintPeak({ context, colours }: CanvasSheet, peak: Peak): void {
+function paintPeak({ context, colors }: CanvasSheet, peak: Peak): void {
   const text = peakLabel(peak);
   context.font = FONT;
   context.textBaseline = "top";
   context.textAlign = "left";
-  context.fillStyle = colours.paper;
+  context.fillStyle = colors.paper;
   context.globalAlpha = 0.75;
   context.fillRect(0, 1, context.measureText(text).width + 8, 13);
   context.globalAlpha = 1;
-  context.fillStyle = colours.soft;
+  context.fillStyle = colors.soft;
   context.fillText(text, 4, 2);
 }
 
-function paintAxis({ context, width, height, colours }: CanvasSheet, whole: Span): void {
+function paintAxis({ context, width, height, colors }: CanvasSheet, whole: Span): void {
   context.font = FONT;
   context.textBaseline = "bottom";
   context.textAlign = "left";
   const scale = width / (whole.until - whole.from);
   for (const at of ticks(whole.from, whole.until, width / TICK_ROOM)) {
     const x = Math.round((at - whole.from) * scale) + 0.5;
-    context.fillStyle = colours.line;
+    context.fillStyle = colors.line;
     context.fillRect(x, height - AXIS, 1, AXIS);
-    context.fillStyle = colours.faint;
+    context.fillStyle = colors.faint;
     context.fillText(tickLabel(at, whole.until), x + 3, height);
   }
-  context.fillStyle = colours.line;
+  context.fillStyle = colors.line;
   context.fillRect(0, height - AXIS, width, 1);
 }
 
@@ -159,10 +159,10 @@ function paintPlayhead(
   { context, width, height }: CanvasSheet,
   at: number,
   whole: Span,
-  colours: Colours,
+  colors: Colors,
 ): void {
   const x = Math.round(((at - whole.from) / (whole.until - whole.from)) * width);
-  context.fillStyle = colours.ink;
+  context.fillStyle = colors.ink;
   context.fillRect(x, 0, 1, height - AXIS);
   context.beginPath();
   context.moveTo(x - 4, 0);
@@ -171,18 +171,18 @@ function paintPlayhead(
   context.fill();
 }
 
-function colourOf(colours: Colours, kind: Kind): string {
+function colorOf(colors: Colors, kind: Kind): string {
   switch (kind) {
     case Kind.Call:
-      return colours.call;
+      return colors.call;
     case Kind.Return:
-      return colours.return;
+      return colors.return;
     case Kind.Error:
-      return colours.error;
+      return colors.error;
     case Kind.Signal:
-      return colours.signal;
+      return colors.signal;
     case Kind.Unknown:
-      return colours.faint;
+      return colors.faint;
   }
 }
 

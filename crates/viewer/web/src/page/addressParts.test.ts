@@ -90,7 +90,7 @@ test.each<[string, () => unknown, unknown]>([
 test.each([
   "#down=up",
   "#tab=none",
-  "#by=colour",
+  "#by=color",
   "#sort=-",
   "#mark=9-3&mark=x",
   "#finding=L12&finding=half",

@@ -4,14 +4,14 @@ import { useSignal, useSignalEffect } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { useStore } from "../state/context";
-import type { Colours } from "./colours";
+import type { Colors } from "./colors";
 
 /** The canvas context and its size in CSS pixels. */
 export interface CanvasSheet {
   readonly context: CanvasRenderingContext2D;
   readonly width: number;
   readonly height: number;
-  readonly colours: Colours;
+  readonly colors: Colors;
 }
 
 /**
@@ -21,7 +21,7 @@ export interface CanvasSheet {
 export function useCanvas(
   prepare: () => (sheet: CanvasSheet) => void,
 ): RefObject<HTMLCanvasElement | null> {
-  const { colours } = useStore().page;
+  const { colors } = useStore().page;
   const canvas = useRef<HTMLCanvasElement>(null);
   const size = useSignal({ width: 0, height: 0 });
   useLayoutEffect(() => {
@@ -35,11 +35,11 @@ export function useCanvas(
   }, []);
   useSignalEffect(() => {
     const { width, height } = size.value;
-    const painted = colours.value;
+    const painted = colors.value;
     const paint = prepare();
     const frame = requestAnimationFrame(() => {
       const context = canvas.current === null ? null : sized(canvas.current, width, height);
-      if (context !== null) paint({ context, width, height, colours: painted });
+      if (context !== null) paint({ context, width, height, colors: painted });
     });
     return () => cancelAnimationFrame(frame);
   });

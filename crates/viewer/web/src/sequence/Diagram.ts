@@ -69,7 +69,7 @@ export class Diagram {
     const context = places.canvas.getContext("2d", { alpha: false });
     if (context === null) throw new Error("this browser has no canvas");
     this.context = context;
-    this.theme = themeOf(subject.colours.peek());
+    this.theme = themeOf(subject.colors.peek());
     this.labels = new Labels(context);
     this.scene = signal(untracked(() => subject.scene(undefined)) ?? EMPTY_SCENE);
     this.viewport = new Viewport(places.scroller, places.spacer, {
@@ -277,7 +277,7 @@ export class Diagram {
     const { subject } = this;
     this.endings.push(
       effect(() => {
-        this.theme = themeOf(subject.colours.value);
+        this.theme = themeOf(subject.colors.value);
         this.request();
       }),
       effect(() => {

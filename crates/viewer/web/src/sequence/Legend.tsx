@@ -92,10 +92,10 @@ const PARTS: readonly LegendPart[] = [
         "The call is in the bus, then with its service",
       ],
       [
-        <text key="grey" x="4" y="13" style={{ fill: "var(--faint)" }} font-style="italic">
+        <text key="gray" x="4" y="13" style={{ fill: "var(--faint)" }} font-style="italic">
           Get
         </text>,
-        "Grey name: the reply to a call of this name",
+        "Gray name: the reply to a call of this name",
       ],
     ],
   },

@@ -1,7 +1,7 @@
 // The messages of a diagram: all messages of the page, or one side of a comparison.
 
 import type { ReadonlySignal } from "@preact/signals";
-import type { Colours } from "../parts/colours";
+import type { Colors } from "../parts/colors";
 import type { Span, Store } from "../state/store";
 import type { Scene } from "./model/scene";
 import { sceneOf } from "./model/scene";
@@ -19,7 +19,7 @@ export type Anchor =
 /** The messages of a diagram. All of it is read from signals. */
 export interface Subject {
   /** The colors of the diagram. */
-  readonly colours: ReadonlySignal<Colours>;
+  readonly colors: ReadonlySignal<Colors>;
   readonly state: SequenceState;
   readonly anchor: Anchor;
   /** Reads the signals that the scene depends on. */
@@ -49,8 +49,8 @@ export class StoreSubject implements Subject {
     readonly state: SequenceState,
   ) {}
 
-  get colours(): ReadonlySignal<Colours> {
-    return this.store.page.colours;
+  get colors(): ReadonlySignal<Colors> {
+    return this.store.page.colors;
   }
 
   get anchor(): Anchor {

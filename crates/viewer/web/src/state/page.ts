@@ -2,7 +2,7 @@
 
 import { computed, signal } from "@preact/signals";
 import type { KeyPart } from "../keys/keys";
-import { type Colours, NO_COLOURS } from "../parts/colours";
+import { type Colors, NO_COLORS } from "../parts/colors";
 import type { OpenMenu } from "../parts/openMenu";
 import { numberOf, oneOf, remembered, textsOf } from "./storage";
 import { THEMES, type ThemeChoice } from "./theme";
@@ -29,7 +29,7 @@ export class PageState {
     return theme === "system" ? this.isSystemDark.value : theme === "dark";
   });
   /** The colors of the style sheet in the current theme, for the canvases. */
-  readonly colours = signal<Colours>(NO_COLOURS);
+  readonly colors = signal<Colors>(NO_COLORS);
 
   /** Recent queries, the last one first. */
   readonly usedQueries = remembered<readonly string[]>("queries", [], textsOf);

@@ -1,7 +1,7 @@
 // The light and the dark theme.
 
 import { effect } from "@preact/signals";
-import { coloursOf } from "../parts/colours";
+import { colorsOf } from "../parts/colors";
 import type { PageState } from "./page";
 
 /** The themes; `system` follows the desktop. */
@@ -23,6 +23,6 @@ export function followTheme(page: PageState, root: HTMLElement): void {
   look();
   effect(() => {
     root.dataset.theme = page.isDark.value ? "dark" : "light";
-    page.colours.value = coloursOf(root);
+    page.colors.value = colorsOf(root);
   });
 }

@@ -28,7 +28,7 @@ test.each<[string, Partial<AddressPlace>]>([
 });
 
 test.each([
-  "#view=colour",
+  "#view=color",
   "#span=9-3",
   "#span=x-y",
   "#span=1-2-3",

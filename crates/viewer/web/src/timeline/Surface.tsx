@@ -115,7 +115,7 @@ function sceneOf(timeline: Timeline): TimelineScene | undefined {
   return {
     recording: tracks.recording,
     tracks,
-    colours: timeline.store.page.colours.value,
+    colors: timeline.store.page.colors.value,
     layout: timeline.layout.value,
     stretch: timeline.stretch.value,
     scroll: timeline.scroll.value,

@@ -41,7 +41,7 @@ function Toolbar({ timeline }: { readonly timeline: Timeline }): JSX.Element {
   const isAll = timeline.store.span.value === undefined;
   return (
     <div class="timeline-toolbar">
-      <ul class="timeline-legend" aria-label="Colours">
+      <ul class="timeline-legend" aria-label="Colors">
         <Swatch name="waits" title="From the call until the caller has the reply">
           waits for an answer
         </Swatch>

@@ -1,7 +1,7 @@
 // Draws the tracks of the timeline.
 
 import { NONE } from "../model/recording";
-import { colourOf } from "./colours";
+import { colorOf } from "./colors";
 import { nameOf } from "./label";
 import type { TrackLanes } from "./lanes";
 import { laneTop, type Placed, type PlacedSection, RULER, STRIP_PLACE, seen } from "./layout";
@@ -26,8 +26,8 @@ const FAINTEST = 0.3;
 
 /** Draws everything that does not depend on the pointer. */
 export function draw(canvas: TrackCanvas, scene: TimelineScene): void {
-  const { stretch, height, colours, layout, scroll } = scene;
-  canvas.fillStyle = colours.paper;
+  const { stretch, height, colors, layout, scroll } = scene;
+  canvas.fillStyle = colors.paper;
   canvas.fillRect(0, 0, stretch.width, height);
   canvas.font = FONT;
   canvas.textBaseline = "middle";
@@ -50,8 +50,8 @@ export function draw(canvas: TrackCanvas, scene: TimelineScene): void {
   drawRuler(canvas, scene);
 }
 
-function drawGrid(canvas: TrackCanvas, { stretch, height, colours }: TimelineScene): void {
-  canvas.fillStyle = colours.line;
+function drawGrid(canvas: TrackCanvas, { stretch, height, colors }: TimelineScene): void {
+  canvas.fillStyle = colors.line;
   canvas.globalAlpha = 0.45;
   for (const { at } of ticksOf(stretch)) {
     canvas.fillRect(Math.round(pixelOf(stretch, at)), RULER, 1, height - RULER);
@@ -59,26 +59,26 @@ function drawGrid(canvas: TrackCanvas, { stretch, height, colours }: TimelineSce
   canvas.globalAlpha = 1;
 }
 
-function drawRuler(canvas: TrackCanvas, { stretch, colours, layout }: TimelineScene): void {
-  canvas.fillStyle = colours.ground;
+function drawRuler(canvas: TrackCanvas, { stretch, colors, layout }: TimelineScene): void {
+  canvas.fillStyle = colors.ground;
   canvas.fillRect(0, 0, stretch.width, RULER);
-  canvas.fillStyle = colours.line;
+  canvas.fillStyle = colors.line;
   canvas.fillRect(0, RULER - 1, stretch.width, 1);
   if (layout.pinnedHeight > 0)
     canvas.fillRect(0, RULER + layout.pinnedHeight - 1, stretch.width, 2);
   for (const { at, label } of ticksOf(stretch)) {
     const x = Math.round(pixelOf(stretch, at));
-    canvas.fillStyle = colours.line;
+    canvas.fillStyle = colors.line;
     canvas.fillRect(x, RULER - 8, 1, 8);
-    canvas.fillStyle = colours.soft;
+    canvas.fillStyle = colors.soft;
     canvas.fillText(label, x + 4, RULER / 2 - 1);
   }
 }
 
 function drawTrack(canvas: TrackCanvas, scene: TimelineScene, placed: Placed, top: number): void {
-  const { stretch, colours, height } = scene;
+  const { stretch, colors, height } = scene;
   canvas.globalAlpha = 1;
-  canvas.fillStyle = colours.line;
+  canvas.fillStyle = colors.line;
   canvas.fillRect(0, top + placed.height - 1, stretch.width, 1);
   const processors = scene.processors[scene.layout.byTrack.indexOf(placed)];
   if (processors !== undefined) drawProcessors(canvas, scene, processors, top);
@@ -95,14 +95,14 @@ function drawTrack(canvas: TrackCanvas, scene: TimelineScene, placed: Placed, to
 /** Draws the times at which the process ran on a processor. */
 function drawProcessors(
   canvas: TrackCanvas,
-  { stretch, colours }: TimelineScene,
+  { stretch, colors }: TimelineScene,
   lanes: TrackLanes,
   top: number,
 ): void {
   const y = top + STRIP_PLACE.top;
-  canvas.fillStyle = colours.raised;
+  canvas.fillStyle = colors.raised;
   canvas.fillRect(0, y, stretch.width, STRIP_PLACE.height);
-  canvas.fillStyle = colours.good;
+  canvas.fillStyle = colors.good;
   lanes.visit(0, stretch, (first, end, left, right) => {
     canvas.globalAlpha = alphaOf(lanes, first, end);
     canvas.fillRect(left, y, Math.max(right - left, 1), STRIP_PLACE.height);
@@ -135,14 +135,14 @@ function drawLane(drawing: LaneDrawing, lane: number): void {
   canvas.globalAlpha = ROLE_STRENGTH.sends;
   let last = Number.NEGATIVE_INFINITY;
   lanes.visit(lane, scene.stretch, (first, end, left, right) => {
-    canvas.fillStyle = colourIn(scene, role, lanes.errorsIn(first, end) > 0);
+    canvas.fillStyle = colorIn(scene, role, lanes.errorsIn(first, end) > 0);
     drawPoint(canvas, left, right, y + section.height / 2, left - last);
     last = right;
   });
 }
 
-function colourIn({ colours }: TimelineScene, role: Role, isError: boolean): string {
-  return isError ? colours.error : colourOf(colours, role);
+function colorIn({ colors }: TimelineScene, role: Role, isError: boolean): string {
+  return isError ? colors.error : colorOf(colors, role);
 }
 
 /** Draws a span, or several spans that are too close to be distinguished. */
@@ -159,7 +159,7 @@ function drawSpans(
   const width = Math.max(Math.min(right, scene.stretch.width + 2) - from, NARROWEST);
   const isError = lanes.errorsIn(first, end) > 0;
   const isOne = end === first + 1;
-  canvas.fillStyle = colourIn(scene, role, isError && (isOne || width <= PARTS_LEAST));
+  canvas.fillStyle = colorIn(scene, role, isError && (isOne || width <= PARTS_LEAST));
   canvas.globalAlpha = ROLE_STRENGTH[role] * alphaOf(lanes, first, end);
   canvas.fillRect(from, y + 1, width, section.height - 2);
   if (isOne) drawOne(drawing, first, from, width);
@@ -173,15 +173,15 @@ function drawOne(drawing: LaneDrawing, place: number, left: number, width: numbe
   if (width >= PARTS_LEAST) drawParts(drawing, place);
   if (width < NAME_LEAST || isCollapsed) return;
   const isPale = role === "waits" && lanes.errorsIn(place, place + 1) === 0;
-  const colour = isPale ? scene.colours.ink : scene.colours.paper;
-  const room = { left, right: left + width, middle: y + section.height / 2, colour };
+  const color = isPale ? scene.colors.ink : scene.colors.paper;
+  const room = { left, right: left + width, middle: y + section.height / 2, color };
   drawName(canvas, scene, lanes.row[place] as number, room);
 }
 
 /** Draws the errors among many other spans. */
 function drawErrors({ canvas, scene, section, y }: LaneDrawing, first: number, end: number): void {
   canvas.globalAlpha = 1;
-  canvas.fillStyle = scene.colours.error;
+  canvas.fillStyle = scene.colors.error;
   section.section.lanes.visitErrors(first, end, scene.stretch, (x) => {
     canvas.fillRect(x, y + 1, NARROWEST, section.height - 2);
   });
@@ -223,7 +223,7 @@ const POINT_ROOM = 7;
 function drawParts({ canvas, scene, section, y }: LaneDrawing, place: number): void {
   const { lanes, role } = section.section;
   if (role === "serves") return;
-  const { recording, stretch, colours } = scene;
+  const { recording, stretch, colors } = scene;
   const row = lanes.row[place] as number;
   const at = lanes.from[place] as number;
   const part = (from: number, until: number): void => {
@@ -231,7 +231,7 @@ function drawParts({ canvas, scene, section, y }: LaneDrawing, place: number): v
     const right = pixelOf(stretch, until);
     if (right > left) canvas.fillRect(left, y + 1, right - left, section.height - 2);
   };
-  canvas.fillStyle = colours.bus;
+  canvas.fillStyle = colors.bus;
   canvas.globalAlpha = 1;
   if (role === "bus") {
     const routed = recording.routed.get(row);
@@ -251,7 +251,7 @@ interface TrackRoom {
   readonly left: number;
   readonly right: number;
   readonly middle: number;
-  readonly colour: string;
+  readonly color: string;
 }
 
 function drawName(canvas: TrackCanvas, scene: TimelineScene, row: number, room: TrackRoom): void {
@@ -260,6 +260,6 @@ function drawName(canvas: TrackCanvas, scene: TimelineScene, row: number, room: 
   const characters = Math.floor(width / CHARACTER);
   if (characters < 3) return;
   canvas.globalAlpha = 1;
-  canvas.fillStyle = room.colour;
+  canvas.fillStyle = room.color;
   canvas.fillText(nameOf(scene.recording, row, characters), from, room.middle, width);
 }

@@ -73,7 +73,7 @@ function inLane(
 /**
  * The next span of some lanes that begins after this one, or the last one that begins before it.
  */
-export function neighbour(lanes: TrackLanes, place: number, direction: 1 | -1): number | undefined {
+export function neighbor(lanes: TrackLanes, place: number, direction: 1 | -1): number | undefined {
   let best: number | undefined;
   for (let lane = 0; lane < lanes.count; lane++) {
     const found = nextIn(lanes, lane, place, direction);

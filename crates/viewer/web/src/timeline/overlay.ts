@@ -15,12 +15,12 @@ type OverlayCanvas = CanvasRenderingContext2D;
 /** Draws everything above the tracks. */
 export function drawOverlay(canvas: OverlayCanvas, scene: TimelineScene, marks: Marks): void {
   canvas.clearRect(0, 0, scene.stretch.width, scene.height);
-  for (const span of marks.marked) drawBand(canvas, scene, span, scene.colours.accent, 0.08);
-  if (marks.band !== undefined) drawBand(canvas, scene, marks.band, scene.colours.accent, 0.18);
-  if (marks.selected !== undefined) drawMessage(canvas, scene, marks.selected, scene.colours.ink);
+  for (const span of marks.marked) drawBand(canvas, scene, span, scene.colors.accent, 0.08);
+  if (marks.band !== undefined) drawBand(canvas, scene, marks.band, scene.colors.accent, 0.18);
+  if (marks.selected !== undefined) drawMessage(canvas, scene, marks.selected, scene.colors.ink);
   const hovered = marks.hit !== undefined && marks.hit.end === marks.hit.first + 1;
   if (marks.hit !== undefined && hovered && marks.hit.row !== marks.selected) {
-    drawMessage(canvas, scene, marks.hit.row, scene.colours.accent);
+    drawMessage(canvas, scene, marks.hit.row, scene.colors.accent);
   }
   if (marks.pointer !== undefined) drawPointer(canvas, scene, marks.pointer);
 }
@@ -29,12 +29,12 @@ function drawBand(
   canvas: OverlayCanvas,
   scene: TimelineScene,
   span: Span,
-  colour: string,
+  color: string,
   alpha: number,
 ): void {
   const left = pixelOf(scene.stretch, span.from);
   const width = Math.max(pixelOf(scene.stretch, span.until) - left, 1);
-  canvas.fillStyle = colour;
+  canvas.fillStyle = color;
   canvas.globalAlpha = alpha;
   canvas.fillRect(left, 0, width, scene.height);
   canvas.globalAlpha = 1;
@@ -45,10 +45,10 @@ function drawBand(
 /** Draws a line at the pointer, with its time on the ruler. */
 function drawPointer(
   canvas: OverlayCanvas,
-  { stretch, height, colours }: TimelineScene,
+  { stretch, height, colors }: TimelineScene,
   x: number,
 ): void {
-  canvas.fillStyle = colours.soft;
+  canvas.fillStyle = colors.soft;
   canvas.globalAlpha = 0.5;
   canvas.fillRect(x, 0, 1, height);
   canvas.globalAlpha = 1;
@@ -58,10 +58,10 @@ function drawPointer(
   canvas.textBaseline = "middle";
   const width = canvas.measureText(label).width + 8;
   const left = Math.min(x + 4, stretch.width - width);
-  hideLabels(canvas, stretch, colours.ground, left, left + width);
-  canvas.fillStyle = colours.raised;
+  hideLabels(canvas, stretch, colors.ground, left, left + width);
+  canvas.fillStyle = colors.raised;
   canvas.fillRect(left, 2, width, RULER - 5);
-  canvas.fillStyle = colours.ink;
+  canvas.fillStyle = colors.ink;
   canvas.fillText(label, left + 4, RULER / 2);
 }
 
@@ -99,11 +99,11 @@ function drawMessage(
   canvas: OverlayCanvas,
   scene: TimelineScene,
   row: number,
-  colour: string,
+  color: string,
 ): void {
   const { recording } = scene;
-  canvas.strokeStyle = colour;
-  canvas.fillStyle = colour;
+  canvas.strokeStyle = color;
+  canvas.fillStyle = color;
   canvas.lineWidth = 1.5;
   const call = recording.callOf(row);
   outline(canvas, boxOf(scene, recording.bus.get(row), "bus", row));

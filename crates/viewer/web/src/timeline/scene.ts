@@ -1,7 +1,7 @@
 // The data of a picture of the timeline.
 
 import type { Recording } from "../model/recording";
-import type { Colours } from "../parts/colours";
+import type { Colors } from "../parts/colors";
 import type { Span } from "../state/store";
 import type { TrackHit } from "./hit";
 import type { TrackLanes } from "./lanes";
@@ -17,7 +17,7 @@ export interface TimelineScene {
   readonly stretch: Stretch;
   readonly scroll: number;
   readonly height: number;
-  readonly colours: Colours;
+  readonly colors: Colors;
   /** Running times on processors, by track index. */
   readonly processors: readonly (TrackLanes | undefined)[];
 }

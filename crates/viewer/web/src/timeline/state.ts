@@ -5,7 +5,7 @@ import { NONE } from "../model/recording";
 import { type SequenceState, sequenceState } from "../sequence/state";
 import type { Span, Store } from "../state/store";
 import { type Arranged, arrangedOn } from "./arrangement";
-import { neighbour, type TrackHit } from "./hit";
+import { neighbor, type TrackHit } from "./hit";
 import type { TrackLanes } from "./lanes";
 import { type Layout, layoutOf, screenTop } from "./layout";
 import { placeOf } from "./overlay";
@@ -174,7 +174,7 @@ export class Timeline {
   /** Selects the next or previous span of the same track. */
   step(direction: 1 | -1): void {
     const at = this.selectedPlace();
-    const place = at === undefined ? undefined : neighbour(at.lanes, at.place, direction);
+    const place = at === undefined ? undefined : neighbor(at.lanes, at.place, direction);
     if (at === undefined || place === undefined) return;
     const row = at.lanes.row[place] as number;
     this.store.selectMessage(row);

@@ -3,7 +3,7 @@ import type { MessagesHead, Peer } from "../generated/protocol";
 import { NONE, Recording } from "../model/recording";
 import { messagesFrame, peerOf } from "../model/testing";
 import { visibleOf } from "../state/visible";
-import { hitAt, neighbour } from "./hit";
+import { hitAt, neighbor } from "./hit";
 import { nameOf } from "./label";
 import { LANE, layoutOf, RULER, screenTop } from "./layout";
 import { finished } from "./sorting";
@@ -194,7 +194,7 @@ test("steps visit all lanes in the order of time, and back", () => {
     for (
       let place: number | undefined = start;
       place !== undefined;
-      place = neighbour(lanes, place, direction)
+      place = neighbor(lanes, place, direction)
     ) {
       rows.push(lanes.row[place] as number);
     }

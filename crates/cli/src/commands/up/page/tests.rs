@@ -7,7 +7,7 @@ use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Modifier, Style};
 use testkit::golden;
 
-use capture::text::Colours;
+use capture::text::Colors;
 use recorder::ConnectionStatistics;
 
 use super::*;
@@ -23,20 +23,20 @@ use crate::screen::palette::ScreenPalette;
 use crate::screen::scroll::ScrollBy;
 
 fn draw(snapshot: &Snapshot, view: &UpView, size: (u16, u16)) -> (Buffer, String) {
-    draw_on(&page(snapshot, Colours::Wanted), *view, size)
+    draw_on(&page(snapshot, Colors::Wanted), *view, size)
 }
 
 fn draw_on(page: &UpPage<'_>, mut view: UpView, size: (u16, u16)) -> (Buffer, String) {
     drawn(size, |frame| super::draw(page, frame, &mut view))
 }
 
-fn page(snapshot: &Snapshot, colours: Colours) -> UpPage<'_> {
+fn page(snapshot: &Snapshot, colors: Colors) -> UpPage<'_> {
     UpPage {
         snapshot,
         address: "unix:path=/run/user/1000/diligence-x7kq2a/bus",
         link: Some("http://127.0.0.1:40123/open/0123456789abcdef0123456789abcdef"),
         example: "gdbus call -e -d com.example.Battery -o /com/example/Battery -m com.example.Ask",
-        palette: ScreenPalette::new(colours),
+        palette: ScreenPalette::new(colors),
     }
 }
 
@@ -239,11 +239,11 @@ fn pages_are_drawn_on_terminals_of_any_size() {
 #[test]
 fn pages_without_colors_have_no_colored_cells() {
     let snapshot = busy();
-    let page = page(&snapshot, Colours::Unwanted);
+    let page = page(&snapshot, Colors::Unwanted);
     let (buffer, _) = draw_on(&page, UpView::default(), (120, 40));
-    let coloured =
+    let colored =
         |style: Style| !matches!((style.fg, style.bg), (Some(Color::Reset), Some(Color::Reset)));
-    assert!(buffer.content.iter().all(|cell| !coloured(cell.style())));
+    assert!(buffer.content.iter().all(|cell| !colored(cell.style())));
 }
 
 #[test]

@@ -19,9 +19,9 @@ export function stepFrom(scene: Scene, row: number, step: NavigationStep): numbe
   const { recording } = scene;
   switch (step) {
     case "next":
-      return neighbour(scene, row, 1);
+      return neighbor(scene, row, 1);
     case "previous":
-      return neighbour(scene, row, -1);
+      return neighbor(scene, row, -1);
     case "call":
       return recording.kind.get(row) === Kind.Call ? undefined : known(recording.partnerOf(row));
     case "reply":
@@ -40,7 +40,7 @@ function known(row: number): number | undefined {
 }
 
 /** The message of the line below or above. */
-function neighbour(scene: Scene, row: number, by: number): number | undefined {
+function neighbor(scene: Scene, row: number, by: number): number | undefined {
   const place = placeOf(scene, row);
   if (place === undefined) return undefined;
   for (let line = lineOf(scene.lines, place) + by; line >= 0; line += by) {

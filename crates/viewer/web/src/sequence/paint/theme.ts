@@ -1,9 +1,9 @@
 // The colors and fonts of the page, for the canvas.
 
-import type { Colours } from "../../parts/colours";
+import type { Colors } from "../../parts/colors";
 
 /** The colors and fonts of the diagram. */
-export interface Theme extends Colours {
+export interface Theme extends Colors {
   readonly fonts: Fonts;
 }
 
@@ -17,7 +17,7 @@ export interface Fonts {
 }
 
 /** Combines colors with the fonts of the page. */
-export function themeOf(colours: Colours): Theme {
+export function themeOf(colors: Colors): Theme {
   const sans = getComputedStyle(document.documentElement).getPropertyValue("--sans").trim();
   const fonts = {
     small: `11px ${sans}`,
@@ -26,5 +26,5 @@ export function themeOf(colours: Colours): Theme {
     bold: `600 12.5px ${sans}`,
     head: `600 12px ${sans}`,
   };
-  return { ...colours, fonts };
+  return { ...colors, fonts };
 }

@@ -1,10 +1,10 @@
 // The colors of spans.
 
-import type { Colours } from "../parts/colours";
+import type { Colors } from "../parts/colors";
 import type { Role } from "./tracks";
 
 /** The color of spans of a role. */
-export function colourOf(colours: Colours, role: Role): string {
+export function colorOf(colors: Colors, role: Role): string {
   const names = { bus: "bus", serves: "call", waits: "waiting", sends: "signal" } as const;
-  return colours[names[role]];
+  return colors[names[role]];
 }

@@ -23,20 +23,20 @@ const NAMES = {
   good: "--good",
 } as const;
 
-export type Colours = Readonly<Record<keyof typeof NAMES, string>>;
+export type Colors = Readonly<Record<keyof typeof NAMES, string>>;
 
 /** The colors until the style sheet is read. */
-export const NO_COLOURS: Colours = coloursBy(() => "transparent");
+export const NO_COLORS: Colors = colorsBy(() => "transparent");
 
 /** The current colors of the style sheet for an element. */
-export function coloursOf(element: Element): Colours {
+export function colorsOf(element: Element): Colors {
   const style = getComputedStyle(element);
-  return coloursBy((name) => style.getPropertyValue(name).trim());
+  return colorsBy((name) => style.getPropertyValue(name).trim());
 }
 
-function coloursBy(read: (name: string) => string): Colours {
-  const colours: Record<string, string> = {};
-  for (const [name, property] of Object.entries(NAMES)) colours[name] = read(property);
+function colorsBy(read: (name: string) => string): Colors {
+  const colors: Record<string, string> = {};
+  for (const [name, property] of Object.entries(NAMES)) colors[name] = read(property);
   // All names are present.
-  return colours as Colours;
+  return colors as Colors;
 }
