@@ -115,7 +115,7 @@ struct Package {
     license: String,
 }
 
-/// Returns all packages, including those of this workspace.
+/// Returns all packages, including the packages of this workspace.
 fn packages() -> Vec<Package> {
     let selection = ["--workspace", "--all-features", "--edges", "normal,build"];
     let tree = cargo_tree(&[&selection[..], &["--format", "{p}|{l}"]].concat());

@@ -111,7 +111,7 @@ fn invalid_commands_are_explained_on_standard_error() {
         ("timeline fast.pcap --perfetto gone/trace", 1, "cannot write gone/trace: "),
         ("diff fast.pcap gone.pcap", 2, "cannot read gone.pcap: "),
         ("diff fast.pcap", 2, "<AFTER>"),
-        ("stats fast.pcap --assert p96(*)_<_1ms", 2, "`p96` is not measured"),
+        ("stats fast.pcap --assert p96(*)_<_1ms", 2, "`p96` is not a measure"),
     ] {
         let (code, stdout, stderr) = run(&folder, line);
         assert_eq!((code, stdout.as_str()), (Some(status), ""), "{line}");

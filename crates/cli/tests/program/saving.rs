@@ -310,7 +310,7 @@ fn files_saved_by_show_and_export_are_equal() {
         assert_eq!(exported, shown);
     }
     let lost = "note: pcap cannot store: the names and processes of connections; the times inside the bus \
-                and the recipients of copies; match rules, services and other notes of the recorder; that \
+                and the recipients of copies; match rules, services and other notes of the recorder; the fact that \
                 it is an excerpt; pcapng can\n";
     assert_eq!(
         run(&folder, "show office.pcapng #1 -o x.pcap").stderr.lines().last(),
