@@ -1,7 +1,7 @@
-/* The time of day of one process, ahead by as many seconds as a file says, a number of 64 bits.
+/* Moves the time of day of one process forward, by the number of seconds in a file (64 bits).
  *
- * Programs that ask the vDSO directly are told the same: its functions are replaced, in this process
- * alone, as a debugger would do it. Loaded by LD_PRELOAD; DILIGENCE_CLOCK names the file. */
+ * Programs that call the vDSO directly get this time too: its functions are replaced in the memory of
+ * this process, like a debugger does. Loaded by LD_PRELOAD; DILIGENCE_CLOCK is the path of the file. */
 
 #define _GNU_SOURCE
 #include <elf.h>
@@ -47,7 +47,7 @@ static time_t our_time(time_t *at)
     return now.tv_sec;
 }
 
-/* Makes a function of the vDSO a jump to one of ours. */
+/* Replaces a function of the vDSO by a jump to a function of this file. */
 static void redirect(unsigned char *from, void *to)
 {
     /* mov rax, to; jmp rax */
@@ -91,7 +91,7 @@ __attribute__((constructor)) static void begin(void)
     if (mapped == MAP_FAILED || !vdso)
         abort();
     ahead = mapped;
-    /* The table of sections is the last thing in it. */
+    /* The section table is at the end of the vDSO. */
     const Elf64_Ehdr *header = (const Elf64_Ehdr *)vdso;
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t len = header->e_shoff + header->e_shnum * sizeof(Elf64_Shdr);

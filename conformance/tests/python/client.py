@@ -1,6 +1,6 @@
-"""A client as people write them with python3-dbus, against service.py on the same bus.
+"""A typical client with python3-dbus, which calls service.py on the same bus.
 
-Arguments: the address of the bus. Ends with status 0 when everything is as it should be.
+Arguments: the address of the bus. The exit status is 0 if all results are correct.
 """
 
 import os
@@ -22,7 +22,7 @@ own_name = connection.get_unique_name()
 
 
 def until(done):
-    """Runs the main loop until done() holds, for ten seconds at most."""
+    """Runs the main loop until done() returns true, for ten seconds at most."""
     loop = GLib.MainContext.default()
     timeout = GLib.timeout_add(10_000, lambda: sys.exit("nothing came"))
     while not done():
@@ -39,7 +39,7 @@ def fails_with(error, call, *arguments, **keywords):
     sys.exit(f"{call} did not fail with {error}")
 
 
-# Methods.
+# Method calls.
 proxy = connection.get_object(NAME, PATH)
 service = dbus.Interface(proxy, INTERFACE)
 assert service.Greet("you") == f"Hello, you at {own_name}"
@@ -55,7 +55,7 @@ fails_with(
     connection.get_object, "com.example.Nobody", PATH,
 )
 
-# Asynchronous calls, answered in their order.
+# Asynchronous calls, whose replies arrive in order.
 answers = []
 for number in range(100):
     service.Greet(
@@ -65,7 +65,7 @@ for number in range(100):
 until(lambda: len(answers) == 100)
 assert answers == [f"Hello, {number} at {own_name}" for number in range(100)]
 
-# Properties.
+# Properties of an object.
 properties = dbus.Interface(proxy, dbus.PROPERTIES_IFACE)
 changes = []
 proxy.connect_to_signal(
@@ -77,7 +77,7 @@ assert properties.Get(INTERFACE, "Counter") == 5
 until(lambda: changes)
 assert changes == [(INTERFACE, {"Counter": 5}, [])]
 
-# Signals, all of them and by their first argument.
+# Signals: all, and those with a given first argument.
 everything, chosen = [], []
 service.connect_to_signal("Shouted", everything.append)
 service.connect_to_signal("Shouted", chosen.append, arg0="two")
@@ -86,7 +86,7 @@ for text in ("one", "two", "three"):
 until(lambda: len(everything) == 3)
 assert (everything, chosen) == (["one", "two", "three"], ["two"])
 
-# Names: waiting for one, replacing the owner of another.
+# Names: waits for a name, and replaces the owner of another.
 other = dbus.bus.BusConnection(address)
 QUEUED, REPLACED = "com.example.Queued", "com.example.Replaced"
 owners = []
@@ -101,7 +101,7 @@ flags = dbus.bus.NAME_FLAG_REPLACE_EXISTING
 assert other.request_name(REPLACED, flags) == dbus.bus.REQUEST_NAME_REPLY_PRIMARY_OWNER
 assert connection.get_name_owner(REPLACED) == other.get_unique_name()
 
-# Who the others are.
+# Credentials of other connections.
 bus = dbus.Interface(
     connection.get_object("org.freedesktop.DBus", "/org/freedesktop/DBus"),
     "org.freedesktop.DBus",
@@ -114,7 +114,7 @@ assert list(credentials["UnixGroupIDs"]) == groups, credentials
 assert bus.GetConnectionUnixUser(NAME) == os.getuid()
 assert {NAME, own_name, "org.freedesktop.DBus"} <= set(bus.ListNames())
 
-# A service that leaves is noticed.
+# The end of a service is detected.
 owners.clear()
 connection.watch_name_owner(REPLACED, owners.append)
 other.close()

@@ -1,4 +1,4 @@
-"""A service as people write them with python3-dbus: methods, a property, signals.
+"""A typical service with python3-dbus: methods, a property, signals.
 
 Arguments: the address of the bus. Prints "ready" when it owns its name.
 """

@@ -94,7 +94,7 @@ static inline uint64_t parse_number(const char *text, uint64_t min, uint64_t max
     char *end;
     unsigned long long number = strtoull(text, &end, 10);
     if (text[0] < '0' || text[0] > '9' || *end != '\0' || number < min || number > max)
-        fail("%s is no number from %" PRIu64 " to %" PRIu64, text, min, max);
+        fail("%s is not a number from %" PRIu64 " to %" PRIu64, text, min, max);
     return number;
 }
 

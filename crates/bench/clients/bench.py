@@ -1,4 +1,4 @@
-"""What the Python programs share; README.md says what they do."""
+"""The code that the Python programs share. README.md describes the programs."""
 
 import json
 import os
@@ -28,11 +28,11 @@ now_ns = time.monotonic_ns
 
 
 class Failed(Exception):
-    """What went wrong, in one sentence."""
+    """An error, described in one sentence."""
 
 
 def percentile(ascending, percent):
-    """Of durations in ascending order, the first that so many percent do not exceed."""
+    """Returns the smallest of the sorted durations that this percentage of them does not exceed."""
     return ascending[(len(ascending) * percent + 99) // 100 - 1] if ascending else 0
 
 
@@ -51,7 +51,7 @@ def wait_for_end():
 
 
 def end_with_input():
-    """In a thread that does nothing else, so that it adds nothing to what is measured."""
+    """Reads standard input in its own thread, so that the measured thread does no additional work."""
 
     def exit_at_end():
         wait_for_end()
@@ -81,7 +81,7 @@ def report_emission(sent, elapsed_ns):
 
 
 class Listening:
-    """What was received."""
+    """The signals that a listener received."""
 
     def __init__(self, expected):
         self.expected = expected
@@ -117,7 +117,7 @@ class Listening:
 
 
 def main(serve, call, emit, listen):
-    """Runs the mode that the arguments name."""
+    """Runs the mode in the arguments."""
     try:
         match sys.argv[1:]:
             case ["serve", address]:
@@ -142,5 +142,5 @@ def main(serve, call, emit, listen):
 
 def number(text, least, most):
     if not text.isdecimal() or not least <= int(text) <= most:
-        raise Failed(f"{text} is no number from {least} to {most}")
+        raise Failed(f"{text} is not a number from {least} to {most}")
     return int(text)

@@ -24,7 +24,7 @@ DESCRIPTION = introspection.Node.parse(
 
 
 class Bench(ServiceInterface):
-    """The object that is served."""
+    """The object that the program serves."""
 
     @dbus_method()
     def Echo(self, text: "s") -> "s":
@@ -84,9 +84,9 @@ async def call(address, destination, count, text):
 
 
 def room_in_socket(bus):
-    """Waits until the socket takes more. Were it full when a message is begun, dbus-fast 5.2 would
-    take this for the end of the connection. Waiting with poll(2) blocks the event loop, which has
-    nothing to do meanwhile, since each message is sent as a whole before the next."""
+    """Waits until the socket is writable. If it were full at the start of a message, dbus-fast 5.2
+    would end the connection. poll(2) blocks the event loop, which has nothing else to do: each
+    message is sent completely before the next one."""
     writable = select.poll()
     writable.register(bus._fd, select.POLLOUT)
     return writable.poll

@@ -1,4 +1,4 @@
-"""The workload through dbus-python: a blocking proxy, and the main loop of GLib for what comes."""
+"""The workload through dbus-python: a blocking proxy, and the main loop of GLib for incoming messages."""
 
 import dbus
 import dbus.connection
@@ -10,7 +10,7 @@ import bench
 
 
 class Bench(dbus.service.Object):
-    """The object that is served."""
+    """The object that the program serves."""
 
     @dbus.service.method(bench.INTERFACE, in_signature="s", out_signature="s")
     def Echo(self, text):
@@ -32,7 +32,7 @@ def connect(address):
 
 
 def fail_when_closed(bus, loop):
-    """Ends the main loop with the connection; what is returned says then why it ended."""
+    """Ends the main loop when the connection closes. The returned list then has the reason."""
     closed = []
 
     def close(_connection):

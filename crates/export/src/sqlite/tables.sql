@@ -1,107 +1,107 @@
--- Times are nanoseconds since 1970 by the clock of the machine that recorded. What is absent is NULL.
+-- Times are nanoseconds since 1970 by the clock of the recording machine. Missing values are NULL.
 PRAGMA application_id = 1145849667; -- "DLGC"
 PRAGMA user_version = 2;            -- the version of this schema
 
--- Who recorded; a recording of several files has several.
+-- The recording program and machine. A recording of several files has several rows.
 CREATE TABLE origin (program TEXT, hardware TEXT, system TEXT, comments TEXT) STRICT;
 
 CREATE TABLE bus (
     id      INTEGER PRIMARY KEY,
-    name    TEXT,          -- session, system, or what the recording calls it
+    name    TEXT,          -- session, system, or the name in the recording
     address TEXT,
-    method  TEXT NOT NULL  -- trace, monitor, eavesdrop, unknown: where the times come from
+    method  TEXT NOT NULL  -- the source of the times: trace, monitor, eavesdrop, unknown
 ) STRICT;
 
 -- Connections.
 CREATE TABLE peer (
     id          INTEGER PRIMARY KEY,
     bus         INTEGER NOT NULL REFERENCES bus,
-    unique_name TEXT NOT NULL,    -- of the bus itself org.freedesktop.DBus
-    label       TEXT NOT NULL,    -- its first well-known name, or its program, or its unique name
-    is_recorder INTEGER NOT NULL, -- 1: it is there only because somebody records
+    unique_name TEXT NOT NULL,    -- org.freedesktop.DBus for the bus itself
+    label       TEXT NOT NULL,    -- the first well-known name, or the program, or the unique name
+    is_recorder INTEGER NOT NULL, -- 1: a connection of the recorder
     pid INTEGER, uid INTEGER, comm TEXT, exe TEXT,
-    command     TEXT,             -- a JSON list of words
+    command     TEXT,             -- the command line as a JSON list
     unit TEXT, cgroup TEXT,
-    started_ns  INTEGER,          -- when the process began
-    arrived_ns  INTEGER,          -- when the connection came, if that was seen
-    left_ns     INTEGER,          -- when it left, if that was seen
-    left_why    TEXT              -- why the bus ended it
+    started_ns  INTEGER,          -- the start of the process
+    arrived_ns  INTEGER,          -- when the connection was made, if that is in the recording
+    left_ns     INTEGER,          -- when the connection ended, if that is in the recording
+    left_why    TEXT              -- the reason, if the bus ended it
 ) STRICT;
 
--- Well-known names with their owners, one after the other.
+-- Well-known names with their successive owners.
 CREATE TABLE name (
     bus      INTEGER NOT NULL REFERENCES bus,
     name     TEXT NOT NULL,
     owner    INTEGER NOT NULL REFERENCES peer,
-    since_ns INTEGER,             -- NULL: before the recording
-    until_ns INTEGER              -- NULL: to its end
+    since_ns INTEGER,             -- NULL: since before the recording
+    until_ns INTEGER              -- NULL: until the end of the recording
 ) STRICT;
 
--- Texts of messages, each once.
+-- Header fields of messages as texts. Each text is stored once.
 CREATE TABLE text (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;
 
 CREATE TABLE message (
-    number       INTEGER PRIMARY KEY,             -- place in the recording, from 1
+    number       INTEGER PRIMARY KEY,             -- position in the recording, from 1
     time_ns      INTEGER NOT NULL,
     bus          INTEGER NOT NULL REFERENCES bus,
     type         TEXT NOT NULL,                   -- method_call, method_return, error, signal
     sender       INTEGER REFERENCES peer,
-    recipient    INTEGER REFERENCES peer,         -- whom the destination stood for
-    destination  INTEGER REFERENCES text,         -- the name that it is addressed to
-    path         INTEGER REFERENCES text,         -- of replies, here and in the next
-    interface    INTEGER REFERENCES text,         -- two, what their call has
+    recipient    INTEGER REFERENCES peer,         -- the owner of the destination
+    destination  INTEGER REFERENCES text,         -- the destination in the header
+    path         INTEGER REFERENCES text,         -- for replies, this and the next two
+    interface    INTEGER REFERENCES text,         -- columns are taken from the call
     member       INTEGER REFERENCES text,
     error        INTEGER REFERENCES text,         -- the name of the error
     signature    INTEGER REFERENCES text,
     flags        INTEGER NOT NULL,
     serial       INTEGER,
     reply_serial INTEGER,
-    size_bytes   INTEGER NOT NULL,                -- bytes on the wire
-    kept_bytes   INTEGER NOT NULL,                -- of these, bytes in the recording
+    size_bytes   INTEGER NOT NULL,                -- size in bytes as sent
+    kept_bytes   INTEGER NOT NULL,                -- the part of it that is in the recording
     unix_fds     INTEGER NOT NULL,
     state        TEXT NOT NULL,                   -- whole, body cut, body redacted, header cut,
                                                   -- body invalid, header invalid
-    call         INTEGER,                         -- number of the call that it is or answers
-    of_recorder  INTEGER NOT NULL,                -- 1: it is there only because somebody records
-    body         TEXT,                            -- its arguments: a JSON list; NULL if it is not whole
-    -- If the bus itself has recorded: from when the bus received it until it had determined the recipients.
+    call         INTEGER,                         -- the number of the call: its own, or the one it replies to
+    of_recorder  INTEGER NOT NULL,                -- 1: a connection of the recorder
+    body         TEXT,                            -- the arguments as a JSON list; NULL if the message is incomplete
+    -- Only in traces of the bus: the time from receiving the message to determining its recipients.
     routed_after_ns INTEGER,
-    receive_ns   INTEGER,                         -- part of it for reading the bytes; NULL if it was not measured,
-    wait_ns      INTEGER,                         -- routing other messages of the same read,
-    dispatch_ns  INTEGER,                         -- finding the recipients, without the next,
-    match_ns     INTEGER,                         -- and the search of match rules
-    send_ns      INTEGER                          -- from then until the last copy was written
+    receive_ns   INTEGER,                         -- the part for reading the bytes; NULL if not measured
+    wait_ns      INTEGER,                         -- the part for routing other messages of the same read
+    dispatch_ns  INTEGER,                         -- the part for finding the recipients, without match_ns
+    match_ns     INTEGER,                         -- the part for searching match rules
+    send_ns      INTEGER                          -- the time from then until the last copy was written
 ) STRICT;
 
--- Calls with what became of them. The reply may be a message that the query has left out.
+-- Calls with their outcomes. The reply may be a message that the query does not select.
 CREATE TABLE call (
     number      INTEGER PRIMARY KEY REFERENCES message,
-    service     INTEGER REFERENCES text, -- the well-known name that is called, or the label of the peer
+    service     INTEGER REFERENCES text, -- the called well-known name, or the label of the peer
     path        INTEGER REFERENCES text,
     interface   INTEGER REFERENCES text,
     member      INTEGER REFERENCES text,
     outcome     TEXT NOT NULL,           -- returned, failed, timed out, callee left,
                                          -- caller left, waiting, unknown, no reply expected
-    error       INTEGER REFERENCES text, -- the name of the error that answered
+    error       INTEGER REFERENCES text, -- the error name of the reply
     reply       INTEGER,                 -- number of the reply
-    duration_ns INTEGER,                 -- from the call to its reply
-    size_bytes  INTEGER NOT NULL,        -- bytes of call and reply
+    duration_ns INTEGER,                 -- from the call to the reply
+    size_bytes  INTEGER NOT NULL,        -- size in bytes of call and reply
     of_recorder INTEGER NOT NULL,
-    waited_ns   INTEGER                  -- how long the caller waited: until the reply, until it
-                                         -- left, or until the recording ended
+    waited_ns   INTEGER                  -- the time that the caller waited: until the reply,
+                                         -- its end, or the end of the recording
 ) STRICT;
 
--- Copies of messages, if the bus itself has recorded.
+-- Copies of messages. Only in traces of the bus.
 CREATE TABLE delivery (
     message          INTEGER NOT NULL REFERENCES message,
     recipient        TEXT NOT NULL,    -- unique name
-    written_after_ns INTEGER,          -- from when the bus received it until the copy had left
-    rules            INTEGER NOT NULL, -- match rules that asked for it; 0: it was addressed
-    begun_after_ns   INTEGER           -- from when the bus received it until the first bytes had left
+    written_after_ns INTEGER,          -- from receiving the message to the end of writing the copy
+    rules            INTEGER NOT NULL, -- the number of match rules that selected it; 0: unicast
+    begun_after_ns   INTEGER           -- from receiving the message to writing the first bytes
 ) STRICT;
 
--- What recorders have learned besides: match rules, names that can be started, starts of services,
--- messages that were dropped. The keys of the JSON stand in capture-format.md.
+-- Other data of recorders: match rules, activatable names, starts of services, dropped messages.
+-- capture-format.md describes the keys of the JSON.
 CREATE TABLE fact (
     time_ns INTEGER NOT NULL,
     bus     INTEGER NOT NULL REFERENCES bus,
@@ -109,11 +109,11 @@ CREATE TABLE fact (
     content TEXT NOT NULL
 ) STRICT;
 
--- What is wrong with the recording: messages that are missing, and that break the specification.
+-- Problems of the recording: missing messages, and messages that violate the specification.
 CREATE TABLE gap (
     time_ns INTEGER,
     bus     INTEGER NOT NULL REFERENCES bus,
     cause   TEXT NOT NULL,
-    lost    INTEGER               -- how many, if they were counted
+    lost    INTEGER               -- the number of messages, if known
 ) STRICT;
 CREATE TABLE invalid (message INTEGER NOT NULL REFERENCES message, rule TEXT NOT NULL) STRICT;

@@ -41,7 +41,7 @@ LEFT JOIN text AS member ON member.id = c.member
 LEFT JOIN text AS error ON error.id = c.error
 WHERE NOT c.of_recorder;
 
--- Percentiles are those of `diligence stats`: the first value that so many do not exceed.
+-- Percentiles are nearest-rank values, like in `diligence stats`.
 CREATE VIEW members AS
 WITH ranked AS (
     SELECT service, interface, member, outcome, duration_ns, waited_ns, size_bytes,

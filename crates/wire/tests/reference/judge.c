@@ -155,7 +155,7 @@ static void judge_message(const char *bytes, uint32_t len)
     dbus_message_unref(message);
 }
 
-/* The keys of all transports, and the one that tests invent. */
+/* The keys of all transports, and the key that the tests invent. */
 static const char *const KEYS[] = {"path", "abstract", "dir", "tmpdir", "runtime", "host", "bind", "port",
                                    "family", "guid", "noncefile", "argv0", "argv1", "scope", "env", "x"};
 
@@ -201,7 +201,7 @@ static dbus_uint32_t call(const char *method, const char *rule)
     return serial;
 }
 
-/* The reply to a call; signals before it are dropped. */
+/* Returns the reply to a call. Earlier signals are dropped. */
 static DBusMessage *wait_for_reply(dbus_uint32_t serial)
 {
     for (;;) {
