@@ -199,7 +199,7 @@ impl HoldLimits {
 
 /// Bytes of calls and signals of one sender that may wait for slow recipients, where the
 /// configuration does not set less. Enough for any burst, and little memory.
-const SENDER_BYTES_MAX: u64 = 16 << 20;
+const SENDER_BYTES_MAX: u64 = 1 << 20;
 
 /// How often the bus checks whether a recipient with a full socket keeps up. A recipient that does
 /// not read holds a sender at most this long.
@@ -272,7 +272,7 @@ mod tests {
             ..bus::BusLimits::default()
         };
         let of = |outgoing, incoming| HoldLimits::within(&limits(outgoing, incoming)).sender_bytes;
-        assert_eq!(of(127 << 20, 127 << 20), 16 << 20);
+        assert_eq!(of(127 << 20, 127 << 20), 1 << 20);
         assert_eq!(of(1 << 20, 127 << 20), 1 << 19);
         assert_eq!(of(127 << 20, 1000), 1000);
         assert_eq!(of(0, 0), 1);

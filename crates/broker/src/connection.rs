@@ -21,7 +21,8 @@ use crate::fd_quota::{CountedFd, FdQuotas, QuotaReached};
 use crate::fds_in_kernel::FdsInKernel;
 use crate::login::PeerLogin;
 use crate::outgoing::{
-    Backing, Charge, Outgoing, SharedFds, SharedSlice, Spare, WriteProgress, WriteQueue,
+    Backing, Charge, CopyTarget, Outgoing, QueueMemory, SharedFds, SharedSlice, WriteProgress,
+    WriteQueue,
 };
 use crate::read_budget::ReadBudget;
 
@@ -296,15 +297,17 @@ impl Connection {
         message: Outgoing<'_>,
         charge: Charge,
         now: Duration,
-        spare: &mut Spare,
+        memory: &mut QueueMemory,
     ) -> Queued {
         let fds = message.fds.as_ref().map_or(0, |fds| fds.len() as u32);
         if fds > 0 && !self.queue.has_fds() {
             self.took_some(now);
         }
-        self.queue.push(message, charge, spare);
         let is_flowing = self.writing.is_flowing();
+        let target = if is_flowing { CopyTarget::Staging } else { CopyTarget::Queue };
+        let copied = self.queue.push(message, charge, target, memory);
         Queued {
+            copied,
             is_flowing,
             is_newly_dirty: is_flowing && !mem::replace(&mut self.is_dirty, is_flowing),
             is_long: is_flowing && self.queue.len() > EARLY_FLUSH,
@@ -312,11 +315,11 @@ impl Connection {
     }
 
     /// Queues lines of the handshake, as [`Self::enqueue`] does.
-    pub(crate) fn enqueue_lines(&mut self, lines: &[u8], spare: &mut Spare) -> Queued {
-        self.queue.push_raw(lines, spare);
+    pub(crate) fn enqueue_lines(&mut self, lines: &[u8], memory: &mut QueueMemory) -> Queued {
+        self.queue.push_raw(lines, memory);
         let is_flowing = self.writing.is_flowing();
         let is_newly_dirty = is_flowing && !mem::replace(&mut self.is_dirty, is_flowing);
-        Queued { is_flowing, is_newly_dirty, is_long: false }
+        Queued { copied: lines.len(), is_flowing, is_newly_dirty, is_long: false }
     }
 
     /// Writes the queue, as far as the socket accepts it, with up to `fds_max` descriptors.
@@ -325,11 +328,11 @@ impl Connection {
         &mut self,
         fds_max: u64,
         now: Duration,
-        spare: &mut Spare,
+        memory: &mut QueueMemory,
         released: impl FnMut(PeerId, Load),
     ) -> WriteProgress {
         self.is_dirty = false;
-        let progress = self.queue.write_to(self.socket.as_fd(), fds_max, spare, released);
+        let progress = self.queue.write_to(self.socket.as_fd(), fds_max, memory, released);
         if progress.written.bytes > 0 {
             self.took_some(now);
         }
@@ -420,6 +423,8 @@ impl Connection {
 /// The result of queueing a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Queued {
+    /// Number of bytes that were copied in memory.
+    pub(crate) copied: usize,
     /// Whether the socket accepts everything.
     pub(crate) is_flowing: bool,
     /// Whether the connection has to be added to a list of connections to write to.

@@ -32,7 +32,7 @@ pub(super) fn proceed(
     let now_unix = sys::clock::realtime().as_secs();
     let progress = login.server.receive(chunk, now_unix, authority, &mut answer);
     let rejected = login.server.rejection().map(end_after);
-    if connection.enqueue_lines(&answer, &mut buffers.spare).is_newly_dirty {
+    if connection.enqueue_lines(&answer, &mut buffers.queues).is_newly_dirty {
         work.awaited.push(peer);
     }
     let end = |violation| match violation {

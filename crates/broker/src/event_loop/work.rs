@@ -7,7 +7,7 @@ use std::rc::Rc;
 use bus::{Effects, PeerId, Urgency};
 
 use crate::back_pressure::Loads;
-use crate::outgoing::Spare;
+use crate::outgoing::QueueMemory;
 
 /// Connections to handle, by what they need.
 #[derive(Debug, Default)]
@@ -55,5 +55,5 @@ pub(super) struct Buffers {
     pub(super) released: Loads,
     /// Bytes of messages that were copied in memory since the last report to the bus.
     pub(super) copied: u64,
-    pub(super) spare: Spare,
+    pub(super) queues: QueueMemory,
 }

@@ -1,10 +1,13 @@
 //! The queue of messages to write to one connection.
 //!
-//! Small messages are stored consecutively in one buffer, so that one system call writes many of
-//! them. Longer bodies are shared by all recipients, and copied only if their memory is needed
-//! again before they are written. Descriptors are sent with the first byte of their message, and a
+//! Small messages are copied once, into a [staging area](Staging) that all recipients share, and
+//! messages that follow each other there are written with one slice. If a socket is full, its queue
+//! copies the rest of its messages into memory of its own. Longer bodies are not copied, unless
+//! their memory is needed again before they are written. Descriptors are sent with the first byte of their message, and a
 //! message with descriptors is written in a separate call, because the kernel would otherwise
 //! deliver them with an earlier message.
+
+mod staging;
 
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
@@ -19,6 +22,7 @@ use wire::message::{FixedHeader, MessageType};
 
 pub(crate) use crate::back_pressure::Load;
 use crate::fd_quota::CountedFd;
+pub(crate) use staging::Staging;
 
 /// Descriptors that travel with one message, for all its recipients.
 pub(crate) type SharedFds = Rc<[CountedFd]>;
@@ -35,7 +39,7 @@ pub(crate) struct Outgoing<'m> {
 /// The body of a message to queue.
 #[derive(Clone)]
 pub(crate) enum OutgoingBody<'m> {
-    /// Bytes to be copied into the queue.
+    /// Bytes to be copied.
     Bytes(&'m [u8]),
     /// Memory that is shared by all recipients.
     Shared(SharedSlice),
@@ -76,8 +80,10 @@ pub(crate) enum Backing {
 /// A slice of bytes to write.
 #[derive(Debug)]
 enum Segment {
-    /// This number of bytes of the common buffer.
-    Buffer(usize),
+    /// Bytes of this queue alone.
+    Own(Chunk),
+    /// These bytes of the staging area.
+    Staged(Range<usize>),
     /// Bytes that other queues may have to write too.
     Shared(SharedSlice),
 }
@@ -85,10 +91,39 @@ enum Segment {
 impl Segment {
     fn len(&self) -> usize {
         match self {
-            Self::Buffer(len) => *len,
+            Self::Own(chunk) => chunk.bytes().len(),
+            Self::Staged(range) => range.len(),
             Self::Shared(slice) => slice.range.len(),
         }
     }
+}
+
+/// Memory of one queue for consecutive messages. It is freed as soon as it is written, so a long
+/// queue needs little more memory than its messages.
+#[derive(Debug)]
+struct Chunk {
+    memory: Vec<u8>,
+    /// The position of the first unwritten byte.
+    start: usize,
+}
+
+impl Chunk {
+    fn bytes(&self) -> &[u8] {
+        &self.memory[self.start..]
+    }
+
+    const fn has_room(&self, len: usize) -> bool {
+        self.memory.capacity() - self.memory.len() >= len
+    }
+}
+
+/// Where the bytes of a queued message are copied to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum CopyTarget {
+    /// The staging area. The queue must be written before the loop waits again.
+    Staging,
+    /// Memory of the queue.
+    Queue,
 }
 
 /// The kind of a queue entry.
@@ -183,22 +218,24 @@ pub(crate) struct WriteQueue {
     dropped: u64,
 }
 
-/// Memory of empty queues, kept for the next queues.
+/// Memory that all queues share.
 #[derive(Debug, Default)]
-pub(crate) struct Spare {
+pub(crate) struct QueueMemory {
+    pub(crate) staging: Staging,
+    /// Memory of empty queues, kept for the next queues.
     #[expect(clippy::vec_box, reason = "the boxes move between queues and this list")]
-    contents: Vec<Box<Contents>>,
+    spare: Vec<Box<Contents>>,
 }
 
-impl Spare {
+impl QueueMemory {
     fn take(&mut self) -> Box<Contents> {
-        self.contents.pop().unwrap_or_default()
+        self.spare.pop().unwrap_or_default()
     }
 
     fn give(&mut self, mut contents: Box<Contents>) {
         contents.reset();
-        if self.contents.len() < SPARE_MAX {
-            self.contents.push(contents);
+        if self.spare.len() < SPARE_MAX {
+            self.spare.push(contents);
         }
     }
 }
@@ -224,19 +261,26 @@ impl WriteQueue {
         self.left + self.len() as u64
     }
 
-    /// Appends a message to the queue.
-    pub(crate) fn push(&mut self, message: Outgoing<'_>, charge: Charge, spare: &mut Spare) {
-        let contents = self.contents.get_or_insert_with(|| spare.take());
-        contents.push(message, EntryKind::Message, charge);
+    /// Appends a message to the queue. Returns the number of bytes that were copied.
+    pub(crate) fn push(
+        &mut self,
+        message: Outgoing<'_>,
+        charge: Charge,
+        target: CopyTarget,
+        memory: &mut QueueMemory,
+    ) -> usize {
+        let contents = self.contents.get_or_insert_with(|| memory.take());
+        contents.push(message, EntryKind::Message, charge, target, &mut memory.staging)
     }
 
     /// Appends bytes that are not a message: replies in the handshake.
-    pub(crate) fn push_raw(&mut self, bytes: &[u8], spare: &mut Spare) {
+    pub(crate) fn push_raw(&mut self, bytes: &[u8], memory: &mut QueueMemory) {
         if !bytes.is_empty() {
             let body = OutgoingBody::Bytes(&[]);
             let lines = Outgoing { from: None, head: bytes, body, fds: None };
-            let contents = self.contents.get_or_insert_with(|| spare.take());
-            contents.push(lines, EntryKind::Handshake, Charge::Free);
+            let contents = self.contents.get_or_insert_with(|| memory.take());
+            let (kind, target) = (EntryKind::Handshake, CopyTarget::Queue);
+            contents.push(lines, kind, Charge::Free, target, &mut memory.staging);
         }
     }
 
@@ -256,13 +300,18 @@ impl WriteQueue {
         &mut self,
         socket: BorrowedFd<'_>,
         fds_max: u64,
-        spare: &mut Spare,
+        memory: &mut QueueMemory,
         released: impl FnMut(PeerId, Load),
     ) -> WriteProgress {
         let mut written = Amount::default();
         let waiting = self.len();
+        let staging = &mut memory.staging;
         let outcome = match &mut self.contents {
-            Some(contents) => contents.write_to(socket, fds_max, &mut written, released),
+            Some(contents) => {
+                let outcome = contents.write_to(socket, fds_max, staging, &mut written, released);
+                contents.leave_staging(staging);
+                outcome
+            }
             None => Outcome::Empty,
         };
         self.left += (waiting - self.len()) as u64;
@@ -270,7 +319,7 @@ impl WriteQueue {
             self.dropped += dropped.amount.bytes;
         }
         let moved = self.contents.as_mut().map_or(0, |contents| mem::take(&mut contents.moved));
-        self.give_back(spare);
+        self.give_back(memory);
         WriteProgress { written, moved, outcome }
     }
 
@@ -278,25 +327,34 @@ impl WriteQueue {
     pub(crate) fn drop_first(
         &mut self,
         shortage: TransferShortage,
-        spare: &mut Spare,
+        memory: &mut QueueMemory,
         released: impl FnMut(PeerId, Load),
     ) -> Option<Dropped> {
         let waiting = self.len();
-        let dropped = self.contents.as_mut()?.drop_first(shortage, released);
+        let dropped = self.contents.as_mut()?.drop_first(shortage, &memory.staging, released);
         let count = (waiting - self.len()) as u64;
         self.left += count;
         self.dropped += count;
-        self.give_back(spare);
+        self.give_back(memory);
         dropped
     }
 
     /// Returns the memory of an empty queue.
-    fn give_back(&mut self, spare: &mut Spare) {
+    fn give_back(&mut self, memory: &mut QueueMemory) {
         if self.len() == 0
             && let Some(contents) = self.contents.take()
         {
-            spare.give(contents);
+            memory.give(contents);
         }
+    }
+
+    /// Discards what is queued, because the connection is closed.
+    pub(crate) fn discard(&mut self, memory: &mut QueueMemory) {
+        if let Some(contents) = &mut self.contents {
+            contents.segments.clear();
+            contents.leave_staging(&mut memory.staging);
+        }
+        self.contents = None;
     }
 
     /// Copies lent memory that is not yet written.
@@ -318,9 +376,6 @@ impl WriteQueue {
 /// The contents of a queue.
 #[derive(Debug, Default)]
 struct Contents {
-    buffer: Vec<u8>,
-    /// The position in the buffer of the first unwritten byte.
-    start: usize,
     segments: VecDeque<Segment>,
     entries: VecDeque<QueueEntry>,
     bytes: usize,
@@ -328,21 +383,31 @@ struct Contents {
     with_fds: usize,
     /// Number of bytes that were moved in memory.
     moved: u64,
+    /// Whether it is counted as a user of the staging area.
+    is_staged: bool,
 }
 
 impl Contents {
-    fn push(&mut self, message: Outgoing<'_>, kind: EntryKind, charge: Charge) {
+    fn push(
+        &mut self,
+        message: Outgoing<'_>,
+        kind: EntryKind,
+        charge: Charge,
+        target: CopyTarget,
+        staging: &mut Staging,
+    ) -> usize {
         let len = message.head.len() + message.body.len();
-        self.buffer.extend_from_slice(message.head);
-        let mut copied = message.head.len();
-        if let OutgoingBody::Bytes(bytes) = message.body {
-            self.buffer.extend_from_slice(bytes);
-            copied += bytes.len();
-        }
-        match self.segments.back_mut() {
-            Some(Segment::Buffer(count)) => *count += copied,
-            _ => self.segments.push_back(Segment::Buffer(copied)),
-        }
+        let inline = match message.body {
+            OutgoingBody::Bytes(bytes) => bytes,
+            OutgoingBody::Shared(_) => &[],
+        };
+        let copied = match target {
+            CopyTarget::Staging => self.stage(message.head, inline, staging),
+            CopyTarget::Queue => {
+                push_own(&mut self.segments, &[message.head, inline]);
+                message.head.len() + inline.len()
+            }
+        };
         let Outgoing { from, body, fds, .. } = message;
         if let OutgoingBody::Shared(slice) = body
             && !slice.range.is_empty()
@@ -353,12 +418,53 @@ impl Contents {
         let fd_count = fds.as_ref().map_or(0, |fds| fds.len() as u32);
         self.entries.push_back(QueueEntry { kind, left: len, len, from, fds, fd_count, charge });
         self.bytes += len;
+        copied
+    }
+
+    /// Appends a segment of the staging area. Returns the number of bytes that were copied.
+    fn stage(&mut self, head: &[u8], inline: &[u8], staging: &mut Staging) -> usize {
+        if !mem::replace(&mut self.is_staged, true) {
+            staging.add_user();
+        }
+        let before = staging.len();
+        let range = staging.stage(head, inline);
+        match self.segments.back_mut() {
+            Some(Segment::Staged(last)) if last.end == range.start => last.end = range.end,
+            _ => self.segments.push_back(Segment::Staged(range)),
+        }
+        staging.len() - before
+    }
+
+    /// Copies the unwritten segments of the staging area into memory of the queue, so that the
+    /// staging area can be reused.
+    fn leave_staging(&mut self, staging: &mut Staging) {
+        if !mem::replace(&mut self.is_staged, false) {
+            return;
+        }
+        if self.segments.iter().any(|segment| matches!(segment, Segment::Staged(_))) {
+            self.copy_staged(staging);
+        }
+        staging.remove_user();
+    }
+
+    #[cold]
+    fn copy_staged(&mut self, staging: &Staging) {
+        for segment in mem::take(&mut self.segments) {
+            match segment {
+                Segment::Staged(range) => {
+                    self.moved += range.len() as u64;
+                    push_own(&mut self.segments, &[staging.bytes(&range)]);
+                }
+                other => self.segments.push_back(other),
+            }
+        }
     }
 
     fn write_to(
         &mut self,
         socket: BorrowedFd<'_>,
         fds_max: u64,
+        staging: &Staging,
         written: &mut Amount,
         mut released: impl FnMut(PeerId, Load),
     ) -> Outcome {
@@ -366,7 +472,7 @@ impl Contents {
             if self.with_fds > 0 && written.fds + self.fds_of_first() > fds_max {
                 return Outcome::OverAllowance;
             }
-            let (asked, result) = self.write_once(socket);
+            let (asked, result) = self.write_once(socket, staging);
             match result {
                 Ok(count) => {
                     self.advance(count, written, &mut released);
@@ -379,7 +485,7 @@ impl Contents {
                     return match TransferShortage::of(&error) {
                         None => Outcome::Gone,
                         Some(shortage) => self
-                            .drop_first(shortage, released)
+                            .drop_first(shortage, staging, released)
                             .map_or(Outcome::Starved, Outcome::Dropped),
                     };
                 }
@@ -399,17 +505,18 @@ impl Contents {
     fn drop_first(
         &mut self,
         shortage: TransferShortage,
+        staging: &Staging,
         mut released: impl FnMut(PeerId, Load),
     ) -> Option<Dropped> {
         let first = self.entries.front()?;
         let is_whole = first.left == first.len && first.kind == EntryKind::Message;
-        if !is_whole || (first.from.is_none() && self.begins_with_error()) {
+        // The header is in one piece, at the front.
+        let front = self.front(staging);
+        if !is_whole || (first.from.is_none() && begins_with_error(front)) {
             return None;
         }
+        let head = front[..front.len().min(first.len)].to_vec();
         let entry = self.entries.pop_front()?;
-        // The header is in one piece, at the front.
-        let front = self.segments.front().map_or(0, Segment::len).min(entry.len);
-        let head = self.buffer[self.start..][..front].to_vec();
         self.with_fds -= usize::from(entry.fds.is_some());
         self.bytes -= entry.len;
         self.advance_segments(entry.len);
@@ -446,22 +553,20 @@ impl Contents {
     }
 
     /// Makes one system call. Returns how many bytes it was given, and its result.
-    fn write_once(&self, socket: BorrowedFd<'_>) -> (usize, io::Result<usize>) {
+    fn write_once(&self, socket: BorrowedFd<'_>, staging: &Staging) -> (usize, io::Result<usize>) {
         // The most frequent case by far: consecutive small messages.
-        if self.with_fds == 0
-            && let (1, Some(Segment::Buffer(len))) = (self.segments.len(), self.segments.front())
-        {
-            let slice = IoSlice::new(&self.buffer[self.start..][..*len]);
-            return (*len, send(socket, &[slice], &[], TransferWait::Never));
+        if self.with_fds == 0 && self.segments.len() == 1 {
+            let bytes = self.front(staging);
+            return (bytes.len(), send(socket, &[IoSlice::new(bytes)], &[], TransferWait::Never));
         }
         let limit = self.bytes_before_next_fds();
         let mut slices = [IoSlice::new(&[]); SLICES_MAX];
         let mut count = 0;
         let mut asked = 0;
-        let mut buffer = &self.buffer[self.start..];
         for segment in self.segments.iter().take(SLICES_MAX) {
             let bytes = match segment {
-                Segment::Buffer(len) => buffer.split_off(..*len).unwrap_or_default(),
+                Segment::Own(chunk) => chunk.bytes(),
+                Segment::Staged(range) => staging.bytes(range),
                 Segment::Shared(slice) => slice.bytes(),
             };
             let bytes = &bytes[..bytes.len().min(limit - asked)];
@@ -484,10 +589,14 @@ impl Contents {
         (asked, result)
     }
 
-    /// Whether the first message is an error and completely unwritten.
-    fn begins_with_error(&self) -> bool {
-        let header = self.buffer[self.start..].first_chunk().map(FixedHeader::parse);
-        header.is_some_and(|header| header.is_ok_and(|it| it.message_type == MessageType::Error))
+    /// The bytes of the first segment.
+    fn front<'s>(&'s self, staging: &'s Staging) -> &'s [u8] {
+        match self.segments.front() {
+            Some(Segment::Own(chunk)) => chunk.bytes(),
+            Some(Segment::Staged(range)) => staging.bytes(range),
+            Some(Segment::Shared(slice)) => slice.bytes(),
+            None => &[],
+        }
     }
 
     /// The maximum number of bytes for one call: up to the next message with descriptors, or only
@@ -555,10 +664,8 @@ impl Contents {
             let left = segment.len();
             let taken = left.min(count);
             match segment {
-                Segment::Buffer(len) => {
-                    *len -= taken;
-                    self.start += taken;
-                }
+                Segment::Own(chunk) => chunk.start += taken,
+                Segment::Staged(range) => range.start += taken,
                 Segment::Shared(slice) => slice.range.start += taken,
             }
             if taken == left {
@@ -566,30 +673,14 @@ impl Contents {
             }
             count -= taken;
         }
-        self.compact();
     }
 
-    /// Frees the front of the buffer if it mostly consists of written bytes.
-    fn compact(&mut self) {
-        if self.start >= COMPACT_MIN && self.start >= self.buffer.len() / 2 {
-            self.moved += (self.buffer.len() - self.start) as u64;
-            self.buffer.drain(..self.start);
-            self.start = 0;
-            if self.buffer.capacity() / SHRINK_AT > self.buffer.len() {
-                self.buffer.shrink_to(self.buffer.len() * 2);
-                self.entries.shrink_to(self.entries.len() * 2);
-            }
-        }
-    }
-
-    /// Prepares the contents for reuse. A large buffer is not kept.
+    /// Prepares the contents for reuse. The memory of a long queue is not kept.
     fn reset(&mut self) {
-        if self.buffer.capacity() > SPARE_CAPACITY {
+        if self.entries.capacity() > ENTRIES_KEPT {
             *self = Self::default();
             return;
         }
-        self.buffer.clear();
-        self.start = 0;
         self.segments.clear();
         self.entries.clear();
         self.bytes = 0;
@@ -598,17 +689,39 @@ impl Contents {
     }
 }
 
+/// Appends bytes to memory of the queue. They are in one chunk, so that a header is never divided.
+fn push_own(segments: &mut VecDeque<Segment>, parts: &[&[u8]]) {
+    let len = parts.iter().map(|part| part.len()).sum();
+    let capacity = match segments.back_mut() {
+        Some(Segment::Own(chunk)) if chunk.has_room(len) => {
+            parts.iter().for_each(|part| chunk.memory.extend_from_slice(part));
+            return;
+        }
+        Some(Segment::Own(chunk)) => (2 * chunk.memory.capacity()).min(CHUNK_MAX),
+        _ => CHUNK_MIN,
+    };
+    let mut memory = Vec::with_capacity(capacity.max(len));
+    parts.iter().for_each(|part| memory.extend_from_slice(part));
+    segments.push_back(Segment::Own(Chunk { memory, start: 0 }));
+}
+
+/// Whether a message is an error, given its unwritten beginning.
+fn begins_with_error(front: &[u8]) -> bool {
+    let header = front.first_chunk().map(FixedHeader::parse);
+    header.is_some_and(|header| header.is_ok_and(|it| it.message_type == MessageType::Error))
+}
+
 /// Slices per call. Consecutive small messages are one slice, so only large messages need many.
 const SLICES_MAX: usize = 64;
 
-/// The buffer is compacted if at least this many of its bytes are written.
-const COMPACT_MIN: usize = 64 * 1024;
+/// The capacity of the first chunk of a queue in bytes. Each further chunk has twice as much.
+const CHUNK_MIN: usize = 4 << 10;
 
-/// A buffer is shrunk if its capacity is this many times larger than needed.
-const SHRINK_AT: usize = 8;
+/// The largest capacity of a chunk in bytes, unless a message is longer.
+const CHUNK_MAX: usize = 64 << 10;
 
-/// Bytes of buffer that are kept for the next queue.
-const SPARE_CAPACITY: usize = 64 * 1024;
+/// The number of entries whose memory is kept for the next queue.
+const ENTRIES_KEPT: usize = 256;
 
 /// The number of queues that are kept: as many as are usually filled at the same time.
 const SPARE_MAX: usize = 64;

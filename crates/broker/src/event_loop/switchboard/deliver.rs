@@ -90,7 +90,7 @@ impl Switchboard {
         let released = &mut buffers.released;
         let release = |from, load| released.add(from, load);
         let WriteProgress { written, moved, outcome } =
-            connection.write(fds_max, *now, &mut buffers.spare, release);
+            connection.write(fds_max, *now, &mut buffers.queues, release);
         buffers.copied += moved;
         if written.bytes > 0 {
             if left < connection.traced_end && left < connection.queue.left() {

@@ -195,11 +195,11 @@ impl Switchboard {
         let Some(connection) = self.station.table.get_mut(peer) else { return Flush::Done };
         let released = &mut self.buffers.released;
         let release = |from, load| released.add(from, load);
-        let spare = &mut self.buffers.spare;
+        let memory = &mut self.buffers.queues;
         // Descriptors are sent with the first byte of their message, so none of this message is
         // written.
         let Some(dropped) =
-            connection.queue.drop_first(TransferShortage::Descriptors, spare, release)
+            connection.queue.drop_first(TransferShortage::Descriptors, memory, release)
         else {
             return Flush::Done;
         };

@@ -107,6 +107,7 @@ impl Switchboard {
             self.desk.trace(&mut self.station, effects, origin);
         }
         self.buffers.copied += effects.bytes_len() as u64;
+        self.buffers.queues.staging.begin_input();
     }
 
     /// Applies an effect: queues messages and marks connections, but writes nothing. Effects on
@@ -171,6 +172,9 @@ impl Switchboard {
         while let Some(peer) = self.work.long.pop() {
             self.flush_one(peer);
         }
+        if self.buffers.queues.staging.is_long() {
+            self.flush();
+        }
     }
 
     /// Appends a message to the queue of its recipient.
@@ -184,13 +188,10 @@ impl Switchboard {
         let head = effects.bytes(delivery.head);
         let fd_count = fds.as_ref().map_or(0, |fds| fds.len() as u32);
         let load = Load { bytes: head.len() + body.len(), fds: fd_count };
-        buffers.copied += match body {
-            OutgoingBody::Bytes(_) => load.bytes as u64,
-            OutgoingBody::Shared(_) => head.len() as u64,
-        };
         let message = Outgoing { from, head, body, fds };
-        let Queued { is_flowing, is_newly_dirty, is_long } =
-            connection.enqueue(message, charge, *now, &mut buffers.spare);
+        let Queued { copied, is_flowing, is_newly_dirty, is_long } =
+            connection.enqueue(message, charge, *now, &mut buffers.queues);
+        buffers.copied += copied as u64;
         if matches!(origin, EffectOrigin::Peer { is_calm: true, .. })
             && !connection.budget.is_flood()
         {
@@ -300,6 +301,7 @@ impl Switchboard {
         let Some(mut connection) = self.station.table.remove(peer) else { return };
         let released = &mut self.buffers.released;
         connection.queue.set_charges(Charge::Free, |from, load| released.add(from, load));
+        connection.queue.discard(&mut self.buffers.queues);
         self.close_socket(*connection, user);
         self.note_freed();
         self.release_senders();
