@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use conformance::{
     BusUnderTest, ExternalProgram, Flavour, PeerStream, PlainMessage, PlainValue, RunAs,
     ScratchFolder, TestConfig, TestPeer, copy_bus, diligence, eventually, field, flag, kind, note,
-    root, run_tests, test_case,
+    root, run_tests, statistics, test_case,
 };
 
 fn main() -> ExitCode {
@@ -29,6 +29,7 @@ fn main() -> ExitCode {
             .requires(diligence()),
         test_case!(a_connection_kept_open_by_its_own_descriptor_is_disconnected)
             .requires(diligence()),
+        test_case!(a_flood_of_broadcasts_waits_for_its_recipients).requires(diligence()),
     ])
 }
 
@@ -438,6 +439,56 @@ while count < 900:
 print('full', flush=True)
 time.sleep(600)
 ";
+
+/// Several recipients read broadcasts in portions, each at other times, so that one of them has
+/// always just caught up. The bus makes the sender wait instead of filling their queues.
+fn a_flood_of_broadcasts_waits_for_its_recipients() {
+    let bus = BusUnderTest::session();
+    let [mut watcher, mut sender] = [(); 2].map(|()| bus.peer());
+    let mut recipients: Vec<_> = (0..RECIPIENTS).map(|_| bus.peer()).collect();
+    recipients.iter_mut().for_each(|recipient| recipient.add_match("member='Broadcast'"));
+    let readers = recipients.into_iter().enumerate().map(|(number, mut recipient)| {
+        thread::spawn(move || {
+            for count in 0..BROADCASTS {
+                if count % PORTION == number * PORTION / RECIPIENTS {
+                    thread::sleep(Duration::from_millis(5));
+                }
+                recipient.receive().expect("no broadcast is lost");
+            }
+            recipient
+        })
+    });
+    let readers: Vec<_> = readers.collect();
+    let body = PlainValue::text(&"x".repeat(1000));
+    let broadcast = PlainMessage::signal("/", "com.example.I", "Broadcast").arg(body);
+    for _ in 0..BROADCASTS {
+        sender.send(broadcast.clone());
+    }
+    let recipients: Vec<_> =
+        readers.into_iter().map(|reader| reader.join().expect("a reader")).collect();
+    let connections = statistics::dicts(&mut watcher, "GetConnections");
+    let peak = |recipient: &TestPeer| {
+        let name = Some(&PlainValue::text(recipient.name()));
+        let found = connections.iter().find(|dict| dict.get("UniqueName") == name);
+        statistics::number(found.expect("it is connected"), "PeakQueuedBytes")
+    };
+    let peak: u64 = recipients.iter().map(peak).sum();
+    note(&format!("peaks of all queues: {peak} bytes"));
+    assert!(peak < QUEUED_MAX, "{peak} bytes were queued");
+    bus.stop();
+}
+
+const RECIPIENTS: usize = 10;
+
+/// The number of broadcasts, of 1 kB each.
+const BROADCASTS: usize = 4000;
+
+/// The number of broadcasts after which a recipient pauses.
+const PORTION: usize = 400;
+
+/// The sum of the peaks of all queues. Each of them also contains the messages of one turn, which
+/// are written to the socket.
+const QUEUED_MAX: u64 = 3 << 20;
 
 /// A connection whose own end is in its own queue, so that it would never close by itself.
 fn a_connection_kept_open_by_its_own_descriptor_is_disconnected() {

@@ -6,8 +6,9 @@
 //! - at least [`HoldLimits::sender_bytes`] of its calls and signals wait for recipients that keep up on
 //!   average. Replies never count: the recipient asked for them;
 //! - it owes no peer a reply;
-//! - for [`READY_GRACE`] it has sent nothing to a recipient that has nothing unread, so everybody it
-//!   is talking to is behind.
+//! - for [`READY_GRACE`] it has sent no message with a destination to a recipient that has nothing
+//!   unread, so everybody it is talking to is behind. Broadcasts do not count: one of many
+//!   recipients has always just caught up.
 //!
 //! A recipient keeps up as long as it takes [`KEEP_UP_BYTES`] in each [`WINDOW`]. One that does not
 //! *lags*: nothing in its queue counts against a sender until it has emptied its queue, or has taken
@@ -145,9 +146,12 @@ impl Loads {
 pub(crate) struct Backlog {
     /// Calls and signals in the queues of recipients that keep up on average.
     pub(crate) unread: Load,
-    /// When it last sent a message to a recipient that had nothing unread, or one of its recipients
-    /// caught up.
+    /// When it last sent an addressed message to a recipient that had nothing unread, or a recipient
+    /// of such messages caught up.
     pub(crate) ready_at: Duration,
+    /// Whether all of its last messages were broadcasts, so that all recipients get the same
+    /// messages and none of them must wait for other ones.
+    pub(crate) is_broadcasting: bool,
 }
 
 impl Backlog {
@@ -198,8 +202,9 @@ impl HoldLimits {
 }
 
 /// Bytes of calls and signals of one sender that may wait for slow recipients, where the
-/// configuration does not set less. Enough for any burst, and little memory.
-const SENDER_BYTES_MAX: u64 = 1 << 20;
+/// configuration does not set less. Sockets buffer bursts too; a larger limit makes the bus use more
+/// memory and delays signals, and is not faster.
+const SENDER_BYTES_MAX: u64 = 256 << 10;
 
 /// How often the bus checks whether a recipient with a full socket keeps up. A recipient that does
 /// not read holds a sender at most this long.
@@ -265,15 +270,15 @@ mod tests {
     }
 
     #[test]
-    fn a_sender_is_over_at_16_mib_or_less_if_configured() {
+    fn a_sender_is_over_at_256_kib_or_less_if_configured() {
         let limits = |max_outgoing_bytes, max_incoming_bytes| bus::BusLimits {
             max_outgoing_bytes,
             max_incoming_bytes,
             ..bus::BusLimits::default()
         };
         let of = |outgoing, incoming| HoldLimits::within(&limits(outgoing, incoming)).sender_bytes;
-        assert_eq!(of(127 << 20, 127 << 20), 1 << 20);
-        assert_eq!(of(1 << 20, 127 << 20), 1 << 19);
+        assert_eq!(of(127 << 20, 127 << 20), 256 << 10);
+        assert_eq!(of(1 << 18, 127 << 20), 1 << 17);
         assert_eq!(of(127 << 20, 1000), 1000);
         assert_eq!(of(0, 0), 1);
     }

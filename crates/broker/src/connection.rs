@@ -54,7 +54,18 @@ pub(crate) struct MessageStream {
     /// When the bus last read from the socket, while a trace is active.
     pub(crate) read: ReadTimes,
     /// Whether messages that were already read wait to be routed.
-    pub(crate) has_backlog: bool,
+    pub(crate) backlog: ReadBacklog,
+}
+
+/// The messages of a connection that were already read and are not routed yet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ReadBacklog {
+    /// There are none.
+    Empty,
+    /// They are routed in the next turn.
+    Queued,
+    /// They wait until the connection is read again.
+    Held,
 }
 
 /// The descriptors of a message.
@@ -68,7 +79,7 @@ pub(crate) enum DescriptorClaim {
 impl MessageStream {
     pub(crate) fn new(framer: Framer) -> Self {
         let (fds, read) = (Vec::new(), ReadTimes { from: 0, until: None });
-        Self { framer, fds, fds_since: None, read, has_backlog: false }
+        Self { framer, fds, fds_since: None, read, backlog: ReadBacklog::Empty }
     }
 
     /// Processes received bytes. Takes the descriptors from `fds` and counts them against `user`.
@@ -248,7 +259,23 @@ impl Connection {
 
     /// Whether messages that were already read wait to be routed.
     pub(crate) const fn has_backlog(&self) -> bool {
-        matches!(&self.phase, Phase::Messages(MessageStream { has_backlog: true, .. }))
+        match &self.phase {
+            Phase::Messages(MessageStream { backlog, .. }) => {
+                !matches!(backlog, ReadBacklog::Empty)
+            }
+            Phase::Handshake(_) => false,
+        }
+    }
+
+    /// Changes a held backlog to a queued one. Returns true if there was one.
+    #[inline]
+    pub(crate) fn resume_backlog(&mut self) -> bool {
+        let Phase::Messages(stream) = &mut self.phase else { return false };
+        let is_held = stream.backlog == ReadBacklog::Held;
+        if is_held {
+            stream.backlog = ReadBacklog::Queued;
+        }
+        is_held
     }
 
     /// Reads once into `scratch`, or into the buffer of a large message, and puts descriptors into

@@ -11,7 +11,7 @@ use super::switchboard::{Switchboard, framer_limits, kernel_user_of};
 use crate::authority::SystemAuthority;
 use crate::back_pressure::HoldLimits;
 use crate::busconfig::Config;
-use crate::connection::{End, Handshake, MessageStream, Phase};
+use crate::connection::{End, Handshake, MessageStream, Phase, ReadBacklog};
 use crate::login::WrongNonce;
 
 /// Processes a chunk of the handshake, and the messages that follow it.
@@ -78,8 +78,8 @@ fn start_messages(switchboard: &mut Switchboard, peer: PeerId, rest: &[u8]) {
     let user = kernel_user_of(bus, peer, &buffers.fds);
     let nothing = ReceiveOutcome { bytes: 0, descriptors: DescriptorDelivery::Complete };
     stream.received(nothing, &mut buffers.fds, user, fd_quotas);
-    stream.has_backlog = !rest.is_empty();
-    if stream.has_backlog {
+    if !rest.is_empty() {
+        stream.backlog = ReadBacklog::Queued;
         work.backlog.push_back(peer);
     }
     connection.phase = Phase::Messages(stream);

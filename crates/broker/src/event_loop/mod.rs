@@ -68,7 +68,7 @@ use origin::EffectOrigin;
 use services::ServiceStarter;
 use source::EventSource;
 use station::Station;
-use switchboard::{ReadOutcome, Switchboard};
+use switchboard::{ReadOutcome, Switchboard, is_unread};
 
 /// The parts of an event loop.
 pub struct LoopParts {
@@ -354,6 +354,9 @@ impl EventLoop {
 
     /// Continues with messages that were read in an earlier turn.
     fn receive_backlog(&mut self, peer: PeerId) {
+        if !self.switchboard.takes_backlog(peer) {
+            return;
+        }
         let mut scratch = self.switchboard.take_scratch();
         self.switchboard.unpark(peer, &mut scratch);
         if let Err(end) = self.route_messages(peer, &scratch, None) {
@@ -373,7 +376,7 @@ impl EventLoop {
         let Switchboard { station, work, interactive, .. } = &mut self.switchboard;
         let Some(connection) = station.table.get(peer) else { return Ok(()) };
         let mut routed = 0;
-        work.reached_ready = false;
+        (work.has_addressed, work.reached_ready) = (false, false);
         for _ in 0..interactive.messages_of(connection.budget, station.now) {
             match self.route_next(peer, scratch).map_err(End::Invalid)? {
                 Some(len) => routed += len,
@@ -391,12 +394,14 @@ impl EventLoop {
         from: PeerId,
         scratch: &Rc<Vec<u8>>,
     ) -> Result<Option<usize>, InvalidMessage> {
-        let Switchboard { station, desk, buffers, .. } = &mut self.switchboard;
+        let Switchboard { station, desk, buffers, work, .. } = &mut self.switchboard;
         let Some(connection) = station.table.get_mut(from) else { return Ok(None) };
-        let Phase::Messages(stream) = &mut connection.phase else { return Ok(None) };
-        if connection.end.is_some() {
+        if connection.end.is_some()
+            || !work.reached_ready && is_unread(connection, &station.bus, station.now)
+        {
             return Ok(None);
         }
+        let Phase::Messages(stream) = &mut connection.phase else { return Ok(None) };
         let Some(slice) = stream.next_message(scratch)? else { return Ok(None) };
         if let Some(active) = desk.traces.active() {
             active.routing_begins();

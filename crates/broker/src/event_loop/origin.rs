@@ -28,6 +28,11 @@ impl EffectOrigin<'_> {
         matches!(self, Self::Peer { message, .. } if message.message_type().is_reply())
     }
 
+    /// Whether it is a message from a peer with a destination.
+    pub(super) fn is_addressed(&self) -> bool {
+        matches!(self, Self::Peer { message, .. } if message.destination().is_some())
+    }
+
     /// The body of an outgoing message, except bodies that the bus wrote itself.
     pub(super) fn body(&self, body: Body) -> &[u8] {
         match (body, self) {

@@ -26,7 +26,9 @@ pub(super) struct Work {
     /// Connections with a deadline: their sockets are full, or their descriptors wait for a
     /// message.
     pub(super) timed: Vec<PeerId>,
-    /// Whether a message of the connection being read went to a recipient that had nothing unread.
+    /// Whether the connection being read has sent a message with a destination in this turn.
+    pub(super) has_addressed: bool,
+    /// Whether such a message went to a recipient that had nothing unread.
     pub(super) reached_ready: bool,
 }
 

@@ -79,7 +79,7 @@ impl Switchboard {
 
     fn flush_once(&mut self, peer: PeerId) -> Flush {
         let time = self.station.time();
-        let Self { station, user_fds, buffers, desk, .. } = self;
+        let Self { station, user_fds, buffers, desk, work, .. } = self;
         let Station { table, bus, poller, now, .. } = station;
         let Some(connection) = table.get_mut(peer) else { return Flush::Done };
         let fds_max = match connection.queue.has_fds() {
@@ -104,7 +104,7 @@ impl Switchboard {
             bus.handle(time, input, &mut buffers.effects_of_writes);
         }
         if let (Outcome::Empty, true) = (&outcome, connection.writing.is_flowing()) {
-            if let Err(error) = watch(connection, poller, bus, *now) {
+            if let Err(error) = watch(connection, poller, bus, *now, work) {
                 self.unwatched(peer, error);
             }
             return Flush::Done;
@@ -156,10 +156,10 @@ impl Switchboard {
 
     /// Updates the events that the poller watches for on a connection.
     pub(crate) fn update_interest(&mut self, peer: PeerId) {
-        let Self { station, .. } = self;
+        let Self { station, work, .. } = self;
         let Station { table, bus, poller, now, .. } = station;
         let Some(connection) = table.get_mut(peer) else { return };
-        if let Err(error) = watch(connection, poller, bus, *now) {
+        if let Err(error) = watch(connection, poller, bus, *now, work) {
             self.unwatched(peer, error);
         }
     }
@@ -172,15 +172,20 @@ impl Switchboard {
     }
 }
 
-/// Updates the events that the poller watches for on a connection.
+/// Updates the events that the poller watches for on a connection, and resumes its backlog if it is
+/// no longer held.
 #[inline]
 pub(super) fn watch(
     connection: &mut Connection,
     poller: &Poller,
     bus: &Bus,
     now: Duration,
+    work: &mut Work,
 ) -> io::Result<()> {
     let may_read = !flow::is_unread(connection, bus, now);
+    if may_read && connection.resume_backlog() {
+        work.backlog.push_back(connection.peer);
+    }
     connection.watch(poller, EventSource::Peer(connection.peer).token(), may_read)
 }
 

@@ -21,7 +21,7 @@ pub(super) enum Flush {
 
 /// Whether the bus currently does not read a connection: it is held, or it leaves too many replies
 /// unread.
-pub(super) fn is_unread(connection: &Connection, bus: &Bus, now: Duration) -> bool {
+pub(crate) fn is_unread(connection: &Connection, bus: &Bus, now: Duration) -> bool {
     let is_held = connection.sent.is_over(&connection.limits)
         && connection.sent.all_recipients_are_behind(now)
         && !bus.owes_replies(connection.peer);
@@ -80,7 +80,9 @@ impl Switchboard {
         {
             connection.writing = Writing::Flowing;
             for &(from, _) in self.buffers.released.list() {
-                if let Some(sender) = self.station.table.get_mut(from) {
+                if let Some(sender) = self.station.table.get_mut(from)
+                    && !sender.sent.is_broadcasting
+                {
                     sender.sent.ready_at = self.station.now;
                 }
             }

@@ -33,6 +33,7 @@ use crate::fds_in_kernel::UserFds;
 use crate::outgoing::{Backing, Charge, Load, Outgoing, OutgoingBody, SharedFds, SharedSlice};
 use crate::read_budget::InteractiveTraffic;
 use deliver::watch;
+pub(super) use flow::is_unread;
 use flow::kernel_user;
 pub(super) use receive::{ReadOutcome, framer_limits, kernel_user_of};
 
@@ -197,7 +198,10 @@ impl Switchboard {
         {
             interactive.goes_on(*now);
         }
-        work.reached_ready |= is_flowing && charge != Charge::Never;
+        if origin.is_addressed() {
+            work.has_addressed = true;
+            work.reached_ready |= is_flowing && charge != Charge::Never;
+        }
         if is_newly_dirty {
             work.mark(delivery.to, delivery.urgency);
         }
@@ -208,7 +212,7 @@ impl Switchboard {
             delivery.urgency == Urgency::Awaited && connection.sent.is_over(&connection.limits);
         let watched = match is_held {
             // It may owe a reply now, and then it must not be held.
-            true => watch(connection, poller, bus, *now),
+            true => watch(connection, poller, bus, *now, work),
             false => Ok(()),
         };
         if let Err(error) = watched {

@@ -8,7 +8,7 @@ use wire::framer::{self, SCRATCH_LEN_MIN};
 
 use super::Switchboard;
 use super::flow::{is_unread, kernel_user};
-use crate::connection::{End, Parked, Phase};
+use crate::connection::{End, Parked, Phase, ReadBacklog};
 use crate::event_loop::station::Station;
 use crate::event_loop::work::Buffers;
 
@@ -74,11 +74,23 @@ impl Switchboard {
         Ok(ReadOutcome::Messages(bytes))
     }
 
+    /// Whether the backlog of a connection is routed now. If the connection is held, so is its
+    /// backlog.
+    pub(crate) fn takes_backlog(&mut self, peer: PeerId) -> bool {
+        let Station { table, bus, now, .. } = &mut self.station;
+        let Some(connection) = table.get_mut(peer) else { return false };
+        let is_held = connection.end.is_none() && is_unread(connection, bus, *now);
+        if let (true, Phase::Messages(stream)) = (is_held, &mut connection.phase) {
+            stream.backlog = ReadBacklog::Held;
+        }
+        !is_held
+    }
+
     /// Copies messages that were read in an earlier turn back into the scratch buffer.
     pub(crate) fn unpark(&mut self, peer: PeerId, scratch: &mut Rc<Vec<u8>>) {
         let Some(connection) = self.station.table.get_mut(peer) else { return };
         let Phase::Messages(stream) = &mut connection.phase else { return };
-        stream.has_backlog = false;
+        stream.backlog = ReadBacklog::Empty;
         if let Some(active) = self.desk.traces.active() {
             active.resume(stream.read);
         }
@@ -100,12 +112,13 @@ impl Switchboard {
         let Parked { has_more, fds_begin_to_wait, moved } = stream.park(scratch, *now);
         buffers.copied += moved;
         if has_more {
-            stream.has_backlog = true;
+            stream.backlog = ReadBacklog::Queued;
             work.backlog.push_back(peer);
             connection.budget.had_enough(routed);
         } else if let Some(received) = received {
             connection.budget.took_all(received);
         }
+        connection.sent.is_broadcasting = !work.has_addressed;
         if work.reached_ready {
             connection.sent.ready_at = *now;
             if connection.sent.is_over(&connection.limits) {
