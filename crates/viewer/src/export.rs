@@ -12,11 +12,10 @@ use base64::engine::general_purpose::STANDARD;
 use base64::write::EncoderWriter;
 use capture::Capture;
 use capture::bodies::Bodies;
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use serde::Serialize;
 
 use crate::assets;
+use crate::gzip::GzipWriter;
 use crate::session::Token;
 
 /// Writes a capture and the page that shows it as an HTML file with this `title`.
@@ -82,7 +81,7 @@ fn data(
     write!(out, "<script type=\"application/octet-stream\" id=\"{id}\">")?;
     {
         let mut text = EncoderWriter::new(&mut *out, &STANDARD);
-        let mut packed = GzEncoder::new(&mut text, Compression::best());
+        let mut packed = GzipWriter::new(&mut text)?;
         fill(&mut packed)?;
         packed.finish()?;
         text.finish()?;

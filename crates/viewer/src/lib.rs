@@ -25,6 +25,7 @@ mod browser;
 pub mod bus;
 pub mod export;
 mod guard;
+mod gzip;
 mod missing;
 mod peers;
 #[cfg(test)]
