@@ -13,7 +13,7 @@ use foldhash::fast::RandomState;
 use serde::Serialize;
 use wire::message::{Flags, MessageType};
 
-use crate::model::{CallOutcome, Capture, CapturedMessage, RecordedPeerId, TextId};
+use crate::model::{CallOutcome, Capture, CapturedMessage, MessageBuffer, RecordedPeerId, TextId};
 use crate::record::{BusId, Fact, RecordedTime};
 
 /// A successful start of a service that a call waited for.
@@ -55,7 +55,7 @@ impl<'c> CapturedMessage<'c> {
         if self.member() != START {
             return None;
         }
-        let mut buffer = Vec::new();
+        let mut buffer = MessageBuffer::default();
         let message = self.capture().read_message(self.id(), &mut buffer).ok()??;
         message.read::<(&str, u32)>().ok().map(|(name, _)| name.to_owned())
     }
@@ -317,7 +317,7 @@ fn silence(call: &CapturedMessage<'_>) -> Option<(RecordedTime, WaitEnd)> {
 
 /// The text of an error.
 fn words(error: &CapturedMessage<'_>) -> Option<String> {
-    let mut buffer = Vec::new();
+    let mut buffer = MessageBuffer::default();
     let message = error.capture().read_message(error.id(), &mut buffer).ok()??;
     message.read::<(&str,)>().ok().map(|(words,)| words.to_owned())
 }

@@ -36,6 +36,7 @@
 //! - [`save`]: writing all or some of the messages to a file.
 //! - [`compare`]: differences between two recordings; [`budget`]: limits that a recording must not
 //!   exceed.
+//! - [`workers`]: threads that process parts of a recording in parallel.
 //! - [`lint`]: rules that find problems in how the programs of a recording use the bus.
 //!
 //! The crate also compiles to WebAssembly, where recordings are in memory: there
@@ -71,6 +72,7 @@ pub mod table;
 pub mod text;
 pub mod timeline;
 pub mod trace;
+pub mod workers;
 
 pub use model::{Capture, CapturedMessageId};
 pub use record::{RecordedTime, RecordingRecord};

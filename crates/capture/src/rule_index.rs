@@ -7,7 +7,7 @@ use wire::match_rule::{ArgMatch, MatchArgument, MatchSubject as _, PathMatch};
 use wire::message::MessageType;
 
 use crate::match_subject::RecordedMatchSubject;
-use crate::model::{CapturedMessage, Health, TextId};
+use crate::model::{CapturedMessage, Health, MessageBuffer, TextId};
 use crate::record::BusId;
 use crate::subscriptions::{MatchRuleHistory, MatchRuleLifetime};
 
@@ -15,7 +15,7 @@ use crate::subscriptions::{MatchRuleHistory, MatchRuleLifetime};
 #[derive(Debug, Default)]
 pub(crate) struct RuleIndex {
     candidates: HashMap<(BusId, TextId, TextId), Candidates, RandomState>,
-    buffer: Vec<u8>,
+    buffer: MessageBuffer,
 }
 
 /// The indexes of the match rules that select a signal, with the rules of a connection adjacent.

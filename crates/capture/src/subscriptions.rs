@@ -6,7 +6,7 @@ use foldhash::fast::RandomState;
 use wire::match_rule::MatchRule;
 use wire::message::MessageType;
 
-use crate::model::{Capture, CapturedMessage, CapturedMessageId, RecordedPeerId};
+use crate::model::{Capture, CapturedMessage, CapturedMessageId, MessageBuffer, RecordedPeerId};
 use crate::record::{BusId, Fact, RecordedTime};
 
 /// A match rule of a connection, once for each time that it was added.
@@ -96,7 +96,7 @@ impl MatchRuleHistory {
         is_wanted: impl Fn(BusId, RecordedPeerId) -> bool,
     ) -> Self {
         let mut found = Self::default();
-        let mut buffer = Vec::new();
+        let mut buffer = MessageBuffer::default();
         for (at, bus, peer, step) in steps(capture) {
             let Some(peer) = peer.filter(|&peer| is_wanted(bus, peer)) else { continue };
             match step {
@@ -227,7 +227,7 @@ enum MatchRuleArgument {
     NoRule,
 }
 
-fn rule_of(call: &CapturedMessage<'_>, buffer: &mut Vec<u8>) -> MatchRuleArgument {
+fn rule_of(call: &CapturedMessage<'_>, buffer: &mut MessageBuffer) -> MatchRuleArgument {
     let Ok(Some(call)) = call.capture().read_message(call.id(), buffer) else {
         return MatchRuleArgument::Hidden;
     };

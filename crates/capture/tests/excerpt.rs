@@ -70,8 +70,8 @@ fn office() -> TestRecording {
 /// Everything known about a message, except its position.
 fn known(message: &CapturedMessage<'_>) -> String {
     let capture = message.capture();
-    let mut bytes = Vec::new();
-    capture.read_bytes(message.id(), &mut bytes).expect("it is in memory");
+    let mut buffer = capture::model::MessageBuffer::default();
+    let bytes = capture.read_bytes(message.id(), &mut buffer).expect("it is in memory");
     let peer = |peer| {
         let peer = capture.directory().peer(peer);
         let names: Vec<_> = peer.names.iter().map(|&name| capture.strings().get(name)).collect();

@@ -117,7 +117,7 @@ fn names_are_not_learned_from_redacted_bodies() {
     assert_eq!(capture.directory().peer(two.unwrap()).names.len(), 1);
     let masked = capture.messages().filter(|one| one.health() == Health::BodyRedacted);
     assert_eq!(masked.count(), 4, "calls and replies with a body, and no signal");
-    let mut buffer = Vec::new();
+    let mut buffer = capture::model::MessageBuffer::default();
     let first = capture.messages().next().expect("a call").id();
     assert!(capture.read_message(first, &mut buffer).expect("it is there").is_none());
 }
@@ -133,7 +133,7 @@ fn pcap_files_give_the_same_capture() {
     std::fs::remove_file(&path).expect("the file is there");
     let [call, answer] = all(&capture);
     assert_eq!(call.duration(), Some(Duration::from_micros(7)));
-    let mut buffer = Vec::new();
+    let mut buffer = capture::model::MessageBuffer::default();
     let message = capture.read_message(answer.id(), &mut buffer).expect("the file is open");
     assert_eq!(message.expect("a valid message").read::<(u32,)>(), Ok((1,)));
 }

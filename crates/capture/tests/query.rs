@@ -286,3 +286,25 @@ fn query_errors_suggest_what_was_meant() {
         assert!(error.contains(expected), "{text}: {error}");
     }
 }
+
+#[test]
+fn many_messages_are_evaluated_in_parallel_like_single_ones() {
+    let mut recording = TestRecording::new();
+    for number in 0..40_000_u32 {
+        recording.signal(":1.5", "/ org.example.Mail.Changed", &(number,));
+    }
+    let capture = recording.capture();
+    for text in ["", "arg0:77", "arg0~/7{3}$/", "serial<100 | arg0>=32768", "none"] {
+        let query: Query = text.parse().expect("a valid query");
+        let mut matcher = query.matcher();
+        let expected: Vec<_> = capture
+            .messages()
+            .filter(|message| matcher.selects(message))
+            .map(|it| it.id())
+            .collect();
+        let matches = query.matches(&capture);
+        let found: Vec<_> = matches.messages(&capture).map(|message| message.id()).collect();
+        assert!(found == expected, "{text}: {} of {}", found.len(), expected.len());
+        assert!(capture.messages().filter(|message| matches.has(message)).count() == found.len());
+    }
+}

@@ -26,7 +26,7 @@ fn recorded() -> Capture {
 }
 
 fn shown(capture: &Capture, format: MessageFormat) -> Vec<String> {
-    let mut buffer = Vec::new();
+    let mut buffer = capture::model::MessageBuffer::default();
     let show = |message| {
         let mut text = String::new();
         format.push(&mut text, &message, &mut buffer, Controls::Raw).expect("it can be read");
@@ -141,7 +141,7 @@ fn redacted_messages_are_shown_as_redacted() {
         assert!(text.contains(expected), "{text}");
     }
     let signal = capture.messages().next().expect("a signal");
-    let command = SendCommand::Busctl.of(&signal, &mut Vec::new());
+    let command = SendCommand::Busctl.of(&signal, &mut capture::model::MessageBuffer::default());
     assert!(matches!(command, Err(Inexpressible::NoArguments)), "{command:?}");
 }
 
@@ -240,7 +240,7 @@ fn commands_send_similar_messages() {
         &(1.5_f64, vec![(1_u8, true)]),
     );
     let capture = recording.capture();
-    let mut buffer = Vec::new();
+    let mut buffer = capture::model::MessageBuffer::default();
     let mut of = |number: usize, command: SendCommand| {
         let message = capture.messages().nth(number).expect("a message");
         command.of(&message, &mut buffer)
@@ -427,7 +427,7 @@ fn conversation() -> Capture {
 
 fn lines_of(capture: &Capture, style: Style, knowledge: Knowledge) -> String {
     let lines = MessageLines::new(style, LineClock::of_recording(capture));
-    let (mut text, mut buffer) = (String::new(), Vec::new());
+    let (mut text, mut buffer) = (String::new(), capture::model::MessageBuffer::default());
     for message in capture.messages() {
         lines.push(&mut text, &message, knowledge, &mut buffer).expect("it can be read");
     }

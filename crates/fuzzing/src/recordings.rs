@@ -2,6 +2,7 @@
 
 use capture::file::{PcapngWriter, RecordingReader};
 use capture::lint::LintRule;
+use capture::model::MessageBuffer;
 use capture::record::{
     BusId, CaptureMethod, Fact, GapCause, RawMessage, RecordedBus, RecordingGap, RecordingOrigin,
     RecordingRecord,
@@ -91,7 +92,7 @@ pub fn analyses(file: &[u8]) {
 }
 
 fn show(capture: &Capture) {
-    let (mut text, mut buffer) = (String::new(), Vec::new());
+    let (mut text, mut buffer) = (String::new(), MessageBuffer::default());
     for message in capture.messages() {
         for format in [
             MessageFormat::Busctl,

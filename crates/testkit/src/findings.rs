@@ -4,6 +4,7 @@ use capture::Capture;
 use capture::activation::failed_starts;
 use capture::lint::report::{Extent, to_text};
 use capture::lint::{LintRule, Report, ReportSource};
+use capture::model::MessageBuffer;
 use capture::statistics::{Caveat, Summary, TableSubject};
 use capture::table::DataTable;
 use capture::text::Style;
@@ -97,9 +98,9 @@ fn known(capture: &Capture) -> Vec<(String, String)> {
 
 /// Returns all texts of at least four bytes in the bodies of complete messages, except signals of
 /// the bus, and each element of a path.
-pub fn said(capture: &Capture) -> Vec<String> {
+pub fn body_texts(capture: &Capture) -> Vec<String> {
     let mut texts = Vec::new();
-    let mut buffer = Vec::new();
+    let mut buffer = MessageBuffer::default();
     for message in capture.messages() {
         if message.sender_id() == capture.driver() && message.reply_serial() == 0 {
             continue;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use capture::Capture;
-use capture::model::{CapturedMessage, Health, RecordedPeerId};
+use capture::model::{CapturedMessage, Health, MessageBuffer, RecordedPeerId};
 use capture::record::nanos;
 use capture::show::SendCommand;
 use capture::timeline::{BusPhase, BusTime, CallPhase, CallTimes, ProcessorRecord};
@@ -154,7 +154,7 @@ pub enum CommandText {
 /// Returns everything that is known about the message in this row.
 pub(crate) fn message(capture: &Capture, id: u32) -> Result<MessageDetails, QuestionRefusal> {
     let found = capture.messages_from(id as usize).next().ok_or(QuestionRefusal::NoMessage(id))?;
-    let mut buffer = Vec::new();
+    let mut buffer = MessageBuffer::default();
     let values = read(&found, &mut buffer)?;
     let mut types = TypeTable::default();
     values.iter().for_each(|value| types.add_value(value));
@@ -238,13 +238,13 @@ fn arguments(message: &CapturedMessage<'_>, values: &[Value]) -> Vec<ValueNode> 
 /// The values of the arguments; empty if they cannot be decoded.
 fn read(
     message: &CapturedMessage<'_>,
-    buffer: &mut Vec<u8>,
+    buffer: &mut MessageBuffer,
 ) -> Result<Vec<Value>, QuestionRefusal> {
     if !matches!(message.health(), Health::Whole | Health::BodyRedacted) {
         return Ok(Vec::new());
     }
-    message.capture().read_bytes(message.id(), buffer)?;
-    let whole = WireMessage::parse(buffer).ok();
+    let bytes = message.capture().read_bytes(message.id(), buffer)?;
+    let whole = WireMessage::parse(bytes).ok();
     Ok(whole.and_then(|whole| Value::read_args(&whole).ok()).unwrap_or_default())
 }
 
@@ -281,7 +281,7 @@ fn copies(message: &CapturedMessage<'_>) -> Option<Vec<CopyEntry>> {
 
 /// For each program, the command that sends a message like this one, or the reason why there is
 /// none.
-fn commands(message: &CapturedMessage<'_>, buffer: &mut Vec<u8>) -> Vec<CommandText> {
+fn commands(message: &CapturedMessage<'_>, buffer: &mut MessageBuffer) -> Vec<CommandText> {
     let texts = COMMANDS.iter().map(|&(command, name)| match command.of(message, buffer) {
         Ok(text) => CommandText::Text { name, text },
         Err(why) => CommandText::Why { name, why: why.to_string() },

@@ -9,7 +9,9 @@ use wire::message::MessageType;
 
 use super::finding::FindingParty;
 use super::observers;
-use crate::model::{CallOutcome, Capture, CapturedMessage, Health, RecordedPeerId, TextId};
+use crate::model::{
+    CallOutcome, Capture, CapturedMessage, Health, MessageBuffer, RecordedPeerId, TextId,
+};
 use crate::record::{BusId, CaptureMethod, RecordedClock, RecordedProcess, RecordedTime, TimeSpan};
 
 /// The messages of a recording that rules check. Instruments are left out, because their traffic is
@@ -20,7 +22,7 @@ pub(super) struct CheckedTraffic<'c> {
     pub(super) signals: Vec<CapturedMessage<'c>>,
     /// The time from the first message of each bus to the last.
     spans: HashMap<BusId, TimeSpan, RandomState>,
-    buffer: RefCell<Vec<u8>>,
+    buffer: RefCell<MessageBuffer>,
     observers: HashSet<RecordedPeerId, RandomState>,
     /// Buses with messages whose headers are cut. These messages are not checked.
     beheaded: HashSet<BusId, RandomState>,

@@ -7,6 +7,7 @@ use wire::message::{FixedHeader, MessageType};
 use super::directory::RecordedPeerId;
 use super::row::MessageRow;
 use super::side_records::{SideRecord, SideRecordKind};
+use super::store::MessageBuffer;
 use super::{Capture, CapturedMessageId, MessageSelection, TextId};
 use crate::bodies::{Bodies, Reducer};
 use crate::file::PcapngWriter;
@@ -72,7 +73,7 @@ impl Capture {
         self.all_buses().try_for_each(|bus| take_kept(Some(RecordingRecord::Bus(bus))))?;
         let mut side_records = self.side_records.iter().peekable();
         let mut kept = KeptRecords::new(self);
-        let mut buffer = Vec::new();
+        let mut buffer = MessageBuffer::default();
         for (index, row) in self.rows.iter().enumerate() {
             while let Some(record) =
                 side_records.next_if(|record| record.messages as usize <= index)
@@ -98,7 +99,7 @@ impl Capture {
         &self,
         id: CapturedMessageId,
         row: &MessageRow,
-        buffer: &mut Vec<u8>,
+        buffer: &mut MessageBuffer,
     ) -> io::Result<Option<RecordingRecord<'static>>> {
         let is_of_bus = row.kind == MessageType::Signal && row.sender == self.scanner.words.driver;
         if !is_of_bus || row.member != self.scanner.words.name_owner_changed {
@@ -131,19 +132,19 @@ impl Capture {
         &'b self,
         id: CapturedMessageId,
         row: &MessageRow,
-        buffer: &'b mut Vec<u8>,
+        buffer: &'b mut MessageBuffer,
     ) -> io::Result<RawMessage<'b>> {
-        self.read_bytes(id, buffer).map_err(|error| match error.kind() {
+        let bytes = self.read_bytes(id, buffer).map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => changed(),
             _ => error,
         })?;
-        if !is_of(row, buffer) {
+        if !is_of(row, bytes) {
             return Err(changed());
         }
         let message = self.message(id);
         let trace = message.routing().zip(message.deliveries());
         let trace = trace.map(|(routing, deliveries)| Trace { routing, deliveries });
-        Ok(RawMessage { at: row.at, bus: row.bus, bytes: buffer, len: row.len, place: None, trace })
+        Ok(RawMessage { at: row.at, bus: row.bus, bytes, len: row.len, place: None, trace })
     }
 
     fn unique(&self, peer: RecordedPeerId) -> String {

@@ -7,6 +7,7 @@ use wire::message::MessageType;
 use super::directory::{Novelty, RecordedPeerId};
 use super::row::{Health, MessageRow};
 use super::side_records::SideRecordKind;
+use super::store::MessageBuffer;
 use super::{Capture, TextId};
 use crate::record::{BusId, Fact, RecordedProcess, RecordedTime};
 
@@ -125,12 +126,12 @@ impl Capture {
     }
 
     fn first_argument(&self, call: &MessageRow) -> Option<String> {
-        let mut bytes = Vec::new();
+        let mut buffer = MessageBuffer::default();
         if call.health != Health::Whole {
             return None;
         }
-        self.store.read(call.place, call.kept as usize, &mut bytes).ok()?;
-        let message = WireMessage::parse(&bytes).ok()?;
+        let bytes = self.store.read(call.place, call.kept as usize, &mut buffer).ok()?;
+        let message = WireMessage::parse(bytes).ok()?;
         message.read::<(&str,)>().ok().map(|(name,)| name.to_owned())
     }
 

@@ -48,6 +48,7 @@ pub use open::{OpenError, ReadProgress, distinct_files};
 pub use outcome::CallOutcome;
 pub use ownership::Ownership;
 pub use row::Health;
+pub use store::MessageBuffer;
 pub use strings::{Strings, TextId};
 pub use unpaired::{UnpairedReply, UnpairedReplyKind, unpaired_replies};
 
@@ -445,31 +446,35 @@ impl Capture {
         self.scanner.words.driver
     }
 
-    /// Replaces the content of `buffer` with the bytes that were kept of a message.
+    /// Returns the bytes that were kept of a message. `buffer` is for bytes that are in a file.
     ///
     /// # Errors
     ///
     /// If the file that contains the message cannot be read.
-    pub fn read_bytes(&self, id: CapturedMessageId, buffer: &mut Vec<u8>) -> io::Result<()> {
+    pub fn read_bytes<'b>(
+        &'b self,
+        id: CapturedMessageId,
+        buffer: &'b mut MessageBuffer,
+    ) -> io::Result<&'b [u8]> {
         let row = &self.rows[id.index()];
         self.store.read(row.place, row.kept as usize, buffer)
     }
 
-    /// Reads a message as it was on the wire; `None` if it is cut, invalid or redacted.
+    /// Returns a message as it was on the wire; `None` if it is cut, invalid or redacted. `buffer` is
+    /// for bytes that are in a file.
     ///
     /// # Errors
     ///
     /// If the file that contains the message cannot be read.
     pub fn read_message<'b>(
-        &self,
+        &'b self,
         id: CapturedMessageId,
-        buffer: &'b mut Vec<u8>,
+        buffer: &'b mut MessageBuffer,
     ) -> io::Result<Option<wire::Message<'b>>> {
         if self.rows[id.index()].health != Health::Whole {
             return Ok(None);
         }
-        self.read_bytes(id, buffer)?;
-        Ok(wire::Message::parse(buffer).ok())
+        Ok(wire::Message::parse(self.read_bytes(id, buffer)?).ok())
     }
 }
 

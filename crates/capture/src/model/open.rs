@@ -320,8 +320,8 @@ impl RecordingSets {
 }
 
 impl ReadAt for File {
-    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-        FileExt::read_exact_at(self, buffer, offset)
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        FileExt::read_at(self, buffer, offset)
     }
 }
 

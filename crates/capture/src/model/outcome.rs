@@ -5,7 +5,7 @@ use std::time::Duration;
 use wire::message::MessageType;
 
 use super::row::Health;
-use super::{Capture, CapturedMessage};
+use super::{Capture, CapturedMessage, MessageBuffer};
 use crate::record::{BusId, RecordedClock, RecordedTime};
 
 worded_enum! {
@@ -136,7 +136,7 @@ impl<'c> CapturedMessage<'c> {
     /// All buses send the same error for both causes. The causes differ in the text of the error;
     /// if it was not kept, in whether the recording shows that the callee left.
     fn cause_of_no_reply(&self, call: &Self) -> CallOutcome {
-        let mut buffer = Vec::new();
+        let mut buffer = MessageBuffer::default();
         let message = self.capture().read_message(self.id(), &mut buffer).ok().flatten();
         let text = message.as_ref().and_then(|message| message.read::<(&str,)>().ok());
         match text {

@@ -12,7 +12,7 @@ use super::field::{Arguments, MessageState, NumberField, TextField};
 use super::pattern::Pattern;
 use super::scope::QueryScope;
 use crate::match_subject::RecordedMatchSubject;
-use crate::model::{CallOutcome, Capture, CapturedMessage, Health, RecordedPeer};
+use crate::model::{CallOutcome, Capture, CapturedMessage, Health, MessageBuffer, RecordedPeer};
 use crate::recipients::{SignalRecipients, is_broadcast};
 use crate::record::{RecordedProcess, nanos};
 
@@ -22,7 +22,7 @@ pub struct Matcher<'q> {
     expression: Option<&'q Expression>,
     scope: QueryScope,
     /// Buffer for the message whose arguments are read.
-    bytes: Vec<u8>,
+    buffer: MessageBuffer,
     /// The recipients of signals, found when a term first needs them.
     recipients: Option<Box<KnownRecipients>>,
 }
@@ -50,7 +50,7 @@ impl KnownRecipients {
 
 impl<'q> Matcher<'q> {
     pub(super) fn new(expression: Option<&'q Expression>, scope: QueryScope) -> Self {
-        Self { expression, scope, bytes: Vec::new(), recipients: None }
+        Self { expression, scope, buffer: MessageBuffer::default(), recipients: None }
     }
 
     /// Returns true if the query selects the message. The body is read only if a term about
@@ -139,8 +139,8 @@ impl<'q> Matcher<'q> {
         self.recipients.as_mut()?.found.as_mut()?.of(message).ok().flatten()
     }
 
-    fn read(&mut self, message: &CapturedMessage<'_>) -> Option<WireMessage<'_>> {
-        message.capture().read_message(message.id(), &mut self.bytes).ok().flatten()
+    fn read<'b>(&'b mut self, message: &'b CapturedMessage<'_>) -> Option<WireMessage<'b>> {
+        message.capture().read_message(message.id(), &mut self.buffer).ok().flatten()
     }
 }
 

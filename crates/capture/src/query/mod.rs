@@ -17,13 +17,15 @@
 //! ```
 //!
 //! `docs/query.md` describes the language for users. [`Query::matcher`] evaluates a query on
-//! messages; [`complete`] completes partially typed queries.
+//! messages one by one, [`Query::matches`] on all of a recording; [`complete`] completes partially
+//! typed queries.
 
 mod complete;
 mod error;
 mod expression;
 mod field;
 mod matcher;
+mod matches;
 mod names;
 mod no_match;
 mod parse;
@@ -39,9 +41,10 @@ pub use error::{QueryError, QueryErrorKind};
 pub use expression::{ArgumentTest, ComparisonOrder, Expression, NumberComparison, Term};
 pub use field::{Arguments, MessageState, NumberField, QueryField, TextField};
 pub use matcher::Matcher;
+pub use matches::QueryMatches;
 pub use names::NameMistake;
 pub use parse::DEPTH_MAX;
-pub use pattern::Pattern;
+pub use pattern::{Pattern, RegexPattern};
 use scope::QueryScope;
 pub use scope::RecorderMessageCount;
 

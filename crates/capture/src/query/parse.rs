@@ -27,7 +27,7 @@ use super::error::{QueryError, QueryErrorKind as Kind};
 use super::expression::{ArgumentTest, ComparisonOrder, Expression, NumberComparison, Term};
 use super::field::{self, NumberField, QueryField};
 use super::names;
-use super::pattern::Pattern;
+use super::pattern::{Pattern, RegexPattern};
 
 pub(super) fn parse(text: &str) -> Result<Option<Expression>, QueryError> {
     let mut cursor = QueryCursor { text, at: 0 };
@@ -360,7 +360,7 @@ impl<'t> QueryCursor<'t> {
     fn pattern(&self, sign: Sign, found: &QueryValue<'_>) -> Result<Pattern, QueryError> {
         Ok(match found.form {
             Form::Regex if sign.searches() => Pattern::Regex(
-                regex_lite::Regex::new(&found.text)
+                RegexPattern::new(&found.text)
                     .map_err(|error| self.error_at(found.at, Kind::Regex(error)))?,
             ),
             _ if sign.searches() => Pattern::contains(&found.text),

@@ -6,7 +6,7 @@ use std::io;
 use wire::Message as WireMessage;
 use wire::body::Value;
 
-use crate::model::{CapturedMessage, Health};
+use crate::model::{CapturedMessage, Health, MessageBuffer};
 use crate::text::visible::{self, printable};
 
 /// The body of a message, read to be formatted.
@@ -49,9 +49,12 @@ impl Problem {
 }
 
 impl<'c> ShownBody<'c> {
-    pub(super) fn read(message: &CapturedMessage<'c>, buffer: &mut Vec<u8>) -> io::Result<Self> {
+    pub(super) fn read(
+        message: &CapturedMessage<'c>,
+        buffer: &mut MessageBuffer,
+    ) -> io::Result<Self> {
         let (values, problem) = read_values(message, buffer)?;
-        let endian = if buffer.first() == Some(&b'B') { 'B' } else { 'l' };
+        let endian = endian(message, buffer)?;
         let names = message.argument_names().map(Iterator::collect).unwrap_or_default();
         Ok(Self { endian, values, problem, names })
     }
@@ -72,9 +75,9 @@ impl<'c> ShownBody<'c> {
 /// The arguments of a message, and the problem with them, if any.
 pub(super) fn read_values(
     message: &CapturedMessage<'_>,
-    buffer: &mut Vec<u8>,
+    buffer: &mut MessageBuffer,
 ) -> io::Result<(Vec<Value>, Option<Problem>)> {
-    message.capture().read_bytes(message.id(), buffer)?;
+    let bytes = message.capture().read_bytes(message.id(), buffer)?;
     let problem = match message.health() {
         Health::Whole => None,
         Health::BodyRedacted => Some(Problem::Redacted),
@@ -83,10 +86,16 @@ pub(super) fn read_values(
             return Ok((Vec::new(), Some(Problem::Invalid)));
         }
     };
-    Ok(match arguments(buffer) {
+    Ok(match arguments(bytes) {
         Some(values) => (values, problem),
         None => (Vec::new(), Some(Problem::Invalid)),
     })
+}
+
+/// The byte order character at the start of a message.
+fn endian(message: &CapturedMessage<'_>, buffer: &mut MessageBuffer) -> io::Result<char> {
+    let bytes = message.capture().read_bytes(message.id(), buffer)?;
+    Ok(if bytes.first() == Some(&b'B') { 'B' } else { 'l' })
 }
 
 fn arguments(bytes: &[u8]) -> Option<Vec<Value>> {

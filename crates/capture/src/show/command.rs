@@ -8,7 +8,7 @@ use wire::body::Value;
 use wire::message::MessageType;
 
 use super::body::ShownBody;
-use crate::model::CapturedMessage;
+use crate::model::{CapturedMessage, MessageBuffer};
 use crate::text::visible::is_unsafe;
 
 /// The kinds of commands and texts that can be generated for a message.
@@ -101,7 +101,7 @@ impl SendCommand {
     pub fn of(
         self,
         message: &CapturedMessage<'_>,
-        buffer: &mut Vec<u8>,
+        buffer: &mut MessageBuffer,
     ) -> Result<String, Inexpressible> {
         let sent = message.call().unwrap_or(*message);
         if self == Self::MatchRule {

@@ -8,7 +8,7 @@ use notation::busctl::push_tree;
 use wire::message::{Flags, MessageType};
 
 use super::body::{ShownBody, push_named};
-use crate::model::{CallOutcome, Capture, CapturedMessage, RecordedPeerId};
+use crate::model::{CallOutcome, Capture, CapturedMessage, MessageBuffer, RecordedPeerId};
 use crate::recipients::{SignalRecipients, Unknowable, is_broadcast};
 use crate::record::{CaptureMethod, RecordedClock, RecordedTime};
 use crate::table::{Cell, Column, ColumnUnit, DataTable};
@@ -24,7 +24,7 @@ pub struct CallDetails<'c> {
     processors: ProcessorRecord,
     /// Computed for the first broadcast signal whose recipients the bus did not record.
     recipients: Option<Result<SignalRecipients, Unknowable>>,
-    buffer: Vec<u8>,
+    buffer: MessageBuffer,
     style: Style,
 }
 
@@ -32,7 +32,7 @@ impl<'c> CallDetails<'c> {
     /// Creates a formatter for messages of a capture.
     pub fn new(capture: &'c Capture, style: Style) -> Self {
         let processors = ProcessorRecord::of(capture);
-        Self { capture, processors, recipients: None, buffer: Vec::new(), style }
+        Self { capture, processors, recipients: None, buffer: MessageBuffer::default(), style }
     }
 
     /// Returns the details of a message, together with its reply or call.

@@ -26,7 +26,7 @@ pub use command::{CommandBus, CommandKind, CommandParts, Inexpressible, SendComm
 pub use details::CallDetails;
 pub use line::{Knowledge, LineClock, MessageLineEntry, MessageLines};
 
-use crate::model::CapturedMessage;
+use crate::model::{CapturedMessage, MessageBuffer};
 use crate::text::visible;
 use body::{ShownBody, read_values};
 
@@ -58,7 +58,7 @@ impl MessageFormat {
         self,
         text: &mut String,
         message: &CapturedMessage<'_>,
-        buffer: &mut Vec<u8>,
+        buffer: &mut MessageBuffer,
         controls: Controls,
     ) -> io::Result<()> {
         let mut body = ShownBody::read(message, buffer)?;
@@ -106,7 +106,7 @@ pub enum Controls {
 /// If the recording cannot be read.
 pub fn arguments_as_json(
     message: &CapturedMessage<'_>,
-    buffer: &mut Vec<u8>,
+    buffer: &mut MessageBuffer,
 ) -> io::Result<Option<String>> {
     let (values, problem) = read_values(message, buffer)?;
     Ok(problem.is_none().then(|| notation::busctl::json_list(&values)))

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::model::{Capture, CapturedMessage};
-use crate::query::Query;
+use crate::query::{Query, QueryMatches};
 use crate::recipients::{SignalRecipients, is_broadcast};
 use crate::record::{BusId, Fact, RecordedTotals};
 use crate::text::units::counted;
@@ -68,14 +68,13 @@ pub struct MeasuredCopies {
 }
 
 impl CopyStatistics {
-    /// Counts the copies of the messages that a query selects. Buses count all messages together,
+    /// Counts the copies of the messages that a query selects, which are `matches`. Buses count all messages together,
     /// so no measurement is available if the query selects only some.
-    pub fn of(capture: &Capture, query: &Query) -> Self {
+    pub fn of(capture: &Capture, query: &Query, matches: &QueryMatches) -> Self {
         let mut recipients = SignalRecipients::find(capture).ok();
-        let mut matcher = query.matcher();
         let mut counts = Counts::default();
         let mut unknown = 0;
-        for message in capture.messages().filter(|message| matcher.selects(message)) {
+        for message in matches.messages(capture) {
             match count(&message, recipients.as_mut()) {
                 Some(deliveries) => counts.add(&message, deliveries),
                 None => unknown += 1,

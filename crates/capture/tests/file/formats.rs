@@ -76,13 +76,13 @@ fn messages_are_found_again_in_the_file() {
     std::fs::write(&path, recording.pcapng()).expect("a file");
     let capture = Capture::open(&path).expect("a recording");
     std::fs::remove_file(&path).expect("the file is there");
-    let mut buffer = Vec::new();
+    let mut buffer = capture::model::MessageBuffer::default();
     let kept = recording.capture();
     for (one, other) in capture.messages().zip(kept.messages()) {
-        capture.read_bytes(one.id(), &mut buffer).expect("the file is open");
-        let mut expected = Vec::new();
-        kept.read_bytes(other.id(), &mut expected).expect("in memory");
-        assert_eq!(buffer, expected);
+        let bytes = capture.read_bytes(one.id(), &mut buffer).expect("the file is open");
+        let mut no_buffer = capture::model::MessageBuffer::default();
+        let expected = kept.read_bytes(other.id(), &mut no_buffer).expect("in memory");
+        assert_eq!(bytes, expected);
         assert_eq!(one.deliveries(), other.deliveries());
     }
     assert_eq!(capture.len(), kept.len());
@@ -264,7 +264,7 @@ fn monitor_texts_give_headers_and_basic_arguments() {
     let signatures: Vec<_> = capture.messages().map(|message| message.signature()).collect();
     assert_eq!(signatures, ["sibd", "", "s", "ot"]);
     let first = capture.messages().next().expect("four messages");
-    let mut buffer = Vec::new();
+    let mut buffer = capture::model::MessageBuffer::default();
     let first = capture.read_message(first.id(), &mut buffer).expect("memory").expect("valid");
     let args: (&str, i32, bool, f64) = first.read().expect("these types");
     assert_eq!(args, ("two\nlines and a \"quote\" inside", -5, true, 1.5));
@@ -312,7 +312,7 @@ fn several_files_are_merged_by_time() {
     std::fs::remove_dir_all(&folder).expect("the folder is there");
     assert_eq!(error.path, folder.join("a.2"));
     let capture = capture.expect("two recordings");
-    let mut buffer = Vec::new();
+    let mut buffer = capture::model::MessageBuffer::default();
     for (number, message) in capture.messages().enumerate() {
         assert_eq!(usize::from(message.bus().0), usize::from(number % 3 == 2));
         let message = capture.read_message(message.id(), &mut buffer).expect("the files are open");

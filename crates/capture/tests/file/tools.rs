@@ -42,7 +42,7 @@ fn recordings_of_other_programs_are_read_completely() {
 
 /// Checks that the text output contains the arguments that were sent.
 fn check_arguments(text: &Capture) {
-    let mut buffer = Vec::new();
+    let mut buffer = capture::model::MessageBuffer::default();
     let signal = text.messages().find(|message| message.member() == "Moved").expect("a signal");
     let signal = text.read_message(signal.id(), &mut buffer).expect("memory").expect("valid");
     assert_eq!(signal.read(), Ok(("two\nlines", 7_u32, true)));

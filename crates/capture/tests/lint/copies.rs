@@ -3,7 +3,7 @@
 use capture::Capture;
 use capture::bodies::Bodies;
 use capture::record::Fact;
-use testkit::findings::{findings, said};
+use testkit::findings::{body_texts, findings};
 
 use crate::unread::recordings;
 
@@ -46,7 +46,7 @@ fn redacted_copies_contain_no_arguments() {
             _ => None,
         });
         let names: Vec<_> = strings.ids().map(|id| strings.get(id)).chain(rules).collect();
-        for text in said(&capture) {
+        for text in body_texts(&capture) {
             let is_name = names.iter().any(|name| name.contains(&text));
             assert!(is_name || !file.contains(&text), "{name}: {text}");
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 use capture::Capture;
 use capture::bodies::Bodies;
 use capture::record::Fact;
-use testkit::findings::{findings, said};
+use testkit::findings::{body_texts, findings};
 
 use crate::live::demo;
 use crate::recorder::read;
@@ -55,7 +55,7 @@ fn redacted_copies_of_a_recording_contain_no_message_texts() {
     let redacted = Capture::from_bytes(file.clone()).expect("a recording");
     assert_eq!(redacted.len(), capture.len());
     let file = String::from_utf8_lossy(&file);
-    let (names, texts) = (names(&redacted), said(&capture));
+    let (names, texts) = (names(&redacted), body_texts(&capture));
     let secrets: Vec<_> = texts.iter().filter(|text| !names.contains(*text)).collect();
     assert!(secrets.len() > 20, "{secrets:?}");
     for text in secrets {

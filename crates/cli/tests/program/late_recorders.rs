@@ -6,6 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use capture::Capture;
+use capture::model::MessageBuffer;
 use capture::model::{LateEvidence, Lateness};
 use client::Connection;
 use rustix::process::Signal;
@@ -30,7 +31,7 @@ fn emit(sender: &Connection, time: Duration) -> usize {
 
 /// Returns the lateness of each signal: its recorded time minus its stamp.
 fn true_lateness(capture: &Capture) -> Vec<Duration> {
-    let mut buffer = Vec::new();
+    let mut buffer = MessageBuffer::default();
     let stamped = capture.messages().filter(|message| message.member() == "Stamp");
     let late = stamped.map(|signal| {
         let message = capture.read_message(signal.id(), &mut buffer).expect("a readable file");

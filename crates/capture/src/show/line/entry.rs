@@ -8,7 +8,7 @@ use wire::body::Value;
 use wire::message::MessageType;
 
 use super::super::body::{Problem, ShownBody, push_named};
-use crate::model::{CallOutcome, CapturedMessage, RecordedPeerId};
+use crate::model::{CallOutcome, CapturedMessage, MessageBuffer, RecordedPeerId};
 use crate::record::RecordedTime;
 use crate::text::units::bytes;
 use crate::text::visible::printable;
@@ -74,7 +74,7 @@ impl MessageLineEntry {
     pub(super) fn of(
         message: &CapturedMessage<'_>,
         knowledge: Knowledge,
-        buffer: &mut Vec<u8>,
+        buffer: &mut MessageBuffer,
     ) -> io::Result<Self> {
         let mut entry = Self::without_details(message, knowledge);
         entry.details = printable(&details(message, buffer)?).into_owned();
@@ -205,7 +205,7 @@ fn label(message: &CapturedMessage<'_>, peer: Option<RecordedPeerId>, name: &str
 }
 
 /// The arguments as a tuple, or the text of an error.
-fn details(message: &CapturedMessage<'_>, buffer: &mut Vec<u8>) -> io::Result<String> {
+fn details(message: &CapturedMessage<'_>, buffer: &mut MessageBuffer) -> io::Result<String> {
     if message.kept() > READ_MAX {
         return Ok(format!("({})", bytes(f64::from(message.len()))));
     }

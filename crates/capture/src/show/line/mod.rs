@@ -16,7 +16,7 @@ use entry::{Arrow, CallEnding, Tone};
 pub use entry::{Knowledge, MessageLineEntry};
 use widths::{FittedColumns, Widths};
 
-use crate::model::{Capture, CapturedMessage};
+use crate::model::{Capture, CapturedMessage, MessageBuffer};
 use crate::record::RecordedTime;
 use crate::text::Style;
 use crate::text::columns::{Fit, cells, fit};
@@ -140,7 +140,7 @@ impl MessageLines {
         text: &mut String,
         message: &CapturedMessage<'_>,
         knowledge: Knowledge,
-        buffer: &mut Vec<u8>,
+        buffer: &mut MessageBuffer,
     ) -> io::Result<()> {
         let entry = MessageLineEntry::of(message, knowledge, buffer)?;
         self.push_entry(text, &entry);

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _, Write as _, stdout};
 use std::time::Duration;
 
-use capture::model::CapturedMessage;
+use capture::model::{CapturedMessage, MessageBuffer};
 use capture::query::Query;
 use capture::record::{RecordedTime, RecordingRecord};
 use capture::show::{Controls, LineClock, MessageFormat, MessageLines};
@@ -176,13 +176,13 @@ struct Printer<'q> {
     controls: Controls,
     left: Option<u64>,
     text: String,
-    buffer: Vec<u8>,
+    buffer: MessageBuffer,
 }
 
 impl<'q> Printer<'q> {
     fn new(query: &'q Query, shape: MonitorOutput, left: Option<u64>) -> Self {
         let traffic = LiveTraffic::new(MESSAGES_KEPT, monotonic());
-        let (text, buffer) = (String::new(), Vec::new());
+        let (text, buffer) = (String::new(), MessageBuffer::default());
         let controls = controls();
         Self { traffic, matcher: query.matcher(), shape, controls, left, text, buffer }
     }
@@ -230,7 +230,7 @@ fn push(
     shape: &mut MonitorOutput,
     text: &mut String,
     message: &CapturedMessage<'_>,
-    buffer: &mut Vec<u8>,
+    buffer: &mut MessageBuffer,
     controls: Controls,
 ) -> io::Result<()> {
     match shape {

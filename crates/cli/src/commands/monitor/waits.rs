@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io;
 
 use capture::Capture;
-use capture::model::{CallOutcome, CapturedMessage};
+use capture::model::{CallOutcome, CapturedMessage, MessageBuffer};
 use capture::record::{BusId, RecordedTime};
 use capture::show::{Knowledge, MessageLineEntry, MessageLines};
 
@@ -34,7 +34,7 @@ impl LinePrinter {
         &mut self,
         text: &mut String,
         message: &CapturedMessage<'_>,
-        buffer: &mut Vec<u8>,
+        buffer: &mut MessageBuffer,
     ) -> io::Result<()> {
         if message.expects_reply() && self.waiting.len() < WAITING_MAX {
             let caller = message.sender().to_owned();

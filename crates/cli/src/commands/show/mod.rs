@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, IsTerminal as _, Write as _, stdout};
 use std::path::{Path, PathBuf};
 
 use capture::Capture;
-use capture::model::CapturedMessage;
+use capture::model::{CapturedMessage, MessageBuffer};
 use capture::query::{Matcher, Query};
 use capture::save::FileFormat;
 use capture::show::{
@@ -179,10 +179,11 @@ fn selects_alone(matcher: &mut Matcher<'_>, message: &CapturedMessage<'_>) -> bo
 fn print_each(
     capture: &Capture,
     query: &Query,
-    push: impl Fn(&mut String, &CapturedMessage<'_>, &mut Vec<u8>) -> io::Result<()>,
+    push: impl Fn(&mut String, &CapturedMessage<'_>, &mut MessageBuffer) -> io::Result<()>,
 ) -> io::Result<()> {
     let mut out = BufWriter::new(stdout().lock());
-    let (mut text, mut buffer, mut matcher) = (String::new(), Vec::new(), query.matcher());
+    let (mut text, mut buffer, mut matcher) =
+        (String::new(), MessageBuffer::default(), query.matcher());
     // Output on a terminal needs no progress line.
     let task = WorkTask::Messages("printing", capture.len() as u64);
     let work = (!stdout().is_terminal()).then(|| WorkProgress::start(task));
@@ -202,7 +203,7 @@ fn print_each(
 /// on standard error.
 fn commands(capture: &Capture, query: &Query, command: SendCommand) -> Result<(), ShowError> {
     let mut out = DocumentOutput::create(None)?;
-    let (mut buffer, mut matcher) = (Vec::new(), query.matcher());
+    let (mut buffer, mut matcher) = (MessageBuffer::default(), query.matcher());
     let mut refused = 0;
     for message in capture.messages().filter(|message| selects_alone(&mut matcher, message)) {
         match command.of(&message, &mut buffer) {

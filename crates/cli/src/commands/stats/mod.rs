@@ -113,8 +113,8 @@ impl Stats {
             return Err(StatsError::RulesOfMessages);
         }
         recording::note_hidden(query, capture);
-        let mut matcher = query.matcher();
-        let table = subject.table(capture, |message| matcher.selects(message), sweep);
+        let matches = query.matches(capture);
+        let table = subject.table(capture, |message| matches.has(message), sweep);
         let mut table = table.map_err(StatsError::Unknowable)?;
         table.notes().iter().for_each(|text| recording::note(text));
         if let Some(column) = &self.sort {

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use capture::Capture;
-use capture::query::{Query, RecorderMessageCount};
+use capture::query::{Query, QueryMatches, RecorderMessageCount};
 use capture::record::EndCause;
 use capture::statistics::{Caveat, CopyStatistics, GroupKeyKind, GroupedTraffic, Summary};
 use capture::table::DataTable;
@@ -41,11 +41,12 @@ impl Overview {
     /// Computes the overview for the messages that a query selects.
     pub(super) fn of(capture: &Capture, query: &Query) -> Self {
         // The figures are independent of each other, so they are computed in parallel.
+        let matches = &query.matches(capture);
         let (summary, senders, members, copies) = thread::scope(|scope| {
-            let members = scope.spawn(|| groups(capture, query, GroupKeyKind::Member));
-            let copies = scope.spawn(|| CopyStatistics::of(capture, query));
+            let members = scope.spawn(|| groups(capture, matches, GroupKeyKind::Member));
+            let copies = scope.spawn(|| CopyStatistics::of(capture, query, matches));
             let (summary, senders) =
-                (sum(capture, query), groups(capture, query, GroupKeyKind::Sender));
+                (sum(capture, matches), groups(capture, matches, GroupKeyKind::Sender));
             let members = members.join().unwrap_or_else(|panic| resume_unwind(panic));
             (summary, senders, members, copies.join().unwrap_or_else(|panic| resume_unwind(panic)))
         });
@@ -199,25 +200,23 @@ fn share_of_bus(summary: &Summary) -> Option<String> {
     }
 }
 
-fn sum(capture: &Capture, query: &Query) -> Summary {
-    let mut matcher = query.matcher();
+fn sum(capture: &Capture, matches: &QueryMatches) -> Summary {
     let mut summary = Summary::default();
-    for message in capture.messages().filter(|message| matcher.selects(message)) {
-        summary.add(&message);
-    }
-    summary.complete(capture, |message| matcher.selects(message));
+    matches.messages(capture).for_each(|message| summary.add(&message));
+    summary.complete(capture, |message| matches.has(message));
     summary
 }
 
-fn groups<'c>(capture: &'c Capture, query: &Query, by: GroupKeyKind) -> GroupedTraffic<'c> {
-    let mut matcher = query.matcher();
+fn groups<'c>(
+    capture: &'c Capture,
+    matches: &QueryMatches,
+    by: GroupKeyKind,
+) -> GroupedTraffic<'c> {
     let mut groups = match by {
         GroupKeyKind::Member => GroupedTraffic::with_recipients(capture, by),
         _ => GroupedTraffic::new(capture, by),
     };
-    for message in capture.messages().filter(|message| matcher.selects(message)) {
-        groups.add(&message);
-    }
+    matches.messages(capture).for_each(|message| groups.add(&message));
     groups
 }
 
