@@ -4,10 +4,11 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use capture::Capture;
-use capture::model::CapturedMessage;
+use capture::model::{CapturedMessage, MessageBuffer};
 use capture::table::csv_line;
 
 use crate::flat::{COLUMNS, FlatRow, FlatValue};
+use crate::parts::{for_each_part, selected_parts};
 
 /// Writes the selected messages, one line for each.
 ///
@@ -16,19 +17,23 @@ use crate::flat::{COLUMNS, FlatRow, FlatValue};
 /// If the recording cannot be read, or if writing to `out` fails.
 pub fn write_csv<'c>(
     capture: &'c Capture,
-    mut selects: impl FnMut(&CapturedMessage<'c>) -> bool,
+    selects: impl FnMut(&CapturedMessage<'c>) -> bool,
     mut out: impl Write,
 ) -> io::Result<()> {
-    let (mut line, mut buffer) = (String::new(), Vec::new());
-    csv_line(&mut line, COLUMNS.iter().map(|column| column.name));
-    out.write_all(line.as_bytes())?;
-    for message in capture.messages().filter(|message| selects(message)) {
-        let row = FlatRow::new(message);
-        line.clear();
-        let fields = COLUMNS.iter().map(|column| field(column.value, &row, &mut buffer));
-        csv_line(&mut line, fields.collect::<io::Result<Vec<_>>>()?);
-        out.write_all(line.as_bytes())?;
-    }
+    let mut header = String::new();
+    csv_line(&mut header, COLUMNS.iter().map(|column| column.name));
+    out.write_all(header.as_bytes())?;
+    let lines = |messages: Vec<CapturedMessage<'c>>, buffer: &mut MessageBuffer| {
+        let mut text = String::new();
+        for message in messages {
+            let row = FlatRow::new(message);
+            let fields = COLUMNS.iter().map(|column| field(column.value, &row, buffer));
+            csv_line(&mut text, fields.collect::<io::Result<Vec<_>>>()?);
+        }
+        Ok(text)
+    };
+    let parts = selected_parts(capture, selects);
+    for_each_part(parts, lines, |text| out.write_all(text.as_bytes()))?;
     out.flush()
 }
 
@@ -36,7 +41,7 @@ pub fn write_csv<'c>(
 fn field<'c>(
     value: FlatValue,
     row: &FlatRow<'c>,
-    buffer: &mut Vec<u8>,
+    buffer: &mut MessageBuffer,
 ) -> io::Result<Cow<'c, str>> {
     Ok(match value {
         FlatValue::Text(get) => get(row).unwrap_or_default().into(),

@@ -3,7 +3,9 @@
 use std::io;
 use std::time::Duration;
 
-use capture::model::{CallOutcome, CapturedMessage, Health, RecordedPeer, RecordedPeerId};
+use capture::model::{
+    CallOutcome, CapturedMessage, Health, MessageBuffer, RecordedPeer, RecordedPeerId,
+};
 use capture::record::RecordedProcess;
 use capture::show::arguments_as_json;
 use capture::timeline::{BusPhase, BusTime};
@@ -105,7 +107,7 @@ impl<'c> FlatRow<'c> {
     /// # Errors
     ///
     /// If the recording cannot be read.
-    pub fn body(&self, buffer: &mut Vec<u8>) -> io::Result<Option<String>> {
+    pub fn body(&self, buffer: &mut MessageBuffer) -> io::Result<Option<String>> {
         if self.message.health() == Health::Whole && self.message.signature_id().is_none() {
             return Ok(Some(String::from("[]")));
         }

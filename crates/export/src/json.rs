@@ -3,8 +3,10 @@
 use std::io::{self, Write};
 
 use capture::Capture;
-use capture::model::CapturedMessage;
+use capture::model::{CapturedMessage, MessageBuffer};
 use capture::show::{Controls, MessageFormat};
+
+use crate::parts::{for_each_part, selected_parts};
 
 /// Writes the selected messages, one JSON object per line.
 ///
@@ -13,14 +15,17 @@ use capture::show::{Controls, MessageFormat};
 /// If the recording cannot be read, or if writing to `out` fails.
 pub fn write_json<'c>(
     capture: &'c Capture,
-    mut selects: impl FnMut(&CapturedMessage<'c>) -> bool,
+    selects: impl FnMut(&CapturedMessage<'c>) -> bool,
     mut out: impl Write,
 ) -> io::Result<()> {
-    let (mut text, mut buffer) = (String::new(), Vec::new());
-    for message in capture.messages().filter(|message| selects(message)) {
-        text.clear();
-        MessageFormat::Json.push(&mut text, &message, &mut buffer, Controls::Raw)?;
-        out.write_all(text.as_bytes())?;
-    }
+    let lines = |messages: Vec<CapturedMessage<'c>>, buffer: &mut MessageBuffer| {
+        let mut text = String::new();
+        for message in &messages {
+            MessageFormat::Json.push(&mut text, message, buffer, Controls::Raw)?;
+        }
+        Ok(text)
+    };
+    let parts = selected_parts(capture, selects);
+    for_each_part(parts, lines, |text| out.write_all(text.as_bytes()))?;
     out.flush()
 }

@@ -20,6 +20,7 @@ pub mod flat;
 mod json;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod parts;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 

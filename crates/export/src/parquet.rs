@@ -13,10 +13,11 @@ use ::parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use ::parquet::schema::parser::parse_message_type;
 use ::parquet::schema::types::ColumnPath;
 use capture::Capture;
-use capture::model::CapturedMessage;
+use capture::model::{CapturedMessage, MessageBuffer};
 
 use crate::ExportError;
 use crate::flat::{self, COLUMNS, FlatRow, FlatValue};
+use crate::parts::for_each_part;
 
 /// Writes the selected messages. `out` is not a valid file until this function returns.
 ///
@@ -122,13 +123,15 @@ fn write_bodies(
     place: &mut SerializedColumnWriter<'_>,
     rows: &[FlatRow<'_>],
 ) -> Result<(), ExportError> {
-    let mut buffer = Vec::new();
-    for rows in rows.chunks(BODY_ROWS) {
-        let bodies = rows.iter().map(|row| row.body(&mut buffer));
-        let bodies = bodies.collect::<io::Result<Vec<_>>>()?.into_iter();
-        write_optional::<ByteArrayType>(place, bodies.map(|body| Some(body?.as_str().into())))?;
-    }
-    Ok(())
+    let bodies = |rows: &[FlatRow<'_>], buffer: &mut MessageBuffer| {
+        let body = |row: &FlatRow<'_>| {
+            Ok(row.body(buffer)?.map(|body| ByteArray::from(body.into_bytes())))
+        };
+        rows.iter().map(body).collect::<io::Result<Vec<_>>>()
+    };
+    for_each_part(rows.chunks(BODY_ROWS), bodies, |bodies| {
+        Ok(write_optional::<ByteArrayType>(place, bodies.into_iter())?)
+    })
 }
 
 /// Writes the values that are present, and for each row whether it has a value.

@@ -1,7 +1,9 @@
 //! Inserts the rows of all tables.
 
+use std::io;
+
 use capture::Capture;
-use capture::model::{CallOutcome, CapturedMessage, PeerRole, RecordedPeerId};
+use capture::model::{CallOutcome, CapturedMessage, MessageBuffer, PeerRole, RecordedPeerId};
 use capture::record::{Fact, RecordedProcess, TracedDelivery};
 use capture::timeline::BusPhase;
 use rusqlite::{Connection, Result, Statement, params};
@@ -11,6 +13,7 @@ use wire::message::MessageType;
 use super::texts::SqliteTexts;
 use crate::ExportError;
 use crate::flat::{FlatRow, nanos, number, present, present_number};
+use crate::parts::{for_each_part, selected_parts};
 
 /// The prepared statements, and the data they insert.
 pub(super) struct Inserts<'d, 'c> {
@@ -20,7 +23,6 @@ pub(super) struct Inserts<'d, 'c> {
     message: Statement<'d>,
     call: Statement<'d>,
     delivery: Statement<'d>,
-    buffer: Vec<u8>,
 }
 
 impl<'d, 'c> Inserts<'d, 'c> {
@@ -32,7 +34,6 @@ impl<'d, 'c> Inserts<'d, 'c> {
             message: into(database, "message", 28)?,
             call: into(database, "call", 12)?,
             delivery: into(database, "delivery", 5)?,
-            buffer: Vec::new(),
         })
     }
 
@@ -151,24 +152,35 @@ impl<'d, 'c> Inserts<'d, 'c> {
         Ok(())
     }
 
+    /// Inserts the messages. Other threads read and format their bodies.
     fn messages(
         &mut self,
-        mut selects: impl FnMut(&CapturedMessage<'c>) -> bool,
+        selects: impl FnMut(&CapturedMessage<'c>) -> bool,
     ) -> Result<(), ExportError> {
-        for message in self.capture.messages().filter(|message| selects(message)) {
-            let row = FlatRow::new(message);
-            self.message(&row)?;
-            if message.kind() == MessageType::MethodCall {
-                self.call(&row)?;
-            }
-            for copy in message.deliveries().unwrap_or_default() {
-                self.delivery(&message, copy)?;
-            }
+        let rows = |messages: Vec<CapturedMessage<'c>>, buffer: &mut MessageBuffer| {
+            let row = |message| {
+                let row = FlatRow::new(message);
+                Ok((row, row.body(buffer)?))
+            };
+            messages.into_iter().map(row).collect::<io::Result<Vec<_>>>()
+        };
+        for_each_part(selected_parts(self.capture, selects), rows, |rows| {
+            rows.iter().try_for_each(|(row, body)| self.row(row, body.as_deref()))
+        })
+    }
+
+    fn row(&mut self, row: &FlatRow<'c>, body: Option<&str>) -> Result<(), ExportError> {
+        self.message(row, body)?;
+        if row.message().kind() == MessageType::MethodCall {
+            self.call(row)?;
+        }
+        for copy in row.message().deliveries().unwrap_or_default() {
+            self.delivery(row.message(), copy)?;
         }
         Ok(())
     }
 
-    fn message(&mut self, row: &FlatRow<'c>) -> Result<(), ExportError> {
+    fn message(&mut self, row: &FlatRow<'c>, body: Option<&str>) -> Result<()> {
         let (message, asked) = (row.message(), row.asked());
         let [destination, path, interface] =
             [message.destination(), asked.path(), asked.interface()].map(|text| self.text(text));
@@ -200,7 +212,7 @@ impl<'d, 'c> Inserts<'d, 'c> {
             row.state(),
             message.call().map(|call| number(&call)),
             message.is_of_recorder(),
-            row.body(&mut self.buffer)?,
+            body,
             row.routed_after(),
             row.phase(BusPhase::Receive),
             row.phase(BusPhase::Wait),

@@ -39,13 +39,15 @@ pub fn write_sqlite<'c>(
 
 /// An unfinished file is discarded, so it need not survive a crash. Texts are inserted after the
 /// messages that refer to them, so references cannot be checked for each row.
+///
+/// Indexes are created two times faster with a small cache: SQLite then sorts their entries in parts
+/// that fit into the processor's cache, and merges these in a temporary file.
 const FAST: &str = "\
 PRAGMA foreign_keys = OFF;
 PRAGMA journal_mode = OFF;
 PRAGMA synchronous = OFF;
 PRAGMA locking_mode = EXCLUSIVE;
-PRAGMA temp_store = MEMORY;
-PRAGMA cache_size = -65536;
+PRAGMA cache_size = -2048;
 ";
 
 const TABLES: &str = include_str!("tables.sql");

@@ -1,6 +1,7 @@
 //! The flat table as CSV and as Parquet.
 
 use capture::Capture;
+use capture::model::MessageBuffer;
 use export::flat::{COLUMNS, FlatRow, FlatValue};
 use export::{write_csv, write_json, write_parquet};
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -32,9 +33,10 @@ fn field(value: FlatValue, row: &FlatRow<'_>) -> Field {
         FlatValue::Integer(get) => get(row).map_or(Field::Null, Field::Long),
         FlatValue::Time(get) => Field::Long(get(row)),
         FlatValue::Truth(get) => Field::Bool(get(row)),
-        FlatValue::Body => {
-            row.body(&mut Vec::new()).expect("it is in memory").map_or(Field::Null, Field::Str)
-        }
+        FlatValue::Body => row
+            .body(&mut MessageBuffer::default())
+            .expect("it is in memory")
+            .map_or(Field::Null, Field::Str),
     }
 }
 
