@@ -73,6 +73,15 @@ impl<I, O, W: FnMut(I) -> O> OrderedWorkers<I, O, W> {
         Self { kind, pending: VecDeque::new() }
     }
 
+    /// Lets any number of results be pending.
+    #[must_use]
+    pub fn unlimited(mut self) -> Self {
+        if let WorkerKind::Threads { pending_max, .. } = &mut self.kind {
+            *pending_max = usize::MAX;
+        }
+        self
+    }
+
     /// Passes an input to a thread. If many results are pending, waits for the oldest and returns
     /// it.
     ///

@@ -1,8 +1,8 @@
 //! Facts that several rules derive from a recording, computed once.
 
-use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::ops::Deref;
+use std::sync::OnceLock;
 
 use foldhash::fast::RandomState;
 
@@ -25,16 +25,16 @@ pub(super) struct LintContext<'c> {
 /// Derived facts, each computed when a rule first uses it.
 #[derive(Default)]
 struct Derived<'c> {
-    methods: OnceCell<MessageGroups<'c>>,
-    callers: OnceCell<MessageGroups<'c>>,
-    callees: OnceCell<MessageGroups<'c>>,
-    emissions: OnceCell<MessageGroups<'c>>,
-    changes: OnceCell<Vec<PropertyChange<'c>>>,
-    subscriptions: OnceCell<MatchRuleHistory>,
-    audience: OnceCell<RuleAudience<'c>>,
-    deadlocked: OnceCell<HashSet<CapturedMessageId, RandomState>>,
-    failed_starts: OnceCell<Vec<FailedStart<'c>>>,
-    calls_of_failed_starts: OnceCell<HashSet<CapturedMessageId, RandomState>>,
+    methods: OnceLock<MessageGroups<'c>>,
+    callers: OnceLock<MessageGroups<'c>>,
+    callees: OnceLock<MessageGroups<'c>>,
+    emissions: OnceLock<MessageGroups<'c>>,
+    changes: OnceLock<Vec<PropertyChange<'c>>>,
+    subscriptions: OnceLock<MatchRuleHistory>,
+    audience: OnceLock<RuleAudience<'c>>,
+    deadlocked: OnceLock<HashSet<CapturedMessageId, RandomState>>,
+    failed_starts: OnceLock<Vec<FailedStart<'c>>>,
+    calls_of_failed_starts: OnceLock<HashSet<CapturedMessageId, RandomState>>,
 }
 
 /// Groups of messages, each in the order of the recording.

@@ -39,14 +39,24 @@ pub use report::{Report, ReportSource};
 pub use rule::LintRule;
 pub use rules::RuleIdError;
 
+use std::{iter, thread};
+
 use crate::Capture;
+use crate::workers::OrderedWorkers;
 use context::LintContext;
 
-/// Applies rules to a recording. Findings that the recording is incomplete ([`INCOMPLETE`]) come
+/// Applies rules to a recording, with all processors. Findings that the recording is incomplete ([`INCOMPLETE`]) come
 /// first; the others are sorted by severity, then by cost.
 pub fn lint<'r>(capture: &Capture, rules: impl IntoIterator<Item = &'r LintRule>) -> Vec<Finding> {
-    let context = LintContext::new(capture);
-    let mut found: Vec<_> = rules.into_iter().flat_map(|rule| rule.apply(&context)).collect();
+    let context = &LintContext::new(capture);
+    let mut found: Vec<_> = thread::scope(|scope| {
+        let apply = || move |rule: &LintRule| rule.apply(context).collect::<Vec<_>>();
+        // The results are small, so a slow rule need not stop the others.
+        let mut workers = OrderedWorkers::start(scope, apply).unlimited();
+        let mut found: Vec<_> = rules.into_iter().filter_map(|rule| workers.push(rule)).collect();
+        found.extend(iter::from_fn(|| workers.next_result()));
+        found.into_iter().flatten().collect()
+    });
     found.sort_by_cached_key(|finding| {
         let first = finding.evidence.first.first().copied();
         let cost = std::cmp::Reverse(finding.cost.as_time());

@@ -22,12 +22,16 @@ pub(super) struct CheckedTraffic<'c> {
     pub(super) signals: Vec<CapturedMessage<'c>>,
     /// The time from the first message of each bus to the last.
     spans: HashMap<BusId, TimeSpan, RandomState>,
-    buffer: RefCell<MessageBuffer>,
     observers: HashSet<RecordedPeerId, RandomState>,
     /// Buses with messages whose headers are cut. These messages are not checked.
     beheaded: HashSet<BusId, RandomState>,
     /// Buses with `NameOwnerChanged` signals whose bodies are cut.
     hides_owners: HashSet<BusId, RandomState>,
+}
+
+thread_local! {
+    /// The buffer for messages that are decoded. Rules run in several threads.
+    static BUFFER: RefCell<MessageBuffer> = RefCell::default();
 }
 
 /// The sender or the recipient of a message.
@@ -46,7 +50,6 @@ impl<'c> CheckedTraffic<'c> {
             calls: Vec::new(),
             signals: Vec::new(),
             spans: HashMap::default(),
-            buffer: RefCell::default(),
             observers: observers::find(capture),
             beheaded: HashSet::default(),
             hides_owners: HashSet::default(),
@@ -149,9 +152,10 @@ impl<'c> CheckedTraffic<'c> {
         message: &CapturedMessage<'_>,
         read: impl FnOnce(&wire::Message<'_>) -> Option<T>,
     ) -> Option<T> {
-        let mut buffer = self.buffer.borrow_mut();
-        let message = self.capture.read_message(message.id(), &mut buffer).ok()??;
-        read(&message)
+        BUFFER.with_borrow_mut(|buffer| {
+            let message = self.capture.read_message(message.id(), buffer).ok()??;
+            read(&message)
+        })
     }
 
     /// The leading arguments of a message that are strings or object paths.

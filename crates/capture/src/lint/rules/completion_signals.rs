@@ -24,7 +24,7 @@ pub(crate) const RULE: LintRule = LintRule {
 
 fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     let ends = lint.emissions().iter().filter(|it| says_done(&it[0]));
-    let mut by_sender: HashMap<_, Vec<CapturedMessage<'_>>> = HashMap::new();
+    let mut by_sender: HashMap<_, Vec<CapturedMessage<'_>>> = HashMap::default();
     for signal in ends.flatten() {
         by_sender.entry((signal.from(), signal.interface_id())).or_default().push(*signal);
     }

@@ -27,7 +27,7 @@ pub(crate) const RULE: LintRule = LintRule {
 };
 
 fn check(lint: &LintContext<'_>) -> Vec<Finding> {
-    let mut calls: HashMap<RecordedPeerId, usize> = HashMap::new();
+    let mut calls: HashMap<RecordedPeerId, usize> = HashMap::default();
     for call in lint.calls.iter().filter(|call| !call.is_driver_traffic()) {
         if let Some(peer) = call.from() {
             *calls.entry(peer).or_default() += 1;

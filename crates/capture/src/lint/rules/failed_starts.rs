@@ -41,7 +41,7 @@ fn check(lint: &LintContext<'_>) -> Vec<Finding> {
 
 /// The number of failed starts of each service that the bus recorded in its trace.
 fn counted_by_bus<'c>(lint: &LintContext<'c>) -> HashMap<(BusId, &'c str), usize> {
-    let mut starts = HashMap::new();
+    let mut starts = HashMap::default();
     for (_, bus, fact) in lint.capture.facts() {
         if let Fact::Started { name, failure: Some(_) } = fact {
             *starts.entry((*bus, name.as_str())).or_default() += 1;

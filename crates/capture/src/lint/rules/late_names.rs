@@ -22,7 +22,7 @@ pub(crate) const RULE: LintRule = LintRule {
 fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     let starts = lint.calls.iter().filter_map(|call| Some((*call, call.waited_for_start()?)));
     let starts: Vec<_> = starts.collect();
-    let mut waits: HashMap<RecordedPeerId, Vec<ServiceStart>> = HashMap::new();
+    let mut waits: HashMap<RecordedPeerId, Vec<ServiceStart>> = HashMap::default();
     for (call, start) in &starts {
         waits.entry(call.from().unwrap_or(start.service)).or_default().push(*start);
     }

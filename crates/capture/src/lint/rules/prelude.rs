@@ -2,7 +2,7 @@
 
 pub(super) use crate::collected::collected;
 pub(super) use std::cmp::Reverse;
-pub(super) use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
+pub(super) use std::collections::{BTreeMap, BinaryHeap};
 pub(super) use std::time::Duration;
 
 pub(super) use wire::message::MessageType;
@@ -17,3 +17,8 @@ pub(super) use crate::lint::traffic::{INTROSPECTABLE, PROPERTIES, TrafficParty, 
 pub(super) use crate::lint::{queries, units};
 pub(super) use crate::model::{CapturedMessage, RecordedPeerId, TextId};
 pub(super) use crate::record::{BusId, RecordedTime};
+
+/// Rules look up ids of messages and texts, for which a fast hash function is enough.
+pub(super) type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
+
+pub(super) type HashSet<T> = std::collections::HashSet<T, foldhash::fast::RandomState>;

@@ -21,7 +21,7 @@ pub(crate) const RULE: LintRule = LintRule {
 };
 
 fn check(lint: &LintContext<'_>) -> Vec<Finding> {
-    let mut waiting: HashMap<_, Vec<CapturedMessage<'_>>> = HashMap::new();
+    let mut waiting: HashMap<_, Vec<CapturedMessage<'_>>> = HashMap::default();
     let shown = lint.calls.iter().filter(|call| !lint.lacks_headers(call.bus()));
     for call in shown.filter(|call| call.expects_reply()) {
         if let Some(peer) = call.to() {

@@ -24,7 +24,7 @@ pub(crate) const RULE: LintRule = LintRule {
 };
 
 fn check(lint: &LintContext<'_>) -> Vec<Finding> {
-    let mut last: HashMap<_, HashMap<_, u64>> = HashMap::new();
+    let mut last: HashMap<_, HashMap<_, u64>> = HashMap::default();
     let mut announced = Vec::new();
     let mut changes = lint.changes().iter().peekable();
     for signal in lint.signals.iter().filter(|signal| is_change(signal)) {
