@@ -3,21 +3,26 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::sync::Arc;
+use std::{iter, thread};
 
 use ::parquet::basic::{Compression, Encoding};
+use ::parquet::column::writer::{
+    ColumnCloseResult, ColumnWriter, get_column_writer, get_typed_column_writer_mut,
+};
 use ::parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, Int64Type};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::KeyValue;
-use ::parquet::file::properties::WriterProperties;
-use ::parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use ::parquet::file::properties::{WriterProperties, WriterPropertiesPtr};
+use ::parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedWrite};
 use ::parquet::schema::parser::parse_message_type;
-use ::parquet::schema::types::ColumnPath;
+use ::parquet::schema::types::{ColumnDescPtr, ColumnPath, SchemaDescriptor};
+use bytes::Bytes;
 use capture::Capture;
 use capture::model::{CapturedMessage, MessageBuffer};
+use capture::workers::OrderedWorkers;
 
 use crate::ExportError;
 use crate::flat::{self, COLUMNS, FlatRow, FlatValue};
-use crate::parts::for_each_part;
 
 /// Writes the selected messages. `out` is not a valid file until this function returns.
 ///
@@ -82,69 +87,117 @@ fn write_group<W: Write + Send>(
     writer: &mut SerializedFileWriter<W>,
     rows: &[FlatRow<'_>],
 ) -> Result<(), ExportError> {
+    let columns = encode_columns(writer.schema_descr(), writer.properties(), rows)?;
     let mut group = writer.next_row_group()?;
-    for column in COLUMNS {
-        let Some(mut place) = group.next_column()? else { break };
-        match column.value {
-            FlatValue::Body => write_bodies(&mut place, rows)?,
-            value => write_column(&mut place, value, rows)?,
-        }
-        place.close()?;
+    for EncodedColumn { bytes, close } in columns {
+        group.append_column(&bytes, close)?;
     }
     group.close()?;
     Ok(())
 }
 
+/// A column of a row group, encoded in memory.
+struct EncodedColumn {
+    bytes: Bytes,
+    close: ColumnCloseResult,
+}
+
+/// Encodes the columns with all processors.
+fn encode_columns(
+    schema: &SchemaDescriptor,
+    properties: &WriterPropertiesPtr,
+    rows: &[FlatRow<'_>],
+) -> Result<Vec<EncodedColumn>, ExportError> {
+    let mut order: Vec<usize> = (0..COLUMNS.len()).collect();
+    // Bodies take about as long as all other columns.
+    order.sort_by_key(|&index| !matches!(COLUMNS[index].value, FlatValue::Body));
+    let mut columns = thread::scope(|scope| {
+        let encode = || {
+            |index: usize| {
+                let descriptor = schema.column(index);
+                let column = encode_column(descriptor, properties, COLUMNS[index].value, rows);
+                (index, column)
+            }
+        };
+        let mut workers = OrderedWorkers::start(scope, encode).unlimited();
+        let mut columns: Vec<_> =
+            order.into_iter().filter_map(|index| workers.push(index)).collect();
+        columns.extend(iter::from_fn(|| workers.next_result()));
+        columns
+    });
+    columns.sort_by_key(|(index, _)| *index);
+    columns.into_iter().map(|(_, column)| column).collect()
+}
+
+fn encode_column(
+    descriptor: ColumnDescPtr,
+    properties: &WriterPropertiesPtr,
+    value: FlatValue,
+    rows: &[FlatRow<'_>],
+) -> Result<EncodedColumn, ExportError> {
+    let mut sink = TrackedWrite::new(Vec::new());
+    let pages = Box::new(SerializedPageWriter::new(&mut sink));
+    let mut column = get_column_writer(descriptor, Arc::clone(properties), pages);
+    match value {
+        FlatValue::Body => write_bodies(&mut column, rows)?,
+        value => write_column(&mut column, value, rows)?,
+    }
+    let close = column.close()?;
+    Ok(EncodedColumn { bytes: sink.into_inner()?.into(), close })
+}
+
 fn write_column(
-    place: &mut SerializedColumnWriter<'_>,
+    column: &mut ColumnWriter<'_>,
     value: FlatValue,
     rows: &[FlatRow<'_>],
 ) -> Result<(), ParquetError> {
     match value {
         FlatValue::Text(get) => {
             let text = |row| get(row).map(ByteArray::from);
-            write_optional::<ByteArrayType>(place, rows.iter().map(text))
+            write_optional::<ByteArrayType>(column, rows.iter().map(text))
         }
-        FlatValue::Integer(get) => write_optional::<Int64Type>(place, rows.iter().map(get)),
+        FlatValue::Integer(get) => write_optional::<Int64Type>(column, rows.iter().map(get)),
         FlatValue::Time(get) => {
             let times: Vec<_> = rows.iter().map(get).collect();
-            place.typed::<Int64Type>().write_batch(&times, None, None).map(drop)
+            get_typed_column_writer_mut::<Int64Type>(column)
+                .write_batch(&times, None, None)
+                .map(drop)
         }
         FlatValue::Truth(get) => {
             let truths: Vec<_> = rows.iter().map(get).collect();
-            place.typed::<BoolType>().write_batch(&truths, None, None).map(drop)
+            get_typed_column_writer_mut::<BoolType>(column)
+                .write_batch(&truths, None, None)
+                .map(drop)
         }
         FlatValue::Body => Ok(()),
     }
 }
 
 /// Writes bodies in small batches, since they may be large.
-fn write_bodies(
-    place: &mut SerializedColumnWriter<'_>,
-    rows: &[FlatRow<'_>],
-) -> Result<(), ExportError> {
-    let bodies = |rows: &[FlatRow<'_>], buffer: &mut MessageBuffer| {
+fn write_bodies(column: &mut ColumnWriter<'_>, rows: &[FlatRow<'_>]) -> Result<(), ExportError> {
+    let mut buffer = MessageBuffer::default();
+    for rows in rows.chunks(BODY_ROWS) {
         let body = |row: &FlatRow<'_>| {
-            Ok(row.body(buffer)?.map(|body| ByteArray::from(body.into_bytes())))
+            Ok(row.body(&mut buffer)?.map(|body| ByteArray::from(body.into_bytes())))
         };
-        rows.iter().map(body).collect::<io::Result<Vec<_>>>()
-    };
-    for_each_part(rows.chunks(BODY_ROWS), bodies, |bodies| {
-        Ok(write_optional::<ByteArrayType>(place, bodies.into_iter())?)
-    })
+        let bodies = rows.iter().map(body).collect::<io::Result<Vec<_>>>()?;
+        write_optional::<ByteArrayType>(column, bodies.into_iter())?;
+    }
+    Ok(())
 }
 
 /// Writes the values that are present, and for each row whether it has a value.
 fn write_optional<T: DataType>(
-    place: &mut SerializedColumnWriter<'_>,
-    column: impl Iterator<Item = Option<T::T>>,
+    column: &mut ColumnWriter<'_>,
+    rows: impl Iterator<Item = Option<T::T>>,
 ) -> Result<(), ParquetError> {
     let (mut values, mut levels) = (Vec::new(), Vec::new());
-    for value in column {
+    for value in rows {
         levels.push(i16::from(value.is_some()));
         values.extend(value);
     }
-    place.typed::<T>().write_batch(&values, Some(&levels), None).map(drop)
+    let column = get_typed_column_writer_mut::<T>(column);
+    column.write_batch(&values, Some(&levels), None).map(drop)
 }
 
 /// The number of rows in memory at a time, and in each row group of the file.
