@@ -7,6 +7,7 @@
 
 use std::fmt;
 use std::io::{self, BufWriter, Write};
+use std::thread;
 
 use base64::engine::general_purpose::STANDARD;
 use base64::write::EncoderWriter;
@@ -81,9 +82,11 @@ fn data(
     write!(out, "<script type=\"application/octet-stream\" id=\"{id}\">")?;
     {
         let mut text = EncoderWriter::new(&mut *out, &STANDARD);
-        let mut packed = GzipWriter::new(&mut text)?;
-        fill(&mut packed)?;
-        packed.finish()?;
+        thread::scope(|scope| {
+            let mut packed = GzipWriter::new(scope, &mut text)?;
+            fill(&mut packed)?;
+            packed.finish().map(drop).map_err(PageExportError::from)
+        })?;
         text.finish()?;
     }
     Ok(out.write_all(b"</script>\n")?)

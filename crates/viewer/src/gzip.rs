@@ -4,36 +4,32 @@
 //! boundary (`Z_SYNC_FLUSH`), so the concatenated blocks are one deflate stream, which every decoder
 //! can read. Browsers do not read files of several gzip members.
 
-use std::collections::VecDeque;
+use std::fmt;
 use std::io::{self, Write};
-use std::num::NonZero;
-use std::sync::mpsc::{self, Receiver, SyncSender};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::thread::Scope;
 
-use flate2::{Compress, Compression, Crc, FlushCompress, Status};
+use capture::workers::OrderedWorkers;
+use zlib_rs::crc32::{crc32, crc32_combine};
+use zlib_rs::{Deflate, DeflateFlush};
 
 /// Compresses everything that is written to it, and writes the result to `out` in order.
-#[derive(Debug)]
 pub(crate) struct GzipWriter<W> {
     out: W,
     block: Vec<u8>,
-    /// The blocks that are being compressed, in order.
-    pending: VecDeque<Receiver<CompressedBlock>>,
-    jobs: SyncSender<CompressionJob>,
-    /// The maximum number of pending blocks.
-    pending_max: usize,
-    checksum: Crc,
+    workers: OrderedWorkers<Vec<u8>, CompressedBlock, BlockCompressor>,
+    /// The checksum and length of the uncompressed content so far.
+    checksum: u32,
+    len: u64,
 }
 
-/// A block to compress, and the channel for the result.
-type CompressionJob = (Vec<u8>, SyncSender<CompressedBlock>);
+type BlockCompressor = Box<dyn FnMut(Vec<u8>) -> CompressedBlock + Send>;
 
-#[derive(Debug)]
 struct CompressedBlock {
     deflated: Vec<u8>,
-    /// The checksum and length of the uncompressed block.
-    checksum: Crc,
+    /// The checksum of the uncompressed block.
+    checksum: u32,
+    /// The length of the uncompressed block.
+    len: u64,
 }
 
 impl<W: Write> GzipWriter<W> {
@@ -41,24 +37,11 @@ impl<W: Write> GzipWriter<W> {
     ///
     /// # Errors
     ///
-    /// If a thread cannot be started, or `out` cannot be written.
-    pub(crate) fn new(mut out: W) -> io::Result<Self> {
-        let threads = thread::available_parallelism().map_or(1, NonZero::get);
-        let (jobs, receiver) = mpsc::sync_channel(threads);
-        let receiver = Arc::new(Mutex::new(receiver));
-        for _ in 0..threads {
-            let receiver = Arc::clone(&receiver);
-            thread::Builder::new().name("gzip".into()).spawn(move || compress_jobs(&receiver))?;
-        }
+    /// If `out` cannot be written.
+    pub(crate) fn new<'scope>(scope: &'scope Scope<'scope, '_>, mut out: W) -> io::Result<Self> {
         out.write_all(&HEADER)?;
-        Ok(Self {
-            out,
-            block: Vec::with_capacity(BLOCK_LEN),
-            pending: VecDeque::new(),
-            jobs,
-            pending_max: threads * 2,
-            checksum: Crc::new(),
-        })
+        let workers = OrderedWorkers::start(scope, block_compressor);
+        Ok(Self { out, block: Vec::with_capacity(BLOCK_LEN), workers, checksum: 0, len: 0 })
     }
 
     /// Writes the rest of the file, and returns `out`.
@@ -67,37 +50,39 @@ impl<W: Write> GzipWriter<W> {
     ///
     /// If `out` cannot be written.
     pub(crate) fn finish(mut self) -> io::Result<W> {
-        self.send_block()?;
-        while !self.pending.is_empty() {
-            self.write_pending()?;
+        self.compress_block()?;
+        while let Some(block) = self.workers.next_result() {
+            self.write_block(&block)?;
         }
         self.out.write_all(&EMPTY_LAST_BLOCK)?;
-        self.out.write_all(&self.checksum.sum().to_le_bytes())?;
-        self.out.write_all(&self.checksum.amount().to_le_bytes())?;
+        self.out.write_all(&self.checksum.to_le_bytes())?;
+        // The length modulo 2^32.
+        self.out.write_all(&(self.len as u32).to_le_bytes())?;
         Ok(self.out)
     }
 
     /// Passes the current block to a thread.
-    fn send_block(&mut self) -> io::Result<()> {
+    fn compress_block(&mut self) -> io::Result<()> {
         if self.block.is_empty() {
             return Ok(());
         }
-        if self.pending.len() == self.pending_max {
-            self.write_pending()?;
-        }
         let block = std::mem::replace(&mut self.block, Vec::with_capacity(BLOCK_LEN));
-        let (sender, receiver) = mpsc::sync_channel(1);
-        self.jobs.send((block, sender)).map_err(|_| io::Error::other(THREAD_ENDED))?;
-        self.pending.push_back(receiver);
-        Ok(())
+        match self.workers.push(block) {
+            Some(oldest) => self.write_block(&oldest),
+            None => Ok(()),
+        }
     }
 
-    /// Waits for the oldest pending block, and writes it.
-    fn write_pending(&mut self) -> io::Result<()> {
-        let Some(oldest) = self.pending.pop_front() else { return Ok(()) };
-        let block = oldest.recv().map_err(|_| io::Error::other(THREAD_ENDED))?;
-        self.checksum.combine(&block.checksum);
+    fn write_block(&mut self, block: &CompressedBlock) -> io::Result<()> {
+        self.checksum = crc32_combine(self.checksum, block.checksum, block.len);
+        self.len += block.len;
         self.out.write_all(&block.deflated)
+    }
+}
+
+impl<W: fmt::Debug> fmt::Debug for GzipWriter<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GzipWriter").field("out", &self.out).finish_non_exhaustive()
     }
 }
 
@@ -106,7 +91,7 @@ impl<W: Write> Write for GzipWriter<W> {
         let len = bytes.len().min(BLOCK_LEN - self.block.len());
         self.block.extend_from_slice(&bytes[..len]);
         if self.block.len() == BLOCK_LEN {
-            self.send_block()?;
+            self.compress_block()?;
         }
         Ok(len)
     }
@@ -117,33 +102,31 @@ impl<W: Write> Write for GzipWriter<W> {
     }
 }
 
-/// Compresses blocks until the writer is dropped.
-fn compress_jobs(jobs: &Mutex<Receiver<CompressionJob>>) {
-    let mut encoder = Compress::new(Compression::new(LEVEL), false);
-    loop {
-        let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok((block, result)) = job else { return };
-        let mut checksum = Crc::new();
-        checksum.update(&block);
-        let deflated = deflate(&mut encoder, &block);
-        // The writer is gone if an error has ended the export.
-        let _ = result.send(CompressedBlock { deflated, checksum });
-    }
+fn block_compressor() -> BlockCompressor {
+    let mut encoder = Deflate::new(LEVEL, false, WINDOW_BITS);
+    Box::new(move |block: Vec<u8>| {
+        let (checksum, len) = (crc32(0, &block), block.len() as u64);
+        CompressedBlock { deflated: deflate(&mut encoder, &block), checksum, len }
+    })
 }
 
 /// Compresses a block, without the blocks before it as a dictionary.
-fn deflate(encoder: &mut Compress, block: &[u8]) -> Vec<u8> {
+fn deflate(encoder: &mut Deflate, block: &[u8]) -> Vec<u8> {
     encoder.reset();
-    let mut deflated = Vec::with_capacity(block.len() / 2);
+    let mut deflated = vec![0; block.len() / 2 + FLUSH_LEN];
     loop {
-        let rest = &block[encoder.total_in() as usize..];
-        deflated.reserve(block.len() / 4 + FLUSH_LEN);
-        let status = encoder
-            .compress_vec(rest, &mut deflated, FlushCompress::Sync)
+        let (read, written) = (encoder.total_in() as usize, encoder.total_out() as usize);
+        if written == deflated.len() {
+            deflated.resize(written + block.len() / 4 + FLUSH_LEN, 0);
+        }
+        let rest = &block[read..];
+        encoder
+            .compress(rest, &mut deflated[written..], DeflateFlush::SyncFlush)
             .expect("a compressor accepts all bytes");
-        debug_assert_ne!(status, Status::StreamEnd);
-        let has_all = encoder.total_in() as usize == block.len();
-        if has_all && deflated.len() < deflated.capacity() {
+        let has_read_all = encoder.total_in() as usize == block.len();
+        let written = encoder.total_out() as usize;
+        if has_read_all && written < deflated.len() {
+            deflated.truncate(written);
             return deflated;
         }
     }
@@ -154,7 +137,10 @@ const BLOCK_LEN: usize = 1 << 20;
 
 /// The compression level, from 1 to 9. For recordings, 9 takes three times as long as 6 and saves a
 /// fiftieth.
-const LEVEL: u32 = 6;
+const LEVEL: i32 = 6;
+
+/// The binary logarithm of the distance to which repetitions are found: the maximum.
+const WINDOW_BITS: u8 = 15;
 
 /// The space for the end of a flush, which must be written at once.
 const FLUSH_LEN: usize = 64;
@@ -165,20 +151,21 @@ const HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
 /// A deflate block that is empty and the last of its stream.
 const EMPTY_LAST_BLOCK: [u8; 2] = [3, 0];
 
-const THREAD_ENDED: &str = "a compression thread has ended";
-
 #[cfg(test)]
 mod tests {
     use std::io::Read;
+    use std::thread;
 
     use flate2::read::GzDecoder;
 
     use super::*;
 
     fn compressed(bytes: &[u8], portion: usize) -> Vec<u8> {
-        let mut writer = GzipWriter::new(Vec::new()).expect("threads");
-        bytes.chunks(portion).for_each(|part| writer.write_all(part).expect("memory"));
-        writer.finish().expect("memory")
+        thread::scope(|scope| {
+            let mut writer = GzipWriter::new(scope, Vec::new()).expect("memory");
+            bytes.chunks(portion).for_each(|part| writer.write_all(part).expect("memory"));
+            writer.finish().expect("memory")
+        })
     }
 
     #[test]
@@ -223,7 +210,9 @@ mod tests {
                 Ok(())
             }
         }
-        let error = GzipWriter::new(FullDisk).expect_err("nothing can be written");
-        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        thread::scope(|scope| {
+            let error = GzipWriter::new(scope, FullDisk).expect_err("nothing can be written");
+            assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        });
     }
 }
