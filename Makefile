@@ -42,7 +42,7 @@ SCENARIOS := ping-pong fan-out validation flood priority
 .PHONY: help build run check test prove prove-confined prove-dependencies prove-faults prove-interpreted prove-sanitized prove-simulated coverage nightly fuzz bench bench-scenarios bench-documents packages-boot packages-build packages-static packages-test static test-long install deb
 
 help:
-	@echo 'make run        build, then start a private bus with demo programs and a live view'
+	@echo 'make run        build quickly, then start a private bus with demo programs and a live view'
 	@echo 'make check      formatting, lints and unit tests: under a minute once built'
 	@echo 'make test       all checks and tests that continuous integration runs'
 	@echo 'make test-long  longer random tests, generated code for zbus, a Debian that boots with the bus,'
@@ -63,8 +63,11 @@ build: packages-build
 	@scripts/build-page --if-possible
 	$(CARGO) build --release --locked --package diligence-daemon --package diligence-cli --package diligence-launch-helper
 
-run: build
-	$(PROGRAM) up --demo
+# Not optimized, and without the formats of `export` that take long to compile.
+run: packages-build
+	@scripts/build-page --if-possible --without-analysis
+	$(CARGO) build --profile quick --locked --package diligence-daemon --package diligence-cli --no-default-features
+	$(TARGET)/quick/diligence up --demo
 
 check: packages-build
 	$(CARGO) fmt --all --check

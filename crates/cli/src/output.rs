@@ -121,6 +121,7 @@ impl DocumentOutput {
     }
 
     /// The path of the unfinished file; `None` if the output goes to a pipe or a device.
+    #[cfg(feature = "sqlite")]
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
             Self::Stdout(_) | Self::Terminal(_) => None,
