@@ -444,7 +444,7 @@ time.sleep(600)
 /// always just caught up. The bus makes the sender wait instead of filling their queues.
 fn a_flood_of_broadcasts_waits_for_its_recipients() {
     let bus = BusUnderTest::session();
-    let [mut watcher, mut sender] = [(); 2].map(|()| bus.peer());
+    let [mut watcher, mut witness, mut sender] = [(); 3].map(|()| bus.peer());
     let mut recipients: Vec<_> = (0..RECIPIENTS).map(|_| bus.peer()).collect();
     recipients.iter_mut().for_each(|recipient| recipient.add_match("member='Broadcast'"));
     let readers = recipients.into_iter().enumerate().map(|(number, mut recipient)| {
@@ -461,9 +461,12 @@ fn a_flood_of_broadcasts_waits_for_its_recipients() {
     let readers: Vec<_> = readers.collect();
     let body = PlainValue::text(&"x".repeat(1000));
     let broadcast = PlainMessage::signal("/", "com.example.I", "Broadcast").arg(body);
+    witness.add_match("member='NameOwnerChanged'");
     for _ in 0..BROADCASTS {
         sender.send(broadcast.clone());
     }
+    // What it has sent is still delivered.
+    drop(sender);
     let recipients: Vec<_> =
         readers.into_iter().map(|reader| reader.join().expect("a reader")).collect();
     let connections = statistics::dicts(&mut watcher, "GetConnections");
@@ -474,6 +477,8 @@ fn a_flood_of_broadcasts_waits_for_its_recipients() {
     };
     let peak: u64 = recipients.iter().map(peak).sum();
     note(&format!("peaks of all queues: {peak} bytes"));
+    let left = witness.receive().expect("the end of the sender");
+    assert_eq!(left.member(), "NameOwnerChanged");
     assert!(peak < QUEUED_MAX, "{peak} bytes were queued");
     bus.stop();
 }
