@@ -1,7 +1,10 @@
 //! The peer that calls a method repeatedly.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use sys::clock;
+use wire::body::Value;
 use wire::message::{Message, MessageType};
 use wire::names::BusName;
 
@@ -39,6 +42,9 @@ pub(crate) enum Payload {
     Bytes(usize),
     /// A string, for the method that returns it.
     Text(String),
+    /// A dictionary with one dictionary of this many variants (`a{sa{sv}}`), as in the replies of
+    /// GetManagedObjects.
+    Dictionaries(usize),
 }
 
 /// The figures of the calls.
@@ -79,6 +85,9 @@ impl CallerPeer {
         match &self.payload {
             Payload::Bytes(size) => Template::call(name, member(), &(vec![0u8; *size].as_slice(),)),
             Payload::Text(text) => Template::call(name, echo_member(), &(text.as_str(),)),
+            Payload::Dictionaries(entries) => {
+                Template::call(name, echo_member(), &(dictionaries(*entries),))
+            }
         }
     }
 
@@ -207,6 +216,18 @@ impl Payload {
         match self {
             Self::Bytes(len) => *len,
             Self::Text(text) => text.len(),
+            Self::Dictionaries(entries) => *entries * (ENTRY_NAME_LEN + size_of::<u32>()),
         }
     }
 }
+
+/// A dictionary with one dictionary of this many variants.
+fn dictionaries(entries: usize) -> BTreeMap<String, BTreeMap<String, Value>> {
+    let entry = |number| (format!("Property{number:04}"), Value::Uint32(number));
+    let properties: BTreeMap<_, _> = (0..entries as u32).map(entry).collect();
+    debug_assert!(properties.keys().all(|name| name.len() == ENTRY_NAME_LEN));
+    BTreeMap::from([("org.diligence.Bench1".to_owned(), properties)])
+}
+
+/// The length of the names in dictionaries, in bytes.
+const ENTRY_NAME_LEN: usize = 12;

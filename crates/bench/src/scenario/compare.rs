@@ -6,11 +6,12 @@ use super::clients::text_call;
 use super::signals::{bursts as burst_count, single_signals};
 use super::{Effort, LibraryBuilder, Scenario, Trial};
 use crate::library::Library;
+use crate::peer::Payload;
 use crate::result::{BenchCase, Metric};
 use crate::scenario_info::ScenarioInfo;
 use crate::workload::{
-    Burst, Bystanders, CallWorkload, ConnectWorkload, LibraryRole, OwnBusOnly, SingleMetric,
-    StreamWorkload, ThroughLibrary, WithBystanders, Workload,
+    Burst, Bystanders, CallWorkload, ConcurrentClients, ConnectWorkload, LibraryRole, OwnBusOnly,
+    SingleMetric, StreamWorkload, ThroughLibrary, WithBystanders, Workload,
 };
 
 /// The `compare` scenario: one row of each of the other scenarios.
@@ -26,7 +27,9 @@ impl Scenario for Compare {
         let mut trials = Vec::from(calls(effort));
         trials.extend(bursts(effort));
         trials.extend(streams(effort));
-        trials.push(pipeline(effort));
+        trials.extend(pipelines(effort));
+        trials.push(dictionaries(effort));
+        trials.extend(crowds(effort));
         trials.extend(rules(effort));
         trials.push(connect(effort));
         trials.extend(idle(effort));
@@ -68,9 +71,43 @@ fn streams(effort: Effort) -> [Trial; 3] {
     })
 }
 
-fn pipeline(effort: Effort) -> Trial {
+/// Calls that share a connection.
+fn pipelines(effort: Effort) -> [Trial; 2] {
     let call = CallWorkload::one_way(8, effort.choose(None, 50_000, 500));
-    row("32 calls in flight", Metric::CallsPerS, CallWorkload { in_flight: 32, ..call })
+    let small = CallWorkload { in_flight: 32, ..call };
+    let call = CallWorkload::ping_pong(16 << 10, effort.choose(None, 10_000, 200));
+    let large = CallWorkload { in_flight: 100, ..call };
+    // Without a bus, nothing would buffer so many bytes in both directions.
+    let large = ConcurrentClients { clients: 1, calls: large };
+    [
+        row("32 calls in flight", Metric::CallsPerS, small),
+        row("100 calls of 16 KiB in flight", Metric::CallsPerS, large),
+    ]
+}
+
+fn dictionaries(effort: Effort) -> Trial {
+    let payload = Payload::Dictionaries(100);
+    let call = CallWorkload::ping_pong(0, effort.choose(None, 5000, 20));
+    row("call with 100 variants", Metric::RoundTripUs, CallWorkload { payload, ..call })
+}
+
+/// Many clients at the same time, with the load and the memory of the bus.
+fn crowds(effort: Effort) -> Vec<Trial> {
+    let counts = effort.choose(None, [20, 100], [2, 4]);
+    let rows = counts.into_iter().flat_map(|clients| {
+        let metrics = [
+            (", 16 KiB", Metric::CallsPerS),
+            (": p99 of a call", Metric::RoundTripP99Us),
+            (": bus time per call", Metric::BusCpuUs),
+            (": peak memory", Metric::BusPeakMib),
+        ];
+        metrics.map(|(what, metric)| {
+            let calls = CallWorkload::ping_pong(16 << 10, effort.choose(None, 500, 10));
+            let workload = ConcurrentClients { clients, calls };
+            row(&format!("{clients} clients{what}"), metric, workload)
+        })
+    });
+    rows.collect()
 }
 
 fn rules(effort: Effort) -> [Trial; 2] {
@@ -125,11 +162,14 @@ pub(super) const COMPARE: ScenarioInfo = ScenarioInfo {
             the floor. Replies carry the payload of the call back, except replies to calls in flight.",
     metrics: &[
         Metric::RoundTripUs,
+        Metric::RoundTripP99Us,
         Metric::BurstUs,
         Metric::MessagesPerS,
         Metric::MibPerS,
         Metric::CallsPerS,
         Metric::ConnectUs,
+        Metric::BusCpuUs,
+        Metric::BusPeakMib,
         Metric::BytesPerConnection,
     ],
 };

@@ -5,6 +5,7 @@
 
 mod burst;
 mod call;
+mod clients;
 mod counters;
 mod flood;
 mod idle;
@@ -21,6 +22,7 @@ use std::fmt;
 
 pub(crate) use burst::{Burst, Inspection};
 pub(crate) use call::CallWorkload;
+pub(crate) use clients::ConcurrentClients;
 pub(crate) use flood::{FloodSink, FloodWorkload};
 pub(crate) use idle::{Bystanders, WithBystanders};
 pub(crate) use inspected::Inspected;
