@@ -127,7 +127,7 @@ const PARTS: readonly LegendPart[] = [
       ],
       [
         <circle
-          key="unheard"
+          key="unreceived"
           cx="22"
           cy="9"
           r="4"
