@@ -415,7 +415,7 @@ fn peers_stay_connected_if_the_kernel_accepts_no_descriptors() {
     assert_eq!((error.error_name(), error.reply_serial()), ("LimitsExceeded", Some(call)));
 
     let log = bus.process().stderr();
-    let line = "was dropped: too many file descriptors are in sockets that nobody reads";
+    let line = "was dropped: too many file descriptors are in sockets whose peers do not read them";
     assert_eq!(log.matches(line).count(), 2, "{log}");
     drop(hoard.terminate());
     bus.stop();

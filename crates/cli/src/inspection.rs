@@ -14,12 +14,12 @@ pub(crate) fn inspector(
     choice: &BusChoice,
     timeout: Duration,
 ) -> Result<Inspector, InspectionError> {
-    Ok(choice.inspector(patience(timeout))?)
+    Ok(choice.inspector(timeouts_of(timeout))?)
 }
 
 /// Derives all timeouts of the inspector from the timeout for one reply.
-pub(crate) const fn patience(timeout: Duration) -> InspectorTimeouts {
-    InspectorTimeouts { reply: timeout, total: timeout.saturating_mul(WHOLE_FACTOR) }
+pub(crate) const fn timeouts_of(reply: Duration) -> InspectorTimeouts {
+    InspectorTimeouts { reply, total: reply.saturating_mul(WHOLE_FACTOR) }
 }
 
 /// Returns all names on the bus.

@@ -52,8 +52,8 @@ impl BusChoice {
     }
 
     /// Connects to the selected bus, to inspect it with these timeouts.
-    pub(crate) fn inspector(&self, patience: InspectorTimeouts) -> Result<Inspector, Unreachable> {
-        Ok(Inspector::with_timeouts(self.connect()?, patience))
+    pub(crate) fn inspector(&self, timeouts: InspectorTimeouts) -> Result<Inspector, Unreachable> {
+        Ok(Inspector::with_timeouts(self.connect()?, timeouts))
     }
 }
 

@@ -107,8 +107,8 @@ impl WaitArgs {
         if !self.shown.has_names() {
             return Vec::new();
         }
-        let manner = CallSettings { starting: Starting::Never, ..CallSettings::default() };
-        let introspection = inspector.introspection(&signal.sender, &signal.path, &manner).ok();
+        let settings = CallSettings { starting: Starting::Never, ..CallSettings::default() };
+        let introspection = inspector.introspection(&signal.sender, &signal.path, &settings).ok();
         let interface = introspection.as_ref().and_then(|all| all.interface(&signal.interface));
         let mut signals = interface.into_iter().flat_map(|one| &one.signals);
         let described = signals.find(|one| one.name == signal.member);
@@ -138,8 +138,8 @@ impl WaitArgs {
     fn activate(&self, inspector: &Inspector) -> Result<(), PokeError> {
         match &self.activate {
             Some(name) => {
-                let patience = self.timeout().unwrap_or(start::PATIENCE);
-                start::start(inspector, name, patience).map(drop)
+                let timeout = self.timeout().unwrap_or(start::TIMEOUT);
+                start::start(inspector, name, timeout).map(drop)
             }
             None => Ok(()),
         }

@@ -94,7 +94,7 @@ Without a name it describes the bus itself, after its address and its id.
 
 With --bus, a bus of Diligence reports its current resources, the counters since its start, the busiest \
 peers, the most used members, and recent incidents with the peers that caused them. Only root and the \
-user of the bus may see this. Members are counted from the first request on.
+user of the bus may see this. Members are counted from the first request on, or from the start if the bus has a metrics socket.
 
 For other buses, --bus prints the contents of org.freedesktop.DBus.Debug.Stats.
 
