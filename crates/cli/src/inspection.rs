@@ -56,7 +56,7 @@ pub(crate) fn is_unknown_name(failure: &InspectorFailure) -> bool {
 pub(crate) enum InspectionError {
     #[error(transparent)]
     Connect(#[from] Unreachable),
-    #[error("{choice} does not answer: {failure}")]
+    #[error("{choice} does not reply: {failure}")]
     Bus { choice: String, failure: InspectorFailure },
     /// A request to a peer failed; `request` describes it.
     #[error("{request}: {failure}{suggestion}")]
