@@ -19,7 +19,7 @@ pub(crate) struct StopCondition {
     deadline: Duration,
 }
 
-/// A wait ended early or failed.
+/// The reason why a wait ended early or failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum WaitError {
     /// The user ended the run.

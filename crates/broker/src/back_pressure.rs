@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sender_is_over_at_256_kib_or_less_if_configured() {
+    fn a_sender_is_held_at_256_kib_or_a_smaller_configured_limit() {
         let limits = |max_outgoing_bytes, max_incoming_bytes| bus::BusLimits {
             max_outgoing_bytes,
             max_incoming_bytes,

@@ -179,8 +179,8 @@ mod tests {
             [
                 "With 10 recipients, a message through diligence is copied 34 times (once by the sender, 22 by the \
              kernel, 11 in the memory of the bus), which is 3.40 copies per delivery. These figures were counted.",
-                "With 10 recipients, a bus that does not count makes, according to the model of \
-             libdbus and dbus-daemon, 24 copies of a message (2.40 per delivery) and 21 \
+                "With 10 recipients, the other buses do not count copies; according to the model of \
+             libdbus and dbus-daemon, they make 24 copies of a message (2.40 per delivery) and 21 \
              validations.",
                 "Validations of a message through diligence, in the bus and clients: 1.",
             ]

@@ -256,8 +256,7 @@ fn event_record(bus: &Bus, event: &LogEvent, description: &PeerDescription) -> O
             LogRecord::line(Severity::Warning, line)
         }
         LogEvent::CaughtUp { lost, .. } => {
-            let line =
-                format!("Connection {description} keeps up again; it has lost {lost} signals.");
+            let line = format!("Connection {description} has caught up; it lost {lost} signals.");
             let mut record = LogRecord::line(Severity::Warning, line);
             record.field("DBUS_LOST", lost);
             record
@@ -349,14 +348,14 @@ fn left_out_record(bus: &Bus, left_out: &LeftOut) -> LogRecord {
     let LeftOut { topic, key, count } = *left_out;
     let description = match key {
         WindowKey::Connection(peer, uid) => match PeerDescription::look_up(bus, peer) {
-            Some(description) => format!(" of {description}"),
+            Some(description) => format!(" from {description}"),
             None => of_user(uid),
         },
         WindowKey::User(uid) => of_user(uid),
         WindowKey::Shared => String::new(),
     };
     let (more, seconds) = (grouped(count), WINDOW.as_secs());
-    let line = format!("... {more} more like this in {seconds} s: {topic}{description}");
+    let line = format!("... {more} more like this in {seconds} s{description}: {topic}");
     let mut record = LogRecord::line(Severity::Warning, line).of(topic.message_id());
     add_facts(&mut record, topic, None);
     record.field("DBUS_LEFT_OUT", count);
@@ -364,7 +363,7 @@ fn left_out_record(bus: &Bus, left_out: &LeftOut) -> LogRecord {
 }
 
 fn of_user(uid: Option<u32>) -> String {
-    uid.map_or_else(|| String::from(" of unknown users"), |uid| format!(" of user {uid}"))
+    uid.map_or_else(|| String::from(" from unknown users"), |uid| format!(" from user {uid}"))
 }
 
 /// A number with thousands separators, such as `1,203`.

@@ -100,7 +100,7 @@ impl fmt::Display for End {
                 "it sent file descriptors, but their message did not arrive in time",
             ),
             Self::FdsUnread => f.write_str(
-                "it did not read its queue for too long while file descriptors were queued for it",
+                "file descriptors were queued for it, and it read nothing within pending_fd_timeout",
             ),
             Self::Rejected => f.write_str("none of its authentication attempts was accepted"),
             Self::Unwatched => f.write_str("its socket could not be watched"),

@@ -34,7 +34,7 @@ impl StartArgs {
         let inspector = self.bus.inspector(InspectorTimeouts::default())?;
         Ok(print(match start(&inspector, &self.name, self.timeout)? {
             Started::Now => "started\n",
-            Started::Before => "runs already\n",
+            Started::Before => "already running\n",
         }))
     }
 }

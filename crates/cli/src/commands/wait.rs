@@ -178,7 +178,7 @@ arguments of the signal:
   diligence wait org.example.Player /org/example/Player org.example.Player Played
   diligence wait /org/example/Player org.example.Player.Played
 
-The exit status is 0 if the event happened, 1 if it did not within the time, and 2 if the command line \
+The exit status is 0 if the event happened, 1 if the timeout passed first, and 2 if the command line \
 is wrong.";
 
 #[cfg(test)]

@@ -186,7 +186,7 @@ pub struct Follower {
     position: u64,
     /// The place of the record that should come next; `None` if the follower began in the middle.
     expected: Option<RecordPlace>,
-    /// The body of the last record, and what longer records have left behind it.
+    /// The body of the last record, followed by the remains of longer records.
     record: Vec<u8>,
 }
 

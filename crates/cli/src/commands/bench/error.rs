@@ -26,7 +26,7 @@ pub(crate) enum BenchError {
     /// A file has no markers for the headline.
     #[error("{}: {error}", path.display())]
     Marker { path: PathBuf, error: MarkerError },
-    #[error("there is no headline, because the results are not from `bench compare`")]
+    #[error("there is no summary table: the results are not from `bench compare`")]
     NoHeadline,
     /// The chosen buses are not available.
     #[error("no bus is left to measure")]

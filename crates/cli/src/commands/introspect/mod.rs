@@ -89,7 +89,7 @@ struct FormOptions {
 /// Options for the XML document of the object.
 #[derive(Debug, Args)]
 struct DocumentOptions {
-    /// Print the XML document with which the object replies
+    /// Print the XML document that the object returns
     #[arg(short, long, requires = "object", conflicts_with_all = ["json", "j"])]
     xml: bool,
     /// The same in the form of busctl: with an additional newline at the end

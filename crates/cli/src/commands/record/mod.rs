@@ -38,7 +38,7 @@ use crate::user_command::{self, UserCommand, shell_status};
 pub(crate) struct RecordArgs {
     #[command(flatten)]
     buses: BusChoices,
-    /// The file for the recording; `-` is standard output [default: a new recording.pcapng]
+    /// The file for the recording; `-` is standard output [default: recording.pcapng, or recording-2.pcapng and so on if that exists]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Record only messages that match this match rule; can be repeated

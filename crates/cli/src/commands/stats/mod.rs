@@ -59,7 +59,7 @@ pub(crate) struct Stats {
     form: StatsFormat,
 }
 
-/// Options for the form of the figures.
+/// Options for the output format of the statistics.
 #[derive(Clone, Copy, Debug, Args)]
 #[group(multiple = false)]
 struct StatsFormat {
