@@ -18,7 +18,7 @@ use crate::message::{PlainMessage, field, kind};
 use crate::wire::PlainValue;
 
 /// The time that a peer waits for an expected message.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The maximum number of bytes in one read.
 const READ_CHUNK: usize = 64 * 1024;
@@ -59,8 +59,8 @@ impl PeerStream {
             _ => panic!("no address: {address:?}"),
         };
         match &stream {
-            Self::Unix(unix) => unix.set_read_timeout(Some(PATIENCE))?,
-            Self::Tcp(tcp) => tcp.set_read_timeout(Some(PATIENCE))?,
+            Self::Unix(unix) => unix.set_read_timeout(Some(TIMEOUT))?,
+            Self::Tcp(tcp) => tcp.set_read_timeout(Some(TIMEOUT))?,
         }
         Ok(stream)
     }
@@ -150,9 +150,9 @@ impl PeerStream {
     /// Returns true if the bus keeps this stream open and sends nothing for this time.
     #[must_use]
     pub fn is_silent(&mut self, time: Duration) -> bool {
-        self.set_patience(time);
+        self.set_timeout(time);
         let silent = self.read(&mut [0]).is_err();
-        self.set_patience(PATIENCE);
+        self.set_timeout(TIMEOUT);
         silent
     }
 
@@ -172,7 +172,7 @@ impl PeerStream {
         self.write(b"BEGIN\r\n");
     }
 
-    fn set_patience(&self, time: Duration) {
+    fn set_timeout(&self, time: Duration) {
         let set = match self {
             Self::Unix(unix) => unix.set_read_timeout(Some(time)),
             Self::Tcp(tcp) => tcp.set_read_timeout(Some(time)),
@@ -429,7 +429,7 @@ impl TestPeer {
     ///
     /// If no message arrives in time.
     pub fn receive(&mut self) -> Option<PlainMessage> {
-        let ends = Instant::now() + PATIENCE;
+        let ends = Instant::now() + TIMEOUT;
         loop {
             if let Some((mut message, length)) = PlainMessage::decode(&self.received) {
                 self.received.drain(..length);
@@ -450,7 +450,7 @@ impl TestPeer {
     /// If the bus closes the connection.
     pub fn receive_within(&mut self, time: Duration) -> Option<PlainMessage> {
         let ends = Instant::now() + time;
-        self.stream.set_patience(time);
+        self.stream.set_timeout(time);
         let mut found = None;
         while found.is_none() && Instant::now() < ends {
             found = PlainMessage::decode(&self.received);
@@ -458,7 +458,7 @@ impl TestPeer {
                 assert_eq!(self.fill(), Filled::MaybeMore, "the bus closed");
             }
         }
-        self.stream.set_patience(PATIENCE);
+        self.stream.set_timeout(TIMEOUT);
         found.map(|(message, length)| {
             self.received.drain(..length);
             message

@@ -24,7 +24,7 @@ fn main() -> ExitCode {
         test_case!(network_addresses_are_printed_as_the_bus_listens_at_them),
         test_case!(several_addresses_are_all_served_and_printed),
         test_case!(stale_sockets_are_replaced_and_sockets_in_use_are_kept),
-        test_case!(a_port_that_is_taken),
+        test_case!(a_port_in_use_is_an_error),
         test_case!(files_without_permission_make_the_bus_refuse_to_start).requires(root()),
         test_case!(printing_to_a_descriptor_of_the_caller_closes_it),
         test_case!(the_bus_starts_without_standard_descriptors),
@@ -479,7 +479,7 @@ fn stale_sockets_are_replaced_and_sockets_in_use_are_kept() {
     let _ = running.terminate().success();
 }
 
-fn a_port_that_is_taken() {
+fn a_port_in_use_is_an_error() {
     refuses_a_place_that_is_taken("tcp:host=127.0.0.1,port=0");
 }
 

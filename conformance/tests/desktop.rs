@@ -113,8 +113,8 @@ fn gvfs_services_start_each_other() {
         FILES,
         |(args, _)| args.join(" "),
         |(args, says)| {
-            let said = session.ask("gio", args);
-            assert!(said.contains(says), "{said}");
+            let printed = session.ask("gio", args);
+            assert!(printed.contains(says), "{printed}");
         },
     );
     for name in ["org.gtk.vfs.Daemon", "org.gtk.vfs.Metadata"] {

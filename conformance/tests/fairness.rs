@@ -343,7 +343,7 @@ fn others_connect_while_one_user_is_throttled() {
     let mut latest = storm.into_iter().rev().take(20);
     assert!(latest.all(|mut stream| stream.is_closed()), "the latest connections are closed");
     let log = bus.process().stderr();
-    assert!(log.contains("connects too often: new connections are refused"), "{log}");
+    assert!(log.contains("connects too often: new connections are rejected"), "{log}");
     // The bus must serve the waiting connections before it accepts this one, at a limited rate.
     std::thread::sleep(Duration::from_millis(500));
     assert!(bus.peer().is_alive(), "waiting clients are served again");

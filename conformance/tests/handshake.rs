@@ -69,11 +69,11 @@ fn dialogues() {
             let mut stream = PeerStream::connect(bus.address());
             stream.write(b"\0");
             for (line, answer) in row.lines {
-                let said = stream.say(&fill(line));
-                match (answer, &said) {
+                let reply = stream.say(&fill(line));
+                match (answer, &reply) {
                     (Closes, None) => {}
-                    (Says(start), Some(said)) if said.starts_with(start) => {}
-                    _ => panic!("{line:?} is answered by {said:?}, not {answer:?}"),
+                    (Says(start), Some(reply)) if reply.starts_with(start) => {}
+                    _ => panic!("{line:?} is answered by {reply:?}, not {answer:?}"),
                 }
             }
         },

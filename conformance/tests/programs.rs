@@ -133,8 +133,8 @@ fn unmodified_programs_print_the_expected_output() {
         |row| {
             let ran = stage.run(row);
             assert_eq!(ran.code(), row.code, "{ran}");
-            let said = if row.code == 0 { &ran.stdout } else { &ran.stderr };
-            let missing = row.says.iter().filter(|part| !said.contains(**part));
+            let output = if row.code == 0 { &ran.stdout } else { &ran.stderr };
+            let missing = row.says.iter().filter(|part| !output.contains(**part));
             let missing: Vec<_> = missing.map(|part| format!("{part:?} in {ran}")).collect();
             fail_with("texts", &missing);
         },
@@ -220,8 +220,8 @@ fn programs_that_watch() {
             // repeatedly.
             eventually("the watcher to see it", || {
                 stage.shout("aloud");
-                let said = watcher.stdout();
-                row.says.iter().all(|part| said.contains(part)).then_some(())
+                let output = watcher.stdout();
+                row.says.iter().all(|part| output.contains(part)).then_some(())
             });
             assert!(watcher.ended().is_none());
             let ran = watcher.interrupt();

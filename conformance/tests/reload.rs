@@ -14,7 +14,7 @@ use rustix::fs::inotify;
 
 fn main() -> ExitCode {
     run_tests([
-        test_case!(a_folder_of_files_that_come_and_go),
+        test_case!(configuration_files_may_be_added_changed_and_removed),
         test_case!(many_changes_cause_one_reload),
         test_case!(folders_that_are_created_later_are_watched),
         test_case!(the_bus_works_without_inotify).requires(root()).requires(few_instances()),
@@ -43,7 +43,7 @@ fn wait_for_rules(bus: &BusUnderTest, what: &str, count: u32) {
     eventually(what, || (rules_allowed(bus) == count).then_some(()));
 }
 
-fn a_folder_of_files_that_come_and_go() {
+fn configuration_files_may_be_added_changed_and_removed() {
     let folder = ScratchFolder::new();
     let bus = BusUnderTest::start(&with_folder(folder.path()));
     assert_eq!(rules_allowed(&bus), 10, "the default is far away");

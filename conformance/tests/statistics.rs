@@ -299,7 +299,10 @@ fn parse_open_metrics(document: &str) -> BTreeMap<String, f64> {
                 family = name;
             }
             assert_eq!(name, family, "descriptions stand together: {line}");
-            assert!(families.get_mut(family).is_some_and(|(_, said)| said.insert(what)), "{line}");
+            assert!(
+                families.get_mut(family).is_some_and(|(_, descriptions)| descriptions.insert(what)),
+                "{line}"
+            );
             assert!(what != "UNIT" || name.ends_with(&format!("_{rest}")), "{line}");
         } else {
             let (sample, value) = line.rsplit_once(' ').expect("a name and a value");
@@ -315,9 +318,9 @@ fn parse_open_metrics(document: &str) -> BTreeMap<String, f64> {
             assert!(samples.insert(sample.to_owned(), value).is_none(), "{sample} twice");
         }
     }
-    for (name, (kind, said)) in families {
-        assert!(said.contains("HELP"), "{name}");
-        assert!(kind == "info" || said.contains("UNIT"), "{name}");
+    for (name, (kind, descriptions)) in families {
+        assert!(descriptions.contains("HELP"), "{name}");
+        assert!(kind == "info" || descriptions.contains("UNIT"), "{name}");
     }
     samples
 }

@@ -83,7 +83,7 @@ pub struct SimulatedPeer {
     /// Received messages that the world has not handled yet.
     unhandled: Vec<Vec<u8>>,
     serial: u32,
-    outbox: VecDeque<Chunk>,
+    outbox: VecDeque<OutboxChunk>,
     inbox: Vec<u8>,
     /// The number of bytes received since the peer connected.
     read: u64,
@@ -95,7 +95,7 @@ pub struct SimulatedPeer {
 
 /// Bytes to send, with descriptors attached to one of them.
 #[derive(Debug)]
-struct Chunk {
+struct OutboxChunk {
     bytes: Vec<u8>,
     start: usize,
     descriptors: usize,
@@ -104,7 +104,7 @@ struct Chunk {
     is_message: bool,
 }
 
-impl Chunk {
+impl OutboxChunk {
     /// Returns the bytes that one write can send, at most `most`.
     fn next_piece(&self, most: usize) -> &[u8] {
         let is_before = self.descriptors > 0 && self.start < self.descriptors_at;
@@ -178,7 +178,13 @@ impl SimulatedPeer {
     /// Like [`Self::send_raw`], with descriptors attached to the byte at `at`.
     pub fn send_raw_with_fds(&mut self, bytes: Vec<u8>, descriptors: usize, at: usize) {
         let (start, descriptors_at, is_message) = (0, at, false);
-        self.outbox.push_back(Chunk { bytes, start, descriptors, descriptors_at, is_message });
+        self.outbox.push_back(OutboxChunk {
+            bytes,
+            start,
+            descriptors,
+            descriptors_at,
+            is_message,
+        });
     }
 
     /// Queues a message to be sent.
@@ -189,7 +195,13 @@ impl SimulatedPeer {
     /// Like [`Self::send`], with descriptors attached to the byte at `at`.
     pub fn send_with_fds(&mut self, bytes: Vec<u8>, descriptors: usize, at: usize) {
         let (start, descriptors_at, is_message) = (0, at, true);
-        self.outbox.push_back(Chunk { bytes, start, descriptors, descriptors_at, is_message });
+        self.outbox.push_back(OutboxChunk {
+            bytes,
+            start,
+            descriptors,
+            descriptors_at,
+            is_message,
+        });
     }
 
     /// Returns the number of queued messages and other chunks.
@@ -213,7 +225,7 @@ impl SimulatedPeer {
             chunk.start += sent;
             left -= sent;
             if chunk.start == chunk.bytes.len()
-                && let Some(Chunk { bytes, is_message: true, .. }) = self.outbox.pop_front()
+                && let Some(OutboxChunk { bytes, is_message: true, .. }) = self.outbox.pop_front()
             {
                 self.sent.push_back(bytes);
             }

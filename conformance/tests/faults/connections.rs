@@ -37,8 +37,8 @@ pub(crate) fn thousands_of_connections_cost_little() {
         .fold(TestConfig::session(), |config, limit| config.limit(limit, 1_000_000));
     let mut bus = BusUnderTest::start(&config);
     let gauge = Gauge::of(&mut bus);
-    let mut asker = bus.peer();
-    let rest = Rest::of(gauge, &mut asker);
+    let mut requester = bus.peer();
+    let rest = Rest::of(gauge, &mut requester);
     let mut quiet = BusUnderTest::start(&config);
     let crowd = ConnectionCrowd::watched(&bus, count);
     let each = (gauge.memory() - rest.memory) * 1024 / count as u64;
@@ -47,7 +47,7 @@ pub(crate) fn thousands_of_connections_cost_little() {
         crowd.see_and_leave(&mut bus, &mut quiet);
     quiet.stop();
     assert!(among.processor < alone.processor * SLOWER + NOISE, "{alone} alone, {among} among all");
-    let memory = rest.is_back(&mut asker);
+    let memory = rest.is_back(&mut requester);
     assert_eq!(bus.process().stderr(), "", "nobody has done anything wrong");
     form.report(&format!(
         "connections: {count} in {came_in:?}, {each} bytes each; calls {alone} alone, {among} among \

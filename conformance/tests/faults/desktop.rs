@@ -24,12 +24,12 @@ pub(crate) fn repeated_starts_of_a_desktop_get_the_same_messages() {
 
     let mut bus = BusUnderTest::session();
     let gauge = Gauge::of(&mut bus);
-    let mut asker = bus.peer();
-    let rest = Rest::of(gauge, &mut asker);
+    let mut requester = bus.peer();
+    let rest = Rest::of(gauge, &mut requester);
     let (first, sent) = Replay::on(bus.address()).play(&messages);
     assert_same(&in_short(&first), &in_short(&theirs));
-    rest.holds_no_more(&mut asker);
-    let before = GaugeTotals::ask(&mut asker);
+    rest.holds_no_more(&mut requester);
+    let before = GaugeTotals::ask(&mut requester);
     let (mut times, mut memory, mut asked) = (Vec::new(), Vec::new(), 0);
     for _ in 0..rounds {
         let started = Instant::now();
@@ -37,11 +37,11 @@ pub(crate) fn repeated_starts_of_a_desktop_get_the_same_messages() {
         times.push(started.elapsed());
         assert_same(&in_full(&got), &in_full(&first));
         assert_eq!(sent, again);
-        rest.holds_no_more(&mut asker);
+        rest.holds_no_more(&mut requester);
         memory.push(gauge.memory());
         asked += 1;
     }
-    let after = GaugeTotals::ask(&mut asker);
+    let after = GaugeTotals::ask(&mut requester);
     let came: usize = first.values().map(Vec::len).sum();
     assert_eq!(after.get("LostMessages") + after.get("WithheldMessages"), 0);
     let [second, last] = quarters(&memory);

@@ -37,9 +37,9 @@ pub(crate) fn killed_peers_are_reported_once_and_no_message_is_lost() {
     let time = form.pick(Duration::from_secs(3), Duration::from_secs(120));
     let mut bus = BusUnderTest::session();
     let gauge = Gauge::of(&mut bus);
-    let mut asker = bus.peer();
-    let rest = Rest::of(gauge, &mut asker);
-    let before = GaugeTotals::ask(&mut asker);
+    let mut requester = bus.peer();
+    let rest = Rest::of(gauge, &mut requester);
+    let before = GaugeTotals::ask(&mut requester);
 
     let (caller, mut listener, pair) = (bus.peer(), bus.peer(), [bus.peer(), bus.peer()]);
     listener.add_match("type='signal',member='NameOwnerChanged'");
@@ -65,8 +65,8 @@ pub(crate) fn killed_peers_are_reported_once_and_no_message_is_lost() {
     let changes: BTreeSet<_> = departures.came.intersection(&departures.left).cloned().collect();
     let missing: Vec<_> = killed.iter().filter(|name| !changes.contains(*name)).collect();
     assert!(missing.is_empty(), "no signals about {missing:?}");
-    let memory = rest.is_back(&mut asker);
-    let after = GaugeTotals::ask(&mut asker);
+    let memory = rest.is_back(&mut requester);
+    let after = GaugeTotals::ask(&mut requester);
     assert_eq!(after.get("LostMessages"), 0, "everybody reads");
     let closed = |totals: &GaugeTotals| totals.cause("DisconnectCauses", "closed");
     // The killed processes, and the connections of this process.

@@ -39,9 +39,9 @@ pub(crate) fn limits_bound_the_memory_of_queues() {
     let config = TestConfig::session().limit("max_outgoing_bytes", QUEUE);
     let mut bus = BusUnderTest::start(&config.limit("max_connections_per_user", 10_000));
     let gauge = Gauge::of(&mut bus);
-    let mut asker = bus.peer();
+    let mut requester = bus.peer();
     let mut pair = [bus.peer(), bus.peer()];
-    let rest = Rest::of(gauge, &mut asker);
+    let rest = Rest::of(gauge, &mut requester);
     let before = Latency::between(&mut pair, 200);
     // Each queue is full of messages and records; the shortest message has about 200 bytes.
     let each = (QUEUE + LONGEST) * ROOM + QUEUE / 200 * NOTE * ROOM;
@@ -61,13 +61,13 @@ pub(crate) fn limits_bound_the_memory_of_queues() {
     });
     let full = gauge.memory();
     let during = Latency::between(&mut pair, 200);
-    let totals = GaugeTotals::ask(&mut asker);
+    let totals = GaugeTotals::ask(&mut requester);
     let queued = totals.get("QueuedBytes");
     assert!(queued > sleepers * (QUEUE - LONGEST), "{queued}");
     assert!((full - rest.memory) * 1024 < bound, "{full} KiB");
     assert_eq!(totals.cause("RefusalCauses", "max_outgoing_bytes"), refused);
     drop(sleeping);
-    let memory = rest.is_back(&mut asker);
+    let memory = rest.is_back(&mut requester);
     let lines = bus.process().stderr().lines().count();
     assert!((1..40).contains(&lines), "{}", bus.process().stderr());
     form.report(&format!(

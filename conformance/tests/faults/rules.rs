@@ -33,8 +33,8 @@ pub(crate) fn many_rules_cost_little_per_signal() {
     for (kind, rule) in KINDS {
         let mut bus = BusUnderTest::start(&config);
         let gauge = Gauge::of(&mut bus);
-        let mut asker = bus.peer();
-        let rest = Rest::of(gauge, &mut asker);
+        let mut requester = bus.peer();
+        let rest = Rest::of(gauge, &mut requester);
         let mut few = RulePair::of(&bus, rule);
         few.change("AddMatch", 0..2);
         let [alone, unmatched_alone] = few.signals(gauge, 1);
@@ -49,9 +49,9 @@ pub(crate) fn many_rules_cost_little_per_signal() {
             assert!(with.processor < without.processor * SLOWER + NOISE, "{without}, {with}");
         }
         let removed_in = many.change("RemoveMatch", 0..count);
-        assert_eq!(GaugeTotals::ask(&mut asker).get("MatchRules"), 0);
+        assert_eq!(GaugeTotals::ask(&mut requester).get("MatchRules"), 0);
         drop((few, many));
-        let memory = rest.is_back(&mut asker);
+        let memory = rest.is_back(&mut requester);
         form.report(&format!(
             "rules for {kind}: {count} added in {added_in:?}, {each} bytes each; a signal that matches \
              one {matched}, without the rules {alone}; one that matches none {unmatched}, without \

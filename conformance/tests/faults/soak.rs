@@ -62,7 +62,7 @@ pub(crate) fn memory_and_latency_stay_constant_in_a_soak() {
     let seconds = differential::number("DILIGENCE_SOAK").unwrap_or(form.pick(6, 3600));
     let mut bus = BusUnderTest::start(&TestConfig::session().limit("max_outgoing_bytes", QUEUE));
     let gauge = Gauge::of(&mut bus);
-    let mut asker = bus.peer();
+    let mut requester = bus.peer();
     let mut dozer = bus.peer();
     dozer.add_match(&numbered::rule("Heavy"));
     let cast = start_cast(&bus);
@@ -86,7 +86,7 @@ pub(crate) fn memory_and_latency_stay_constant_in_a_soak() {
     });
     // In KiB. A short soak fills the queue of the slow reader for the first time.
     assert_flat(&samples, form.pick(4096, 512));
-    let totals = account(&mut asker, &cast, &traffic);
+    let totals = account(&mut requester, &cast, &traffic);
     let SoakTraffic { light, heavy, gone, .. } = &traffic;
     let lost = totals.get("LostMessages");
     assert_eq!(u64::from(dozed) + lost, u64::from(heavy.count()), "read or counted as lost");
@@ -218,18 +218,22 @@ fn assert_flat(samples: &[SoakSample], more_memory: u64) {
 
 /// Checks that each message that the bus received was sent by a known peer, and that each message
 /// that it queued was or will be received. The traffic pauses meanwhile.
-fn account(asker: &mut TestPeer, cast: &[StartedProgram], traffic: &SoakTraffic) -> GaugeTotals {
+fn account(
+    requester: &mut TestPeer,
+    cast: &[StartedProgram],
+    traffic: &SoakTraffic,
+) -> GaugeTotals {
     cast.iter().for_each(|member| member.signal(Signal::STOP));
     let mut last = 0;
     let totals = eventually("all to stand still", || {
-        let totals = GaugeTotals::ask(asker);
+        let totals = GaugeTotals::ask(requester);
         let messages = totals.get("Messages");
         // The call for the statistics counts as a message.
         let still = messages == last + 1;
         last = messages;
         still.then_some(totals)
     });
-    let connections = dicts(asker, "GetConnections");
+    let connections = dicts(requester, "GetConnections");
     let sum = |key: &str| connections.iter().map(|one| number(one, key)).sum::<u64>();
     // The next call was sent, too, and the reply to the last one has arrived.
     let Gone { sent, received, .. } = traffic.gone;

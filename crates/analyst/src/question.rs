@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_of_the_recorder_are_not_in_the_total_and_are_said_to_be_hidden() {
+    fn messages_of_the_recorder_are_not_in_the_total_and_a_note_says_that_they_are_hidden() {
         let mut recording = TestRecording::new();
         recording.fact(capture::record::Fact::Recorder { unique: ":1.9".into() });
         recording.call(":1.5", "org.example.Mail", "/ org.example.Mail.GetAll", &());

@@ -19,7 +19,7 @@ pub(crate) struct StopCondition {
     deadline: Duration,
 }
 
-/// A wait ended early or failed.
+/// The reason why a wait ended early or failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum WaitError {
     /// The user ended the run.
@@ -50,11 +50,11 @@ impl StopCondition {
 
     /// Waits until `source` is readable or at its end.
     pub(crate) fn wait_for(&self, source: impl AsFd) -> Result<(), WaitError> {
-        let patience = Timespec::try_from(self.left()).ok();
+        let timeout = Timespec::try_from(self.left()).ok();
         let source = PollFd::new(&source, PollFlags::IN);
         let signals = self.signals.as_ref().map(|signals| PollFd::new(signals, PollFlags::IN));
         let mut fds: Vec<_> = [source].into_iter().chain(signals).collect();
-        let ready = retry_on_intr(|| poll(&mut fds, patience.as_ref()));
+        let ready = retry_on_intr(|| poll(&mut fds, timeout.as_ref()));
         match ready.map_err(io::Error::from)? {
             _ if fds.get(1).is_some_and(is_ready) => Err(WaitError::Interrupted),
             0 => Err(WaitError::TimedOut { limit: self.limit }),

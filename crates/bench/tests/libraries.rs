@@ -134,9 +134,9 @@ fn check_failure(bus: &TestDbusDaemon, library: &BuiltLibrary) {
     let name = library.library;
     let call_to_missing = bus.call("org.diligence.Nobody".into(), 1, 1);
     match RunningProgram::start(library.command(&call_to_missing)) {
-        Err(LibraryRunError::Ended { status: Some(status), said }) => {
+        Err(LibraryRunError::Ended { status: Some(status), output }) => {
             assert_eq!(status.code(), Some(1), "{name}");
-            assert!(said.contains("org.diligence.Nobody"), "{name}: {said}");
+            assert!(output.contains("org.diligence.Nobody"), "{name}: {output}");
         }
         other => panic!("{name} calls a missing service: {other:?}"),
     }

@@ -3,11 +3,11 @@
 //! While a recipient's socket is full, the calls and signals in its queue count against the peers
 //! that sent them. A sender is *held*, that is not read, only if all of this is true:
 //!
-//! - at least [`HoldLimits::sender_bytes`] of its calls and signals wait for recipients that keep up on
-//!   average. Replies never count: the recipient asked for them;
+//! - at least [`HoldLimits::sender_bytes`], or [`HoldLimits::sender_fds`] descriptors, of its calls and
+//!   signals wait for recipients that keep up on average. Replies never count;
 //! - it owes no peer a reply;
 //! - for [`READY_GRACE`] it has sent no message with a destination to a recipient that has nothing
-//!   unread, so everybody it is talking to is behind. Broadcasts do not count: one of many
+//!   unread, so all its recipients are behind. Broadcasts do not count: one of many
 //!   recipients has always just caught up.
 //!
 //! A recipient keeps up as long as it takes [`KEEP_UP_BYTES`] in each [`WINDOW`]. One that does not
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sender_is_over_at_256_kib_or_less_if_configured() {
+    fn a_sender_is_held_at_256_kib_or_a_smaller_configured_limit() {
         let limits = |max_outgoing_bytes, max_incoming_bytes| bus::BusLimits {
             max_outgoing_bytes,
             max_incoming_bytes,

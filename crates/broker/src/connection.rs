@@ -60,7 +60,7 @@ pub(crate) struct MessageStream {
 /// The messages of a connection that were already read and are not routed yet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ReadBacklog {
-    /// There are none.
+    /// No messages wait in the buffer.
     Empty,
     /// They are routed in the next turn.
     Queued,

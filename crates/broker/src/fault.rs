@@ -77,7 +77,7 @@ impl fmt::Display for Fault {
                 "Cannot accept connections: {shortage}; new connections wait until others close"
             ),
             Self::UnwatchedFolders(error) => {
-                write!(f, "Cannot watch folders for changes: {error}{RELOAD_HINT}")
+                write!(f, "Cannot watch directories for changes: {error}{RELOAD_HINT}")
             }
             Self::UnwatchedFolder(Unwatched { folder, error }) => {
                 let folder = folder.display().to_string();

@@ -157,8 +157,8 @@ const SHARE: u64 = 4;
 /// How long a user without allowance is not checked again.
 const FULL_FOR: Duration = Duration::from_millis(10);
 
-/// The maximum number of kept sockets, in shares of one user. Since each has at least one
-/// descriptor, one user has at most its share of them.
+/// The maximum number of shut-down sockets that are kept open, divided by the share of one user.
+/// Since each has at least one descriptor, one user has at most its share of them.
 const CLOSED_SHARES: u64 = 2;
 
 /// The maximum number of shut-down sockets to check at once.

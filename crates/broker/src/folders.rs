@@ -157,15 +157,15 @@ impl Unrest {
 
     /// When to act on the changes.
     pub(crate) fn due(self) -> Duration {
-        (self.last + QUIET).min(self.since + PATIENCE)
+        (self.last + QUIET).min(self.since + DELAY_MAX)
     }
 }
 
 /// The time without changes after which they are acted on.
 const QUIET: Duration = Duration::from_millis(50);
 
-/// The maximum time to wait for that.
-const PATIENCE: Duration = Duration::from_millis(500);
+/// Changes are acted on after this time at the latest, even if more of them follow.
+const DELAY_MAX: Duration = Duration::from_millis(500);
 
 #[cfg(test)]
 mod tests {

@@ -16,7 +16,7 @@ pub(crate) struct ReadBudget {
     /// kept.
     portion: u32,
     /// How many reads without a flood are left until the connection counts as calm.
-    unrest: u8,
+    reads_until_calm: u8,
 }
 
 impl ReadBudget {
@@ -27,13 +27,13 @@ impl ReadBudget {
 
     /// Whether the connection sends more than is routed at once.
     pub(crate) const fn is_flood(self) -> bool {
-        self.unrest > 0
+        self.reads_until_calm > 0
     }
 
     /// Notes that a read brought more than may be routed at once; `routed` bytes were routed.
     pub(crate) fn had_enough(&mut self, routed: usize) {
         self.portion = u32::try_from(routed).unwrap_or(u32::MAX).clamp(PORTION_MIN, PORTION_MAX);
-        self.unrest = READS_UNTIL_CALM;
+        self.reads_until_calm = READS_UNTIL_CALM;
     }
 
     /// Notes that everything from a read was routed.
@@ -41,14 +41,14 @@ impl ReadBudget {
         if received >= self.portion() {
             self.portion = (self.portion + self.portion / 4).min(PORTION_MAX);
         } else {
-            self.unrest = self.unrest.saturating_sub(1);
+            self.reads_until_calm = self.reads_until_calm.saturating_sub(1);
         }
     }
 }
 
 impl Default for ReadBudget {
     fn default() -> Self {
-        Self { portion: PORTION_MAX, unrest: 0 }
+        Self { portion: PORTION_MAX, reads_until_calm: 0 }
     }
 }
 

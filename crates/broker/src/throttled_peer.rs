@@ -98,7 +98,7 @@ impl fmt::Display for ThrottledPeer {
             (ThrottleReason::TooOften { per_second, .. }, outcome) => {
                 let what = match outcome {
                     ThrottleOutcome::Delayed => "served later",
-                    ThrottleOutcome::Rejected => "refused",
+                    ThrottleOutcome::Rejected => "rejected",
                 };
                 let rate = LimitName::ConnectionsPerSecond.as_str();
                 write!(f, " {connects} too often: new connections are {what} ({rate}={per_second})")
@@ -106,7 +106,7 @@ impl fmt::Display for ThrottledPeer {
             (ThrottleReason::Crowding(_), outcome) => {
                 let what = match outcome {
                     ThrottleOutcome::Delayed => "wait",
-                    ThrottleOutcome::Rejected => "are closed",
+                    ThrottleOutcome::Rejected => "are rejected",
                 };
                 write!(
                     f,
@@ -149,7 +149,7 @@ mod tests {
             format!("User 7 connects too often: new connections are served later ({RATE}=9)");
         check(Some(7), ThrottleOutcome::Delayed, often, RATE, &text);
         let text =
-            format!("Unknown users connect too often: new connections are refused ({RATE}=9)");
+            format!("Unknown users connect too often: new connections are rejected ({RATE}=9)");
         check(None, ThrottleOutcome::Rejected, often, RATE, &text);
     }
 
@@ -161,7 +161,7 @@ mod tests {
         let word = "max_incomplete_connections";
         let text = format!("User 7 has {many} wait");
         check(Some(7), ThrottleOutcome::Delayed, crowding, word, &text);
-        let text = format!("User 7 has {many} are closed");
+        let text = format!("User 7 has {many} are rejected");
         check(Some(7), ThrottleOutcome::Rejected, crowding, word, &text);
     }
 

@@ -35,7 +35,7 @@ pub(crate) enum ReloadPrivilege {
 pub(crate) enum ReloadTurn {
     /// The call causes a reload immediately.
     Now,
-    /// The call is answered by the reload at [`Reloads::due`].
+    /// The call waits for the next reload, at [`Reloads::due`] at the latest.
     Later,
 }
 

@@ -146,7 +146,7 @@ fn names_are_mediated_with_their_context() {
         ("com.free", "-", None),
         ("com.guarded", "context", Some("due to SELinux policy")),
         ("com.audited", "-", None),
-        ("com.silent", "-", Some("since AppArmor could not be asked: why")),
+        ("com.silent", "-", Some("since AppArmor could not be queried: why")),
     ];
     for (name, context, reason) in cases {
         let seen = own(&mut bus, name);
@@ -219,7 +219,7 @@ fn unavailable_module_denies_messages() {
         let seen = bus.world.send(a, call, &[]);
         assert_eq!(messages_to(&seen, b).len(), 0);
         let text = error(&seen, a).expect("an error");
-        let expected = format!("That {module} could not be asked (why) prevents this sender");
+        let expected = format!("{module} could not be queried (why), so this sender may not");
         assert!(text.starts_with(&expected), "{text}");
     }
 }

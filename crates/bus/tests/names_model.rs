@@ -46,14 +46,14 @@ fn name_ownership_matches_the_model() {
 
 /// Compares the queue of a name and the names of a connection with the model.
 fn check(world: &mut BusWorld, model: &ModelNames, name: &str, peer: PeerId) {
-    let asker = world.join(1000);
-    let seen = world.call_bus(asker, "ListQueuedOwners", &[name.into()]);
-    let replies = messages_to(&seen, asker);
+    let requester = world.join(1000);
+    let seen = world.call_bus(requester, "ListQueuedOwners", &[name.into()]);
+    let replies = messages_to(&seen, requester);
     let reply = Message::parse(replies[0]).expect("a reply");
     let found = reply.read::<(Vec<String>,)>().map(|(names,)| names).unwrap_or_default();
     let expected: Vec<_> = model.queue(name).iter().map(|peer| world.name_of(*peer)).collect();
     assert_eq!(found, expected, "the queue for {name}");
-    world.disconnect(asker);
+    world.disconnect(requester);
     let mut owned: Vec<_> = world.bus.owned_names(peer).collect();
 
     owned.sort_unstable();

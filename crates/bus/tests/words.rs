@@ -25,13 +25,9 @@ fn disconnect_reasons_have_stable_words() {
         (
             End::FdsUnread,
             "fds-unread",
-            "it did not read its queue for too long while file descriptors were queued for it",
+            "file descriptors were queued for it, and it read nothing within pending_fd_timeout",
         ),
-        (
-            End::Rejected,
-            "authentication",
-            "it disconnected after all its authentication mechanisms were rejected",
-        ),
+        (End::Rejected, "authentication", "none of its authentication attempts was accepted"),
         (End::Unwatched, "unwatched", "its socket could not be watched"),
         (End::NotAdmitted, "not-admitted", "its user may not connect to this bus"),
         (

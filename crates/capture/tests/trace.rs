@@ -9,7 +9,7 @@ use capture::record::{
     BusId, CaptureMethod, Fact, GapCause, RecordedProcess, RecordedTime, RecordingGap,
     RecordingRecord,
 };
-use capture::trace::{Assembler, AssemblerPatience};
+use capture::trace::{Assembler, AssemblerLimits};
 use capture::{Capture, file};
 use trace::layout::RING_MIN;
 use trace::record::{Entry, FirstRecipient, MessageRecord, Parts, Party, Recipients};
@@ -19,8 +19,8 @@ use trace::{Delivered, Participant, RingWriter, TracedProgram};
 /// received at 5 us, with copies to 7 and 8 that end at those bytes; `9 out 7:100`, `9 left 7`, `9
 /// gap 3`, `9 idle`, `end`.
 fn assemble(happening: &str) -> String {
-    let patience = AssemblerPatience { time: Duration::from_micros(100), bytes: 1 << 20 };
-    let mut assembler = Assembler::new(BusId(0), 0, patience);
+    let limits = AssemblerLimits { time: Duration::from_micros(100), bytes: 1 << 20 };
+    let mut assembler = Assembler::new(BusId(0), 0, limits);
     let mut out = String::new();
     for line in happening.split(", ") {
         let words: Vec<&str> = line.split(' ').collect();
@@ -123,8 +123,8 @@ fn traced_messages_are_returned_when_their_copies_are_written() {
 
 #[test]
 fn waiting_traced_messages_are_limited() {
-    let patience = AssemblerPatience { time: Duration::from_secs(3600), bytes: 100_000 };
-    let mut assembler = Assembler::new(BusId(0), 0, patience);
+    let limits = AssemblerLimits { time: Duration::from_secs(3600), bytes: 100_000 };
+    let mut assembler = Assembler::new(BusId(0), 0, limits);
     let (mut count, bytes) = (0, [7; 1000]);
     for number in 0..1000 {
         let copies = [Delivered { to: 7, end: number }];

@@ -14,12 +14,12 @@ pub(crate) fn inspector(
     choice: &BusChoice,
     timeout: Duration,
 ) -> Result<Inspector, InspectionError> {
-    Ok(choice.inspector(patience(timeout))?)
+    Ok(choice.inspector(timeouts_of(timeout))?)
 }
 
 /// Derives all timeouts of the inspector from the timeout for one reply.
-pub(crate) const fn patience(timeout: Duration) -> InspectorTimeouts {
-    InspectorTimeouts { reply: timeout, total: timeout.saturating_mul(WHOLE_FACTOR) }
+pub(crate) const fn timeouts_of(reply: Duration) -> InspectorTimeouts {
+    InspectorTimeouts { reply, total: reply.saturating_mul(WHOLE_FACTOR) }
 }
 
 /// Returns all names on the bus.
@@ -56,7 +56,7 @@ pub(crate) fn is_unknown_name(failure: &InspectorFailure) -> bool {
 pub(crate) enum InspectionError {
     #[error(transparent)]
     Connect(#[from] Unreachable),
-    #[error("{choice} does not answer: {failure}")]
+    #[error("{choice} does not reply: {failure}")]
     Bus { choice: String, failure: InspectorFailure },
     /// A request to a peer failed; `request` describes it.
     #[error("{request}: {failure}{suggestion}")]

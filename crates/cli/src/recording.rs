@@ -93,7 +93,7 @@ pub(crate) fn heading(capture: &Capture) -> String {
     };
     if capture.repeated_messages() > 0 {
         let repeated = counted(capture.repeated_messages(), "message", "messages");
-        text += &format!("; {repeated} found in more than one of them counted once");
+        text += &format!("; {repeated} found in several of them count once");
     }
     text
 }

@@ -243,7 +243,7 @@ fn saved_results_are_rendered() {
     let results = path("results.json");
     check(
         &[&results, "--readme", &document],
-        "there is no headline, because the results are not from `bench compare`",
+        "there is no summary table: the results are not from `bench compare`",
     );
 }
 

@@ -152,7 +152,7 @@ fn failed_starts_are_reported() {
     let folder = ProcessFolder::new();
     for (address, status, expected) in [
         ("nonsense", 2, "nonsense"),
-        ("unixexec:path=/bin/true", 2, "nothing can listen at unixexec:path=/bin/true"),
+        ("unixexec:path=/bin/true", 2, "a bus cannot listen at unixexec:path=/bin/true"),
         ("unix:path=/nonexistent/bus", 1, "diligence up: the bus did not start"),
     ] {
         let (mut running, _lines) = up(&folder, &["--address", address]);

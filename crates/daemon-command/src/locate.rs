@@ -61,7 +61,7 @@ impl fmt::Display for DaemonMissing {
             Some(folder) => write!(f, "in {}, next to this program, ", folder.display())?,
             None => f.write_str("next to this program ")?,
         }
-        f.write_str("nor in a folder of PATH; install it there")
+        f.write_str("nor in a directory of PATH; install it there")
     }
 }
 
@@ -120,7 +120,7 @@ mod tests {
         let error = daemon_in(Some(empty.0.clone()), Some("relative:".into())).unwrap_err();
         let expected = format!(
             "the program diligence-bus is missing: it is neither in {}, next to this program, nor in a \
-             folder of PATH; install it there",
+             directory of PATH; install it there",
             empty.0.display()
         );
         assert_eq!(error.to_string(), expected);

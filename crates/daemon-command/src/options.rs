@@ -162,13 +162,13 @@ pub const VALUES: &[ValueOption] = &[
         "--metrics-socket",
         ValueKind::RequiredPath("PATH"),
         "Serve the counters of the bus as OpenMetrics text over HTTP on a socket at this path, whatever \
-         the configuration says. Only the owner of the file can connect to it",
+         the configuration says. Only the user of the bus and root can connect to it",
     ),
     ValueOption::new(
         ValueId::FlightRecorder,
         "--flight-recorder",
         ValueKind::Required("SIZE"),
-        "Keep the last SIZE bytes (64KiB to 1GiB) of what the bus does with messages in memory, and \
+        "Keep the last SIZE bytes (64KiB to 1GiB) of the trace of messages in memory, and \
          write them to a file on SIGUSR2, whatever the configuration says; 0 keeps nothing",
     ),
     ValueOption::new(

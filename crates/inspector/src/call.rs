@@ -48,10 +48,10 @@ pub struct ObjectCall {
     pub arguments: Vec<Json>,
 }
 
-/// How a method is method: its timeout and its message flags.
+/// How a method is called: its timeout and its message flags.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "Manner"))]
+#[cfg_attr(feature = "schema", schemars(rename = "CallSettings"))]
 #[serde(default)]
 pub struct CallSettings {
     /// The timeout for the reply, in milliseconds.

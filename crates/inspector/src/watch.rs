@@ -21,7 +21,7 @@ pub struct ObjectWatch {
 /// An event of a watch.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "Heard"))]
+#[cfg_attr(feature = "schema", schemars(rename = "SignalEvent"))]
 #[serde(rename_all = "kebab-case")]
 pub enum SignalEvent {
     /// A signal that matches arrived.
@@ -36,7 +36,7 @@ pub enum SignalEvent {
 /// A signal that arrived.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "HeardSignal"))]
+#[cfg_attr(feature = "schema", schemars(rename = "WatchedSignal"))]
 pub struct WatchedSignal {
     /// When the signal was received, in microseconds since 1970. Nanoseconds would exceed the
     /// precision of numbers in JavaScript.

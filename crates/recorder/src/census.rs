@@ -330,5 +330,6 @@ const STATS: InterfaceName<'static> = InterfaceName::literal("org.freedesktop.DB
 const CHANGES: &str = "type='signal',sender='org.freedesktop.DBus',\
                        interface='org.freedesktop.DBus',member='NameOwnerChanged'";
 
-/// The maximum number of concurrent queries. A system bus allows a connection 128 or so.
+/// The maximum number of concurrent queries. A system bus allows 128 pending calls per connection by
+/// default (`max_replies_per_connection`).
 const ASKED_MAX: usize = 64;

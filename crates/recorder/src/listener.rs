@@ -187,7 +187,7 @@ impl BusListener {
     }
 
     /// The time until something needs to be done, unless something is readable earlier.
-    pub(crate) fn patience(&self, now: Duration) -> Option<Duration> {
+    pub(crate) fn wait_limit(&self, now: Duration) -> Option<Duration> {
         match &self.state {
             ListenerState::Live(live) => live.source.descriptor().is_none().then_some(LOOK_AGAIN),
             ListenerState::Lost(lost) => Some(lost.next.saturating_sub(now)),

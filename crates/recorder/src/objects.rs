@@ -115,7 +115,7 @@ impl Introspector {
             let (service, path) = (object.service.as_str(), object.path.as_str());
             // A request can only be unsendable if the connection has ended, which is noticed when
             // it is flushed.
-            if let Ok(call) = start_introspect(connection, service, path, PATIENCE) {
+            if let Ok(call) = start_introspect(connection, service, path, TIMEOUT) {
                 self.questions += 1;
                 self.asked.push((object, call));
             }
@@ -205,7 +205,7 @@ const DOCUMENT_BYTES_MAX: usize = 16 << 20;
 const ASKED_MAX: usize = 4;
 
 /// The time limit for a reply.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 #[cfg(test)]
 mod tests {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use capture::trace::AssemblerPatience;
+use capture::trace::AssemblerLimits;
 
 use crate::objects::ObjectIntrospection;
 
@@ -24,8 +24,8 @@ pub struct RecordingOptions {
 /// a waiting message delays later ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum RecordingPace {
-    /// The message is provided when all copies were written, or after a second without progress of
-    /// a recipient.
+    /// The message is provided when all copies were written, but at most one second after it was
+    /// routed, or earlier if more than 64 MiB wait.
     #[default]
     Complete,
     /// The message is provided soon enough for live display. The times of copies that are written
@@ -51,10 +51,10 @@ impl RecordingOptions {
 }
 
 impl RecordingPace {
-    pub(crate) fn patience(self) -> AssemblerPatience {
+    pub(crate) fn limits(self) -> AssemblerLimits {
         match self {
-            Self::Complete => AssemblerPatience::default(),
-            Self::Prompt => AssemblerPatience { time: PROMPT, ..AssemblerPatience::default() },
+            Self::Complete => AssemblerLimits::default(),
+            Self::Prompt => AssemblerLimits { time: PROMPT, ..AssemblerLimits::default() },
         }
     }
 }

@@ -5,8 +5,9 @@ use capture::{Capture, CapturedMessageId};
 
 use crate::standing::StandingFacts;
 
-/// A capture of the last messages, of bounded size. When the capture is full, a second one, which
-/// was started halfway, replaces it, so a minimum number of earlier messages is always present.
+/// A capture of the last messages, of bounded size. When the capture is full (by messages or by
+/// bytes), a second one, which was started halfway, replaces it. So after the start, about half of
+/// the capacity is always filled.
 #[derive(Debug)]
 pub struct RollingCapture {
     standing: StandingFacts,

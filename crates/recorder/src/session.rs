@@ -202,7 +202,7 @@ impl RecordingSession {
         let flush = self.flush_at.saturating_sub(now);
         let switches = self.scheduler.as_ref().map(|scheduler| scheduler.rest(now));
         let end = shorter(end, switches);
-        shorter(end, self.watch.patience()).map_or(flush, |rest| rest.min(flush))
+        shorter(end, self.watch.wait_limit()).map_or(flush, |rest| rest.min(flush))
     }
 
     /// Returns the events that the user should see immediately.

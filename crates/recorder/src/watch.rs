@@ -16,7 +16,7 @@ use crate::statistics::BusStatistics;
 /// The capture of several buses, on one clock.
 ///
 /// Its file descriptor is readable when there is something to [process](Self::take). If it does not
-/// become readable, check again after its [patience](Self::patience).
+/// become readable, check again after its [wait limit](Self::wait_limit).
 #[derive(Debug)]
 pub struct BusWatch {
     poller: Poller,
@@ -118,7 +118,7 @@ impl BusWatch {
                 ListenerProgress::Share(SourceState::Empty) => {}
                 ListenerProgress::Share(SourceState::More) => all = SourceState::More,
                 ListenerProgress::Connected => {
-                    // A bus that cannot be watched is checked when its patience ends.
+                    // A bus that cannot be watched is checked when its wait limit is over.
                     let _ = listener.watch(&self.poller, index as u64);
                     if listener.bus() == self.next_bus {
                         self.next_bus.0 += 1;
@@ -172,15 +172,15 @@ impl BusWatch {
     ///
     /// If polling fails.
     pub fn wait(&self, timeout: Option<Duration>) -> std::io::Result<()> {
-        let timeout = shorter(timeout, self.patience());
+        let timeout = shorter(timeout, self.wait_limit());
         self.poller.wait(&mut Events::with_capacity(1), timeout)
     }
 
     /// Returns the time until something needs to be done, unless the watch becomes readable
     /// earlier; `None` if there is no limit.
-    pub fn patience(&self) -> Option<Duration> {
+    pub fn wait_limit(&self) -> Option<Duration> {
         let now = sys::clock::monotonic();
-        self.listeners.iter().filter_map(|listener| listener.patience(now)).min()
+        self.listeners.iter().filter_map(|listener| listener.wait_limit(now)).min()
     }
 
     /// Returns the events that the user should see immediately.

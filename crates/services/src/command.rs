@@ -61,7 +61,7 @@ impl fmt::Display for CommandError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::OpenQuote => "Unclosed quotes in command line",
-            Self::OpenEscape => "A backslash with nothing behind it in command line",
+            Self::OpenEscape => "The command line ends with a backslash",
         })
     }
 }

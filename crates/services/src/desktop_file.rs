@@ -171,12 +171,14 @@ impl fmt::Display for SyntaxErrorKind {
         f.write_str(match self {
             Self::NotUtf8 => "it is not UTF-8",
             Self::Nul => "there is a zero byte in it",
-            Self::BeforeGroup => "a key stands before the first group",
+            Self::BeforeGroup => "a key precedes the first group",
             Self::NoEqualsSign => "expected a comment, a group or a key with \"=\"",
-            Self::Key => "a key is made of letters, digits and \"-\", and nothing stands before it",
-            Self::GroupEnd => "a group ends with \"]\", and nothing stands behind it",
+            Self::Key => {
+                "the key is invalid: expected letters, digits and \"-\", without a space before it"
+            }
+            Self::GroupEnd => "text follows the \"]\" of a group",
             Self::GroupName => "the name of a group is empty, or has brackets in it",
-            Self::Escape => "after a backslash comes one of s, t, n, r and \\",
+            Self::Escape => "unknown escape: expected s, t, n, r or \\ after the backslash",
         })
     }
 }

@@ -80,7 +80,7 @@ fn only_files_by_the_right_ending_are_read() {
 }
 
 #[test]
-fn names_of_files_matter_where_it_is_said() {
+fn file_names_must_match_the_names_of_services_only_if_required() {
     let check = |naming, is_used: bool, expected: Option<WarningKind>| {
         let scratch = ServicesScratch::new("naming");
         let folder = scratch.folder("services", naming);

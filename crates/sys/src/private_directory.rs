@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_directory_is_private_and_goes_with_what_is_in_it() {
+    fn a_directory_is_private_and_is_removed_with_its_contents() {
         let [one, other] = [(); 2].map(|()| PrivateDirectory::new("test-").unwrap());
         assert_ne!(one.path, other.path);
         assert_eq!(fs::metadata(&one.path).unwrap().permissions().mode() & 0o777, 0o700);

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waiting_is_counted_once_and_not_asked_for_too_often() {
+    fn waiting_is_counted_once_and_read_at_most_once_per_interval() {
         let at = Duration::from_millis;
         let mut delay = RunDelay::new(at(0));
         assert!(delay.file.is_some(), "the kernel counts");

@@ -63,11 +63,11 @@ mod tests {
     use crate::clock;
     use crate::poll::{Events, Interest, Poller};
 
-    fn rings_within(timer: &Timer, patience: Duration) -> bool {
+    fn rings_within(timer: &Timer, timeout: Duration) -> bool {
         let poller = Poller::new().unwrap();
         poller.add(timer, 0, Interest::Read).unwrap();
         let mut events = Events::with_capacity(1);
-        poller.wait(&mut events, Some(patience)).unwrap();
+        poller.wait(&mut events, Some(timeout)).unwrap();
         !events.is_empty()
     }
 

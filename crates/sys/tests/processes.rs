@@ -46,7 +46,7 @@ fn main() {
     match env::var(ROLE).as_deref() {
         Ok("daemon") => be_a_daemon(),
         Ok("service") => be_a_service(),
-        Ok("parent") => be_a_parent_that_dies(),
+        Ok("parent") => helper_parent_that_exits(),
         Ok("close-on-exec") => be_close_on_exec(),
         Ok("crash") => be_a_program_that_crashes(),
         Ok(role) => panic!("no such role: {role}"),
@@ -71,7 +71,10 @@ const TESTS: [RunnerTest; 15] = [
     ("a_child_ends_with_its_parent", a_child_ends_with_its_parent),
     ("a_child_is_confined_to_processors", a_child_is_confined_to_processors),
     ("a_program_is_started_and_not_waited_for", a_program_is_started_and_not_waited_for),
-    ("a_started_program_has_what_it_was_given", a_started_program_has_what_it_was_given),
+    (
+        "a_started_program_gets_its_arguments_and_environment",
+        a_started_program_gets_its_arguments_and_environment,
+    ),
     ("settings_reach_all_threads", settings_reach_all_threads),
     ("the_switches_of_all_threads_count", the_switches_of_all_threads_count),
     ("a_crash_saves_memories_that_were_closed", a_crash_saves_memories_that_were_closed),
@@ -335,7 +338,7 @@ fn a_child_ends_with_its_parent() {
     });
 }
 
-fn be_a_parent_that_dies() {
+fn helper_parent_that_exits() {
     let mut command = Command::new("sleep");
     command.arg("1000").stdout(Stdio::null());
     ChildSetup::new().end_with_parent(ProcessSignal::Terminate).install(&mut command);
@@ -451,7 +454,7 @@ fn a_program_is_started_and_not_waited_for() {
     assert_eq!(zero.kind(), ErrorKind::InvalidInput);
 }
 
-fn a_started_program_has_what_it_was_given() {
+fn a_started_program_gets_its_arguments_and_environment() {
     // As the bus does when it starts, so that a service does not read from the terminal.
     daemonize::silence(StandardStream::Input).expect("/dev/null opens");
     let script = "echo \"$A$PATH\" >&2; cat; (sleep 0.1; echo late >&2) &";

@@ -59,7 +59,7 @@ fn scope(word: &str) -> Scope {
 
 fn connect_subject(word: &str) -> ConnectSubject {
     match pair(word) {
-        ("*", _) => ConnectSubject::Anybody,
+        ("*", _) => ConnectSubject::AllUsers,
         ("user", uid) => ConnectSubject::User(number(uid)),
         ("group", gid) => ConnectSubject::Group(number(gid)),
         _ => panic!("unknown connect subject {word}"),

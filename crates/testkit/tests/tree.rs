@@ -24,7 +24,7 @@ fn crates_use_only_what_the_architecture_allows() {
         let name = name_of(&folder);
         let used = used_by(&folder);
         let allowed = allowed.get(&name).unwrap_or_else(|| {
-            panic!("ARCHITECTURE.md, \"Who may use whom\", has no row for {name}")
+            panic!("ARCHITECTURE.md, \"Allowed dependencies\", has no row for {name}")
         });
         let forbidden: Vec<_> = used.difference(allowed).collect();
         assert!(forbidden.is_empty(), "{name} uses {forbidden:?}; it may use {allowed:?}");
@@ -283,7 +283,7 @@ fn the_tests_that_keep_promises_exist() {
 /// Returns the table of ARCHITECTURE.md, by crate.
 fn allowed_edges() -> BTreeMap<String, BTreeSet<String>> {
     let text = read(&root().join("ARCHITECTURE.md"));
-    let table = text.split("### Who may use whom").nth(1).expect("the chapter on dependencies");
+    let table = text.split("### Allowed dependencies").nth(1).expect("the chapter on dependencies");
     let rows = table.lines().skip_while(|line| !line.starts_with("| ---"));
     let rows = rows.skip(1).take_while(|line| line.starts_with('|'));
     rows.map(|row| {

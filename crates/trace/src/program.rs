@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_is_read_as_it_was_written() {
+    fn programs_round_trip() {
         for command in ["", "a", "a\0", "a\0\0b c\0ü", "\0"] {
             let program = TracedProgram {
                 comm: "(a b",

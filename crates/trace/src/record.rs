@@ -430,7 +430,7 @@ impl<'a> Entry<'a> {
                     pid,
                     uid,
                     started: Some(started).filter(|&at| at != NOT_KNOWN),
-                    // The mark tells the text, which may end with zeros, from the zeros that fill the record.
+                    // The mark separates the text, which may end with zeros, from the padding.
                     program: text.strip_suffix(TEXT_END)?,
                 })
             }

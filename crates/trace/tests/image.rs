@@ -11,7 +11,7 @@ use trace::record::Party;
 use trace::{Delivered, Entry, Image, Piece, RingWriter};
 
 #[test]
-fn a_ring_that_has_gone_round_is_read_from_its_oldest_record_on() {
+fn a_wrapped_ring_is_read_from_its_oldest_record() {
     for (count, oldest_max) in [(10, 0), (1000, 0), (5000, 4000), (50_000, 49_000)] {
         let numbers = numbers(&ring(count));
         let (first, last) = (numbers[0], numbers[numbers.len() - 1]);
@@ -22,7 +22,7 @@ fn a_ring_that_has_gone_round_is_read_from_its_oldest_record_on() {
 }
 
 #[test]
-fn a_file_that_is_cut_has_what_stands_before_the_cut() {
+fn a_truncated_file_keeps_the_records_before_the_cut() {
     let bytes = ring(1000);
     let all = numbers(&bytes);
     for kept in [4096, 5000, 20_000, 60_000] {

@@ -77,16 +77,16 @@ pub(crate) enum BusRequest {
         /// The new value of the property.
         value: Json,
         /// Options of the call.
-        #[serde(default)]
-        manner: CallSettings,
+        #[serde(default, rename = "manner")]
+        settings: CallSettings,
     },
     /// Call a method of an object.
     Call {
         /// The method and its arguments.
         call: ObjectCall,
         /// Options of the call.
-        #[serde(default)]
-        manner: CallSettings,
+        #[serde(default, rename = "manner")]
+        settings: CallSettings,
     },
     /// Parse arguments from a GVariant text. This sends nothing to the bus.
     Read {
@@ -377,12 +377,12 @@ impl BusRequest {
                 inspector.get(&property, &CallSettings::default())?,
                 &mut types,
             )),
-            Self::Set { property, signature, value, manner } => {
-                let answer = inspector.set(&property, signature.as_deref(), &value, &manner)?;
+            Self::Set { property, signature, value, settings } => {
+                let answer = inspector.set(&property, signature.as_deref(), &value, &settings)?;
                 BusAnswer::Set(with_types(answer, &mut types))
             }
-            Self::Call { call, manner } => {
-                BusAnswer::Call(with_types(inspector.call(&call, &manner)?, &mut types))
+            Self::Call { call, settings } => {
+                BusAnswer::Call(with_types(inspector.call(&call, &settings)?, &mut types))
             }
             Self::Read { signature, text } => {
                 BusAnswer::Read(arguments::read(&signature, &text, &mut types))

@@ -224,7 +224,7 @@ fn listen(
         sender.send_replace(SubjectState::Live);
         // Waiting while more messages are pending would make the watch fall behind.
         let has_more = drained == SourceState::More;
-        if watch.is_over() || (!has_more && watch.wait(watch.patience()).is_err()) {
+        if watch.is_over() || (!has_more && watch.wait(watch.wait_limit()).is_err()) {
             break;
         }
     }

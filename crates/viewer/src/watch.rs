@@ -67,7 +67,8 @@ pub(crate) enum WatchEvent {
         failure: InspectorFailure,
     },
     /// A signal, or the number of signals that were lost.
-    Heard {
+    #[serde(rename = "heard")]
+    Received {
         /// The subscription that matched the signal.
         of: WatchKind,
         /// The signal, or the number of lost signals.
@@ -127,7 +128,7 @@ impl WatchListener<'_> {
     fn send_signals(&self) -> Result<(), InspectorFailure> {
         for (subject, watch) in &self.watches {
             while let Some(what) = watch.poll()? {
-                self.send(WatchEvent::Heard { of: subject.kind(), what });
+                self.send(WatchEvent::Received { of: subject.kind(), what });
             }
         }
         Ok(())
@@ -144,7 +145,7 @@ impl WatchEvent {
     /// All types that the event mentions.
     fn types(&self) -> TypeTable {
         let mut types = TypeTable::default();
-        if let Self::Heard { what: SignalEvent::Signal(signal), .. } = self
+        if let Self::Received { what: SignalEvent::Signal(signal), .. } = self
             && let SignalBody::Arguments(values) = &signal.body
         {
             values.iter().for_each(|value| types.add_value(&value.0));

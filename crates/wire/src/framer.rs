@@ -16,10 +16,10 @@
 //! into a buffer of exactly its size, which the receiver then owns.
 //!
 //! ```
-//! use diligence_wire::framer::{Frame, Framer, FramerLimits};
+//! use diligence_wire::framer::{Frame, Framer, FramerLimits, SCRATCH_LEN_MIN};
 //!
 //! let mut framer = Framer::new(FramerLimits::default());
-//! let mut scratch = vec![0; 128 * 1024];
+//! let mut scratch = vec![0; SCRATCH_LEN_MIN];
 //! let bytes = *b"l\x02\x00\x01\0\0\0\0\x01\0\0\0\x08\0\0\0\x05\x01u\0\x07\0\0\0";
 //! for half in bytes.chunks(11) {
 //!     let count = framer.space(&mut scratch).put(half);

@@ -176,7 +176,7 @@ impl SimulatedWorld {
         }
     }
 
-    /// Fails the run with a report that tells outcome to repeat it.
+    /// Fails the run with a report that shows how to repeat it.
     pub(super) fn fail(&self, reason: &str) -> ! {
         let WorldPlan { seed, steps, peers } = self.plan;
         let done = self.tally.borrow().steps;

@@ -50,7 +50,7 @@ pub struct CompleteAnswer {
 /// A text with which a query can continue.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "Offer"))]
+#[cfg_attr(feature = "schema", schemars(rename = "Completion"))]
 pub struct OfferEntry {
     /// The text to insert.
     pub text: String,

@@ -127,7 +127,7 @@ impl FromStr for BusKind {
 pub enum UnknownBus {
     /// The text is neither a name nor an address.
     #[error(
-        "there is no bus {0:?}; there are {names}, and the address of one that runs",
+        "unknown bus {0:?}; expected {names}, or the address of a running bus",
         names = BusKind::ALL.map(|named| named.to_string()).join(", ")
     )]
     Unknown(String),
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_addresses() {
+    fn buses_are_parsed_from_names_and_addresses() {
         for named in &BusKind::ALL {
             check(&named.to_string(), Ok(named));
         }
@@ -169,10 +169,10 @@ mod tests {
 
     #[test]
     fn unknown_bus_names_and_invalid_addresses_are_rejected() {
-        let choices = "there are diligence, dbus-daemon, dbus-broker, busd, and the address of one \
-                       that runs";
-        check("", Err(&format!("there is no bus \"\"; {choices}")));
-        check("Busd", Err(&format!("there is no bus \"Busd\"; {choices}")));
+        let choices = "diligence, dbus-daemon, dbus-broker, busd, or the address of a \
+                       running bus";
+        check("", Err(&format!("unknown bus \"\"; expected {choices}")));
+        check("Busd", Err(&format!("unknown bus \"Busd\"; expected {choices}")));
         check(
             "unix:tcp",
             Err(

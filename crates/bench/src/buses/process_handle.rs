@@ -33,11 +33,11 @@ impl ProcessHandle {
         let _ = pidfd_send_signal(&self.pidfd, signal);
     }
 
-    /// Waits up to `patience` for the process to end; returns true if it has ended.
-    pub(super) fn ends_within(&self, patience: Duration) -> bool {
-        let patience = Timespec::try_from(patience).ok();
+    /// Waits up to `timeout` for the process to end; returns true if it has ended.
+    pub(super) fn ends_within(&self, timeout: Duration) -> bool {
+        let timeout = Timespec::try_from(timeout).ok();
         let mut fds = [PollFd::new(&self.pidfd, PollFlags::IN)];
-        let polled: Result<usize, Errno> = retry_on_intr(|| poll(&mut fds, patience.as_ref()));
+        let polled: Result<usize, Errno> = retry_on_intr(|| poll(&mut fds, timeout.as_ref()));
         polled.is_ok_and(|ready| ready > 0)
     }
 }

@@ -75,7 +75,7 @@ impl Drop for RunningBus {
         let (Some(router), Some(process)) = (&self.router, &mut self.process) else { return };
         // The launcher ends after its child.
         router.signal(Signal::TERM);
-        if process.ends_within(PATIENCE).is_none() {
+        if process.ends_within(TIMEOUT).is_none() {
             router.signal(Signal::KILL);
         }
     }
@@ -161,8 +161,8 @@ impl BusProcess {
         ExitReport { status, last_words: self.last_words() }
     }
 
-    fn ends_within(&mut self, patience: Duration) -> Option<ExitStatus> {
-        let deadline = clock::monotonic() + patience;
+    fn ends_within(&mut self, timeout: Duration) -> Option<ExitStatus> {
+        let deadline = clock::monotonic() + timeout;
         loop {
             // Waiting fails only if the process is not a child.
             let status = self.child.try_wait().ok().flatten();
@@ -185,7 +185,7 @@ impl BusProcess {
 impl Drop for BusProcess {
     fn drop(&mut self) {
         self.signal(Signal::TERM);
-        if self.ends_within(PATIENCE).is_none() {
+        if self.ends_within(TIMEOUT).is_none() {
             self.signal(Signal::KILL);
             // Waiting fails only if the process is not a child.
             let _ = self.child.wait();
@@ -197,4 +197,4 @@ impl Drop for BusProcess {
 const DYING_TIME: Duration = Duration::from_millis(200);
 
 /// Time in which a bus must end after it was asked to.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);

@@ -45,7 +45,7 @@ impl InstalledBus {
     /// # Errors
     ///
     /// Fails if the bus cannot skip body validation as requested, cannot be started, ends early, or
-    /// does not answer in time.
+    /// does not reply in time.
     pub fn start(&self, options: &StartOptions) -> Result<RunningBus, BusStartError> {
         if options.body_validation == BenchBodyValidation::Off && !self.kind.can_skip_validation() {
             return Err(BusStartError::CannotSkipValidation(self.kind.clone()));
@@ -90,9 +90,9 @@ pub enum BusStartError {
     /// The bus ended before it answered.
     #[error("the bus did not start: {0}")]
     Ended(ExitReport),
-    /// The bus did not answer in time.
+    /// The bus did not reply in time.
     #[error(
-        "the bus did not answer within {} s: {error}{}",
+        "the bus did not reply within {} s: {error}{}",
         START_TIMEOUT.as_secs(),
         QuotedOutput(.last_words)
     )]

@@ -65,7 +65,7 @@ fn modeled(comparison: &CaseComparison) -> Option<String> {
     let validations = modeled(Metric::ModelValidations)?;
     let deliveries = copies / 2.0 - 2.0;
     Some(format!(
-        "{}a bus that does not count makes, according to the model of libdbus and dbus-daemon, {} \
+        "{}the other buses do not count copies; according to the model of libdbus and dbus-daemon, they make {} \
          copies of a message ({} per delivery) and {} validations.",
         recipients(comparison),
         significant(copies),

@@ -96,7 +96,7 @@ mod tests {
         (1..=3).map(sample).collect()
     }
 
-    fn said(records: &[BenchRecord]) -> Vec<String> {
+    fn conclusions_of(records: &[BenchRecord]) -> Vec<String> {
         let summary = RunSummary::of(records);
         conclusions(&ScenarioHeading::new(&INFO), &summary.scenarios[0])
     }
@@ -110,9 +110,9 @@ mod tests {
         let case = BenchCase::new("1 B", []);
         let mut records = time(&case, "diligence", 10.0);
         records.extend(time(&case, "busd", 20.0));
-        assert_eq!(said(&records), ["diligence is 2.00 times (at 1 B) as fast as busd."]);
+        assert_eq!(conclusions_of(&records), ["diligence is 2.00 times (at 1 B) as fast as busd."]);
         records.retain(|record| matches!(record, BenchRecord::Sample(sample) if sample.round == 1));
-        assert_eq!(said(&records), [noise::TOO_FEW_ROUNDS]);
+        assert_eq!(conclusions_of(&records), [noise::TOO_FEW_ROUNDS]);
     }
 
     #[test]
@@ -128,14 +128,14 @@ mod tests {
         let expected = "diligence is 2.00 times (at 1 B) as fast as busd; busd is 1.50 times (at 1 MB) \
                         as fast as diligence; diligence and busd do not differ beyond noise in 1 of 3 \
                         cases.";
-        assert_eq!(said(&records), [expected]);
+        assert_eq!(conclusions_of(&records), [expected]);
     }
 
     #[test]
     fn bus_faster_than_the_floor_causes_a_warning() {
         let case = BenchCase::new("1 B", []);
         let of = |floor: f64| {
-            said(&[time(&case, "floor", floor), time(&case, "diligence", 100.0)].concat())
+            conclusions_of(&[time(&case, "floor", floor), time(&case, "diligence", 100.0)].concat())
         };
         let near = "A process that only reads and writes (floor) takes 80 % of the time that diligence takes.";
         assert_eq!(of(80.0), [near]);
@@ -153,15 +153,15 @@ mod tests {
             BenchCase::new("1 kB", [("size", 1000_u64.into()), ("reply", reply.into())])
         };
         assert_eq!(
-            said(&rounds(&case("echo"), "diligence", &figures)),
+            conclusions_of(&rounds(&case("echo"), "diligence", &figures)),
             ["On the wire, a call is 140 B larger than its payload, and its reply 72 B larger."]
         );
         assert_eq!(
-            said(&rounds(&case("empty"), "diligence", &figures)),
+            conclusions_of(&rounds(&case("empty"), "diligence", &figures)),
             ["On the wire, a call is 140 B larger than its payload, and its reply is 1,072 B."]
         );
         assert_eq!(
-            said(&rounds(&BenchCase::new("call", []), "diligence", &figures)),
+            conclusions_of(&rounds(&BenchCase::new("call", []), "diligence", &figures)),
             ["On the wire, a call is 1,140 B, and its reply 1,072 B."]
         );
     }
@@ -175,12 +175,12 @@ mod tests {
         let records =
             [rounds(&case, "diligence", &counted), rounds(&case, "dbus-daemon", &model)].concat();
         assert_eq!(
-            said(&records),
+            conclusions_of(&records),
             [
                 "With 10 recipients, a message through diligence is copied 34 times (once by the sender, 22 by the \
              kernel, 11 in the memory of the bus), which is 3.40 copies per delivery. These figures were counted.",
-                "With 10 recipients, a bus that does not count makes, according to the model of \
-             libdbus and dbus-daemon, 24 copies of a message (2.40 per delivery) and 21 \
+                "With 10 recipients, the other buses do not count copies; according to the model of \
+             libdbus and dbus-daemon, they make 24 copies of a message (2.40 per delivery) and 21 \
              validations.",
                 "Validations of a message through diligence, in the bus and clients: 1.",
             ]
@@ -203,7 +203,7 @@ mod tests {
         ];
         let expected = "A call through diligence without validation: in the bus 10 µs less (10 %), in \
                         the clients no difference beyond noise, in both 20 µs less (20 %).";
-        assert_eq!(said(&records.concat()), [expected]);
+        assert_eq!(conclusions_of(&records.concat()), [expected]);
     }
 
     #[test]
@@ -221,7 +221,7 @@ mod tests {
             time(&at(1000, "65536"), "dbus-daemon", 72.0),
         ];
         assert_eq!(
-            said(&records.concat()),
+            conclusions_of(&records.concat()),
             [
                 "The read buffer was varied in the two clients; \"ours\" is up to 256 KiB, or the rest of a \
              message. The read buffer of these buses is fixed: dbus-daemon reads 2 KiB at once.",

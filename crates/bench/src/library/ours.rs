@@ -158,16 +158,16 @@ fn listen<I: BufRead, O: Write>(
     let samples = connection.proxy(sender, PATH, INTERFACE)?.signals(SIGNAL)?;
     streams.say("ready")?;
     let mut received = ReceivedSignals::default();
-    let mut patience = FIRST_SIGNAL;
+    let mut timeout = FIRST_SIGNAL;
     while received.received < count {
-        match samples.next(Some(patience)) {
+        match samples.next(Some(timeout)) {
             Ok(Some(signal)) => received.take(&signal)?,
             Ok(None) => break,
             // Lost signals are missing in the count.
             Err(SubscriptionError::Lost { .. }) => {}
             Err(SubscriptionError::Disconnected(ended)) => return Err(ended.into()),
         }
-        patience = SILENCE;
+        timeout = SILENCE;
     }
     streams.report(&received.report())
 }

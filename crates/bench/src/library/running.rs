@@ -84,15 +84,15 @@ impl RunningProgram {
     /// Describes how the program ended, after it has closed its output.
     fn ended(&mut self) -> LibraryRunError {
         drop(self.input.take());
-        let said = self.errors.recv_timeout(END_LIMIT).unwrap_or_default();
+        let output = self.errors.recv_timeout(END_LIMIT).unwrap_or_default();
         for _ in 0..LOOKS_MAX {
             match self.child.try_wait() {
                 Ok(None) => thread::sleep(LOOK_EACH),
-                Ok(status) => return LibraryRunError::Ended { status, said },
+                Ok(status) => return LibraryRunError::Ended { status, output },
                 Err(error) => return error.into(),
             }
         }
-        LibraryRunError::Ended { status: None, said }
+        LibraryRunError::Ended { status: None, output }
     }
 }
 
@@ -112,12 +112,12 @@ pub enum LibraryRunError {
     #[error(transparent)]
     System(#[from] io::Error),
     /// The program ended early.
-    #[error("{}", ending(*.status, .said))]
+    #[error("{}", ending(*.status, .output))]
     Ended {
         /// The exit status; `None` if the program only closed its output.
         status: Option<ExitStatus>,
         /// The text on standard error.
-        said: String,
+        output: String,
     },
     /// The program wrote no line in time.
     #[error("the program took longer than {limit:?}")]
@@ -133,9 +133,9 @@ pub enum LibraryRunError {
     },
 }
 
-fn ending(status: Option<ExitStatus>, said: &str) -> String {
+fn ending(status: Option<ExitStatus>, output: &str) -> String {
     match status {
-        _ if !said.is_empty() => said.to_owned(),
+        _ if !output.is_empty() => output.to_owned(),
         Some(status) => format!("the program ended with {status}"),
         None => "the program closed its standard output".to_owned(),
     }

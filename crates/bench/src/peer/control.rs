@@ -77,7 +77,7 @@ impl Control {
         let poller = Poller::new().map_err(RawError::system)?;
         poller.add(&listener, 0, Interest::Read).map_err(RawError::system)?;
         let mut events = Events::with_capacity(1);
-        poller.wait(&mut events, Some(PATIENCE)).map_err(RawError::system)?;
+        poller.wait(&mut events, Some(TIMEOUT)).map_err(RawError::system)?;
         let Accepted::Connection(socket) = accept(&listener).map_err(RawError::system)? else {
             return Err(RawError::Silence);
         };
@@ -94,4 +94,4 @@ fn say(line: &serde_json::Value) -> io::Result<()> {
 }
 
 /// Time for which one peer waits for another.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);

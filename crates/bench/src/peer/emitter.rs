@@ -63,7 +63,7 @@ impl WorkloadRole for Emitter {
 
     fn play(self, control: &mut Control) -> Result<EmitterReport, RawError> {
         let mut connection = control.join(&self.endpoint, HubOrSpoke::Hub, &[])?;
-        connection.set_patience(PATIENCE)?;
+        connection.set_timeout(TIMEOUT)?;
         let mut signals = self.signals()?;
         control.wait()?;
         self.emit(&mut connection, &mut signals)
@@ -154,4 +154,4 @@ pub(super) fn now_ns() -> u64 {
 
 /// Time for which a socket may stay full before the emitter gives up; libraries wait as long for a
 /// reply.
-const PATIENCE: Duration = Duration::from_secs(25);
+const TIMEOUT: Duration = Duration::from_secs(25);

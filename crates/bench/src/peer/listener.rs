@@ -20,7 +20,7 @@ pub(crate) struct ListenerPeer {
     /// Whether each signal carries the time of its emission.
     pub(crate) stamps: Stamps,
     /// Time without a message after which the missing signals count as lost, in milliseconds.
-    pub(crate) patience_ms: u64,
+    pub(crate) timeout_ms: u64,
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -42,8 +42,8 @@ impl ListenerPeer {
         count: u64,
         stamps: Stamps,
     ) -> Self {
-        let (endpoint, patience_ms) = (endpoint.clone(), PATIENCE_MS);
-        Self { endpoint, rules, bursts: 1, per_burst: count, stamps, patience_ms }
+        let (endpoint, timeout_ms) = (endpoint.clone(), TIMEOUT_MS);
+        Self { endpoint, rules, bursts: 1, per_burst: count, stamps, timeout_ms }
     }
 }
 
@@ -54,7 +54,7 @@ impl WorkloadRole for ListenerPeer {
 
     fn play(self, control: &mut Control) -> Result<ListenerReport, RawError> {
         let mut connection = control.join(&self.endpoint, HubOrSpoke::Spoke, &self.rules)?;
-        connection.set_patience(Duration::from_millis(self.patience_ms))?;
+        connection.set_timeout(Duration::from_millis(self.timeout_ms))?;
         let mut counter = SignalCounter::new(&self, &connection);
         let expected = self.bursts * self.per_burst;
         while counter.report.received < expected {
@@ -150,7 +150,7 @@ fn is_from_bus(message: &[u8]) -> Result<bool, RawError> {
 }
 
 /// Time for which recipients wait for signals that may be lost, in milliseconds.
-pub(crate) const PATIENCE_MS: u64 = 3000;
+pub(crate) const TIMEOUT_MS: u64 = 3000;
 
 /// The number of times that a listener continues to wait for the first signal.
 const WAITS_MAX: u32 = 30;

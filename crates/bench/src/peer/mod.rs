@@ -37,7 +37,7 @@ pub(crate) use echo::{EchoPeer, ReplyPayload};
 pub(crate) use emitter::{Emitter, EmitterReport, SignalContent, Stamps};
 pub(crate) use forwarder::Forwarder;
 pub(crate) use idle::IdleConnections;
-pub(crate) use listener::{ListenerPeer, ListenerReport, PATIENCE_MS};
+pub(crate) use listener::{ListenerPeer, ListenerReport, TIMEOUT_MS};
 pub(crate) use monitor::MonitorPeer;
 pub use process::COMMAND;
 pub(crate) use process::{PeerError, RunningPeer};

@@ -67,9 +67,9 @@ impl RawConnection {
     }
 
     /// Sets the time after which reads and writes fail with [`RawError::Silence`].
-    pub(crate) fn set_patience(&self, patience: Duration) -> Result<(), RawError> {
+    pub(crate) fn set_timeout(&self, timeout: Duration) -> Result<(), RawError> {
         for direction in [sockopt::Timeout::Recv, sockopt::Timeout::Send] {
-            sockopt::set_socket_timeout(&self.socket, direction, Some(patience))
+            sockopt::set_socket_timeout(&self.socket, direction, Some(timeout))
                 .map_err(RawError::system)?;
         }
         Ok(())

@@ -189,7 +189,7 @@ pub(super) const FAN_OUT: ScenarioInfo = ScenarioInfo {
     title: "Signals to many recipients",
     about: "A process emits signals in immediate succession, and every recipient gets each of \
             them. The burst ends when the last recipient has received the last signal. Copies and \
-            validations are per signal; for a bus that does not count them, the figures come from \
+            validations are per signal; for buses that do not count them, the figures come from \
             a model of libdbus and dbus-daemon: 4 + 2r copies and 1 + 2r validations for r \
             recipients.",
     metrics: &[

@@ -11,8 +11,8 @@ use super::counters::{CopyCounters, model};
 use super::system_calls::SystemCalls;
 use super::{NS_PER_US, Requirements, Targets, Workload, WorkloadOutcome};
 use crate::peer::{
-    Emitter, EmitterReport, ListenerPeer, ListenerReport, PATIENCE_MS, RunningPeer, SignalContent,
-    Stamps,
+    Emitter, EmitterReport, ListenerPeer, ListenerReport, RunningPeer, SignalContent, Stamps,
+    TIMEOUT_MS,
 };
 use crate::raw::{Endpoint, sample_rule};
 use crate::result::{Figures, Metric, ProcessTrack};
@@ -220,7 +220,7 @@ impl Burst {
             bursts,
             per_burst: self.signals,
             stamps: Stamps::Off,
-            patience_ms: PATIENCE_MS,
+            timeout_ms: TIMEOUT_MS,
         };
         let listeners: Result<_, _> =
             (0..self.recipients).map(|_| stage.start(listener())).collect();
@@ -352,7 +352,7 @@ fn note(what: &str, reason: &str) -> WorkloadOutcome {
 const PAUSE_US: u64 = 1000;
 
 /// The longest pause. Recipients wait longer for signals that may be lost.
-const PAUSE_US_MAX: u64 = PATIENCE_MS * 1000 / 2;
+const PAUSE_US_MAX: u64 = TIMEOUT_MS * 1000 / 2;
 
 /// The factor between a long burst and the pause.
 const PAUSE_OF_BURST: u64 = 4;

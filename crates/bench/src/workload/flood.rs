@@ -57,7 +57,7 @@ impl FloodWorkload {
                 bursts: 1,
                 per_burst: WITHOUT_END,
                 stamps: Stamps::Off,
-                patience_ms: PATIENCE_MS,
+                timeout_ms: TIMEOUT_MS,
             })?),
             FloodSink::Sleeper => Flooded::Sleeper(stage.start(IdleConnections {
                 address: stage.bus_address()?.to_owned(),
@@ -81,4 +81,4 @@ impl Flooded {
 const WITHOUT_END: u64 = u64::MAX;
 
 /// Time for which the reader waits for the flood to continue, in milliseconds.
-const PATIENCE_MS: u64 = 60_000;
+const TIMEOUT_MS: u64 = 60_000;

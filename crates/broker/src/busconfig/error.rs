@@ -382,8 +382,8 @@ impl LimitError {
             }
             Self::WithoutUser => write!(
                 f,
-                "<limit name=\"{name}\"> in <?diligence ?> must have a \"user\" attribute; for \
-                 everybody it is set outside"
+                "<limit name=\"{name}\"> in <?diligence ?> must have a \"user\" attribute; the \
+                 limit for all users is set outside"
             ),
         }
     }

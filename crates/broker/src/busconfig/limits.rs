@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_may_take_for_ever_again() {
+    fn a_reply_timeout_of_0_removes_the_limit() {
         let mut limits = BusLimits::default();
         for (text, expected) in [("100", Some(Duration::from_millis(100))), ("0", None)] {
             Limit::parse("reply_timeout", text).unwrap().apply(&mut limits);

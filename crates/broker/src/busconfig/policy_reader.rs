@@ -93,7 +93,7 @@ impl<'a> PolicyReader<'a> {
             Topic::Own(names) => return Some(RuleSubject::Own(names)),
             Topic::Send(wanted) => return Some(RuleSubject::Send(wanted)),
             Topic::Receive(wanted) => return Some(RuleSubject::Receive(wanted)),
-            Topic::User("*") | Topic::Group("*") => ConnectSubject::Anybody,
+            Topic::User("*") | Topic::Group("*") => ConnectSubject::AllUsers,
             Topic::User(name) => {
                 ConnectSubject::User(self.user(name, rule.origin(), unknown_account)?)
             }

@@ -181,7 +181,7 @@ impl ListenerWatch {
     }
 }
 
-/// Number of reserved descriptors, if the process may have at least four times as many.
+/// Maximum number of reserved descriptors; a quarter of the limit of open files if that is less.
 const RESERVE: u64 = 64;
 
 /// The interval of checks for free descriptors.

@@ -63,5 +63,5 @@ const DELAY_MAX: Duration = Duration::from_secs(64);
 /// Trimming is tried if this many bytes more than the minimum are in use.
 const MUCH: u64 = 4 << 20;
 
-/// If trimming frees at least this many bytes, the next check comes as soon.
+/// If trimming frees at least this many bytes, the delay returns to its minimum, else it doubles.
 const WORTH_IT: u64 = 1 << 20;

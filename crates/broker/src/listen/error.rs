@@ -257,9 +257,9 @@ mod tests {
             ("tcp:bind=*,host=b,port=70000", lookup("*:70000")),
             ("tcp", "Address does not contain a colon".to_owned()),
         ];
-        for (text, said) in rows {
+        for (text, expected) in rows {
             let error = parse(text).expect_err(text);
-            assert_eq!(error.to_string(), said, "{text}");
+            assert_eq!(error.to_string(), expected, "{text}");
         }
     }
 }

@@ -114,7 +114,7 @@ fn causes(text: &mut Text, bus: &Bus) {
             "diligence_bus_lost_messages",
             "messages",
             IncidentKind::Lost,
-            "Messages dropped because their recipients did not read, by limit.",
+            "Messages dropped because a queue was full or the kernel did not accept them, by cause.",
         ),
     ];
     for (name, unit, trouble, help) in rows {
@@ -141,19 +141,19 @@ fn gauges(text: &mut Text, bus: &Bus) {
             "Connections that have not called Hello.",
         ),
         ("diligence_bus_monitors", "monitors", now.monitors, "Connections that are monitors."),
-        ("diligence_bus_traces", "traces", now.traces, "Traces that connections have asked for."),
+        ("diligence_bus_traces", "traces", now.traces, "Traces that connections have requested."),
         (
             "diligence_bus_names",
             "names",
             now.names,
-            "Unique names, and entries in the queues of well-known names.",
+            "Unique names, and well-known names that connections own or wait for.",
         ),
         ("diligence_bus_match_rules", "rules", now.rules, "Match rules."),
         (
             "diligence_bus_pending_replies",
             "replies",
             now.pending_replies,
-            "Pending replies: calls not answered yet.",
+            "Pending replies: calls that have no reply yet.",
         ),
         (
             "diligence_bus_queued_messages",
@@ -204,7 +204,7 @@ fn members(text: &mut Text, bus: &Bus) {
             "diligence_bus_member_returns",
             "returns",
             |it| it.returns,
-            "Calls that were answered, by member.",
+            "Calls that were answered with a method return, by member.",
         ),
         (
             "diligence_bus_member_errors",
@@ -217,8 +217,10 @@ fn members(text: &mut Text, bus: &Bus) {
         let mut samples = counter(text, name, unit, help);
         each_member(bus, |labels, counts| samples.labeled(labels, number(counts)));
     }
-    let (name, help) =
-        ("diligence_bus_member_reply_seconds", "Time from calls to their answers, by member.");
+    let (name, help) = (
+        "diligence_bus_member_reply_seconds",
+        "Total time from calls to their replies, by member.",
+    );
     let mut samples = counter(text, name, "seconds", help);
     each_member(bus, |labels, counts| {
         samples.labeled(labels, Duration::from_nanos(counts.waited).as_secs_f64());

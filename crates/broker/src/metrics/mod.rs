@@ -167,7 +167,7 @@ impl Metrics {
         };
         let index = free.or_else(oldest).unwrap_or_default();
         let exchange = MetricsExchange::Asking { request: Vec::new() };
-        self.clients[index] = Some(MetricsClient { socket, exchange, due: now + PATIENCE });
+        self.clients[index] = Some(MetricsClient { socket, exchange, due: now + TIMEOUT });
         Ok(Next::Watch(MetricsPlace::Client(index), Interest::Read))
     }
 }
@@ -224,4 +224,4 @@ fn read_request(socket: &OwnedFd, so_far: &mut Vec<u8>) -> io::Result<MetricsReq
 pub(crate) const CLIENTS_MAX: usize = 4;
 
 /// The time limit for a client.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);

@@ -20,7 +20,7 @@ pub(super) enum LineSubject {
     /// A user without a connection yet.
     User(Option<u32>),
     /// No connection caused it.
-    Nobody,
+    Unattributed,
 }
 
 /// Whether a line is written or suppressed.
@@ -32,27 +32,27 @@ pub(super) enum LineAdmission {
 
 /// The group of lines that share a window.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Whose {
+pub(super) enum WindowKey {
     /// One connection, and its user if known.
     Connection(PeerId, Option<u32>),
     /// All connections of a user.
     User(Option<u32>),
     /// Lines without a subject, and lines beyond [`WINDOWS_MAX`] windows.
-    Anybody,
+    Shared,
 }
 
 /// Lines of one window that were suppressed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct LeftOut {
     pub(super) topic: LogTopic,
-    pub(super) whose: Whose,
+    pub(super) key: WindowKey,
     pub(super) count: u64,
 }
 
 /// The recent lines and suppressed lines of all topics.
 #[derive(Debug, Default)]
 pub(super) struct Governor {
-    windows: HashMap<(LogTopic, Whose), LineWindow>,
+    windows: HashMap<(LogTopic, WindowKey), LineWindow>,
 }
 
 /// The counts of one window, which starts with its first line.
@@ -74,29 +74,29 @@ impl Governor {
         let LineAllowance { of_connection, of_user } = topic.lines();
         let accounts = match subject {
             LineSubject::Connection(peer, uid) => {
-                [(Whose::Connection(peer, uid), of_connection), (Whose::User(uid), of_user)]
+                [(WindowKey::Connection(peer, uid), of_connection), (WindowKey::User(uid), of_user)]
             }
             // Counted twice, so the allowance is doubled.
-            LineSubject::User(uid) => [(Whose::User(uid), 2 * of_user); 2],
+            LineSubject::User(uid) => [(WindowKey::User(uid), 2 * of_user); 2],
             // Counted twice, as above.
-            LineSubject::Nobody => [(Whose::Anybody, 2 * of_user); 2],
+            LineSubject::Unattributed => [(WindowKey::Shared, 2 * of_user); 2],
         };
-        for (whose, lines) in accounts {
-            let window = self.window(topic, whose, now);
+        for (key, lines) in accounts {
+            let window = self.window(topic, key, now);
             if window.written >= lines {
                 window.left_out += 1;
                 return LineAdmission::LeaveOut;
             }
         }
-        for (whose, _) in accounts {
-            self.window(topic, whose, now).written += 1;
+        for (key, _) in accounts {
+            self.window(topic, key, now).written += 1;
         }
         LineAdmission::Write
     }
 
     /// Whether the next line about this user would be written.
     pub(super) fn has_room(&self, topic: LogTopic, uid: Option<u32>, now: Duration) -> bool {
-        let window = self.windows.get(&(topic, Whose::User(uid)));
+        let window = self.windows.get(&(topic, WindowKey::User(uid)));
         window.is_none_or(|window| window.written == 0 || window.began + WINDOW <= now)
     }
 
@@ -110,20 +110,16 @@ impl Governor {
         let over = self.windows.extract_if(|_, window| window.began + WINDOW <= now);
         let left_out = over.filter(|(_, window)| window.left_out > 0);
         left_out
-            .map(|((topic, whose), LineWindow { left_out: count, .. })| LeftOut {
-                topic,
-                whose,
-                count,
-            })
+            .map(|((topic, key), LineWindow { left_out: count, .. })| LeftOut { topic, key, count })
             .collect()
     }
 
-    fn window(&mut self, topic: LogTopic, whose: Whose, now: Duration) -> &mut LineWindow {
+    fn window(&mut self, topic: LogTopic, key: WindowKey, now: Duration) -> &mut LineWindow {
         let is_full = self.windows.len() >= WINDOWS_MAX;
-        let is_known = self.windows.contains_key(&(topic, whose));
-        let whose = if is_full && !is_known { Whose::Anybody } else { whose };
+        let is_known = self.windows.contains_key(&(topic, key));
+        let key = if is_full && !is_known { WindowKey::Shared } else { key };
         let new = LineWindow { began: now, written: 0, left_out: 0 };
-        self.windows.entry((topic, whose)).or_insert(new)
+        self.windows.entry((topic, key)).or_insert(new)
     }
 }
 
@@ -161,9 +157,9 @@ mod tests {
         assert_eq!(written(&mut governor, |_| subject(1, 7)), LINES.of_connection);
         assert_eq!(governor.due(), Some(seconds(5) + WINDOW));
         assert_eq!(governor.take_over(seconds(14)), []);
-        let whose = Whose::Connection(PeerId::new(1, 0), Some(7));
+        let key = WindowKey::Connection(PeerId::new(1, 0), Some(7));
         let count = u64::from(100 - LINES.of_connection);
-        assert_eq!(governor.take_over(seconds(15)), [LeftOut { topic: TOPIC, whose, count }]);
+        assert_eq!(governor.take_over(seconds(15)), [LeftOut { topic: TOPIC, key, count }]);
         assert_eq!(governor.due(), None);
         assert_eq!(written(&mut governor, |_| subject(1, 7)), LINES.of_connection, "and again");
     }
@@ -174,7 +170,7 @@ mod tests {
         assert_eq!(written(&mut governor, |n| subject(n, 7)), LINES.of_user);
         assert_eq!(written(&mut governor, |n| subject(1000 + n, 8)), LINES.of_user, "each");
         let left_out = governor.take_over(seconds(15));
-        let of_users = left_out.iter().filter(|left| matches!(left.whose, Whose::User(_)));
+        let of_users = left_out.iter().filter(|left| matches!(left.key, WindowKey::User(_)));
         assert_eq!(of_users.map(|left| left.count).sum::<u64>(), 180);
     }
 

@@ -15,7 +15,7 @@ use crate::busconfig::ConfigError;
 use crate::fault::Fault;
 use crate::log::{Field, Log, LogRecord, Severity};
 use crate::throttled_peer::ThrottledPeer;
-use governor::{Governor, LeftOut, LineAdmission, LineSubject, WINDOW, Whose};
+use governor::{Governor, LeftOut, LineAdmission, LineSubject, WINDOW, WindowKey};
 pub(crate) use peer_description::process;
 use peer_description::{DescriptionSource, PeerDescription};
 use topic::LogTopic;
@@ -36,7 +36,7 @@ pub(crate) struct DescribedPeer {
 /// The result of a configuration reload.
 #[derive(Debug)]
 pub(crate) struct ReloadReport<'e> {
-    /// The connection whose call of ReloadConfig caused the reload, if one did.
+    /// The connection key call of ReloadConfig caused the reload, if one did.
     pub(crate) caller: Option<PeerId>,
     pub(crate) result: Result<(), &'e ConfigError>,
     /// Warnings about the configuration, one line each.
@@ -77,7 +77,7 @@ impl Reporter {
     ) {
         let topic = LogTopic::of_event(event);
         self.sum_up(log, bus, now);
-        if self.governor.admit(topic, LineSubject::Nobody, now) == LineAdmission::Write
+        if self.governor.admit(topic, LineSubject::Unattributed, now) == LineAdmission::Write
             && let Some(record) = services::record(event, children)
         {
             write(log, record, topic, None);
@@ -98,7 +98,7 @@ impl Reporter {
     pub(crate) fn fault(&mut self, log: &Log, bus: &Bus, fault: &Fault, now: Duration) {
         let topic = LogTopic::Fault(fault.word());
         self.sum_up(log, bus, now);
-        if self.governor.admit(topic, LineSubject::Nobody, now) == LineAdmission::Write {
+        if self.governor.admit(topic, LineSubject::Unattributed, now) == LineAdmission::Write {
             write(log, LogRecord::line(Severity::Warning, fault), topic, None);
         }
     }
@@ -256,8 +256,7 @@ fn event_record(bus: &Bus, event: &LogEvent, description: &PeerDescription) -> O
             LogRecord::line(Severity::Warning, line)
         }
         LogEvent::CaughtUp { lost, .. } => {
-            let line =
-                format!("Connection {description} keeps up again; it has lost {lost} signals.");
+            let line = format!("Connection {description} has caught up; it lost {lost} signals.");
             let mut record = LogRecord::line(Severity::Warning, line);
             record.field("DBUS_LOST", lost);
             record
@@ -346,17 +345,17 @@ fn add_facts(record: &mut LogRecord, topic: LogTopic, reached: Option<LimitHit>)
 }
 
 fn left_out_record(bus: &Bus, left_out: &LeftOut) -> LogRecord {
-    let LeftOut { topic, whose, count } = *left_out;
-    let description = match whose {
-        Whose::Connection(peer, uid) => match PeerDescription::look_up(bus, peer) {
-            Some(description) => format!(" of {description}"),
+    let LeftOut { topic, key, count } = *left_out;
+    let description = match key {
+        WindowKey::Connection(peer, uid) => match PeerDescription::look_up(bus, peer) {
+            Some(description) => format!(" from {description}"),
             None => of_user(uid),
         },
-        Whose::User(uid) => of_user(uid),
-        Whose::Anybody => String::new(),
+        WindowKey::User(uid) => of_user(uid),
+        WindowKey::Shared => String::new(),
     };
     let (more, seconds) = (grouped(count), WINDOW.as_secs());
-    let line = format!("... {more} more like this in {seconds} s: {topic}{description}");
+    let line = format!("... {more} more like this in {seconds} s{description}: {topic}");
     let mut record = LogRecord::line(Severity::Warning, line).of(topic.message_id());
     add_facts(&mut record, topic, None);
     record.field("DBUS_LEFT_OUT", count);
@@ -364,7 +363,7 @@ fn left_out_record(bus: &Bus, left_out: &LeftOut) -> LogRecord {
 }
 
 fn of_user(uid: Option<u32>) -> String {
-    uid.map_or_else(|| String::from(" of unknown users"), |uid| format!(" of user {uid}"))
+    uid.map_or_else(|| String::from(" from unknown users"), |uid| format!(" from user {uid}"))
 }
 
 /// A number with thousands separators, such as `1,203`.

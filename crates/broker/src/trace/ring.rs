@@ -16,7 +16,8 @@ pub(crate) struct Ring {
 }
 
 impl Ring {
-    /// Creates a ring of at least `len` bytes, and returns it with its descriptor.
+    /// Creates a ring of `len` bytes, within the limits of [`RingWriter::new`], and returns it with
+    /// its descriptor.
     pub(crate) fn new(len: u64, kept: u32, wants: RingContents) -> io::Result<(Self, OwnedFd)> {
         let len = usize::try_from(len).unwrap_or(usize::MAX);
         let (writer, descriptor) = RingWriter::new(len, clock_offset(), kept)?;

@@ -15,7 +15,7 @@ fn policy(elements: &str) -> Policy {
 fn the_bus_gets_every_policy_rule() {
     let names = |name: &str| NamePattern::One(name.into());
     let expected = Policy::new(vec![
-        PolicyRule::allow(RuleSubject::Connect(ConnectSubject::Anybody)),
+        PolicyRule::allow(RuleSubject::Connect(ConnectSubject::AllUsers)),
         PolicyRule::deny(RuleSubject::Own(names("a.b"))),
         PolicyRule {
             log: true,

@@ -69,7 +69,7 @@ fn unknown_content_of_an_instruction_is_rejected() {
     check(
         "<limit name='max_outgoing_bytes'>5</limit>",
         "2:23: <limit name=\"max_outgoing_bytes\"> in <?diligence ?> must have a \"user\" attribute; \
-         for everybody it is set outside",
+         the limit for all users is set outside",
     );
     check(
         "<limit name='auth_timeout' user='alice'>5</limit>",

@@ -72,8 +72,8 @@ fn a_rule_is_about_one_thing() {
         ("<allow own_prefix='a.b'/>", RuleSubject::Own(NamePattern::Prefix("a.b".into()))),
         // A prefix has no wildcard: it matches only a name that cannot exist.
         ("<allow own_prefix='*'/>", RuleSubject::Own(NamePattern::Prefix("*".into()))),
-        ("<allow user='*'/>", RuleSubject::Connect(ConnectSubject::Anybody)),
-        ("<allow group='*'/>", RuleSubject::Connect(ConnectSubject::Anybody)),
+        ("<allow user='*'/>", RuleSubject::Connect(ConnectSubject::AllUsers)),
+        ("<allow group='*'/>", RuleSubject::Connect(ConnectSubject::AllUsers)),
         ("<allow user='alice'/>", RuleSubject::Connect(ConnectSubject::User(1000))),
         ("<allow group='staff' log='x'/>", RuleSubject::Connect(ConnectSubject::Group(50))),
         ("<allow send_type='*'/>", RuleSubject::Send(any_send(Replies::Requested))),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use capture::record::{
     BusId, Fact, RawMessage, RecordedTime, RecordingRecord, Stages, TracedDelivery,
 };
-use capture::trace::{Assembler, AssemblerPatience};
+use capture::trace::{Assembler, AssemblerLimits};
 use trace::{Follower, Step};
 use wire::Message;
 
@@ -56,7 +56,7 @@ impl TraceReader {
     pub(crate) fn new(ring: &OwnedFd) -> Self {
         let follower = Follower::new(ring.as_fd()).expect("a ring");
         // Times are on the monotonic clock.
-        let assembler = Assembler::new(BusId(0), 0, AssemblerPatience::default());
+        let assembler = Assembler::new(BusId(0), 0, AssemblerLimits::default());
         Self { follower, assembler, seen: Vec::new(), facts: Vec::new(), looked_at: 0 }
     }
 

@@ -27,7 +27,7 @@ pub struct Totals {
     pub refused: u64,
     /// Messages that the policy withheld from a recipient without an error to the sender.
     pub withheld: u64,
-    /// Messages dropped because the recipient did not read its queue.
+    /// Messages dropped because a queue was full or the kernel did not accept them.
     pub lost: u64,
 }
 
@@ -42,7 +42,7 @@ pub struct Gauges {
     pub monitors: u64,
     /// Traces that connections have requested.
     pub traces: u64,
-    /// Unique names, and entries in the queues of well-known names.
+    /// Unique names, and well-known names that connections own or wait for.
     pub names: u64,
     /// Match rules of all connections.
     pub rules: u64,

@@ -27,7 +27,8 @@ pub enum IncidentKind {
     Refused,
     /// A policy withheld a message from a recipient. The sender got no error.
     Withheld,
-    /// The bus dropped copies of messages because the recipient did not read its queue.
+    /// The bus dropped copies of messages, because the queue of the recipient was full or the kernel
+    /// did not accept them.
     Lost,
     /// A service did not start.
     StartFailed,

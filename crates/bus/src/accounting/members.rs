@@ -1,8 +1,8 @@
 //! Statistics of members: for each member of an interface, the number and size of its messages,
 //! their recipients, and the time that callers wait for replies.
 //!
-//! Counting costs some percent of the time of a small message, so it starts with the first request
-//! for these statistics.
+//! Counting costs about one percent of the time of a small message, so it starts with the first
+//! request for these statistics or with the metrics socket.
 //!
 //! A program sends few kinds of messages, and sends them often. So each connection remembers the
 //! row in which its last message was counted, and the table is rarely searched. The number of rows
@@ -45,7 +45,7 @@ impl Counted {
 /// The state of the counting of members.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum MemberCounting {
-    /// No connection has requested these statistics yet.
+    /// No connection has requested these statistics yet, and there is no metrics socket.
     Off,
     Since(Time),
 }

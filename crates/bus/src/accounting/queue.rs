@@ -161,10 +161,10 @@ impl Queue {
     }
 }
 
-/// A queue is crowded when it holds more than this part of its limit.
+/// A queue is crowded when it holds more than its limit divided by this.
 const CROWDED: u64 = 4;
 
-/// A crowded queue stays crowded until it holds at most this part of its limit.
+/// A crowded queue stays crowded until it holds at most its limit divided by this.
 const SPARSE: u64 = 8;
 
 #[cfg(test)]

@@ -234,7 +234,7 @@ const fn mixed([mut a, mut b, mut c, mut d]: [u64; 4]) -> [u64; 4] {
     [a, b, c, d]
 }
 
-/// Maximum number of number bytes in a word.
+/// Bytes of encoded numbers that fit in a word, beside the mark.
 const NUMBERS: u32 = 7;
 
 /// The first byte of a word of numbers.

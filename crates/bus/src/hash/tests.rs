@@ -108,7 +108,7 @@ fn a_key_is_not_shown() {
 
 #[test]
 #[cfg_attr(miri, ignore = "too many hashes to be interpreted")]
-fn keys_of_an_attacker_are_spread_as_random_ones() {
+fn keys_of_an_attacker_are_distributed_like_random_keys() {
     let mut random = Random::from_env();
     let sets = sets();
     for _ in 0..8 {

@@ -69,21 +69,21 @@ impl Policy {
     #[must_use]
     pub fn open() -> Self {
         let requested = MessageMatch { replies: Replies::Requested, ..MessageMatch::default() };
-        Self::of_everybody(requested, RecipientRole::Addressee)
+        Self::for_all_users(requested, RecipientRole::Addressee)
     }
 
     /// The rules of the stock configuration of a session bus, and all users may connect: no message
     /// is denied.
     #[must_use]
     pub fn unrestricted() -> Self {
-        Self::of_everybody(MessageMatch::default(), RecipientRole::Any)
+        Self::for_all_users(MessageMatch::default(), RecipientRole::Any)
     }
 
-    fn of_everybody(message: MessageMatch, recipient: RecipientRole) -> Self {
+    fn for_all_users(message: MessageMatch, recipient: RecipientRole) -> Self {
         let send = SendMatch { message: message.clone(), ..SendMatch::default() };
         let receive = ReceiveMatch { message, recipient, sender: None };
         Self::new(Vec::from([
-            PolicyRule::allow(RuleSubject::Connect(ConnectSubject::Anybody)),
+            PolicyRule::allow(RuleSubject::Connect(ConnectSubject::AllUsers)),
             PolicyRule::allow(RuleSubject::Own(NamePattern::Any)),
             PolicyRule::allow(RuleSubject::Send(send)),
             PolicyRule::allow(RuleSubject::Receive(receive)),
@@ -100,7 +100,7 @@ impl Policy {
         };
         let for_all = self.rules_for(Scope::Default).iter().chain(self.rules_for(Scope::Mandatory));
         let last = for_all.rev().find(|rule| match rule.subject {
-            RuleSubject::Connect(ConnectSubject::Anybody) => true,
+            RuleSubject::Connect(ConnectSubject::AllUsers) => true,
             RuleSubject::Connect(ConnectSubject::User(uid)) => uid == query.uid,
             RuleSubject::Connect(ConnectSubject::Group(group)) => query.groups.contains(&group),
             _ => false,

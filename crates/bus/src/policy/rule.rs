@@ -90,7 +90,7 @@ pub enum Right {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ConnectSubject {
     /// Connections of every user.
-    Anybody,
+    AllUsers,
     /// Connections of this user.
     User(u32),
     /// Connections of members of this group.

@@ -53,8 +53,8 @@ enum PeerStage {
     Unregistered(Waiting),
     /// It has a unique name and may send and receive.
     Active(Registration),
-    /// It sees every message and cannot send. It keeps its unique name, which cannot be used as a
-    /// destination.
+    /// It gets a copy of each message that matches its rules, and cannot send. It keeps its unique
+    /// name, which cannot be used as a destination.
     Monitor(Registration),
     /// It has ended, and still has names while subscribers are notified.
     Closing(Registration),

@@ -27,7 +27,8 @@ pub enum End {
     /// The peer did not read its queue for too long while descriptors were queued for it. One of
     /// them may keep its own connection open.
     FdsUnread,
-    /// The peer disconnected after the bus had rejected all its authentication mechanisms.
+    /// The bus accepted none of the authentication attempts of the peer, and the connection ended
+    /// before another one.
     Rejected,
     /// The bus could not watch the socket.
     Unwatched,
@@ -99,11 +100,9 @@ impl fmt::Display for End {
                 "it sent file descriptors, but their message did not arrive in time",
             ),
             Self::FdsUnread => f.write_str(
-                "it did not read its queue for too long while file descriptors were queued for it",
+                "file descriptors were queued for it, and it read nothing within pending_fd_timeout",
             ),
-            Self::Rejected => f.write_str(
-                "it disconnected after all its authentication mechanisms were rejected",
-            ),
+            Self::Rejected => f.write_str("none of its authentication attempts was accepted"),
             Self::Unwatched => f.write_str("its socket could not be watched"),
             Self::NotAdmitted => f.write_str("its user may not connect to this bus"),
             Self::AttributesUnknown => f.write_str(

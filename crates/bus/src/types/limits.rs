@@ -21,7 +21,7 @@ pub enum LimitName {
     CompletedConnections,
     /// Connections of one user that have called Hello.
     ConnectionsPerUser,
-    /// Names of one connection, including waiting requests.
+    /// Names of one connection: its unique name, the names it owns and the names it is queued for.
     NamesPerConnection,
     /// Match rules of one connection.
     MatchRulesPerConnection,
@@ -51,7 +51,7 @@ pub enum LimitName {
     Traces,
     /// Size of the rings of all traces, in bytes.
     TraceBytes,
-    /// Milliseconds until a connection must have called Hello.
+    /// Milliseconds until a connection must have authenticated and called Hello.
     AuthTimeout,
     /// Milliseconds that descriptors may wait for their message.
     PendingFdTimeout,
@@ -108,7 +108,7 @@ pub struct BusLimits {
     pub max_message_unix_fds: u64,
     /// Timeout for the start of a service.
     pub service_start_timeout: Option<Duration>,
-    /// Timeout for a connection to call Hello.
+    /// Timeout for a connection to authenticate and call Hello.
     pub auth_timeout: Option<Duration>,
     /// Timeout for descriptors to get their message.
     pub pending_fd_timeout: Option<Duration>,

@@ -41,7 +41,7 @@ impl WithheldBy {
 /// An event that an administrator needs to know.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LogEvent {
-    /// A connection has become a monitor and sees all messages.
+    /// A connection has become a monitor: it gets a copy of each message that matches its rules.
     BecameMonitor {
         /// The connection that is the new monitor.
         peer: PeerId,

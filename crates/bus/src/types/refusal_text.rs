@@ -35,12 +35,12 @@ impl RefusalReason {
                 f.write_str("Message bus will not accept messages of unknown type\n")
             }
             Self::MessageTooLong => f.write_str(
-                "The message is longer than a message may be once its sender's name is in it",
+                "The message exceeds the maximum length when SENDER is added",
             ),
-            Self::ReplyTooLong => f.write_str("The reply would be longer than a message may be"),
+            Self::ReplyTooLong => f.write_str("The reply would exceed the maximum length of a message"),
             Self::FdsLost => f.write_str(
-                "The file descriptors of the message could not be received: the message bus, or \
-                 what it holds for this user, has reached the limit of open files",
+                "The file descriptors of the message could not be received: the \
+                 bus has reached its limit of open files, or the share of this user",
             ),
             Self::CalleeDisconnected => {
                 f.write_str("Message recipient disconnected from message bus without replying")
@@ -65,7 +65,7 @@ impl RefusalReason {
             ),
             Self::TooMuchHeld { max_bytes, max_fds, .. } => write!(
                 f,
-                "Too much of this connection waits for services to start \
+                "Too many bytes or descriptors of this connection are held for services that are starting \
                  (max_incoming_bytes={max_bytes}, max_incoming_unix_fds={max_fds})"
             ),
             Self::AlreadyRegistered => f.write_str("Already handled an Hello message"),
@@ -133,7 +133,7 @@ impl RefusalReason {
             Self::MatchRulesTooLong => f.write_str("The match rules do not fit in a message"),
             Self::TooManyReloads { max } => write!(
                 f,
-                "{max} calls of ReloadConfig of this connection wait for a reload, which is the \
+                "This connection has {max} calls of ReloadConfig that wait, which is the \
                  maximum"
             ),
             Self::ReloadFailed(error) | Self::RingNotOpened(error) => write!(f, "{error}"),
@@ -197,14 +197,14 @@ impl RefusalReason {
             }
             Self::TraceOptionUnknown { option } => write!(
                 f,
-                "A trace has no option '{option}' of this type: there are Rules (as), Size (t), \
+                "Unknown trace option or type: '{option}'; expected Rules (as), Size (t), \
                  Kept (u) and Programs (b)"
             ),
-            Self::TraceRuleNotString => f.write_str("The rules of a trace are strings"),
+            Self::TraceRuleNotString => f.write_str("A match rule of the trace is not a string"),
             Self::TraceExists => f.write_str("This connection has a trace already"),
             Self::NoTrace => f.write_str("This connection has no trace"),
             Self::TraceFdsNotAgreed => f.write_str(
-                "A trace is handed out as a file descriptor, and this connection takes none",
+                "A trace is a file descriptor, but this connection did not negotiate descriptors",
             ),
             Self::TooManyTraces(hit) => {
                 let limit = hit.limit.as_str();
@@ -232,7 +232,11 @@ impl Display for DeniedDelivery {
                 write!(f, "An SELinux policy {WHAT}, 0 matched rules")?;
             }
             AccessDenial::Module(Objection::Silent { module, error }) => {
-                write!(f, "That {} could not be asked ({error}) {WHAT}", module.name())?;
+                write!(
+                    f,
+                    "{} could not be queried ({error}), so this sender may not send this message to this recipient",
+                    module.name()
+                )?;
             }
         }
         write!(f, "; {}", self.delivery)
@@ -257,7 +261,7 @@ impl Display for Objection {
         match self {
             Self::Denied(module) => write!(f, "due to {} policy", module.name()),
             Self::Silent { module, error } => {
-                write!(f, "since {} could not be asked: {error}", module.name())
+                write!(f, "since {} could not be queried: {error}", module.name())
             }
         }
     }

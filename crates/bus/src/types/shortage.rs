@@ -26,7 +26,9 @@ impl KernelShortage {
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
-            Self::Descriptors => "too many file descriptors are in sockets that nobody reads",
+            Self::Descriptors => {
+                "too many file descriptors are in sockets whose peers do not read them"
+            }
             Self::Memory => "the kernel has no memory for it",
             Self::Size => "it is longer than the socket takes",
         }

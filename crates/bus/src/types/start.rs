@@ -186,13 +186,13 @@ impl HelperFailure {
         let why = match self {
             Self::NoMemory => "there is no memory left",
             Self::ConfigInvalid => "the configuration cannot be read, or names no user",
-            Self::SetupFailed => "it could not take on the user of the service",
+            Self::SetupFailed => "it could not switch to the user of the service",
             Self::NameInvalid => "the name is not valid",
-            Self::ServiceNotFound => "no service file is for this name",
-            Self::PermissionsInvalid => "it does not work for the user of this bus",
-            Self::FileInvalid => "the service file is wrong or lacks something",
+            Self::ServiceNotFound => "there is no service file for this name",
+            Self::PermissionsInvalid => "the user of this bus may not use it",
+            Self::FileInvalid => "the service file is invalid or incomplete",
             Self::ExecFailed => "the program cannot be executed",
-            Self::InvalidArgs => "it was called in a way that it does not expect",
+            Self::InvalidArgs => "its arguments were invalid",
             Self::ChildSignaled => "a process was killed",
             Self::Other { status } => {
                 return write!(f, "The launch helper for {name} exited with status {status}");
@@ -217,7 +217,7 @@ impl StartFailure {
     fn write(&self, name: &str, f: &mut impl Write) -> fmt::Result {
         match self {
             Self::Command(error) => write!(f, "{error}"),
-            Self::Fork(error) => write!(f, "Failed to make a process for {name}: {error}"),
+            Self::Fork(error) => write!(f, "Failed to create a process for {name}: {error}"),
             Self::Exec(error) => write!(f, "Failed to execute program {name}: {error}"),
             Self::Exited { status } => write!(f, "Process {name} exited with status {status}"),
             Self::Signaled { signal } => write!(f, "Process {name} received signal {signal}"),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use ::trace::{Entry, Image, Participant, Piece};
 
 use crate::record::{BusId, CaptureMethod, Damage, Fact, RecordedBus, RecordingRecord};
-use crate::trace::{Assembler, AssemblerPatience, fact_of};
+use crate::trace::{Assembler, AssemblerLimits, fact_of};
 
 /// Reads a file of the flight recorder.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl RingFile {
             Err(error) => return Err(error),
         };
         let cut = if is_cut { RingCut::At(source.count) } else { RingCut::No };
-        let assembler = Assembler::new(BusId(0), image.clock(), AssemblerPatience::default());
+        let assembler = Assembler::new(BusId(0), image.clock(), AssemblerLimits::default());
         Ok(Self { image, participants, assembler, stage: RingReadStage::Start, cut })
     }
 

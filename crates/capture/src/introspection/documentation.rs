@@ -8,11 +8,11 @@ use super::Annotation;
 /// The documentation of an element: from an annotation as in GLib's code generator, from a child
 /// element as in Telepathy or dbus-glib, or from the comment before the element.
 pub(super) fn of(node: Node<'_, '_>, annotations: &[Annotation]) -> Option<String> {
-    let said = ANNOTATIONS.iter().find_map(|name| {
-        let said = annotations.iter().find(|annotation| annotation.name == *name)?;
-        tidy(&said.value)
+    let text = ANNOTATIONS.iter().find_map(|name| {
+        let text = annotations.iter().find(|annotation| annotation.name == *name)?;
+        tidy(&text.value)
     });
-    said.or_else(|| element(node)).or_else(|| comment(node))
+    text.or_else(|| element(node)).or_else(|| comment(node))
 }
 
 fn element(node: Node<'_, '_>) -> Option<String> {

@@ -146,8 +146,8 @@ fn annotations(node: Node<'_, '_>) -> Vec<Annotation> {
 }
 
 fn emits_change(annotations: &[Annotation]) -> Option<EmitsChange> {
-    let said = annotations.iter().find(|annotation| annotation.name == EMITS_CHANGE)?;
-    EmitsChange::parse(&said.value)
+    let found = annotations.iter().find(|annotation| annotation.name == EMITS_CHANGE)?;
+    EmitsChange::parse(&found.value)
 }
 
 fn types(node: Node<'_, '_>) -> String {

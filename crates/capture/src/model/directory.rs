@@ -238,7 +238,7 @@ impl Directory {
     }
 }
 
-/// The novelty of a piece of information.
+/// Whether a fact was new or already known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Novelty {
     /// The information was new.

@@ -39,7 +39,7 @@ pub enum QueryErrorKind {
         key: String,
     },
     /// This key of match rules supports only equality.
-    #[error("{key} is a key of match rules; expected :, = or != behind it")]
+    #[error("{key} is a key of match rules; expected :, = or != after it")]
     OnlyEqual {
         /// The key of match rules.
         key: String,
@@ -52,7 +52,7 @@ pub enum QueryErrorKind {
     },
     /// The sign is unknown.
     #[error(
-        "unknown sign {found}{} A text that begins with a sign is written in quotes",
+        "unknown operator {found}{} Quote a text that begins with an operator",
         sign_hint(found)
     )]
     UnknownSign {
@@ -61,7 +61,7 @@ pub enum QueryErrorKind {
     },
     /// A word that is an operator in other languages follows the name of a field.
     #[error(
-        "{word} is not a sign; expected one behind {}, as in {example}. To search for the word, write \
+        "{word} is not an operator; expected one after {}, as in {example}. To search for the word, write \
          \"{word}\"",
         field.word()
     )]
@@ -91,7 +91,7 @@ pub enum QueryErrorKind {
         found: String,
     },
     /// This field is not a number, so its values cannot be ordered.
-    #[error("{} is not a number; expected :, =, != or ~ behind it", .0.word())]
+    #[error("{} is not a number; expected :, =, != or ~ after it", .0.word())]
     NotComparable(QueryField),
     /// This field is not a text, so it cannot be searched.
     #[error("~ searches texts; expected {}:", .0.word())]
@@ -103,10 +103,10 @@ pub enum QueryErrorKind {
     #[error("the parenthesis is not closed")]
     ParenthesisOpen,
     /// A closing parenthesis has no opening one.
-    #[error("the parenthesis closes nothing")]
+    #[error("this closing parenthesis has no opening parenthesis")]
     ParenthesisClosesNothing,
     /// Parentheses and negations are nested more than [`DEPTH_MAX`](super::DEPTH_MAX) levels deep.
-    #[error("parentheses and negations are too deep")]
+    #[error("parentheses and negations are nested too deeply")]
     TooDeep,
     /// A match rule is malformed.
     #[error("not a match rule: {0}")]
@@ -176,15 +176,12 @@ fn unknown_value(field: QueryField, found: &str) -> String {
 /// The end of the message about an unknown field: similar fields, or all fields if none is similar.
 fn field_hint(found: &str) -> String {
     match likely_fields(found).as_slice() {
-        [] => format!(
-            "; the fields are {}. A text with a sign in it is written in quotes",
-            all_fields()
-        ),
+        [] => format!("; the fields are {}. Quote a text that contains an operator", all_fields()),
         near => suggestion(near),
     }
 }
 
-/// The end of the message about an unknown sign: the equivalent sign, or all signs if there is
+/// The end of the message about an unknown operator: the equivalent sign, or all signs if there is
 /// none.
 fn sign_hint(found: &str) -> String {
     match likely_sign(found) {

@@ -198,7 +198,7 @@ impl fmt::Display for CopyStatistics {
         if let Some(measured) = self.measured {
             return write!(
                 f,
-                "copies of each byte: {:.1} (counted by the bus, with the recorder's; model of libdbus: \
+                "copies of each byte: {:.1} (counted by the bus, including copies for the recorder; model of libdbus: \
                  {:.1}); validations by the bus: {:.1} of each message",
                 measured.copies_per_message,
                 measured.model_copies_per_message,

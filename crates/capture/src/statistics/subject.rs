@@ -56,7 +56,7 @@ impl TableSubject {
         (Self::Group(GroupKeyKind::Type), "type", "Calls, returns, errors, signals"),
         (Self::Group(GroupKeyKind::Error), "error", "Names of errors"),
         (Self::Group(GroupKeyKind::Bus), "bus", "Buses"),
-        (Self::Size, "size", "Sizes in half decades"),
+        (Self::Size, "size", "Messages by size, in steps of about 3 (1, 3, 10, 32 … bytes)"),
         (Self::MemberSize, "member-size", "Smallest, mean and largest message of each member"),
         (Self::Recipients, "recipients", "Numbers of recipients of signals"),
         (Self::Rules, "rules", "Match rules of each connection; takes no query"),

@@ -20,17 +20,17 @@ use pending::PendingItems;
 /// for messages, the order in which it routed them. The bus may have read some of them well before
 /// it routed them, so their times may go back slightly.
 ///
-/// A message is returned when all its copies have been written, or when [`AssemblerPatience`] is
+/// A message is returned when all its copies have been written, or when [`AssemblerLimits`] is
 /// exceeded: then without the times that are not known. Later records wait for it.
 ///
 /// ```
 /// use capture::record::{BusId, RecordingRecord};
-/// use capture::trace::{Assembler, AssemblerPatience};
+/// use capture::trace::{Assembler, AssemblerLimits};
 /// use std::time::Duration;
 /// use trace::record::{Entry, FirstRecipient, MessageRecord, Parts, Party, Recipients};
 /// use trace::Delivered;
 ///
-/// let mut assembler = Assembler::new(BusId(0), 0, AssemblerPatience::default());
+/// let mut assembler = Assembler::new(BusId(0), 0, AssemblerLimits::default());
 /// let copies = [Delivered { to: 7, end: 120 }];
 /// let message = MessageRecord {
 ///     routed_after: Duration::from_micros(2),
@@ -53,14 +53,14 @@ pub struct Assembler {
     bus: BusId,
     /// The nanoseconds from the monotonic clock to the time of day.
     clock: i64,
-    patience: AssemblerPatience,
+    limits: AssemblerLimits,
     pending: PendingItems,
     now: Duration,
 }
 
 /// The limits up to which messages wait for their copies to be written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct AssemblerPatience {
+pub struct AssemblerLimits {
     /// The maximum time since a message was routed.
     pub time: Duration,
     /// The maximum number of bytes of all waiting records.
@@ -68,7 +68,7 @@ pub struct AssemblerPatience {
 }
 
 /// One second and 64 MiB.
-impl Default for AssemblerPatience {
+impl Default for AssemblerLimits {
     fn default() -> Self {
         Self { time: Duration::from_secs(1), bytes: 64 << 20 }
     }
@@ -95,8 +95,8 @@ struct TracedHeader {
 
 impl Assembler {
     /// Creates an assembler for a bus whose ring has this [`clock`](trace::Follower::clock).
-    pub fn new(bus: BusId, clock: i64, patience: AssemblerPatience) -> Self {
-        Self { bus, clock, patience, pending: PendingItems::default(), now: Duration::ZERO }
+    pub fn new(bus: BusId, clock: i64, limits: AssemblerLimits) -> Self {
+        Self { bus, clock, limits, pending: PendingItems::default(), now: Duration::ZERO }
     }
 
     /// Adds the next entry of the ring, with its time by the monotonic clock.
@@ -149,8 +149,8 @@ impl Assembler {
 
     /// Returns true if there is a next record.
     pub fn is_ready(&self) -> bool {
-        let is_over = self.pending.len_bytes() > self.patience.bytes;
-        let deadline = self.now.checked_sub(self.patience.time);
+        let is_over = self.pending.len_bytes() > self.limits.bytes;
+        let deadline = self.now.checked_sub(self.limits.time);
         self.pending.is_ready(is_over, deadline)
     }
 

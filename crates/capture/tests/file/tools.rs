@@ -252,7 +252,7 @@ impl Drop for ToolFolder {
 }
 
 fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + TIMEOUT;
     while !is_so() {
         assert!(Instant::now() < end, "{what} does not come");
         thread::sleep(Duration::from_millis(10));
@@ -260,4 +260,4 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
 }
 
 /// The time limit for a program on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);

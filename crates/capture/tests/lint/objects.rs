@@ -26,8 +26,8 @@ pub(crate) const CASES: &[LintCase] = &[
     LintCase {
         rule: 25,
         name: "an invalidated property, and a read of the properties of all interfaces",
-        raises: |r| invalidated_and_all_asked(r, 2),
-        misses: |r| invalidated_and_all_asked(r, 200),
+        raises: |r| invalidate_then_get_all(r, 2),
+        misses: |r| invalidate_then_get_all(r, 200),
     },
     LintCase {
         rule: 26,
@@ -64,7 +64,7 @@ fn invalidated(r: &mut TestRecording, after_ms: i64) {
 }
 
 /// The client reads all properties, as systemd-run does.
-fn invalidated_and_all_asked(r: &mut TestRecording, after_ms: i64) {
+fn invalidate_then_get_all(r: &mut TestRecording, after_ms: i64) {
     for turn in 0..3_u32 {
         changed(r, &[], &["Count"]);
         ask_standard(r.wait_ms(after_ms), BOX, "Properties.GetAll", &("",), turn);

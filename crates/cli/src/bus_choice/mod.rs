@@ -52,8 +52,8 @@ impl BusChoice {
     }
 
     /// Connects to the selected bus, to inspect it with these timeouts.
-    pub(crate) fn inspector(&self, patience: InspectorTimeouts) -> Result<Inspector, Unreachable> {
-        Ok(Inspector::with_timeouts(self.connect()?, patience))
+    pub(crate) fn inspector(&self, timeouts: InspectorTimeouts) -> Result<Inspector, Unreachable> {
+        Ok(Inspector::with_timeouts(self.connect()?, timeouts))
     }
 }
 
@@ -61,11 +61,18 @@ impl BusChoice {
 #[derive(Debug, thiserror::Error)]
 #[error("{}", match (place, error) {
     (BusPlace::Address(address), ConnectError::Address(_)) => malformed(address),
-    _ => format!("cannot connect to {}: {error}", printable(&place.to_string())),
+    _ => format!("cannot connect to {}: {}", printable(&place.to_string()), reason(error)),
 })]
 pub(crate) struct Unreachable {
     place: BusPlace,
     error: ConnectError,
+}
+
+/// The reason without the words that [`Unreachable`] begins with.
+fn reason(error: &ConnectError) -> String {
+    let ConnectError::Failed(attempts) = error else { return error.to_string() };
+    let texts = attempts.iter().map(|failed| format!("{}: {}", failed.address, failed.error));
+    texts.collect::<Vec<_>>().join("; ")
 }
 
 /// The error message for a text that is not an address.

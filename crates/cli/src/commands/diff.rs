@@ -151,5 +151,5 @@ A budget is MEASURE(SUBJECT) RELATION LIMIT. Measures are calls, signals, messag
 unanswered, bytes, p50, p90, p95, p99, max, mean and total. The subject is an interface with a member, \
 in which * matches any text, or a query.
 
-The exit status is 0 if there is no difference and all budgets are kept, 1 if there is a difference or \
+The exit status is 0 if there is no difference and all budgets are met, 1 if there is a difference or \
 a budget is exceeded, and 2 if the recordings could not be compared.";

@@ -113,7 +113,7 @@ struct NamedSignal<'w> {
 /// arguments.
 fn named(words: &[String], first: FirstWord) -> Result<NamedSignal<'_>, PokeError> {
     let Some((name, rest)) = words.split_first() else {
-        let text = "missing the signal: expected INTERFACE SIGNAL or INTERFACE.SIGNAL";
+        let text = "the signal is missing: expected INTERFACE SIGNAL or INTERFACE.SIGNAL";
         return Err(PokeError::Words(text.to_owned()));
     };
     let joined = name.rsplit_once('.').filter(|(interface, signal)| {

@@ -7,8 +7,8 @@ use inspector::introspection::Interface;
 use inspector::{CallSettings, Inspector, ObjectCallOutcome, PropertyName, ReplyExpectation};
 
 use crate::bus_choice::BusChoice;
+use crate::poke::call_options::MethodCallOptions;
 use crate::poke::error::PokeError;
-use crate::poke::manner::MannerOptions;
 use crate::poke::member::{
     CallableKind, NamedMember, TargetObject, empty, is_unknown_object, split,
 };
@@ -33,26 +33,26 @@ pub(crate) struct GetArgs {
     #[arg(long, hide = true)]
     verbose: bool,
     #[command(flatten)]
-    manner: MannerOptions,
+    options: MethodCallOptions,
 }
 
 impl GetArgs {
     /// Reads the properties, and prints their values.
     pub(crate) fn run(&self) -> Result<ExitCode, PokeError> {
-        let inspector = self.manner.inspector(&self.bus)?;
-        let manner = self.manner.manner(ReplyExpectation::Expected);
-        let object = TargetObject::introspect(&inspector, &self.service, &self.path, &manner)?;
+        let inspector = self.options.inspector(&self.bus)?;
+        let settings = self.options.settings(ReplyExpectation::Expected);
+        let object = TargetObject::introspect(&inspector, &self.service, &self.path, &settings)?;
         if let [interface] = self.words.as_slice()
             && let Some(interface) = object.introspection.interface(interface)
         {
             return Err(property_missing(interface));
         }
         let named = split(&self.words, |name| object.has(name)).expect("there is a word");
-        let mut status = self.show(&inspector, &object, named, &manner)?;
+        let mut status = self.show(&inspector, &object, named, &settings)?;
         for member in named.rest {
             // The following words are members of the same interface.
             let next = NamedMember { member, rest: &[], ..named };
-            status = self.show(&inspector, &object, next, &manner)?;
+            status = self.show(&inspector, &object, next, &settings)?;
         }
         Ok(status)
     }
@@ -62,10 +62,10 @@ impl GetArgs {
         inspector: &Inspector,
         object: &TargetObject<'_>,
         named: NamedMember<'_>,
-        manner: &CallSettings,
+        settings: &CallSettings,
     ) -> Result<ExitCode, PokeError> {
         let property = name(object, named)?;
-        let answer = inspector.get(&property, &object.with_remaining_time(manner))?;
+        let answer = inspector.get(&property, &object.with_remaining_time(settings))?;
         let full = format!("{}.{}", property.interface, property.property);
         match answer.outcome {
             ObjectCallOutcome::Returned { results, descriptors, .. } => {

@@ -42,7 +42,7 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 use crate::exit::conclude;
 use ::bench::{library, peer};
 
-/// A D-Bus message bus, with instruments that show what happens on any bus.
+/// A D-Bus message bus, and tools that record and show the traffic of any bus.
 #[derive(Debug, Parser)]
 #[command(name = "diligence", version, arg_required_else_help = true)]
 pub(crate) struct Cli {
@@ -52,7 +52,7 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum CliCommand {
-    /// Run a private bus with a live view, for programs that are pointed at it
+    /// Run a private bus and show its traffic live
     Up(up::Up),
     /// Run a command with its own private bus
     Run(run::RunArgs),
@@ -77,7 +77,7 @@ enum CliCommand {
     Introspect(introspect::Introspect),
     /// Show the owner of a name, or the state of a bus: busiest peers, queues, incidents
     Status(status::StatusArgs),
-    /// Call a method, with arguments in the form of any tool; or list what can be called
+    /// Call a method, with arguments in the notation of busctl, gdbus, dbus-send or JSON; or list services, objects and members
     Call(call::CallArgs),
     /// Read properties of an object
     #[command(alias = "get-property")]

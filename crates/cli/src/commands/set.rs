@@ -8,8 +8,8 @@ use super::get::name;
 use crate::bus_choice::BusChoice;
 use crate::output::print_to_stderr;
 use crate::poke::arguments::{ArgumentOptions, forms};
+use crate::poke::call_options::MethodCallOptions;
 use crate::poke::error::PokeError;
-use crate::poke::manner::MannerOptions;
 use crate::poke::member::{CallableKind, TargetObject, split};
 
 /// Arguments of `diligence set`.
@@ -28,15 +28,15 @@ pub(crate) struct SetArgs {
     #[command(flatten)]
     arguments: ArgumentOptions,
     #[command(flatten)]
-    manner: MannerOptions,
+    options: MethodCallOptions,
 }
 
 impl SetArgs {
     /// Parses the value and sets the property.
     pub(crate) fn run(&self) -> Result<(), PokeError> {
-        let inspector = self.manner.inspector(&self.bus)?;
-        let manner = self.manner.manner(ReplyExpectation::Expected);
-        let object = TargetObject::introspect(&inspector, &self.service, &self.path, &manner)?;
+        let inspector = self.options.inspector(&self.bus)?;
+        let settings = self.options.settings(ReplyExpectation::Expected);
+        let object = TargetObject::introspect(&inspector, &self.service, &self.path, &settings)?;
         let named = split(&self.words, |name| object.has(name)).expect("there are words");
         let property = name(&object, named)?;
         let full = format!("{}.{}", property.interface, property.property);
@@ -54,7 +54,7 @@ impl SetArgs {
                 "{full} takes one value, but {count} were given"
             )));
         }
-        match inspector.put(&property, load, &object.with_remaining_time(&manner))?.outcome {
+        match inspector.put(&property, load, &object.with_remaining_time(&settings))?.outcome {
             ObjectCallOutcome::Failed(failure) => Err(object.failed(failure, &inspector, &full)),
             ObjectCallOutcome::Returned { .. } | ObjectCallOutcome::Sent {} => Ok(()),
         }

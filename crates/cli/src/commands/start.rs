@@ -34,7 +34,7 @@ impl StartArgs {
         let inspector = self.bus.inspector(InspectorTimeouts::default())?;
         Ok(print(match start(&inspector, &self.name, self.timeout)? {
             Started::Now => "started\n",
-            Started::Before => "runs already\n",
+            Started::Before => "already running\n",
         }))
     }
 }
@@ -52,7 +52,7 @@ pub(super) enum Started {
 pub(super) fn start(
     inspector: &Inspector,
     name: &str,
-    patience: Duration,
+    timeout: Duration,
 ) -> Result<Started, PokeError> {
     let method = MethodName {
         service: "org.freedesktop.DBus".to_owned(),
@@ -60,11 +60,11 @@ pub(super) fn start(
         interface: Some("org.freedesktop.DBus".to_owned()),
         method: "StartServiceByName".to_owned(),
     };
-    let timeout_ms = u64::try_from(patience.as_millis()).unwrap_or(u64::MAX).max(1);
-    let manner =
+    let timeout_ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX).max(1);
+    let settings =
         CallSettings { timeout_ms, starting: Starting::Allowed, ..CallSettings::default() };
     let arguments = vec![Value::from(name), Value::Uint32(0)];
-    match inspector.invoke(&method, arguments.into(), &manner)?.outcome {
+    match inspector.invoke(&method, arguments.into(), &settings)?.outcome {
         // The bus looks up the service file first, so it reports an unknown service even if the
         // name has an owner.
         ObjectCallOutcome::Failed(failure)
@@ -89,7 +89,7 @@ pub(super) fn is_owned(inspector: &Inspector, name: &str) -> Result<bool, Inspec
 }
 
 /// The default timeout of an activation.
-pub(super) const PATIENCE: Duration = Duration::from_secs(25);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(25);
 
 const UNKNOWN: &str = "org.freedesktop.DBus.Error.ServiceUnknown";
 

@@ -176,5 +176,5 @@ it again without an address.
 With --export the page becomes one file, which can be sent to a colleague: it needs neither this program \
 nor a network. With --redact it contains no values of messages, and no arguments of command lines.
 
-The exit status is 0 if it was ended regularly, 1 if there was nothing to show, and 2 if the command \
+The exit status is 0 if Ctrl-C or SIGTERM ended it, 1 if there was nothing to show, and 2 if the command \
 line is wrong.";

@@ -107,8 +107,8 @@ impl WaitArgs {
         if !self.shown.has_names() {
             return Vec::new();
         }
-        let manner = CallSettings { starting: Starting::Never, ..CallSettings::default() };
-        let introspection = inspector.introspection(&signal.sender, &signal.path, &manner).ok();
+        let settings = CallSettings { starting: Starting::Never, ..CallSettings::default() };
+        let introspection = inspector.introspection(&signal.sender, &signal.path, &settings).ok();
         let interface = introspection.as_ref().and_then(|all| all.interface(&signal.interface));
         let mut signals = interface.into_iter().flat_map(|one| &one.signals);
         let described = signals.find(|one| one.name == signal.member);
@@ -138,8 +138,8 @@ impl WaitArgs {
     fn activate(&self, inspector: &Inspector) -> Result<(), PokeError> {
         match &self.activate {
             Some(name) => {
-                let patience = self.timeout().unwrap_or(start::PATIENCE);
-                start::start(inspector, name, patience).map(drop)
+                let timeout = self.timeout().unwrap_or(start::TIMEOUT);
+                start::start(inspector, name, timeout).map(drop)
             }
             None => Ok(()),
         }
@@ -178,7 +178,7 @@ arguments of the signal:
   diligence wait org.example.Player /org/example/Player org.example.Player Played
   diligence wait /org/example/Player org.example.Player.Played
 
-The exit status is 0 if the event happened, 1 if it did not within the time, and 2 if the command line \
+The exit status is 0 if the event happened, 1 if the timeout passed first, and 2 if the command line \
 is wrong.";
 
 #[cfg(test)]

@@ -66,7 +66,7 @@ fn place(position: &LinePosition<'_>) -> Option<BusPlace> {
 
 fn answer(place: &BusPlace, question: &BusQuestion, written: &str) -> Vec<Offer> {
     let Ok(connection) = place.connect() else { return Vec::new() };
-    let inspector = Inspector::with_timeouts(connection, PATIENCE);
+    let inspector = Inspector::with_timeouts(connection, TIMEOUTS);
     match question {
         BusQuestion::Name(which) => names::offers(&inspector, *which, written),
         BusQuestion::Path { service } => {
@@ -102,7 +102,7 @@ const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The timeouts of requests. A completion takes up to three rounds of them: names, objects, and the
 /// objects below these. One silent service can delay each round by the full timeout.
-const PATIENCE: InspectorTimeouts =
+const TIMEOUTS: InspectorTimeouts =
     InspectorTimeouts { reply: Duration::from_millis(250), total: Duration::from_millis(250) };
 
 /// After this time, paths with a single child are no longer followed further down.

@@ -90,5 +90,5 @@ fn line(help: Option<&clap::builder::StyledStr>) -> String {
     text.lines().next().unwrap_or_default().to_owned()
 }
 
-/// The value name of options that [`parse_bool`](crate::poke::manner::parse_bool) parses.
+/// The value name of options that [`parse_bool`](crate::poke::call_options::parse_bool) parses.
 const TRUTH: &str = "BOOL";

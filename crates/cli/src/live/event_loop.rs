@@ -194,7 +194,7 @@ impl LiveLoop {
             SourceState::Empty => {
                 let until = [due, self.deadline].into_iter().flatten().min();
                 let rest = until.map(|until| until.saturating_sub(now));
-                recorder::watch::shorter(rest, self.watch.patience())
+                recorder::watch::shorter(rest, self.watch.wait_limit())
             }
         };
         self.poller.wait(&mut self.ready, timeout)

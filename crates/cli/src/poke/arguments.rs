@@ -14,7 +14,7 @@ pub(crate) struct ArgumentOptions {
     /// The types of the arguments [default: from introspection, or from the arguments]
     #[arg(long, value_name = "SIGNATURE")]
     signature: Option<String>,
-    /// The form of the arguments [default: guessed]
+    /// The notation of the arguments [default: guessed]
     #[arg(long, value_parser = one_of(&FORMS), value_name = "FORM")]
     syntax: Option<Syntax>,
     /// Explain the guesses on standard error
@@ -23,7 +23,7 @@ pub(crate) struct ArgumentOptions {
 }
 
 const FORMS: [Choice<Syntax>; 4] = [
-    ("busctl", "Words behind the signature: as 2 one two", Syntax::Busctl),
+    ("busctl", "Words after the signature: as 2 one two", Syntax::Busctl),
     ("gvariant", "A word each: \"['one', 'two']\"", Syntax::Gvariant),
     ("dbus-send", "A word each, with its type: array:string:one,two", Syntax::DbusSend),
     ("json", "A word each: '[\"one\", \"two\"]'", Syntax::Json),

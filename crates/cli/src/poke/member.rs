@@ -113,11 +113,12 @@ impl<'a> TargetObject<'a> {
         inspector: &Inspector,
         service: &'a str,
         path: &'a str,
-        manner: &CallSettings,
+        settings: &CallSettings,
     ) -> Result<Self, PokeError> {
-        let mut object = Self::new(service, path, manner.timeout());
+        let mut object = Self::new(service, path, settings.timeout());
         // Half of the time is left for the call itself.
-        let half = CallSettings { timeout_ms: (manner.timeout_ms / 2).max(1), ..manner.clone() };
+        let half =
+            CallSettings { timeout_ms: (settings.timeout_ms / 2).max(1), ..settings.clone() };
         match inspector.introspection(service, path, &half) {
             Ok(introspection) => object.introspection = introspection,
             Err(failure) if is_fatal_for_calls(&failure) => {
@@ -135,10 +136,10 @@ impl<'a> TargetObject<'a> {
     }
 
     /// The options of the next call, with the remaining time as its timeout.
-    pub(crate) fn with_remaining_time(&self, manner: &CallSettings) -> CallSettings {
+    pub(crate) fn with_remaining_time(&self, settings: &CallSettings) -> CallSettings {
         let left = self.deadline.saturating_sub(monotonic());
         let timeout_ms = u64::try_from(left.as_millis()).unwrap_or(u64::MAX).max(1);
-        CallSettings { timeout_ms, ..manner.clone() }
+        CallSettings { timeout_ms, ..settings.clone() }
     }
 
     /// Returns the object, or the error if its introspection failed.
@@ -298,8 +299,8 @@ fn names(inspector: &Inspector) -> impl Iterator<Item = String> + use<> {
 }
 
 fn paths(inspector: &Inspector, service: &str) -> impl Iterator<Item = String> + use<> {
-    let patience = InspectorTimeouts { reply: SUGGESTIONS_TIMEOUT, total: SUGGESTIONS_TIMEOUT };
-    let options = TreeOptions { timeouts: patience, nodes: PATHS_MAX, ..TreeOptions::default() };
+    let timeouts = InspectorTimeouts { reply: SUGGESTIONS_TIMEOUT, total: SUGGESTIONS_TIMEOUT };
+    let options = TreeOptions { timeouts, nodes: PATHS_MAX, ..TreeOptions::default() };
     let tree = inspector.tree(service, &options).ok();
     let nodes = tree.into_iter().flat_map(|tree| tree.nodes);
     let has_something = |content: &inspector::NodeContent| matches!(content, inspector::NodeContent::Interfaces(names) if !names.is_empty());

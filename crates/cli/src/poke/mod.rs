@@ -6,9 +6,9 @@
 //! ```
 
 pub(crate) mod arguments;
+pub(crate) mod call_options;
 mod descriptors;
 pub(crate) mod error;
-pub(crate) mod manner;
 pub(crate) mod member;
 mod pretty;
 pub(crate) mod shown;

@@ -418,7 +418,7 @@ fn wait_returns_emitted_signals() {
     assert!(late.contains("timed out after 200ms waiting for org.example.Nobody"), "{late}");
     assert_eq!(stage.stdout_of(&["wait", NAME, "--timeout=10s"]), "");
     let service = stage.stdout_of(&["start", "org.freedesktop.DBus"]);
-    assert_eq!(service, "runs already\n");
+    assert_eq!(service, "already running\n");
 }
 
 #[test]

@@ -109,7 +109,7 @@ fn the_daemon_is_found_in_path_or_reported_as_missing() {
         assert_eq!(printed.code, 1, "{words:?}: {}", printed.stderr);
         let expected = format!(
             "the program diligence-bus is missing: it is neither in {}, next to this program, nor in \
-             a folder of PATH; install it there",
+             a directory of PATH; install it there",
             folder.join("").display().to_string().trim_end_matches('/')
         );
         assert!(printed.stderr.contains(&expected), "{words:?}: {}", printed.stderr);

@@ -77,10 +77,10 @@ pub(crate) fn session(folder: &ProgramFolder, lines: &[String]) -> String {
 
 /// Checks lines that must fail, each with its exit status and a part of its error.
 pub(crate) fn check_refused(folder: &ProgramFolder, lines: &[(&str, i32, &str)]) {
-    for (line, status, said) in lines {
+    for (line, status, expected) in lines {
         let printed = run(folder, line);
         assert_eq!((printed.status, printed.stdout.as_str()), (Some(*status), ""), "{line}");
-        assert!(printed.stderr.contains(said), "{line}: {}", printed.stderr);
+        assert!(printed.stderr.contains(expected), "{line}: {}", printed.stderr);
     }
 }
 

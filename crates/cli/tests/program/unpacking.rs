@@ -60,13 +60,13 @@ fn a_small_file_with_large_content_is_refused_before_it_takes_much_memory() {
         folder.shell(&limited, &program).output().expect("the program exists")
     };
     let refused = stats("zeros.pcap.gz");
-    let said = text(&refused.stderr);
-    assert_eq!(refused.status.code(), Some(1), "{said}");
+    let stderr = text(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(1), "{stderr}");
     assert!(
-        said.contains("cannot read zeros.pcap.gz: it unpacks to more than 100 times its size"),
-        "{said}"
+        stderr.contains("cannot read zeros.pcap.gz: it unpacks to more than 100 times its size"),
+        "{stderr}"
     );
-    assert!(said.contains("gzip -d"), "{said}");
+    assert!(stderr.contains("gzip -d"), "{stderr}");
     let taken = stats("zeros.pcap");
     assert!(taken.status.success(), "{}", text(&taken.stderr));
 }

@@ -96,7 +96,7 @@ impl<D> ClientHandshake<D> {
     ///
     /// # Errors
     ///
-    /// If authentication fails, or the bus does not answer `Hello` with a name.
+    /// If authentication fails, or the bus does not reply to `Hello` with a name.
     pub fn handle_received(
         mut self,
         bytes: &[u8],
@@ -163,7 +163,7 @@ pub enum HandshakeError {
     #[error("the bus refused the connection: {0}")]
     Refused(RemoteError),
     /// The call of `Hello` got no reply.
-    #[error("the bus did not answer Hello: {0}")]
+    #[error("the bus did not reply to Hello: {0}")]
     NoReply(NoReply),
     /// The reply to `Hello` does not contain a bus name.
     #[error("the reply to Hello contains no valid name: {0}")]

@@ -546,7 +546,7 @@ impl<D> Core<D> {
         }
     }
 
-    /// The next serial that no waiting call uses. Serials wrap around after 2^32.
+    /// The next serial that no pending call uses. After `u32::MAX`, serials continue at 1.
     fn free_serial(&self) -> NonZeroU32 {
         let mut serial = self.next_serial;
         while self.calls.is_used(serial) {

@@ -56,13 +56,13 @@ CREATE TABLE message (
     flags        INTEGER NOT NULL,
     serial       INTEGER,
     reply_serial INTEGER,
-    size_bytes   INTEGER NOT NULL,                -- size in bytes as sent
+    size_bytes   INTEGER NOT NULL,                -- size in bytes on the wire
     kept_bytes   INTEGER NOT NULL,                -- the part of it that is in the recording
     unix_fds     INTEGER NOT NULL,
     state        TEXT NOT NULL,                   -- whole, body cut, body redacted, header cut,
                                                   -- body invalid, header invalid
     call         INTEGER,                         -- the number of the call: its own, or the one it replies to
-    of_recorder  INTEGER NOT NULL,                -- 1: a connection of the recorder
+    of_recorder  INTEGER NOT NULL,                -- 1: the message is from or to the recorder
     body         TEXT,                            -- the arguments as a JSON list; NULL if the message is incomplete
     -- Only in traces of the bus: the time from receiving the message to determining its recipients.
     routed_after_ns INTEGER,
@@ -87,8 +87,8 @@ CREATE TABLE call (
     duration_ns INTEGER,                 -- from the call to the reply
     size_bytes  INTEGER NOT NULL,        -- size in bytes of call and reply
     of_recorder INTEGER NOT NULL,
-    waited_ns   INTEGER                  -- the time that the caller waited: until the reply,
-                                         -- its end, or the end of the recording
+    waited_ns   INTEGER                  -- how long the caller waited: until the reply, until it
+                                         -- disconnected, or until the recording ended
 ) STRICT;
 
 -- Copies of messages. Only in traces of the bus.

@@ -36,7 +36,7 @@ impl TraceSource {
     ) -> Result<Self, (Connection, CallError)> {
         match start(&connection, &wanted.filters) {
             Ok(follower) => {
-                let assembler = Assembler::new(bus, clock.ahead(), wanted.pace.patience());
+                let assembler = Assembler::new(bus, clock.ahead(), wanted.pace.limits());
                 Ok(Self { connection, follower, assembler })
             }
             Err(error) => Err((connection, error)),

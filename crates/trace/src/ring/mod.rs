@@ -37,10 +37,10 @@ pub struct RingWriter {
 }
 
 impl RingWriter {
-    /// Makes a ring of at least `len` bytes, and the descriptor with which other processes can read it.
-    /// `clock` is how many nanoseconds the time of day is ahead of the monotonic clock. Of each message
-    /// at most the first `kept` bytes are written. The length is rounded up to a power of two, and is
-    /// between [`RING_MIN`] and [`RING_MAX`].
+    /// Creates a ring of `len` bytes, limited to [`RING_MIN`] to [`RING_MAX`] and rounded up to a power
+    /// of two, and the descriptor with which other processes can read it. `clock` is how many
+    /// nanoseconds the time of day is ahead of the monotonic clock. Of each message at most the first
+    /// `kept` bytes are written.
     ///
     /// # Errors
     ///
@@ -186,7 +186,7 @@ pub struct Follower {
     position: u64,
     /// The place of the record that should come next; `None` if the follower began in the middle.
     expected: Option<RecordPlace>,
-    /// The body of the last record, and what longer records have left behind it.
+    /// The body of the last record, followed by the remains of longer records.
     record: Vec<u8>,
 }
 

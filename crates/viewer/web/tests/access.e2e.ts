@@ -41,7 +41,7 @@ const STATES: readonly State[] = [
   state("a menu", "#view=statistics", (page) => rowOf(page).click({ button: "right" })),
   state("the menu of Save", "", (page) => page.getByRole("button", { name: "Save" }).click()),
   state("timeline", "#view=timeline"),
-  ...["Slowest calls", "By member", "Bus overhead", "Start-ups", "List"].map((name) =>
+  ...["Slowest calls", "By member", "Bus overhead", "Service starts", "List"].map((name) =>
     state(`timeline, ${name}`, "#view=timeline", (page) => page.getByRole("tab", { name }).click()),
   ),
   state("findings", "#view=findings"),

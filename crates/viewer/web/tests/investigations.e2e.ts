@@ -52,7 +52,7 @@ test("a slow start is explained, by mouse", async () => {
   await using program = await view(await desktopRecording());
   const page = await pages.open(program.line, { size: SIZE });
   await page.getByLabel("Views").getByRole("button", { name: "Timeline" }).click();
-  await page.getByRole("tab", { name: "Start-ups" }).click();
+  await page.getByRole("tab", { name: "Service starts" }).click();
   await page
     .locator(".starts-list")
     .getByRole("button", { name: /org\.example\.Backup/ })

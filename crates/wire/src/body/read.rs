@@ -43,10 +43,10 @@ impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Signature { expected, found } => {
-                write!(f, "the body has the types \"{found}\" and \"{expected}\" was expected")
+                write!(f, "the body has the types \"{found}\", but \"{expected}\" was expected")
             }
             Self::Variant { expected, found } => {
-                write!(f, "a variant holds \"{found}\" and \"{expected}\" was expected")
+                write!(f, "a variant holds \"{found}\", but \"{expected}\" was expected")
             }
             Self::Value(what) => f.write_str(what),
             Self::Invalid(error) => error.fmt(f),

@@ -248,5 +248,5 @@ const CLOSED_AFTER: Duration = Duration::from_secs(1);
 /// Bytes that are read at once to discard them.
 const DISCARDED_AT_ONCE: usize = 4096;
 
-/// The delay before a write is retried for which the kernel had no memory.
+/// The delay before a write is retried that the kernel or the descriptor share of the user refused.
 const RETRY_AFTER: Duration = Duration::from_millis(10);

@@ -12,7 +12,7 @@ use crate::exit::ExitError;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BenchError {
     #[error("cannot write to standard output: the reader has closed it")]
-    NobodyReads,
+    OutputClosed,
     /// The system does not allow the start of the measurement.
     #[error("cannot start the measurement: {0}")]
     Start(io::Error),
@@ -26,7 +26,7 @@ pub(crate) enum BenchError {
     /// A file has no markers for the headline.
     #[error("{}: {error}", path.display())]
     Marker { path: PathBuf, error: MarkerError },
-    #[error("there is no headline, because the results are not from `bench compare`")]
+    #[error("there is no summary table: the results are not from `bench compare`")]
     NoHeadline,
     /// The chosen buses are not available.
     #[error("no bus is left to measure")]
@@ -43,7 +43,7 @@ impl BenchError {
     /// Converts an error of standard output.
     pub(super) fn output(error: io::Error) -> Self {
         match error.kind() {
-            io::ErrorKind::BrokenPipe => Self::NobodyReads,
+            io::ErrorKind::BrokenPipe => Self::OutputClosed,
             _ => Self::Output(error),
         }
     }
@@ -51,6 +51,6 @@ impl BenchError {
 
 impl ExitError for BenchError {
     fn is_quiet(&self) -> bool {
-        matches!(self, Self::NobodyReads)
+        matches!(self, Self::OutputClosed)
     }
 }

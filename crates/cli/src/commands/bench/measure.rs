@@ -24,7 +24,7 @@ use crate::output::print_to_stderr;
 /// The options of all scenarios.
 #[derive(Debug, Args)]
 pub(super) struct MeasureOptions {
-    /// The buses: diligence, dbus-daemon, dbus-broker, busd, or the address of one that runs
+    /// The buses: diligence, dbus-daemon, dbus-broker, busd, or the address of a running bus
     /// [default: all installed buses]
     #[arg(long, value_name = "BUS,...", help_heading = HEADING)]
     bus: Option<BusList>,

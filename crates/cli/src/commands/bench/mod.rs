@@ -39,7 +39,7 @@ enum BenchTask {
     PingPong(MeasureArgs<PingPong>),
     /// Signals at full rate
     Signals(MeasureArgs<SignalsScenario>),
-    /// All volumes of a large storage system change at once
+    /// A storm of PropertiesChanged signals, as from a storage daemon with 130,000 volumes
     Volumes(MeasureArgs<VolumesScenario>),
     /// Signals to many recipients, with their context switches and system calls
     FanOut(MeasureArgs<FanOut>),

@@ -24,14 +24,14 @@ pub(super) fn paths(
     inspector: &Inspector,
     service: &str,
     starting: Starting,
-    patience: InspectorTimeouts,
+    timeouts: InspectorTimeouts,
 ) -> Result<ExitCode, PokeError> {
-    let options = TreeOptions { starting, timeouts: patience, ..TreeOptions::default() };
+    let options = TreeOptions { starting, timeouts, ..TreeOptions::default() };
     let tree = inspector.tree(service, &options)?;
     if let [node] = tree.nodes.as_slice()
         && let NodeContent::Failure(failure) = &node.content
     {
-        let object = TargetObject::new(service, &node.path, patience.total);
+        let object = TargetObject::new(service, &node.path, timeouts.total);
         return Err(object.failed(failure.clone(), inspector, ""));
     }
     let has_something = |content: &NodeContent| !matches!(content, NodeContent::Interfaces(names) if names.is_empty());

@@ -15,8 +15,8 @@ use notation::guess::FirstWord;
 use crate::bus_choice::BusChoice;
 use crate::output::print_to_stderr;
 use crate::poke::arguments::{ArgumentOptions, forms};
+use crate::poke::call_options::{MethodCallOptions, parse_bool};
 use crate::poke::error::PokeError;
-use crate::poke::manner::{MannerOptions, parse_bool};
 use crate::poke::member::{
     CallableKind, DescribedMember, NamedMember, TargetObject, is_interface_of, split,
     with_options_in_front,
@@ -40,7 +40,7 @@ pub(crate) struct CallArgs {
     #[command(flatten)]
     shown: ShownOptions,
     #[command(flatten)]
-    manner: MannerOptions,
+    options: MethodCallOptions,
     /// Wait for a reply
     #[arg(long, value_name = "BOOL", value_parser = parse_bool, action = ArgAction::Set,
           default_value = "true")]
@@ -84,15 +84,18 @@ enum CallTypeWord {
 impl CallArgs {
     /// Calls the method, or lists what can be called.
     pub(crate) fn run(&self) -> Result<ExitCode, PokeError> {
-        let inspector = self.manner.inspector(&self.bus)?;
+        let inspector = self.options.inspector(&self.bus)?;
         let words = self.words();
         match words.as_slice() {
             [] => listing::services(&inspector),
-            [service] => {
-                listing::paths(&inspector, service, self.manner().starting, self.manner.patience())
-            }
+            [service] => listing::paths(
+                &inspector,
+                service,
+                self.settings().starting,
+                self.options.timeouts(),
+            ),
             [service, path, rest @ ..] => {
-                let object = TargetObject::introspect(&inspector, service, path, &self.manner())?;
+                let object = TargetObject::introspect(&inspector, service, path, &self.settings())?;
                 match rest {
                     [] => Ok(listing::members(&object.introspected(&inspector)?, None)),
                     [interface] if object.introspection.interface(interface).is_some() => {
@@ -132,9 +135,9 @@ impl CallArgs {
             read.map_err(|error| self.argument_error(inspector, object, &found, &full, error))?;
         if self.arguments.is_verbose() {
             let (types, forms) = (&reading.signature, forms(&reading));
-            let said = if found.signatures.is_empty() { "guessed" } else { "from introspection" };
+            let source = if found.signatures.is_empty() { "guessed" } else { "from introspection" };
             print_to_stderr(&format!(
-                "calling {full} with \"{types}\" ({said}), read as {forms}\n"
+                "calling {full} with \"{types}\" ({source}), read as {forms}\n"
             ));
         }
         self.send(inspector, object, (&method, &found, &full), load)
@@ -173,7 +176,8 @@ impl CallArgs {
         load: CallPayload,
     ) -> Result<ExitCode, PokeError> {
         let again = self.repeat.map(|_| copy(&load)).transpose().map_err(copy_error)?;
-        let answer = inspector.invoke(method, load, &object.with_remaining_time(&self.manner()))?;
+        let answer =
+            inspector.invoke(method, load, &object.with_remaining_time(&self.settings()))?;
         let status = match &answer.outcome {
             ObjectCallOutcome::Returned { .. } => self.show(&answer, found),
             ObjectCallOutcome::Failed(failure) => {
@@ -185,7 +189,7 @@ impl CallArgs {
         if let (Some(count), Some(load)) = (self.repeat, again) {
             for _ in 1..count {
                 let load = copy(&load).map_err(copy_error)?;
-                let answer = inspector.invoke(method, load, &self.manner())?;
+                let answer = inspector.invoke(method, load, &self.settings())?;
                 if let ObjectCallOutcome::Failed(failure) = answer.outcome {
                     return Err(failure.into());
                 }
@@ -207,14 +211,14 @@ impl CallArgs {
         self.shown.print(&ShownValues { values: results, origin, descriptors })
     }
 
-    fn manner(&self) -> CallSettings {
+    fn settings(&self) -> CallSettings {
         let reply =
             if self.expect_reply { ReplyExpectation::Expected } else { ReplyExpectation::Unwanted };
-        let mut manner = self.manner.manner(reply);
+        let mut settings = self.options.settings(reply);
         if let Some(milliseconds) = self.foreign.reply_timeout {
-            manner.timeout_ms = milliseconds.max(1);
+            settings.timeout_ms = milliseconds.max(1);
         }
-        manner
+        settings
     }
 
     /// The positional words, in which options with the names of other tools replace the first ones.

@@ -8,7 +8,7 @@ use inspector::{Inspector, InspectorFailure, NodeContent, Starting, TreeOptions}
 
 use crate::bus_choice::BusChoice;
 use crate::commands::tree::paths;
-use crate::inspection::{InspectionError, is_unknown_name, no_such_name, patience};
+use crate::inspection::{InspectionError, is_unknown_name, no_such_name, timeouts_of};
 
 /// A service whose objects are introspected.
 pub(super) struct InspectedService<'a> {
@@ -32,8 +32,8 @@ impl InspectedService<'_> {
 
     /// Returns the paths of all objects.
     pub(super) fn known_paths(&self) -> Result<Vec<String>, InspectionError> {
-        let (patience, starting) = (patience(self.timeout), Starting::Allowed);
-        let options = TreeOptions { timeouts: patience, starting, ..TreeOptions::default() };
+        let (timeouts, starting) = (timeouts_of(self.timeout), Starting::Allowed);
+        let options = TreeOptions { timeouts, starting, ..TreeOptions::default() };
         let failed = |failure| self.failed("/", failure);
         let tree = self.inspector.tree(self.name, &options).map_err(failed)?;
         match tree.nodes.as_slice() {

@@ -24,7 +24,7 @@ use inspector::{InspectedObject, TreeOptions};
 
 use crate::amount;
 use crate::bus_choice::BusChoice;
-use crate::inspection::{InspectionError, inspector, patience};
+use crate::inspection::{InspectionError, inspector, timeouts_of};
 use crate::json_choice::JsonChoice;
 use crate::output::print_to_stderr;
 use crate::style;
@@ -89,7 +89,7 @@ struct FormOptions {
 /// Options for the XML document of the object.
 #[derive(Debug, Args)]
 struct DocumentOptions {
-    /// Print the XML document with which the object replies
+    /// Print the XML document that the object returns
     #[arg(short, long, requires = "object", conflicts_with_all = ["json", "j"])]
     xml: bool,
     /// The same in the form of busctl: with an additional newline at the end
@@ -151,7 +151,7 @@ impl Introspect {
     }
 
     fn objects(&self, walk: &ObjectWalk<'_>, path: &str) -> Result<String, InspectionError> {
-        let options = TreeOptions { timeouts: patience(self.timeout), ..TreeOptions::default() };
+        let options = TreeOptions { timeouts: timeouts_of(self.timeout), ..TreeOptions::default() };
         let (found, errors) = walk.all(path, options)?;
         print_errors(&errors);
         let objects = found.objects();

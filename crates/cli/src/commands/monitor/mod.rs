@@ -48,7 +48,7 @@ pub(crate) struct MonitorArgs {
     /// Exit after this number of messages
     #[arg(short = 'N', long, value_name = "COUNT")]
     limit_messages: Option<u64>,
-    /// Exit after this time
+    /// Exit after this time: seconds, or a number with a unit such as 500ms
     #[arg(long, value_name = "TIME", value_parser = amount::time)]
     timeout: Option<Duration>,
     /// The name, as an option like in gdbus

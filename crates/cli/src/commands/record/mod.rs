@@ -38,7 +38,7 @@ use crate::user_command::{self, UserCommand, shell_status};
 pub(crate) struct RecordArgs {
     #[command(flatten)]
     buses: BusChoices,
-    /// The file for the recording; `-` is standard output [default: a new recording.pcapng]
+    /// The file for the recording; `-` is standard output [default: recording.pcapng, or recording-2.pcapng and so on if that exists]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Record only messages that match this match rule; can be repeated
@@ -380,7 +380,7 @@ peers on the bus and their processes.
 
 The format is pcapng, which Wireshark opens too. The file can be read while the recording runs, and \
 after any kind of end. If FILE exists, it is kept until the new recording is complete and then replaced; \
-until then the new recording is FILE.*.unfinished in the same folder, which can be read like any \
+until then the new recording is FILE.*.unfinished in the same directory, which can be read like any \
 recording and stays there if the recorder is killed. Where messages are missing, because the bus closed \
 the connection or the disk was full, the file says so. If the recorder was stopped or had no processor \
 for 100 ms or longer, the file says how many messages were read late and by how much, because the \

@@ -59,7 +59,7 @@ pub(crate) struct Stats {
     form: StatsFormat,
 }
 
-/// Options for the form of the figures.
+/// Options for the output format of the statistics.
 #[derive(Clone, Copy, Debug, Args)]
 #[group(multiple = false)]
 struct StatsFormat {
@@ -193,7 +193,7 @@ Without --by, it prints an overview: the contents of the recording, the busiest 
 used members, and the calls with the longest total wait.
 
 A duration is the time from a call to its return: until the bus had written the return if the bus \
-itself recorded, otherwise until the monitor received it. Errors, time-outs and calls without a reply \
+itself recorded, otherwise until the monitor received it. Errors, calls that timed out and calls without a reply \
 have separate columns and are not part of percentiles. docs/statistics.md defines outcomes, durations \
 and percentiles.
 

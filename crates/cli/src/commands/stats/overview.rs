@@ -160,7 +160,7 @@ impl Overview {
             (summary.waiting, "waiting at the end"),
             (summary.time_outs, "timed out"),
             (summary.callee_left, "lost because the callee disconnected"),
-            (summary.late, "answered late"),
+            (summary.late, "replied late"),
             (summary.undelivered, "errors for undelivered messages"),
             (summary.orphans, "replies without a call"),
             (summary.cut, "cut"),

@@ -13,7 +13,7 @@ pub(crate) enum StatusError {
     Connect(#[from] Unreachable),
     #[error(transparent)]
     Look(#[from] InspectionError),
-    #[error("{choice} does not answer: {error}")]
+    #[error("{choice} does not reply: {error}")]
     Ask { choice: String, error: CallError },
     #[error(
         "only root and the user of the bus may read the state of {choice}; run this command as root or as this user"

@@ -85,7 +85,7 @@ impl StatusArgs {
 const LONG_HELP: &str = "\
 For a name or a process it prints the credentials like `busctl status`, as lines of KEY=VALUE, and then \
 other known facts: the names of user and groups, the start time of the process, and its other names. \
-Without a name it describes the bus itself, after its address and its id.
+Without a name it prints the address and the id of the bus, and then describes the bus itself.
 
   diligence status org.freedesktop.login1 --system
   diligence status :1.7
@@ -94,7 +94,7 @@ Without a name it describes the bus itself, after its address and its id.
 
 With --bus, a bus of Diligence reports its current resources, the counters since its start, the busiest \
 peers, the most used members, and recent incidents with the peers that caused them. Only root and the \
-user of the bus may see this. Members are counted from the first request on.
+user of the bus may see this. Members are counted from the first request on, or from the start if the bus has a metrics socket.
 
 For other buses, --bus prints the contents of org.freedesktop.DBus.Debug.Stats.
 

@@ -212,10 +212,10 @@ fn reports_fit_terminals_of_all_widths() {
 fn a_bus_counts_no_members_before_the_first_request() {
     let totals = dict(&[("Uptime", 4_000_000), ("Connected", 1), ("Connections", 1)], &[]);
     let numbers = [("ProcessID", 2_313), ("SentMessages", 2), ("ReceivedMessages", 2)];
-    let asker = dict(&numbers, &[("UniqueName", ":1.0"), ("Program", "diligence")]);
+    let requester = dict(&numbers, &[("UniqueName", ":1.0"), ("Program", "diligence")]);
     let report = report(BusNumbers::Own {
         totals,
-        connections: vec![asker],
+        connections: vec![requester],
         members: Vec::new(),
         counted_for: 0,
         history: Vec::new(),

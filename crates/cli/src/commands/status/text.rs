@@ -195,7 +195,8 @@ impl StatusPage {
     fn members(&mut self, members: &[StatusDict], counted_for: Duration) {
         if members.is_empty() {
             // Counting has a small cost, so the bus starts it at the first request.
-            return self.section("Members", "counted from this request on: run the command again");
+            return self
+                .section("Members", "counting starts now; run the command again to see them");
         }
         let since = format!("with the most messages first, in the last {}", elapsed(counted_for));
         self.section("Members", &since);

@@ -293,7 +293,7 @@ fn heading(style: Style, title: &str, about: &str) -> String {
     more.fold(first + "\n", |text, line| text + &line)
 }
 
-/// The limit of the figures in a recording without scheduler facts.
+/// The note that is printed if the recording has no scheduler records.
 const SERVICE_NOTE: &str = "note: \"service\" includes the time that replies waited for the bus; \
                             record with --switches to tell them apart";
 

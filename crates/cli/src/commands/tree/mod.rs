@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::amount;
 use crate::bus_choice::BusChoice;
 use crate::inspection::{
-    InspectionError, inspector, is_unknown_name, names, no_such_name, patience,
+    InspectionError, inspector, is_unknown_name, names, no_such_name, timeouts_of,
 };
 use crate::json_choice::JsonChoice;
 use crate::output::{print, print_to_stderr};
@@ -79,8 +79,8 @@ impl TreeArgs {
 
     fn ask(&self, inspector: &Inspector, service: &str) -> Result<ServiceResult, InspectionError> {
         let starting = if self.names.is_empty() { Starting::Never } else { Starting::Allowed };
-        let patience = patience(self.timeout);
-        let options = TreeOptions { timeouts: patience, starting, ..TreeOptions::default() };
+        let timeouts = timeouts_of(self.timeout);
+        let options = TreeOptions { timeouts, starting, ..TreeOptions::default() };
         let tree = inspector.tree(service, &options);
         let tree = tree.map_err(|failure| InspectionError::InvalidName { failure })?;
         let [root] = tree.nodes.as_slice() else { return Ok(ServiceResult::Found(tree)) };

@@ -100,7 +100,7 @@ fn serve(address: &str, calls: CallPermission) -> Option<PageServer> {
 fn listenable(text: &str) -> Result<AddressList, String> {
     let list: AddressList = text.parse().map_err(|error| format!("{error}"))?;
     match list.entries().iter().find(|entry| !entry.is_listenable()) {
-        Some(entry) => Err(format!("nothing can listen at {entry}")),
+        Some(entry) => Err(format!("a bus cannot listen at {entry}")),
         None => Ok(list),
     }
 }
@@ -133,7 +133,7 @@ mod tests {
     fn only_listenable_addresses_are_accepted() {
         assert!(listenable("unix:path=/run/x").is_ok());
         for (text, expected) in [
-            ("unixexec:path=/bin/true", "nothing can listen at unixexec:path=/bin/true"),
+            ("unixexec:path=/bin/true", "a bus cannot listen at unixexec:path=/bin/true"),
             ("nonsense", "no transport"),
         ] {
             let error = listenable(text).unwrap_err();

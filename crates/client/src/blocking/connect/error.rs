@@ -67,7 +67,7 @@ pub enum AttemptError {
     #[error(transparent)]
     Ended(#[from] Ended),
     /// The handshake did not complete in time.
-    #[error("the bus did not answer in time")]
+    #[error("the bus did not reply in time")]
     TimedOut,
     /// The GUID of the server differs from the GUID in the address.
     #[error("the server has the GUID {found}, but the address requires {expected}")]

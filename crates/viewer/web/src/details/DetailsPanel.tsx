@@ -47,7 +47,10 @@ export function DetailsPanel({ onClose }: { readonly onClose: () => void }): JSX
       {!isSelected ? <NoSelection /> : null}
       {isSelected && problem !== undefined ? <p class="banner">{problem}</p> : null}
       {isSelected && answer !== undefined && answer.id < store.recording.value.length ? (
-        <div class={isWaiting ? "details-told waiting" : "details-told"} aria-busy={isWaiting}>
+        <div
+          class={isWaiting ? "details-content waiting" : "details-content"}
+          aria-busy={isWaiting}
+        >
           <Message key={answer.id} details={answer} />
         </div>
       ) : null}

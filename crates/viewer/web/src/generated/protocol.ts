@@ -156,12 +156,20 @@ export interface CompareAnswer {
   readonly table: TableData;
 }
 
+/** A text with which a query can continue. */
+export interface Completion {
+  /** A short explanation; empty if the text is obvious. */
+  readonly about: string;
+  /** The text to insert. */
+  readonly text: string;
+}
+
 /** The texts with which a query can continue. */
 export interface Completions {
   /** The first byte that an offer replaces. */
   readonly from: number;
   /** The offers, the most likely first. */
-  readonly offers: readonly Offer[];
+  readonly offers: readonly Completion[];
   /** The end of the bytes that an offer replaces. */
   readonly to: number;
 }
@@ -316,32 +324,6 @@ export type FrameHead =
   | { readonly answer: AnswerBody; readonly kind: "answer" }
   | { readonly column?: number; readonly kind: "refusal"; readonly message: string; readonly unfinished?: boolean }
   | { readonly before: number; readonly kind: "moved" };
-
-/** An event of a watch. */
-export type Heard =
-  | { readonly signal: HeardSignal }
-  | { readonly lost: { readonly count: number } };
-
-/** A signal that arrived. */
-export interface HeardSignal {
-  readonly arguments?: readonly TypedValue[];
-  /**
-   * When the signal was received, in microseconds since 1970. Nanoseconds would exceed the
-   * precision of numbers in JavaScript.
-   */
-  readonly at_us: number;
-  /** The file descriptors of the signal, in order of their indexes. They are already closed. */
-  readonly descriptors?: readonly Descriptor[];
-  readonly failure?: Failure;
-  /** The interface of the signal. */
-  readonly interface: string;
-  /** The name of the signal. */
-  readonly member: string;
-  /** The path of the object. */
-  readonly path: string;
-  /** The unique name of the sender. */
-  readonly sender: string;
-}
 
 /** The content of the first frame. */
 export interface HelloHead {
@@ -575,14 +557,6 @@ export interface ObjectProperty {
   readonly value?: TypedValue;
 }
 
-/** A text with which a query can continue. */
-export interface Offer {
-  /** A short explanation; empty if the text is obvious. */
-  readonly about: string;
-  /** The text to insert. */
-  readonly text: string;
-}
-
 /** The kind of data that a page shows. */
 export type PageMode = "recording" | "live" | "embedded";
 
@@ -698,6 +672,11 @@ export interface Signal {
   /** The name of the signal. */
   readonly name: string;
 }
+
+/** An event of a watch. */
+export type SignalEvent =
+  | { readonly signal: WatchedSignal }
+  | { readonly lost: { readonly count: number } };
 
 /** The start of a service. Times are nanoseconds since the first message. */
 export interface StartUp {
@@ -923,7 +902,7 @@ export interface ValueType {
 export type WatchEvent =
   | { readonly begun: Watched }
   | { readonly unwatched: { readonly failure: Failure; readonly what: WatchKind } }
-  | { readonly heard: { readonly of: WatchKind; readonly what: Heard } };
+  | { readonly heard: { readonly of: WatchKind; readonly what: SignalEvent } };
 
 /** The subject of one subscription, for the page. */
 export type WatchKind = "names" | "objects" | "object";
@@ -937,6 +916,27 @@ export interface Watched {
   readonly path: string | null;
   /** A unique or well-known name of the service. */
   readonly service: string | null;
+}
+
+/** A signal that arrived. */
+export interface WatchedSignal {
+  readonly arguments?: readonly TypedValue[];
+  /**
+   * When the signal was received, in microseconds since 1970. Nanoseconds would exceed the
+   * precision of numbers in JavaScript.
+   */
+  readonly at_us: number;
+  /** The file descriptors of the signal, in order of their indexes. They are already closed. */
+  readonly descriptors?: readonly Descriptor[];
+  readonly failure?: Failure;
+  /** The interface of the signal. */
+  readonly interface: string;
+  /** The name of the signal. */
+  readonly member: string;
+  /** The path of the object. */
+  readonly path: string;
+  /** The unique name of the sender. */
+  readonly sender: string;
 }
 
 /** The number of messages without each part of a selection; `None` for absent parts. */
@@ -959,8 +959,8 @@ export type BusRequest =
   | { readonly do: "tree"; readonly service: string }
   | { readonly do: "object"; readonly path: string; readonly service: string }
   | { readonly do: "get"; readonly property: PropertyName }
-  | { readonly do: "set"; readonly manner?: Manner | undefined; readonly property: PropertyName; readonly signature?: string | null | undefined; readonly value: Json }
-  | { readonly call: Call; readonly do: "call"; readonly manner?: Manner | undefined }
+  | { readonly do: "set"; readonly manner?: CallSettings | undefined; readonly property: PropertyName; readonly signature?: string | null | undefined; readonly value: Json }
+  | { readonly call: Call; readonly do: "call"; readonly manner?: CallSettings | undefined }
   | { readonly do: "read"; readonly signature: string; readonly text: string }
   | { readonly arguments: readonly Json[]; readonly do: "write"; readonly signature: string }
   | { readonly call: Call; readonly do: "commands" }
@@ -982,11 +982,8 @@ export interface Call {
   readonly signature?: string | null | undefined;
 }
 
-/** A file format in which messages can be saved. */
-export type FileFormat = "pcapng" | "pcap";
-
-/** How a method is method: its timeout and its message flags. */
-export interface Manner {
+/** How a method is called: its timeout and its message flags. */
+export interface CallSettings {
   /** Controls whether the service may ask the user for authorization. */
   readonly authorization?: Authorization | undefined;
   /** Controls whether the caller waits for a reply. */
@@ -996,6 +993,9 @@ export interface Manner {
   /** The timeout for the reply, in milliseconds. */
   readonly timeout_ms?: number | undefined;
 }
+
+/** A file format in which messages can be saved. */
+export type FileFormat = "pcapng" | "pcap";
 
 /** A property of an object. */
 export interface PropertyName {
@@ -1077,7 +1077,8 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   ColumnType: {"enum":["u8","u32","f64","i8","i16","same"]},
   CommandText: {"anyOf":[{"properties":{"name":{"type":"string"},"text":{"type":"string"}},"required":["name","text"],"type":"object"},{"properties":{"name":{"type":"string"},"why":{"type":"string"}},"required":["name","why"],"type":"object"}]},
   CompareAnswer: {"properties":{"members":{"prefixItems":[{"minimum":0,"type":"integer"},{"minimum":0,"type":"integer"}],"type":"array"},"table":{"$ref":"#/$defs/TableData"}},"required":["members","table"],"type":"object"},
-  Completions: {"properties":{"from":{"minimum":0,"type":"integer"},"offers":{"items":{"$ref":"#/$defs/Offer"},"type":"array"},"to":{"minimum":0,"type":"integer"}},"required":["from","to","offers"],"type":"object"},
+  Completion: {"properties":{"about":{"type":"string"},"text":{"type":"string"}},"required":["text","about"],"type":"object"},
+  Completions: {"properties":{"from":{"minimum":0,"type":"integer"},"offers":{"items":{"$ref":"#/$defs/Completion"},"type":"array"},"to":{"minimum":0,"type":"integer"}},"required":["from","to","offers"],"type":"object"},
   Confidence: {"enum":["low","medium","high"]},
   CopyEntry: {"properties":{"begun_after_ns":{"minimum":0,"type":["integer","null"]},"recipient":{"type":"string"},"rules":{"minimum":0,"type":"integer"},"written_after_ns":{"minimum":0,"type":["integer","null"]}},"required":["recipient","begun_after_ns","written_after_ns","rules"],"type":"object"},
   Cost: {"properties":{"bytes":{"minimum":0,"type":"integer"},"calls":{"minimum":0,"type":"integer"},"longest_wait_ns":{"minimum":0,"type":"integer"},"waited_ns":{"minimum":0,"type":"integer"},"waits":{"minimum":0,"type":"integer"},"wake_ups":{"minimum":0,"type":"integer"}},"required":["waited_ns","waits","longest_wait_ns","calls","wake_ups","bytes"],"type":"object"},
@@ -1090,8 +1091,6 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   FindingParty: {"properties":{"label":{"type":"string"},"process":{"type":"string"},"stable":{"type":"string"},"unit":{"type":"string"}},"required":["label","stable"],"type":"object"},
   FindingsAnswer: {"properties":{"connections":{"minimum":0,"type":"integer"},"findings":{"items":{"$ref":"#/$defs/Finding"},"type":"array"},"known":{"minimum":0,"type":"integer"},"messages":{"minimum":0,"type":"integer"},"recorder_messages":{"$ref":"#/$defs/RecorderMessageCount"},"rules":{"items":{"$ref":"#/$defs/Rule"},"type":"array"},"span_ns":{"minimum":0,"type":"integer"}},"required":["messages","recorder_messages","span_ns","connections","known","findings","rules"],"type":"object"},
   FrameHead: {"oneOf":[{"$ref":"#/$defs/HelloHead","properties":{"kind":{"const":"hello","type":"string"}},"required":["kind"],"type":"object"},{"$ref":"#/$defs/MessagesHead","properties":{"kind":{"const":"messages","type":"string"}},"required":["kind"],"type":"object"},{"properties":{"disconnected":{"minimum":0,"type":"integer"},"kind":{"const":"missing","type":"string"},"overrun":{"minimum":0,"type":"integer"}},"required":["kind","overrun","disconnected"],"type":"object"},{"properties":{"before":{"minimum":0,"type":"integer"},"kind":{"const":"reset","type":"string"}},"required":["kind","before"],"type":"object"},{"properties":{"kind":{"const":"end","type":"string"},"why":{"type":["string","null"]}},"required":["kind","why"],"type":"object"},{"properties":{"answer":{"$ref":"#/$defs/AnswerBody"},"kind":{"const":"answer","type":"string"}},"required":["kind","answer"],"type":"object"},{"properties":{"column":{"minimum":0,"type":"integer"},"kind":{"const":"refusal","type":"string"},"message":{"type":"string"},"unfinished":{"type":"boolean"}},"required":["kind","message"],"type":"object"},{"properties":{"before":{"minimum":0,"type":"integer"},"kind":{"const":"moved","type":"string"}},"required":["kind","before"],"type":"object"}]},
-  Heard: {"oneOf":[{"additionalProperties":false,"properties":{"signal":{"$ref":"#/$defs/HeardSignal"}},"required":["signal"],"type":"object"},{"additionalProperties":false,"properties":{"lost":{"properties":{"count":{"minimum":0,"type":"integer"}},"required":["count"],"type":"object"}},"required":["lost"],"type":"object"}]},
-  HeardSignal: {"properties":{"arguments":{"items":{"$ref":"#/$defs/TypedValue"},"type":"array"},"at_us":{"minimum":0,"type":"integer"},"descriptors":{"items":{"$ref":"#/$defs/Descriptor"},"type":"array"},"failure":{"$ref":"#/$defs/Failure"},"interface":{"type":"string"},"member":{"type":"string"},"path":{"type":"string"},"sender":{"type":"string"}},"required":["at_us","sender","path","interface","member"],"type":"object"},
   HelloHead: {"properties":{"calls":{"type":"boolean"},"mode":{"$ref":"#/$defs/PageMode"},"objects":{"type":"boolean"},"program":{"type":"string"},"title":{"type":"string"},"version":{"minimum":0,"type":"integer"}},"required":["version","program","title","mode","objects","calls"],"type":"object"},
   InBus: {"properties":{"phases":{"items":{"$ref":"#/$defs/PhaseTime"},"type":"array"},"routed_after_ns":{"minimum":0,"type":"integer"},"total_ns":{"minimum":0,"type":["integer","null"]}},"required":["phases","routed_after_ns","total_ns"],"type":"object"},
   MessageDetails: {"properties":{"arguments":{"items":{"$ref":"#/$defs/Value"},"type":"array"},"at":{"$ref":"#/$defs/MessageTime"},"bus":{"type":"string"},"commands":{"items":{"$ref":"#/$defs/CommandText"},"type":"array"},"deliveries":{"items":{"$ref":"#/$defs/CopyEntry"},"type":["array","null"]},"destination":{"$ref":"#/$defs/NamedPeer"},"duration_ns":{"minimum":0,"type":["integer","null"]},"flags":{"items":{"type":"string"},"type":"array"},"id":{"minimum":0,"type":"integer"},"in_bus":{"anyOf":[{"$ref":"#/$defs/InBus"},{"type":"null"}]},"interface":{"type":"string"},"kept":{"minimum":0,"type":"integer"},"kind":{"type":"string"},"member":{"type":"string"},"partner":{"minimum":0,"type":["integer","null"]},"path":{"type":"string"},"phases":{"items":{"$ref":"#/$defs/PhaseTime"},"type":["array","null"]},"problem":{"type":["string","null"]},"reply_serial":{"minimum":0,"type":"integer"},"sender":{"$ref":"#/$defs/NamedPeer"},"serial":{"minimum":0,"type":"integer"},"signature":{"type":"string"},"size":{"minimum":0,"type":"integer"},"types":{"$ref":"#/$defs/TypeTable"},"unix_fds":{"minimum":0,"type":"integer"}},"required":["id","kind","serial","reply_serial","flags","at","bus","sender","destination","path","interface","member","signature","size","kept","unix_fds","problem","arguments","types","partner","duration_ns","phases","in_bus","deliveries","commands"],"type":"object"},
@@ -1104,7 +1103,6 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   NamedPeer: {"properties":{"label":{"type":["string","null"]},"name":{"type":"string"},"peer":{"minimum":0,"type":["integer","null"]}},"required":["name","peer","label"],"type":"object"},
   ObjectInterface: {"properties":{"annotations":{"items":{"$ref":"#/$defs/Annotation"},"type":"array"},"documentation":{"type":"string"},"failure":{"$ref":"#/$defs/Failure"},"methods":{"items":{"$ref":"#/$defs/Method"},"type":"array"},"name":{"type":"string"},"properties":{"items":{"$ref":"#/$defs/ObjectProperty"},"type":"array"},"signals":{"items":{"$ref":"#/$defs/Signal"},"type":"array"},"undescribed":{"additionalProperties":{"$ref":"#/$defs/TypedValue"},"type":"object"}},"required":["name","methods","signals","properties","annotations"],"type":"object"},
   ObjectProperty: {"properties":{"access":{"$ref":"#/$defs/Access"},"annotations":{"items":{"$ref":"#/$defs/Annotation"},"type":"array"},"documentation":{"type":"string"},"emits_change":{"$ref":"#/$defs/EmitsChange"},"failure":{"$ref":"#/$defs/Failure"},"name":{"type":"string"},"type":{"type":"string"},"value":{"$ref":"#/$defs/TypedValue"}},"required":["name","type","access","emits_change","annotations"],"type":"object"},
-  Offer: {"properties":{"about":{"type":"string"},"text":{"type":"string"}},"required":["text","about"],"type":"object"},
   PageMode: {"enum":["recording","live","embedded"]},
   Peer: {"properties":{"arrived":{"type":["integer","null"]},"bus":{"minimum":0,"type":"integer"},"id":{"minimum":0,"type":"integer"},"label":{"type":"string"},"left":{"type":["integer","null"]},"names":{"items":{"type":"string"},"type":"array"},"process":{"anyOf":[{"$ref":"#/$defs/Process"},{"type":"null"}]},"recorder":{"type":"boolean"},"unique":{"type":"string"},"why":{"type":["string","null"]}},"required":["id","bus","unique","names","label","process","arrived","left","why","recorder"],"type":"object"},
   PhaseTime: {"properties":{"ns":{"minimum":0,"type":"integer"},"phase":{"type":"string"}},"required":["phase","ns"],"type":"object"},
@@ -1118,6 +1116,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   SelectAnswer: {"properties":{"count":{"minimum":0,"type":"integer"},"note":{"type":["string","null"]},"recorder":{"type":["string","null"]},"total":{"minimum":0,"type":"integer"}},"required":["count","total","recorder","note"],"type":"object"},
   Severity: {"enum":["info","low","med","high"]},
   Signal: {"properties":{"annotations":{"items":{"$ref":"#/$defs/Annotation"},"type":"array"},"arguments":{"items":{"$ref":"#/$defs/Argument"},"type":"array"},"documentation":{"type":"string"},"name":{"type":"string"}},"required":["name","arguments","annotations"],"type":"object"},
+  SignalEvent: {"oneOf":[{"additionalProperties":false,"properties":{"signal":{"$ref":"#/$defs/WatchedSignal"}},"required":["signal"],"type":"object"},{"additionalProperties":false,"properties":{"lost":{"properties":{"count":{"minimum":0,"type":"integer"}},"required":["count"],"type":"object"}},"required":["lost"],"type":"object"}]},
   StartUp: {"properties":{"milestones":{"items":{"$ref":"#/$defs/Milestone"},"type":"array"},"name":{"type":"string"},"path":{"items":{"$ref":"#/$defs/Step"},"type":"array"},"peer":{"minimum":0,"type":"integer"}},"required":["peer","name","milestones","path"],"type":"object"},
   StatisticsAnswer: {"properties":{"about":{"type":"string"},"subject":{"type":"string"},"table":{"$ref":"#/$defs/TableData"}},"required":["subject","about","table"],"type":"object"},
   Step: {"properties":{"depth":{"minimum":0,"type":"integer"},"from":{"type":"integer"},"id":{"minimum":0,"type":"integer"},"to":{"type":"integer"},"what":{"$ref":"#/$defs/StepKind"}},"required":["from","to","depth","what","id"],"type":"object"},
@@ -1137,8 +1136,9 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   Unit: {"enum":["text","count","bytes","time","share","rate","mean"]},
   Value: {"anyOf":[{"properties":{"text":{"type":"string"}},"required":["text"],"type":"object"},{"properties":{"bytes":{"type":"string"}},"required":["bytes"],"type":"object"},{"properties":{"inside":{"$ref":"#/$defs/Value"}},"required":["inside"],"type":"object"},{"properties":{"items":{"items":{"$ref":"#/$defs/Value"},"type":"array"},"more":{"minimum":0,"type":"integer"}},"required":["items"],"type":"object"},{"properties":{"entries":{"items":{"prefixItems":[{"$ref":"#/$defs/Value"},{"$ref":"#/$defs/Value"}],"type":"array"},"type":"array"},"more":{"minimum":0,"type":"integer"}},"required":["entries"],"type":"object"}],"properties":{"name":{"type":"string"},"type":{"type":"string"}},"required":["type"],"type":"object"},
   ValueType: {"properties":{"shape":{"$ref":"#/$defs/TypeShape"},"signature":{"type":"string"},"words":{"type":"string"}},"required":["signature","words","shape"],"type":"object"},
-  WatchEvent: {"oneOf":[{"additionalProperties":false,"properties":{"begun":{"$ref":"#/$defs/Watched"}},"required":["begun"],"type":"object"},{"additionalProperties":false,"properties":{"unwatched":{"properties":{"failure":{"$ref":"#/$defs/Failure"},"what":{"$ref":"#/$defs/WatchKind"}},"required":["what","failure"],"type":"object"}},"required":["unwatched"],"type":"object"},{"additionalProperties":false,"properties":{"heard":{"properties":{"of":{"$ref":"#/$defs/WatchKind"},"what":{"$ref":"#/$defs/Heard"}},"required":["of","what"],"type":"object"}},"required":["heard"],"type":"object"}]},
+  WatchEvent: {"oneOf":[{"additionalProperties":false,"properties":{"begun":{"$ref":"#/$defs/Watched"}},"required":["begun"],"type":"object"},{"additionalProperties":false,"properties":{"unwatched":{"properties":{"failure":{"$ref":"#/$defs/Failure"},"what":{"$ref":"#/$defs/WatchKind"}},"required":["what","failure"],"type":"object"}},"required":["unwatched"],"type":"object"},{"additionalProperties":false,"properties":{"heard":{"properties":{"of":{"$ref":"#/$defs/WatchKind"},"what":{"$ref":"#/$defs/SignalEvent"}},"required":["of","what"],"type":"object"}},"required":["heard"],"type":"object"}]},
   WatchKind: {"enum":["names","objects","object"]},
   Watched: {"properties":{"path":{"type":["string","null"]},"service":{"type":["string","null"]}},"required":["service","path"],"type":"object"},
+  WatchedSignal: {"properties":{"arguments":{"items":{"$ref":"#/$defs/TypedValue"},"type":"array"},"at_us":{"minimum":0,"type":"integer"},"descriptors":{"items":{"$ref":"#/$defs/Descriptor"},"type":"array"},"failure":{"$ref":"#/$defs/Failure"},"interface":{"type":"string"},"member":{"type":"string"},"path":{"type":"string"},"sender":{"type":"string"}},"required":["at_us","sender","path","interface","member"],"type":"object"},
   WithoutAnswer: {"properties":{"hidden":{"minimum":0,"type":["integer","null"]},"query":{"minimum":0,"type":["integer","null"]},"time":{"minimum":0,"type":["integer","null"]}},"required":["query","hidden","time"],"type":"object"},
 };

@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { Arguments } from "../details/ValueTree";
 import { inline } from "../details/values";
-import type { HeardSignal } from "../generated/protocol";
+import type { WatchedSignal } from "../generated/protocol";
 import { count, counted, timeOfDay } from "../parts/format";
 import { oneLine } from "../parts/visibleText";
 import { useStore } from "../state/context";
@@ -59,7 +59,7 @@ function Line({ line }: { readonly line: LogLine }): JSX.Element {
   return <SignalLine signal={event.signal} />;
 }
 
-function SignalLine({ signal }: { readonly signal: HeardSignal }): JSX.Element {
+function SignalLine({ signal }: { readonly signal: WatchedSignal }): JSX.Element {
   const { types } = useStore();
   const isOpen = useSignal(false);
   const values = (signal.arguments ?? []).map((value) => displayValue(value, types));

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { BusObject, HeardSignal, Name } from "../generated/protocol";
+import type { BusObject, Name, WatchedSignal } from "../generated/protocol";
 import { argumentsText, traitsOf } from "./annotations";
 import { BusFailure } from "./bus";
 import { changesOf, withChanges } from "./changes";
@@ -90,7 +90,7 @@ test("known details of the owner of a name are listed", () => {
   ]);
 });
 
-const SIGNAL: HeardSignal = {
+const SIGNAL: WatchedSignal = {
   at_us: 1,
   sender: ":1.2",
   path: "/a",
@@ -139,7 +139,7 @@ test("a change applies only to its property", () => {
   expect(other).toEqual(OBJECT.interfaces[1]);
 });
 
-test.each<[string, Partial<HeardSignal>]>([
+test.each<[string, Partial<WatchedSignal>]>([
   ["another signal", { member: "Other" }],
   ["another interface", { interface: "a.I" }],
   ["other types", { arguments: [{ type: "u", data: 1 }] }],

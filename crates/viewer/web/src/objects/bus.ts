@@ -8,8 +8,8 @@ import type {
   Call,
   CallAnswer,
   CallCommands,
+  CallSettings,
   Json,
-  Manner,
   Name,
   PropertyName,
   ReadText,
@@ -73,8 +73,8 @@ export class BusClient {
   }
 
   /** Calls a method of an object. */
-  call(call: Call, manner: Manner = {}): Promise<CallAnswer> {
-    return this.ask({ do: "call", call, manner });
+  call(call: Call, settings: CallSettings = {}): Promise<CallAnswer> {
+    return this.ask({ do: "call", call, manner: settings });
   }
 
   /** Sets a property of an object. */

@@ -1,6 +1,6 @@
 // Receives events of the bus while the objects view is open.
 
-import type { Heard, Watched, WatchKind } from "../generated/protocol";
+import type { SignalEvent, Watched, WatchKind } from "../generated/protocol";
 import type { BusSubscription } from "./bus";
 import { sentenceOf } from "./latest";
 
@@ -20,7 +20,7 @@ export interface WatchListener {
 /** An event and the watch that reported it. */
 export interface WatchedEvent {
   readonly of: WatchKind;
-  readonly what: Heard;
+  readonly what: SignalEvent;
 }
 
 /** Watches the bus over one stream, whose scope follows the user's selection. */

@@ -5,8 +5,8 @@ import type {
   Argument,
   Call,
   CallAnswer,
+  CallSettings,
   Json,
-  Manner,
   Method,
   ValueType,
 } from "../generated/protocol";
@@ -133,12 +133,14 @@ export class CallDraft {
     if (this.entry.peek() === "text") await this.typed.settle();
     const call = this.call();
     if (call === undefined || this.progress.peek().state === "waiting") return;
-    const manner: Manner = this.isInteractive.peek() ? { authorization: "interactive" } : {};
+    const settings: CallSettings = this.isInteractive.peek()
+      ? { authorization: "interactive" }
+      : {};
     const of = Math.min(Math.max(1, this.repeat.peek()), REPEAT_MAX);
     this.isStopped = false;
     const durations: number[] = [];
     try {
-      const answer = await this.makeAll(call, manner, of, durations);
+      const answer = await this.makeAll(call, settings, of, durations);
       this.progress.value = { state: "answered", answer, durations };
       onDone(call, answer, durations);
     } catch (error) {
@@ -154,13 +156,13 @@ export class CallDraft {
 
   private async makeAll(
     call: FullCall,
-    manner: Manner,
+    settings: CallSettings,
     of: number,
     durations: number[],
   ): Promise<CallAnswer> {
     for (;;) {
       this.progress.value = { state: "waiting", done: durations.length, of };
-      const answer = await this.client.call(call, manner);
+      const answer = await this.client.call(call, settings);
       durations.push(answer.took_ns);
       if (answer.failed !== undefined || durations.length >= of || this.isStopped) return answer;
     }

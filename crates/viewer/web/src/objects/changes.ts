@@ -2,10 +2,10 @@
 
 import type {
   BusObject,
-  HeardSignal,
   ObjectInterface,
   ObjectProperty,
   TypedValue,
+  WatchedSignal,
 } from "../generated/protocol";
 import { listOf, typedOf } from "./json";
 
@@ -18,7 +18,7 @@ export interface Changes {
 }
 
 /** Reads the changes from a PropertiesChanged signal; undefined for other signals. */
-export function changesOf(signal: HeardSignal): Changes | undefined {
+export function changesOf(signal: WatchedSignal): Changes | undefined {
   if (signal.interface !== PROPERTIES || signal.member !== "PropertiesChanged") return undefined;
   const [of, changed, invalidated] = signal.arguments ?? [];
   if (of?.type !== "s" || changed?.type !== "a{sv}" || invalidated?.type !== "as") return undefined;

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type {
-  HeardSignal,
   Name,
   Tree,
   TypedValue,
   WatchEvent,
   Watched,
+  WatchedSignal,
 } from "../generated/protocol";
 import type { BusSubscription } from "./bus";
 import { BusWatcher, type WatchListener } from "./busWatch";
@@ -13,7 +13,7 @@ import { Latest } from "./latest";
 import { type OwnerChange, ownerChangeOf, withDetails, withOwner } from "./names";
 import { type TreeChange, treeChangeOf, withTreeChanges } from "./treeChanges";
 
-function signalOf(member: string, typed: readonly [string, TypedValue["data"]][]): HeardSignal {
+function signalOf(member: string, typed: readonly [string, TypedValue["data"]][]): WatchedSignal {
   const values = typed.map(([type, data]) => ({ type, data }));
   return { at_us: 1, sender: ":1.0", path: "/", interface: "a.I", member, arguments: values };
 }
@@ -61,7 +61,7 @@ test("details of a connection apply to all of its names", () => {
   expect(withDetails(gone, details)).toBe(gone);
 });
 
-test.each<[string, HeardSignal, OwnerChange | undefined]>([
+test.each<[string, WatchedSignal, OwnerChange | undefined]>([
   [
     "is acquired",
     signalOf("NameOwnerChanged", [
@@ -139,7 +139,7 @@ test("a tree is limited to the maximum of the program", () => {
   expect([nodes.length, left_out]).toEqual([10_000, 5]);
 });
 
-test.each<[string, HeardSignal, TreeChange | undefined]>([
+test.each<[string, WatchedSignal, TreeChange | undefined]>([
   [
     "adds",
     signalOf("InterfacesAdded", [

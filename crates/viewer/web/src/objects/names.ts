@@ -1,6 +1,6 @@
 // The names on a bus, grouped and sorted for display.
 
-import type { HeardSignal, Name, NameOwner } from "../generated/protocol";
+import type { Name, NameOwner, WatchedSignal } from "../generated/protocol";
 
 /** The names of one kind. */
 export interface NameGroup {
@@ -35,7 +35,10 @@ export interface OwnerChange {
 }
 
 /** Reads the change from a NameOwnerChanged signal; undefined for other signals. */
-export function ownerChangeOf({ member, arguments: values }: HeardSignal): OwnerChange | undefined {
+export function ownerChangeOf({
+  member,
+  arguments: values,
+}: WatchedSignal): OwnerChange | undefined {
   if (member !== "NameOwnerChanged") return undefined;
   const [name, , owner] = values ?? [];
   if (name?.type !== "s" || owner?.type !== "s") return undefined;

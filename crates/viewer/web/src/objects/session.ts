@@ -4,9 +4,9 @@ import { batch, computed, effect, signal } from "@preact/signals";
 import type {
   BusObject,
   CallAnswer,
-  Heard,
   Method,
   Name,
+  SignalEvent,
   Tree,
   Watched,
 } from "../generated/protocol";
@@ -94,7 +94,7 @@ export class Session implements WatchListener {
 
   /** Applies a batch of events. */
   onEvents(events: readonly WatchedEvent[]): void {
-    const by = (kind: WatchedEvent["of"]): Heard[] =>
+    const by = (kind: WatchedEvent["of"]): SignalEvent[] =>
       events.filter(({ of }) => of === kind).map(({ what }) => what);
     batch(() => {
       this.applyNameSignals(by("names"));
@@ -206,8 +206,8 @@ export class Session implements WatchListener {
     }
   }
 
-  private applyNameSignals(heard: readonly Heard[]): void {
-    for (const one of heard) {
+  private applyNameSignals(events: readonly SignalEvent[]): void {
+    for (const one of events) {
       if ("lost" in one || one.signal.member === "ActivatableServicesChanged") {
         this.schedule("names", () => this.refreshNames());
         continue;
@@ -255,9 +255,9 @@ export class Session implements WatchListener {
     this.object.clear();
   }
 
-  private applyObjectSignals(heard: readonly Heard[]): void {
+  private applyObjectSignals(events: readonly SignalEvent[]): void {
     const changes: TreeChange[] = [];
-    for (const one of heard) {
+    for (const one of events) {
       const change = "signal" in one ? treeChangeOf(one.signal) : undefined;
       if (change !== undefined) changes.push(change);
       // Some signals were lost or could not be read.
@@ -271,9 +271,9 @@ export class Session implements WatchListener {
     if (changes.some((change) => change.path === path)) this.refreshObjectSoon();
   }
 
-  private applySignals(heard: readonly Heard[]): void {
-    if (heard.length > 0) this.log.add(heard);
-    for (const one of heard) {
+  private applySignals(events: readonly SignalEvent[]): void {
+    if (events.length > 0) this.log.add(events);
+    for (const one of events) {
       if ("lost" in one) this.refreshObjectSoon();
       const changes = "signal" in one ? changesOf(one.signal) : undefined;
       if (changes !== undefined) this.change(changes);

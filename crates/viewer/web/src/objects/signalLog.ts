@@ -1,13 +1,13 @@
 // The received signals of an object, and the visible part of them.
 
 import { computed, signal } from "@preact/signals";
-import type { Heard } from "../generated/protocol";
+import type { SignalEvent } from "../generated/protocol";
 
 /** A line of the list. */
 export interface LogLine {
   /** The number of the signal, counted from 1. */
   readonly number: number;
-  readonly event: Heard;
+  readonly event: SignalEvent;
 }
 
 /** The most recent signals of an object. */
@@ -27,7 +27,7 @@ export class SignalLog {
   });
 
   /** Adds signals in the order in which they arrived. */
-  add(events: readonly Heard[]): void {
+  add(events: readonly SignalEvent[]): void {
     const added = events.map((event) => ({ number: ++this.count, event })).reverse();
     this.all.value = [...added, ...this.all.peek()].slice(0, LINES_MAX);
   }

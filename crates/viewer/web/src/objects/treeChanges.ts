@@ -1,6 +1,6 @@
 // Objects that a service adds or removes, from signals of org.freedesktop.DBus.ObjectManager.
 
-import type { HeardSignal, Json, Tree, TreeNode } from "../generated/protocol";
+import type { Json, Tree, TreeNode, WatchedSignal } from "../generated/protocol";
 import { partitionPoint } from "../model/search";
 import { isCommon } from "./objectTree";
 
@@ -12,7 +12,7 @@ export interface TreeChange {
 }
 
 /** Reads the change from a signal of an object manager; undefined for other signals. */
-export function treeChangeOf({ member, arguments: values }: HeardSignal): TreeChange | undefined {
+export function treeChangeOf({ member, arguments: values }: WatchedSignal): TreeChange | undefined {
   const [path, interfaces] = values ?? [];
   if (path?.type !== "o" || interfaces === undefined) return undefined;
   const list = listOf(interfaces.data);

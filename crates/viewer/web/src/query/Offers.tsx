@@ -2,12 +2,12 @@
 
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import type { Offer } from "../generated/protocol";
+import type { Completion } from "../generated/protocol";
 import type { Offered } from "./useCompletion";
 
 interface OffersProps {
   readonly offered: Offered | undefined;
-  readonly onTake: (offer: Offer) => void;
+  readonly onTake: (offer: Completion) => void;
 }
 
 /** The id of a suggestion, so that the input can name the active one. */

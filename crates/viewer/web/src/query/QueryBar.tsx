@@ -3,7 +3,7 @@
 import { type Signal, useSignal } from "@preact/signals";
 import type { JSX, RefObject } from "preact";
 import { useRef } from "preact/hooks";
-import type { Offer } from "../generated/protocol";
+import type { Completion } from "../generated/protocol";
 import { useKeys } from "../keys/useKeys";
 import { useStore } from "../state/context";
 import type { Store } from "../state/store";
@@ -142,7 +142,7 @@ function take(
   store: Store,
   ref: RefObject<HTMLInputElement | null>,
   completing: Completing,
-  offer: Offer,
+  offer: Completion,
 ): void {
   const input = ref.current;
   const offered = completing.offered.peek();

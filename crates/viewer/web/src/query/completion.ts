@@ -1,6 +1,6 @@
 // Completion of queries: the requested position, and the insertion of a suggestion.
 
-import type { Completions, Offer } from "../generated/protocol";
+import type { Completion, Completions } from "../generated/protocol";
 import { quoted } from "./terms";
 
 /** A text with the position of the cursor. */
@@ -31,7 +31,7 @@ export function placeBehind(text: string, bytes: number): number {
 /**
  * The text with a suggestion inserted. A value gets quotes if it needs them, and a space after it.
  */
-export function accept(text: string, completions: Completions, offer: Offer): Written {
+export function accept(text: string, completions: Completions, offer: Completion): Written {
   const from = placeBehind(text, completions.from);
   const to = placeBehind(text, completions.to);
   const rest = text.slice(to);

@@ -127,7 +127,7 @@ const PARTS: readonly LegendPart[] = [
       ],
       [
         <circle
-          key="unheard"
+          key="unreceived"
           cx="22"
           cy="9"
           r="4"
@@ -156,7 +156,7 @@ const PARTS: readonly LegendPart[] = [
         <text key="far" x="0" y="13" style={{ fill: "var(--call)" }} font-size="10">
           → name
         </text>,
-        "A peer that is out of view; a click scrolls to it",
+        "A peer that is out of view; click to scroll to it",
       ],
       [ground("marked"), "Selected"],
       [ground("accent-soft"), "The reply or the call of the selected message"],

@@ -103,7 +103,7 @@ function Ticks({ sections }: { readonly sections: readonly BusSection[] }): JSX.
     <div class="services-choices">
       {button("All", "Show all listed services", () => unlisted)}
       {button("None", "Hide all listed services", () => [...unlisted, ...ids])}
-      {button("Invert", "Exchange shown and hidden services", () => [
+      {button("Invert", "Show hidden services and hide the others", () => [
         ...unlisted,
         ...inverted(peers, hidden),
       ])}

@@ -16,7 +16,7 @@ import { AnswerView, SubjectTable } from "./SubjectTable";
 export function Rules(): JSX.Element {
   const request = useStatistics(() => "rules");
   return (
-    <AnswerView request={request.value} empty="No connection has set a match rule.">
+    <AnswerView request={request.value} empty="No connection has added a match rule.">
       {({ table }) => <RuleTable table={table} />}
     </AnswerView>
   );

@@ -46,7 +46,7 @@ const PROBLEMS: readonly { readonly key: keyof Summary; readonly name: string }[
   { key: "time_outs", name: "timed out" },
   { key: "callee_left", name: "callee left" },
   { key: "unknown_outcome", name: "outcome unknown" },
-  { key: "late", name: "answered late" },
+  { key: "late", name: "replied late" },
   { key: "undelivered", name: "not delivered" },
   { key: "orphans", name: "replies without a call" },
   { key: "unknown_call", name: "call unknown" },

@@ -28,8 +28,8 @@ const TABS = [
   },
   {
     name: "starts",
-    title: "Start-ups",
-    about: "The startup of services, and the replies they waited for",
+    title: "Service starts",
+    about: "How services started, and the replies they waited for",
   },
   {
     name: "failed_starts",

@@ -156,7 +156,7 @@ function StepBar({ step, left, right }: StepBarProps): JSX.Element {
 
 function wordsOf(recording: Recording, step: Step): string {
   if (step.what === "works")
-    return `${oneLine(recording.peers[step.id]?.label ?? "somebody", 80)} works`;
+    return `${oneLine(recording.peers[step.id]?.label ?? "unknown connection", 80)} works`;
   return step.id < recording.length
     ? `waits for ${nameOf(recording, step.id)}: ${partiesOf(recording, step.id)}`
     : "waits for a call";

@@ -52,7 +52,7 @@ export function partiesOf(recording: Recording, row: number): string {
 
 function partyOf(recording: Recording, peer: number): string {
   const label = recording.peers[peer]?.label;
-  return label === undefined ? "somebody" : oneLine(label, 80);
+  return label === undefined ? "unknown connection" : oneLine(label, 80);
 }
 
 function timesOf(recording: Recording, row: number, role: Role): string[] {

@@ -36,7 +36,7 @@ pub(crate) enum NoteKind {
 }
 
 impl NoteKind {
-    /// The word for the kind in plain output.
+    /// The word for the kind in plain output, which programs parse; so the words stay the same.
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Arrival => "came",

@@ -30,7 +30,7 @@ async function built(
     ...differs,
   };
   const both = paired && (await build(request, paired, ABORT));
-  if (both === undefined) throw new Error("nobody has given up");
+  if (both === undefined) throw new Error("the alignment was not computed");
   return both;
 }
 

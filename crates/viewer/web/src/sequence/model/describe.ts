@@ -43,8 +43,8 @@ export function receiverOf(recording: Recording, row: number): string {
   const destination = textOf(recording, row, "destination");
   if (destination !== "") return `${destination} (without an owner)`;
   const mark = markOf(recording, row);
-  if (mark === "unheard") return "no recipient: no match rule selects it";
-  if (mark === "heard")
+  if (mark === "unreceived") return "no recipient: no match rule selects it";
+  if (mark === "received")
     return counted(recording.recipientsOf(row).length, "connection", "connections");
   return "all subscribers";
 }

@@ -128,12 +128,12 @@ test("incremental lanes equal lanes of all messages", () => {
       );
     }),
   );
-  for (const patience of ["screen", "live"] as const) {
-    const followed = new Followed(patience);
+  for (const retention of ["screen", "live"] as const) {
+    const followed = new Followed(retention);
     for (const length of [7, 8, 100, 101, 450, 900]) {
       const given = staged(samples.slice(0, length));
-      const lanes = reusedLanes(given, patience, followed);
-      const anew = reusedLanes(given, patience);
+      const lanes = reusedLanes(given, retention, followed);
+      const anew = reusedLanes(given, retention);
       expect(lanes.count).toBe(anew.count);
       for (let lane = 0; lane < anew.count; lane++) {
         expect(lanes.staysIn(lane, 0, length)).toEqual(anew.staysIn(lane, 0, length));
@@ -163,8 +163,8 @@ test("columns never share a lane at the same time, and each has one", () => {
     }),
   );
   const given = staged(samples);
-  for (const patience of ["screen", "live", "whole"] as const) {
-    const lanes = reusedLanes(given, patience);
+  for (const retention of ["screen", "live", "whole"] as const) {
+    const lanes = reusedLanes(given, retention);
     const wrong = samples.filter(({ from, to = 0 }, line) => {
       const [one, other] = [from, to].map((id) => laneAt(lanes, given, id, line));
       const isSame = one === other;

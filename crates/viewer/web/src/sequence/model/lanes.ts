@@ -17,8 +17,8 @@ export interface Stay {
   readonly until: number;
 }
 
-/** The number of lines that a column without messages keeps its lane. */
-export type Patience =
+/** How long a column without messages keeps its lane. */
+export type LaneRetention =
   /** More lines than fit on a screen: a column never moves while one of its messages is visible. */
   | "screen"
   /**
@@ -29,7 +29,7 @@ export type Patience =
   /** From the first to the last message, for axes on which a screen shows any number of lines. */
   | "whole";
 
-const PATIENCE: Readonly<Record<Patience, number>> = {
+const RETAINED_LINES: Readonly<Record<LaneRetention, number>> = {
   screen: 60,
   live: 60,
   whole: Number.POSITIVE_INFINITY,
@@ -128,8 +128,8 @@ export function fixedLanes(columns: number): Lanes {
 /** Lanes that are reused when a column is not active any more. */
 export function reusedLanes(
   staged: Staged,
-  patience: Patience,
-  followed = new Followed(patience),
+  retention: LaneRetention,
+  followed = new Followed(retention),
 ): Lanes {
   const { all } = staged.columns;
   const blocks = new Map<number, Block>();
@@ -140,11 +140,11 @@ export function reusedLanes(
   }
   const drafts = followed.draftsOf(staged);
   const own = new Uint32Array(drafts.length);
-  for (const place of precedenceOf(drafts, patience)) {
+  for (const place of precedenceOf(drafts, retention)) {
     const draft = drafts[place];
     const column = all[draft?.column ?? NONE];
     if (draft === undefined || column === undefined || isDriver(column)) continue;
-    own[place] = blocks.get(column.bus)?.take(draft, freeFrom(staged, draft, patience)) ?? 0;
+    own[place] = blocks.get(column.bus)?.take(draft, freeFrom(staged, draft, retention)) ?? 0;
   }
   const starts = startsOf(blocks);
   const stays = drafts.map(({ column, from, until }, place) => {
@@ -160,9 +160,9 @@ export function reusedLanes(
  * left, beside the bus. If more messages arrive, or there are very many columns, it is the order of
  * their first messages.
  */
-function precedenceOf(drafts: readonly StayDraft[], patience: Patience): Uint32Array {
+function precedenceOf(drafts: readonly StayDraft[], retention: LaneRetention): Uint32Array {
   const order = Uint32Array.from(drafts, (_, place) => place);
-  if (patience === "live" || drafts.length > SORTED_MAX) return order;
+  if (retention === "live" || drafts.length > SORTED_MAX) return order;
   const messages = (place: number): number => drafts[place]?.messages ?? 0;
   return order.sort((one, other) => messages(other) - messages(one) || one - other);
 }
@@ -173,9 +173,9 @@ function precedenceOf(drafts: readonly StayDraft[], patience: Patience): Uint32A
 const SORTED_MAX = 20_000;
 
 /** The first line at which another column may use the lane. */
-function freeFrom(staged: Staged, { column, until }: StayDraft, patience: Patience): number {
-  const silent = patience === "live" ? until + PATIENCE.live : until;
-  const left = patience === "live" ? leftLine(staged, column) : silent;
+function freeFrom(staged: Staged, { column, until }: StayDraft, retention: LaneRetention): number {
+  const silent = retention === "live" ? until + RETAINED_LINES.live : until;
+  const left = retention === "live" ? leftLine(staged, column) : silent;
   return Math.max(until, Math.min(silent, left)) + 1 + BETWEEN;
 }
 
@@ -271,7 +271,7 @@ export class Followed {
   /** Number of lines that were visited and cannot change any more. */
   private settled = 0;
 
-  constructor(private readonly patience: Patience) {}
+  constructor(private readonly retention: LaneRetention) {}
 
   /**
    * The stays, ordered by their starts. `staged` must extend the lines of the previous call.
@@ -280,13 +280,13 @@ export class Followed {
     const keys = staged.columns.all.map(({ key }) => key);
     const isSame = this.keys.every((key, column) => keys[column] === key);
     const last = isSame ? this.taking : undefined;
-    const taking = new StayCollector(staged, PATIENCE[this.patience], last);
+    const taking = new StayCollector(staged, RETAINED_LINES[this.retention], last);
     const settled = Math.max(0, staged.lines.count - UNSETTLED);
     taking.addLines(last === undefined ? 0 : this.settled, settled);
     this.taking = taking;
     this.keys = keys;
     this.settled = settled;
-    const whole = new StayCollector(staged, PATIENCE[this.patience], taking);
+    const whole = new StayCollector(staged, RETAINED_LINES[this.retention], taking);
     whole.addLines(settled, staged.lines.count);
     return whole.finish();
   }
@@ -316,7 +316,7 @@ class StayCollector {
   /** Continues another collector, which stays unchanged. */
   constructor(
     private readonly staged: Staged,
-    private readonly patience: number,
+    private readonly retainedLines: number,
     before?: StayCollector,
   ) {
     const { columns, recording } = staged;
@@ -357,7 +357,7 @@ class StayCollector {
 
   /** Adds the messages at some positions, which are in one line. */
   private addLine(start: number, end: number, line: number): void {
-    const { from, kind, partner, patience, to } = this;
+    const { from, kind, partner, retainedLines, to } = this;
     const { rows } = this.staged;
     for (let place = start; place < end; place++) {
       const row = rows[place] as number;
@@ -368,7 +368,7 @@ class StayCollector {
         continue;
       }
       const other = partner[row] as number;
-      if (other !== NONE && Math.abs(row - other) > patience) this.keep(row, other);
+      if (other !== NONE && Math.abs(row - other) > retainedLines) this.keep(row, other);
     }
   }
 
@@ -405,7 +405,7 @@ class StayCollector {
     if (column === NONE) return;
     const until = this.until[column] as number;
     const isOpen =
-      until >= 0 && (line - until <= this.patience || (this.pending[column] as number) > 0);
+      until >= 0 && (line - until <= this.retainedLines || (this.pending[column] as number) > 0);
     this.until[column] = line;
     if (isOpen) this.messages[column] = (this.messages[column] as number) + 1;
     else this.begin(column, line, until);

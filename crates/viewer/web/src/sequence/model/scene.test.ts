@@ -68,9 +68,9 @@ test("a peer without displayed messages has no column", () => {
 test.each([
   [0, "call"],
   [2, "return"],
-  [3, "heard"],
+  [3, "received"],
   [4, "lost"],
-  [5, "unheard"],
+  [5, "unreceived"],
   [6, "broadcast"],
 ])("row %d is drawn as %s", (row, mark) => {
   expect(markOf(scene().recording, row)).toBe(mark);

@@ -188,9 +188,9 @@ export type Mark =
   /** A signal with one recipient. */
   | "directed"
   /** A signal whose recipients are known. */
-  | "heard"
+  | "received"
   /** A signal without recipients. */
-  | "unheard"
+  | "unreceived"
   /** A signal whose recipients are unknown. */
   | "broadcast"
   | "unknown";
@@ -215,6 +215,6 @@ export function markOf(recording: Recording, row: number): Mark {
 function signalMark(recording: Recording, row: number): Mark {
   const end = recording.recipientsEnd.get(row);
   const start = row === 0 ? 0 : recording.recipientsEnd.get(row - 1);
-  if (end > start) return "heard";
-  return recording.routed.get(row) === NONE ? "broadcast" : "unheard";
+  if (end > start) return "received";
+  return recording.routed.get(row) === NONE ? "broadcast" : "unreceived";
 }

@@ -154,10 +154,10 @@ function drawSignal(pen: Pen, arrow: Arrow, mark: Mark): void {
   if (from === NONE) return;
   const { context, geometry, theme } = pen;
   const x = xOf(geometry, from);
-  if (mark === "heard") drawCopies(pen, arrow, x);
+  if (mark === "received") drawCopies(pen, arrow, x);
   else drawFarSender(pen, { ...arrow, row });
   if (mark === "broadcast") drawRays(context, x, y);
-  if (mark === "unheard") ring(context, x, y, theme.paper);
+  if (mark === "unreceived") ring(context, x, y, theme.paper);
   else dot(context, x, y);
 }
 

@@ -12,9 +12,9 @@ use crate::bus_choice::{BusChoice, Unreachable};
 
 /// Options for how a method is called.
 #[derive(Clone, PartialEq, Eq, Debug, Args)]
-pub(crate) struct MannerOptions {
+pub(crate) struct MethodCallOptions {
     /// The time to wait for the reply; 0 means the default
-    #[arg(short, long, value_name = "TIME", value_parser = patience, default_value = "25s")]
+    #[arg(short, long, value_name = "TIME", value_parser = parse_timeout, default_value = "25s")]
     timeout: Duration,
     /// Start the service if it is not running
     #[arg(long, value_name = "BOOL", value_parser = parse_bool, action = ArgAction::Set, default_value = "true")]
@@ -28,9 +28,9 @@ pub(crate) struct MannerOptions {
     allow_interactive_authorization: bool,
 }
 
-impl MannerOptions {
+impl MethodCallOptions {
     /// The options in the form that the inspector expects.
-    pub(crate) fn manner(&self, reply: ReplyExpectation) -> CallSettings {
+    pub(crate) fn settings(&self, reply: ReplyExpectation) -> CallSettings {
         CallSettings {
             timeout_ms: u64::try_from(self.timeout.as_millis()).unwrap_or(u64::MAX).max(1),
             starting: if self.auto_start { Starting::Allowed } else { Starting::Never },
@@ -44,11 +44,11 @@ impl MannerOptions {
 
     /// Connects to a bus, with this timeout for every reply.
     pub(crate) fn inspector(&self, bus: &BusChoice) -> Result<Inspector, Unreachable> {
-        bus.inspector(self.patience())
+        bus.inspector(self.timeouts())
     }
 
     /// The timeouts for requests that need several replies.
-    pub(crate) fn patience(&self) -> InspectorTimeouts {
+    pub(crate) fn timeouts(&self) -> InspectorTimeouts {
         let usual = InspectorTimeouts::default();
         InspectorTimeouts {
             reply: usual.reply.min(self.timeout),
@@ -58,7 +58,7 @@ impl MannerOptions {
 }
 
 /// Parses a timeout; 0 selects the default.
-fn patience(text: &str) -> Result<Duration, AmountOptionError> {
+fn parse_timeout(text: &str) -> Result<Duration, AmountOptionError> {
     let time = amount::time_or_zero(text)?;
     Ok(if time.is_zero() { TIMEOUT } else { time })
 }
