@@ -77,7 +77,7 @@ fn pipelines(effort: Effort) -> [Trial; 2] {
     let small = CallWorkload { in_flight: 32, ..call };
     let call = CallWorkload::ping_pong(16 << 10, effort.choose(None, 10_000, 200));
     let large = CallWorkload { in_flight: 100, ..call };
-    // Without a bus, nothing would buffer so many bytes in both directions.
+    // Without a bus, nothing would buffer 1.6 MB in both directions.
     let large = ConcurrentClients { clients: 1, calls: large };
     [
         row("32 calls in flight", Metric::CallsPerS, small),
