@@ -49,7 +49,7 @@ fn zbus_does_its_part() {
 }
 
 #[test]
-fn ours_does_its_part() {
+fn our_library_completes_each_workload() {
     let bus = TestDbusDaemon::start();
     let mut service = Ours::start(bus.serve());
     let mut caller = Ours::start(bus.call(service.line(), 100, 1000));

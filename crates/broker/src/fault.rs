@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_of_faults_are_those_of_the_documentation() {
+    fn fault_causes_match_the_documentation() {
         let error = || io::Error::from(io::ErrorKind::OutOfMemory);
         let peer = String::new();
         for (fault, word) in [

@@ -90,7 +90,7 @@ fn json_messages_are_like_busctl_with_additional_keys() {
 }
 
 #[test]
-fn json_messages_have_facts_beyond_the_tools() {
+fn json_messages_have_more_keys_than_busctl() {
     let mut recording = TestRecording::new();
     recording.process(":1.5", 42, "mailer").owner("org.x.Mail", ":1.6");
     let call = recording.call(":1.5", ":1.6", "/ org.x.Mail.Get", &());
@@ -284,7 +284,7 @@ fn commands_send_similar_messages() {
 }
 
 #[test]
-fn commands_for_a_bus_at_an_address() {
+fn commands_use_the_address_of_the_bus() {
     for (values, expected_busctl, expected_gdbus) in [
         (vec![], "", ""),
         (vec![Value::from("plain")], " s plain", r" ''\''plain'\'''"),

@@ -29,7 +29,7 @@ fn check_is_this_process(credentials: &PeerCredentials) {
 }
 
 #[test]
-fn this_process_knows_itself() {
+fn credentials_of_this_process_are_correct() {
     check_is_this_process(&own_credentials().unwrap());
     check_is_this_process(&peer_credentials(socket_pair().unwrap().0).unwrap());
     let name = format!("diligence-sys-credentials-{}", std::process::id());

@@ -37,7 +37,7 @@ fn a_zombie_has_no_command_line() {
 }
 
 #[test]
-fn usage_grows() {
+fn processor_time_increases_while_the_process_works() {
     let before = usage(id()).unwrap();
     assert!(before.resident_bytes > 4096);
     assert!(before.peak_resident_bytes >= before.resident_bytes);

@@ -230,7 +230,7 @@ fn threads_that_begin_later_are_followed_or_counted() {
 }
 
 #[test]
-fn recording_a_missing_process_is_not_found() {
+fn recording_a_missing_process_fails_with_not_found() {
     let echo = EchoProcess::start();
     let gone = echo.child.id();
     echo.end();

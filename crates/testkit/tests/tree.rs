@@ -268,7 +268,7 @@ fn architecture_names_every_crate() {
 
 /// Promises name their tests as `folder/file.rs: name`.
 #[test]
-fn the_tests_that_keep_promises_exist() {
+fn tests_named_in_security_md_exist() {
     let text = read(&root().join("docs/security.md"));
     let named = text.split('`').filter_map(|code| code.split_once(".rs: "));
     let mut count = 0;

@@ -74,7 +74,7 @@ fn a_cut_file_reports_where_records_are_missing_and_how_many() {
 }
 
 #[test]
-fn several_rings_stand_one_behind_the_other() {
+fn a_file_can_contain_several_rings() {
     let bytes = [ring(10), ring(5000), ring(1)].concat();
     let mut source = &*bytes;
     for (index, last) in [9, 4999, 0].into_iter().enumerate() {

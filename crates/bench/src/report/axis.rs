@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_are_labeled_where_they_are() {
+    fn labels_are_at_the_positions_of_their_settings() {
         let cases: [(&[f64], &[&str]); 6] = [
             (&[0.0, 10.0, 100.0, 1000.0, 10_000.0], &["0", "10", "100", "1,000", "10k"]),
             (&[-15.0, 0.0, -5.0, -5.0], &["-15", "-5", "0"]),

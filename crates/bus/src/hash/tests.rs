@@ -122,7 +122,7 @@ type MakeKey = fn(u32) -> ChosenKey;
 
 #[test]
 #[cfg_attr(miri, ignore = "too many hashes to be interpreted")]
-fn keys_chosen_for_published_secrets_are_crowded_under_them() {
+fn keys_chosen_for_a_known_secret_collide() {
     let mut random = Random::from_env();
     let sets = sets();
     assert_eq!(crowded(&sets, &FixedState::default()), CHOSEN_FOR_FOLDHASH);

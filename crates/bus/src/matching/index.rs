@@ -528,7 +528,7 @@ mod tests {
     use testkit::corruption::each_is_reported;
 
     #[test]
-    fn prefixes_end_below_the_root() {
+    fn path_prefixes_exclude_the_root() {
         let all = |text, separator| prefixes(text, separator).collect::<Vec<_>>();
         assert_eq!(all("/a/b/c", b'/'), ["/a/b/c", "/a/b", "/a"]);
         assert_eq!(all("org.x.Y", b'.'), ["org.x.Y", "org.x", "org"]);

@@ -24,7 +24,7 @@ pub(crate) struct ArgumentOptions {
 
 const FORMS: [Choice<Syntax>; 4] = [
     ("busctl", "Words after the signature: as 2 one two", Syntax::Busctl),
-    ("gvariant", "A word each: \"['one', 'two']\"", Syntax::Gvariant),
+    ("gvariant", "One word for each argument: \"['one', 'two']\"", Syntax::Gvariant),
     ("dbus-send", "A word each, with its type: array:string:one,two", Syntax::DbusSend),
     ("json", "A word each: '[\"one\", \"two\"]'", Syntax::Json),
 ];

@@ -155,7 +155,7 @@ fn bus_has_the_options_of_dbus_daemon() {
 }
 
 #[test]
-fn the_version_is_the_last_word_of_the_first_line_of_four() {
+fn version_output_has_four_lines_and_ends_its_first_with_the_version() {
     let printed = run(ProgramFolder::new().dbus_daemon().arg("--version"));
     let lines: Vec<_> = printed.stdout.lines().collect();
     assert_eq!(lines.len(), 4);

@@ -39,8 +39,7 @@ struct Kinds {
     /// Well-known names of running services
     #[arg(long)]
     acquired: bool,
-    /// Names of services that the bus can start; with other kinds, only names that are not
-    /// running
+    /// List names that the bus can start; together with another kind, only those without an owner
     #[arg(long)]
     activatable: bool,
 }

@@ -375,11 +375,11 @@ const TRIGGER_SIZE: u64 = 16 << 20;
 const LONG_HELP: &str = "\
 Several buses can be recorded at once, with one clock. A bus of Diligence traces its own work, with the \
 recipients of each message and the times of delivery. On other buses the recorder becomes a monitor; \
-where it may not, it records messages that match rules can select. The file contains the method, the \
-peers on the bus and their processes.
+where it may not, it records messages that match rules can select. The file states how the bus \
+was captured, and contains the connections and their processes.
 
-The format is pcapng, which Wireshark opens too. The file can be read while the recording runs, and \
-after any kind of end. If FILE exists, it is kept until the new recording is complete and then replaced; \
+The format is pcapng, which Wireshark opens too. The file can be read while the recording runs, and even \
+if the recorder was killed. If FILE exists, it is kept until the new recording is complete and then replaced; \
 until then the new recording is FILE.*.unfinished in the same directory, which can be read like any \
 recording and stays there if the recorder is killed. Where messages are missing, because the bus closed \
 the connection or the disk was full, the file says so. If the recorder was stopped or had no processor \

@@ -41,8 +41,7 @@ pub(crate) struct Stats {
     /// The number of rows of a table; 0 for all [default: one screen; all for programs]
     #[arg(long, value_name = "COUNT")]
     top: Option<usize>,
-    /// Results of `bench ping-pong --save` on this machine, which add the measured latency of each
-    /// message size
+    /// Add the latency that `bench ping-pong --save FILE` measured on this machine for each message size
     #[arg(long, value_name = "FILE")]
     sweep: Option<PathBuf>,
     /// The bus to use from these results [default: the first]
