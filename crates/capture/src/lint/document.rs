@@ -125,8 +125,8 @@ reported, so that you can remove them.
 ## On a live bus
 
 `diligence lint --live` applies the same rules to the last messages of a running bus, at least the last
-100,000. It records nothing, so the findings have no message numbers and no commands to check a change. On
-a bus other than Diligence, the rules about match rules know only the match rules that are added while it
+100,000, or the last 32 MiB of them. It records nothing, so the findings have no message numbers and no
+commands to check a change. On a bus other than Diligence, the rules about match rules know only the match rules that are added while it
 listens; on a busy bus, after some time, they know only the recent ones.
 
 ## Limitations
@@ -150,13 +150,15 @@ listens; on a busy bus, after some time, they know only the recent ones.
   may be among them; L50 reports their number.
 - L36 groups connections by the name of their program, or by their process if the name is unknown. If neither was
   recorded, the connections are reported together, with low confidence.
-- Instruments are not checked: connections that made the recording, became monitors, or read the statistics or the
+- Connections of tools are not checked: connections that made the recording, became monitors, or read the statistics or the
   trace of the bus, and all other connections of their processes.
 - L06 considers that a program reacted to a signal if it sends a message soon after. A program that only draws or
   writes a file seems idle, so the confidence of L06 is low.
 
 ## The rules
 
+The list below the description of a rule has its thresholds: a finding needs at least these values, or at most the
+values with \"at most\". The source of each value is in parentheses; \"our choice\" means that we chose it from recordings.
 Each rule has an example of a real program that triggers it. A rule that no real program has triggered is
 [removed](#removed-rules). Unless an example names a public report, we recorded it. Most recordings are of desktop
 sessions of Debian 12, from their start, and of tools in them; `scripts/record-sessions` makes them again. Newer
