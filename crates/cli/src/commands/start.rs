@@ -99,5 +99,5 @@ const RAN: u32 = 2;
 const LONG_HELP: &str = "\
   diligence start org.example.Player
 
-It prints \"started\" or \"runs already\". The exit status is 0 in both cases, 1 if the service could \
+It prints \"started\" or \"already running\". The exit status is 0 in both cases, 1 if the service could \
 not be started, and 2 if the command line is wrong.";
