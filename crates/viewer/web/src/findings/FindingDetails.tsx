@@ -36,11 +36,11 @@ export function FindingDetails({ finding, rule }: FindingDetailsProps): JSX.Elem
         <dd>
           <Evidence finding={finding} />
         </dd>
-        <dt>Recommendation</dt>
+        <dt>Advice</dt>
         <dd>{finding.advice}</dd>
         {finding.check && (
           <>
-            <dt>Verify with</dt>
+            <dt>Check</dt>
             <dd>
               <code>{finding.check}</code>
             </dd>

@@ -104,7 +104,7 @@ test("a finding is written as text", () => {
       "demo-poller (:1.9), demo-poller[7] calls GetAll of com.example.Battery every 200 ms, 99 times",
       "Costs 99 calls, 2.00 KiB.",
       "See 99 messages, first 68, 95, 117.",
-      "Recommendation: Subscribe.",
+      "Advice: Subscribe.",
       "Check: diligence stats FILE 'from:demo-poller member:GetAll'",
     ].join("\n"),
   );

@@ -132,7 +132,7 @@ export function textOf(finding: Finding): string {
     cost.length > 0 && `Costs ${cost.join(", ")}.`,
     first.length > 0 &&
       `See ${counted(finding.evidence.count, "message", "messages")}, first ${first.join(", ")}.`,
-    `Recommendation: ${finding.advice}`,
+    `Advice: ${finding.advice}`,
     finding.check && `Check: ${finding.check}`,
   ];
   return lines.filter((line) => typeof line === "string" && line !== "").join("\n");
