@@ -149,7 +149,7 @@ pub(crate) struct Backlog {
     /// When it last sent an addressed message to a recipient that had nothing unread, or a recipient
     /// of such messages caught up.
     pub(crate) ready_at: Duration,
-    /// Whether all of its last messages were broadcasts, so that all recipients get the same
+    /// Whether all messages of its last turn were broadcasts, so that all recipients get the same
     /// messages and none of them must wait for other ones.
     pub(crate) is_broadcasting: bool,
 }

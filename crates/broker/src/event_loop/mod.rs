@@ -69,6 +69,7 @@ use services::ServiceStarter;
 use source::EventSource;
 use station::Station;
 use switchboard::{ReadOutcome, Switchboard, is_unread};
+use work::Reach;
 
 /// The parts of an event loop.
 pub struct LoopParts {
@@ -376,7 +377,7 @@ impl EventLoop {
         let Switchboard { station, work, interactive, .. } = &mut self.switchboard;
         let Some(connection) = station.table.get(peer) else { return Ok(()) };
         let mut routed = 0;
-        (work.has_addressed, work.reached_ready) = (false, false);
+        work.reach = Reach::Nothing;
         for _ in 0..interactive.messages_of(connection.budget, station.now) {
             match self.route_next(peer, scratch).map_err(End::Invalid)? {
                 Some(len) => routed += len,
@@ -397,7 +398,7 @@ impl EventLoop {
         let Switchboard { station, desk, buffers, work, .. } = &mut self.switchboard;
         let Some(connection) = station.table.get_mut(from) else { return Ok(None) };
         if connection.end.is_some()
-            || !work.reached_ready && is_unread(connection, &station.bus, station.now)
+            || work.reach != Reach::Ready && is_unread(connection, &station.bus, station.now)
         {
             return Ok(None);
         }

@@ -26,10 +26,22 @@ pub(super) struct Work {
     /// Connections with a deadline: their sockets are full, or their descriptors wait for a
     /// message.
     pub(super) timed: Vec<PeerId>,
-    /// Whether the connection being read has sent a message with a destination in this turn.
-    pub(super) has_addressed: bool,
-    /// Whether such a message went to a recipient that had nothing unread.
-    pub(super) reached_ready: bool,
+    /// The recipients of the messages that the connection being read has sent in this turn.
+    pub(super) reach: Reach,
+}
+
+/// The recipients of several messages of one sender. Variants further down count more.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub(super) enum Reach {
+    /// No message was delivered.
+    #[default]
+    Nothing,
+    /// All of them were broadcasts.
+    Broadcast,
+    /// One of them had a destination.
+    Addressed,
+    /// One of them had a destination, and its recipient had nothing unread.
+    Ready,
 }
 
 impl Work {

@@ -25,7 +25,7 @@ use super::memory_trimmer::MemoryTrimmer;
 use super::origin::EffectOrigin;
 use super::station::Station;
 use super::tracing::TraceDesk;
-use super::work::{Buffers, Work};
+use super::work::{Buffers, Reach, Work};
 use crate::back_pressure::{HoldLimits, Writing};
 use crate::connection::{Connection, End, Phase, Queued, Role};
 use crate::fd_quota::FdQuotas;
@@ -198,10 +198,11 @@ impl Switchboard {
         {
             interactive.goes_on(*now);
         }
-        if origin.is_addressed() {
-            work.has_addressed = true;
-            work.reached_ready |= is_flowing && charge != Charge::Never;
-        }
+        work.reach = work.reach.max(match origin.is_addressed() {
+            true if is_flowing && charge != Charge::Never => Reach::Ready,
+            true => Reach::Addressed,
+            false => Reach::Broadcast,
+        });
         if is_newly_dirty {
             work.mark(delivery.to, delivery.urgency);
         }

@@ -10,7 +10,7 @@ use super::Switchboard;
 use super::flow::{is_unread, kernel_user};
 use crate::connection::{End, Parked, Phase, ReadBacklog};
 use crate::event_loop::station::Station;
-use crate::event_loop::work::Buffers;
+use crate::event_loop::work::{Buffers, Reach};
 
 /// The kind and size of the data that one read returned.
 pub(crate) enum ReadOutcome {
@@ -118,8 +118,10 @@ impl Switchboard {
         } else if let Some(received) = received {
             connection.budget.took_all(received);
         }
-        connection.sent.is_broadcasting = !work.has_addressed;
-        if work.reached_ready {
+        if work.reach != Reach::Nothing {
+            connection.sent.is_broadcasting = work.reach == Reach::Broadcast;
+        }
+        if work.reach == Reach::Ready {
             connection.sent.ready_at = *now;
             if connection.sent.is_over(&connection.limits) {
                 self.update_interest(peer);
