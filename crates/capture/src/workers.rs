@@ -1,6 +1,7 @@
 //! Threads that process inputs in parallel, with results in the order of the inputs.
 
 use std::collections::VecDeque;
+use std::iter;
 use std::num::NonZero;
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,10 +16,7 @@ use std::thread::{self, Scope};
 /// use capture::workers::OrderedWorkers;
 ///
 /// let squares: Vec<u64> = thread::scope(|scope| {
-///     let mut workers = OrderedWorkers::start(scope, || |number: u64| number * number);
-///     let mut squares: Vec<_> = (0..1000).filter_map(|number| workers.push(number)).collect();
-///     squares.extend(std::iter::from_fn(|| workers.next_result()));
-///     squares
+///     OrderedWorkers::start(scope, || |number: u64| number * number).process(0..1000).collect()
 /// });
 /// assert_eq!((squares.len(), squares[999]), (1000, 998_001));
 /// ```
@@ -80,6 +78,23 @@ impl<I, O, W: FnMut(I) -> O> OrderedWorkers<I, O, W> {
             *pending_max = usize::MAX;
         }
         self
+    }
+
+    /// Returns the results for all inputs. Inputs are taken while results are requested.
+    ///
+    /// # Panics
+    ///
+    /// If the function has panicked in a thread.
+    pub fn process(mut self, inputs: impl IntoIterator<Item = I>) -> impl Iterator<Item = O> {
+        let mut inputs = inputs.into_iter();
+        iter::from_fn(move || {
+            for input in inputs.by_ref() {
+                if let Some(output) = self.push(input) {
+                    return Some(output);
+                }
+            }
+            self.next_result()
+        })
     }
 
     /// Passes an input to a thread. If many results are pending, waits for the oldest and returns
@@ -148,16 +163,14 @@ mod tests {
     #[test]
     fn results_have_the_order_of_the_inputs_if_later_inputs_take_less_time() {
         let results: Vec<u32> = thread::scope(|scope| {
-            let mut workers = OrderedWorkers::start(scope, || {
+            let workers = OrderedWorkers::start(scope, || {
                 |number: u32| {
                     let rounds = if number.is_multiple_of(7) { 100_000 } else { 1 };
                     std::hint::black_box((0..rounds).fold(0, |sum: u32, one| sum ^ one));
                     number
                 }
             });
-            let mut results: Vec<_> = (0..500).filter_map(|number| workers.push(number)).collect();
-            results.extend(std::iter::from_fn(|| workers.next_result()));
-            results
+            workers.process(0..500).collect()
         });
         assert_eq!(results, (0..500).collect::<Vec<_>>());
     }

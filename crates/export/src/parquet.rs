@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::sync::Arc;
-use std::{iter, thread};
+use std::thread;
 
 use ::parquet::basic::{Compression, Encoding};
 use ::parquet::column::writer::{
@@ -119,11 +119,7 @@ fn encode_columns(
                 (index, column)
             }
         };
-        let mut workers = OrderedWorkers::start(scope, encode).unlimited();
-        let mut columns: Vec<_> =
-            order.into_iter().filter_map(|index| workers.push(index)).collect();
-        columns.extend(iter::from_fn(|| workers.next_result()));
-        columns
+        OrderedWorkers::start(scope, encode).unlimited().process(order).collect::<Vec<_>>()
     });
     columns.sort_by_key(|(index, _)| *index);
     columns.into_iter().map(|(_, column)| column).collect()

@@ -31,19 +31,11 @@ pub(crate) fn for_each_part<P: Send, T: Send, E: From<io::Error>>(
 ) -> Result<(), E> {
     let work = &work;
     thread::scope(|scope| {
-        let mut workers = OrderedWorkers::start(scope, || {
+        let workers = OrderedWorkers::start(scope, || {
             let mut buffer = MessageBuffer::default();
             move |part| work(part, &mut buffer)
         });
-        for part in parts {
-            if let Some(result) = workers.push(part) {
-                then(result?)?;
-            }
-        }
-        while let Some(result) = workers.next_result() {
-            then(result?)?;
-        }
-        Ok(())
+        workers.process(parts).try_for_each(|result| then(result?))
     })
 }
 

@@ -39,7 +39,7 @@ pub use report::{Report, ReportSource};
 pub use rule::LintRule;
 pub use rules::RuleIdError;
 
-use std::{iter, thread};
+use std::thread;
 
 use crate::Capture;
 use crate::workers::OrderedWorkers;
@@ -52,10 +52,7 @@ pub fn lint<'r>(capture: &Capture, rules: impl IntoIterator<Item = &'r LintRule>
     let mut found: Vec<_> = thread::scope(|scope| {
         let apply = || move |rule: &LintRule| rule.apply(context).collect::<Vec<_>>();
         // The results are small, so a slow rule need not stop the others.
-        let mut workers = OrderedWorkers::start(scope, apply).unlimited();
-        let mut found: Vec<_> = rules.into_iter().filter_map(|rule| workers.push(rule)).collect();
-        found.extend(iter::from_fn(|| workers.next_result()));
-        found.into_iter().flatten().collect()
+        OrderedWorkers::start(scope, apply).unlimited().process(rules).flatten().collect()
     });
     found.sort_by_cached_key(|finding| {
         let first = finding.evidence.first.first().copied();

@@ -24,7 +24,7 @@ impl Query {
             return QueryMatches(selected.collect());
         }
         thread::scope(|scope| {
-            let mut workers = OrderedWorkers::start(scope, || {
+            let workers = OrderedWorkers::start(scope, || {
                 let query = self.clone();
                 move |part: Range<usize>| -> Vec<bool> {
                     let mut matcher = query.matcher();
@@ -32,14 +32,7 @@ impl Query {
                     messages.map(|message| matcher.selects(&message)).collect()
                 }
             });
-            let mut selected = Vec::with_capacity(capture.len());
-            for part in parts {
-                selected.extend(workers.push(part).into_iter().flatten());
-            }
-            while let Some(part) = workers.next_result() {
-                selected.extend(part);
-            }
-            QueryMatches(selected)
+            QueryMatches(workers.process(parts).flatten().collect())
         })
     }
 }
