@@ -6,7 +6,7 @@ use sys::process;
 
 use super::{MIB, NS_PER_S, NS_PER_US, Requirements, Targets, Workload, WorkloadOutcome};
 use crate::body_validation::BenchBodyValidation;
-use crate::peer::{CallerPeer, CallerReport, EchoPeer, Payload, ReplyPayload};
+use crate::peer::{CallerPeer, CallerReport, EchoPeer, Payload, ReplyPayload, RunningPeer};
 use crate::raw::ReadBuffer;
 use crate::result::{Figures, Metric};
 use crate::stage::{MeasureError, MeasurementStage};
@@ -70,22 +70,24 @@ pub(super) struct CallMeasurement {
     pub(super) validated: u64,
 }
 
+/// The processes at both ends, which are connected.
+pub(super) struct CallPair {
+    pub(super) echo: RunningPeer<EchoPeer>,
+    pub(super) caller: RunningPeer<CallerPeer>,
+}
+
 impl CallWorkload {
-    /// Runs the calls, and returns the figures.
-    pub(super) fn perform(
-        &self,
-        stage: &MeasurementStage<'_>,
-    ) -> Result<CallMeasurement, MeasureError> {
+    /// Starts the processes at both ends.
+    pub(super) fn start(&self, stage: &MeasurementStage<'_>) -> Result<CallPair, MeasureError> {
         let warm_up = self.warm_up();
-        let count = self.count + warm_up;
-        let mut echo = stage.start(EchoPeer {
+        let echo = stage.start(EchoPeer {
             endpoint: stage.endpoint.clone(),
-            calls: Some(count),
+            calls: Some(self.count + warm_up),
             read_buffer: self.read_buffer,
             body_validation: self.body_validation,
             answer: self.answer,
         })?;
-        let mut caller = stage.start(CallerPeer {
+        let caller = stage.start(CallerPeer {
             endpoint: stage.endpoint.clone(),
             destination: echo.name().to_owned(),
             payload: self.payload.clone(),
@@ -95,6 +97,16 @@ impl CallWorkload {
             read_buffer: self.read_buffer,
             body_validation: self.body_validation,
         })?;
+        Ok(CallPair { echo, caller })
+    }
+
+    /// Runs the calls, and returns the figures.
+    pub(super) fn perform(
+        &self,
+        stage: &MeasurementStage<'_>,
+    ) -> Result<CallMeasurement, MeasureError> {
+        let count = self.count + self.warm_up();
+        let CallPair { mut echo, mut caller } = self.start(stage)?;
         let before = stage.carrier_usage();
         let client = ClientTime::begin(caller.pid());
         caller.begin()?;

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::{CallWorkload, MIB, NS_PER_US, Requirements, Targets, Workload, WorkloadOutcome};
-use crate::peer::{CallerPeer, EchoPeer};
+use crate::durations::Distribution;
 use crate::result::{Figures, Metric};
 use crate::stage::{MeasureError, MeasurementStage};
 
@@ -23,44 +23,23 @@ impl Workload for ConcurrentClients {
 
     fn measure(&self, stage: &MeasurementStage<'_>) -> Result<WorkloadOutcome, MeasureError> {
         let calls = &self.calls;
-        let warm_up = calls.warm_up();
-        let mut services = Vec::new();
-        let mut clients = Vec::new();
-        for _ in 0..self.clients {
-            let service = stage.start(EchoPeer {
-                endpoint: stage.endpoint.clone(),
-                calls: Some(calls.count + warm_up),
-                read_buffer: calls.read_buffer,
-                body_validation: calls.body_validation,
-                answer: calls.answer,
-            })?;
-            clients.push(stage.start(CallerPeer {
-                endpoint: stage.endpoint.clone(),
-                destination: service.name().to_owned(),
-                payload: calls.payload.clone(),
-                warm_up,
-                count: calls.count,
-                in_flight: calls.in_flight,
-                read_buffer: calls.read_buffer,
-                body_validation: calls.body_validation,
-            })?);
-            services.push(service);
-        }
-        let all = (calls.count + warm_up) * self.clients as u64;
+        let pairs = (0..self.clients).map(|_| calls.start(stage));
+        let mut pairs = pairs.collect::<Result<Vec<_>, _>>()?;
+        let all = (calls.count + calls.warm_up()) * self.clients as u64;
         let before = stage.carrier_usage();
         let start = Instant::now();
-        for client in &mut clients {
-            client.begin()?;
+        for pair in &mut pairs {
+            pair.caller.begin()?;
         }
         let mut trips = Vec::new();
-        for client in &mut clients {
-            trips.extend(client.finish()?.round_trips);
+        for pair in &mut pairs {
+            trips.extend(pair.caller.finish()?.round_trips);
         }
         let elapsed = start.elapsed();
         let mut figures = Figures::new();
         figures.insert(Metric::CallsPerS, all as f64 / elapsed.as_secs_f64());
         if !trips.is_empty() {
-            let mean = |of: fn(&crate::durations::Distribution) -> u64| {
+            let mean = |of: fn(&Distribution) -> u64| {
                 let sum: u64 = trips.iter().map(of).sum();
                 sum as f64 / trips.len() as f64 / NS_PER_US
             };
