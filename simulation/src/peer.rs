@@ -105,6 +105,11 @@ struct OutboxChunk {
 }
 
 impl OutboxChunk {
+    /// Creates a chunk that is not a message.
+    const fn bytes(bytes: Vec<u8>, descriptors: usize, descriptors_at: usize) -> Self {
+        Self { bytes, start: 0, descriptors, descriptors_at, is_message: false }
+    }
+
     /// Returns the bytes that one write can send, at most `most`.
     fn next_piece(&self, most: usize) -> &[u8] {
         let is_before = self.descriptors > 0 && self.start < self.descriptors_at;
@@ -177,14 +182,7 @@ impl SimulatedPeer {
 
     /// Like [`Self::send_raw`], with descriptors attached to the byte at `at`.
     pub fn send_raw_with_fds(&mut self, bytes: Vec<u8>, descriptors: usize, at: usize) {
-        let (start, descriptors_at, is_message) = (0, at, false);
-        self.outbox.push_back(OutboxChunk {
-            bytes,
-            start,
-            descriptors,
-            descriptors_at,
-            is_message,
-        });
+        self.outbox.push_back(OutboxChunk::bytes(bytes, descriptors, at));
     }
 
     /// Queues a message to be sent.
@@ -194,14 +192,8 @@ impl SimulatedPeer {
 
     /// Like [`Self::send`], with descriptors attached to the byte at `at`.
     pub fn send_with_fds(&mut self, bytes: Vec<u8>, descriptors: usize, at: usize) {
-        let (start, descriptors_at, is_message) = (0, at, true);
-        self.outbox.push_back(OutboxChunk {
-            bytes,
-            start,
-            descriptors,
-            descriptors_at,
-            is_message,
-        });
+        let chunk = OutboxChunk::bytes(bytes, descriptors, at);
+        self.outbox.push_back(OutboxChunk { is_message: true, ..chunk });
     }
 
     /// Returns the number of queued messages and other chunks.
