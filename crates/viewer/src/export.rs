@@ -23,8 +23,8 @@ use crate::session::Token;
 ///
 /// # Errors
 ///
-/// If the program was built without the page, if the recording can no longer be read, or if `out`
-/// cannot be written.
+/// If the program was built without the page or its analysis, if the recording can no longer be
+/// read, or if `out` cannot be written.
 pub fn export(
     capture: &Capture,
     title: &str,
@@ -103,7 +103,7 @@ fn as_inline_script(script: &[u8]) -> Vec<u8> {
 /// The reason why an export failed.
 #[derive(Debug)]
 pub enum PageExportError {
-    /// The program was built without the page.
+    /// The program was built without the page, or without the analysis in saved pages.
     NotBuilt,
     /// The recording cannot be read, or the file cannot be written.
     Io(io::Error),
@@ -119,7 +119,7 @@ impl fmt::Display for PageExportError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotBuilt => f.write_str(
-                "this program was built without the page: run `make build`, which needs Node 20 or later",
+                "this program cannot save pages: build it with `make build`, which needs Node 20 or later",
             ),
             Self::Io(error) => error.fmt(f),
         }
