@@ -63,7 +63,7 @@ build: packages-build
 	@scripts/build-page --if-possible
 	$(CARGO) build --release --locked --package diligence-daemon --package diligence-cli --package diligence-launch-helper
 
-# Not optimized, and without the formats of `export` that take long to compile.
+# With little optimization, and without the formats of `export` that take long to compile.
 run: packages-build
 	@scripts/build-page --if-possible --without-analysis
 	$(CARGO) build --profile quick --locked --package diligence-daemon --package diligence-cli --no-default-features

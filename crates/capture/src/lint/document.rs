@@ -126,8 +126,8 @@ reported, so that you can remove them.
 
 `diligence lint --live` applies the same rules to the last messages of a running bus, at least the last
 100,000, or the last 32 MiB of them. It records nothing, so the findings have no message numbers and no
-commands to check a change. On a bus other than Diligence, the rules about match rules know only the match rules that are added while it
-listens; on a busy bus, after some time, they know only the recent ones.
+commands to check a change. On a bus other than Diligence, the rules about match rules know only the match
+rules that are added while it listens; on a busy bus, after some time, they know only the recent ones.
 
 ## Limitations
 
@@ -150,8 +150,8 @@ listens; on a busy bus, after some time, they know only the recent ones.
   may be among them; L50 reports their number.
 - L36 groups connections by the name of their program, or by their process if the name is unknown. If neither was
   recorded, the connections are reported together, with low confidence.
-- Connections of tools are not checked: connections that made the recording, became monitors, or read the statistics or the
-  trace of the bus, and all other connections of their processes.
+- Connections of tools are not checked: connections that made the recording, became monitors, or read the
+  statistics or the trace of the bus, and all other connections of their processes.
 - L06 considers that a program reacted to a signal if it sends a message soon after. A program that only draws or
   writes a file seems idle, so the confidence of L06 is low.
 
