@@ -223,10 +223,10 @@ mod tests {
         assert_eq!(
             conclusions_of(&records.concat()),
             [
-                "The read buffer was varied in the two clients; \"ours\" is up to 256 KiB, or the rest of a \
+                "The read buffer was varied in the two clients; full reads return up to 256 KiB, or the rest of a \
              message. The read buffer of these buses is fixed: dbus-daemon reads 2 KiB at once.",
-                "dbus-daemon, reading 65536 in place of 2048: 28 % less time from 1 kB on; otherwise no \
-             difference beyond noise.",
+                "dbus-daemon, reads of 65536 B instead of reads of 2048 B: 28 % less time from 1 kB on; \
+             otherwise no difference beyond noise.",
             ]
         );
     }

@@ -6,7 +6,7 @@ use super::noise::FigureRelation;
 use crate::buses::BusKind;
 use crate::number::percent;
 use crate::result::Metric;
-use crate::scenario::size_label;
+use crate::scenario::{read_buffer_label, size_label};
 use crate::summary::{CaseComparison, Figure, ScenarioSummary, SubjectRole};
 
 /// Returns a sentence for each subject and each read buffer except the smallest.
@@ -42,7 +42,7 @@ pub(super) fn scope(scenario: &ScenarioSummary) -> Option<String> {
         scenario.subjects.iter().any(|subject| SubjectRole::of(subject) == SubjectRole::Relay);
     let relay = if has_relay { " and in the relay" } else { "" };
     Some(format!(
-        "The read buffer was varied in the two clients{relay}; \"ours\" is up to 256 KiB, or the rest \
+        "The read buffer was varied in the two clients{relay}; full reads return up to 256 KiB, or the rest \
          of a message.{fixed}"
     ))
 }
@@ -85,7 +85,8 @@ impl<'a> Sweeps<'a> {
             })
             .collect();
         let effect = BufferEffect::of(&points)?;
-        Some(format!("{subject}, reading {larger} in place of {smaller}: {effect}."))
+        let [larger, smaller] = [larger, smaller].map(read_buffer_label);
+        Some(format!("{subject}, {larger} instead of {smaller}: {effect}."))
     }
 }
 

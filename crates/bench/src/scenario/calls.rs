@@ -50,7 +50,9 @@ impl Scenario for PingPong {
                 let buffer = words::read_buffer_word(read_buffer);
                 let label = match read_buffers[..] {
                     [_] => size_label(size),
-                    _ => format!("{}, reading {buffer}", size_label(size)),
+                    _ => {
+                        format!("{}, {}", size_label(size), words::read_buffer_label(&buffer))
+                    }
                 };
                 let label = match answer {
                     ReplyPayload::Echo => label,

@@ -51,7 +51,8 @@ impl Floor {
             for &size in &sizes {
                 let count = effort.choose(self.count, call_count(size), 50);
                 let buffer = words::read_buffer_word(read_buffer);
-                let label = format!("call of {}, reading {buffer}", binary_size_label(size));
+                let reads = words::read_buffer_label(&buffer);
+                let label = format!("call of {}, {reads}", binary_size_label(size));
                 let at = [
                     ("work", CaseSetting::from("call")),
                     ("size", size.into()),

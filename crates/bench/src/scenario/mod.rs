@@ -27,7 +27,7 @@ pub use library_builder::LibraryBuilder;
 pub use observation::{Recording, TraceScenario};
 pub use signals::{FanOut, PriorityScenario, RulesScenario, SignalsScenario, VolumesScenario};
 pub use trial::{Scenario, Subjects, Trial};
-pub(crate) use words::size_label;
+pub(crate) use words::{read_buffer_label, size_label};
 
 use crate::scenario_info::ScenarioInfo;
 

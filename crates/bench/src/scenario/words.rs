@@ -54,6 +54,12 @@ pub(super) fn read_buffer_word(size: ReadBuffer) -> String {
     }
 }
 
+/// Describes the reads with a buffer, given its name: `reads of 2048 B`, or `full reads` of
+/// everything that has arrived.
+pub(crate) fn read_buffer_label(word: &str) -> String {
+    if word == OURS { "full reads".to_owned() } else { format!("reads of {word} B") }
+}
+
 /// Formats a size with its unit: `8 B`, `31.6 kB`, `10 MB`.
 pub(crate) fn size_label(bytes: u64) -> String {
     let (value, unit) = match bytes {
