@@ -66,7 +66,7 @@ fn lines_show_traffic_and_totals() {
     let inside = format!("unix:path={}/diligence-", folder.path().display());
     assert!(found.starts_with(&inside) && !found.contains("guid"), "{found}");
     lines.find("an example", |line| line.starts_with("gdbus call -e -d com.example.Battery "));
-    lines.find("the battery", |line| line.contains(" came ") && line.contains("demo-battery"));
+    lines.find("the battery", |line| line.contains(" connected ") && line.contains("demo-battery"));
     lines.find("an error", |line| {
         line.ends_with(") called GetAll of com.example.Volumes: UnknownObject")
     });

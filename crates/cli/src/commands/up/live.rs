@@ -115,7 +115,7 @@ impl UpLoop {
                 LiveEvent::Redraw => self.draw(&mut display)?,
                 LiveEvent::Notice(notice) => {
                     let now = clock::monotonic();
-                    self.model.note(now, NoteKind::Trouble, notice.to_string());
+                    self.model.note(now, NoteKind::Problem, notice.to_string());
                 }
                 LiveEvent::ChildEnded => self.handle_ended_children()?,
                 LiveEvent::Readable => self.take_logs()?,
@@ -200,7 +200,7 @@ impl UpLoop {
             match own_line.map(without_credentials) {
                 // It is expected that the connections of this program monitor the bus.
                 Some(line) if line == "became a monitor." || line.ends_with(" trace.") => {}
-                Some(line) => model.note(now, NoteKind::Trouble, format!("this page {line}")),
+                Some(line) => model.note(now, NoteKind::Problem, format!("this page {line}")),
                 None => model.note(now, NoteKind::Log, line.to_owned()),
             }
         };
@@ -217,7 +217,7 @@ impl UpLoop {
         }
         for (part, status) in self.demo.take_ended() {
             let text = format!("{part} has ended with {}", describe_end(status));
-            self.model.note(clock::monotonic(), NoteKind::Trouble, text);
+            self.model.note(clock::monotonic(), NoteKind::Problem, text);
         }
         Ok(())
     }

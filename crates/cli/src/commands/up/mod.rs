@@ -118,9 +118,10 @@ works once; after its use a new one is shown. Then it shows the activity of the 
 senders, rates, queues, and incidents. Press h for the keys; q ends the bus and all programs that were \
 started with it.
 
-If standard input or output is not a terminal, it prints lines instead, at most once a second and \
-only when a number has changed: the time of day in UTC, the kind of the line (bus, member, came, left, \
-name, error, log, trouble, page), and columns or a text. SIGINT and SIGTERM end it.
+If standard input or output is not a terminal, it first prints the command to paste, an example, and \
+the address of the page, and then lines about the activity, at most once a second and only when a \
+number has changed: the time of day in UTC, the kind of the line (bus, member, connected, left, name, \
+error, log, problem, page), and columns or a text. SIGINT and SIGTERM end it.
 
 The exit status is 0 if the user ended it, 1 if the bus ended or did not start, and 2 if the \
 command line is wrong.";

@@ -4,9 +4,9 @@
 //! kind of line, and columns or a text.
 //!
 //! ```text
-//! 12:00:01Z bus       1234 msg/s    1.2 MiB/s   12 connections    8 names   31 rules    0 B   queued    0 lost
-//! 12:00:01Z member     512 /s      120 KiB/s    240 B   each  org.example.Battery.Changed  org.example.Battery -> *
-//! 12:00:01Z came    :1.7 battery came, pid 4711, is org.example.Battery
+//! 12:00:01Z bus         1234 msg/s    1.2 MiB/s   12 connections    8 names   31 rules    0 B   queued    0 lost
+//! 12:00:01Z member       512 /s      120 KiB/s    240 B   each  org.example.Battery.Changed  org.example.Battery -> *
+//! 12:00:01Z connected :1.7 battery connected, pid 4711, is org.example.Battery
 //! ```
 //!
 //! | word | printed | content |
@@ -14,7 +14,7 @@
 //! | `bus` | at most once a second, if a number changed | rates over 3 seconds, and totals |
 //! | `member` | after `bus` | the busiest methods and signals, at most three |
 //! | `page` | when the address of the page has been used | the next address of the page |
-//! | `came`, `left`, `name`, `error`, `log`, `trouble` | when it happens | a description of the event |
+//! | `connected`, `left`, `name`, `error`, `log`, `problem` | when it happens | a description of the event |
 
 use std::time::Duration;
 
@@ -53,7 +53,7 @@ impl PlainLines {
 
 /// Formats a line. `now` is the time since 1970.
 pub(crate) fn line(now: Duration, word: &str, what: &str) -> String {
-    format!("{} {word:<7} {what}\n", units::time_of_day(now))
+    format!("{} {word:<9} {what}\n", units::time_of_day(now))
 }
 
 fn summary(snapshot: &Snapshot) -> String {
@@ -97,21 +97,21 @@ mod tests {
         let mut notes = Notes::default();
         let mut snapshot = Snapshot::default();
         let noon = Duration::from_secs(12 * 3600);
-        let zeros = "12:00:00Z bus           0 msg/s       0 B/s    0 connections    0 names    \
+        let zeros = "12:00:00Z bus             0 msg/s       0 B/s    0 connections    0 names    \
                      ? rules       0 B queued    0 lost\n";
         assert_eq!(plain.lines(noon, &snapshot, &notes), zeros);
         assert_eq!(plain.lines(noon, &snapshot, &notes), "");
         notes.add(Duration::ZERO, NoteKind::Error, "it failed".into());
-        assert_eq!(plain.lines(noon, &snapshot, &notes), "12:00:00Z error   it failed\n");
+        assert_eq!(plain.lines(noon, &snapshot, &notes), "12:00:00Z error     it failed\n");
         snapshot.rate = TrafficRate { messages: 1234.0, bytes: 2_000_000.0 };
         snapshot.rules = Some(31);
         snapshot.members =
             vec![member(UsedMemberKind::Signal, 0.0), member(UsedMemberKind::Method, 50.0)];
         assert_eq!(
             plain.lines(noon, &snapshot, &notes),
-            "12:00:00Z bus        1234 msg/s   1.9 MiB/s    0 connections    0 names   \
+            "12:00:00Z bus          1234 msg/s   1.9 MiB/s    0 connections    0 names   \
              31 rules       0 B queued    0 lost\n\
-             12:00:00Z member       50 /s      4.9 KiB/s     100 B each  org.a.M  there -> here\n"
+             12:00:00Z member         50 /s      4.9 KiB/s     100 B each  org.a.M  there -> here\n"
         );
     }
 

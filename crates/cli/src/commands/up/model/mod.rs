@@ -244,7 +244,7 @@ fn connection_label(unique: &str, connection: Option<&KnownConnection>) -> Strin
 }
 
 fn arrival_text(unique: &str, connection: &KnownConnection) -> String {
-    let mut text = connection_label(unique, Some(connection)) + " came";
+    let mut text = connection_label(unique, Some(connection)) + " connected";
     if let Some(pid) = connection.process.pid {
         text.push_str(&format!(", pid {pid}"));
     }

@@ -32,19 +32,19 @@ pub(crate) enum NoteKind {
     /// The bus, or a program that was started with it, logged a line.
     Log,
     /// The bus has a problem, or the view of it is incomplete.
-    Trouble,
+    Problem,
 }
 
 impl NoteKind {
     /// The word for the kind in plain output, which programs parse; so the words stay the same.
     pub(crate) const fn word(self) -> &'static str {
         match self {
-            Self::Arrival => "came",
+            Self::Arrival => "connected",
             Self::Departure => "left",
             Self::Name => "name",
             Self::Error => "error",
             Self::Log => "log",
-            Self::Trouble => "trouble",
+            Self::Problem => "problem",
         }
     }
 }
@@ -151,9 +151,9 @@ mod tests {
     #[test]
     fn a_note_can_be_replaced() {
         let mut notes = Notes::default();
-        let id = notes.add(Duration::ZERO, NoteKind::Arrival, "came".into());
+        let id = notes.add(Duration::ZERO, NoteKind::Arrival, "connected".into());
         notes.add(Duration::ZERO, NoteKind::Log, "other".into());
-        notes.replace(id, Duration::from_secs(1), NoteKind::Departure, "came and left".into());
-        assert_eq!(texts(&notes), ["came and leftx1", "otherx1"]);
+        notes.replace(id, Duration::from_secs(1), NoteKind::Departure, "connected and left".into());
+        assert_eq!(texts(&notes), ["connected and leftx1", "otherx1"]);
     }
 }

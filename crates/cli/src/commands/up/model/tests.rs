@@ -96,7 +96,7 @@ fn notes_on_connections_contain_process_and_names() {
     assert_eq!(
         test.notes(),
         [
-            "came :1.5 service came, pid 42, is org.a x1",
+            "connected :1.5 service connected, pid 42, is org.a x1",
             "name org.b is :1.5 service x1",
             "name org.b has no owner, was :1.5 service x1",
             "left :1.5 service left x1",
@@ -120,7 +120,7 @@ fn repeated_facts_are_noted_once() {
     assert_eq!(
         test.notes(),
         [
-            "came :1.5 service came, pid 42 x1",
+            "connected :1.5 service connected, pid 42 x1",
             "name org.a is :1.5 service x1",
             "left :1.5 service left x1"
         ]
@@ -217,7 +217,10 @@ fn connections_without_a_known_program_are_noted_later() {
     let snapshot = test.at(1000).step();
     let mut notes = test.notes();
     notes.sort();
-    assert_eq!(notes, ["came :1.5 came x1", "came :1.6 org.a came, pid 42, is org.a x1"]);
+    assert_eq!(
+        notes,
+        ["connected :1.5 connected x1", "connected :1.6 org.a connected, pid 42, is org.a x1"]
+    );
     assert_eq!((snapshot.connection_count(), snapshot.names), (2, 1));
 }
 

@@ -29,7 +29,7 @@ fn line(palette: ScreenPalette, note: &BusNote, width: usize) -> Line<'static> {
         times => format!("{} (\u{d7}{times})", note.text),
     };
     let text_style = match note.kind {
-        NoteKind::Departure | NoteKind::Log | NoteKind::Trouble => sign_style,
+        NoteKind::Departure | NoteKind::Log | NoteKind::Problem => sign_style,
         NoteKind::Arrival | NoteKind::Name | NoteKind::Error => Style::new(),
     };
     let room = width.saturating_sub(SIGN_END + 1);
@@ -46,7 +46,7 @@ fn sign_style(palette: ScreenPalette, kind: NoteKind) -> Style {
         NoteKind::Departure => palette.pale(),
         NoteKind::Name => palette.address(),
         NoteKind::Log => palette.warning(),
-        NoteKind::Error | NoteKind::Trouble => palette.alarm(),
+        NoteKind::Error | NoteKind::Problem => palette.alarm(),
     }
 }
 
@@ -55,7 +55,7 @@ const fn sign(kind: NoteKind) -> char {
         NoteKind::Arrival => '+',
         NoteKind::Departure => '-',
         NoteKind::Name => '=',
-        NoteKind::Error | NoteKind::Trouble => '!',
+        NoteKind::Error | NoteKind::Problem => '!',
         NoteKind::Log => '>',
     }
 }

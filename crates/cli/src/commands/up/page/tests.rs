@@ -109,15 +109,15 @@ fn busy() -> Snapshot {
         notes: vec![
             note(4_982, NoteKind::Error, "slow called GetAll of demo-battery: UnknownObject", 12),
             note(4_000, NoteKind::Log, "Connection :1.123 does not read, and signals are lost.", 1),
-            note(95, NoteKind::Departure, ":1.8 gdbus came and left", 1),
+            note(95, NoteKind::Departure, ":1.8 gdbus connected and left", 1),
             note(94, NoteKind::Name, "com.example.Other is :1.10 a-service-with-a-long-name", 1),
             note(
                 3,
                 NoteKind::Arrival,
-                ":1.2 demo-battery came, pid 4711, is com.example.Battery",
+                ":1.2 demo-battery connected, pid 4711, is com.example.Battery",
                 1,
             ),
-            note(2, NoteKind::Trouble, "demo poller has ended with exit status 1", 1),
+            note(2, NoteKind::Problem, "demo poller has ended with exit status 1", 1),
         ],
     }
 }
