@@ -224,6 +224,7 @@ const UNKNOWN_METHOD: ErrorName<'static> =
 const FAILED: ErrorName<'static> = ErrorName::literal("org.freedesktop.DBus.Error.Failed");
 
 const LONG_HELP: &str = "\
+Examples:
   diligence own org.example.Player &
   diligence own org.example.Player --echo
   diligence own org.example.Player --queue

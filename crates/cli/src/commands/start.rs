@@ -97,6 +97,7 @@ const UNKNOWN: &str = "org.freedesktop.DBus.Error.ServiceUnknown";
 const RAN: u32 = 2;
 
 const LONG_HELP: &str = "\
+Example:
   diligence start org.example.Player
 
 It prints \"started\" or \"already running\". The exit status is 0 in both cases, 1 if the service could \

@@ -156,7 +156,7 @@ impl TimelineScreen {
             text += &start.text(style);
         }
         if self.start_ups_omitted > 0 {
-            let more = counted(self.start_ups_omitted as u64, "start-up", "start-ups");
+            let more = counted(self.start_ups_omitted as u64, "start", "starts");
             text += &format!("\n{}\n", style.pale(format!("{more} more; --top=0 shows all")));
         }
         if text.lines().count() == heading && self.headers_cut == 0 {
@@ -217,7 +217,7 @@ impl TimeOrigin {
 
     const fn about_bars(self) -> &'static str {
         match self {
-            Self::Bus => "the part of the bus is dim",
+            Self::Bus => "▒ is the time in the bus",
             Self::Monitor => "from call to reply",
         }
     }

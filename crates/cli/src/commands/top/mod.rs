@@ -205,7 +205,6 @@ const STEPS_IN_SPAN: u32 = 10;
 
 const LONG_HELP: &str = "\
 On a terminal this is a view that can be scrolled, sorted and filtered; ? shows its keys. For other \
-outputs, tables are printed one after the other. CPU is the processor time of this program itself. \
-Durations are times from calls to their replies, measured in the bus for a bus of Diligence and in this \
-program for others; calls without a reply so far are waiting. Messages of this program itself are \
-omitted.";
+outputs, tables are printed one after the other. CPU is the processor time that this command uses. \
+Durations are times from calls to their replies, measured in the bus for a bus of Diligence, and in \
+this command for others. Waiting calls have no reply yet. Messages of this command are omitted.";
