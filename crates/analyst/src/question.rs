@@ -2,7 +2,7 @@
 
 use capture::Capture;
 use capture::save::FileFormat;
-use capture::statistics::Unknowable;
+use capture::statistics::UnknownReason;
 use serde::{Deserialize, Serialize};
 
 use crate::answers::{self, AnswerBody};
@@ -107,7 +107,7 @@ pub enum QuestionRefusal {
     NoMessage(u32),
     /// The recording lacks the facts for the answer.
     #[error(transparent)]
-    Unknowable(Unknowable),
+    UnknownReason(UnknownReason),
     /// Reading the recording failed.
     #[error("the recording can no longer be read: {0}")]
     Io(#[from] std::io::Error),

@@ -7,7 +7,7 @@ use capture::Capture;
 use capture::model::CapturedMessage;
 use capture::query::{Matcher, Query, QueryError, RecorderMessageCount};
 use capture::record::RecordedTime;
-use capture::statistics::Unknowable;
+use capture::statistics::UnknownReason;
 use capture::text::units;
 use serde::{Deserialize, Serialize};
 
@@ -104,7 +104,7 @@ impl SelectedMessages {
 
     /// The reason why the recipients that the query tests are unknown; `None` if they are known, or
     /// if it does not test recipients.
-    pub(crate) fn unknown_recipients(&self, capture: &Capture) -> Option<Unknowable> {
+    pub(crate) fn unknown_recipients(&self, capture: &Capture) -> Option<UnknownReason> {
         self.query.unknown_recipients(capture)
     }
 

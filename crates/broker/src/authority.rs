@@ -127,7 +127,7 @@ fn with_suffix(file: &Path, suffix: &str) -> PathBuf {
 
 fn random_bytes<const LEN: usize>() -> [u8; LEN] {
     let mut bytes = [0; LEN];
-    sys::random::fill(&mut bytes).expect("the kernel gives random bytes to everybody");
+    sys::random::fill(&mut bytes).expect("the kernel gives random bytes to all processes");
     bytes
 }
 

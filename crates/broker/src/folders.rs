@@ -144,14 +144,14 @@ fn matters(change: &DirectoryChange<'_>, watched: &BTreeMap<WatchId, Vec<FolderR
 
 /// Debounces changes: the installation of a package changes many files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Unrest {
+pub(crate) struct ChangeBurst {
     since: Duration,
     last: Duration,
 }
 
-impl Unrest {
+impl ChangeBurst {
     /// Notes another change, and keeps the time of the first one.
-    pub(crate) fn goes_on(earlier: Option<Self>, now: Duration) -> Self {
+    pub(crate) fn extended(earlier: Option<Self>, now: Duration) -> Self {
         Self { since: earlier.map_or(now, |earlier| earlier.since), last: now }
     }
 
@@ -223,10 +223,10 @@ mod tests {
     #[test]
     fn changes_are_debounced_up_to_a_maximum() {
         let at = Duration::from_millis;
-        let first = Unrest::goes_on(None, at(1000));
+        let first = ChangeBurst::extended(None, at(1000));
         assert_eq!(first.due(), at(1050));
-        let second = Unrest::goes_on(Some(first), at(1040));
+        let second = ChangeBurst::extended(Some(first), at(1040));
         assert_eq!(second.due(), at(1090));
-        assert_eq!(Unrest::goes_on(Some(second), at(1490)).due(), at(1500));
+        assert_eq!(ChangeBurst::extended(Some(second), at(1490)).due(), at(1500));
     }
 }

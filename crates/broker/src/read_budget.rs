@@ -31,13 +31,13 @@ impl ReadBudget {
     }
 
     /// Notes that a read brought more than may be routed at once; `routed` bytes were routed.
-    pub(crate) fn had_enough(&mut self, routed: usize) {
+    pub(crate) fn note_flood(&mut self, routed: usize) {
         self.portion = u32::try_from(routed).unwrap_or(u32::MAX).clamp(PORTION_MIN, PORTION_MAX);
         self.reads_until_calm = READS_UNTIL_CALM;
     }
 
     /// Notes that everything from a read was routed.
-    pub(crate) fn took_all(&mut self, received: usize) {
+    pub(crate) fn note_all_routed(&mut self, received: usize) {
         if received >= self.portion() {
             self.portion = (self.portion + self.portion / 4).min(PORTION_MAX);
         } else {
@@ -60,7 +60,7 @@ pub(super) struct InteractiveTraffic {
 
 impl InteractiveTraffic {
     /// Notes that a calm connection sent a message to another calm connection.
-    pub(super) fn goes_on(&mut self, now: Duration) {
+    pub(super) fn note_message(&mut self, now: Duration) {
         self.last = Some(now);
     }
 
@@ -96,40 +96,40 @@ mod tests {
     #[test]
     fn a_flood_ends_after_some_small_reads() {
         let mut budget = ReadBudget::default();
-        budget.took_all(200);
+        budget.note_all_routed(200);
         assert!(!budget.is_flood());
-        budget.had_enough(10_000);
+        budget.note_flood(10_000);
         assert_eq!(budget.portion(), 10_000);
         for _ in 1..READS_UNTIL_CALM {
-            budget.took_all(200);
+            budget.note_all_routed(200);
             assert!(budget.is_flood());
         }
-        budget.took_all(200);
+        budget.note_all_routed(200);
         assert!(!budget.is_flood());
     }
 
     #[test]
     fn read_sizes_stay_within_bounds() {
         let mut budget = ReadBudget::default();
-        budget.had_enough(1);
+        budget.note_flood(1);
         assert_eq!(budget.portion(), PORTION_MIN as usize);
         for _ in 0..100 {
-            budget.took_all(budget.portion());
+            budget.note_all_routed(budget.portion());
         }
         assert_eq!(budget.portion(), PORTION_MAX as usize);
         assert!(budget.is_flood(), "reads still return the maximum");
-        budget.had_enough(usize::MAX);
+        budget.note_flood(usize::MAX);
         assert_eq!(budget.portion(), PORTION_MAX as usize);
     }
 
     #[test]
     fn a_flood_is_slowed_down_only_while_others_exchange_messages() {
         let (calm, mut flood) = (ReadBudget::default(), ReadBudget::default());
-        flood.had_enough(10_000);
+        flood.note_flood(10_000);
         let mut interactive = InteractiveTraffic::default();
         let at = Duration::from_secs(5);
         assert_eq!(interactive.messages_of(flood, at), MESSAGES_MAX);
-        interactive.goes_on(at);
+        interactive.note_message(at);
         assert_eq!(interactive.messages_of(flood, at), MESSAGES_BESIDE_OTHERS);
         assert_eq!(interactive.messages_of(calm, at), MESSAGES_MAX);
         let later = at + 2 * PAUSE_MAX;

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use bus::mediation::{Claim, MediatedRecipient, Mediator, MediatorKind, Opinion, Transit};
+use bus::mediation::{Claim, MediatedRecipient, Mediator, MediatorDecision, MediatorKind, Transit};
 use bus::policy::PeerAttributes;
 use bus::{
     Bus, Configuration, ConnectionCredentials, DescriptorPassing, Details, Input, LogEvent, PeerId,
@@ -22,14 +22,14 @@ use wire::signature::{Signature, Type};
 struct ScriptedMediator {
     questions: Rc<RefCell<Vec<String>>>,
     /// A part of a question, and the answer to questions that contain it.
-    exceptions: Vec<(&'static str, Opinion)>,
+    exceptions: Vec<(&'static str, MediatorDecision)>,
 }
 
 impl ScriptedMediator {
-    fn judge(&self, question: String) -> Opinion {
+    fn judge(&self, question: String) -> MediatorDecision {
         let found = self.exceptions.iter().find(|(part, _)| question.contains(part));
         self.questions.borrow_mut().push(question);
-        found.map_or(Opinion::Allows, |(_, opinion)| opinion.clone())
+        found.map_or(MediatorDecision::Allows, |(_, decision)| decision.clone())
     }
 }
 
@@ -38,16 +38,16 @@ impl Mediator for ScriptedMediator {
         &[MediatorKind::Selinux, MediatorKind::AppArmor]
     }
 
-    fn on_owning(&mut self, claim: &Claim<'_>) -> Opinion {
+    fn on_owning(&mut self, claim: &Claim<'_>) -> MediatorDecision {
         let Claim { label, name, context } = *claim;
         self.judge(format!("{} own {name} as {}", text(label), context.unwrap_or("-")))
     }
 
-    fn on_eavesdropping(&mut self, label: Option<&[u8]>) -> Opinion {
+    fn on_eavesdropping(&mut self, label: Option<&[u8]>) -> MediatorDecision {
         self.judge(format!("{} eavesdrop", text(label)))
     }
 
-    fn on_message(&mut self, transit: &Transit<'_>) -> Opinion {
+    fn on_message(&mut self, transit: &Transit<'_>) -> MediatorDecision {
         let to = match transit.to {
             MediatedRecipient::Bus => "the bus".to_owned(),
             MediatedRecipient::Peer(label) => text(label),
@@ -70,7 +70,7 @@ struct Mediated {
 }
 
 impl Mediated {
-    fn new(exceptions: &[(&'static str, Opinion)]) -> Self {
+    fn new(exceptions: &[(&'static str, MediatorDecision)]) -> Self {
         let mut services = Services::default();
         let label = Some("assumed".into());
         services.add("com.absent", Service { label, ..Service::default() });
@@ -116,7 +116,7 @@ fn error(seen: &[SeenEffect], peer: PeerId) -> Option<String> {
 
 #[test]
 fn hello_is_mediated() {
-    let mut bus = Mediated::new(&[("bad", Opinion::Denies(MediatorKind::AppArmor))]);
+    let mut bus = Mediated::new(&[("bad", MediatorDecision::Denies(MediatorKind::AppArmor))]);
     let (good, seen) = bus.join_with_reply(Some("good"));
     assert_eq!(error(&seen, good), None);
     assert_eq!(bus.take_questions(), ["good (-) Hello to the bus"]);
@@ -131,11 +131,14 @@ fn hello_is_mediated() {
 #[test]
 fn names_are_mediated_with_their_context() {
     let mut bus = Mediated::new(&[
-        ("own com.guarded", Opinion::Denies(MediatorKind::Selinux)),
-        ("own com.audited", Opinion::AllowsAudited(MediatorKind::AppArmor)),
+        ("own com.guarded", MediatorDecision::Denies(MediatorKind::Selinux)),
+        ("own com.audited", MediatorDecision::AllowsAudited(MediatorKind::AppArmor)),
         (
             "own com.silent",
-            Opinion::Silent { module: MediatorKind::AppArmor, error: foreign_error("why") },
+            MediatorDecision::Silent {
+                module: MediatorKind::AppArmor,
+                error: foreign_error("why"),
+            },
         ),
     ]);
     let peer = bus.join("label");
@@ -166,10 +169,10 @@ fn names_are_mediated_with_their_context() {
 #[test]
 fn messages_are_mediated_for_each_recipient() {
     let mut bus = Mediated::new(&[
-        ("Secret to b", Opinion::Denies(MediatorKind::Selinux)),
-        ("Sign to b", Opinion::Denies(MediatorKind::AppArmor)),
-        ("Sign to c", Opinion::Denies(MediatorKind::Selinux)),
-        ("Wake to service", Opinion::Denies(MediatorKind::AppArmor)),
+        ("Secret to b", MediatorDecision::Denies(MediatorKind::Selinux)),
+        ("Sign to b", MediatorDecision::Denies(MediatorKind::AppArmor)),
+        ("Sign to c", MediatorDecision::Denies(MediatorKind::Selinux)),
+        ("Wake to service", MediatorDecision::Denies(MediatorKind::AppArmor)),
     ]);
     let [a, b, c] = ["a", "b", "c"].map(|label| bus.join(label));
     for listener in [b, c] {
@@ -208,7 +211,7 @@ fn messages_are_mediated_for_each_recipient() {
 
 #[test]
 fn unavailable_module_denies_messages() {
-    let silent = |module| Opinion::Silent { module, error: foreign_error("why") };
+    let silent = |module| MediatorDecision::Silent { module, error: foreign_error("why") };
     let mut bus = Mediated::new(&[
         ("Secret to b", silent(MediatorKind::Selinux)),
         ("Private to b", silent(MediatorKind::AppArmor)),
@@ -243,7 +246,8 @@ fn selinux_contexts_are_reported() {
 
 #[test]
 fn eavesdropping_is_mediated() {
-    let mut bus = Mediated::new(&[("denied eavesdrop", Opinion::Denies(MediatorKind::AppArmor))]);
+    let mut bus =
+        Mediated::new(&[("denied eavesdrop", MediatorDecision::Denies(MediatorKind::AppArmor))]);
     let denied = bus.join("denied");
     let seen = bus.world.call_bus(denied, "AddMatch", &["eavesdrop=true".into()]);
     let expected = "Connection \":1.0\" is not allowed to eavesdrop due to AppArmor policy";
@@ -255,7 +259,8 @@ fn eavesdropping_is_mediated() {
 
 #[test]
 fn peers_denied_eavesdropping_get_no_trace() {
-    let mut bus = Mediated::new(&[("denied eavesdrop", Opinion::Denies(MediatorKind::Selinux))]);
+    let mut bus =
+        Mediated::new(&[("denied eavesdrop", MediatorDecision::Denies(MediatorKind::Selinux))]);
     let [denied, allowed] = ["denied", "allowed"].map(|label| bus.join(label));
     let methods = [
         ("org.freedesktop.DBus.Monitoring.BecomeMonitor", vec![empty("as"), 0_u32.into()]),
@@ -284,7 +289,7 @@ fn empty(array: &str) -> Value {
 
 #[test]
 fn messages_of_the_bus_are_not_mediated() {
-    let mut bus = Mediated::new(&[("to mute", Opinion::Denies(MediatorKind::AppArmor))]);
+    let mut bus = Mediated::new(&[("to mute", MediatorDecision::Denies(MediatorKind::AppArmor))]);
     let (mute, seen) = bus.join_with_reply(Some("mute"));
     assert_eq!(messages_to(&seen, mute).len(), 2, "the reply to Hello and NameAcquired");
     assert_eq!(bus.take_questions(), ["mute (-) Hello to the bus"]);

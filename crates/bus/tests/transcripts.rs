@@ -439,8 +439,8 @@ impl Runner {
             LogEvent::CaughtUp { peer, lost } => {
                 format!("log: {} caught up, {lost} lost", name(peer))
             }
-            LogEvent::Starting { name, method, asker } => {
-                format!("log: starting {name} as {method:?} for {}", self.names[asker])
+            LogEvent::Starting { name, method, requester } => {
+                format!("log: starting {name} as {method:?} for {}", self.names[requester])
             }
             LogEvent::Started { name } => format!("log: started {name}"),
             LogEvent::StartFailed { name, problem, .. } => {

@@ -116,7 +116,7 @@ worded_enum! {
         TimedOut = "it did not acquire its name in time",
         /// The service did not acquire its name before the caller disconnected or the recording
         /// ended. The bus has no time limit, or a longer one.
-        NeverCame = "it did not acquire its name while the caller waited",
+        NotAcquired = "it did not acquire its name while the caller waited",
         /// The bus reported another reason.
         Other = "the bus could not start it",
     }
@@ -125,7 +125,7 @@ worded_enum! {
 impl ServiceStartFailure {
     /// Returns true if the service was still starting when the caller or the bus gave up.
     const fn is_pending(self) -> bool {
-        matches!(self, Self::TimedOut | Self::NeverCame)
+        matches!(self, Self::TimedOut | Self::NotAcquired)
     }
 
     /// The reason that an error of the bus states, for a call that needed a service.
@@ -264,7 +264,7 @@ fn failure(call: &CapturedMessage<'_>) -> Option<(ServiceStartFailure, RecordedT
     let waited = call.waited().filter(|waited| *waited >= GAVE_UP_MIN)?;
     let is_lost = matches!(call.outcome()?, CallOutcome::CallerLeft | CallOutcome::Waiting);
     (is_lost && is_known_to_be_absent(call))
-        .then(|| (ServiceStartFailure::NeverCame, call.at().after(waited)))
+        .then(|| (ServiceStartFailure::NotAcquired, call.at().after(waited)))
 }
 
 /// Returns true if the recording shows that the name had no owner when a call without a reply was

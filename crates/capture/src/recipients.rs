@@ -28,7 +28,7 @@ impl SignalRecipients {
     /// # Errors
     ///
     /// If the recording shows the recipients on none of its buses.
-    pub(crate) fn find(capture: &Capture) -> Result<Self, Unknowable> {
+    pub(crate) fn find(capture: &Capture) -> Result<Self, UnknownReason> {
         let is_traced = capture.messages().any(|message| message.deliveries().is_some());
         let is_wanted = |_, peer| capture.directory().peer(peer).role != PeerRole::Recorder;
         let known = buses_with_known_rules(capture);
@@ -46,7 +46,10 @@ impl SignalRecipients {
     /// # Errors
     ///
     /// If match rules depend on arguments that the recording does not have.
-    pub(crate) fn of(&mut self, signal: &CapturedMessage<'_>) -> Result<Option<u64>, Unknowable> {
+    pub(crate) fn of(
+        &mut self,
+        signal: &CapturedMessage<'_>,
+    ) -> Result<Option<u64>, UnknownReason> {
         if let Some(copies) = signal.copies() {
             return Ok(Some(copies.count() as u64));
         }
@@ -54,7 +57,7 @@ impl SignalRecipients {
         let Some(rules) = self.rules.as_ref().filter(|_| is_known) else { return Ok(None) };
         let MatchedRules { rules: mut selecting, unsure } = self.index.selecting(rules, signal);
         if !unsure.is_empty() {
-            return Err(Unknowable::ArgumentsUnread);
+            return Err(UnknownReason::ArgumentsUnread);
         }
         selecting.dedup_by_key(|&mut rule| rules.all[rule].peer);
         Ok(Some(selecting.len() as u64))
@@ -67,7 +70,7 @@ pub(crate) fn is_broadcast(message: &CapturedMessage<'_>) -> bool {
 
 /// The reasons why a result cannot be computed from a recording.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum Unknowable {
+pub enum UnknownReason {
     /// The recipients of a signal are unknown.
     #[error(
         "the bus did not record the recipients of signals, and the file lacks the match rules of {} \
@@ -126,29 +129,29 @@ pub enum Unknowable {
 pub(crate) fn read_rules(
     capture: &Capture,
     is_wanted: impl Fn(BusId, RecordedPeerId) -> bool,
-) -> Result<MatchRuleHistory, Unknowable> {
+) -> Result<MatchRuleHistory, UnknownReason> {
     check_content(capture)?;
     let rules = MatchRuleHistory::find(capture, is_wanted);
     match rules.unread() {
         0 => Ok(rules),
-        calls => Err(Unknowable::RulesUnread { calls }),
+        calls => Err(UnknownReason::RulesUnread { calls }),
     }
 }
 
 /// Fails if the recording is redacted: it lacks the match rules that compare arguments.
-fn check_content(capture: &Capture) -> Result<(), Unknowable> {
+fn check_content(capture: &Capture) -> Result<(), UnknownReason> {
     match capture.buses().iter().any(|bus| bus.content == MessageContent::Redacted) {
-        true => Err(Unknowable::Redacted),
+        true => Err(UnknownReason::Redacted),
         false => Ok(()),
     }
 }
 
 /// The buses whose match rules are all known: the recorder read them at its start, or all
 /// connections arrived later.
-fn buses_with_known_rules(capture: &Capture) -> Result<HashSet<BusId, RandomState>, Unknowable> {
+fn buses_with_known_rules(capture: &Capture) -> Result<HashSet<BusId, RandomState>, UnknownReason> {
     check_content(capture)?;
     if capture.is_excerpt() {
-        return Err(Unknowable::Excerpt);
+        return Err(UnknownReason::Excerpt);
     }
     let mut known: HashSet<_, RandomState> = capture.messages().map(|one| one.bus()).collect();
     let seen: HashSet<_, RandomState> = known.clone();
@@ -162,7 +165,7 @@ fn buses_with_known_rules(capture: &Capture) -> Result<HashSet<BusId, RandomStat
     known.extend(found.map(|(_, bus, _)| *bus));
     match seen.is_empty() || !known.is_empty() {
         true => Ok(known),
-        false => Err(Unknowable::Recipients { connections: before.len() as u64 }),
+        false => Err(UnknownReason::Recipients { connections: before.len() as u64 }),
     }
 }
 

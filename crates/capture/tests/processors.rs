@@ -5,7 +5,7 @@ use std::time::Duration;
 use capture::Capture;
 use capture::file::RecordingReader;
 use capture::record::{BusId, Fact, ProcessorUse, RecordedProcess, RecordedTime, RecordingRecord};
-use capture::statistics::{Unknowable, switches};
+use capture::statistics::{UnknownReason, switches};
 use capture::timeline::{
     ProcessorRecord, ProcessorTurn, chrome_trace, parties, slowest, slowest_table,
 };
@@ -155,7 +155,7 @@ fn processor_use_is_unknown_if_not_recorded() {
     let nothing = TestRecording::new().capture();
     assert!(ProcessorRecord::of(&nothing).is_empty());
     assert!(parties(&nothing, |_| true).is_none());
-    assert_eq!(switches(&nothing, |_| true), Err(Unknowable::Switches));
+    assert_eq!(switches(&nothing, |_| true), Err(UnknownReason::Switches));
 }
 
 #[test]

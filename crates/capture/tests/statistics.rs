@@ -10,7 +10,7 @@ use capture::record::{
 };
 use capture::statistics::{
     Caveat, GroupKeyKind, GroupedTraffic, Percentiles, Summary, Sweep, SweepChoice, TableSubject,
-    Unknowable, UnknownSubject, member_sizes, recipients, replies, rules, sizes,
+    UnknownReason, UnknownSubject, member_sizes, recipients, replies, rules, sizes,
 };
 use capture::table::DataTable;
 use testkit::recording::{DRIVER, TestRecording};
@@ -328,7 +328,7 @@ fn unknown_recipients_of_members_are_absent_and_explained() {
     let csv = table.to_csv();
     let cells = columns(&csv, &["recipients_mean", "peak_recipients"]);
     assert!(cells.chars().all(char::is_whitespace), "{cells}");
-    let reason = Unknowable::Recipients { connections: 3 };
+    let reason = UnknownReason::Recipients { connections: 3 };
     assert_eq!(table.notes(), [format!("the recipients of signals are unknown: {reason}")]);
 }
 
@@ -418,7 +418,7 @@ fn unknown_recipients_match_no_query() {
         assert!(numbers(&capture, query).is_empty(), "{query}");
     }
     let of = |query: &str| query.parse::<Query>().expect("a query").unknown_recipients(&capture);
-    let unknown = Some(Unknowable::Recipients { connections: 3 });
+    let unknown = Some(UnknownReason::Recipients { connections: 3 });
     assert_eq!(of("type:signal (not recipients>3 or size>4k)"), unknown);
     assert_eq!(of("type:signal"), None);
 }
@@ -426,7 +426,7 @@ fn unknown_recipients_match_no_query() {
 #[test]
 fn recipients_are_unknown_if_connections_precede_the_recording() {
     let error = recipients(&office().capture(), |_| true).expect_err("nobody knows the rules");
-    assert_eq!(error, Unknowable::Recipients { connections: 3 });
+    assert_eq!(error, UnknownReason::Recipients { connections: 3 });
     let subscribers_of = |unique: &str| {
         let mut recording = TestRecording::new();
         recording.owner_changed(unique, "", unique).signal(unique, "/ org.x.Y.Z", &());
@@ -435,7 +435,7 @@ fn recipients_are_unknown_if_connections_precede_the_recording() {
     // The first connection of a bus may belong to the recorder.
     assert_eq!(subscribers_of(":1.0"), Ok(()));
     assert_eq!(subscribers_of(":1.1"), Ok(()));
-    assert_eq!(subscribers_of(":1.2"), Err(Unknowable::Recipients { connections: 0 }));
+    assert_eq!(subscribers_of(":1.2"), Err(UnknownReason::Recipients { connections: 0 }));
 }
 
 /// A bus on which connections add match rules, and a signal that one rule may match.
@@ -464,11 +464,11 @@ fn match_rules_are_unknown_if_bodies_are_missing() {
         capture
     };
     let redacted = asking(MessageContent::Redacted).capture();
-    let unread = Unknowable::RulesUnread { calls: 1 };
+    let unread = UnknownReason::RulesUnread { calls: 1 };
     for (capture, of_signals, of_rules) in [
-        (&redacted, Err(Unknowable::Redacted), Err(Unknowable::Redacted)),
+        (&redacted, Err(UnknownReason::Redacted), Err(UnknownReason::Redacted)),
         (&cut(200), Err(unread), Err(unread)),
-        (&cut(300), Err(Unknowable::ArgumentsUnread), Ok(())),
+        (&cut(300), Err(UnknownReason::ArgumentsUnread), Ok(())),
         (&cut(999), Ok(()), Ok(())),
     ] {
         assert_eq!(recipients(capture, |_| true).map(drop), of_signals);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use capture::Capture;
 use capture::query::Query;
 use capture::record::{Fact, ProcessorUse, RecordedProcess};
-use capture::statistics::{Unknowable, dispatch};
+use capture::statistics::{UnknownReason, dispatch};
 use capture::text::Style;
 use capture::timeline::{
     BusPhase, BusTime, CallPhase, CallTimes, ProcessorRecord, blocked, blocked_table, bus_shares,
@@ -581,7 +581,7 @@ fn dispatch_times_are_sorted_by_total_time_in_the_bus() {
          org.x.Files.List,:1.9,return,70000,1,1,70000,70000,5000,4000,11000,,50000\n\
          org.x.Files.List,:1.9,call,30000,1,1,30000,30000,4000,2000,4000,,20000\n"
     );
-    assert_eq!(dispatch(&desktop().capture(), all), Err(Unknowable::BusTimes));
+    assert_eq!(dispatch(&desktop().capture(), all), Err(UnknownReason::BusTimes));
     assert!(dispatch(&staged().capture(), |_| false).expect("a table").rows().is_empty());
 }
 

@@ -49,7 +49,7 @@ fn field<'c>(
             get(row).map(|number| number.to_string()).unwrap_or_default().into()
         }
         FlatValue::Time(get) => get(row).to_string().into(),
-        FlatValue::Truth(get) => get(row).to_string().into(),
+        FlatValue::Boolean(get) => get(row).to_string().into(),
         FlatValue::Body => row.body(buffer)?.unwrap_or_default().into(),
     })
 }

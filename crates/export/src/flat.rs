@@ -48,7 +48,7 @@ pub enum FlatValue {
     /// A time in nanoseconds since 1970.
     Time(fn(&FlatRow<'_>) -> i64),
     /// Either true or false.
-    Truth(fn(&FlatRow<'_>) -> bool),
+    Boolean(fn(&FlatRow<'_>) -> bool),
     /// A JSON text that must be read from the recording: see [`FlatRow::body`].
     Body,
 }
@@ -214,7 +214,7 @@ pub const COLUMNS: &[FlatColumn] = &[
         name: "of_recorder",
         about: "whether the message is from or to the recorder; such messages are exported if the query has \
                 `is:recorder`",
-        value: FlatValue::Truth(|row| row.message.is_of_recorder()),
+        value: FlatValue::Boolean(|row| row.message.is_of_recorder()),
     },
     FlatColumn {
         name: "body",

@@ -58,7 +58,7 @@ fn schema() -> String {
             FlatValue::Text(_) => ("optional binary", " (STRING)"),
             FlatValue::Integer(_) => ("optional int64", ""),
             FlatValue::Time(_) => ("required int64", " (TIMESTAMP(NANOS,true))"),
-            FlatValue::Truth(_) => ("required boolean", ""),
+            FlatValue::Boolean(_) => ("required boolean", ""),
             FlatValue::Body => ("optional binary", " (JSON)"),
         };
         let _ = writeln!(text, "  {} {}{};", kind.0, column.name, kind.1);
@@ -159,10 +159,10 @@ fn write_column(
                 .write_batch(&times, None, None)
                 .map(drop)
         }
-        FlatValue::Truth(get) => {
-            let truths: Vec<_> = rows.iter().map(get).collect();
+        FlatValue::Boolean(get) => {
+            let values: Vec<_> = rows.iter().map(get).collect();
             get_typed_column_writer_mut::<BoolType>(column)
-                .write_batch(&truths, None, None)
+                .write_batch(&values, None, None)
                 .map(drop)
         }
         FlatValue::Body => Ok(()),

@@ -99,8 +99,8 @@ impl SimulatedWorld {
     /// Checks that only the monitor and the new peer are left, and that the counters match the
     /// notifications.
     pub(super) fn check_totals(&mut self) {
-        let asker = self.peers.last_mut().expect("a peer was added for the totals");
-        let replies = asker.take_unhandled();
+        let requester = self.peers.last_mut().expect("a peer was added for the totals");
+        let replies = requester.take_unhandled();
         let NotificationCounts { refused, withheld } = self.oracle.notifications();
         let expected = [
             ("Connections", 2),

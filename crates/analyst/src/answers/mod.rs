@@ -25,7 +25,7 @@ pub use numbers::{StatisticsAnswer, SummaryAnswer};
 pub(crate) use numbers::{statistics, summary};
 pub use save::SaveAnswer;
 pub(crate) use save::save;
-pub use select::{CompleteAnswer, OfferEntry, SelectAnswer, WithoutAnswer};
+pub use select::{CompleteAnswer, CountsWithoutParts, OfferEntry, SelectAnswer};
 pub(crate) use select::{complete, select, without};
 pub use switches::SwitchesAnswer;
 pub(crate) use switches::switches;
@@ -42,7 +42,7 @@ pub enum AnswerBody {
     /// The selected messages; the column `selected` has a bit for each message.
     Select(SelectAnswer),
     /// The number of messages without parts of the selection.
-    Without(WithoutAnswer),
+    Without(CountsWithoutParts),
     /// The texts with which a query can continue.
     Complete(CompleteAnswer),
     /// Everything about one message.

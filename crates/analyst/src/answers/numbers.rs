@@ -63,7 +63,7 @@ pub(crate) fn statistics(
         subject.parse().map_err(|_| QuestionRefusal::Subject(subject.to_owned()))?;
     let mut selector = selected.selector();
     let found = subject.table(capture, |message| selector.selects(message), None);
-    let found = found.map_err(QuestionRefusal::Unknowable)?;
+    let found = found.map_err(QuestionRefusal::UnknownReason)?;
     Ok(StatisticsAnswer {
         subject: subject.as_str(),
         about: subject.about(),

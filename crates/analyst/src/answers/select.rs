@@ -25,7 +25,7 @@ pub struct SelectAnswer {
 /// The number of messages without each part of a selection; `None` for absent parts.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct WithoutAnswer {
+pub struct CountsWithoutParts {
     /// The number without the query.
     pub query: Option<u32>,
     /// The number without hidden connections.
@@ -102,14 +102,14 @@ fn note(capture: &Capture, selected: &SelectedMessages, count: u32) -> Option<St
 pub(crate) fn without(
     capture: &Capture,
     selection: &Selection,
-) -> Result<WithoutAnswer, InvalidQuery> {
+) -> Result<CountsWithoutParts, InvalidQuery> {
     let count = |has_part: bool, rest: Selection| {
         has_part.then(|| Ok(selection_counts(capture, &rest.parse(capture)?).0)).transpose()
     };
     let Selection { query, hidden, from, until } = selection;
     let (has_query, has_hidden) = (!query.trim().is_empty(), !hidden.is_empty());
     let has_time = from.is_some() || until.is_some();
-    Ok(WithoutAnswer {
+    Ok(CountsWithoutParts {
         query: count(has_query, Selection { query: String::new(), ..selection.clone() })?,
         hidden: count(has_hidden, Selection { hidden: Vec::new(), ..selection.clone() })?,
         time: count(has_time, Selection { from: None, until: None, ..selection.clone() })?,

@@ -40,7 +40,7 @@ struct ServiceChild {
 
 /// The result of reading a pipe once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Spoken {
+pub(crate) enum OutputRead {
     /// This number of bytes was read.
     Bytes(usize),
     /// No output is available now.
@@ -91,20 +91,20 @@ impl Children {
 
     /// Reads the output of a service once. At the end, the child [may be
     /// gone](Self::forget_if_gone).
-    pub(crate) fn read(&mut self, key: ChildKey, buffer: &mut [u8]) -> Spoken {
-        let Some(child) = self.by_key.get_mut(&key) else { return Spoken::End };
-        let Some(output) = &mut child.output else { return Spoken::End };
+    pub(crate) fn read(&mut self, key: ChildKey, buffer: &mut [u8]) -> OutputRead {
+        let Some(child) = self.by_key.get_mut(&key) else { return OutputRead::End };
+        let Some(output) = &mut child.output else { return OutputRead::End };
         match output.read(buffer) {
             Ok(0) => {}
             Ok(count) => {
                 child.tail.push(&buffer[..count]);
-                return Spoken::Bytes(count);
+                return OutputRead::Bytes(count);
             }
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Spoken::Nothing,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return OutputRead::Nothing,
             Err(_) => {}
         }
         child.output = None;
-        Spoken::End
+        OutputRead::End
     }
 
     /// Reaps a process that has ended. Returns its start, and the failure if it failed. The child

@@ -24,7 +24,7 @@ impl Environment<'static> {
             accounts: &SystemAccounts,
             selinux: SecurityModule::new(mediation::Selinux::is_active()),
             selinux_root: selinux_root(),
-            app_armor: SecurityModule::new(mediation::AppArmorAsker::is_active()),
+            app_armor: SecurityModule::new(mediation::AppArmorClient::is_active()),
         }
     }
 }

@@ -10,7 +10,7 @@ use wire::sasl::{SaslServer, ServerConfig};
 
 use super::admission_queue::{Admission, AdmissionQueue, PendingPeer};
 use super::listening::ListenerWatch;
-use super::station::Station;
+use super::loop_state::LoopState;
 use super::switchboard::Switchboard;
 use crate::arrivals::{Arrival, Arrivals, Rate, ServingTime};
 use crate::back_pressure::HoldLimits;
@@ -24,13 +24,13 @@ use crate::throttled_peer::{ThrottleOutcome, ThrottleReason, ThrottledPeer};
 
 /// The listeners, and the limits that decide when a connection is served.
 #[derive(Debug)]
-pub(super) struct Entrance {
+pub(super) struct Acceptor {
     pub(super) listeners: ListenerWatch,
     arrivals: Arrivals,
     queue: AdmissionQueue,
 }
 
-impl Entrance {
+impl Acceptor {
     pub(super) fn new(listeners: Vec<Listener>) -> Self {
         Self {
             listeners: ListenerWatch::new(listeners),
@@ -47,7 +47,7 @@ impl Entrance {
         listener: usize,
         socket: usize,
     ) -> io::Result<()> {
-        if let Some(socket) = self.listeners.accept(&mut switchboard.station, listener, socket)? {
+        if let Some(socket) = self.listeners.accept(&mut switchboard.state, listener, socket)? {
             self.connected(switchboard, config, listener, socket);
         }
         Ok(())
@@ -60,50 +60,50 @@ impl Entrance {
         listener: usize,
         socket: OwnedFd,
     ) {
-        let station = &mut switchboard.station;
-        let Some(credentials) = self.credentials_of(station, listener, &socket) else { return };
-        let served_at = match self.take_turn(station, config, &credentials) {
+        let state = &mut switchboard.state;
+        let Some(credentials) = self.credentials_of(state, listener, &socket) else { return };
+        let served_at = match self.take_turn(state, config, &credentials) {
             ServingTime::Now => None,
             ServingTime::At(time) => Some(time),
             ServingTime::Never => return,
         };
         let peer = PendingPeer { socket, listener, credentials, served_at };
-        if station.bus.is_accepting() || !station.bus.is_crowding(peer.credentials.uid) {
+        if state.bus.is_accepting() || !state.bus.is_crowding(peer.credentials.uid) {
             self.serve(switchboard, config, peer);
         } else {
-            self.enqueue(station, peer);
+            self.enqueue(state, peer);
         }
     }
 
-    fn enqueue(&mut self, station: &mut Station, peer: PendingPeer) {
+    fn enqueue(&mut self, state: &mut LoopState, peer: PendingPeer) {
         let credentials = peer.credentials.clone();
         let Admission { outcome, ahead } = self.queue.join(peer);
-        let used = station.bus.incomplete_of(credentials.uid) + ahead as u64;
-        let max = station.bus.configuration().limits.max_incomplete_connections;
+        let used = state.bus.incomplete_of(credentials.uid) + ahead as u64;
+        let max = state.bus.configuration().limits.max_incomplete_connections;
         let limit = LimitName::IncompleteConnections;
         let reason = ThrottleReason::Crowding(LimitHit { limit, max, used });
-        Self::throttled(station, credentials, outcome, reason);
+        Self::throttled(state, credentials, outcome, reason);
     }
 
     /// Logs a delayed or rejected peer, and adds it to the history.
     fn throttled(
-        station: &mut Station,
+        state: &mut LoopState,
         credentials: ConnectionCredentials,
         outcome: ThrottleOutcome,
         reason: ThrottleReason,
     ) {
         let mut peer = ThrottledPeer { credentials, process: Process::default(), outcome, reason };
-        if station.reporter.is_news(&peer, station.now)
+        if state.reporter.is_news(&peer, state.now)
             && let Some(pid) = peer.credentials.pid
         {
             peer.process = report::process(pid);
         }
-        station.log_throttled(peer);
+        state.log_throttled(peer);
     }
 
     /// Serves queued peers as far as the limits allow again.
     pub(super) fn serve_queued(&mut self, switchboard: &mut Switchboard, config: &Config) {
-        while switchboard.station.bus.is_accepting()
+        while switchboard.state.bus.is_accepting()
             && let Some(peer) = self.queue.next()
         {
             self.serve(switchboard, config, peer);
@@ -112,7 +112,7 @@ impl Entrance {
 
     fn serve(&self, switchboard: &mut Switchboard, config: &Config, peer: PendingPeer) {
         let PendingPeer { socket, listener, credentials, served_at } = peer;
-        let Station { table, bus, now, .. } = &mut switchboard.station;
+        let LoopState { table, bus, now, .. } = &mut switchboard.state;
         let served_at = served_at.filter(|&time| time > *now);
         let peer = table.next_id();
         let login = self.login(config, listener, credentials.uid);
@@ -128,7 +128,7 @@ impl Entrance {
     /// The process at the other end, if the kernel reports it; `None` if it should and does not.
     fn credentials_of(
         &self,
-        station: &mut Station,
+        state: &mut LoopState,
         index: usize,
         socket: &OwnedFd,
     ) -> Option<ConnectionCredentials> {
@@ -140,7 +140,7 @@ impl Entrance {
             Err(error) => {
                 let reason = ThrottleReason::UnknownUser(OsError::from(error));
                 Self::throttled(
-                    station,
+                    state,
                     ConnectionCredentials::default(),
                     ThrottleOutcome::Rejected,
                     reason,
@@ -153,13 +153,13 @@ impl Entrance {
     /// When a peer that has just connected is served.
     fn take_turn(
         &mut self,
-        station: &mut Station,
+        state: &mut LoopState,
         config: &Config,
         credentials: &ConnectionCredentials,
     ) -> ServingTime {
         let uid = credentials.uid;
         let Some(rate) = Rate::of(&config.document.own, uid) else { return ServingTime::Now };
-        let Arrival { turn, ahead } = self.arrivals.arrived(uid, rate, station.now);
+        let Arrival { turn, ahead } = self.arrivals.arrived(uid, rate, state.now);
         let outcome = match turn {
             ServingTime::Now => return turn,
             ServingTime::At(_) => ThrottleOutcome::Delayed,
@@ -168,7 +168,7 @@ impl Entrance {
         let (per_second, max) = (u64::from(rate.per_second), u64::from(rate.burst));
         let burst = LimitHit { limit: LimitName::ConnectionBurst, max, used: ahead };
         let reason = ThrottleReason::TooOften { per_second, burst };
-        Self::throttled(station, credentials.clone(), outcome, reason);
+        Self::throttled(state, credentials.clone(), outcome, reason);
         turn
     }
 

@@ -5,7 +5,7 @@ use std::io;
 use bus::policy::{ConnectQuery, PeerAttributes};
 use bus::{Input, PeerId, Policy, PolicyVerdict};
 
-use super::station::Station;
+use super::loop_state::LoopState;
 use super::switchboard::Switchboard;
 use crate::busconfig::Config;
 use crate::connection::End;
@@ -21,8 +21,8 @@ pub(super) fn admit(
     peer: PeerId,
     uid: Option<u32>,
 ) -> Result<(), End> {
-    let policy = &switchboard.station.bus.configuration().policy;
-    let attributes = read_attributes(&switchboard.station, peer, uid, policy)
+    let policy = &switchboard.state.bus.configuration().policy;
+    let attributes = read_attributes(&switchboard.state, peer, uid, policy)
         .map_err(|_| End::AttributesUnknown)?;
     let is_admitted = match uid {
         None => config.admits_anonymous(),
@@ -43,14 +43,14 @@ pub(super) fn admit(
 /// Reads the attributes that a new policy needs for all connections. If the attributes of a
 /// connection cannot be read, it is denied everything.
 pub(super) fn describe_anew(switchboard: &mut Switchboard, policy: &Policy) {
-    let connections = switchboard.station.table.iter_mut();
+    let connections = switchboard.state.table.iter_mut();
     let peers: Vec<PeerId> = connections.map(|connection| connection.peer).collect();
     for peer in peers {
-        let station = &mut switchboard.station;
-        let read = read_attributes(station, peer, station.bus.user(peer), policy);
+        let state = &mut switchboard.state;
+        let read = read_attributes(state, peer, state.bus.user(peer), policy);
         let attributes = read.unwrap_or_else(|error| {
-            let described = described_in_line(&station.bus, peer);
-            station.fault(Fault::UnknownAttributes { peer: described, error });
+            let described = described_in_line(&state.bus, peer);
+            state.fault(Fault::UnknownAttributes { peer: described, error });
             PeerAttributes::default()
         });
         switchboard.answer(Input::AttributesRead { peer, attributes }, None);
@@ -58,12 +58,12 @@ pub(super) fn describe_anew(switchboard: &mut Switchboard, policy: &Policy) {
 }
 
 fn read_attributes(
-    station: &Station,
+    state: &LoopState,
     peer: PeerId,
     uid: Option<u32>,
     policy: &Policy,
 ) -> io::Result<PeerAttributes> {
-    let Station { bus, table, .. } = station;
+    let LoopState { bus, table, .. } = state;
     let connection = table.get(peer).ok_or(io::ErrorKind::NotConnected)?;
     let known = bus.credentials(peer).ok_or(io::ErrorKind::NotConnected)?;
     let label = if bus.asks_for_labels() { Label::Decides } else { Label::IsShown };

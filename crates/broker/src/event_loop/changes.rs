@@ -11,14 +11,14 @@ use super::alarm::Alarm;
 use crate::activation::service_folders;
 use crate::busconfig::Document;
 use crate::fault::Fault;
-use crate::folders::{FolderChange, Folders, Unrest, Unwatched};
+use crate::folders::{ChangeBurst, FolderChange, Folders, Unwatched};
 
 /// The watched directories, and their recent changes.
 #[derive(Debug)]
 pub(super) struct ConfigChanges {
     /// `None` if the system cannot watch directories.
     pub(super) folders: Option<Folders>,
-    unrest: Option<Unrest>,
+    burst: Option<ChangeBurst>,
 }
 
 impl ConfigChanges {
@@ -28,7 +28,7 @@ impl ConfigChanges {
             Ok(folders) => (Some(folders), None),
             Err(error) => (None, Some(Fault::UnwatchedFolders(error.into()))),
         };
-        let mut changes = Self { folders, unrest: None };
+        let mut changes = Self { folders, burst: None };
         let unwatched = changes.watch(document).into_iter().chain(failed).collect();
         (changes, unwatched)
     }
@@ -47,7 +47,7 @@ impl ConfigChanges {
     /// Called before a reload: forgets earlier changes and renews the watches, so that later
     /// changes count.
     pub(super) fn settle(&mut self) -> Vec<Fault> {
-        self.unrest = None;
+        self.burst = None;
         self.folders.as_mut().map_or_else(Vec::new, |folders| named(folders.renew()))
     }
 
@@ -56,16 +56,16 @@ impl ConfigChanges {
     pub(super) fn look(&mut self, now: Duration, alarm: &mut Alarm) -> io::Result<()> {
         let Some(folders) = &mut self.folders else { return Ok(()) };
         if folders.look()? == FolderChange::Changed {
-            let unrest = Unrest::goes_on(self.unrest, now);
-            self.unrest = Some(unrest);
-            alarm.no_later_than(unrest.due());
+            let burst = ChangeBurst::extended(self.burst, now);
+            self.burst = Some(burst);
+            alarm.no_later_than(burst.due());
         }
         Ok(())
     }
 
     /// Whether the directories have settled after a change.
     pub(super) fn are_due(&self, now: Duration, alarm: &mut Alarm) -> bool {
-        let Some(due) = self.unrest.map(Unrest::due) else { return false };
+        let Some(due) = self.burst.map(ChangeBurst::due) else { return false };
         if due > now {
             alarm.no_later_than(due);
         }

@@ -6,7 +6,7 @@ use wire::framer::Framer;
 use wire::sasl::server::{AuthenticatedIdentity, Rejection, ServerProgress, Violation};
 
 use super::admission;
-use super::station::Station;
+use super::loop_state::LoopState;
 use super::switchboard::{Switchboard, framer_limits, kernel_user_of};
 use crate::authority::SystemAuthority;
 use crate::back_pressure::HoldLimits;
@@ -22,8 +22,8 @@ pub(super) fn proceed(
     peer: PeerId,
     chunk: &mut [u8],
 ) -> Result<(), End> {
-    let Switchboard { station, buffers, work, .. } = switchboard;
-    let Some(connection) = station.table.get_mut(peer) else { return Ok(()) };
+    let Switchboard { state, buffers, work, .. } = switchboard;
+    let Some(connection) = state.table.get_mut(peer) else { return Ok(()) };
     let Phase::Handshake(Handshake { login, .. }) = &mut connection.phase else {
         return Ok(());
     };
@@ -64,9 +64,9 @@ pub(super) fn proceed(
 
 /// Continues with messages. The first may have arrived with the end of the handshake.
 fn start_messages(switchboard: &mut Switchboard, peer: PeerId, rest: &[u8]) {
-    let framer_limits = framer_limits(&switchboard.station.bus);
-    let Switchboard { station, buffers, desk, fd_quotas, work, .. } = switchboard;
-    let Station { table, bus, now, .. } = station;
+    let framer_limits = framer_limits(&switchboard.state.bus);
+    let Switchboard { state, buffers, desk, fd_quotas, work, .. } = switchboard;
+    let LoopState { table, bus, now, .. } = state;
     let Some(connection) = table.get_mut(peer) else { return };
     connection.limits = HoldLimits::within(bus.limits_of(peer));
     let mut framer = Framer::new(framer_limits);

@@ -12,8 +12,8 @@ use sys::poll::Interest;
 use sys::rlimit::open_files_max;
 use sys::socket::Accepted;
 
+use super::loop_state::LoopState;
 use super::source::EventSource;
-use super::station::Station;
 use crate::fault::{DescriptorShortage, Fault};
 use crate::listen::Listener;
 use crate::os_error::OsError;
@@ -76,7 +76,7 @@ impl ListenerWatch {
     /// reported in the next turn, so a single connection needs no second system call.
     pub(super) fn accept(
         &mut self,
-        station: &mut Station,
+        state: &mut LoopState,
         index: usize,
         socket: usize,
     ) -> io::Result<Option<OwnedFd>> {
@@ -85,41 +85,41 @@ impl ListenerWatch {
         }
         match sys::socket::accept(&self.listeners[index].sockets[socket])? {
             Accepted::Connection(socket) => {
-                self.note_accepted(station, &socket)?;
+                self.note_accepted(state, &socket)?;
                 Ok(Some(socket))
             }
             Accepted::NoneWaiting => Ok(None),
             Accepted::OutOfRoom(error) => {
                 let shortage = DescriptorShortage::System(OsError::from(error));
-                self.out_of_room(station, shortage)?;
+                self.out_of_room(state, shortage)?;
                 Ok(None)
             }
         }
     }
 
     /// Watches the listeners, unless descriptors are short.
-    pub(super) fn update(&mut self, station: &mut Station) -> io::Result<()> {
+    pub(super) fn update(&mut self, state: &mut LoopState) -> io::Result<()> {
         match self.listening {
             Listening::Watched => Ok(()),
-            Listening::NotYet => self.start_listening(station),
-            Listening::OutOfRoom { retry_at } if retry_at <= station.now => self.retry(station),
+            Listening::NotYet => self.start_listening(state),
+            Listening::OutOfRoom { retry_at } if retry_at <= state.now => self.retry(state),
             Listening::OutOfRoom { retry_at } => {
-                station.alarm.no_later_than(retry_at);
+                state.alarm.no_later_than(retry_at);
                 Ok(())
             }
         }
     }
 
     /// Notes that a connection was accepted, of which `descriptor` is the latest descriptor.
-    fn note_accepted(&mut self, station: &mut Station, descriptor: impl AsFd) -> io::Result<()> {
+    fn note_accepted(&mut self, state: &mut LoopState, descriptor: impl AsFd) -> io::Result<()> {
         if !self.descriptors.are_left(descriptor) {
-            return self.out_of_room(station, DescriptorShortage::Reserved);
+            return self.out_of_room(state, DescriptorShortage::Reserved);
         }
         if let Some(short) = self.descriptors.short
-            && station.now.saturating_sub(short) > SHORTAGE_OVER
+            && state.now.saturating_sub(short) > SHORTAGE_OVER
         {
             self.descriptors.short = None;
-            station.reporter.accepting_again(&station.log);
+            state.reporter.accepting_again(&state.log);
         }
         Ok(())
     }
@@ -127,15 +127,15 @@ impl ListenerWatch {
     /// Notes that there is no descriptor for another connection.
     fn out_of_room(
         &mut self,
-        station: &mut Station,
+        state: &mut LoopState,
         shortage: DescriptorShortage,
     ) -> io::Result<()> {
-        let earlier = self.descriptors.short.replace(station.now);
+        let earlier = self.descriptors.short.replace(state.now);
         // If a closed connection is replaced at once, it is still the same shortage.
-        if earlier.is_none_or(|earlier| station.now.saturating_sub(earlier) > SHORTAGE_OVER) {
-            station.fault(Fault::NoDescriptors(shortage));
+        if earlier.is_none_or(|earlier| state.now.saturating_sub(earlier) > SHORTAGE_OVER) {
+            state.fault(Fault::NoDescriptors(shortage));
         }
-        self.stop_listening(station, Listening::OutOfRoom { retry_at: station.now + RETRY_AFTER })
+        self.stop_listening(state, Listening::OutOfRoom { retry_at: state.now + RETRY_AFTER })
     }
 
     /// Notes that a connection closed, so that a descriptor is free.
@@ -145,35 +145,35 @@ impl ListenerWatch {
         }
     }
 
-    fn retry(&mut self, station: &mut Station) -> io::Result<()> {
-        match station.poller.as_fd().try_clone_to_owned() {
-            Ok(next) if self.descriptors.are_left(&next) => self.start_listening(station),
+    fn retry(&mut self, state: &mut LoopState) -> io::Result<()> {
+        match state.poller.as_fd().try_clone_to_owned() {
+            Ok(next) if self.descriptors.are_left(&next) => self.start_listening(state),
             _ => {
                 // The shortage continues, even if no connection was attempted for long.
-                self.descriptors.short = Some(station.now);
-                let retry_at = station.now + RETRY_AFTER;
-                station.alarm.no_later_than(retry_at);
+                self.descriptors.short = Some(state.now);
+                let retry_at = state.now + RETRY_AFTER;
+                state.alarm.no_later_than(retry_at);
                 self.listening = Listening::OutOfRoom { retry_at };
                 Ok(())
             }
         }
     }
 
-    fn start_listening(&mut self, station: &mut Station) -> io::Result<()> {
+    fn start_listening(&mut self, state: &mut LoopState) -> io::Result<()> {
         for (index, listener) in self.listeners.iter().enumerate() {
             for (socket, listening) in listener.sockets.iter().enumerate() {
                 let token = EventSource::Listener { index, socket }.token();
-                station.poller.add(listening, token, Interest::Read)?;
+                state.poller.add(listening, token, Interest::Read)?;
             }
         }
         self.listening = Listening::Watched;
         Ok(())
     }
 
-    fn stop_listening(&mut self, station: &mut Station, listening: Listening) -> io::Result<()> {
+    fn stop_listening(&mut self, state: &mut LoopState, listening: Listening) -> io::Result<()> {
         if self.listening == Listening::Watched {
             for socket in self.listeners.iter().flat_map(|listener| &listener.sockets) {
-                station.poller.remove(socket)?;
+                state.poller.remove(socket)?;
             }
         }
         self.listening = listening;

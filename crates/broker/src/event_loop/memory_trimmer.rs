@@ -45,13 +45,13 @@ impl MemoryTrimmer {
         self.due = None;
         let Some(before) = sys::memory::resident() else { return };
         self.least = self.least.min(before);
-        if before < self.least + MUCH {
+        if before < self.least + EXCESS_MIN {
             return;
         }
         sys::memory::give_back();
         let given = before.saturating_sub(sys::memory::resident().unwrap_or(before));
         let slower = (self.delay * 2).min(DELAY_MAX);
-        self.delay = if given >= WORTH_IT { DELAY_MIN } else { slower };
+        self.delay = if given >= GAIN_MIN { DELAY_MIN } else { slower };
     }
 }
 
@@ -61,7 +61,7 @@ const DELAY_MIN: Duration = Duration::from_secs(1);
 const DELAY_MAX: Duration = Duration::from_secs(64);
 
 /// Trimming is tried if this many bytes more than the minimum are in use.
-const MUCH: u64 = 4 << 20;
+const EXCESS_MIN: u64 = 4 << 20;
 
 /// If trimming frees at least this many bytes, the delay returns to its minimum, else it doubles.
-const WORTH_IT: u64 = 1 << 20;
+const GAIN_MIN: u64 = 1 << 20;

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use sys::poll::Interest;
 
+use super::loop_state::LoopState;
 use super::source::EventSource;
-use super::station::Station;
 use crate::fault::Fault;
 use crate::metrics::{Metrics, MetricsPlace, Next};
 
@@ -23,66 +23,66 @@ impl MetricsService {
     }
 
     /// Starts to watch the metrics socket, and to count members for it.
-    pub(super) fn start(&mut self, station: &mut Station) -> io::Result<()> {
+    pub(super) fn start(&mut self, state: &mut LoopState) -> io::Result<()> {
         if self.metrics.is_some() {
-            station.bus.count_members(station.time());
-            self.watch(station, MetricsPlace::Listener, Interest::Read)?;
+            state.bus.count_members(state.time());
+            self.watch(state, MetricsPlace::Listener, Interest::Read)?;
         }
         Ok(())
     }
 
     /// Moves the socket to the path of a new configuration. If that fails, the old socket remains.
-    pub(super) fn move_to(&mut self, station: &mut Station, wanted: Option<&Path>) {
+    pub(super) fn move_to(&mut self, state: &mut LoopState, wanted: Option<&Path>) {
         if self.metrics.as_ref().map(Metrics::path) == wanted {
             return;
         }
         let moved = wanted.map(Metrics::listen).transpose().and_then(|metrics| {
             let before = std::mem::replace(&mut self.metrics, metrics);
             // Dropping the old sockets ends their watches.
-            self.start(station).inspect_err(|_| self.metrics = before)
+            self.start(state).inspect_err(|_| self.metrics = before)
         });
         if let Err(error) = moved {
             let place = wanted.map(Path::to_owned);
-            station.fault(Fault::Metrics { place, error });
+            state.fault(Fault::Metrics { place, error });
         }
     }
 
     /// Serves the metrics socket or one of its clients.
-    pub(super) fn serve(&mut self, station: &mut Station, place: MetricsPlace) {
+    pub(super) fn serve(&mut self, state: &mut LoopState, place: MetricsPlace) {
         let Some(metrics) = &mut self.metrics else { return };
-        let outcome = metrics.serve(place, &station.bus, station.now).and_then(|next| match next {
+        let outcome = metrics.serve(place, &state.bus, state.now).and_then(|next| match next {
             Next::Same | Next::Closed => Ok(()),
-            Next::Watch(place, interest) => self.watch(station, place, interest),
-            Next::Change(interest) => self.change(station, place, interest),
+            Next::Watch(place, interest) => self.watch(state, place, interest),
+            Next::Change(interest) => self.change(state, place, interest),
         });
         if let Err(error) = outcome {
-            station.fault(Fault::Metrics { place: None, error });
+            state.fault(Fault::Metrics { place: None, error });
         }
-        self.watch_time(station);
+        self.watch_time(state);
     }
 
     /// Closes clients that have timed out.
-    pub(super) fn check(&mut self, station: &mut Station) {
+    pub(super) fn check(&mut self, state: &mut LoopState) {
         if let Some(metrics) = &mut self.metrics {
-            metrics.give_up(station.now);
+            metrics.give_up(state.now);
         }
-        self.watch_time(station);
+        self.watch_time(state);
     }
 
-    fn watch_time(&self, station: &mut Station) {
+    fn watch_time(&self, state: &mut LoopState) {
         if let Some(due) = self.metrics.as_ref().and_then(|metrics| metrics.due()) {
-            station.alarm.no_later_than(due);
+            state.alarm.no_later_than(due);
         }
     }
 
-    fn watch(&self, station: &Station, place: MetricsPlace, interest: Interest) -> io::Result<()> {
+    fn watch(&self, state: &LoopState, place: MetricsPlace, interest: Interest) -> io::Result<()> {
         let Some(socket) = self.socket(place) else { return Ok(()) };
-        station.poller.add(socket, EventSource::Metrics(place).token(), interest)
+        state.poller.add(socket, EventSource::Metrics(place).token(), interest)
     }
 
-    fn change(&self, station: &Station, place: MetricsPlace, interest: Interest) -> io::Result<()> {
+    fn change(&self, state: &LoopState, place: MetricsPlace, interest: Interest) -> io::Result<()> {
         let Some(socket) = self.socket(place) else { return Ok(()) };
-        station.poller.modify(socket, EventSource::Metrics(place).token(), interest)
+        state.poller.modify(socket, EventSource::Metrics(place).token(), interest)
     }
 
     fn socket(&self, place: MetricsPlace) -> Option<BorrowedFd<'_>> {

@@ -25,12 +25,12 @@ mod changes;
 mod handshake;
 mod listening;
 mod loaded;
+mod loop_state;
 mod memory_trimmer;
 mod metrics;
 mod origin;
 mod services;
 mod source;
-mod station;
 mod switchboard;
 mod tracing;
 mod work;
@@ -59,15 +59,15 @@ use crate::log::Log;
 use crate::metrics::Metrics;
 use crate::report::{ReloadReport, Reporter};
 use crate::table::ConnectionTable;
-use accept::Entrance;
+use accept::Acceptor;
 use alarm::Alarm;
 use changes::ConfigChanges;
 pub use loaded::{Loaded, Reload};
+use loop_state::LoopState;
 use metrics::MetricsService;
 use origin::EffectOrigin;
 use services::ServiceStarter;
 use source::EventSource;
-use station::Station;
 use switchboard::{ReadOutcome, Switchboard, is_unread};
 use work::Reach;
 
@@ -97,7 +97,7 @@ pub struct LoopParts {
 /// A running message bus. It is the only type that knows all parts.
 pub struct EventLoop {
     switchboard: Switchboard,
-    entrance: Entrance,
+    acceptor: Acceptor,
     authority: SystemAuthority,
     config: Config,
     services: ServiceStarter,
@@ -132,7 +132,7 @@ impl EventLoop {
             Some(mediator) => bus.mediated_by(mediator),
             None => bus,
         };
-        let station = Station {
+        let state = LoopState {
             poller: Poller::new()?,
             bus,
             table: ConnectionTable::default(),
@@ -142,20 +142,20 @@ impl EventLoop {
             alarm: Alarm::new()?,
             now: sys::clock::monotonic(),
         };
-        let mut switchboard = Switchboard::new(station);
-        let Switchboard { station, desk, .. } = &mut switchboard;
-        station.poller.add(&parts.signals, EventSource::Signals.token(), Interest::Read)?;
-        station.poller.add(station.alarm.timer(), EventSource::Alarm.token(), Interest::Read)?;
+        let mut switchboard = Switchboard::new(state);
+        let Switchboard { state, desk, .. } = &mut switchboard;
+        state.poller.add(&parts.signals, EventSource::Signals.token(), Interest::Read)?;
+        state.poller.add(state.alarm.timer(), EventSource::Alarm.token(), Interest::Read)?;
         if let Some(folders) = &changes.folders {
-            station.poller.add(folders, EventSource::Folders.token(), Interest::Read)?;
+            state.poller.add(folders, EventSource::Folders.token(), Interest::Read)?;
         }
         let mut metrics = MetricsService::new(parts.metrics);
-        metrics.start(station)?;
-        desk.set_recorder(station, &config.document.own);
-        unwatched.into_iter().for_each(|fault| station.fault(fault));
+        metrics.start(state)?;
+        desk.set_recorder(state, &config.document.own);
+        unwatched.into_iter().for_each(|fault| state.fault(fault));
         Ok(Self {
             switchboard,
-            entrance: Entrance::new(parts.listeners),
+            acceptor: Acceptor::new(parts.listeners),
             authority,
             config,
             services: ServiceStarter::new(launcher, catalog),
@@ -168,20 +168,20 @@ impl EventLoop {
 
     /// Disables the invariant checks of debug builds, so that the cost of messages can be measured.
     pub const fn stop_checking(&mut self) {
-        self.switchboard.station.bus.stop_checking();
+        self.switchboard.state.bus.stop_checking();
     }
 
     /// Runs until SIGTERM or SIGINT, or until an operation fails that the bus needs.
     pub fn run(&mut self) -> io::Result<()> {
         let mut events = Events::with_capacity(EVENTS_PER_TURN);
-        self.entrance.listeners.update(&mut self.switchboard.station)?;
+        self.acceptor.listeners.update(&mut self.switchboard.state)?;
         loop {
             let backlog_waits = !self.switchboard.work.backlog.is_empty();
             let timeout = backlog_waits.then_some(Duration::ZERO);
-            self.switchboard.station.poller.wait(&mut events, timeout)?;
+            self.switchboard.state.poller.wait(&mut events, timeout)?;
             if self.turn(&events)? == Flow::Stop {
-                let Switchboard { station, desk, .. } = &mut self.switchboard;
-                desk.dump_at_exit(station);
+                let Switchboard { state, desk, .. } = &mut self.switchboard;
+                desk.dump_at_exit(state);
                 return Ok(());
             }
         }
@@ -189,7 +189,7 @@ impl EventLoop {
 
     fn turn(&mut self, events: &Events) -> io::Result<Flow> {
         let now = sys::clock::monotonic();
-        self.switchboard.station.now = now;
+        self.switchboard.state.now = now;
         if let Some(active) = self.switchboard.desk.traces.active() {
             active.clock.turn_began(now);
         }
@@ -198,19 +198,19 @@ impl EventLoop {
         for event in events.iter() {
             let source = EventSource::from_token(event.token());
             let is_calm = matches!(source, EventSource::Peer(peer) if self.is_calm(peer));
-            let station = &mut self.switchboard.station;
+            let state = &mut self.switchboard.state;
             match source {
                 EventSource::Peer(peer) if is_calm => self.peer_event(peer, event),
                 EventSource::Peer(_) => floods = true,
                 EventSource::Child(key) => self.child_ended(key),
-                EventSource::Output(key) => self.services.child_spoke(station, key),
-                EventSource::Stderr => self.services.resume_outputs(station),
-                EventSource::Metrics(place) => self.metrics.serve(station, place),
+                EventSource::Output(key) => self.services.child_spoke(state, key),
+                EventSource::Stderr => self.services.resume_outputs(state),
+                EventSource::Metrics(place) => self.metrics.serve(state, place),
                 EventSource::Listener { index, socket } => {
-                    self.entrance.accept(&mut self.switchboard, &self.config, index, socket)?;
+                    self.acceptor.accept(&mut self.switchboard, &self.config, index, socket)?;
                 }
                 EventSource::Alarm => self.check_deadlines()?,
-                EventSource::Folders => self.changes.look(station.now, &mut station.alarm)?,
+                EventSource::Folders => self.changes.look(state.now, &mut state.alarm)?,
                 EventSource::Signals => {
                     if self.take_signals()? == Flow::Stop {
                         return Ok(Flow::Stop);
@@ -225,12 +225,12 @@ impl EventLoop {
         }
         self.switchboard.flush();
         if self.switchboard.close_ended() {
-            self.entrance.listeners.note_closed(self.switchboard.station.now);
+            self.acceptor.listeners.note_closed(self.switchboard.state.now);
         }
-        self.entrance.serve_queued(&mut self.switchboard, &self.config);
-        let station = &mut self.switchboard.station;
-        self.entrance.listeners.update(station)?;
-        station.set_alarm()?;
+        self.acceptor.serve_queued(&mut self.switchboard, &self.config);
+        let state = &mut self.switchboard.state;
+        self.acceptor.listeners.update(state)?;
+        state.set_alarm()?;
         self.switchboard.check_held_fds();
         Ok(Flow::Continue)
     }
@@ -255,7 +255,7 @@ impl EventLoop {
 
     /// True unless the connection is flooding.
     fn is_calm(&self, peer: PeerId) -> bool {
-        let connection = self.switchboard.station.table.get(peer);
+        let connection = self.switchboard.state.table.get(peer);
         connection.is_none_or(|connection| !connection.budget.is_flood())
     }
 
@@ -277,8 +277,8 @@ impl EventLoop {
                 ProcessSignal::Terminate | ProcessSignal::Interrupt => return Ok(Flow::Stop),
                 ProcessSignal::HangUp => self.reconfigure(None),
                 ProcessSignal::User2 => {
-                    let Switchboard { station, desk, .. } = &mut self.switchboard;
-                    desk.dump_recorder(station);
+                    let Switchboard { state, desk, .. } = &mut self.switchboard;
+                    desk.dump_recorder(state);
                 }
                 // The failed operation has reported its error.
                 ProcessSignal::FileSize => {}
@@ -295,23 +295,23 @@ impl EventLoop {
 
     /// Handles expired deadlines, after the alarm.
     fn check_deadlines(&mut self) -> io::Result<()> {
-        let Switchboard { station, desk, trimmer, .. } = &mut self.switchboard;
-        station.alarm.rang()?;
-        station.sum_up_log();
-        self.metrics.check(station);
-        desk.check_dump(station);
-        desk.write_late_programs(station);
-        trimmer.check(station.now, &mut station.alarm);
+        let Switchboard { state, desk, trimmer, .. } = &mut self.switchboard;
+        state.alarm.rang()?;
+        state.sum_up_log();
+        self.metrics.check(state);
+        desk.check_dump(state);
+        desk.write_late_programs(state);
+        trimmer.check(state.now, &mut state.alarm);
         self.switchboard.check_closed();
-        let station = &self.switchboard.station;
-        if station.bus.next_deadline().is_some_and(|deadline| deadline <= station.time()) {
+        let state = &self.switchboard.state;
+        if state.bus.next_deadline().is_some_and(|deadline| deadline <= state.time()) {
             self.deadline_passed();
         }
         for peer in mem::take(&mut self.switchboard.work.timed) {
             self.switchboard.check_timed(peer);
         }
-        let station = &mut self.switchboard.station;
-        if self.changes.are_due(station.now, &mut station.alarm) {
+        let state = &mut self.switchboard.state;
+        if self.changes.are_due(state.now, &mut state.alarm) {
             self.reconfigure(None);
         }
         self.switchboard.release_senders();
@@ -321,8 +321,8 @@ impl EventLoop {
     fn deadline_passed(&mut self) {
         let mut effects = mem::take(&mut self.switchboard.buffers.effects);
         effects.clear();
-        let station = &mut self.switchboard.station;
-        station.bus.handle(station.time(), Input::DeadlinePassed, &mut effects);
+        let state = &mut self.switchboard.state;
+        state.bus.handle(state.time(), Input::DeadlinePassed, &mut effects);
         self.apply(&effects, &EffectOrigin::Bus { fds: None });
         self.switchboard.buffers.effects = effects;
         self.switchboard.write_long_queues();
@@ -374,11 +374,11 @@ impl EventLoop {
         scratch: &Rc<Vec<u8>>,
         received: Option<usize>,
     ) -> Result<(), End> {
-        let Switchboard { station, work, interactive, .. } = &mut self.switchboard;
-        let Some(connection) = station.table.get(peer) else { return Ok(()) };
+        let Switchboard { state, work, interactive, .. } = &mut self.switchboard;
+        let Some(connection) = state.table.get(peer) else { return Ok(()) };
         let mut routed = 0;
         work.reach = Reach::Nothing;
-        for _ in 0..interactive.messages_of(connection.budget, station.now) {
+        for _ in 0..interactive.messages_of(connection.budget, state.now) {
             match self.route_next(peer, scratch).map_err(End::Invalid)? {
                 Some(len) => routed += len,
                 None => break,
@@ -395,10 +395,10 @@ impl EventLoop {
         from: PeerId,
         scratch: &Rc<Vec<u8>>,
     ) -> Result<Option<usize>, InvalidMessage> {
-        let Switchboard { station, desk, buffers, work, .. } = &mut self.switchboard;
-        let Some(connection) = station.table.get_mut(from) else { return Ok(None) };
+        let Switchboard { state, desk, buffers, work, .. } = &mut self.switchboard;
+        let Some(connection) = state.table.get_mut(from) else { return Ok(None) };
         if connection.end.is_some()
-            || work.reach != Reach::Ready && is_unread(connection, &station.bus, station.now)
+            || work.reach != Reach::Ready && is_unread(connection, &state.bus, state.now)
         {
             return Ok(None);
         }
@@ -415,7 +415,7 @@ impl EventLoop {
         let is_calm = !connection.budget.is_flood();
         let mut effects = mem::take(&mut buffers.effects);
         effects.clear();
-        station.bus.handle(station.time(), input, &mut effects);
+        state.bus.handle(state.time(), input, &mut effects);
         let slice = &slice;
         self.apply(&effects, &EffectOrigin::Peer { from, is_calm, message: &message, slice, fds });
         self.switchboard.buffers.effects = effects;
@@ -441,25 +441,25 @@ impl EventLoop {
 /// Starting services and reloading the configuration.
 impl EventLoop {
     fn start_service(&mut self, start: StartId, name: &str) {
-        if let Err(failure) = self.services.launch(&mut self.switchboard.station, start, name) {
+        if let Err(failure) = self.services.launch(&mut self.switchboard.state, start, name) {
             self.switchboard.answer(Input::StartFailed { start, failure }, None);
         }
     }
 
     /// Kills the process of an activation that has timed out.
     fn abandon(&mut self, start: StartId) {
-        let station = &mut self.switchboard.station;
-        if let Err(error) = station.children.kill(start) {
-            station.fault(Fault::StrayService(error));
+        let state = &mut self.switchboard.state;
+        if let Err(error) = state.children.kill(start) {
+            state.fault(Fault::StrayService(error));
         }
     }
 
     fn child_ended(&mut self, key: ChildKey) {
-        let ended = self.services.child_ended(&mut self.switchboard.station, key);
+        let ended = self.services.child_ended(&mut self.switchboard.state, key);
         if let Some((start, failure)) = ended {
             self.switchboard.handle(Input::StartFailed { start, failure });
         }
-        self.switchboard.station.children.forget_if_gone(key);
+        self.switchboard.state.children.forget_if_gone(key);
     }
 
     /// Reloads the configuration; if that fails, the old one stays in force. `caller` is the
@@ -481,22 +481,22 @@ impl EventLoop {
                 Err(ForeignError::new(error))
             }
         };
-        let Switchboard { station, desk, .. } = &mut self.switchboard;
-        unwatched.into_iter().for_each(|fault| station.fault(fault));
+        let Switchboard { state, desk, .. } = &mut self.switchboard;
+        unwatched.into_iter().for_each(|fault| state.fault(fault));
         let own = &self.config.document.own;
-        self.metrics.move_to(station, own.metrics_socket.as_deref());
-        desk.set_recorder(station, own);
+        self.metrics.move_to(state, own.metrics_socket.as_deref());
+        desk.set_recorder(state, own);
         self.switchboard.answer(Input::Reconfigured { outcome }, None);
         self.switchboard.limits_changed();
         // A timeout may have become shorter.
-        let station = &mut self.switchboard.station;
-        station.alarm.no_later_than(station.now);
+        let state = &mut self.switchboard.state;
+        state.alarm.no_later_than(state.now);
         self.reload.done();
     }
 
     fn log_reload(&mut self, caller: Option<PeerId>, result: Result<(), &ConfigError>) {
         let warnings = self.reload.warnings();
-        self.switchboard.station.log_reload(&ReloadReport { caller, result, warnings });
+        self.switchboard.state.log_reload(&ReloadReport { caller, result, warnings });
     }
 }
 

@@ -6,9 +6,9 @@ use std::io::{self, Write};
 use bus::{ForeignError, StartFailure, StartId};
 use sys::poll::{Interest, has_room};
 
+use super::loop_state::LoopState;
 use super::source::EventSource;
-use super::station::Station;
-use crate::activation::{Catalog, ChildKey, Launcher, Spoken};
+use crate::activation::{Catalog, ChildKey, Launcher, OutputRead};
 use crate::fault::Fault;
 use crate::os_error::OsError;
 
@@ -29,27 +29,27 @@ impl ServiceStarter {
     /// Starts a service without waiting, not even until its program is executed.
     pub(super) fn launch(
         &mut self,
-        station: &mut Station,
+        state: &mut LoopState,
         start: StartId,
         name: &str,
     ) -> Result<(), StartFailure> {
-        let changes = station.bus.activation_environment();
+        let changes = state.bus.activation_environment();
         let (program, origin) = self.launcher.program(name, &self.catalog, changes)?;
         let failed = |error| StartFailure::Fork(ForeignError::new(OsError::from(error)));
         let (process, output) = program.start(self.launcher.setup()).map_err(failed)?;
-        let key = station.children.add(start, origin, process, output);
-        Self::watch_child(station, key).map_err(|error| {
-            station.children.discard(key);
+        let key = state.children.add(start, origin, process, output);
+        Self::watch_child(state, key).map_err(|error| {
+            state.children.discard(key);
             failed(error)
         })
     }
 
-    fn watch_child(station: &Station, key: ChildKey) -> io::Result<()> {
-        if let Some(process) = station.children.process(key) {
-            station.poller.add(process, EventSource::Child(key).token(), Interest::Read)?;
+    fn watch_child(state: &LoopState, key: ChildKey) -> io::Result<()> {
+        if let Some(process) = state.children.process(key) {
+            state.poller.add(process, EventSource::Child(key).token(), Interest::Read)?;
         }
-        if let Some(output) = station.children.output(key) {
-            station.poller.add(output, EventSource::Output(key).token(), Interest::Read)?;
+        if let Some(output) = state.children.output(key) {
+            state.poller.add(output, EventSource::Output(key).token(), Interest::Read)?;
         }
         Ok(())
     }
@@ -58,13 +58,13 @@ impl ServiceStarter {
     /// The child must be forgotten (`Children::forget_if_gone`) when the failure is logged.
     pub(super) fn child_ended(
         &mut self,
-        station: &mut Station,
+        state: &mut LoopState,
         key: ChildKey,
     ) -> Option<(StartId, StartFailure)> {
-        let (start, failure) = station.children.reap(key)?;
+        let (start, failure) = state.children.reap(key)?;
         // Its last output may contain the reason.
         for _ in 0..LAST_READS_MAX {
-            if self.take_output(station, key) != Spoken::Bytes(OUTPUT_LEN) {
+            if self.take_output(state, key) != OutputRead::Bytes(OUTPUT_LEN) {
                 break;
             }
         }
@@ -72,50 +72,49 @@ impl ServiceStarter {
     }
 
     /// Handles output of a service on its standard error, or the end of this output.
-    pub(super) fn child_spoke(&mut self, station: &mut Station, key: ChildKey) {
-        self.take_output(station, key);
-        station.children.forget_if_gone(key);
+    pub(super) fn child_spoke(&mut self, state: &mut LoopState, key: ChildKey) {
+        self.take_output(state, key);
+        state.children.forget_if_gone(key);
     }
 
     /// Forwards the output of a service, once. If the bus's standard error is not writable, the
     /// output waits in the pipe and may block the service, but not the bus.
-    fn take_output(&mut self, station: &mut Station, key: ChildKey) -> Spoken {
+    fn take_output(&mut self, state: &mut LoopState, key: ChildKey) -> OutputRead {
         let stderr = io::stderr();
         if !has_room(&stderr).unwrap_or(true) {
-            self.pause_output(station, key);
-            return Spoken::Nothing;
+            self.pause_output(state, key);
+            return OutputRead::Nothing;
         }
         let mut buffer = [0; OUTPUT_LEN];
-        let spoken = station.children.read(key, &mut buffer);
-        if let Spoken::Bytes(count) = spoken {
+        let spoken = state.children.read(key, &mut buffer);
+        if let OutputRead::Bytes(count) = spoken {
             // The error cannot be reported anywhere else.
             let _ = stderr.lock().write_all(&buffer[..count]);
         }
         spoken
     }
 
-    fn pause_output(&mut self, station: &mut Station, key: ChildKey) {
-        let Some(output) = station.children.output(key) else { return };
-        if station.poller.remove(output).is_err() {
+    fn pause_output(&mut self, state: &mut LoopState, key: ChildKey) {
+        let Some(output) = state.children.output(key) else { return };
+        if state.poller.remove(output).is_err() {
             return;
         }
         if self.paused_outputs.is_empty() {
             let watched =
-                station.poller.add(io::stderr(), EventSource::Stderr.token(), Interest::Write);
+                state.poller.add(io::stderr(), EventSource::Stderr.token(), Interest::Write);
             if let Err(error) = watched {
-                station.fault(Fault::ServiceOutput(error));
+                state.fault(Fault::ServiceOutput(error));
             }
         }
         self.paused_outputs.push(key);
     }
 
     /// Continues to forward output when the bus's standard error is writable again.
-    pub(super) fn resume_outputs(&mut self, station: &mut Station) {
-        let _ = station.poller.remove(io::stderr());
+    pub(super) fn resume_outputs(&mut self, state: &mut LoopState) {
+        let _ = state.poller.remove(io::stderr());
         for key in std::mem::take(&mut self.paused_outputs) {
-            if let Some(output) = station.children.output(key) {
-                let _ =
-                    station.poller.add(output, EventSource::Output(key).token(), Interest::Read);
+            if let Some(output) = state.children.output(key) {
+                let _ = state.poller.add(output, EventSource::Output(key).token(), Interest::Read);
             }
         }
     }

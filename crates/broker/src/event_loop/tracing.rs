@@ -13,8 +13,8 @@ use trace::layout::VERSION;
 use trace::record::{FirstRecipient, MessageRecord, Parts, Party, Recipients};
 use trace::{Delivered, Entry};
 
+use super::loop_state::LoopState;
 use super::origin::EffectOrigin;
-use super::station::Station;
 use crate::busconfig::OwnSettings;
 use crate::connection::End;
 use crate::fault::Fault;
@@ -28,7 +28,7 @@ use crate::trace::{
 
 /// The active traces, and a flight recorder file that is being written.
 #[derive(Debug, Default)]
-pub(super) struct TraceDesk {
+pub(super) struct TraceControl {
     pub(super) traces: Traces,
     /// The flight recorder file that a thread is writing, if there is one.
     dump: Option<Dump>,
@@ -36,24 +36,24 @@ pub(super) struct TraceDesk {
     folder: PathBuf,
 }
 
-impl TraceDesk {
+impl TraceControl {
     /// Records the effects of an input, before they are applied.
     #[inline(never)]
     pub(super) fn trace(
         &mut self,
-        station: &mut Station,
+        state: &mut LoopState,
         effects: &Effects,
         origin: &EffectOrigin<'_>,
     ) {
         let Some(active) = self.traces.active() else { return };
         let now = active.clock.routed();
-        self.collect_copies(station, effects, origin);
+        self.collect_copies(state, effects, origin);
         for traced in effects.traced() {
             match traced {
-                Traced::Joined(peer) => self.trace_joined(station, now, *peer),
-                Traced::Owner(owner) => self.trace_owner(station, Duration::from_nanos(now), owner),
+                Traced::Joined(peer) => self.trace_joined(state, now, *peer),
+                Traced::Owner(owner) => self.trace_owner(state, Duration::from_nanos(now), owner),
                 Traced::Message(message) => {
-                    self.trace_message(station, now, message, effects, origin)
+                    self.trace_message(state, now, message, effects, origin)
                 }
             }
         }
@@ -62,7 +62,7 @@ impl TraceDesk {
     /// Computes where in the streams of their recipients the messages will end.
     fn collect_copies(
         &mut self,
-        station: &mut Station,
+        state: &mut LoopState,
         effects: &Effects,
         origin: &EffectOrigin<'_>,
     ) {
@@ -70,8 +70,8 @@ impl TraceDesk {
         active.copies.clear();
         for effect in effects.list() {
             let Effect::Send(Delivery { to, head, body, .. }) = *effect else { continue };
-            let Some(number) = station.bus.recipient_number(to) else { continue };
-            let Some(connection) = station.table.get_mut(to) else { continue };
+            let Some(number) = state.bus.recipient_number(to) else { continue };
+            let Some(connection) = state.table.get_mut(to) else { continue };
             let len = head.len() + origin.body(body).len();
             connection.traced_end = connection.traced_end.max(connection.queue.end()) + len as u64;
             let delivered = Delivered { to: number, end: connection.traced_end };
@@ -82,7 +82,7 @@ impl TraceDesk {
 
     fn trace_message(
         &mut self,
-        station: &mut Station,
+        state: &mut LoopState,
         now: u64,
         traced: &TracedMessage,
         effects: &Effects,
@@ -90,7 +90,7 @@ impl TraceDesk {
     ) {
         let from = match traced.from {
             None => Party::Bus,
-            Some(peer) => station.bus.unique_number(peer).map_or(Party::Nameless, Party::Peer),
+            Some(peer) => state.bus.unique_number(peer).map_or(Party::Nameless, Party::Peer),
         };
         let Some(active) = self.traces.active() else { return };
         let (received, stages) = match (traced.since, traced.from) {
@@ -119,58 +119,58 @@ impl TraceDesk {
         rings.write_message(received, &message, traced.audience);
     }
 
-    fn trace_joined(&mut self, station: &mut Station, now: u64, peer: PeerId) {
-        let Some(number) = station.bus.unique_number(peer) else { return };
-        let entry = joined(&station.bus, peer, number);
+    fn trace_joined(&mut self, state: &mut LoopState, now: u64, peer: PeerId) {
+        let Some(number) = state.bus.unique_number(peer) else { return };
+        let entry = joined(&state.bus, peer, number);
         let Some(active) = self.traces.active() else { return };
         active.rings.write(now, entry);
-        if let Some(arrival) = arrival(&station.bus, &station.table, peer) {
+        if let Some(arrival) = arrival(&state.bus, &state.table, peer) {
             active.joined(Duration::from_nanos(now), arrival);
-            self.list_participants(station);
-            self.expect_late_programs(station);
+            self.list_participants(state);
+            self.expect_late_programs(state);
         }
     }
 
     /// Writes the programs that took longer to look up than the bus waits.
-    pub(super) fn write_late_programs(&mut self, station: &mut Station) {
+    pub(super) fn write_late_programs(&mut self, state: &mut LoopState) {
         if let Some(active) = self.traces.active() {
             active.write_late(sys::clock::monotonic());
-            self.expect_late_programs(station);
+            self.expect_late_programs(state);
         }
     }
 
-    fn expect_late_programs(&mut self, station: &mut Station) {
+    fn expect_late_programs(&mut self, state: &mut LoopState) {
         if self.traces.active().is_some_and(|active| active.expects_late()) {
-            station.alarm.no_later_than(station.now + LOOKUP_LOOK);
+            state.alarm.no_later_than(state.now + LOOKUP_LOOK);
         }
     }
 
-    fn trace_owner(&mut self, station: &mut Station, now: Duration, owner: &TracedOwner) {
+    fn trace_owner(&mut self, state: &mut LoopState, now: Duration, owner: &TracedOwner) {
         let Some(recorder) = self.traces.recorder() else { return };
         recorder.participants.owner_changed(now, owner);
-        self.list_participants(station);
+        self.list_participants(state);
     }
 
     /// Writes all participants again, if that is due.
-    fn list_participants(&mut self, station: &mut Station) {
+    fn list_participants(&mut self, state: &mut LoopState) {
         let Some(recorder) = self.traces.recorder() else { return };
         if !recorder.participants.is_due() {
             return;
         }
-        match recorder.participants.list(&station.bus) {
+        match recorder.participants.list(&state.bus) {
             Ok(Changed::Nothing) => {}
-            Ok(Changed::Memory) => self.save_at_crash(station),
-            Err(error) => self.dump_failed(station, "memory".to_owned(), error),
+            Ok(Changed::Memory) => self.save_at_crash(state),
+            Err(error) => self.dump_failed(state, "memory".to_owned(), error),
         }
     }
 
     /// Records that a connection ends. The bus must still know it.
     #[cold]
-    pub(super) fn trace_left(&mut self, station: &mut Station, peer: PeerId, end: &End) {
+    pub(super) fn trace_left(&mut self, state: &mut LoopState, peer: PeerId, end: &End) {
         self.traces.end(peer);
-        let Some(number) = station.bus.unique_number(peer) else { return };
+        let Some(number) = state.bus.unique_number(peer) else { return };
         // The first of each was recorded when it happened.
-        let losses = [(station.bus.losing(peer), NOT_READ), (station.bus.withheld(peer), WITHHELD)];
+        let losses = [(state.bus.losing(peer), NOT_READ), (state.bus.withheld(peer), WITHHELD)];
         let Some(active) = self.traces.active() else { return };
         let now = active.clock.now();
         for (lost, why) in losses {
@@ -183,13 +183,13 @@ impl TraceDesk {
         let why = why.as_str();
         active.rings.write(now, Entry::Left { peer: number, why });
         active.left(Duration::from_nanos(now), number, why);
-        self.list_participants(station);
+        self.list_participants(state);
     }
 
     /// Records log events that concern messages.
     #[cold]
-    pub(super) fn trace_event(&mut self, station: &Station, event: &LogEvent) {
-        let number = |peer: &PeerId| station.bus.unique_number(*peer);
+    pub(super) fn trace_event(&mut self, state: &LoopState, event: &LogEvent) {
+        let number = |peer: &PeerId| state.bus.unique_number(*peer);
         let why: String;
         let entry = match event {
             LogEvent::LosingSignals { peer, .. } => {
@@ -202,8 +202,8 @@ impl TraceDesk {
                 why = reason.to_string();
                 number(peer).map(|to| Entry::Dropped { to, count: 1, why: &why })
             }
-            LogEvent::Starting { name, asker, .. } => {
-                let by = number(asker).map_or(Party::Nameless, Party::Peer);
+            LogEvent::Starting { name, requester, .. } => {
+                let by = number(requester).map_or(Party::Nameless, Party::Peer);
                 Some(Entry::Starting { name, by })
             }
             LogEvent::Started { name } => Some(Entry::Started { name, failure: "" }),
@@ -221,13 +221,13 @@ impl TraceDesk {
     /// Creates or returns the ring that a call asks for, with its descriptors.
     pub(super) fn open_ring(
         &mut self,
-        station: &Station,
+        state: &LoopState,
         peer: PeerId,
         request: TraceRequest,
     ) -> Result<(RingFacts, SharedFds), RingError> {
         match request {
             TraceRequest::New { bytes, kept, contents } => {
-                self.begin_trace(station, peer, bytes, kept, contents)
+                self.begin_trace(state, peer, bytes, kept, contents)
             }
             TraceRequest::FlightRecorder => self.lend_recorder(),
         }
@@ -235,14 +235,14 @@ impl TraceDesk {
 
     fn begin_trace(
         &mut self,
-        station: &Station,
+        state: &LoopState,
         peer: PeerId,
         bytes: u64,
         kept: u32,
         contents: RingContents,
     ) -> Result<(RingFacts, SharedFds), RingError> {
         let (mut ring, descriptor) = Ring::new(bytes, kept, contents)?;
-        write_participants(&station.bus, &mut ring);
+        write_participants(&state.bus, &mut ring);
         let facts = RingFacts { version: VERSION, bytes: ring.len(), kept };
         self.traces.begin(peer, ring);
         Ok((facts, Rc::from([descriptor.into()])))
@@ -257,7 +257,7 @@ impl TraceDesk {
     }
 
     /// Creates, resizes or removes the flight recorder according to the configuration.
-    pub(super) fn set_recorder(&mut self, station: &mut Station, own: &OwnSettings) {
+    pub(super) fn set_recorder(&mut self, state: &mut LoopState, own: &OwnSettings) {
         self.folder = own.flight_folder();
         let wanted = own.flight_recorder.filter(|&len| len > 0);
         let has = self.traces.recorder().map(|recorder| recorder.wanted_len());
@@ -268,22 +268,22 @@ impl TraceDesk {
             Ok(recorder) => {
                 sys::crash::forget();
                 self.traces.set_recorder(recorder);
-                self.find_participants(station);
-                self.save_at_crash(station);
-                self.warn_if_small(station);
+                self.find_participants(state);
+                self.save_at_crash(state);
+                self.warn_if_small(state);
             }
             Err(error) => {
-                station.fault(Fault::NoFlightRecorder(error));
+                state.fault(Fault::NoFlightRecorder(error));
             }
         }
     }
 
     /// Records the connections that already exist.
-    fn find_participants(&mut self, station: &mut Station) {
+    fn find_participants(&mut self, state: &mut LoopState) {
         let deadline = sys::clock::monotonic() + PRESENT_MAX;
         let Some(active) = self.traces.active() else { return };
-        for (peer, _) in station.bus.participants() {
-            let Some(arrival) = arrival(&station.bus, &station.table, peer) else { continue };
+        for (peer, _) in state.bus.participants() {
+            let Some(arrival) = arrival(&state.bus, &state.table, peer) else { continue };
             let now = sys::clock::monotonic();
             match now < deadline {
                 true => active.joined(now, arrival),
@@ -291,95 +291,93 @@ impl TraceDesk {
             }
         }
         let Some(recorder) = active.rings.recorder() else { return };
-        if let Err(error) = recorder.participants.list(&station.bus) {
-            self.dump_failed(station, "memory".to_owned(), error);
+        if let Err(error) = recorder.participants.list(&state.bus) {
+            self.dump_failed(state, "memory".to_owned(), error);
         }
     }
 
     /// Prepares the flight recorder to be written to a file if the bus crashes.
-    fn save_at_crash(&mut self, station: &mut Station) {
+    fn save_at_crash(&mut self, state: &mut LoopState) {
         let folder = self.folder.clone();
         let Some(recorder) = self.traces.recorder() else { return };
         if let Err(error) = recorder.save_at_crash(&folder) {
-            self.dump_failed(station, folder.display().to_string(), error);
+            self.dump_failed(state, folder.display().to_string(), error);
         }
     }
 
     /// Logs the size of the flight recorder if it is smaller than configured.
-    fn warn_if_small(&mut self, station: &mut Station) {
+    fn warn_if_small(&mut self, state: &mut LoopState) {
         let Some(recorder) = self.traces.recorder() else { return };
         let (wanted, len) = (recorder.wanted_len(), recorder.ring().len());
         if len < wanted {
             let line =
                 format!("The flight recorder has {len} bytes, the maximum, instead of {wanted}");
-            station.log.write(Severity::Warning, line);
+            state.log.write(Severity::Warning, line);
         }
     }
 
     /// Starts to write the flight recorder to a file.
-    pub(super) fn dump_recorder(&mut self, station: &mut Station) {
+    pub(super) fn dump_recorder(&mut self, state: &mut LoopState) {
         if self.dump.is_some() {
-            return station
-                .log
-                .write(Severity::Info, "The flight recorder is already being written");
+            return state.log.write(Severity::Info, "The flight recorder is already being written");
         }
         let folder = self.folder.clone();
-        self.write_late_programs(station);
+        self.write_late_programs(state);
         let Some(recorder) = self.traces.recorder() else {
             let line = "There is no flight recorder to write; enable it with --flight-recorder";
-            return station.log.write(Severity::Notice, line);
+            return state.log.write(Severity::Notice, line);
         };
         sys::crash::forget();
         let dumped = recorder.dump(&folder);
-        self.save_at_crash(station);
+        self.save_at_crash(state);
         match dumped {
             Ok(dump) => {
                 self.dump = Some(dump);
-                station.alarm.no_later_than(station.now + DUMP_LOOK);
+                state.alarm.no_later_than(state.now + DUMP_LOOK);
             }
-            Err(error) => self.dump_failed(station, folder.display().to_string(), error),
+            Err(error) => self.dump_failed(state, folder.display().to_string(), error),
         }
     }
 
     /// If the file is complete, logs its path and size; otherwise sets the alarm for the next look.
-    pub(super) fn check_dump(&mut self, station: &mut Station) {
+    pub(super) fn check_dump(&mut self, state: &mut LoopState) {
         match self.dump.take_if(|dump| dump.is_finished()) {
-            Some(dump) => self.log_dumped(station, dump.finish()),
-            None if self.dump.is_some() => station.alarm.no_later_than(station.now + DUMP_LOOK),
+            Some(dump) => self.log_dumped(state, dump.finish()),
+            None if self.dump.is_some() => state.alarm.no_later_than(state.now + DUMP_LOOK),
             None => {}
         }
     }
 
     /// Writes the flight recorder to a file, if there is one, and waits until it is written.
-    pub(super) fn dump_at_exit(&mut self, station: &mut Station) {
-        self.finish_dump(station);
+    pub(super) fn dump_at_exit(&mut self, state: &mut LoopState) {
+        self.finish_dump(state);
         if self.traces.recorder().is_some() {
-            self.dump_recorder(station);
-            self.finish_dump(station);
+            self.dump_recorder(state);
+            self.finish_dump(state);
         }
         sys::crash::forget();
     }
 
     /// Waits until the file is written, if one is being written.
-    fn finish_dump(&mut self, station: &mut Station) {
+    fn finish_dump(&mut self, state: &mut LoopState) {
         if let Some(dump) = self.dump.take() {
-            self.log_dumped(station, dump.finish());
+            self.log_dumped(state, dump.finish());
         }
     }
 
-    fn log_dumped(&mut self, station: &mut Station, Dumped { path, outcome }: Dumped) {
+    fn log_dumped(&mut self, state: &mut LoopState, Dumped { path, outcome }: Dumped) {
         let path = path.display().to_string();
         match outcome {
             Ok(len) => {
                 let line = format!("Wrote the flight recorder to {path} ({len} bytes)");
-                station.log.write(Severity::Notice, line);
+                state.log.write(Severity::Notice, line);
             }
-            Err(error) => self.dump_failed(station, path, error),
+            Err(error) => self.dump_failed(state, path, error),
         }
     }
 
-    fn dump_failed(&mut self, station: &mut Station, place: String, error: io::Error) {
-        station.fault(Fault::FlightRecorderDump { place, error });
+    fn dump_failed(&mut self, state: &mut LoopState, place: String, error: io::Error) {
+        state.fault(Fault::FlightRecorderDump { place, error });
     }
 }
 

@@ -11,12 +11,12 @@ use std::os::unix::fs::FileExt;
 
 use bus::mediation::{Claim, MediatedRecipient, MediatorKind, ReplyClass, Transit};
 
-use super::{Answer, MediationError, ModuleAsker, own_label};
+use super::{Answer, MediationError, ModuleClient, own_label};
 use crate::os_error::OsError;
 
 /// Queries AppArmor for one bus.
 #[derive(Debug)]
-pub(crate) struct AppArmorAsker {
+pub(crate) struct AppArmorClient {
     access: File,
     /// The label of the bus process.
     own: Box<[u8]>,
@@ -24,7 +24,7 @@ pub(crate) struct AppArmorAsker {
     bus_type: Box<str>,
 }
 
-impl AppArmorAsker {
+impl AppArmorClient {
     /// Whether the kernel runs AppArmor with support for D-Bus.
     pub(crate) fn is_active() -> bool {
         let is_on = matches!(fs::read(ENABLED).as_deref(), Ok([b'Y', ..]));
@@ -84,7 +84,7 @@ impl AppArmorAsker {
     }
 }
 
-impl ModuleAsker for AppArmorAsker {
+impl ModuleClient for AppArmorClient {
     fn module(&self) -> MediatorKind {
         MediatorKind::AppArmor
     }

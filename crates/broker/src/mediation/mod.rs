@@ -15,22 +15,22 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use bus::ForeignError;
-use bus::mediation::{Claim, Mediator, MediatorKind, Opinion, Transit};
+use bus::mediation::{Claim, Mediator, MediatorDecision, MediatorKind, Transit};
 
 use crate::busconfig::{AppArmor as AppArmorElement, AppArmorMode, BusType};
 use crate::os_error::OsError;
-pub(crate) use app_armor::AppArmorAsker;
+pub(crate) use app_armor::AppArmorClient;
 pub(crate) use selinux::Selinux;
 
 /// The security modules that mediate on a bus.
 #[derive(Debug)]
 pub(crate) struct Mediation {
-    askers: Vec<Box<dyn ModuleAsker>>,
+    clients: Vec<Box<dyn ModuleClient>>,
     modules: Vec<MediatorKind>,
 }
 
 /// The interface to one security module.
-trait ModuleAsker: fmt::Debug {
+trait ModuleClient: fmt::Debug {
     /// Which security module it is.
     fn module(&self) -> MediatorKind;
 
@@ -74,42 +74,42 @@ impl Mediation {
         bus_type: Option<&BusType>,
         app_armor: Option<&AppArmorElement>,
     ) -> Result<Option<Self>, MediationError> {
-        let mut askers: Vec<Box<dyn ModuleAsker>> = Vec::new();
+        let mut clients: Vec<Box<dyn ModuleClient>> = Vec::new();
         if Selinux::is_active() {
-            askers.push(Box::new(Selinux::open()?));
+            clients.push(Box::new(Selinux::open()?));
         }
         let is_excluded = app_armor.is_some_and(|it| it.mode == AppArmorMode::Disabled);
-        if !is_excluded && AppArmorAsker::is_active() {
+        if !is_excluded && AppArmorClient::is_active() {
             let bus_type = bus_type.map_or("", BusType::name);
-            askers.push(Box::new(AppArmorAsker::open(bus_type)?));
+            clients.push(Box::new(AppArmorClient::open(bus_type)?));
         }
-        Ok((!askers.is_empty()).then(|| Self::new(askers)))
+        Ok((!clients.is_empty()).then(|| Self::new(clients)))
     }
 
-    fn new(askers: Vec<Box<dyn ModuleAsker>>) -> Self {
-        let modules = askers.iter().map(|asker| asker.module()).collect();
-        Self { askers, modules }
+    fn new(clients: Vec<Box<dyn ModuleClient>>) -> Self {
+        let modules = clients.iter().map(|client| client.module()).collect();
+        Self { clients, modules }
     }
 
     /// The combined decision of all modules: the first denial, or else the first that has to be
     /// logged.
     fn ask(
         &mut self,
-        question: impl Fn(&mut dyn ModuleAsker) -> Result<Answer, OsError>,
-    ) -> Opinion {
-        let mut opinion = Opinion::Allows;
-        for asker in &mut self.askers {
-            let module = asker.module();
-            match question(&mut **asker) {
+        question: impl Fn(&mut dyn ModuleClient) -> Result<Answer, OsError>,
+    ) -> MediatorDecision {
+        let mut decision = MediatorDecision::Allows;
+        for client in &mut self.clients {
+            let module = client.module();
+            match question(&mut **client) {
                 Ok(Answer::Yes) => {}
-                Ok(Answer::YesAudited) => opinion = Opinion::AllowsAudited(module),
-                Ok(Answer::No) => return Opinion::Denies(module),
+                Ok(Answer::YesAudited) => decision = MediatorDecision::AllowsAudited(module),
+                Ok(Answer::No) => return MediatorDecision::Denies(module),
                 Err(error) => {
-                    return Opinion::Silent { module, error: ForeignError::new(error) };
+                    return MediatorDecision::Silent { module, error: ForeignError::new(error) };
                 }
             }
         }
-        opinion
+        decision
     }
 }
 
@@ -118,16 +118,16 @@ impl Mediator for Mediation {
         &self.modules
     }
 
-    fn on_owning(&mut self, claim: &Claim<'_>) -> Opinion {
-        self.ask(|asker| asker.owning(claim))
+    fn on_owning(&mut self, claim: &Claim<'_>) -> MediatorDecision {
+        self.ask(|client| client.owning(claim))
     }
 
-    fn on_eavesdropping(&mut self, label: Option<&[u8]>) -> Opinion {
-        self.ask(|asker| label.map_or(Ok(Answer::No), |label| asker.eavesdropping(label)))
+    fn on_eavesdropping(&mut self, label: Option<&[u8]>) -> MediatorDecision {
+        self.ask(|client| label.map_or(Ok(Answer::No), |label| client.eavesdropping(label)))
     }
 
-    fn on_message(&mut self, transit: &Transit<'_>) -> Opinion {
-        self.ask(|asker| asker.message(transit))
+    fn on_message(&mut self, transit: &Transit<'_>) -> MediatorDecision {
+        self.ask(|client| client.message(transit))
     }
 }
 
@@ -170,7 +170,7 @@ mod tests {
     #[derive(Debug)]
     struct Fixed(MediatorKind, Result<Answer, OsError>);
 
-    impl ModuleAsker for Fixed {
+    impl ModuleClient for Fixed {
         fn module(&self) -> MediatorKind {
             self.0
         }
@@ -188,12 +188,15 @@ mod tests {
         }
     }
 
-    fn opinion(first: Result<Answer, OsError>, second: Result<Answer, OsError>) -> Opinion {
-        let askers: Vec<Box<dyn ModuleAsker>> = vec![
+    fn decision(
+        first: Result<Answer, OsError>,
+        second: Result<Answer, OsError>,
+    ) -> MediatorDecision {
+        let clients: Vec<Box<dyn ModuleClient>> = vec![
             Box::new(Fixed(MediatorKind::Selinux, first)),
             Box::new(Fixed(MediatorKind::AppArmor, second)),
         ];
-        Mediation::new(askers).on_eavesdropping(Some(b"label"))
+        Mediation::new(clients).on_eavesdropping(Some(b"label"))
     }
 
     #[test]
@@ -201,28 +204,30 @@ mod tests {
         use Answer::{No, Yes, YesAudited};
         use MediatorKind::{AppArmor, Selinux};
         let failed = Err(OsError::Number(2));
-        let silent =
-            |module| Opinion::Silent { module, error: ForeignError::new(OsError::Number(2)) };
+        let silent = |module| MediatorDecision::Silent {
+            module,
+            error: ForeignError::new(OsError::Number(2)),
+        };
         let cases = [
-            (Ok(Yes), Ok(Yes), Opinion::Allows),
-            (Ok(YesAudited), Ok(Yes), Opinion::AllowsAudited(Selinux)),
-            (Ok(Yes), Ok(YesAudited), Opinion::AllowsAudited(AppArmor)),
-            (Ok(No), Ok(Yes), Opinion::Denies(Selinux)),
-            (Ok(YesAudited), Ok(No), Opinion::Denies(AppArmor)),
+            (Ok(Yes), Ok(Yes), MediatorDecision::Allows),
+            (Ok(YesAudited), Ok(Yes), MediatorDecision::AllowsAudited(Selinux)),
+            (Ok(Yes), Ok(YesAudited), MediatorDecision::AllowsAudited(AppArmor)),
+            (Ok(No), Ok(Yes), MediatorDecision::Denies(Selinux)),
+            (Ok(YesAudited), Ok(No), MediatorDecision::Denies(AppArmor)),
             (failed, Ok(Yes), silent(Selinux)),
             (Ok(Yes), failed, silent(AppArmor)),
         ];
         for (first, second, expected) in cases {
-            assert_eq!(opinion(first, second), expected, "{first:?} {second:?}");
+            assert_eq!(decision(first, second), expected, "{first:?} {second:?}");
         }
     }
 
     #[test]
     fn peers_without_a_label_must_not_eavesdrop() {
-        let askers: Vec<Box<dyn ModuleAsker>> =
+        let clients: Vec<Box<dyn ModuleClient>> =
             vec![Box::new(Fixed(MediatorKind::Selinux, Ok(Answer::Yes)))];
-        let opinion = Mediation::new(askers).on_eavesdropping(None);
-        assert_eq!(opinion, Opinion::Denies(MediatorKind::Selinux));
+        let decision = Mediation::new(clients).on_eavesdropping(None);
+        assert_eq!(decision, MediatorDecision::Denies(MediatorKind::Selinux));
     }
 
     #[test]

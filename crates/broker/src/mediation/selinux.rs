@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use bus::mediation::{Claim, MediatedRecipient, MediatorKind, Transit};
 
-use super::{Answer, MediationError, ModuleAsker, own_label};
+use super::{Answer, MediationError, ModuleClient, own_label};
 use crate::os_error::OsError;
 
 /// Queries SELinux, with a cache of answers.
@@ -121,7 +121,7 @@ impl Selinux {
     }
 }
 
-impl ModuleAsker for Selinux {
+impl ModuleClient for Selinux {
     fn module(&self) -> MediatorKind {
         MediatorKind::Selinux
     }

@@ -217,7 +217,7 @@ const fn peer_of(event: &LogEvent) -> Option<PeerId> {
         | LogEvent::LosingSignals { peer, .. }
         | LogEvent::CaughtUp { peer, .. }
         | LogEvent::Undelivered { peer, .. }
-        | LogEvent::Starting { asker: peer, .. }
+        | LogEvent::Starting { requester: peer, .. }
         | LogEvent::Withheld { peer, .. }
         | LogEvent::Allowed { peer, .. }
         | LogEvent::Refused { peer, .. } => Some(*peer),

@@ -25,18 +25,18 @@ pub trait Mediator: fmt::Debug {
     fn modules(&self) -> &[MediatorKind];
 
     /// Decides whether a connection may own a name.
-    fn on_owning(&mut self, claim: &Claim<'_>) -> Opinion;
+    fn on_owning(&mut self, claim: &Claim<'_>) -> MediatorDecision;
 
     /// Decides whether a connection with this label may see messages that are addressed to others.
-    fn on_eavesdropping(&mut self, label: Option<&[u8]>) -> Opinion;
+    fn on_eavesdropping(&mut self, label: Option<&[u8]>) -> MediatorDecision;
 
     /// Decides whether a message may be sent to a recipient.
-    fn on_message(&mut self, transit: &Transit<'_>) -> Opinion;
+    fn on_message(&mut self, transit: &Transit<'_>) -> MediatorDecision;
 }
 
 /// The decision of the security modules.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Opinion {
+pub enum MediatorDecision {
     /// All modules allow the action.
     Allows,
     /// All modules allow the action, and this module requests a log record.
@@ -90,7 +90,7 @@ pub enum MediatedRecipient<'q> {
     Service(Option<&'q str>),
 }
 
-impl Opinion {
+impl MediatorDecision {
     /// Returns an error if the modules deny. If a module requests a log record, it is passed to
     /// `audit`.
     pub(super) fn check(self, audit: impl FnOnce(MediatorKind)) -> Result<(), Objection> {

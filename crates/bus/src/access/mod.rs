@@ -194,8 +194,8 @@ impl AccessControl {
         let to = mediation::recipient(query, registry, &config.services);
         let AccessQuery { message, reply, .. } = *query;
         let (sender, label) = (registry[from].unique_name(), registry[from].security_label());
-        let opinion = mediator.on_message(&Transit { message, sender, label, to, reply });
-        let audited = opinion.check(|module| {
+        let decision = mediator.on_message(&Transit { message, sender, label, to, reply });
+        let audited = decision.check(|module| {
             let delivery = Box::new(describe_delivery(query, registry));
             log_allowed(from, LoggedPermission::Delivery { module, delivery }, fx);
         });
@@ -214,9 +214,9 @@ impl AccessControl {
         let Some(mediator) = &mut self.mediator else { return Ok(()) };
         let context = config.security_contexts.get(name).map(|context| &**context);
         let peer = &registry[owner];
-        let opinion = mediator.on_owning(&Claim { label: peer.security_label(), name, context });
+        let decision = mediator.on_owning(&Claim { label: peer.security_label(), name, context });
         let peer_name = peer.name().as_str();
-        let outcome = opinion.check(|module| {
+        let outcome = decision.check(|module| {
             let (peer, owner, name) = (owner, peer_name.into(), name.into());
             log_allowed(peer, LoggedPermission::Owning { module, owner, name }, fx);
         });
@@ -253,9 +253,9 @@ impl AccessControl {
         fx: &mut Effects,
     ) -> Result<(), RefusalReason> {
         let Some(mediator) = &mut self.mediator else { return Ok(()) };
-        let opinion = mediator.on_eavesdropping(registry[peer].security_label());
+        let decision = mediator.on_eavesdropping(registry[peer].security_label());
         let name = registry[peer].name().as_str();
-        let outcome = opinion.check(|module| {
+        let outcome = decision.check(|module| {
             let permission = LoggedPermission::Eavesdropping { module, name: name.into() };
             log_allowed(peer, permission, fx);
         });

@@ -34,7 +34,7 @@ impl Activation {
     pub(super) fn ask_manager(
         &mut self,
         request: ManagerRequest,
-        asker: PeerId,
+        requester: PeerId,
         router: &mut Router,
         fx: &mut Effects,
     ) {
@@ -50,7 +50,7 @@ impl Activation {
         match manager {
             Some(manager) => deliver(manager, head, &request, router, fx),
             None => {
-                let start = self.start(SYSTEMD, ActivationMethod::ByItself, asker, router, fx);
+                let start = self.start(SYSTEMD, ActivationMethod::ByItself, requester, router, fx);
                 self.starts.wait(start, StartWaiter::Request(request));
             }
         }
@@ -60,11 +60,11 @@ impl Activation {
     pub(crate) fn pass_environment_on(
         &mut self,
         variables: Vec<String>,
-        asker: PeerId,
+        requester: PeerId,
         router: &mut Router,
         fx: &mut Effects,
     ) {
-        self.ask_manager(ManagerRequest::SetEnvironment(variables), asker, router, fx);
+        self.ask_manager(ManagerRequest::SetEnvironment(variables), requester, router, fx);
     }
 
     /// Handles a signal that is addressed to the bus: the report of the service manager that a unit

@@ -143,7 +143,7 @@ impl Activation {
         &mut self,
         name: &str,
         method: ActivationMethod,
-        asker: PeerId,
+        requester: PeerId,
         router: &mut Router,
         fx: &mut Effects,
     ) -> StartId {
@@ -152,11 +152,11 @@ impl Activation {
         }
         let timeout = router.config.limits.service_start_timeout;
         let start = self.starts.begin(name, method.clone(), router.now, timeout);
-        fx.log(LogEvent::Starting { name: name.into(), method: method.clone(), asker });
+        fx.log(LogEvent::Starting { name: name.into(), method: method.clone(), requester });
         match method {
             ActivationMethod::Process => fx.push(Effect::Start { start, name: name.into() }),
             ActivationMethod::Unit(unit) => {
-                self.ask_manager(ManagerRequest::StartUnit(unit), asker, router, fx);
+                self.ask_manager(ManagerRequest::StartUnit(unit), requester, router, fx);
             }
             ActivationMethod::ByItself => {}
         }

@@ -84,7 +84,7 @@ pub enum LogEvent {
         /// The program or the unit that is started.
         method: ActivationMethod,
         /// The connection that requested the service.
-        asker: PeerId,
+        requester: PeerId,
     },
     /// A service that was being started now owns its name.
     Started {

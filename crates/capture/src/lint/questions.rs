@@ -11,7 +11,7 @@ pub(super) fn asks(call: &CapturedMessage<'_>) -> bool {
     if keeps_alive(call.member()) {
         return false;
     }
-    let is_question = has_asking_name(call.member());
+    let is_question = has_query_name(call.member());
     match call.partner() {
         Some(reply) if reply.kind() == MessageType::MethodReturn => {
             !reply.signature_id().is_none() && (is_question || call.signature_id().is_none())
@@ -21,7 +21,7 @@ pub(super) fn asks(call: &CapturedMessage<'_>) -> bool {
 }
 
 /// Returns true if the name of a method suggests that it only reads something.
-pub(super) fn has_asking_name(method: &str) -> bool {
+pub(super) fn has_query_name(method: &str) -> bool {
     let word = first_word(method);
     METHODS.contains(&method) || WORDS.iter().any(|asking| asking.eq_ignore_ascii_case(word))
 }
@@ -87,7 +87,7 @@ mod tests {
             "Introspect",
             "QueryA",
         ] {
-            assert!(has_asking_name(method), "{method}");
+            assert!(has_query_name(method), "{method}");
         }
         for method in [
             "Getaway",
@@ -104,7 +104,7 @@ mod tests {
             "",
             "introspectAll",
         ] {
-            assert!(!has_asking_name(method), "{method}");
+            assert!(!has_query_name(method), "{method}");
         }
     }
 }

@@ -24,7 +24,7 @@ pub(super) struct CheckedTraffic<'c> {
     spans: HashMap<BusId, TimeSpan, RandomState>,
     observers: HashSet<RecordedPeerId, RandomState>,
     /// Buses with messages whose headers are cut. These messages are not checked.
-    beheaded: HashSet<BusId, RandomState>,
+    buses_with_cut_headers: HashSet<BusId, RandomState>,
     /// Buses with `NameOwnerChanged` signals whose bodies are cut.
     hides_owners: HashSet<BusId, RandomState>,
 }
@@ -51,7 +51,7 @@ impl<'c> CheckedTraffic<'c> {
             signals: Vec::new(),
             spans: HashMap::default(),
             observers: observers::find(capture),
-            beheaded: HashSet::default(),
+            buses_with_cut_headers: HashSet::default(),
             hides_owners: HashSet::default(),
         };
         capture.messages().for_each(|message| traffic.sort_in(message));
@@ -64,7 +64,7 @@ impl<'c> CheckedTraffic<'c> {
         }
         self.spans.entry(message.bus()).or_default().add(message.at());
         if message.health() == Health::HeaderCut {
-            self.beheaded.insert(message.bus());
+            self.buses_with_cut_headers.insert(message.bus());
             return;
         }
         if message.health() == Health::BodyCut && message.member() == "NameOwnerChanged" {
@@ -102,13 +102,13 @@ impl<'c> CheckedTraffic<'c> {
     /// Returns true if messages of a bus have cut headers. Then a missing message may be one of
     /// them.
     pub(super) fn lacks_headers(&self, bus: BusId) -> bool {
-        self.beheaded.contains(&bus)
+        self.buses_with_cut_headers.contains(&bus)
     }
 
     /// Returns true if the recording does not show reliably when names got owners and when
     /// connections closed.
     pub(super) fn hides_owners(&self, bus: BusId) -> bool {
-        self.beheaded.contains(&bus) || self.hides_owners.contains(&bus)
+        self.buses_with_cut_headers.contains(&bus) || self.hides_owners.contains(&bus)
     }
 
     /// Returns true if the recording would show a reply to this call.

@@ -35,7 +35,7 @@ mod scope;
 use std::str::FromStr;
 
 use crate::model::{Capture, CapturedMessage};
-use crate::recipients::{SignalRecipients, Unknowable};
+use crate::recipients::{SignalRecipients, UnknownReason};
 pub use complete::{Completion, Completions, OFFERS_MAX, complete};
 pub use error::{QueryError, QueryErrorKind};
 pub use expression::{ArgumentTest, ComparisonOrder, Expression, NumberComparison, Term};
@@ -120,7 +120,7 @@ impl Query {
 
     /// Returns why no message can match the `recipients` terms of this query. `None` if it has no
     /// such term, or if the recording shows the recipients of its signals.
-    pub fn unknown_recipients(&self, capture: &Capture) -> Option<Unknowable> {
+    pub fn unknown_recipients(&self, capture: &Capture) -> Option<UnknownReason> {
         let asks = self.expression().is_some_and(Expression::asks_recipients);
         asks.then(|| SignalRecipients::find(capture).err()).flatten()
     }

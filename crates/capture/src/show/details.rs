@@ -9,7 +9,7 @@ use wire::message::{Flags, MessageType};
 
 use super::body::{ShownBody, push_named};
 use crate::model::{CallOutcome, Capture, CapturedMessage, MessageBuffer, RecordedPeerId};
-use crate::recipients::{SignalRecipients, Unknowable, is_broadcast};
+use crate::recipients::{SignalRecipients, UnknownReason, is_broadcast};
 use crate::record::{CaptureMethod, RecordedClock, RecordedTime};
 use crate::table::{Cell, Column, ColumnUnit, DataTable};
 use crate::text::Style;
@@ -23,7 +23,7 @@ pub struct CallDetails<'c> {
     capture: &'c Capture,
     processors: ProcessorRecord,
     /// Computed for the first broadcast signal whose recipients the bus did not record.
-    recipients: Option<Result<SignalRecipients, Unknowable>>,
+    recipients: Option<Result<SignalRecipients, UnknownReason>>,
     buffer: MessageBuffer,
     style: Style,
 }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use foldhash::fast::RandomState;
 
 use super::key::{CanonicalNames, MessageTypeKey};
-use super::{GroupKeyKind, Unknowable};
+use super::{GroupKeyKind, UnknownReason};
 use crate::model::{Capture, CapturedMessage};
 use crate::table::{Cell, Column, ColumnUnit, DataTable};
 use crate::timeline::{BusPhase, BusSum, BusTimes, count_columns, phase_column};
@@ -21,9 +21,9 @@ use crate::timeline::{BusPhase, BusSum, BusTimes, count_columns, phase_column};
 pub fn dispatch(
     capture: &Capture,
     mut selects: impl FnMut(&CapturedMessage<'_>) -> bool,
-) -> Result<DataTable, Unknowable> {
+) -> Result<DataTable, UnknownReason> {
     if capture.messages().all(|message| message.routing().is_none()) {
-        return Err(Unknowable::BusTimes);
+        return Err(UnknownReason::BusTimes);
     }
     let (mut names, mut times) = (CanonicalNames::new(capture), BusTimes::of(capture));
     let (mut all, mut rows) = (BusSum::default(), Vec::new());

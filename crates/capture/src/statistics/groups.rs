@@ -9,7 +9,7 @@ use wire::message::MessageType;
 use super::key::{CanonicalNames, GroupKeyKind, MessageGroupKey};
 use crate::model::{CallOutcome, Capture, CapturedMessage};
 use crate::percentiles::{Percentiles, cells};
-use crate::recipients::{SignalRecipients, Unknowable, is_broadcast};
+use crate::recipients::{SignalRecipients, UnknownReason, is_broadcast};
 use crate::record::{BusId, TimeSpan};
 use crate::table::{Cell, Column, ColumnUnit, DataTable};
 
@@ -23,7 +23,7 @@ pub struct GroupedTraffic<'c> {
     span: TimeSpan,
     /// The recipients of broadcast signals, or the reason why they are unknown; `None` if they are
     /// not counted.
-    recipients: Option<Result<SignalRecipients, Unknowable>>,
+    recipients: Option<Result<SignalRecipients, UnknownReason>>,
 }
 
 /// The totals of a group of messages.
@@ -176,7 +176,7 @@ impl<'c> GroupedTraffic<'c> {
 
     /// The reason why recipients of broadcast signals were not counted; `None` if they were, or if
     /// there are no such signals.
-    pub fn unknown_recipients(&self) -> Option<Unknowable> {
+    pub fn unknown_recipients(&self) -> Option<UnknownReason> {
         let has_signals = self.groups().any(|group| group.signals > 0);
         let reason = self.recipients.as_ref()?.as_ref().err()?;
         has_signals.then_some(*reason)

@@ -30,7 +30,7 @@ mod sweep;
 mod switches;
 
 pub use crate::percentiles::Percentiles;
-pub use crate::recipients::Unknowable;
+pub use crate::recipients::UnknownReason;
 pub use copies::CopyStatistics;
 pub use dispatch::dispatch;
 pub use groups::{GroupedTraffic, MessageGroup};

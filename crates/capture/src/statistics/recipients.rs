@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::{Capture, CapturedMessage};
-use crate::recipients::{SignalRecipients, Unknowable, is_broadcast};
+use crate::recipients::{SignalRecipients, UnknownReason, is_broadcast};
 use crate::table::{Cell, Column, ColumnUnit, DataTable};
 
 /// Creates a table of broadcast signals by their number of recipients, from the trace of the bus or
@@ -15,7 +15,7 @@ use crate::table::{Cell, Column, ColumnUnit, DataTable};
 pub fn recipients(
     capture: &Capture,
     mut selects: impl FnMut(&CapturedMessage<'_>) -> bool,
-) -> Result<DataTable, Unknowable> {
+) -> Result<DataTable, UnknownReason> {
     let mut recipients = SignalRecipients::find(capture)?;
     let mut histogram: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
     for message in capture.messages() {

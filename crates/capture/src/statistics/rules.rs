@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use wire::match_rule::MatchRule;
 
-use super::Unknowable;
+use super::UnknownReason;
 use crate::collected::collected;
 use crate::model::{Capture, RecordedPeerId};
 use crate::recipients::read_rules;
@@ -17,7 +17,7 @@ use crate::table::{Cell, Column, ColumnUnit, DataTable};
 /// # Errors
 ///
 /// If the recording does not show which rules were added and removed.
-pub fn rules(capture: &Capture) -> Result<DataTable, Unknowable> {
+pub fn rules(capture: &Capture) -> Result<DataTable, UnknownReason> {
     let mut table = DataTable::new([
         Column::text("connection"),
         Column::number("rules", ColumnUnit::Count),

@@ -3,8 +3,8 @@
 use std::str::FromStr;
 
 use super::{
-    GroupKeyKind, GroupedTraffic, Sweep, Unknowable, dispatch, member_sizes, recipients, replies,
-    rules, sizes, switches,
+    GroupKeyKind, GroupedTraffic, Sweep, UnknownReason, dispatch, member_sizes, recipients,
+    replies, rules, sizes, switches,
 };
 use crate::model::{Capture, CapturedMessage};
 use crate::table::DataTable;
@@ -105,7 +105,7 @@ impl TableSubject {
         capture: &Capture,
         mut selects: impl FnMut(&CapturedMessage<'_>) -> bool,
         sweep: Option<&Sweep>,
-    ) -> Result<DataTable, Unknowable> {
+    ) -> Result<DataTable, UnknownReason> {
         let messages = capture.messages();
         Ok(match self {
             Self::Group(by) => {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use wire::message::MessageType;
 
-use super::Unknowable;
+use super::UnknownReason;
 use crate::model::{Capture, CapturedMessage, RecordedPeerId};
 use crate::record::{BusId, Fact, ProcessorUse};
 use crate::table::{Cell, Column, ColumnUnit, DataTable};
@@ -20,7 +20,7 @@ use crate::table::{Cell, Column, ColumnUnit, DataTable};
 pub fn switches<'c>(
     capture: &'c Capture,
     mut selects: impl FnMut(&CapturedMessage<'c>) -> bool,
-) -> Result<DataTable, Unknowable> {
+) -> Result<DataTable, UnknownReason> {
     let mut sums: BTreeMap<u32, SwitchSum> = BTreeMap::new();
     for (_, bus, fact) in capture.facts() {
         match fact {
@@ -45,7 +45,7 @@ pub fn switches<'c>(
     }
     let mut sums: Vec<_> = sums.into_iter().collect();
     sums.sort_by_key(|(pid, sum)| (Reverse(sum.resumed), *pid));
-    if sums.is_empty() { Err(Unknowable::Switches) } else { Ok(table(capture, &sums)) }
+    if sums.is_empty() { Err(UnknownReason::Switches) } else { Ok(table(capture, &sums)) }
 }
 
 /// The totals of one observed process.

@@ -26,7 +26,7 @@ fn columns() -> String {
             FlatValue::Text(_) => "text",
             FlatValue::Integer(_) => "integer",
             FlatValue::Time(_) => "time",
-            FlatValue::Truth(_) => "truth",
+            FlatValue::Boolean(_) => "boolean",
             FlatValue::Body => "JSON",
         };
         let _ = writeln!(text, "| `{}` | {kind} | {} |", column.name, column.about);

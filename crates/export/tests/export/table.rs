@@ -32,7 +32,7 @@ fn field(value: FlatValue, row: &FlatRow<'_>) -> Field {
         FlatValue::Text(get) => get(row).map_or(Field::Null, |text| Field::Str(text.to_owned())),
         FlatValue::Integer(get) => get(row).map_or(Field::Null, Field::Long),
         FlatValue::Time(get) => Field::Long(get(row)),
-        FlatValue::Truth(get) => Field::Bool(get(row)),
+        FlatValue::Boolean(get) => Field::Bool(get(row)),
         FlatValue::Body => row
             .body(&mut MessageBuffer::default())
             .expect("it is in memory")

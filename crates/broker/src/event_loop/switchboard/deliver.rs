@@ -10,9 +10,9 @@ use sys::poll::Poller;
 use super::Switchboard;
 use super::flow::{self, Flush};
 use crate::connection::{Connection, End};
+use crate::event_loop::loop_state::LoopState;
 use crate::event_loop::origin::EffectOrigin;
 use crate::event_loop::source::EventSource;
-use crate::event_loop::station::Station;
 use crate::event_loop::work::Work;
 use crate::fault::Fault;
 use crate::outgoing::{Outcome, WriteProgress};
@@ -29,7 +29,7 @@ impl Switchboard {
         let traces = &mut self.desk.traces;
         let now = if traces.is_on() { traces.time_after() } else { sys::clock::monotonic() };
         if now.saturating_sub(*flushed_at) > FLUSH_INTERVAL {
-            self.station.now = now;
+            self.state.now = now;
             self.flush();
             *flushed_at = now;
         }
@@ -78,9 +78,9 @@ impl Switchboard {
     }
 
     fn flush_once(&mut self, peer: PeerId) -> Flush {
-        let time = self.station.time();
-        let Self { station, user_fds, buffers, desk, work, .. } = self;
-        let Station { table, bus, poller, now, .. } = station;
+        let time = self.state.time();
+        let Self { state, user_fds, buffers, desk, work, .. } = self;
+        let LoopState { table, bus, poller, now, .. } = state;
         let Some(connection) = table.get_mut(peer) else { return Flush::Done };
         let fds_max = match connection.queue.has_fds() {
             true => flow::allowance(connection, bus, user_fds),
@@ -132,7 +132,7 @@ impl Switchboard {
 
     /// Handles a connection whose peer has closed it.
     fn left(&mut self, peer: PeerId) {
-        if let Some(connection) = self.station.table.get(peer) {
+        if let Some(connection) = self.state.table.get(peer) {
             let end = connection.left();
             self.end(peer, end);
         }
@@ -142,7 +142,7 @@ impl Switchboard {
     /// turns, and the poller does not report it in every wait.
     pub(crate) fn may_read_last(&mut self, peer: PeerId) -> bool {
         let may_read = self.may_read(peer);
-        let Station { table, poller, .. } = &mut self.station;
+        let LoopState { table, poller, .. } = &mut self.state;
         let Some(connection) = table.get_mut(peer) else { return false };
         if !connection.has_backlog() && may_read {
             // It may not have been watched for reading, so unread data may remain.
@@ -156,8 +156,8 @@ impl Switchboard {
 
     /// Updates the events that the poller watches for on a connection.
     pub(crate) fn update_interest(&mut self, peer: PeerId) {
-        let Self { station, work, .. } = self;
-        let Station { table, bus, poller, now, .. } = station;
+        let Self { state, work, .. } = self;
+        let LoopState { table, bus, poller, now, .. } = state;
         let Some(connection) = table.get_mut(peer) else { return };
         if let Err(error) = watch(connection, poller, bus, *now, work) {
             self.unwatched(peer, error);
@@ -167,7 +167,7 @@ impl Switchboard {
     /// Ends a connection that the poller cannot watch.
     #[cold]
     pub(super) fn unwatched(&mut self, peer: PeerId, error: io::Error) {
-        self.station.fault(Fault::UnwatchedConnection(error));
+        self.state.fault(Fault::UnwatchedConnection(error));
         self.end(peer, End::Unwatched);
     }
 }

@@ -9,7 +9,7 @@ use sys::transfer::{self, ReceiveOutcome, TransferShortage, TransferWait, shut_d
 use super::Switchboard;
 use crate::back_pressure::{Load, Loads, Writing};
 use crate::connection::Connection;
-use crate::event_loop::station::Station;
+use crate::event_loop::loop_state::LoopState;
 use crate::fds_in_kernel::UserFds;
 use crate::outgoing::{Charge, Dropped};
 
@@ -68,22 +68,21 @@ fn settle_fds(connection: &mut Connection, user: Option<u32>, user_fds: &mut Use
 impl Switchboard {
     /// Whether the bus reads a connection.
     pub(super) fn may_read(&self, peer: PeerId) -> bool {
-        let connection = self.station.table.get(peer);
-        connection
-            .is_some_and(|connection| !is_unread(connection, &self.station.bus, self.station.now))
+        let connection = self.state.table.get(peer);
+        connection.is_some_and(|connection| !is_unread(connection, &self.state.bus, self.state.now))
     }
 
     /// Handles a socket that has accepted everything.
     pub(super) fn unblocked(&mut self, peer: PeerId) {
-        if let Some(connection) = self.station.table.get_mut(peer)
+        if let Some(connection) = self.state.table.get_mut(peer)
             && !connection.writing.is_flowing()
         {
             connection.writing = Writing::Flowing;
             for &(from, _) in self.buffers.released.list() {
-                if let Some(sender) = self.station.table.get_mut(from)
+                if let Some(sender) = self.state.table.get_mut(from)
                     && !sender.sent.is_broadcasting
                 {
-                    sender.sent.ready_at = self.station.now;
+                    sender.sent.ready_at = self.state.now;
                 }
             }
             self.note_freed();
@@ -94,9 +93,9 @@ impl Switchboard {
     /// Handles a full socket. The queue counts against its senders, as long as the recipient keeps
     /// up.
     pub(super) fn blocked(&mut self, peer: PeerId, written: u64) {
-        let Some(connection) = self.station.table.get_mut(peer) else { return };
+        let Some(connection) = self.state.table.get_mut(peer) else { return };
         let before = connection.writing.charge();
-        connection.writing = connection.writing.filled(written, self.station.now);
+        connection.writing = connection.writing.filled(written, self.state.now);
         if before == Charge::Free && connection.writing.charge() == Charge::OnSender {
             let mut charged = Loads::default();
             let charge = |from, load| charged.add(from, load);
@@ -109,14 +108,14 @@ impl Switchboard {
 
     /// Handles a message that can be neither written nor dropped now. The write is retried later.
     pub(super) fn starved(&mut self, peer: PeerId, written: u64) {
-        if let Some(connection) = self.station.table.get_mut(peer) {
-            connection.retry_at = Some(self.station.now + RETRY_AFTER);
+        if let Some(connection) = self.state.table.get_mut(peer) {
+            connection.retry_at = Some(self.state.now + RETRY_AFTER);
         }
         self.blocked(peer, written);
     }
 
     pub(super) fn charge_sender(&mut self, from: PeerId, load: Load) {
-        if let Some(sender) = self.station.table.get_mut(from) {
+        if let Some(sender) = self.state.table.get_mut(from) {
             sender.sent.add(load);
             self.update_interest(from);
         }
@@ -126,7 +125,7 @@ impl Switchboard {
     pub(crate) fn release_senders(&mut self) {
         for index in 0..self.buffers.released.list().len() {
             let (from, load) = self.buffers.released.list()[index];
-            if let Some(sender) = self.station.table.get_mut(from) {
+            if let Some(sender) = self.state.table.get_mut(from) {
                 sender.sent.subtract(load);
                 self.update_interest(from);
             }
@@ -147,7 +146,7 @@ impl Switchboard {
             return;
         }
         if watched.is_some() {
-            let _ = self.station.poller.remove(&socket);
+            let _ = self.state.poller.remove(&socket);
         }
         // It may have sent its own end of the socket, which would keep the socket open forever.
         let mut space = [0; DISCARDED_AT_ONCE];
@@ -158,13 +157,13 @@ impl Switchboard {
             fds.clear();
         }
         self.user_fds.keep_closed(socket, user, count);
-        self.station.alarm.no_later_than(self.station.now + CLOSED_AFTER);
+        self.state.alarm.no_later_than(self.state.now + CLOSED_AFTER);
     }
 
     /// Closes shut-down sockets whose peers have received all descriptors.
     pub(crate) fn check_closed(&mut self) {
         if self.user_fds.settle_closed() {
-            self.station.alarm.no_later_than(self.station.now + CLOSED_AFTER);
+            self.state.alarm.no_later_than(self.state.now + CLOSED_AFTER);
         }
     }
 
@@ -172,29 +171,25 @@ impl Switchboard {
     /// has some to receive, the message waits for that. If other connections of its user do not
     /// receive theirs, it is dropped: this connection must not wait for them.
     pub(super) fn over_allowance(&mut self, peer: PeerId, written: u64) -> Flush {
-        let user = kernel_user(&self.station.bus, peer);
-        let Some(connection) = self.station.table.get_mut(peer) else { return Flush::Done };
+        let user = kernel_user(&self.state.bus, peer);
+        let Some(connection) = self.state.table.get_mut(peer) else { return Flush::Done };
         settle_fds(connection, user, &mut self.user_fds);
         if self.has_allowance(peer) {
             return Flush::Again;
         }
-        if self
-            .station
-            .table
-            .get(peer)
-            .is_some_and(|connection| connection.fds_in_kernel.count() > 0)
+        if self.state.table.get(peer).is_some_and(|connection| connection.fds_in_kernel.count() > 0)
         {
             self.starved(peer, written);
             return Flush::Done;
         }
-        if !self.user_fds.is_full(user, self.station.now) {
+        if !self.user_fds.is_full(user, self.state.now) {
             self.settle_user(user);
             if self.has_allowance(peer) {
                 return Flush::Again;
             }
-            self.user_fds.set_full(user, self.station.now);
+            self.user_fds.set_full(user, self.state.now);
         }
-        let Some(connection) = self.station.table.get_mut(peer) else { return Flush::Done };
+        let Some(connection) = self.state.table.get_mut(peer) else { return Flush::Done };
         let released = &mut self.buffers.released;
         let release = |from, load| released.add(from, load);
         let memory = &mut self.buffers.queues;
@@ -211,8 +206,8 @@ impl Switchboard {
 
     /// Whether the descriptors of the next message for a connection may be written now.
     fn has_allowance(&mut self, peer: PeerId) -> bool {
-        let Self { station, user_fds, .. } = self;
-        let Station { table, bus, .. } = station;
+        let Self { state, user_fds, .. } = self;
+        let LoopState { table, bus, .. } = state;
         table.get(peer).is_some_and(|connection| {
             connection.queue.fds_of_first() <= allowance(connection, bus, user_fds)
         })
@@ -221,8 +216,8 @@ impl Switchboard {
     /// Updates which descriptors all connections of a user have received.
     fn settle_user(&mut self, user: Option<u32>) {
         self.check_closed();
-        let Self { station, user_fds, .. } = self;
-        let Station { table, bus, .. } = station;
+        let Self { state, user_fds, .. } = self;
+        let LoopState { table, bus, .. } = state;
         let with_fds = table.iter_mut().filter(|it| it.fds_in_kernel.count() > 0);
         for connection in with_fds.filter(|it| kernel_user(bus, it.peer) == user) {
             settle_fds(connection, user, user_fds);
@@ -238,7 +233,7 @@ impl Switchboard {
             TransferShortage::Size => bus::KernelShortage::Size,
         };
         let input = Input::Undelivered(Undelivered { to, from, head, amount, shortage });
-        self.station.bus.handle(self.station.time(), input, &mut self.buffers.effects_of_writes);
+        self.state.bus.handle(self.state.time(), input, &mut self.buffers.effects_of_writes);
     }
 }
 

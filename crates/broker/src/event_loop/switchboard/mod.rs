@@ -21,10 +21,10 @@ use bus::{
     PeerId, PidFd, TraceRequest, Urgency,
 };
 
+use super::loop_state::LoopState;
 use super::memory_trimmer::MemoryTrimmer;
 use super::origin::EffectOrigin;
-use super::station::Station;
-use super::tracing::TraceDesk;
+use super::tracing::TraceControl;
 use super::work::{Buffers, Reach, Work};
 use crate::back_pressure::{HoldLimits, Writing};
 use crate::connection::{Connection, End, Phase, Queued, Role};
@@ -39,8 +39,8 @@ pub(super) use receive::{ReadOutcome, framer_limits, kernel_user_of};
 
 /// The bus with its connections and their descriptors.
 pub(super) struct Switchboard {
-    pub(super) station: Station,
-    pub(super) desk: TraceDesk,
+    pub(super) state: LoopState,
+    pub(super) desk: TraceControl,
     pub(super) work: Work,
     pub(super) buffers: Buffers,
     pub(super) interactive: InteractiveTraffic,
@@ -54,11 +54,11 @@ pub(super) struct Switchboard {
 }
 
 impl Switchboard {
-    pub(super) fn new(station: Station) -> Self {
+    pub(super) fn new(state: LoopState) -> Self {
         let open_files = sys::rlimit::open_files_max();
         Self {
-            station,
-            desk: TraceDesk::default(),
+            state,
+            desk: TraceControl::default(),
             work: Work::default(),
             buffers: Buffers::default(),
             interactive: InteractiveTraffic::default(),
@@ -70,7 +70,7 @@ impl Switchboard {
     }
 
     fn note_freed(&mut self) {
-        self.trimmer.note_freed(self.station.now, &mut self.station.alarm);
+        self.trimmer.note_freed(self.state.now, &mut self.state.alarm);
     }
 }
 
@@ -95,7 +95,7 @@ impl Switchboard {
     /// Hands an input to the bus, which stores its effects in `effects`, and applies them.
     fn handle_with(&mut self, effects: &mut Effects, input: Input<'_>, fds: Option<SharedFds>) {
         effects.clear();
-        self.station.bus.handle(self.station.time(), input, effects);
+        self.state.bus.handle(self.state.time(), input, effects);
         let origin = EffectOrigin::Bus { fds };
         self.begin_applying(effects, &origin);
         effects.list().iter().for_each(|effect| self.apply(effect, effects, &origin));
@@ -105,7 +105,7 @@ impl Switchboard {
     #[inline]
     pub(super) fn begin_applying(&mut self, effects: &Effects, origin: &EffectOrigin<'_>) {
         if !effects.traced().is_empty() {
-            self.desk.trace(&mut self.station, effects, origin);
+            self.desk.trace(&mut self.state, effects, origin);
         }
         self.buffers.copied += effects.bytes_len() as u64;
         self.buffers.queues.staging.begin_input();
@@ -143,14 +143,14 @@ impl Switchboard {
     #[inline]
     pub(super) fn check_held_fds(&self) {
         if cfg!(debug_assertions) && !self.held_fds.is_empty() {
-            let waiting = self.station.bus.held_messages_with_fds();
+            let waiting = self.state.bus.held_messages_with_fds();
             assert_eq!(self.held_fds.len(), waiting, "descriptors of messages that wait");
         }
     }
 
     /// Answers a call that requests the ring of a trace.
     fn open_ring(&mut self, call: CallId, request: TraceRequest) {
-        let (outcome, fds) = match self.desk.open_ring(&self.station, call.peer, request) {
+        let (outcome, fds) = match self.desk.open_ring(&self.state, call.peer, request) {
             Ok((facts, fds)) => (Ok(facts), Some(fds)),
             Err(error) => (Err(ForeignError::new(error)), None),
         };
@@ -160,7 +160,7 @@ impl Switchboard {
     /// Answers a call that requests the kernel's facts about a process. Facts that the kernel does
     /// not report are omitted.
     fn read_details(&mut self, peer: PeerId, call: CallId) {
-        let Some(connection) = self.station.table.get(peer) else { return };
+        let Some(connection) = self.state.table.get(peer) else { return };
         let (details, fds) = details_of(connection);
         self.answer(Input::DetailsRead { peer, details, call }, fds);
     }
@@ -181,8 +181,8 @@ impl Switchboard {
     /// Appends a message to the queue of its recipient.
     fn send(&mut self, delivery: &Delivery, effects: &Effects, origin: &EffectOrigin<'_>) {
         let fds = self.fds_of(delivery, origin);
-        let Self { station, buffers, work, interactive, .. } = self;
-        let Station { table, bus, poller, now, .. } = station;
+        let Self { state, buffers, work, interactive, .. } = self;
+        let LoopState { table, bus, poller, now, .. } = state;
         let Some(connection) = table.get_mut(delivery.to) else { return };
         let (from, body) = body_of(delivery, origin, connection.writing);
         let charge = connection.charge_for(origin.is_reply());
@@ -196,7 +196,7 @@ impl Switchboard {
         if matches!(origin, EffectOrigin::Peer { is_calm: true, .. })
             && !connection.budget.is_flood()
         {
-            interactive.goes_on(*now);
+            interactive.note_message(*now);
         }
         work.reach = work.reach.max(match origin.is_addressed() {
             true if is_flowing && charge != Charge::Never => Reach::Ready,
@@ -247,7 +247,7 @@ impl Switchboard {
 impl Switchboard {
     /// Applies changed limits to all connections.
     pub(super) fn limits_changed(&mut self) {
-        let Station { table, bus, .. } = &mut self.station;
+        let LoopState { table, bus, .. } = &mut self.state;
         let limits = framer_limits(bus);
         let mut peers = Vec::new();
         for connection in table.iter_mut() {
@@ -262,19 +262,19 @@ impl Switchboard {
 
     fn log_event(&mut self, event: &LogEvent) {
         if let LogEvent::BecameMonitor { peer } = event
-            && let Some(connection) = self.station.table.get_mut(*peer)
+            && let Some(connection) = self.state.table.get_mut(*peer)
         {
             connection.role = Role::Monitor;
         }
         if self.desk.traces.is_on() {
-            self.desk.trace_event(&self.station, event);
+            self.desk.trace_event(&self.state, event);
         }
-        self.station.log_event(event);
+        self.state.log_event(event);
     }
 
     /// Marks a connection to be closed at the end of the turn.
     pub(super) fn end(&mut self, peer: PeerId, end: End) {
-        if let Some(connection) = self.station.table.get_mut(peer)
+        if let Some(connection) = self.state.table.get_mut(peer)
             && connection.end.is_none()
         {
             connection.end = Some(end);
@@ -296,14 +296,14 @@ impl Switchboard {
     }
 
     fn close(&mut self, peer: PeerId) {
-        let Some(connection) = self.station.table.get(peer) else { return };
+        let Some(connection) = self.state.table.get(peer) else { return };
         let end = connection.end.unwrap_or(End::Closed);
-        self.station.log_end(peer, &end);
+        self.state.log_end(peer, &end);
         if self.desk.traces.is_on() {
-            self.desk.trace_left(&mut self.station, peer, &end);
+            self.desk.trace_left(&mut self.state, peer, &end);
         }
-        let user = kernel_user(&self.station.bus, peer);
-        let Some(mut connection) = self.station.table.remove(peer) else { return };
+        let user = kernel_user(&self.state.bus, peer);
+        let Some(mut connection) = self.state.table.remove(peer) else { return };
         let released = &mut self.buffers.released;
         connection.queue.set_charges(Charge::Free, |from, load| released.add(from, load));
         connection.queue.discard(&mut self.buffers.queues);

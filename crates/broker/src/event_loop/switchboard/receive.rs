@@ -9,7 +9,7 @@ use wire::framer::{self, SCRATCH_LEN_MIN};
 use super::Switchboard;
 use super::flow::{is_unread, kernel_user};
 use crate::connection::{End, Parked, Phase, ReadBacklog};
-use crate::event_loop::station::Station;
+use crate::event_loop::loop_state::LoopState;
 use crate::event_loop::work::{Buffers, Reach};
 
 /// The kind and size of the data that one read returned.
@@ -36,7 +36,7 @@ impl Switchboard {
     fn more_scratch(&mut self) -> Rc<Vec<u8>> {
         if self.buffers.scratch.len() >= SCRATCH_BUFFERS_MAX {
             for &peer in &self.work.timed {
-                if let Some(connection) = self.station.table.get_mut(peer) {
+                if let Some(connection) = self.state.table.get_mut(peer) {
                     connection.queue.return_lent();
                 }
             }
@@ -52,8 +52,8 @@ impl Switchboard {
         buffer: &mut Rc<Vec<u8>>,
     ) -> Result<ReadOutcome, End> {
         let scratch = Rc::get_mut(buffer).expect("no part of it is lent");
-        let Self { station, buffers, desk, fd_quotas, .. } = self;
-        let Station { table, bus, now, .. } = station;
+        let Self { state, buffers, desk, fd_quotas, .. } = self;
+        let LoopState { table, bus, now, .. } = state;
         let Some(connection) = table.get_mut(peer) else { return Ok(ReadOutcome::Nothing) };
         if connection.end.is_some() || connection.has_backlog() || is_unread(connection, bus, *now)
         {
@@ -77,7 +77,7 @@ impl Switchboard {
     /// Whether the backlog of a connection is routed now. If the connection is held, so is its
     /// backlog.
     pub(crate) fn takes_backlog(&mut self, peer: PeerId) -> bool {
-        let Station { table, bus, now, .. } = &mut self.station;
+        let LoopState { table, bus, now, .. } = &mut self.state;
         let Some(connection) = table.get_mut(peer) else { return false };
         let is_held = connection.end.is_none() && is_unread(connection, bus, *now);
         if let (true, Phase::Messages(stream)) = (is_held, &mut connection.phase) {
@@ -88,7 +88,7 @@ impl Switchboard {
 
     /// Copies messages that were read in an earlier turn back into the scratch buffer.
     pub(crate) fn unpark(&mut self, peer: PeerId, scratch: &mut Rc<Vec<u8>>) {
-        let Some(connection) = self.station.table.get_mut(peer) else { return };
+        let Some(connection) = self.state.table.get_mut(peer) else { return };
         let Phase::Messages(stream) = &mut connection.phase else { return };
         stream.backlog = ReadBacklog::Empty;
         if let Some(active) = self.desk.traces.active() {
@@ -105,8 +105,8 @@ impl Switchboard {
         routed: usize,
         received: Option<usize>,
     ) {
-        let Self { station, work, buffers, .. } = self;
-        let Station { table, now, .. } = station;
+        let Self { state, work, buffers, .. } = self;
+        let LoopState { table, now, .. } = state;
         let Some(connection) = table.get_mut(peer) else { return };
         let Phase::Messages(stream) = &mut connection.phase else { return };
         let Parked { has_more, fds_begin_to_wait, moved } = stream.park(scratch, *now);
@@ -114,9 +114,9 @@ impl Switchboard {
         if has_more {
             stream.backlog = ReadBacklog::Queued;
             work.backlog.push_back(peer);
-            connection.budget.had_enough(routed);
+            connection.budget.note_flood(routed);
         } else if let Some(received) = received {
-            connection.budget.took_all(received);
+            connection.budget.note_all_routed(received);
         }
         if work.reach != Reach::Nothing {
             connection.sent.is_broadcasting = work.reach == Reach::Broadcast;

@@ -83,7 +83,7 @@ impl ReportText {
         self.out.push('\n');
         let name_width =
             findings.iter().map(|finding| cells(&finding.party.label)).max().unwrap_or(0);
-        let name_width = name_width.min(WHO_MAX).min(self.width / WHO_PART);
+        let name_width = name_width.min(WHO_MAX).min(self.width / NAME_WIDTH_PART);
         for (index, finding) in findings.iter().enumerate() {
             let name = fit(&printable(&finding.party.label), name_width, Fit::End);
             let rest = format!("{}  {name}  {}", finding.rule, printable(&finding.says));
@@ -222,6 +222,6 @@ const WIDTH_MIN: usize = 60;
 const WHO_MAX: usize = 30;
 
 /// The name takes at most this fraction of a line.
-const WHO_PART: usize = 4;
+const NAME_WIDTH_PART: usize = 4;
 const INDENT: &str = "     ";
 const HANGING: &str = "              ";

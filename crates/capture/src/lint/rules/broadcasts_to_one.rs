@@ -1,7 +1,7 @@
 //! L29: broadcast signals that always have one recipient.
 
 use super::prelude::*;
-use super::unheard_signals::grouped_audience;
+use super::signals_without_recipients::grouped_audience;
 
 pub(crate) const RULE: LintRule = LintRule {
     id: LintRuleId(29),

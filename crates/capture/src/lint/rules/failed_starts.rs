@@ -56,7 +56,7 @@ fn report(lint: &LintContext<'_>, name: &str, own: usize, starts: &[&FailedStart
     let first = &calls[0];
     let is_chain = starts.iter().any(|start| start.dependency.is_some());
     let is_certain =
-        !is_chain && starts.iter().all(|it| it.failure != ServiceStartFailure::NeverCame);
+        !is_chain && starts.iter().all(|it| it.failure != ServiceStartFailure::NotAcquired);
     Finding::new(lint.named(name))
         .about("start")
         .says(format!(

@@ -182,13 +182,13 @@ fn cut(lint: &LintContext<'_>) -> Option<Finding> {
         |it: &CapturedMessage<'_>| matches!(it.health(), Health::BodyCut | Health::HeaderCut);
     let cut: Vec<_> = lint.capture.messages().filter(is_cut).collect();
     let share = units::share(cut.len(), lint.capture.len());
-    let beheaded = cut.iter().filter(|message| message.health() == Health::HeaderCut).count();
-    let headers = match beheaded {
+    let cut_headers = cut.iter().filter(|message| message.health() == Health::HeaderCut).count();
+    let headers = match cut_headers {
         0 => String::new(),
-        beheaded => format!(
+        cut_headers => format!(
             "; of {}, the header is cut too, so they are not checked, and a missing reply, call or \
              match rule leads to no finding",
-            units::counted(beheaded as u64, "message")
+            units::counted(cut_headers as u64, "message")
         ),
     };
     let says = format!(

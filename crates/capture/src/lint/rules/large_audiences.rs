@@ -1,7 +1,7 @@
 //! L30: frequent signals with many recipients.
 
 use super::prelude::*;
-use super::unheard_signals::{grouped_audience, seconds};
+use super::signals_without_recipients::{grouped_audience, seconds};
 
 pub(crate) const RULE: LintRule = LintRule {
     id: LintRuleId(30),

@@ -2,10 +2,10 @@
 
 mod prelude;
 
-mod asking_each_object;
 mod broad_match_rules;
 mod broadcasts_to_one;
 mod calls_lost_to_leaving;
+mod calls_to_the_bus;
 mod completion_signals;
 mod connection_churn;
 mod doubled_change_signals;
@@ -22,29 +22,29 @@ mod large_messages;
 mod late_names;
 mod late_services;
 mod leaked_match_rules;
-mod managed_objects_again;
 mod many_pending_calls;
 mod misplaced_replies;
 mod mutual_calls;
 mod name_checks_before_calls;
 mod objects_at_the_root;
+mod one_call_per_object;
 mod polling;
 mod probing;
 mod queues_in_services;
 mod reached_limits;
 mod repeated_calls;
+mod repeated_get_managed_objects;
 mod serial_calls;
 mod shell_callers;
 mod signal_floods;
+mod signals_without_recipients;
 mod slow_methods;
 mod split_changes;
 mod starved_bus;
 mod synchronous_stalls;
-mod talking_to_the_bus;
 mod timeouts;
 mod unanswered_calls;
 mod unchanged_properties;
-mod unheard_signals;
 mod unwanted_replies;
 mod wasted_wake_ups;
 mod watching_all_names;
@@ -80,8 +80,8 @@ const ALL: [LintRule; 46] = [
     idle_match_rules::RULE,
     wasted_wake_ups::RULE,
     get_instead_of_get_all::RULE,
-    asking_each_object::RULE,
-    managed_objects_again::RULE,
+    one_call_per_object::RULE,
+    repeated_get_managed_objects::RULE,
     serial_calls::RULE,
     repeated_calls::RULE,
     polling::RULE,
@@ -98,12 +98,12 @@ const ALL: [LintRule; 46] = [
     split_changes::RULE,
     invalidate_then_get::RULE,
     doubled_change_signals::RULE,
-    unheard_signals::RULE,
+    signals_without_recipients::RULE,
     broadcasts_to_one::RULE,
     large_audiences::RULE,
     introspection_spam::RULE,
     name_checks_before_calls::RULE,
-    talking_to_the_bus::RULE,
+    calls_to_the_bus::RULE,
     large_messages::RULE,
     connection_churn::RULE,
     shell_callers::RULE,

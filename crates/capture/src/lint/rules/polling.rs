@@ -1,7 +1,7 @@
 //! L12: a program makes the same query at regular intervals.
 
-use super::managed_objects_again::is_again;
 use super::prelude::*;
+use super::repeated_get_managed_objects::is_again;
 use crate::lint::changes::hash_of;
 use crate::lint::patterns::{Period, period};
 use crate::lint::questions::asks;

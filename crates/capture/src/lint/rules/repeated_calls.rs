@@ -3,7 +3,7 @@
 use super::polling;
 use super::prelude::*;
 use crate::lint::changes::hash_of;
-use crate::lint::questions::has_asking_name;
+use crate::lint::questions::has_query_name;
 
 pub(crate) const RULE: LintRule = LintRule {
     id: LintRuleId(11),
@@ -22,7 +22,7 @@ pub(crate) const RULE: LintRule = LintRule {
 
 fn check(lint: &LintContext<'_>) -> Vec<Finding> {
     let often =
-        lint.methods().iter().filter(|it| it.len() >= SAME_MIN && has_asking_name(it[0].member()));
+        lint.methods().iter().filter(|it| it.len() >= SAME_MIN && has_query_name(it[0].member()));
     let often = often.filter(|calls| polling::polled(lint, calls).is_none());
     let by_path = often.flat_map(|calls| grouped(calls, CapturedMessage::path_id));
     let by_path = by_path.filter(|calls| calls.len() >= SAME_MIN);

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use capture::Capture;
 use capture::budget::{Budget, BudgetVerdict};
 use capture::query::Query;
-use capture::statistics::{Sweep, SweepChoice, SweepError, TableSubject, Unknowable};
+use capture::statistics::{Sweep, SweepChoice, SweepError, TableSubject, UnknownReason};
 use capture::table::{DataTable, NoSuchColumn};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
@@ -114,7 +114,7 @@ impl Stats {
         recording::note_hidden(query, capture);
         let matches = query.matches(capture);
         let table = subject.table(capture, |message| matches.has(message), sweep);
-        let mut table = table.map_err(StatsError::Unknowable)?;
+        let mut table = table.map_err(StatsError::UnknownReason)?;
         table.notes().iter().for_each(|text| recording::note(text));
         if let Some(column) = &self.sort {
             table.sort(column).map_err(StatsError::Sort)?;
@@ -165,7 +165,7 @@ pub(crate) enum StatsError {
     #[error("{}: {error}", path.display())]
     Sweep { path: PathBuf, error: SweepError },
     #[error(transparent)]
-    Unknowable(Unknowable),
+    UnknownReason(UnknownReason),
     /// A query selects messages, but the table is about match rules.
     #[error(
         "match rules belong to connections, so a query that selects messages does not apply to \
@@ -179,7 +179,7 @@ impl ExitError for StatsError {
         match self {
             Self::Read(error) => error.status(),
             Self::Sort(_) | Self::RulesOfMessages => 2,
-            Self::Sweep { .. } | Self::Unknowable(_) => 1,
+            Self::Sweep { .. } | Self::UnknownReason(_) => 1,
         }
     }
 }

@@ -37,7 +37,7 @@ export interface Annotation {
 /** An answer, under the name of its question. */
 export type AnswerBody =
   | { readonly select: SelectAnswer }
-  | { readonly without: WithoutAnswer }
+  | { readonly without: CountsWithoutParts }
   | { readonly complete: Completions }
   | { readonly message: MessageDetails }
   | { readonly summary: SummaryAnswer }
@@ -940,7 +940,7 @@ export interface WatchedSignal {
 }
 
 /** The number of messages without each part of a selection; `None` for absent parts. */
-export interface WithoutAnswer {
+export interface CountsWithoutParts {
   /** The number without hidden connections. */
   readonly hidden: number | null;
   /** The number without the query. */
@@ -1062,7 +1062,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   About: {"properties":{"redacted":{"type":"boolean"},"title":{"type":"string"}},"required":["title","redacted"],"type":"object"},
   Access: {"enum":["read","write","read-write"]},
   Annotation: {"properties":{"name":{"type":"string"},"value":{"type":"string"}},"required":["name","value"],"type":"object"},
-  AnswerBody: {"oneOf":[{"additionalProperties":false,"properties":{"select":{"$ref":"#/$defs/SelectAnswer"}},"required":["select"],"type":"object"},{"additionalProperties":false,"properties":{"without":{"$ref":"#/$defs/WithoutAnswer"}},"required":["without"],"type":"object"},{"additionalProperties":false,"properties":{"complete":{"$ref":"#/$defs/Completions"}},"required":["complete"],"type":"object"},{"additionalProperties":false,"properties":{"message":{"$ref":"#/$defs/MessageDetails"}},"required":["message"],"type":"object"},{"additionalProperties":false,"properties":{"summary":{"$ref":"#/$defs/SummaryAnswer"}},"required":["summary"],"type":"object"},{"additionalProperties":false,"properties":{"statistics":{"$ref":"#/$defs/StatisticsAnswer"}},"required":["statistics"],"type":"object"},{"additionalProperties":false,"properties":{"findings":{"$ref":"#/$defs/FindingsAnswer"}},"required":["findings"],"type":"object"},{"additionalProperties":false,"properties":{"ending":{"$ref":"#/$defs/EndingAnswer"}},"required":["ending"],"type":"object"},{"additionalProperties":false,"properties":{"timeline":{"$ref":"#/$defs/TimelineAnswer"}},"required":["timeline"],"type":"object"},{"additionalProperties":false,"properties":{"save":{"$ref":"#/$defs/SaveAnswer"}},"required":["save"],"type":"object"},{"additionalProperties":false,"properties":{"switches":{"$ref":"#/$defs/SwitchesAnswer"}},"required":["switches"],"type":"object"},{"additionalProperties":false,"properties":{"compare":{"$ref":"#/$defs/CompareAnswer"}},"required":["compare"],"type":"object"}]},
+  AnswerBody: {"oneOf":[{"additionalProperties":false,"properties":{"select":{"$ref":"#/$defs/SelectAnswer"}},"required":["select"],"type":"object"},{"additionalProperties":false,"properties":{"without":{"$ref":"#/$defs/CountsWithoutParts"}},"required":["without"],"type":"object"},{"additionalProperties":false,"properties":{"complete":{"$ref":"#/$defs/Completions"}},"required":["complete"],"type":"object"},{"additionalProperties":false,"properties":{"message":{"$ref":"#/$defs/MessageDetails"}},"required":["message"],"type":"object"},{"additionalProperties":false,"properties":{"summary":{"$ref":"#/$defs/SummaryAnswer"}},"required":["summary"],"type":"object"},{"additionalProperties":false,"properties":{"statistics":{"$ref":"#/$defs/StatisticsAnswer"}},"required":["statistics"],"type":"object"},{"additionalProperties":false,"properties":{"findings":{"$ref":"#/$defs/FindingsAnswer"}},"required":["findings"],"type":"object"},{"additionalProperties":false,"properties":{"ending":{"$ref":"#/$defs/EndingAnswer"}},"required":["ending"],"type":"object"},{"additionalProperties":false,"properties":{"timeline":{"$ref":"#/$defs/TimelineAnswer"}},"required":["timeline"],"type":"object"},{"additionalProperties":false,"properties":{"save":{"$ref":"#/$defs/SaveAnswer"}},"required":["save"],"type":"object"},{"additionalProperties":false,"properties":{"switches":{"$ref":"#/$defs/SwitchesAnswer"}},"required":["switches"],"type":"object"},{"additionalProperties":false,"properties":{"compare":{"$ref":"#/$defs/CompareAnswer"}},"required":["compare"],"type":"object"}]},
   Argument: {"properties":{"annotations":{"items":{"$ref":"#/$defs/Annotation"},"type":"array"},"name":{"type":["string","null"]},"type":{"type":"string"}},"required":["name","type"],"type":"object"},
   BasicCode: {"enum":["y","b","n","q","i","u","x","t","d","s","o","g","h"]},
   Bus: {"properties":{"address":{"type":["string","null"]},"file":{"minimum":0,"type":"integer"},"label":{"type":"string"},"method":{"$ref":"#/$defs/CaptureMethod"},"redacted":{"type":"boolean"}},"required":["label","address","method","redacted","file"],"type":"object"},
@@ -1140,5 +1140,5 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   WatchKind: {"enum":["names","objects","object"]},
   Watched: {"properties":{"path":{"type":["string","null"]},"service":{"type":["string","null"]}},"required":["service","path"],"type":"object"},
   WatchedSignal: {"properties":{"arguments":{"items":{"$ref":"#/$defs/TypedValue"},"type":"array"},"at_us":{"minimum":0,"type":"integer"},"descriptors":{"items":{"$ref":"#/$defs/Descriptor"},"type":"array"},"failure":{"$ref":"#/$defs/Failure"},"interface":{"type":"string"},"member":{"type":"string"},"path":{"type":"string"},"sender":{"type":"string"}},"required":["at_us","sender","path","interface","member"],"type":"object"},
-  WithoutAnswer: {"properties":{"hidden":{"minimum":0,"type":["integer","null"]},"query":{"minimum":0,"type":["integer","null"]},"time":{"minimum":0,"type":["integer","null"]}},"required":["query","hidden","time"],"type":"object"},
+  CountsWithoutParts: {"properties":{"hidden":{"minimum":0,"type":["integer","null"]},"query":{"minimum":0,"type":["integer","null"]},"time":{"minimum":0,"type":["integer","null"]}},"required":["query","hidden","time"],"type":"object"},
 };

@@ -18,7 +18,7 @@ export const VIEWS = [
     name: "timeline",
     title: "Timeline",
     about: "Where the time goes, for each process",
-    words: "tracks processes zoom slowest calls bus overhead start-ups",
+    words: "tracks processes zoom slowest calls bus overhead starts of services start-ups",
   },
   {
     name: "findings",

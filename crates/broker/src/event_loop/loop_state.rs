@@ -19,7 +19,7 @@ use crate::table::ConnectionTable;
 use crate::throttled_peer::ThrottledPeer;
 
 /// State that all parts of the loop share.
-pub(super) struct Station {
+pub(super) struct LoopState {
     pub(super) poller: Poller,
     pub(super) bus: Bus,
     pub(super) table: ConnectionTable,
@@ -32,7 +32,7 @@ pub(super) struct Station {
     pub(super) now: Duration,
 }
 
-impl Station {
+impl LoopState {
     /// The time of the current turn, as the bus counts it.
     pub(super) const fn time(&self) -> Time {
         Time::from_nanos(self.now.as_nanos() as u64)
