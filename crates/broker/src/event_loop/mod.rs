@@ -69,7 +69,7 @@ use origin::EffectOrigin;
 use services::ServiceStarter;
 use source::EventSource;
 use switchboard::{ReadOutcome, Switchboard, is_unread};
-use work::Reach;
+use work::TurnRecipients;
 
 /// The parts of an event loop.
 pub struct LoopParts {
@@ -377,7 +377,7 @@ impl EventLoop {
         let Switchboard { state, work, interactive, .. } = &mut self.switchboard;
         let Some(connection) = state.table.get(peer) else { return Ok(()) };
         let mut routed = 0;
-        work.reach = Reach::Nothing;
+        work.recipients = TurnRecipients::Nothing;
         for _ in 0..interactive.messages_of(connection.budget, state.now) {
             match self.route_next(peer, scratch).map_err(End::Invalid)? {
                 Some(len) => routed += len,
@@ -398,7 +398,8 @@ impl EventLoop {
         let Switchboard { state, desk, buffers, work, .. } = &mut self.switchboard;
         let Some(connection) = state.table.get_mut(from) else { return Ok(None) };
         if connection.end.is_some()
-            || work.reach != Reach::Ready && is_unread(connection, &state.bus, state.now)
+            || work.recipients != TurnRecipients::Ready
+                && is_unread(connection, &state.bus, state.now)
         {
             return Ok(None);
         }

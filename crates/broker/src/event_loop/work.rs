@@ -27,12 +27,12 @@ pub(super) struct Work {
     /// message.
     pub(super) timed: Vec<PeerId>,
     /// The recipients of the messages that the connection being read has sent in this turn.
-    pub(super) reach: Reach,
+    pub(super) recipients: TurnRecipients,
 }
 
 /// The recipients of several messages of one sender. Variants further down count more.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub(super) enum Reach {
+pub(super) enum TurnRecipients {
     /// No message was delivered.
     #[default]
     Nothing,

@@ -25,7 +25,7 @@ use super::loop_state::LoopState;
 use super::memory_trimmer::MemoryTrimmer;
 use super::origin::EffectOrigin;
 use super::tracing::TraceControl;
-use super::work::{Buffers, Reach, Work};
+use super::work::{Buffers, TurnRecipients, Work};
 use crate::back_pressure::{HoldLimits, Writing};
 use crate::connection::{Connection, End, Phase, Queued, Role};
 use crate::fd_quota::FdQuotas;
@@ -198,10 +198,10 @@ impl Switchboard {
         {
             interactive.note_message(*now);
         }
-        work.reach = work.reach.max(match origin.is_addressed() {
-            true if is_flowing && charge != Charge::Never => Reach::Ready,
-            true => Reach::Addressed,
-            false => Reach::Broadcast,
+        work.recipients = work.recipients.max(match origin.is_addressed() {
+            true if is_flowing && charge != Charge::Never => TurnRecipients::Ready,
+            true => TurnRecipients::Addressed,
+            false => TurnRecipients::Broadcast,
         });
         if is_newly_dirty {
             work.mark(delivery.to, delivery.urgency);

@@ -10,7 +10,7 @@ use super::Switchboard;
 use super::flow::{is_unread, kernel_user};
 use crate::connection::{End, Parked, Phase, ReadBacklog};
 use crate::event_loop::loop_state::LoopState;
-use crate::event_loop::work::{Buffers, Reach};
+use crate::event_loop::work::{Buffers, TurnRecipients};
 
 /// The kind and size of the data that one read returned.
 pub(crate) enum ReadOutcome {
@@ -118,10 +118,10 @@ impl Switchboard {
         } else if let Some(received) = received {
             connection.budget.note_all_routed(received);
         }
-        if work.reach != Reach::Nothing {
-            connection.sent.is_broadcasting = work.reach == Reach::Broadcast;
+        if work.recipients != TurnRecipients::Nothing {
+            connection.sent.is_broadcasting = work.recipients == TurnRecipients::Broadcast;
         }
-        if work.reach == Reach::Ready {
+        if work.recipients == TurnRecipients::Ready {
             connection.sent.ready_at = *now;
             if connection.sent.is_over(&connection.limits) {
                 self.update_interest(peer);

@@ -205,6 +205,16 @@ export interface Cost {
   readonly wake_ups: number;
 }
 
+/** The number of messages without each part of a selection; `None` for absent parts. */
+export interface CountsWithoutParts {
+  /** The number without hidden connections. */
+  readonly hidden: number | null;
+  /** The number without the query. */
+  readonly query: number | null;
+  /** The number without the time range. */
+  readonly time: number | null;
+}
+
 /** A file descriptor in a message. */
 export interface Descriptor {
   /**
@@ -939,16 +949,6 @@ export interface WatchedSignal {
   readonly sender: string;
 }
 
-/** The number of messages without each part of a selection; `None` for absent parts. */
-export interface CountsWithoutParts {
-  /** The number without hidden connections. */
-  readonly hidden: number | null;
-  /** The number without the query. */
-  readonly query: number | null;
-  /** The number without the time range. */
-  readonly time: number | null;
-}
-
 /** Controls whether a service may ask the user to authorize a call, for example through polkit. */
 export type Authorization = "silent" | "interactive";
 
@@ -1082,6 +1082,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   Confidence: {"enum":["low","medium","high"]},
   CopyEntry: {"properties":{"begun_after_ns":{"minimum":0,"type":["integer","null"]},"recipient":{"type":"string"},"rules":{"minimum":0,"type":"integer"},"written_after_ns":{"minimum":0,"type":["integer","null"]}},"required":["recipient","begun_after_ns","written_after_ns","rules"],"type":"object"},
   Cost: {"properties":{"bytes":{"minimum":0,"type":"integer"},"calls":{"minimum":0,"type":"integer"},"longest_wait_ns":{"minimum":0,"type":"integer"},"waited_ns":{"minimum":0,"type":"integer"},"waits":{"minimum":0,"type":"integer"},"wake_ups":{"minimum":0,"type":"integer"}},"required":["waited_ns","waits","longest_wait_ns","calls","wake_ups","bytes"],"type":"object"},
+  CountsWithoutParts: {"properties":{"hidden":{"minimum":0,"type":["integer","null"]},"query":{"minimum":0,"type":["integer","null"]},"time":{"minimum":0,"type":["integer","null"]}},"required":["query","hidden","time"],"type":"object"},
   Descriptor: {"properties":{"what":{"type":"string"}},"required":["what"],"type":"object"},
   EmitsChange: {"enum":["value","invalidates","const","no"]},
   EndingAnswer: {"properties":{"incomplete":{"items":{"type":"string"},"type":"array"}},"required":["incomplete"],"type":"object"},
@@ -1140,5 +1141,4 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   WatchKind: {"enum":["names","objects","object"]},
   Watched: {"properties":{"path":{"type":["string","null"]},"service":{"type":["string","null"]}},"required":["service","path"],"type":"object"},
   WatchedSignal: {"properties":{"arguments":{"items":{"$ref":"#/$defs/TypedValue"},"type":"array"},"at_us":{"minimum":0,"type":"integer"},"descriptors":{"items":{"$ref":"#/$defs/Descriptor"},"type":"array"},"failure":{"$ref":"#/$defs/Failure"},"interface":{"type":"string"},"member":{"type":"string"},"path":{"type":"string"},"sender":{"type":"string"}},"required":["at_us","sender","path","interface","member"],"type":"object"},
-  CountsWithoutParts: {"properties":{"hidden":{"minimum":0,"type":["integer","null"]},"query":{"minimum":0,"type":["integer","null"]},"time":{"minimum":0,"type":["integer","null"]}},"required":["query","hidden","time"],"type":"object"},
 };
