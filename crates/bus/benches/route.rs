@@ -8,7 +8,7 @@ use bus::{
     Effects, End, Input, PeerId, Policy, Time,
 };
 use divan::Bencher;
-use divan::counter::ItemsCount;
+use divan::counter::{BytesCount, ItemsCount};
 use testkit::rules::rule;
 use testkit::world::{build, driver_method, identity, interface, member, name, path};
 use wire::Message;
@@ -125,6 +125,45 @@ fn call_and_reply(destination: &str) -> [Vec<u8>; 2] {
         .destination(name(destination));
     let reply = Builder::method_return(7.try_into().expect("not 0")).destination(name(":1.0"));
     [build(call, 7, &args), build(reply, 8, &args)]
+}
+
+/// The connections and the rules of each connection in a state to save.
+const STATES: [(u32, u32); 2] = [(1000, 10), (10_000, 10)];
+
+/// A bus in the saved state that the daemon would hand over to a new program.
+fn saved(connections: u32, rules: u32) -> (Bus, Vec<u8>) {
+    let (mut fixture, peers) = Fixture::with_peers(connections);
+    for (number, peer) in peers.into_iter().enumerate() {
+        let own = format!("org.example.Service{number}");
+        fixture.call(peer, "RequestName", &[own.as_str().into(), 0_u32.into()]);
+        for rule in 0..rules {
+            let path = format!("/org/example/Object{}", number + rule as usize);
+            let interface = "interface='org.freedesktop.DBus.Properties'";
+            let rule =
+                format!("type='signal',{interface},member='PropertiesChanged',path='{path}'");
+            fixture.add_rule(peer, &rule);
+        }
+    }
+    let bytes = rmp_serde::to_vec(&fixture.bus).expect("every state can be saved");
+    (fixture.bus, bytes)
+}
+
+#[divan::bench(args = STATES)]
+fn save(bencher: Bencher<'_, '_>, (connections, rules): (u32, u32)) {
+    let (bus, bytes) = saved(connections, rules);
+    let size = BytesCount::new(bytes.len());
+    bencher
+        .counter(size)
+        .bench_local(|| rmp_serde::to_vec(&bus).expect("every state can be saved"));
+}
+
+#[divan::bench(args = STATES)]
+fn restore(bencher: Bencher<'_, '_>, (connections, rules): (u32, u32)) {
+    let (_, bytes) = saved(connections, rules);
+    let size = BytesCount::new(bytes.len());
+    bencher.counter(size).bench_local(|| {
+        rmp_serde::from_slice::<Bus>(&bytes).expect("a saved state can be restored")
+    });
 }
 
 /// A call and its reply: two messages.

@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 use core::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use wire::Message;
 use wire::message::MessageType;
 
@@ -33,11 +34,15 @@ use crate::well_known::DRIVER_NAME;
 /// - The others read the state, or store facts that the daemon has learned.
 ///
 /// The caller provides the time, which must not go back.
-#[derive(Debug)]
+///
+/// A bus can be saved in any format of serde, and restored later, also by another program. Then it
+/// continues as if nothing had happened. The security modules and the stopwatch are not saved.
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Bus {
     router: Router,
     activation: Activation,
     reloads: Reloads,
+    #[serde(skip)]
     checks: Checks,
 }
 
@@ -50,6 +55,13 @@ enum Checks {
     On { unchecked: usize },
 }
 
+impl Default for Checks {
+    /// Checks in debug builds.
+    fn default() -> Self {
+        if cfg!(debug_assertions) { Self::On { unchecked: 0 } } else { Self::Off }
+    }
+}
+
 /// Methods that create and set up a bus.
 impl Bus {
     /// Creates a bus without connections.
@@ -59,7 +71,7 @@ impl Bus {
             router: Router::new(identity, config, hasher),
             activation: Activation::default(),
             reloads: Reloads::default(),
-            checks: if cfg!(debug_assertions) { Checks::On { unchecked: 0 } } else { Checks::Off },
+            checks: Checks::default(),
         }
     }
 
@@ -474,14 +486,14 @@ impl Bus {
     }
 
     /// The number of occurrences of each cause of each kind of incident.
-    pub fn causes(&self) -> impl Iterator<Item = (IncidentKind, &'static str, u64)> {
+    pub fn causes(&self) -> impl Iterator<Item = (IncidentKind, &str, u64)> {
         self.router.accounting.causes()
     }
 
     /// Counts an incident that only the daemon knows of, and adds it to the history: a rejected
     /// peer, or a failure of the operating system.
     pub fn note_incident(&mut self, incident: Incident) {
-        self.router.accounting.count(incident.kind, incident.cause);
+        self.router.accounting.count(incident.kind, incident.cause.clone());
         self.router.accounting.add_incident(incident);
     }
 

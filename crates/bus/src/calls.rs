@@ -9,14 +9,16 @@ use alloc::vec::Vec;
 use core::num::NonZeroU32;
 
 use hashbrown::HashTable;
+use serde::{Deserialize, Serialize, Serializer};
 use slab::Slab;
 
 use crate::accounting::Counted;
 use crate::hash::KeyedState;
+use crate::saved_state::SavedStateError;
 use crate::types::{PeerId, Time};
 
 /// A call that waits for its reply.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub(crate) struct PendingCall {
     pub(crate) caller: PeerId,
     pub(crate) serial: NonZeroU32,
@@ -87,7 +89,8 @@ struct PeerLists {
 }
 
 /// All pending calls of the bus.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "SavedCalls")]
 pub(crate) struct PendingCalls {
     records: Slab<CallRecord>,
     by_key: HashTable<usize>,
@@ -300,6 +303,51 @@ impl PendingCalls {
         if next != NONE {
             self.records[next].links[by as usize].previous = previous;
         }
+    }
+}
+
+/// The pending calls in the saved state, the oldest first.
+#[derive(Serialize, Deserialize)]
+struct SavedCalls {
+    hasher: KeyedState,
+    calls: Vec<SavedCall>,
+}
+
+/// A pending call in the saved state.
+#[derive(Serialize, Deserialize)]
+struct SavedCall {
+    call: PendingCall,
+    deadline: Time,
+    counted: Counted,
+}
+
+impl Serialize for PendingCalls {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut calls = Vec::with_capacity(self.len());
+        let mut index = self.by_age.first;
+        while let Some(record) = self.records.get(index) {
+            let &CallRecord { call, deadline, counted, .. } = record;
+            calls.push(SavedCall { call, deadline, counted });
+            index = record.links[By::Age as usize].next;
+        }
+        SavedCalls { hasher: self.hasher.clone(), calls }.serialize(serializer)
+    }
+}
+
+/// All three lists of a call are in the order in which the calls were made, so adding the calls in
+/// this order restores them.
+impl TryFrom<SavedCalls> for PendingCalls {
+    type Error = SavedStateError;
+
+    fn try_from(saved: SavedCalls) -> Result<Self, SavedStateError> {
+        let mut calls = Self::new(saved.hasher);
+        for SavedCall { call, deadline, counted } in saved.calls {
+            call.caller.check_index()?;
+            call.callee.check_index()?;
+            let added = calls.expect(call, Some(deadline), u64::MAX, counted);
+            added.map_err(|_| SavedStateError::Duplicate("pending call"))?;
+        }
+        Ok(calls)
     }
 }
 

@@ -52,6 +52,7 @@ pub mod policy;
 mod registry;
 mod reloads;
 mod routing;
+mod saved_state;
 mod tracing;
 mod types;
 mod well_known;

@@ -11,10 +11,12 @@ use core::mem;
 use core::num::NonZeroU32;
 use core::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::types::{PeerId, Time};
 
 /// Calls of ReloadConfig that wait for a reload.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Reloads {
     waiting: BTreeMap<PeerId, Vec<NonZeroU32>>,
     /// The time of the last reload for a caller without privileges.

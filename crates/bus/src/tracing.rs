@@ -7,20 +7,24 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
+use serde::{Deserialize, Serialize, Serializer};
 use wire::Message;
 use wire::match_rule::MatchRule;
 
 use crate::hash::KeyedState;
-use crate::matching::{MatchIndex, MatchedMessage, MatchedRecipients, RuleId};
+use crate::matching::{MatchIndex, MatchedMessage, MatchedRecipients, RuleId, SavedRule};
 use crate::registry::{OwnerChange, Registry};
+use crate::saved_state::SavedStateError;
 use crate::types::{
     Body, Effects, FlightRecorder, Forward, MatchingTime, PeerId, Span, Stopwatch, Time,
     TraceAudience, Traced, TracedMessage, TracedOwner,
 };
 
 /// The traces that are running.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "SavedTraces<'static>")]
 pub(crate) struct Tracing {
+    hasher: KeyedState,
     /// True if any message is recorded.
     is_on: bool,
     recorder: FlightRecorder,
@@ -43,6 +47,59 @@ struct Running {
     rules: Vec<RuleId>,
 }
 
+/// The traces in the saved state.
+#[derive(Serialize, Deserialize)]
+struct SavedTraces<'r> {
+    hasher: KeyedState,
+    recorder: FlightRecorder,
+    traces: Vec<SavedTrace<'r>>,
+}
+
+/// The trace of one connection in the saved state.
+#[derive(Serialize, Deserialize)]
+struct SavedTrace<'r> {
+    peer: PeerId,
+    bytes: u64,
+    rules: Vec<SavedRule<'r>>,
+}
+
+impl Serialize for Tracing {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let trace = |(&peer, running): (_, &Running)| SavedTrace {
+            peer,
+            bytes: running.bytes,
+            rules: running.rules.iter().map(|rule| self.rules.save(*rule)).collect(),
+        };
+        let traces = self.by_peer.iter().map(trace).collect();
+        let (hasher, recorder) = (self.hasher.clone(), self.recorder);
+        SavedTraces { hasher, recorder, traces }.serialize(serializer)
+    }
+}
+
+impl TryFrom<SavedTraces<'_>> for Tracing {
+    type Error = SavedStateError;
+
+    fn try_from(saved: SavedTraces<'_>) -> Result<Self, SavedStateError> {
+        let SavedTraces { hasher, recorder, traces } = saved;
+        let mut tracing = Self::new(hasher.clone(), recorder);
+        let mut rules = Vec::new();
+        for SavedTrace { peer, bytes, rules: own } in traces {
+            tracing.whole += usize::from(own.is_empty());
+            tracing.by_peer.insert(peer, Running { bytes, rules: Vec::new() });
+            rules.extend(own.into_iter().map(|rule| (peer, rule)));
+        }
+        let owners: Vec<PeerId> = rules.iter().map(|(peer, _)| *peer).collect();
+        let rules = rules.into_iter().map(|(_, rule)| (0, rule)).collect();
+        let (index, ids) = MatchIndex::restore(hasher, rules)?;
+        tracing.rules = index;
+        for (peer, id) in owners.iter().zip(ids) {
+            tracing.by_peer.get_mut(peer).into_iter().for_each(|running| running.rules.push(id));
+        }
+        tracing.update();
+        Ok(tracing)
+    }
+}
+
 /// Methods that start and end traces.
 impl Tracing {
     pub(crate) fn new(hasher: KeyedState, recorder: FlightRecorder) -> Self {
@@ -51,7 +108,8 @@ impl Tracing {
             recorder,
             stopwatch: None,
             whole: 0,
-            rules: MatchIndex::new(hasher),
+            rules: MatchIndex::new(hasher.clone()),
+            hasher,
             by_peer: BTreeMap::new(),
             readers: MatchedRecipients::default(),
         };

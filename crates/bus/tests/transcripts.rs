@@ -30,6 +30,8 @@
 //!                                      command, helper
 //! ```
 //!
+//! Each file is a second test, in which the bus is saved and restored before each input.
+//!
 //! The runner checks every message that is sent (see `testkit::world`). At the end of each file it
 //! disconnects all peers and checks that the bus has freed everything. With `DILIGENCE_BLESS=1` it
 //! rewrites the lines below the inputs.
@@ -52,7 +54,7 @@ use libtest_mimic::{Arguments, Trial};
 use testkit::golden::{self, GoldenMode};
 use testkit::rules;
 use testkit::text::{self, ValueCursor};
-use testkit::world::{self, BusWorld, ReadingMode, SeenEffect, foreign_error};
+use testkit::world::{self, BusWorld, ReadingMode, Replacement, SeenEffect, foreign_error};
 use wire::body::Value;
 use wire::message::{Builder, Flags, MessageType};
 use wire::names::ErrorName;
@@ -63,7 +65,14 @@ fn main() -> ExitCode {
         Ok("1") => GoldenMode::Bless,
         _ => GoldenMode::Compare,
     };
-    let trials = files().into_iter().map(|path| trial(path, mode)).collect();
+    let replacements = match mode {
+        GoldenMode::Bless => &[Replacement::Never][..],
+        GoldenMode::Compare => &[Replacement::Never, Replacement::BeforeEachInput],
+    };
+    let trials = files().into_iter().flat_map(|path| {
+        replacements.iter().map(move |&replacement| trial(path.clone(), mode, replacement))
+    });
+    let trials = trials.collect();
     // Miri runs a test in the main thread, which is the simplest to interpret.
     let threads = cfg!(miri).then_some(1);
     let arguments = Arguments::from_args();
@@ -72,13 +81,17 @@ fn main() -> ExitCode {
 }
 
 /// Creates the test of one file, which has the name of the file.
-fn trial(path: PathBuf, mode: GoldenMode) -> Trial {
-    let name = format!("transcripts/{}", path.file_name().unwrap_or_default().display());
+fn trial(path: PathBuf, mode: GoldenMode, replacement: Replacement) -> Trial {
+    let folder = match replacement {
+        Replacement::Never => "transcripts",
+        Replacement::BeforeEachInput => "transcripts_of_a_replaced_bus",
+    };
+    let name = format!("{folder}/{}", path.file_name().unwrap_or_default().display());
     // Miri takes up to half an hour for each of the long ones.
     let is_long = path.metadata().is_ok_and(|data| data.len() >= 1200);
     let trial = Trial::test(name, move || {
         let text = fs::read_to_string(&path)?;
-        let actual = Runner::run(&path, &text);
+        let actual = Runner::run(&path, &text, replacement);
         Ok(golden::settle(&path, &actual, mode)?)
     });
     match cfg!(miri) && is_long {
@@ -101,6 +114,7 @@ struct Runner {
     settings: Configuration,
     identity: BusIdentity,
     rules: Vec<PolicyRule>,
+    replacement: Replacement,
     /// Created at the first connection, so that settings can come before it.
     world: Option<BusWorld>,
     peers: BTreeMap<String, PeerId>,
@@ -121,12 +135,13 @@ impl Drop for Runner {
 }
 
 impl Runner {
-    fn run(path: &Path, text: &str) -> String {
+    fn run(path: &Path, text: &str, replacement: Replacement) -> String {
         let file = path.file_name().unwrap_or_default().display();
         let mut runner = Self {
             settings: Configuration::default(),
             identity: world::identity(),
             rules: Vec::new(),
+            replacement,
             world: None,
             peers: BTreeMap::new(),
             names: BTreeMap::new(),
@@ -153,6 +168,7 @@ impl Runner {
     fn world(&mut self) -> &mut BusWorld {
         self.world.get_or_insert_with(|| {
             BusWorld::with_identity(self.settings.clone(), self.identity.clone())
+                .replaced(self.replacement)
         })
     }
 

@@ -33,6 +33,17 @@ pub struct BusWorld {
     last_serial: u32,
     /// Descriptors that the bus has requested to keep.
     held: BTreeSet<HeldFds>,
+    replacement: Replacement,
+}
+
+/// Whether the bus is replaced while it runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Replacement {
+    /// It is never replaced.
+    #[default]
+    Never,
+    /// Before each input it is saved and replaced by a restored bus.
+    BeforeEachInput,
 }
 
 /// The daemon's state of a connection.
@@ -107,7 +118,24 @@ impl BusWorld {
     pub fn with_identity(configuration: Configuration, identity: BusIdentity) -> Self {
         let bus = Bus::new(identity, configuration, 7);
         let (peers, generations, held) = (BTreeMap::new(), Vec::new(), BTreeSet::new());
-        Self { bus, now: Time::default(), peers, generations, last_serial: 0, held }
+        let (now, last_serial, replacement) = (Time::default(), 0, Replacement::Never);
+        Self { bus, now, peers, generations, last_serial, held, replacement }
+    }
+
+    /// Sets whether the bus is replaced while it runs.
+    #[must_use]
+    pub fn replaced(self, replacement: Replacement) -> Self {
+        Self { replacement, ..self }
+    }
+
+    /// Replaces the bus by a bus that is restored from its saved state.
+    fn replace(&mut self) {
+        let saved = rmp_serde::to_vec(&self.bus).expect("every state can be saved");
+        let restored: Bus = rmp_serde::from_slice(&saved).expect("a saved state can be restored");
+        restored.check();
+        let again = rmp_serde::to_vec(&restored).expect("every state can be saved");
+        assert_eq!(saved, again, "the saved state of the restored bus");
+        self.bus = restored;
     }
 
     /// Accepts a connection, in the first free slot.
@@ -219,6 +247,9 @@ impl BusWorld {
             _ => None,
         };
         let mut effects = Effects::new();
+        if self.replacement == Replacement::BeforeEachInput {
+            self.replace();
+        }
         self.bus.handle(self.now, input, &mut effects);
         // Determined after the input, because Hello is shown with the name that it assigns.
         let sender = message.map(|(from, _)| self.name_of(from));

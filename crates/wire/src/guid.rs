@@ -15,6 +15,7 @@ use crate::hex;
 /// assert_eq!(guid.to_string(), "5a3d03a47a3322e4b8c7ba966b010aa7");
 /// # Ok::<(), diligence_wire::guid::GuidError>(())
 /// ```
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Guid([u8; 16]);
 

@@ -1,9 +1,11 @@
 //! Counters and gauges of the whole bus.
 
+use serde::{Deserialize, Serialize};
+
 use crate::types::WithheldBy;
 
 /// Counters since the bus started.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Totals {
     /// Connections that the bus accepted.
     pub connected: u64,
@@ -57,7 +59,7 @@ pub struct Gauges {
 }
 
 /// The counters behind [`Totals`].
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct BusCounters {
     /// All totals except [`Totals::withheld`].
     pub(super) totals: Totals,

@@ -4,9 +4,14 @@
 //! Its size is bounded. Each kind of incident has its own list, so that many of one kind do not push
 //! out another. If a process causes the same incident again, its entry is counted up.
 
+use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
+use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::types::{
     End, ForeignError, KernelShortage, LimitHit, PeerId, PeerSnapshot, Process, RefusalReason,
@@ -14,7 +19,7 @@ use crate::types::{
 };
 
 /// The kinds of incidents.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub enum IncidentKind {
     /// The bus ended a connection.
     Disconnected,
@@ -66,13 +71,13 @@ impl IncidentKind {
 }
 
 /// An incident, or several equal incidents of one process.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Incident {
     /// The kind of incident.
     pub kind: IncidentKind,
     /// The reason in one word: the name of the limit that was hit, of the error, or of the rule that
     /// was broken.
-    pub cause: &'static str,
+    pub cause: Cow<'static, str>,
     /// The peer that caused the incident, or that it happened to.
     pub peer: PeerSnapshot,
     /// The reason of the most recent occurrence. It reads as a sentence.
@@ -98,6 +103,7 @@ impl Incident {
         reached: Option<LimitHit>,
         now: Time,
     ) -> Self {
+        let cause = Cow::Borrowed(cause);
         Self { kind, cause, peer, reason, reached, count: 1, first: now, last: now }
     }
 }
@@ -138,7 +144,7 @@ impl fmt::Display for IncidentReason {
 }
 
 /// Counts messages that a connection missed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct MissedCount {
     /// All messages that the connection missed.
     pub(crate) messages: u64,
@@ -163,16 +169,17 @@ impl MissedCount {
 }
 
 /// The most recent incidents, and how often each cause has occurred.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(from = "SavedHistory<'static>")]
 pub(crate) struct History {
     incidents: [VecDeque<Incident>; IncidentKind::ALL.len()],
-    totals: BTreeMap<(IncidentKind, &'static str), u64>,
+    totals: BTreeMap<(IncidentKind, Cow<'static, str>), u64>,
 }
 
 impl History {
     /// Counts an incident, even if the history does not keep an entry of it.
-    pub(crate) fn count(&mut self, kind: IncidentKind, cause: &'static str) {
-        *self.totals.entry((kind, cause)).or_default() += 1;
+    pub(crate) fn count(&mut self, kind: IncidentKind, cause: impl Into<Cow<'static, str>>) {
+        *self.totals.entry((kind, cause.into())).or_default() += 1;
     }
 
     /// Adds an incident that has been counted already. If the same process had an incident with the
@@ -230,8 +237,51 @@ impl History {
     }
 
     /// The number of occurrences of each cause.
-    pub(crate) fn totals(&self) -> impl Iterator<Item = (IncidentKind, &'static str, u64)> {
-        self.totals.iter().map(|((kind, cause), count)| (*kind, *cause, *count))
+    pub(crate) fn totals(&self) -> impl Iterator<Item = (IncidentKind, &str, u64)> {
+        self.totals.iter().map(|((kind, cause), count)| (*kind, &**cause, *count))
+    }
+}
+
+/// The history in the saved state.
+#[derive(Serialize, Deserialize)]
+struct SavedHistory<'h> {
+    /// By kind, and each kind from the oldest to the newest.
+    incidents: Vec<Cow<'h, Incident>>,
+    totals: Vec<(IncidentKind, Cow<'h, str>, u64)>,
+}
+
+impl Serialize for History {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let incidents = self.iter().map(Cow::Borrowed).collect();
+        let total = |(kind, cause, count)| (kind, Cow::Borrowed(cause), count);
+        SavedHistory { incidents, totals: self.totals().map(total).collect() }.serialize(serializer)
+    }
+}
+
+impl From<SavedHistory<'_>> for History {
+    fn from(saved: SavedHistory<'_>) -> Self {
+        let mut history = Self::default();
+        for incident in saved.incidents {
+            history.incidents[incident.kind as usize].push_back(incident.into_owned());
+        }
+        let total = |(kind, cause, count): (_, Cow<'_, str>, _)| {
+            ((kind, Cow::Owned(cause.into_owned())), count)
+        };
+        history.totals = saved.totals.into_iter().map(total).collect();
+        history
+    }
+}
+
+/// Saves the text of the reason, because a restored reason is only read by people.
+impl Serialize for IncidentReason {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for IncidentReason {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(|text| Self::Foreign(ForeignError::of_text(text)))
     }
 }
 

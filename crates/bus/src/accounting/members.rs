@@ -12,14 +12,16 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use hashbrown::HashTable;
+use serde::{Deserialize, Serialize};
 use wire::Message;
 use wire::message::MessageType;
 
 use crate::hash::KeyedState;
+use crate::saved_state::SavedStateError;
 use crate::types::Time;
 
 /// A row of the table, or the row that members without their own row share.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct MemberId(u32);
 
 impl MemberId {
@@ -31,7 +33,7 @@ impl MemberId {
 }
 
 /// The row in which a message was counted, and the time.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Counted {
     pub(crate) member: MemberId,
     pub(crate) at: Time,
@@ -43,7 +45,7 @@ impl Counted {
 }
 
 /// The state of the counting of members.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 enum MemberCounting {
     /// No connection has requested these statistics yet, and there is no metrics socket.
     Off,
@@ -51,7 +53,7 @@ enum MemberCounting {
 }
 
 /// The counters of one member.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct MemberCounts {
     /// Method calls or signals.
     pub messages: u64,
@@ -98,7 +100,7 @@ pub struct MemberUse<'a> {
     pub counts: MemberCounts,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 struct MemberCountsRow {
     interface: Box<str>,
     member: Box<str>,
@@ -111,11 +113,39 @@ impl MemberCountsRow {
     }
 }
 
+/// The counters of members in the saved state: the fields of [`Members`] that are saved, in the same
+/// order.
+#[derive(Deserialize)]
+struct SavedMembers {
+    counting: MemberCounting,
+    rows: Vec<MemberCountsRow>,
+    other: MemberCounts,
+    hasher: KeyedState,
+}
+
+impl TryFrom<SavedMembers> for Members {
+    type Error = SavedStateError;
+
+    fn try_from(saved: SavedMembers) -> Result<Self, SavedStateError> {
+        let SavedMembers { counting, rows, other, hasher } = saved;
+        let mut members = Self { counting, other, ..Self::new(hasher) };
+        for row in rows {
+            if members.find_row(&row.interface, &row.member).is_some() {
+                return Err(SavedStateError::Duplicate("counted member"));
+            }
+            members.add_row(row);
+        }
+        Ok(members)
+    }
+}
+
 /// The counters of all members that were called or emitted.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(try_from = "SavedMembers")]
 pub(crate) struct Members {
     counting: MemberCounting,
     rows: Vec<MemberCountsRow>,
+    #[serde(skip)]
     by_name: HashTable<u32>,
     other: MemberCounts,
     hasher: KeyedState,
@@ -204,24 +234,30 @@ impl Members {
     }
 
     fn find_or_add(&mut self, interface: &str, member: &str) -> MemberId {
-        let hash = self.hasher.hash(&(interface, member));
-        let rows = &self.rows;
-        if let Some(&index) = self.by_name.find(hash, |&i| rows[i as usize].is(interface, member)) {
+        if let Some(index) = self.find_row(interface, member) {
             return MemberId(index);
         }
         if self.rows.len() == MEMBERS_MAX {
             return MemberId::OTHER;
         }
+        let counts = MemberCounts::default();
+        self.add_row(MemberCountsRow { interface: interface.into(), member: member.into(), counts })
+    }
+
+    fn find_row(&self, interface: &str, member: &str) -> Option<u32> {
+        let (rows, hash) = (&self.rows, self.hasher.hash(&(interface, member)));
+        self.by_name.find(hash, |&i| rows[i as usize].is(interface, member)).copied()
+    }
+
+    fn add_row(&mut self, row: MemberCountsRow) -> MemberId {
         let index = self.rows.len() as u32;
-        self.rows.push(MemberCountsRow {
-            interface: interface.into(),
-            member: member.into(),
-            counts: MemberCounts::default(),
-        });
+        self.rows.push(row);
         let (rows, hasher) = (&self.rows, &self.hasher);
-        let rehash =
-            |&i: &u32| hasher.hash(&(&*rows[i as usize].interface, &*rows[i as usize].member));
-        self.by_name.insert_unique(hash, index, rehash);
+        let hash = |i: &u32| {
+            let row = &rows[*i as usize];
+            hasher.hash(&(&*row.interface, &*row.member))
+        };
+        self.by_name.insert_unique(hash(&index), index, hash);
         MemberId(index)
     }
 }

@@ -9,8 +9,10 @@ mod peer;
 mod queue;
 mod shares;
 
+use alloc::borrow::Cow;
 use core::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use wire::Message;
 use wire::message::MessageType;
 
@@ -30,7 +32,7 @@ pub(crate) use queue::Queue;
 pub(crate) use shares::QueueAccount;
 
 /// The counters and the history of a bus.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Accounting {
     counters: BusCounters,
     members: Members,
@@ -202,7 +204,7 @@ impl Accounting {
 /// The history of incidents.
 impl Accounting {
     /// Counts an incident, even if the history does not keep an entry of it.
-    pub(crate) fn count(&mut self, kind: IncidentKind, cause: &'static str) {
+    pub(crate) fn count(&mut self, kind: IncidentKind, cause: impl Into<Cow<'static, str>>) {
         self.history.count(kind, cause);
     }
 
@@ -258,7 +260,7 @@ impl Accounting {
     }
 
     /// The number of occurrences of each cause of each kind of incident.
-    pub(crate) fn causes(&self) -> impl Iterator<Item = (IncidentKind, &'static str, u64)> {
+    pub(crate) fn causes(&self) -> impl Iterator<Item = (IncidentKind, &str, u64)> {
         let withheld = WithheldBy::ALL
             .into_iter()
             .map(|by| (IncidentKind::Withheld, by.word(), self.counters.withheld[by as usize]));

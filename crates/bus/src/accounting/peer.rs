@@ -1,11 +1,13 @@
 //! Statistics of one connection.
 
+use serde::{Deserialize, Serialize};
+
 use super::history::MissedCount;
 use super::members::MemberId;
 use crate::types::{Amount, LimitName, Time};
 
 /// Counters of one connection since it connected.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct PeerStatistics {
     /// Messages and bytes that the connection sent.
     pub(crate) sent: Amount,
@@ -29,7 +31,7 @@ pub(crate) struct PeerStatistics {
 }
 
 /// Messages that were dropped since a connection last kept up.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Losing {
     /// The limit that the first dropped message hit.
     pub(crate) limit: LimitName,

@@ -5,11 +5,13 @@
 
 use alloc::boxed::Box;
 
+use serde::{Deserialize, Serialize};
+
 use super::shares::{QueueAccount, Shares};
 use crate::types::{Amount, BusLimits, LimitHit, LimitName};
 
 /// The messages that are queued for one connection.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Queue {
     queued: Amount,
     limits: QueueLimits,
@@ -20,7 +22,7 @@ pub(crate) struct Queue {
 }
 
 /// The limits of one queue, and the amounts above which it is crowded.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct QueueLimits {
     bytes: u64,
     fds: u64,

@@ -7,8 +7,10 @@
 
 use alloc::collections::{BTreeMap, VecDeque};
 
+use serde::{Deserialize, Serialize};
+
 /// The account that a queued message belongs to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum QueueAccount {
     /// The user who sent the message; `None` for all senders whose user is unknown.
     User(Option<u32>),
@@ -18,7 +20,7 @@ pub(crate) enum QueueAccount {
 }
 
 /// The bytes and the descriptors in one queue, by account.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Shares {
     bytes: Share,
     fds: Share,
@@ -66,7 +68,7 @@ impl Shares {
 }
 
 /// The amount of one resource that each user has in a queue, in the order of the queue.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 struct Share {
     /// Accounts in the order of the queue, each with the amount of its consecutive messages.
     runs: VecDeque<(QueueAccount, u64)>,

@@ -8,6 +8,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use serde::{Deserialize, Serialize};
 use wire::Message;
 use wire::message::{Builder, MessageType};
 use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
@@ -20,7 +21,7 @@ use crate::types::{ActivationMethod, Effects, Fds, PeerId, Span, StartProblem, U
 use crate::well_known::{DRIVER_PATH, SYSTEMD};
 
 /// A request of the bus to the service manager.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) enum ManagerRequest {
     /// Start a systemd unit.
     StartUnit(Box<str>),

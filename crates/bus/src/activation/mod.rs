@@ -20,6 +20,7 @@ use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 
+use serde::{Deserialize, Serialize};
 use wire::Message;
 use wire::message::{Builder, Flags, MessageType};
 
@@ -35,7 +36,7 @@ use manager::ManagerRequest;
 use starts::{HeldMessage, Start, StartWaiter, Starts};
 
 /// The services that are being started, and the environment that they get.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Activation {
     starts: Starts,
     environment: BTreeMap<String, String>,

@@ -3,14 +3,18 @@
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
+use core::mem;
 use core::time::Duration;
+
+use serde::{Deserialize, Serialize};
 
 use super::manager::ManagerRequest;
 use crate::accounting::Counted;
+use crate::saved_state::SavedStateError;
 use crate::types::{ActivationMethod, Amount, CallId, HeldFds, PeerId, StartId, Time};
 
 /// A service that is being started.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Start {
     pub(super) id: StartId,
     pub(super) name: Box<str>,
@@ -23,7 +27,7 @@ pub(super) struct Start {
 }
 
 /// A call, message or request that waits for a service.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) enum StartWaiter {
     /// A call of StartServiceByName that must be answered.
     Call(CallId),
@@ -45,9 +49,10 @@ impl StartWaiter {
 }
 
 /// A message that is held until its recipient connects.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct HeldMessage {
     pub(super) from: PeerId,
+    #[serde(with = "serde_bytes")]
     pub(super) bytes: Box<[u8]>,
     /// The id of its descriptors, which the daemon holds.
     pub(super) fds: Option<HeldFds>,
@@ -60,15 +65,20 @@ pub(super) struct HeldMessage {
 }
 
 /// All services that are being started.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(try_from = "SavedStarts")]
 pub(super) struct Starts {
     by_id: BTreeMap<StartId, Start>,
     /// The keys are names of service files, so no peer can choose them.
+    #[serde(skip)]
     by_name: BTreeMap<Box<str>, StartId>,
+    #[serde(skip)]
     deadlines: BTreeSet<(Time, StartId)>,
     /// Number of waiters of all services.
+    #[serde(skip)]
     waiting: usize,
     /// The held messages of each connection that has any.
+    #[serde(skip)]
     held: BTreeMap<PeerId, Amount>,
     last_start: u64,
     last_fds: u32,
@@ -109,11 +119,15 @@ impl Starts {
         self.last_start += 1;
         let id = StartId::new(self.last_start);
         let deadline = timeout.map(|timeout| now.after(timeout));
-        self.deadlines.extend(deadline.map(|deadline| (deadline, id)));
-        self.by_name.insert(name.into(), id);
-        let start = Start { id, name: name.into(), method, timeout, deadline, waiting: Vec::new() };
-        self.by_id.insert(id, start);
+        self.add(Start { id, name: name.into(), method, timeout, deadline, waiting: Vec::new() });
         id
+    }
+
+    /// Adds a start without waiters.
+    fn add(&mut self, start: Start) {
+        self.deadlines.extend(start.deadline.map(|deadline| (deadline, start.id)));
+        self.by_name.insert(start.name.clone(), start.id);
+        self.by_id.insert(start.id, start);
     }
 
     /// Returns a new id for descriptors that are held with their message. An id is not reused while
@@ -215,6 +229,32 @@ impl Starts {
         assert_eq!(self.by_name.len(), self.by_id.len(), "names of starts");
         assert_eq!(self.waiting, waiting, "everything that waits for services");
         assert_eq!(self.held, held, "held messages");
+    }
+}
+
+/// The starts in the saved state: the fields of [`Starts`] that are saved, in the same order.
+#[derive(Deserialize)]
+struct SavedStarts {
+    by_id: BTreeMap<StartId, Start>,
+    last_start: u64,
+    last_fds: u32,
+}
+
+impl TryFrom<SavedStarts> for Starts {
+    type Error = SavedStateError;
+
+    fn try_from(saved: SavedStarts) -> Result<Self, SavedStateError> {
+        let SavedStarts { by_id, last_start, last_fds } = saved;
+        let mut starts = Self { last_start, last_fds, ..Self::default() };
+        for mut start in by_id.into_values() {
+            if starts.find(&start.name).is_some() || starts.by_id.contains_key(&start.id) {
+                return Err(SavedStateError::Duplicate("start of a service"));
+            }
+            let (id, waiting) = (start.id, mem::take(&mut start.waiting));
+            starts.add(start);
+            waiting.into_iter().for_each(|waiter| starts.wait(id, waiter));
+        }
+        Ok(starts)
     }
 }
 

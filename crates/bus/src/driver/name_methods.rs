@@ -162,9 +162,9 @@ pub(super) fn list(
         .iter()
         .filter(|peer| peer.is_active())
         .filter_map(|peer| peer.unique_name());
-    let names = core::iter::once(DRIVER_NAME.as_str())
-        .chain(driver.router.registry.well_known_names())
-        .chain(unique);
+    let mut well_known: Vec<&str> = driver.router.registry.well_known_names().collect();
+    well_known.sort_unstable();
+    let names = core::iter::once(DRIVER_NAME.as_str()).chain(well_known).chain(unique);
     let names: Vec<String> = names.map(ToOwned::to_owned).collect();
     driver.reply(call, &(names,), fx)
 }

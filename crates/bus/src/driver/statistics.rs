@@ -170,7 +170,7 @@ fn of_incident(incident: &Incident, now: Time) -> Dict {
     let mut dict = of_snapshot(&incident.peer);
     dict.extend([
         ("Kind", Value::from(incident.kind.as_str())),
-        ("Cause", incident.cause.into()),
+        ("Cause", (&*incident.cause).into()),
         ("Text", Value::String(incident.reason.to_string())),
         ("Count", incident.count.into()),
         ("First", ago(incident.first)),

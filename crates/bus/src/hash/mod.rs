@@ -19,8 +19,10 @@
 use core::fmt;
 use core::hash::{BuildHasher, Hash, Hasher};
 
+use serde::{Deserialize, Serialize};
+
 /// The secret key of the hash tables of a bus. Peers cannot observe its effect in any reply.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 pub struct HashKey([u64; 2]);
 
 /// The half of a [`HashKey`] that the buses of a process may share.
@@ -66,7 +68,7 @@ impl fmt::Debug for HashSeed {
 }
 
 /// The hash function of a bus, for tables that store hashes or indices.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct KeyedState(KeyedBuildHasher);
 
 impl KeyedState {
@@ -86,7 +88,7 @@ impl KeyedState {
 }
 
 /// [`KeyedState`] as a [`BuildHasher`].
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct KeyedBuildHasher(HashKey);
 
 impl BuildHasher for KeyedBuildHasher {

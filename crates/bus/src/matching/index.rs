@@ -1,9 +1,11 @@
 //! The index of match rules.
 
+use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use hashbrown::{HashMap, HashTable};
+use serde::{Deserialize, Serialize};
 use slab::Slab;
 use wire::match_rule::{
     ArgMatch, MATCH_RULE_LEN_MAX, MatchArgument, MatchRule, MatchSubject, PathMatch,
@@ -12,6 +14,7 @@ use wire::match_rule::{
 use super::matched_message::MatchedMessage;
 use super::recipients::MatchedRecipients;
 use crate::hash::{KeyedBuildHasher, KeyedState};
+use crate::saved_state::SavedStateError;
 use crate::types::PeerId;
 
 /// A match rule that a connection has added.
@@ -146,6 +149,17 @@ impl ArgUse {
     }
 }
 
+/// A rule in the saved state.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct SavedRule<'r> {
+    pub(crate) owner: PeerId,
+    rule: Cow<'r, MatchRule>,
+    /// Number of times that it was added.
+    count: usize,
+    /// Its position among the rules with the same key, which are tested in this order.
+    place_in_bucket: usize,
+}
+
 /// Match rules by the key of their bucket. The documentation of the module lists the keys.
 #[derive(Debug)]
 pub(crate) struct MatchIndex {
@@ -184,6 +198,31 @@ impl MatchIndex {
 
     pub(crate) const fn generation(&self) -> u64 {
         self.generation
+    }
+
+    /// The rule as it is saved.
+    pub(crate) fn save(&self, id: RuleId) -> SavedRule<'_> {
+        let IndexedRule { owner, rule, count, place_in_bucket, .. } = &self.rules[id.0];
+        let (owner, count, place_in_bucket) = (*owner, *count, *place_in_bucket);
+        SavedRule { owner, rule: Cow::Borrowed(rule), count, place_in_bucket }
+    }
+
+    /// Creates an index of saved rules, each with its position in the list of its owner's rules.
+    /// Returns their ids in the order of `saved`.
+    pub(crate) fn restore(
+        hasher: KeyedState,
+        saved: Vec<(usize, SavedRule<'_>)>,
+    ) -> Result<(Self, Vec<RuleId>), SavedStateError> {
+        let mut index = Self::new(hasher);
+        let mut saved: Vec<_> = saved.into_iter().enumerate().collect();
+        saved.sort_by_key(|(_, (_, rule))| rule.place_in_bucket);
+        let mut ids = alloc::vec![RuleId(0); saved.len()];
+        for (nth, (place, SavedRule { owner, rule, count, .. })) in saved {
+            let id = index.add(owner, rule.into_owned(), place);
+            ids[nth] = id.ok_or(SavedStateError::Duplicate("match rule"))?;
+            index.rules[ids[nth].0].count = count;
+        }
+        Ok((index, ids))
     }
 
     /// The number of times that `id` was added, and its rule.

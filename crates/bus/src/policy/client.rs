@@ -21,7 +21,7 @@ pub(crate) struct ClientPolicy {
 
 impl ClientPolicy {
     /// Compiles rules in their order. The last matching rule decides.
-    fn new<'a>(rules: impl IntoIterator<Item = &'a PolicyRule>) -> Self {
+    pub(crate) fn new<'a>(rules: impl IntoIterator<Item = &'a PolicyRule>) -> Self {
         let (mut own, mut send, mut receive) = (Vec::new(), Vec::new(), Vec::new());
         for PolicyRule { verdict, subject, log, .. } in rules {
             match subject {

@@ -28,6 +28,8 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use serde::{Deserialize, Serialize};
+
 pub use rule::{
     ANY_FDS, Audience, ConnectSubject, FD_COUNT_MAX, MessageMatch, NamePattern, PolicyRule,
     PolicyVerdict, ReceiveMatch, RecipientRole, Replies, Right, RuleSubject, Scope, SendMatch,
@@ -40,7 +42,7 @@ pub(crate) use message_class::{DeliveryKind, MessageClass};
 pub(crate) use message_rules::{PolicyDecision, PolicyQuery};
 
 /// All policy rules of a bus.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Policy {
     /// Ordered by scope, and inside a scope in the order of the configuration.
     rules: Vec<PolicyRule>,
@@ -154,7 +156,7 @@ pub struct ConnectQuery<'a> {
 
 /// Facts about a connection, in addition to its user, that rules test or that log records state.
 /// The daemon reads them after authentication, if the policy needs them.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct PeerAttributes {
     /// All groups, in the order in which their rules apply; `None` if they are unknown.
     pub groups: Option<Box<[u32]>>,
@@ -163,11 +165,12 @@ pub struct PeerAttributes {
     /// The command line of its process.
     pub command: Option<String>,
     /// Its security label, without a terminating zero byte.
+    #[serde(with = "serde_bytes")]
     pub label: Option<Box<[u8]>>,
 }
 
 /// Whether a user is at the console.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Console {
     /// The daemon has not asked, or got no answer.
     #[default]

@@ -3,10 +3,11 @@
 use alloc::string::String;
 use core::ops::RangeInclusive;
 
+use serde::{Deserialize, Serialize};
 use wire::message::MessageType;
 
 /// The effect of a policy rule.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub enum PolicyVerdict {
     /// The rule allows the action.
     Allow,
@@ -16,7 +17,7 @@ pub enum PolicyVerdict {
 }
 
 /// An `<allow>` or `<deny>` element of a configuration.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PolicyRule {
     /// The connections that the rule applies to.
     pub scope: Scope,
@@ -44,7 +45,7 @@ impl PolicyRule {
 
 /// The connections that a `<policy>` applies to. Accounts are numbers: an account that did not
 /// exist when the configuration was read has no rules.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum Scope {
     /// All connections, before all other scopes (`context="default"`).
     Default,
@@ -61,7 +62,7 @@ pub enum Scope {
 }
 
 /// The kind of action that a rule matches, with its conditions.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum RuleSubject {
     /// Connecting (`user`, `group`). It has no effect in a policy for a console.
     Connect(ConnectSubject),
@@ -87,7 +88,7 @@ pub enum Right {
 }
 
 /// The connections that a rule about connecting applies to.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum ConnectSubject {
     /// Connections of every user.
     AllUsers,
@@ -98,7 +99,7 @@ pub enum ConnectSubject {
 }
 
 /// A pattern for bus names. The text need not be a valid name; an invalid text does not match.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub enum NamePattern {
     /// Any name. For a destination, also the missing name.
     #[default]
@@ -126,7 +127,7 @@ pub(super) fn is_below(name: &str, prefix: &str) -> bool {
 }
 
 /// The conditions for messages to send. A message must meet all of them.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct SendMatch {
     /// The conditions on the message itself.
     pub message: MessageMatch,
@@ -138,7 +139,7 @@ pub struct SendMatch {
 }
 
 /// The condition on the number of recipients.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub enum Audience {
     /// Broadcast and unicast messages.
     #[default]
@@ -150,7 +151,7 @@ pub enum Audience {
 }
 
 /// The conditions for messages to receive. A message must meet all of them.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct ReceiveMatch {
     /// The conditions on the message itself.
     pub message: MessageMatch,
@@ -161,7 +162,7 @@ pub struct ReceiveMatch {
 }
 
 /// The condition on the role of the recipient.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub enum RecipientRole {
     /// Addressees and also eavesdroppers.
     #[default]
@@ -173,7 +174,7 @@ pub enum RecipientRole {
 }
 
 /// Conditions on a message. `None` matches every message.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct MessageMatch {
     /// The message type (`send_type`, `receive_type`).
     pub message_type: Option<MessageType>,
@@ -219,7 +220,7 @@ impl MessageMatch {
 }
 
 /// The replies that a rule matches. Messages that are not replies match all three.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub enum Replies {
     /// Requested and unrequested replies.
     #[default]

@@ -9,11 +9,13 @@ use core::ops::{Index, IndexMut};
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
+use serde::{Deserialize, Serialize};
 use wire::message::SenderField;
 use wire::names::BusName;
 
 use crate::hash::KeyedState;
 use crate::policy::{ClientPolicy, CounterpartNames};
+use crate::saved_state::SavedStateError;
 use crate::types::{
     BusLimits, Configuration, ConnectionCredentials, DescriptorPassing, NAMES_MAX, PeerId,
     PeerSnapshot, Time,
@@ -25,11 +27,13 @@ pub(crate) use peer::Peer;
 use peers::Peers;
 
 /// All connections and names of a bus.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(try_from = "SavedRegistry")]
 pub(crate) struct Registry {
     peers: Peers,
     /// Connections by the number in their unique name. The bus chooses the numbers, so the hasher
     /// does not need a secret key.
+    #[serde(skip)]
     by_number: HashMap<u64, PeerId, FixedState>,
     names: Names,
     next_number: u64,
@@ -37,11 +41,12 @@ pub(crate) struct Registry {
     /// Incremented when the owner of a name changes.
     owner_generation: u64,
     /// The sender header field of connections without a unique name.
+    #[serde(skip)]
     unregistered: SenderField,
 }
 
 /// Numbers of names: unique names, and entries in the queues of well-known names.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct NameCounts {
     /// Number of names at present.
     pub(crate) current: usize,
@@ -53,7 +58,6 @@ pub(crate) struct NameCounts {
 
 impl Registry {
     pub(crate) fn new(hasher: KeyedState) -> Self {
-        let unregistered = BusName::new(peer::UNREGISTERED).expect("a valid name");
         Self {
             peers: Peers::default(),
             by_number: HashMap::default(),
@@ -61,8 +65,50 @@ impl Registry {
             next_number: 0,
             name_counts: NameCounts::default(),
             owner_generation: 0,
-            unregistered: SenderField::new(unregistered),
+            unregistered: unregistered_sender(),
         }
+    }
+}
+
+fn unregistered_sender() -> SenderField {
+    SenderField::new(BusName::new(peer::UNREGISTERED).expect("a valid name"))
+}
+
+/// The registry in the saved state: the fields of [`Registry`] that are saved, in the same order.
+#[derive(Deserialize)]
+struct SavedRegistry {
+    peers: Peers,
+    names: Names,
+    next_number: u64,
+    name_counts: NameCounts,
+    owner_generation: u64,
+}
+
+impl TryFrom<SavedRegistry> for Registry {
+    type Error = SavedStateError;
+
+    fn try_from(saved: SavedRegistry) -> Result<Self, SavedStateError> {
+        let SavedRegistry { mut peers, names, next_number, name_counts, owner_generation } = saved;
+        let mut by_number = HashMap::default();
+        for (number, id) in peers.iter().filter_map(|peer| Some((peer.number()?, peer.id))) {
+            if by_number.insert(number, id).is_some() {
+                return Err(SavedStateError::Duplicate("unique name"));
+            }
+        }
+        for (peer, ticket, name) in names.claims() {
+            let peer = peers.get_mut(peer).ok_or(SavedStateError::UnknownConnection(peer))?;
+            peer.restore_name(ticket, name);
+        }
+        let unregistered = unregistered_sender();
+        Ok(Self {
+            peers,
+            by_number,
+            names,
+            next_number,
+            name_counts,
+            owner_generation,
+            unregistered,
+        })
     }
 }
 
@@ -240,7 +286,7 @@ impl Registry {
         ids.filter(move |name| self.names.owner(*name) == id).map(|name| self.names.text(name))
     }
 
-    /// All well-known names that have an owner.
+    /// All well-known names that have an owner, in arbitrary order.
     pub(crate) fn well_known_names(&self) -> impl Iterator<Item = &str> {
         self.names.iter()
     }

@@ -3,13 +3,16 @@
 //! Each name has a queue of connections: the first owns it, the others wait. Unique names are not
 //! stored here; each connection has exactly one, and it never changes its owner.
 
+use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use hashbrown::HashTable;
+use serde::{Deserialize, Serialize, Serializer};
 use slab::Slab;
 
 use crate::hash::KeyedState;
+use crate::saved_state::SavedStateError;
 use crate::types::PeerId;
 
 /// A well-known name that has an owner.
@@ -17,7 +20,7 @@ use crate::types::PeerId;
 pub(super) struct NameId(usize);
 
 /// The flags of RequestName.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct RequestFlags(u32);
 
 impl RequestFlags {
@@ -70,10 +73,10 @@ pub(crate) struct OwnerChange {
 
 /// A sequence number of queue entries. When a connection ends, it gives up its names in the reverse
 /// order of these numbers.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub(super) struct Ticket(u64);
 
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct OwnedName {
     text: Box<str>,
     /// The first entry is the owner. The queue is never empty.
@@ -81,7 +84,7 @@ struct OwnedName {
 }
 
 /// An entry of a connection in the queue of a name.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct NameClaim {
     peer: PeerId,
     flags: RequestFlags,
@@ -89,7 +92,8 @@ struct NameClaim {
 }
 
 /// All well-known names with an owner.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "SavedNames<'static>")]
 pub(super) struct Names {
     names: Slab<OwnedName>,
     /// Number of queue entries that were ever created.
@@ -130,6 +134,13 @@ impl Names {
         self.names.iter().map(|(_, name)| &*name.text)
     }
 
+    /// All entries of all queues.
+    pub(super) fn claims(&self) -> impl Iterator<Item = (PeerId, Ticket, NameId)> {
+        self.names.iter().flat_map(|(id, name)| {
+            name.queue.iter().map(move |claim| (claim.peer, claim.ticket, NameId(id)))
+        })
+    }
+
     /// True if `peer` is in the queue of a name.
     pub(super) fn is_in_queue(&self, id: NameId, peer: PeerId) -> bool {
         self.queue(id).any(|other| other == peer)
@@ -155,15 +166,20 @@ impl Names {
     fn create(&mut self, text: &str, peer: PeerId, flags: RequestFlags) -> Request {
         let claim = self.claim(peer, flags);
         let queue = alloc::vec![claim];
-        let id = NameId(self.names.insert(OwnedName { text: text.into(), queue }));
-        let (names, hasher) = (&self.names, &self.hasher);
-        let hash = |id: &NameId| hasher.hash(&*names[id.0].text);
-        self.by_text.insert_unique(hasher.hash(text), id, hash);
+        let id = self.insert(OwnedName { text: text.into(), queue });
         Request {
             joined: Some(claim.ticket),
             change: Some(OwnerChange { name: text.into(), old: None, new: Some(peer) }),
             ..Request::unchanged(id, Requested::PrimaryOwner)
         }
+    }
+
+    fn insert(&mut self, name: OwnedName) -> NameId {
+        let hash = self.hasher.hash(&*name.text);
+        let id = NameId(self.names.insert(name));
+        let (names, hasher) = (&self.names, &self.hasher);
+        self.by_text.insert_unique(hash, id, |id| hasher.hash(&*names[id.0].text));
+        id
     }
 
     /// Moves `peer` to the front. The old owner waits behind it, or leaves if it did not want to
@@ -276,6 +292,40 @@ impl Names {
             entry.remove();
         }
         name.text
+    }
+}
+
+/// The names in the saved state.
+#[derive(Serialize, Deserialize)]
+struct SavedNames<'n> {
+    hasher: KeyedState,
+    tickets: u64,
+    names: Vec<Cow<'n, OwnedName>>,
+}
+
+impl Serialize for Names {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let names = self.names.iter().map(|(_, name)| Cow::Borrowed(name)).collect();
+        let (hasher, tickets) = (self.hasher.clone(), self.tickets);
+        SavedNames { hasher, tickets, names }.serialize(serializer)
+    }
+}
+
+impl TryFrom<SavedNames<'_>> for Names {
+    type Error = SavedStateError;
+
+    fn try_from(saved: SavedNames<'_>) -> Result<Self, SavedStateError> {
+        let mut names = Self { tickets: saved.tickets, ..Self::new(saved.hasher) };
+        for name in saved.names.into_iter().map(Cow::into_owned) {
+            if names.find(&name.text).is_some() {
+                return Err(SavedStateError::Duplicate("name"));
+            }
+            if name.queue.is_empty() {
+                return Err(SavedStateError::NameWithoutOwner);
+            }
+            names.insert(name);
+        }
+        Ok(names)
     }
 }
 

@@ -6,6 +6,7 @@ use alloc::format;
 use alloc::rc::Rc;
 use core::mem;
 
+use serde::{Deserialize, Serialize, Serializer};
 use wire::message::SenderField;
 use wire::names::BusName;
 
@@ -17,7 +18,7 @@ use crate::types::{
 };
 
 /// A connection and its state.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Peer {
     pub(crate) id: PeerId,
     pub(crate) credentials: ConnectionCredentials,
@@ -45,7 +46,7 @@ pub(crate) struct Peer {
 ///   Handshake ──authenticated──▶ Unregistered ──Hello──▶ Active ──BecomeMonitor──▶ Monitor
 ///                                                          └──disconnected──▶ Closing
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 enum PeerStage {
     /// Its authentication has not finished.
     Handshake(Waiting),
@@ -61,14 +62,15 @@ enum PeerStage {
 }
 
 /// A connection that has not called Hello yet.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Waiting {
     /// The start of its timer, unless the timer has expired.
     since: Option<Time>,
 }
 
 /// The data that a connection gets when it calls Hello.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(from = "SavedRegistration")]
 pub(crate) struct Registration {
     /// The number in its unique name: 7 for `:1.7`.
     number: u64,
@@ -91,6 +93,28 @@ impl Registration {
 
     pub(super) const fn names(&self) -> &BTreeMap<Ticket, NameId> {
         &self.names
+    }
+}
+
+/// A registration in the saved state, without what follows from the rest of the state.
+#[derive(Serialize, Deserialize)]
+struct SavedRegistration {
+    number: u64,
+    peak_names: usize,
+}
+
+impl Serialize for Registration {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (number, peak_names) = (self.number, self.peak_names);
+        SavedRegistration { number, peak_names }.serialize(serializer)
+    }
+}
+
+/// The result has no names yet, and a policy that allows nothing.
+impl From<SavedRegistration> for Registration {
+    fn from(saved: SavedRegistration) -> Self {
+        let SavedRegistration { number, peak_names } = saved;
+        Self { peak_names, ..Self::new(number, Rc::new(ClientPolicy::new([]))) }
     }
 }
 
@@ -292,6 +316,13 @@ impl Peer {
     /// Most names that it had at the same time.
     pub(crate) fn peak_names(&self) -> usize {
         self.registration().map_or(0, |registration| registration.peak_names)
+    }
+
+    /// Restores a name that it had when the state was saved.
+    pub(super) fn restore_name(&mut self, ticket: Ticket, name: NameId) {
+        if let Some(registration) = self.registration_mut() {
+            registration.names.insert(ticket, name);
+        }
     }
 
     pub(super) fn add_name(&mut self, ticket: Ticket, name: NameId) {

@@ -8,12 +8,15 @@ use core::hash::Hash;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::peer::Peer;
+use crate::saved_state::SavedStateError;
 use crate::types::{PeerId, Time};
 
 /// All connections, by the index that the daemon gave them.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(try_from = "Vec<Peer>")]
 pub(super) struct Peers {
     places: Vec<Option<Box<Peer>>>,
     /// Connections whose timer for Hello runs, by the start of the timer.
@@ -34,7 +37,7 @@ impl Peers {
         }
         debug_assert!(self.places[id.index()].is_none(), "{id} is connected already");
         *self.unregistered_by_user.entry(peer.credentials.uid).or_default() += 1;
-        self.waiting.insert((peer.since, id));
+        self.waiting.extend(peer.waiting_since().map(|since| (since, id)));
         self.places[id.index()] = Some(Box::new(peer));
         self.unregistered += 1;
     }
@@ -149,6 +152,34 @@ impl Peers {
         }
         let waiting = self.iter().filter(|peer| peer.waiting_since().is_some()).count();
         assert_eq!(self.waiting.len(), waiting, "connections whose time for Hello runs");
+    }
+}
+
+impl Serialize for Peers {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
+    }
+}
+
+/// Restores the table from the connections in it.
+impl TryFrom<Vec<Peer>> for Peers {
+    type Error = SavedStateError;
+
+    fn try_from(saved: Vec<Peer>) -> Result<Self, SavedStateError> {
+        let mut peers = Self::default();
+        for peer in saved {
+            let id = peer.id;
+            id.check_index()?;
+            if peers.places.get(id.index()).is_some_and(Option::is_some) {
+                return Err(SavedStateError::Duplicate("connection"));
+            }
+            let is_registered = peer.is_registered();
+            peers.insert(peer);
+            if is_registered {
+                peers.count_registered(id);
+            }
+        }
+        Ok(peers)
     }
 }
 

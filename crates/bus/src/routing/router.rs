@@ -2,6 +2,7 @@
 
 use core::num::NonZeroU32;
 
+use serde::{Deserialize, Serialize};
 use wire::Message;
 
 use crate::access::AccessControl;
@@ -16,7 +17,8 @@ use crate::types::{
 };
 
 /// The components that messages pass, and the state that all of them use.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(from = "SavedRouter")]
 pub(crate) struct Router {
     pub(crate) identity: BusIdentity,
     pub(crate) config: Configuration,
@@ -25,6 +27,7 @@ pub(crate) struct Router {
     pub(crate) registry: Registry,
     pub(crate) matching: RuleMatching,
     pub(crate) calls: PendingCalls,
+    #[serde(skip)]
     pub(crate) access: AccessControl,
     pub(crate) accounting: Accounting,
     pub(crate) tracing: Tracing,
@@ -77,8 +80,53 @@ impl Router {
     }
 }
 
+/// The components in the saved state: the fields of [`Router`] that are saved, in the same order.
+#[derive(Deserialize)]
+struct SavedRouter {
+    identity: BusIdentity,
+    config: Configuration,
+    now: Time,
+    registry: Registry,
+    matching: RuleMatching,
+    calls: PendingCalls,
+    accounting: Accounting,
+    tracing: Tracing,
+    serials: Serials,
+}
+
+/// The policies of connections follow from the configuration.
+impl From<SavedRouter> for Router {
+    fn from(saved: SavedRouter) -> Self {
+        let SavedRouter {
+            identity,
+            config,
+            now,
+            mut registry,
+            matching,
+            calls,
+            accounting,
+            tracing,
+            serials,
+        } = saved;
+        let mut access = AccessControl::new(&config);
+        access.reconfigure(&mut registry, &config);
+        Self {
+            identity,
+            config,
+            now,
+            registry,
+            matching,
+            calls,
+            access,
+            accounting,
+            tracing,
+            serials,
+        }
+    }
+}
+
 /// The serials of the messages that the bus itself sends.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Serials(u32);
 
 impl Default for Serials {

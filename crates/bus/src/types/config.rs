@@ -4,13 +4,14 @@ use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 
+use serde::{Deserialize, Serialize};
 use wire::guid::Guid;
 
 use super::{BusLimits, Services};
 use crate::policy::Policy;
 
 /// The identity of the bus. It does not change while the bus runs.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct BusIdentity {
     /// The id that GetId returns. Each listening address has its own id.
     pub id: Guid,
@@ -21,11 +22,12 @@ pub struct BusIdentity {
     /// The user of the bus. The bus grants it the same privileges as root.
     pub uid: u32,
     /// The security label of the bus, without a terminating zero byte.
+    #[serde(with = "serde_bytes")]
     pub security_label: Option<Box<[u8]>>,
 }
 
 /// The settings that a reload of the configuration can change.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Configuration {
     /// The limits per connection, per user and in total.
     pub limits: BusLimits,
@@ -55,7 +57,7 @@ impl Configuration {
 }
 
 /// Whether the bus validates the bodies of messages.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum BodyValidation {
     /// The bus validates bodies, and disconnects a peer that sends an invalid one.
     #[default]
@@ -66,7 +68,7 @@ pub enum BodyValidation {
 }
 
 /// The limits on all traces together.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct TraceLimits {
     /// Maximum number of traces at the same time.
     pub max_traces: u64,
@@ -81,7 +83,7 @@ impl Default for TraceLimits {
 }
 
 /// Whether the bus records all messages in its own ring.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum FlightRecorder {
     /// The bus does not record messages.
     #[default]
@@ -91,7 +93,7 @@ pub enum FlightRecorder {
 }
 
 /// Whether a privileged helper starts the services.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum ServiceHelper {
     /// Services are child processes of the bus, with its privileges and environment.
     #[default]

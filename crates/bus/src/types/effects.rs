@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use serde::{Deserialize, Serialize};
 use wire::Message;
 use wire::message::SenderField;
 
@@ -220,7 +221,7 @@ pub enum Effect {
 }
 
 /// The id of descriptors that are held with their message. Ids are never reused.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct HeldFds(u32);
 
 impl HeldFds {

@@ -1,7 +1,7 @@
 //! Errors of the daemon that the core passes on unchanged.
 
 use alloc::rc::Rc;
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 use core::error::Error;
 use core::fmt;
 
@@ -11,11 +11,28 @@ use core::fmt;
 pub struct ForeignError(Rc<dyn Error>);
 
 impl ForeignError {
+    /// An error of which only the text is left.
+    pub(crate) fn of_text(text: String) -> Self {
+        Self::new(ErrorText(text))
+    }
+
     /// Wraps an error of the daemon.
     pub fn new(error: impl Error + 'static) -> Self {
         Self(Rc::new(error))
     }
 }
+
+/// The text of an error.
+#[derive(Debug)]
+struct ErrorText(String);
+
+impl fmt::Display for ErrorText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Error for ErrorText {}
 
 impl fmt::Display for ForeignError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -3,8 +3,10 @@
 use core::fmt;
 use core::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 /// A limit of the configuration that was hit.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct LimitHit {
     /// The limit that was hit.
     pub limit: LimitName,
@@ -15,7 +17,7 @@ pub struct LimitHit {
 }
 
 /// The limits that make the bus refuse an action, by their names in the configuration.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub enum LimitName {
     /// Connections that have called Hello.
     CompletedConnections,
@@ -92,7 +94,7 @@ impl fmt::Display for LimitHit {
 }
 
 /// The limits of `busconfig`, with their names. A timeout of `None` never expires.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct BusLimits {
     /// Bytes from one connection that were read and not delivered.
     pub max_incoming_bytes: u64,

@@ -6,11 +6,13 @@ use core::fmt;
 use core::hash::{Hash, Hasher};
 use core::num::NonZeroU32;
 
+use serde::{Deserialize, Serialize};
+
 /// The id of a connection, shared by the bus and the daemon.
 ///
 /// The daemon chooses it when it accepts a connection: an index into its own table, and a
 /// generation that distinguishes the connection from earlier ones with the same index.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct PeerId {
     index: u32,
     generation: u32,
@@ -49,7 +51,7 @@ impl fmt::Display for PeerId {
 }
 
 /// The credentials of the socket, as the kernel reported them when the connection was accepted.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct ConnectionCredentials {
     /// The process that connected.
     pub pid: Option<u32>,
@@ -71,7 +73,7 @@ pub struct Details {
 
 /// The description of a process for people. The process controls most of it, so it does not
 /// influence decisions.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Process {
     /// The name of the program.
     pub comm: Option<Box<str>>,
@@ -100,7 +102,7 @@ pub enum PidFd {
 }
 
 /// Whether file descriptors can be passed over a connection.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum DescriptorPassing {
     /// The peer did not negotiate it, or it is not possible.
     #[default]
@@ -110,7 +112,7 @@ pub enum DescriptorPassing {
 }
 
 /// A number of messages with their bytes and descriptors.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Amount {
     /// Number of complete messages.
     pub messages: u64,
@@ -137,7 +139,7 @@ impl Amount {
 }
 
 /// A call that the bus answers later, when it has the required facts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct CallId {
     /// The connection that made the call.
     pub peer: PeerId,
@@ -147,7 +149,7 @@ pub struct CallId {
 
 /// A description of a connection at some moment. The history keeps it after the connection has
 /// ended.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct PeerSnapshot {
     /// The connection. `None` for a service that did not start, for a rejected peer, and for the
     /// bus itself.

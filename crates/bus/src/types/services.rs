@@ -3,10 +3,12 @@
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::well_known::SYSTEMD;
 
 /// The names of the service files, with the data that the bus needs of each.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Services {
     by_name: BTreeMap<Box<str>, Service>,
     /// The program that starts services that have a unit.
@@ -14,7 +16,7 @@ pub struct Services {
 }
 
 /// A service that can be activated.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Service {
     /// The unit of the service manager that it runs in (`SystemdService`).
     pub unit: Option<Box<str>>,
@@ -23,7 +25,7 @@ pub struct Service {
 }
 
 /// Whether a service manager starts the services that have a unit.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub enum ServiceManager {
     /// All services are started as processes.
     #[default]
@@ -33,7 +35,7 @@ pub enum ServiceManager {
 }
 
 /// The way in which the service of a name is started.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum ActivationMethod {
     /// The bus starts a process.
     Process,

@@ -4,13 +4,14 @@ use alloc::boxed::Box;
 use core::fmt::{self, Write};
 use core::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use wire::names::ErrorName;
 
 use super::{ErrorKind, FittedText, ForeignError};
 
 /// The id of a start. Ids are unique, so a late report about an old start cannot be mistaken for a
 /// report about the next start of the same service.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct StartId(u64);
 
 impl StartId {

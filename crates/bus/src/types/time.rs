@@ -3,10 +3,14 @@
 use core::fmt;
 use core::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 /// A moment in nanoseconds, on a clock that never goes back.
 ///
 /// The bus does not read a clock: each input has a time.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize,
+)]
 pub struct Time(u64);
 
 impl Time {

@@ -37,6 +37,7 @@ use crate::message::MessageType;
 /// The messages that a connection wants: a message must match every key of the rule.
 ///
 /// The rule without keys is the [`Default`]; it matches every message.
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct MatchRule {
     message_type: Option<MessageType>,
@@ -172,6 +173,7 @@ impl PathMatch<'_> {
 }
 
 /// A rule about one argument: `arg0`, `arg3path`, `arg0namespace`.
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ArgRule {
     /// The index of the argument, counted from 0; at most [`ARG_INDEX_MAX`].
@@ -208,6 +210,7 @@ impl fmt::Display for ArgRule {
 }
 
 /// How an argument is compared.
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ArgMatch {
     /// `arg0`: a STRING that is equal to the value.
@@ -270,6 +273,7 @@ pub const MATCH_RULE_LEN_MAX: usize = 1024;
 /// The highest index of an argument in a rule.
 pub const ARG_INDEX_MAX: u8 = 63;
 
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 enum OwnedPath {
     Exact(Box<str>),
@@ -277,6 +281,7 @@ enum OwnedPath {
 }
 
 /// The range of messages that a rule can match, before its keys are checked.
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 enum Reach {
     /// Only messages without a destination.

@@ -3,6 +3,7 @@
 use core::fmt;
 
 /// The type of a message ("Message Types").
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum MessageType {
     /// Calls a method of an object.
