@@ -27,7 +27,9 @@ pub(super) fn section<'a>(scenarios: &[DescribedScenario<'_>]) -> ReportSection<
     let mut blocks = Vec::new();
     push_list(&mut blocks, failures(scenarios));
     let to_buses = losses(scenarios, |row| row.best_peer(), 1.0);
-    let to_floor = losses(scenarios, |row| Some(("floor", row.floor()?)), FLOOR_FACTOR);
+    // The floor is a bound for the figure that a case measures, not for its side effects.
+    let mut to_floor = losses(scenarios, |row| Some(("floor", row.floor()?)), FLOOR_FACTOR);
+    to_floor.retain(|loss| loss.is_main);
     if to_buses.is_empty() {
         let text = "No other bus has a better figure in this run.";
         blocks.push(ReportBlock::Paragraph(text.into()));
