@@ -24,6 +24,8 @@ FLAGS = (
 connection = Gio.DBusConnection.new_for_address_sync(
     os.environ["DBUS_STARTER_ADDRESS"], FLAGS, None, None
 )
+# The process ends when its bus ends.
+connection.set_exit_on_close(True)
 
 
 def call(destination, path, interface, member, arguments):
