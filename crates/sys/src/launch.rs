@@ -14,7 +14,7 @@ use rustix::io::ioctl_fionbio;
 use rustix::process::{
     PidfdFlags, Signal, WaitId, WaitIdOptions, WaitIdStatus, pidfd_open, pidfd_send_signal, waitid,
 };
-use std::ffi::{CString, OsString};
+use std::ffi::{CStr, CString, OsString};
 use std::io::{self, PipeReader, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
@@ -48,6 +48,12 @@ impl LaunchedProgram {
         Ok(Self { words, environment })
     }
 
+    /// Executes the file at `path` in this process, with these words and this environment. Returns
+    /// only if that fails.
+    pub(crate) fn execute(&self, path: &CStr) -> io::Error {
+        raw::execute(path, &self.words, &self.environment)
+    }
+
     /// Starts the program. The returned pipe has the standard error of the program and the output
     /// of its own children; reading it never blocks.
     ///
@@ -67,6 +73,8 @@ impl LaunchedProgram {
 }
 
 /// A child process that was launched.
+///
+/// [`Self::descriptors`] and [`Self::from_descriptors`] pass it on to another program in this process.
 #[derive(Debug)]
 pub struct ChildProcess {
     pidfd: OwnedFd,
@@ -98,6 +106,16 @@ impl ChildProcess {
         let number = crate::process::to_pid(pid)?;
         // Only `ending` waits for it, so its process id has not been reused.
         Ok(Self { pidfd: pidfd_open(number, PidfdFlags::empty())?, report })
+    }
+
+    /// The descriptors of the process and of its report.
+    pub fn descriptors(&self) -> [BorrowedFd<'_>; 2] {
+        [self.pidfd.as_fd(), self.report.as_fd()]
+    }
+
+    /// Restores a child from its [descriptors](Self::descriptors).
+    pub fn from_descriptors([pidfd, report]: [OwnedFd; 2]) -> Self {
+        Self { pidfd, report: report.into() }
     }
 
     /// Returns how it has ended, or `None` while it runs. Then it is removed from the process

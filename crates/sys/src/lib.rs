@@ -16,6 +16,7 @@
 //!           privileges   become the bus user
 //!           inheritance  undo what a set-user-ID program inherited from its caller
 //!           crash        save memory to a file if the process crashes
+//!           reexec       execute another program in this process, with chosen descriptors
 //!           filesystem   socket files, private directories, lock files
 //!           notify       tell the service manager "ready"
 //!  loop     poll         which descriptors can be read or written
@@ -133,6 +134,7 @@ pub mod clock;
 pub mod datagram;
 pub mod memory;
 pub mod random;
+pub mod reexec;
 pub mod shared;
 pub mod timer;
 pub mod watch;

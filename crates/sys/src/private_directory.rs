@@ -47,6 +47,13 @@ impl PrivateDirectory {
         }
     }
 
+    /// Takes the ownership of a directory that another `PrivateDirectory` has created, in an earlier
+    /// program of this process.
+    #[must_use]
+    pub const fn adopt(path: PathBuf) -> Self {
+        Self { path }
+    }
+
     /// The path of the directory.
     #[must_use]
     pub fn path(&self) -> &Path {

@@ -26,6 +26,12 @@ impl OpenFiles {
         Self(getrlimit(Resource::Nofile))
     }
 
+    /// The limit with these values, `None` if unlimited.
+    #[must_use]
+    pub const fn new(soft: Option<u64>, hard: Option<u64>) -> Self {
+        Self(Rlimit { current: soft, maximum: hard })
+    }
+
     /// The soft limit, `None` if unlimited.
     #[must_use]
     pub fn soft(&self) -> Option<u64> {

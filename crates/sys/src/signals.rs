@@ -7,6 +7,7 @@
 use crate::raw::{self, MaskChange};
 use rustix::io::{Errno, retry_on_intr};
 use rustix::process::Signal as Number;
+use std::ffi::c_int;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -31,11 +32,14 @@ pub enum ProcessSignal {
     Resized,
     /// `SIGTSTP`: stop until continued, from the terminal. See [`suspend`].
     Suspend,
+    /// `SIGRTMIN+25`: execute the installed program in this process. systemd gives this signal the
+    /// same meaning.
+    Reexecute,
 }
 
 impl ProcessSignal {
     /// Every signal of this enum.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Terminate,
         Self::Interrupt,
         Self::HangUp,
@@ -45,10 +49,11 @@ impl ProcessSignal {
         Self::FileSize,
         Self::Resized,
         Self::Suspend,
+        Self::Reexecute,
     ];
 
-    pub(crate) fn number(self) -> Number {
-        match self {
+    pub(crate) fn number(self) -> c_int {
+        let named = match self {
             Self::Terminate => Number::TERM,
             Self::Interrupt => Number::INT,
             Self::HangUp => Number::HUP,
@@ -58,7 +63,10 @@ impl ProcessSignal {
             Self::FileSize => Number::XFSZ,
             Self::Resized => Number::WINCH,
             Self::Suspend => Number::TSTP,
-        }
+            // The C library uses the first of the kernel's real-time signals itself.
+            Self::Reexecute => return libc::SIGRTMIN() + 25,
+        };
+        named.as_raw()
     }
 }
 
@@ -116,7 +124,7 @@ impl AsFd for SignalSource {
 ///
 /// Fails only if the call is misused by its caller.
 pub fn suspend() -> io::Result<()> {
-    let signal = || std::iter::once(Number::TSTP);
+    let signal = || std::iter::once(ProcessSignal::Suspend.number());
     // A pending second key press would stop the process again immediately.
     raw::change_signal_mask(MaskChange::Block, signal())?;
     rustix::process::kill_process(rustix::process::getpid(), Number::TSTP)?;
@@ -131,7 +139,7 @@ pub(crate) fn unblock_all() -> io::Result<()> {
 
 fn decode(record: &[u8; RECORD]) -> Option<ProcessSignal> {
     let number = i32::from_ne_bytes(*record.first_chunk()?);
-    ProcessSignal::ALL.into_iter().find(|signal| signal.number().as_raw() == number)
+    ProcessSignal::ALL.into_iter().find(|signal| signal.number() == number)
 }
 
 /// Bytes that the kernel writes per signal.

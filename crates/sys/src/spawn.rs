@@ -5,7 +5,8 @@ use crate::rlimit::OpenFiles;
 use crate::scheduling::{ProcessorSet, set_own_processors};
 use crate::signals::{self, ProcessSignal};
 use rustix::fs::{Mode, OFlags};
-use rustix::process::{Pid, getpid, getppid, set_parent_process_death_signal};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, getpid, getppid, set_parent_process_death_signal};
 use std::io;
 use std::process::Command;
 
@@ -114,8 +115,9 @@ impl ChildSetup {
 
 impl ParentDeath {
     fn apply(self) -> io::Result<()> {
-        set_parent_process_death_signal(Some(self.signal.number()))?;
+        let signal = Signal::from_named_raw(self.signal.number()).ok_or(Errno::INVAL)?;
+        set_parent_process_death_signal(Some(signal))?;
         // If the parent ended before the call, the signal will never arrive.
-        if getppid() == Some(self.parent) { Ok(()) } else { Err(rustix::io::Errno::SRCH.into()) }
+        if getppid() == Some(self.parent) { Ok(()) } else { Err(Errno::SRCH.into()) }
     }
 }

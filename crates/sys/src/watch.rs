@@ -39,6 +39,18 @@ pub enum DirectoryChange<'a> {
     Lost,
 }
 
+impl WatchId {
+    /// The id with this number.
+    pub const fn new(number: i32) -> Self {
+        Self(number)
+    }
+
+    /// The number of the kernel for this watch.
+    pub const fn number(self) -> i32 {
+        self.0
+    }
+}
+
 impl DirectoryWatch {
     /// Creates a watch without directories.
     ///
@@ -47,6 +59,11 @@ impl DirectoryWatch {
     /// `EMFILE` if this user has too many instances; otherwise the errors of inotify_init(2).
     pub fn new() -> io::Result<Self> {
         Ok(Self { inotify: inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)? })
+    }
+
+    /// Restores a watch from its descriptor, with its directories.
+    pub const fn from_descriptor(inotify: OwnedFd) -> Self {
+        Self { inotify }
     }
 
     /// Starts to watch a directory, or does nothing if it is watched already.

@@ -238,7 +238,10 @@ impl LiveLoop {
                 ProcessSignal::Child => self.pending.push_back(LiveEvent::ChildEnded),
                 ProcessSignal::Resized => self.pending.push_back(LiveEvent::Redraw),
                 ProcessSignal::Suspend => self.suspend()?,
-                ProcessSignal::User1 | ProcessSignal::User2 | ProcessSignal::FileSize => {}
+                ProcessSignal::User1
+                | ProcessSignal::User2
+                | ProcessSignal::FileSize
+                | ProcessSignal::Reexecute => {}
             }
         }
         Ok(())

@@ -90,6 +90,7 @@ fn forwarded_signal(signal: ProcessSignal) -> Option<SignalNumber> {
         ProcessSignal::Interrupt => Some(SignalNumber::INT),
         ProcessSignal::User1
         | ProcessSignal::User2
+        | ProcessSignal::Reexecute
         | ProcessSignal::Child
         | ProcessSignal::FileSize
         | ProcessSignal::Resized

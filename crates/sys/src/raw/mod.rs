@@ -12,7 +12,7 @@ use crate::transfer::{MAX_DESCRIPTORS, TransferWait};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use rustix::param::page_size;
-use rustix::process::{Pid, Signal};
+use rustix::process::Pid;
 use rustix::time::Timespec;
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_ulong};
 use std::mem::MaybeUninit;
@@ -25,7 +25,7 @@ use std::time::Duration;
 use std::{io, ptr, slice};
 
 pub(crate) use mapping::{Pages, ReadOnlyMapping, WritableMapping};
-pub(crate) use start::{LaunchOutputs, fork, launch, run_before_exec};
+pub(crate) use start::{LaunchOutputs, execute, fork, launch, run_before_exec};
 
 /// Whether the value of a socket option fit into the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -240,7 +240,7 @@ pub(crate) enum MaskChange {
 /// Blocks or unblocks signals in this thread. Allowed between fork and exec.
 pub(crate) fn change_signal_mask(
     change: MaskChange,
-    signals: impl IntoIterator<Item = Signal>,
+    signals: impl IntoIterator<Item = c_int>,
 ) -> io::Result<()> {
     let how = match change {
         MaskChange::Block => libc::SIG_BLOCK,
@@ -315,7 +315,7 @@ pub(crate) fn reset_timer_slack() -> io::Result<()> {
 }
 
 /// A non-blocking descriptor from which blocked `signals` are read (signalfd(2)).
-pub(crate) fn signal_descriptor(signals: impl IntoIterator<Item = Signal>) -> io::Result<OwnedFd> {
+pub(crate) fn signal_descriptor(signals: impl IntoIterator<Item = c_int>) -> io::Result<OwnedFd> {
     let set = signal_set(signals);
     let flags = libc::SFD_CLOEXEC | libc::SFD_NONBLOCK;
     // SAFETY: `set` is initialized, and the call only reads it.
@@ -324,7 +324,7 @@ pub(crate) fn signal_descriptor(signals: impl IntoIterator<Item = Signal>) -> io
     Ok(unsafe { OwnedFd::from_raw_fd(number) })
 }
 
-fn signal_set(signals: impl IntoIterator<Item = Signal>) -> libc::sigset_t {
+fn signal_set(signals: impl IntoIterator<Item = c_int>) -> libc::sigset_t {
     let mut set = MaybeUninit::uninit();
     // SAFETY: `sigemptyset` initializes the whole set that its argument points to.
     let mut set: libc::sigset_t = unsafe {
@@ -333,7 +333,7 @@ fn signal_set(signals: impl IntoIterator<Item = Signal>) -> libc::sigset_t {
     };
     for signal in signals {
         // SAFETY: `set` is initialized. A number that is not a signal is refused.
-        unsafe { libc::sigaddset(&raw mut set, signal.as_raw()) };
+        unsafe { libc::sigaddset(&raw mut set, signal) };
     }
     set
 }

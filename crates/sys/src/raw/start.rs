@@ -2,7 +2,7 @@
 
 use super::check;
 use crate::spawn::ChildSetup;
-use std::ffi::{CString, c_char, c_int};
+use std::ffi::{CStr, CString, c_char, c_int};
 use std::os::fd::BorrowedFd;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -33,6 +33,21 @@ pub(crate) struct LaunchOutputs<'f> {
     pub(crate) report: BorrowedFd<'f>,
 }
 
+/// Executes a program in this process (execve(2)), which keeps its signal mask and all descriptors that are not
+/// close-on-exec. Returns only if that fails.
+pub(crate) fn execute(path: &CStr, words: &[CString], environment: &[CString]) -> io::Error {
+    let (words, environment) = (pointers(words), pointers(environment));
+    // SAFETY: all strings are NUL-terminated, and both lists end with a null pointer. All of them exist until the
+    // call returns, and it only reads them.
+    unsafe { libc::execve(path.as_ptr(), words.as_ptr(), environment.as_ptr()) };
+    io::Error::last_os_error()
+}
+
+/// Pointers to strings, and a null pointer at the end.
+fn pointers(texts: &[CString]) -> Vec<*const c_char> {
+    texts.iter().map(|text| text.as_ptr()).chain([ptr::null()]).collect()
+}
+
 /// Starts a program in a new process: fork(2), `setup` in the child, execve(2). Returns the process id of the child.
 pub(crate) fn launch(
     words: &[CString],
@@ -40,10 +55,6 @@ pub(crate) fn launch(
     setup: &ChildSetup,
     outputs: &LaunchOutputs<'_>,
 ) -> io::Result<u32> {
-    let pointers = |texts: &[CString]| {
-        let texts = texts.iter().map(|text| text.as_ptr());
-        texts.chain([ptr::null()]).collect::<Vec<*const c_char>>()
-    };
     let path = words.first().map_or(c"", |word| word);
     let (words, environment) = (pointers(words), pointers(environment));
     // SAFETY: the child must not allocate, and must not take a lock that another thread may have held. Everything that
