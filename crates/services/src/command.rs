@@ -10,6 +10,7 @@ use std::str::Chars;
 
 /// A program and its arguments.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Command {
     words: Vec<String>,
 }
@@ -50,6 +51,7 @@ impl Command {
 
 /// The reason why a command line cannot be split.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum CommandError {
     /// The line ends inside quotation marks.
     OpenQuote,

@@ -32,6 +32,8 @@
 mod command;
 mod desktop_file;
 mod folder;
+#[cfg(feature = "serde")]
+pub mod saved_path;
 mod service_file;
 mod table;
 

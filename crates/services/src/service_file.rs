@@ -9,6 +9,7 @@ use crate::desktop_file::{DesktopFile, SyntaxError};
 
 /// A service that can be started.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ServiceFile {
     /// The name that the program will own (`Name`).
     pub name: String,

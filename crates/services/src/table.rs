@@ -11,14 +11,17 @@ use crate::service_file::{ServiceFile, ServiceFileError};
 
 /// The services of some folders, by name.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Table {
     entries: BTreeMap<String, ServiceEntry>,
 }
 
 /// A service, and the path of its file.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ServiceEntry {
     /// The path of the service file.
+    #[cfg_attr(feature = "serde", serde(with = "crate::saved_path"))]
     pub path: PathBuf,
     /// The contents of the service file.
     pub service: ServiceFile,

@@ -40,6 +40,7 @@ use crate::message::{FieldCode, FixedHeader, InvalidMessage, InvalidReason, Mess
 
 /// Limits for the messages of one connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FramerLimits {
     /// Maximum bytes of a message. A bus, which forwards messages, allows at most
     /// [`FORWARDED_LEN_MAX`].
@@ -98,12 +99,17 @@ impl Space<'_> {
 }
 
 /// Splits the stream of one connection into messages.
-#[derive(Debug)]
+///
+/// With the feature `serde`, a [parked](Self::park) framer can be saved and restored.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Framer {
     limits: FramerLimits,
     kept: KeptBytes,
     /// The part of the scratch buffer with bytes of this stream: `start <= end <= scratch.len()`.
+    #[cfg_attr(feature = "serde", serde(skip))]
     start: usize,
+    #[cfg_attr(feature = "serde", serde(skip))]
     end: usize,
     /// Descriptors that arrived and belong to no message yet.
     fds: u32,
@@ -119,6 +125,7 @@ pub struct Framer {
 
 /// A gap in the descriptors of the stream: descriptors that the receiver lost.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct LostDescriptors {
     /// Descriptors that arrived before the lost ones and belong to no message yet.
     before: u32,
@@ -127,12 +134,17 @@ struct LostDescriptors {
 }
 
 /// Bytes that are kept while other connections use the scratch buffer.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 enum KeptBytes {
     /// A part of a message, or messages that were not requested yet.
-    Bytes(Vec<u8>),
+    Bytes(#[cfg_attr(feature = "serde", serde(with = "serde_bytes"))] Vec<u8>),
     /// The first part of a large message, which has `len` bytes in total.
-    Large { buffer: Vec<u8>, len: usize },
+    Large {
+        #[cfg_attr(feature = "serde", serde(with = "serde_bytes"))]
+        buffer: Vec<u8>,
+        len: usize,
+    },
 }
 
 impl Framer {
@@ -333,6 +345,20 @@ impl Framer {
             bytes.extend_from_slice(rest);
             self.moved += rest.len() as u64;
         }
+    }
+
+    /// Returns true unless the numbers of this framer contradict each other. Only a framer that was
+    /// restored from damaged data can be inconsistent.
+    pub const fn is_consistent(&self) -> bool {
+        let fits = match &self.kept {
+            KeptBytes::Bytes(bytes) => bytes.len() <= SCRATCH_LEN_MIN,
+            KeptBytes::Large { buffer, len } => buffer.len() <= *len && *len <= MESSAGE_LEN_MAX,
+        };
+        let has_gap_in_fds = match self.gap {
+            Some(gap) => gap.before <= self.fds,
+            None => true,
+        };
+        fits && has_gap_in_fds && self.cut <= self.received_len && self.message_start <= self.cut
     }
 
     /// Bytes that were moved in memory since the last call.

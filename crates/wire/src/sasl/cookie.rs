@@ -55,6 +55,7 @@ pub const CHALLENGE_LEN: usize = 16;
 
 /// The name of a set of cookies, which is the name of its file.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CookieContext(String);
 
 impl CookieContext {
@@ -93,6 +94,7 @@ impl fmt::Display for CookieContext {
 
 /// A cookie in a keyring file.
 #[derive(Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Cookie {
     /// The ID, which is unique in the file.
     pub id: u32,
@@ -220,6 +222,7 @@ pub enum Refresh {
 
 /// A challenge of a server: to prove knowledge of a cookie.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CookieChallenge {
     /// The context, which is the name of the file.
     pub context: CookieContext,

@@ -172,7 +172,8 @@ impl fmt::Display for LineError {
 impl core::error::Error for LineError {}
 
 /// Splits a stream that arrives in chunks into lines.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct LineBuffer {
     partial: Vec<u8>,
     /// Number of stream bytes consumed, including the bytes in `partial`.

@@ -105,6 +105,7 @@ impl fmt::Display for Mechanism {
 /// assert!(!both.contains(Mechanism::DbusCookieSha1));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Mechanisms(u8);
 
 impl Mechanisms {
@@ -152,6 +153,7 @@ impl fmt::Display for Mechanisms {
 
 /// Whether messages of a connection can carry file descriptors.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum FdPassing {
     /// Both sides agreed to pass descriptors.
     Agreed,

@@ -12,6 +12,7 @@ use crate::hex;
 
 /// The settings of a server for one client.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ServerConfig {
     /// The GUID of the address that the client connected to.
     pub guid: Guid,
@@ -27,6 +28,7 @@ pub struct ServerConfig {
 
 /// The identity of the other end of a socket, as reported by the kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PeerIdentity {
     /// The user ID; `None` if the transport does not report it, like TCP.
     pub uid: Option<u32>,
@@ -34,6 +36,7 @@ pub struct PeerIdentity {
 
 /// Whether the server supports passing file descriptors.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum FdSupport {
     /// Descriptor passing is supported.
     Available,
@@ -88,6 +91,7 @@ impl Authority for NoAuthority {
 /// The identity that a client has authenticated as.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum AuthenticatedIdentity {
     /// The user with this ID.
     Uid(u32),
@@ -114,6 +118,7 @@ pub enum ServerProgress {
 /// The reason why a server closes the connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Violation {
     /// The first byte of the stream is not NUL.
     MissingNul {
@@ -200,7 +205,11 @@ pub const COMMANDS_MAX: u16 = 256;
 /// Call [`receive`](Self::receive) with every chunk until it returns [`ServerProgress::Done`] or an
 /// error, and send the output each time, also after an error: it may be the last rejection. A
 /// server should stop reading while output is waiting to be sent.
-#[derive(Debug)]
+///
+/// With the feature `serde`, a server can be saved between two calls and restored. The saved data
+/// contains the cookie of an exchange.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct SaslServer {
     config: ServerConfig,
     lines: LineBuffer,
@@ -296,7 +305,8 @@ impl SaslServer {
 }
 
 /// The state: which line the server waits for.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 enum ServerState {
     ExpectNul,
     ExpectAuth,
@@ -306,7 +316,8 @@ enum ServerState {
 }
 
 /// An exchange that waits for the client's response.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 enum MechanismExchange {
     /// The client was asked for its identity.
     External,
@@ -316,6 +327,7 @@ enum MechanismExchange {
 
 /// The result of a successful authentication.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct ServerLogin {
     identity: AuthenticatedIdentity,
     fds: FdPassing,
@@ -427,7 +439,8 @@ impl ServerLogin {
 }
 
 /// Counters for the limits of a client.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct ClientCounts {
     attempts: u16,
     /// Attempts with a mechanism that the server does not offer.
