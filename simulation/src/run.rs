@@ -1,9 +1,13 @@
 //! One run: a daemon from its start until all peers have disconnected.
 
+use std::cell::Cell;
 use std::fs;
+use std::rc::Rc;
 
 use broker::busconfig::ConfigError;
-use broker::event_loop::{EventLoop, Loaded, LoopParts, Reload};
+use broker::event_loop::{
+    EventLoop, Loaded, LoopExit, LoopParts, Reload, RestoreParts, RestoredLoop,
+};
 use broker::listen::{ListenEnvironment, listen, parse};
 use broker::log::{Log, LogTarget};
 use kernel::machine;
@@ -30,13 +34,18 @@ pub fn run(plan: WorldPlan) -> WorldTally {
     if let Some(max) = setting.open_files_max() {
         machine::with(|machine| machine.limit_open_files(max));
     }
-    let mut event_loop = EventLoop::new(parts(setting)).expect("an event loop");
-    event_loop.run().expect("the event loop runs until SIGTERM");
+    let policies = SuccessivePolicies { setting, policy: Rc::default() };
+    let mut event_loop = EventLoop::new(parts(&policies)).expect("an event loop");
+    let mut replacements = 0;
+    while event_loop.run().expect("the event loop runs until SIGTERM") == LoopExit::Replace {
+        event_loop = replaced(event_loop, &policies);
+        replacements += 1;
+    }
     drop(event_loop);
     let open = machine::with(machine::SimulatedMachine::open_count);
     assert_eq!(open, 0, "the daemon left descriptors open");
     drop(machine::stop());
-    let tally = *tally.borrow();
+    let tally = WorldTally { replacements, ..*tally.borrow() };
     assert!(tally.is_done, "the daemon exited before the end of the run");
     assert_eq!(descriptors(), before, "the run left descriptors open");
     tally
@@ -48,21 +57,40 @@ fn descriptors() -> usize {
 }
 
 /// Provides the successive configurations of a setting.
+#[derive(Clone)]
 struct SuccessivePolicies {
     setting: SimulationSetting,
-    policy: SimulatedPolicy,
+    policy: Rc<Cell<SimulatedPolicy>>,
 }
 
 impl Reload for SuccessivePolicies {
     fn read(&mut self) -> Result<Loaded, ConfigError> {
-        self.policy = self.policy.next(self.setting);
-        Ok(self.setting.load(self.policy))
+        self.policy.set(self.policy.get().next(self.setting));
+        Ok(self.setting.load(self.policy.get()))
     }
 
     fn done(&mut self) {}
 }
 
-fn parts(setting: SimulationSetting) -> LoopParts {
+/// Saves an event loop, drops it, and restores it from nothing but its state and its descriptors.
+fn replaced(mut old: EventLoop, policies: &SuccessivePolicies) -> EventLoop {
+    let (state, fds) = old.save().expect("a state");
+    let take_over = |fd| machine::with(|machine| machine.take_over(fd)).expect("descriptors");
+    let fds = fds.into_iter().map(take_over).collect();
+    drop(old);
+    let restored = RestoredLoop::read(&state, fds).expect("the state of an event loop");
+    restored.check();
+    let parts = RestoreParts {
+        mediator: None,
+        open_files: OpenFiles::current(),
+        reload: Box::new(policies.clone()),
+        log: log(),
+        signals: signals(),
+    };
+    EventLoop::restore(restored, parts).expect("an event loop")
+}
+
+fn parts(policies: &SuccessivePolicies) -> LoopParts {
     let address = parse("unix:abstract=simulation").expect("an address");
     LoopParts {
         listeners: listen(&address, &mut ListenEnvironment::default()).expect("a free place"),
@@ -73,12 +101,20 @@ fn parts(setting: SimulationSetting) -> LoopParts {
             uid: OWNER,
             security_label: None,
         },
-        loaded: setting.load(SimulatedPolicy::default()),
+        loaded: policies.setting.load(policies.policy.get()),
         mediator: None,
         open_files: OpenFiles::current(),
-        reload: Box::new(SuccessivePolicies { setting, policy: SimulatedPolicy::default() }),
-        log: Log::new("simulation", LogTarget::Syslog),
+        reload: Box::new(policies.clone()),
+        log: log(),
         metrics: None,
-        signals: SignalSource::block(&[ProcessSignal::Terminate]).expect("signals"),
+        signals: signals(),
     }
+}
+
+fn log() -> Log {
+    Log::new("simulation", LogTarget::Syslog)
+}
+
+fn signals() -> SignalSource {
+    SignalSource::block(&[ProcessSignal::Terminate]).expect("signals")
 }

@@ -33,9 +33,11 @@ fn peers_receive_exactly_the_expected_messages() {
         all.routed += tally.routed;
         all.delivered += tally.delivered;
         all.lost += tally.lost;
+        all.replacements += tally.replacements;
     }
     println!("{all:?}");
     assert!(all.delivered > all.steps / 20, "{all:?}");
+    assert!(all.replacements > all.steps / 2000, "{all:?}");
 }
 
 /// Runs a world. If it fails, tries smaller worlds and reports the smallest that fails.

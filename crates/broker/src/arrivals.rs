@@ -64,6 +64,9 @@ pub(crate) struct Arrivals {
     users: HashMap<Option<u32>, ArrivalAccount>,
 }
 
+/// The users that have connected recently in a saved state, each with the time of its next turn.
+pub(crate) type SavedArrivals = Vec<(Option<u32>, Duration)>;
+
 /// The state of the rate limit of one user.
 #[derive(Debug)]
 struct ArrivalAccount {
@@ -72,6 +75,17 @@ struct ArrivalAccount {
 }
 
 impl Arrivals {
+    /// The users that have connected recently, each with the time of its next turn.
+    pub(crate) fn save(&self) -> SavedArrivals {
+        self.users.iter().map(|(user, account)| (*user, account.next)).collect()
+    }
+
+    /// Restores the users that have connected recently.
+    pub(crate) fn restore(saved: SavedArrivals) -> Self {
+        let account = |(user, next)| (user, ArrivalAccount { next });
+        Self { users: saved.into_iter().map(account).collect() }
+    }
+
     /// Counts a connection attempt and decides when it is served.
     pub(crate) fn arrived(&mut self, user: Option<u32>, rate: Rate, now: Duration) -> Arrival {
         if self.users.len() >= USERS_MAX {

@@ -20,11 +20,12 @@
 use std::time::Duration;
 
 use bus::PeerId;
+use serde::{Deserialize, Serialize};
 
 use crate::outgoing::Charge;
 
 /// The state of writing to a connection.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Writing {
     /// The socket accepts everything.
     Flowing,
@@ -35,7 +36,7 @@ pub(crate) enum Writing {
 }
 
 /// The bytes that a recipient with a full socket has read in the current window.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Window {
     since: Duration,
     bytes: u64,
@@ -106,7 +107,7 @@ impl Writing {
 }
 
 /// The size of queued messages.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Load {
     pub(crate) bytes: usize,
     /// The number of descriptors.
@@ -142,7 +143,7 @@ impl Loads {
 }
 
 /// The messages of one connection that its recipients have not read.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Backlog {
     /// Calls and signals in the queues of recipients that keep up on average.
     pub(crate) unread: Load,
@@ -177,7 +178,7 @@ impl Backlog {
 }
 
 /// The limits of one connection for back-pressure.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct HoldLimits {
     /// Bytes of its calls and signals that may wait for slow recipients before it is held.
     sender_bytes: u64,

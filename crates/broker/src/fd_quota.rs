@@ -9,21 +9,32 @@ use std::collections::BTreeMap;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 
+use crate::saved_state::FdOwner;
+
 /// The number of open descriptors of one user.
-type Count = Rc<Cell<u64>>;
+#[derive(Debug)]
+struct UserCount {
+    user: Option<u32>,
+    open: Cell<u64>,
+}
 
 /// A descriptor of a message, counted against the user that sent it.
 #[derive(Debug)]
 pub(crate) struct CountedFd {
     fd: OwnedFd,
     /// The counter of the user; `None` for a descriptor of the bus itself.
-    count: Option<Count>,
+    count: Option<Rc<UserCount>>,
 }
 
 impl CountedFd {
-    fn counted(fd: OwnedFd, count: &Count) -> Self {
-        count.set(count.get() + 1);
+    fn counted(fd: OwnedFd, count: &Rc<UserCount>) -> Self {
+        count.open.set(count.open.get() + 1);
         Self { fd, count: Some(Rc::clone(count)) }
+    }
+
+    /// The user that it counts against.
+    pub(crate) fn owner(&self) -> FdOwner {
+        self.count.as_ref().map_or(FdOwner::Bus, |count| FdOwner::User(count.user))
     }
 }
 
@@ -43,7 +54,7 @@ impl AsFd for CountedFd {
 impl Drop for CountedFd {
     fn drop(&mut self) {
         if let Some(count) = &self.count {
-            count.set(count.get() - 1);
+            count.open.set(count.open.get() - 1);
         }
     }
 }
@@ -51,7 +62,7 @@ impl Drop for CountedFd {
 /// The quota of every user, and how much of it is in use.
 #[derive(Debug)]
 pub(crate) struct FdQuotas {
-    users: BTreeMap<Option<u32>, Count>,
+    users: BTreeMap<Option<u32>, Rc<UserCount>>,
     max: u64,
 }
 
@@ -74,16 +85,30 @@ impl FdQuotas {
         fds: &mut Vec<OwnedFd>,
         counted: &mut Vec<CountedFd>,
     ) -> Result<(), QuotaReached> {
-        let count = self.users.entry(user).or_default();
-        if count.get() > 0 && count.get() + fds.len() as u64 > self.max {
+        let count = self.count(user);
+        let open = count.open.get();
+        if open > 0 && open + fds.len() as u64 > self.max {
             fds.clear();
             return Err(QuotaReached);
         }
-        counted.extend(fds.drain(..).map(|fd| CountedFd::counted(fd, count)));
+        counted.extend(fds.drain(..).map(|fd| CountedFd::counted(fd, &count)));
         if self.users.len() > USERS_KEPT {
-            self.users.retain(|_, count| count.get() > 0);
+            self.users.retain(|_, count| count.open.get() > 0);
         }
         Ok(())
+    }
+
+    /// Counts a descriptor of a restored state, even if that exceeds the quota.
+    pub(crate) fn restore(&mut self, fd: OwnedFd, owner: FdOwner) -> CountedFd {
+        match owner {
+            FdOwner::Bus => fd.into(),
+            FdOwner::User(user) => CountedFd::counted(fd, &self.count(user)),
+        }
+    }
+
+    fn count(&mut self, user: Option<u32>) -> Rc<UserCount> {
+        let new = || Rc::new(UserCount { user, open: Cell::new(0) });
+        Rc::clone(self.users.entry(user).or_insert_with(new))
     }
 }
 

@@ -15,10 +15,13 @@ use std::collections::{BTreeMap, VecDeque};
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use sys::transfer::unreceived;
 
+use crate::saved_state::{FdCollector, FdIndex, RestoredFds, StateError};
+
 /// The descriptors in the socket of one connection.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone, Serialize, Deserialize)]
 pub(crate) struct FdsInKernel {
     /// Where in the stream each write ended, in bytes since the connection was made, and how many
     /// descriptors it had.
@@ -30,6 +33,12 @@ impl FdsInKernel {
     /// The number of descriptors that may be unread.
     pub(crate) const fn count(&self) -> u64 {
         self.count
+    }
+
+    /// Returns true unless it was restored from damaged data.
+    pub(crate) fn is_consistent(&self) -> bool {
+        let sum = self.writes.iter().try_fold(0_u64, |sum, (_, count)| sum.checked_add(*count));
+        sum == Some(self.count)
     }
 
     /// Notes that `count` descriptors were written, up to this position in the stream.
@@ -74,7 +83,15 @@ struct Closed {
     count: u64,
 }
 
-#[derive(Debug, Default)]
+/// The descriptors in the sockets of each user, in a saved state.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct SavedUserFds {
+    users: Vec<(Option<u32>, Unread)>,
+    /// Each socket that was shut down, its user, and the number of its unread descriptors.
+    closed: Vec<(FdIndex, Option<u32>, u64)>,
+}
+
+#[derive(Debug, Default, Clone, Copy, Serialize, Deserialize)]
 struct Unread {
     count: u64,
     /// Until this time, it is known that no more descriptors fit.
@@ -85,6 +102,27 @@ impl UserFds {
     /// Creates the accounts for a process that may have `open_files` open descriptors.
     pub(crate) const fn within(open_files: u64) -> Self {
         Self { users: BTreeMap::new(), max: open_files / SHARE, closed: VecDeque::new() }
+    }
+
+    /// Saves the accounts of all users.
+    pub(crate) fn save<'f>(&'f self, fds: &mut FdCollector<'f>) -> SavedUserFds {
+        let users = self.users.iter().map(|(user, unread)| (*user, *unread)).collect();
+        let save = |closed: &'f Closed| (fds.add(&closed.socket), closed.user, closed.count);
+        SavedUserFds { users, closed: self.closed.iter().map(save).collect() }
+    }
+
+    /// Restores the accounts in a process that may have `open_files` open descriptors.
+    pub(crate) fn restore(
+        saved: SavedUserFds,
+        fds: &mut RestoredFds,
+        open_files: u64,
+    ) -> Result<Self, StateError> {
+        let mut restored = Self::within(open_files);
+        restored.users = saved.users.into_iter().collect();
+        for (socket, user, count) in saved.closed {
+            restored.closed.push_back(Closed { socket: fds.take(socket)?, user, count });
+        }
+        Ok(restored)
     }
 
     /// How many descriptors may be written now to a connection that has `own` unread, where the

@@ -13,9 +13,12 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+use services::saved_path::SavedPath;
 use sys::watch::{DirectoryChange, DirectoryWatch, WatchId};
 
 use crate::os_error::OsError;
+use crate::saved_state::{FdCollector, FdIndex, RestoredFds, StateError};
 
 /// The directories and their watches.
 #[derive(Debug)]
@@ -27,14 +30,26 @@ pub(crate) struct Folders {
     unwatched: BTreeSet<PathBuf>,
 }
 
+/// The watched directories in a saved state. All paths are relative to the same directory as before.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct SavedFolders {
+    watch: FdIndex,
+    wanted: Vec<SavedPath>,
+    watched: Vec<(i32, Vec<FolderRole>)>,
+    unwatched: Vec<SavedPath>,
+}
+
 /// Why a directory is watched.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 enum FolderRole {
     /// Changes of its files matter.
     Folder,
     /// It is the nearest existing parent of a missing directory, whose next path component is
     /// `name`.
-    Above { name: OsString },
+    Above {
+        #[serde(with = "services::saved_path::name")]
+        name: OsString,
+    },
 }
 
 /// Whether a directory has changed.
@@ -59,6 +74,28 @@ impl Folders {
             wanted: BTreeSet::new(),
             watched: BTreeMap::new(),
             unwatched: BTreeSet::new(),
+        })
+    }
+
+    /// Saves the watches. The kernel continues to collect changes.
+    pub(crate) fn save<'f>(&'f self, fds: &mut FdCollector<'f>) -> SavedFolders {
+        let watched = self.watched.iter();
+        SavedFolders {
+            watch: fds.add(&self.watch),
+            wanted: self.wanted.iter().map(SavedPath::from).collect(),
+            watched: watched.map(|(id, roles)| (id.number(), roles.clone())).collect(),
+            unwatched: self.unwatched.iter().map(SavedPath::from).collect(),
+        }
+    }
+
+    /// Restores the watches of a saved state.
+    pub(crate) fn restore(saved: SavedFolders, fds: &mut RestoredFds) -> Result<Self, StateError> {
+        let watched = saved.watched.into_iter();
+        Ok(Self {
+            watch: DirectoryWatch::from_descriptor(fds.take(saved.watch)?),
+            wanted: saved.wanted.into_iter().map(PathBuf::from).collect(),
+            watched: watched.map(|(id, roles)| (WatchId::new(id), roles)).collect(),
+            unwatched: saved.unwatched.into_iter().map(PathBuf::from).collect(),
         })
     }
 
@@ -143,7 +180,7 @@ fn matters(change: &DirectoryChange<'_>, watched: &BTreeMap<WatchId, Vec<FolderR
 }
 
 /// Debounces changes: the installation of a package changes many files.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct ChangeBurst {
     since: Duration,
     last: Duration,

@@ -42,6 +42,7 @@ mod outgoing;
 mod peer_attributes;
 mod read_budget;
 mod report;
+mod saved_state;
 mod table;
 mod throttled_peer;
 mod trace;

@@ -1,11 +1,12 @@
 //! The protocol before the first message: on some addresses a nonce, then the handshake.
 
+use serde::{Deserialize, Serialize};
 use wire::sasl;
 
 use crate::listen::{ListenerEntry, Nonce};
 
 /// The state of the login of a connection.
-#[derive(Debug)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct PeerLogin {
     /// The nonce, until it was received.
     expected: Option<NonceCheck>,
@@ -22,6 +23,11 @@ impl PeerLogin {
             }
         };
         Self { expected, server }
+    }
+
+    /// Returns true unless the login was restored from damaged data.
+    pub(crate) fn is_consistent(&self) -> bool {
+        self.expected.as_ref().is_none_or(|check| check.len < Nonce::LEN)
     }
 
     /// Removes the nonce, or a part of it, from the front of the received bytes, if it is still
@@ -44,7 +50,7 @@ impl PeerLogin {
 pub(crate) struct WrongNonce;
 
 /// A nonce that may arrive in several reads.
-#[derive(Debug)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct NonceCheck {
     nonce: Nonce,
     sent: [u8; Nonce::LEN],

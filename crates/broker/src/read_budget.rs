@@ -9,8 +9,10 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 /// How much of a connection is read and routed at once.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct ReadBudget {
     /// Bytes to read at once: about as many as are routed afterwards, so that little has to be
     /// kept.

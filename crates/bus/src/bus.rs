@@ -16,11 +16,12 @@ use crate::driver::{self, Driver};
 use crate::hash::{HashKey, KeyedState};
 use crate::policy::PeerAttributes;
 use crate::reloads::Reloads;
+use crate::replacements::Replacements;
 use crate::routing::Router;
 use crate::types::{
     Amount, BodyValidation, BusIdentity, BusLimits, Configuration, ConnectionCredentials,
     DescriptorPassing, DisconnectReason, Effect, Effects, End, ForeignError, Input, LimitHit,
-    LogEvent, PeerId, PeerSnapshot, Process, RefusalReason, Stopwatch, Time,
+    LogEvent, PeerId, PeerSnapshot, Process, RefusalReason, Replacement, Stopwatch, Time,
 };
 use crate::well_known::DRIVER_NAME;
 
@@ -42,6 +43,8 @@ pub struct Bus {
     router: Router,
     activation: Activation,
     reloads: Reloads,
+    #[serde(default)]
+    replacements: Replacements,
     #[serde(skip)]
     checks: Checks,
 }
@@ -71,6 +74,7 @@ impl Bus {
             router: Router::new(identity, config, hasher),
             activation: Activation::default(),
             reloads: Reloads::default(),
+            replacements: Replacements::default(),
             checks: Checks::default(),
         }
     }
@@ -130,6 +134,7 @@ impl Bus {
             Input::StartFailed { start, failure } => {
                 self.activation.start_failed(start, failure, &mut self.router, fx);
             }
+            Input::Replaced { outcome } => self.replaced(outcome, fx),
             Input::Reconfigured { outcome } => self.reconfigured(outcome, fx),
         }
     }
@@ -179,8 +184,8 @@ impl Bus {
     }
 
     const fn driver(&mut self) -> Driver<'_> {
-        let Self { router, activation, reloads, .. } = self;
-        Driver { router, activation, reloads }
+        let Self { router, activation, reloads, replacements, .. } = self;
+        Driver { router, activation, reloads, replacements }
     }
 
     /// Disconnects a peer that sends a message to another peer before it has called Hello. Monitors
@@ -243,7 +248,7 @@ impl Bus {
     }
 
     fn disconnected(&mut self, id: PeerId, end: &End, fx: &mut Effects) {
-        let Self { router, activation, reloads, .. } = self;
+        let Self { router, activation, reloads, replacements, .. } = self;
         let Some(peer) = router.registry.get(id) else { return };
         let was_active = peer.is_active();
         router.accounting.set_payer(QueueAccount::User(peer.user));
@@ -255,6 +260,7 @@ impl Bus {
         router.tracing.end(id);
         activation.forget(id, router, fx);
         reloads.forget(id);
+        replacements.forget(id);
         if was_active {
             router.registry.close(id);
             driver::release_all_names(id, router, fx);
@@ -291,6 +297,16 @@ impl Bus {
         self.activation.end_late_starts(&mut self.router, fx);
         if let Some(caller) = self.reloads.begin_due(now) {
             fx.push(Effect::Reload { caller });
+        }
+    }
+
+    fn replaced(&mut self, outcome: Result<Replacement, ForeignError>, fx: &mut Effects) {
+        let outcome = outcome.map_err(RefusalReason::ReplacementFailed);
+        for call in self.replacements.take() {
+            match &outcome {
+                Ok(replacement) => driver::replaced(call, replacement, &mut self.router, fx),
+                Err(reason) => self.router.send_error(call.peer, call.serial, reason, fx),
+            }
         }
     }
 
@@ -360,6 +376,17 @@ impl Bus {
     /// The configuration that is in force.
     pub const fn configuration(&self) -> &Configuration {
         &self.router.config
+    }
+
+    /// The user of the bus.
+    pub const fn owner(&self) -> u32 {
+        self.router.identity.uid
+    }
+
+    /// The number of connections, including those that have not called Hello. This call visits each
+    /// connection.
+    pub fn connection_count(&self) -> usize {
+        self.router.registry.iter().count()
     }
 
     /// The limits for a connection.
@@ -532,6 +559,7 @@ impl Bus {
         let is_active = |peer| registry.get(peer).is_some_and(|peer| peer.is_active());
         self.activation.check(is_active);
         self.reloads.check(is_active);
+        self.replacements.check(is_active);
     }
 }
 
@@ -619,6 +647,10 @@ mod tests {
                     let (router, fx) = (&mut bus.router, &mut Effects::new());
                     let start = bus.activation.start_for_call(GONE, "a.b", Some(call), router, fx);
                     start.expect("there is a service");
+                }),
+                ("calls of Reexecute", |bus| {
+                    let call = CallId { peer: GONE, serial: NonZeroU32::MIN };
+                    bus.replacements.add(call).expect("there is room");
                 }),
                 ("calls of ReloadConfig", |bus| {
                     let (serial, now) = (Some(NonZeroU32::MIN), Time::default());

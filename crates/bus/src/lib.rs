@@ -51,6 +51,7 @@ mod matching;
 pub mod policy;
 mod registry;
 mod reloads;
+mod replacements;
 mod routing;
 mod saved_state;
 mod tracing;
@@ -72,8 +73,8 @@ pub use types::{
     FlightRecorder, ForeignError, FullQueue, HeldFds, HelperFailure, Input, KernelShortage,
     LimitHit, LimitName, LogEvent, LoggedPermission, MatchingTime, NAMES_MAX, NameMethod,
     Objection, OwningDeniedBy, PeerId, PeerSnapshot, PidFd, Process, ProcessDescription, QueueRoom,
-    RING_BYTES_MAX, RING_BYTES_MIN, RefusalReason, RingContents, RingFacts, SenderDescription,
-    Service, ServiceHelper, ServiceManager, Services, Span, StartFailure, StartId, StartProblem,
-    Stopwatch, Time, TraceAudience, TraceLimits, TraceRequest, Traced, TracedMessage, TracedOwner,
-    Undelivered, Urgency, WithheldBy,
+    RING_BYTES_MAX, RING_BYTES_MIN, RefusalReason, Replacement, RingContents, RingFacts,
+    SenderDescription, Service, ServiceHelper, ServiceManager, Services, Span, StartFailure,
+    StartId, StartProblem, Stopwatch, Time, TraceAudience, TraceLimits, TraceRequest, Traced,
+    TracedMessage, TracedOwner, Undelivered, Urgency, WithheldBy,
 };

@@ -23,6 +23,8 @@
 //! accepting                            print whether the bus accepts connections
 //! reloaded                             apply the settings above and answer pending reloads
 //! not reloaded "text"                  the reload failed with this error
+//! replaced OLD NEW MICROSECONDS        another program has replaced the daemon
+//! not replaced "text"                  the replacement failed with this error
 //! disconnect a
 //! service com.example.A unit=a.service an activatable service, also a setting
 //! systemd                              systemd starts the units
@@ -47,14 +49,14 @@ use bus::policy::{Console, PeerAttributes, PolicyRule};
 use bus::{
     BusIdentity, BusLimits, Configuration, ConnectionCredentials, DescriptorPassing, Details,
     DisconnectReason, Fds, ForeignError, HelperFailure, Input, LogEvent, PeerId, PidFd, Policy,
-    Service, ServiceHelper, ServiceManager, StartFailure, StartId, StartProblem, Time,
+    Replacement, Service, ServiceHelper, ServiceManager, StartFailure, StartId, StartProblem, Time,
     TraceAudience, Urgency,
 };
 use libtest_mimic::{Arguments, Trial};
 use testkit::golden::{self, GoldenMode};
 use testkit::rules;
 use testkit::text::{self, ValueCursor};
-use testkit::world::{self, BusWorld, ReadingMode, Replacement, SeenEffect, foreign_error};
+use testkit::world::{self, BusWorld, ReadingMode, ReplacementTiming, SeenEffect, foreign_error};
 use wire::body::Value;
 use wire::message::{Builder, Flags, MessageType};
 use wire::names::ErrorName;
@@ -66,8 +68,8 @@ fn main() -> ExitCode {
         _ => GoldenMode::Compare,
     };
     let replacements = match mode {
-        GoldenMode::Bless => &[Replacement::Never][..],
-        GoldenMode::Compare => &[Replacement::Never, Replacement::BeforeEachInput],
+        GoldenMode::Bless => &[ReplacementTiming::Never][..],
+        GoldenMode::Compare => &[ReplacementTiming::Never, ReplacementTiming::BeforeEachInput],
     };
     let trials = files().into_iter().flat_map(|path| {
         replacements.iter().map(move |&replacement| trial(path.clone(), mode, replacement))
@@ -81,10 +83,10 @@ fn main() -> ExitCode {
 }
 
 /// Creates the test of one file, which has the name of the file.
-fn trial(path: PathBuf, mode: GoldenMode, replacement: Replacement) -> Trial {
+fn trial(path: PathBuf, mode: GoldenMode, replacement: ReplacementTiming) -> Trial {
     let folder = match replacement {
-        Replacement::Never => "transcripts",
-        Replacement::BeforeEachInput => "transcripts_of_a_replaced_bus",
+        ReplacementTiming::Never => "transcripts",
+        ReplacementTiming::BeforeEachInput => "transcripts_of_a_replaced_bus",
     };
     let name = format!("{folder}/{}", path.file_name().unwrap_or_default().display());
     // Miri takes up to half an hour for each of the long ones.
@@ -114,7 +116,7 @@ struct Runner {
     settings: Configuration,
     identity: BusIdentity,
     rules: Vec<PolicyRule>,
-    replacement: Replacement,
+    replacement: ReplacementTiming,
     /// Created at the first connection, so that settings can come before it.
     world: Option<BusWorld>,
     peers: BTreeMap<String, PeerId>,
@@ -135,7 +137,7 @@ impl Drop for Runner {
 }
 
 impl Runner {
-    fn run(path: &Path, text: &str, replacement: Replacement) -> String {
+    fn run(path: &Path, text: &str, replacement: ReplacementTiming) -> String {
         let file = path.file_name().unwrap_or_default().display();
         let mut runner = Self {
             settings: Configuration::default(),
@@ -210,9 +212,22 @@ impl Runner {
                 let settings = self.settings.clone();
                 self.reloaded(Ok(Box::new(settings)));
             }
+            "replaced" => {
+                let words: Vec<_> = rest.split(' ').collect();
+                let [old, new, paused] = words[..] else { panic!("replaced OLD NEW MICROSECONDS") };
+                self.replaced(Ok(Replacement {
+                    old_version: old.into(),
+                    new_version: new.into(),
+                    paused: Duration::from_micros(paused.parse().expect("microseconds")),
+                }));
+            }
             "not" => {
-                let (_, text) = rest.split_once(' ').expect("not reloaded TEXT");
-                self.reloaded(Err(foreign_error(&string(text))));
+                let (what, text) = rest.split_once(' ').expect("not reloaded TEXT");
+                let error = foreign_error(&string(text));
+                match what {
+                    "replaced" => self.replaced(Err(error)),
+                    _ => self.reloaded(Err(error)),
+                }
             }
             "disconnect" => {
                 let peer = self.peers.remove(rest).expect("a connection");
@@ -359,6 +374,11 @@ impl Runner {
         self.push_line(&text);
     }
 
+    fn replaced(&mut self, outcome: Result<Replacement, ForeignError>) {
+        let seen = self.world().input(Input::Replaced { outcome });
+        self.record(&seen);
+    }
+
     fn reloaded(&mut self, outcome: Result<Box<Configuration>, ForeignError>) {
         let seen = self.world().input(Input::Reconfigured { outcome });
         self.record(&seen);
@@ -421,6 +441,7 @@ impl Runner {
                 };
                 format!("!! disconnect {}: {reason}", self.names[peer])
             }
+            SeenEffect::Replace(caller) => format!("replacement for {}", self.names[caller]),
             SeenEffect::Reload(caller) => format!("reload for {}", self.names[caller]),
             SeenEffect::Start(start, name) => format!("{start}: {name}"),
             SeenEffect::Abandon(start) => format!("abandon {start}"),

@@ -21,10 +21,12 @@ mod tests;
 
 use std::env;
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::{self, Write};
+use std::os::fd::AsFd;
 use std::process::ExitCode;
 
-use broker::startup::{self, Settings};
+use broker::startup::{self, RunError, Settings};
 use bus::introspection_xml;
 use wire::names::ObjectPath;
 
@@ -35,6 +37,12 @@ use parse::{DaemonRequest, parse};
 fn main() -> ExitCode {
     let mut words = env::args_os();
     let invocation = Invocation::from_argv0(words.next());
+    if env::args_os().skip(1).eq([startup::CHECK_OPTION]) {
+        return check_state();
+    }
+    if let Some(state) = startup::passed_state() {
+        return exit_code(startup::resume(state, invocation.log_name()));
+    }
     run(&invocation, words)
 }
 
@@ -64,10 +72,30 @@ fn run(invocation: &Invocation, words: impl IntoIterator<Item = OsString>) -> Ex
 
 fn serve(invocation: &Invocation, settings: Settings) -> ExitCode {
     let settings = Settings { interrupt: invocation.interrupt(), ..settings };
-    match startup::run(&settings, invocation.log_name()) {
+    exit_code(startup::run(&settings, invocation.log_name()))
+}
+
+fn exit_code(outcome: Result<(), RunError>) -> ExitCode {
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         // The broker has logged the error.
         Err(_) => ExitCode::FAILURE,
+    }
+}
+
+/// Checks the state in standard input, for a running bus that this program is about to replace.
+fn check_state() -> ExitCode {
+    let state = io::stdin().as_fd().try_clone_to_owned().map(File::from);
+    let checked = match state {
+        Ok(state) => startup::check_state(state).map_err(|error| error.to_string()),
+        Err(error) => Err(error.to_string()),
+    };
+    match checked {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(reason) => {
+            complain(&format!("{reason}\n"));
+            ExitCode::FAILURE
+        }
     }
 }
 

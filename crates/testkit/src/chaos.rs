@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use bus::{
     BusLimits, Configuration, ConnectionCredentials, DescriptorPassing, Details, Input, PeerId,
-    PidFd, Policy, Service, ServiceHelper, ServiceManager, Services, StartFailure, StartId,
+    PidFd, Policy, Replacement, Service, ServiceHelper, ServiceManager, Services, StartFailure,
+    StartId,
 };
 use wire::Message;
 use wire::body::Value;
@@ -81,6 +82,10 @@ impl Chaos {
             match seen {
                 SeenEffect::Disconnect(peer, _) => self.disconnect(peer),
                 SeenEffect::Start(start, _) => self.starts.push(start),
+                SeenEffect::Replace(_) => {
+                    let seen = self.replace();
+                    self.carry_out(seen);
+                }
                 SeenEffect::Reload(_) => {
                     let seen = self.reconfigure();
                     self.carry_out(seen);
@@ -183,7 +188,9 @@ impl Chaos {
                 let items = (0..random.below(3)).map(|_| text(random)).collect();
                 vec![Value::Array { element, items }, (random.below(2) as u32).into()]
             }
-            "Hello" | "ListNames" | "GetId" | "ReloadConfig" | "Peer.Ping" => Vec::new(),
+            "Hello" | "ListNames" | "GetId" | "ReloadConfig" | "Reexecute" | "Peer.Ping" => {
+                Vec::new()
+            }
             _ => vec![text(random)],
         }
     }
@@ -266,6 +273,18 @@ impl Chaos {
         self.world.input(Input::DeadlinePassed)
     }
 
+    fn replace(&mut self) -> Vec<SeenEffect> {
+        let outcome = match self.random.once_in(3) {
+            true => Err(foreign_error("text with \0 in it")),
+            false => Ok(Replacement {
+                old_version: "1".into(),
+                new_version: "2".into(),
+                paused: Duration::from_millis(3),
+            }),
+        };
+        self.world.input(Input::Replaced { outcome })
+    }
+
     fn reconfigure(&mut self) -> Vec<SeenEffect> {
         let outcome = match self.random.once_in(3) {
             true => Err(foreign_error("text with \0 in it")),
@@ -342,7 +361,7 @@ const RULES: &[&str] = &[
     "mandatory allow send type=error log",
 ];
 
-const METHODS: [&str; 32] = [
+const METHODS: [&str; 33] = [
     "Hello",
     "RequestName",
     "RequestName",
@@ -362,6 +381,7 @@ const METHODS: [&str; 32] = [
     "GetAdtAuditSessionData",
     "GetConnectionSELinuxSecurityContext",
     "ReloadConfig",
+    "Reexecute",
     "GetId",
     "GetConnectionCredentials",
     "Properties.Get",

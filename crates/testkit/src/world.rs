@@ -33,12 +33,12 @@ pub struct BusWorld {
     last_serial: u32,
     /// Descriptors that the bus has requested to keep.
     held: BTreeSet<HeldFds>,
-    replacement: Replacement,
+    replacement: ReplacementTiming,
 }
 
 /// Whether the bus is replaced while it runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Replacement {
+pub enum ReplacementTiming {
     /// It is never replaced.
     #[default]
     Never,
@@ -87,6 +87,8 @@ pub enum SeenEffect {
     Disconnect(PeerId, DisconnectReason),
     /// The bus requested a reload of the configuration.
     Reload(PeerId),
+    /// The bus requested to be replaced by another program.
+    Replace(PeerId),
     /// The bus requested the start of a service.
     Start(StartId, String),
     /// A service did not start in time.
@@ -118,13 +120,13 @@ impl BusWorld {
     pub fn with_identity(configuration: Configuration, identity: BusIdentity) -> Self {
         let bus = Bus::new(identity, configuration, 7);
         let (peers, generations, held) = (BTreeMap::new(), Vec::new(), BTreeSet::new());
-        let (now, last_serial, replacement) = (Time::default(), 0, Replacement::Never);
+        let (now, last_serial, replacement) = (Time::default(), 0, ReplacementTiming::Never);
         Self { bus, now, peers, generations, last_serial, held, replacement }
     }
 
     /// Sets whether the bus is replaced while it runs.
     #[must_use]
-    pub fn replaced(self, replacement: Replacement) -> Self {
+    pub fn replaced(self, replacement: ReplacementTiming) -> Self {
         Self { replacement, ..self }
     }
 
@@ -247,7 +249,7 @@ impl BusWorld {
             _ => None,
         };
         let mut effects = Effects::new();
-        if self.replacement == Replacement::BeforeEachInput {
+        if self.replacement == ReplacementTiming::BeforeEachInput {
             self.replace();
         }
         self.bus.handle(self.now, input, &mut effects);
@@ -279,6 +281,7 @@ impl BusWorld {
                     self.peer(*peer).unwanted = Some(*reason);
                     SeenEffect::Disconnect(*peer, *reason)
                 }
+                Effect::Replace { caller } => SeenEffect::Replace(*caller),
                 Effect::Reload { caller } => SeenEffect::Reload(*caller),
                 Effect::Log(event) => SeenEffect::Log((**event).clone()),
                 Effect::Start { start, name } => SeenEffect::Start(*start, name.to_string()),

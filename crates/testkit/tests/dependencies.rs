@@ -60,8 +60,9 @@ const DAEMON_CRATES: [&str; 8] = [
 
 /// The maximum number of packages that the daemon links to, including crates of this workspace. The
 /// daemon can start as root, so each further package needs a good reason. Macros do not count,
-/// because they only run when the daemon is built.
-const DAEMON_PACKAGES_MAX: usize = 28;
+/// because they only run when the daemon is built. Three packages encode the state for the program
+/// that replaces the daemon: rmp-serde, rmp and num-traits.
+const DAEMON_PACKAGES_MAX: usize = 31;
 
 #[test]
 fn the_daemon_links_to_few_packages_and_no_instrument() {

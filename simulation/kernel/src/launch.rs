@@ -58,6 +58,17 @@ impl AsFd for ChildProcess {
 }
 
 impl ChildProcess {
+    /// The descriptors of the process and of its report, which the simulation does not have.
+    pub fn descriptors(&self) -> [BorrowedFd<'_>; 2] {
+        [self.descriptor.as_fd(), self.descriptor.as_fd()]
+    }
+
+    /// Restores a child from its [descriptors](Self::descriptors).
+    pub fn from_descriptors([descriptor, _]: [OwnedFd; 2]) -> Self {
+        let pid = machine::with(|machine| machine.pid_of(&descriptor));
+        Self { pid, descriptor }
+    }
+
     /// Returns how the process has ended, or `None` while it runs.
     ///
     /// # Errors

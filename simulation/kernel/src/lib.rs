@@ -26,6 +26,7 @@ pub mod launch;
 pub mod memory;
 pub mod poll;
 pub mod random;
+pub mod reexec;
 pub mod rlimit;
 pub mod signals;
 pub mod socket;

@@ -77,6 +77,10 @@ impl SimulatedWorld {
                 let time = Duration::from_micros(self.chance.below(1000) as u64);
                 machine::with(|machine| machine.run_out_of_memory(time));
             }
+            // Each replacement takes time for each peer.
+            73 if self.chance.once_in(3 + self.peers.len() / 10) => {
+                machine::with(|machine| machine.send_signal(ProcessSignal::Reexecute));
+            }
             // Longer than the bus waits before it retries a write that the kernel rejected.
             75 if self.setting.has(Feature::KernelShortages) && self.chance.once_in(5) => {
                 machine::with(|machine| machine.pass(Duration::from_millis(20)));

@@ -50,6 +50,8 @@ pub struct WorldTally {
     pub delivered: usize,
     /// The number of messages that were lost, as the bus reported.
     pub lost: usize,
+    /// The number of times that the daemon was replaced.
+    pub replacements: usize,
     /// True if the run reached its end and all checks passed.
     pub is_done: bool,
 }

@@ -8,10 +8,12 @@ use std::collections::BTreeMap;
 use std::io::{self, PipeReader, Read};
 
 use bus::{HelperFailure, StartFailure, StartId};
+use serde::{Deserialize, Serialize};
 use sys::launch::{ChildEnding, ChildProcess as Process};
 
 use super::launcher::{Origin, failed_to_execute};
 use super::tail::Tail;
+use crate::saved_state::{FdCollector, FdIndex, RestoredFds, StateError};
 
 /// The key of a child in poller tokens.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -36,6 +38,18 @@ struct ServiceChild {
     /// `None` after all writers have closed the pipe.
     output: Option<PipeReader>,
     tail: Tail,
+}
+
+/// A service process in a saved state.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct SavedChild {
+    key: u32,
+    start: StartId,
+    origin: Origin,
+    process: Option<[FdIndex; 2]>,
+    output: Option<FdIndex>,
+    #[serde(with = "serde_bytes")]
+    tail: Vec<u8>,
 }
 
 /// The result of reading a pipe once.
@@ -73,6 +87,49 @@ impl Children {
         let (process, output, tail) = (Some(process), Some(output), Tail::default());
         self.by_key.insert(key, ServiceChild { start, origin, process, output, tail });
         key
+    }
+
+    /// Saves all children. They remain children of this process.
+    pub(crate) fn save<'f>(&'f self, fds: &mut FdCollector<'f>) -> Vec<SavedChild> {
+        let save = |(key, child): (&ChildKey, &'f ServiceChild)| {
+            let [process, report] = match &child.process {
+                Some(process) => process.descriptors().map(Some),
+                None => [None, None],
+            };
+            let process = process
+                .zip(report)
+                .map(|(process, report)| [fds.add_borrowed(process), fds.add_borrowed(report)]);
+            let output = child.output.as_ref().map(|output| fds.add(output));
+            let (start, origin, tail) = (child.start, child.origin, child.tail.bytes());
+            SavedChild { key: key.number(), start, origin, process, output, tail }
+        };
+        self.by_key.iter().map(save).collect()
+    }
+
+    /// Restores the children of this process that an earlier program has started.
+    pub(crate) fn restore(
+        saved: Vec<SavedChild>,
+        fds: &mut RestoredFds,
+    ) -> Result<Self, StateError> {
+        let mut children = Self::default();
+        for SavedChild { key, start, origin, process, output, tail } in saved {
+            let process = match process {
+                Some([process, report]) => {
+                    Some(Process::from_descriptors([fds.take(process)?, fds.take(report)?]))
+                }
+                None => None,
+            };
+            let output = output.map(|output| fds.take(output)).transpose()?.map(PipeReader::from);
+            let child = ServiceChild { start, origin, process, output, tail: Tail::of(&tail) };
+            children.by_key.insert(ChildKey(key), child);
+            children.next = children.next.max(key.wrapping_add(1));
+        }
+        Ok(children)
+    }
+
+    /// The keys of all children.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = ChildKey> {
+        self.by_key.keys().copied()
     }
 
     pub(crate) fn process(&self, key: ChildKey) -> Option<&Process> {

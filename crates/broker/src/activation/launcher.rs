@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::io;
 
 use bus::{ForeignError, HelperFailure, StartFailure};
+use serde::{Deserialize, Serialize};
 use sys::launch::LaunchedProgram;
 use sys::rlimit::OpenFiles;
 use sys::spawn::ChildSetup;
@@ -12,6 +13,7 @@ use sys::spawn::ChildSetup;
 use super::catalog::Catalog;
 use crate::busconfig::BusType;
 use crate::os_error::OsError;
+use crate::saved_state::STATE_VARIABLE;
 
 /// Settings that all services of a bus share.
 #[derive(Clone, Debug)]
@@ -24,7 +26,7 @@ pub(crate) struct Launcher {
 }
 
 /// The program that is executed, which decides the meaning of the exit status.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Origin {
     /// The program of the service itself.
     Direct,
@@ -112,9 +114,15 @@ pub(super) fn failed_to_execute(error: io::Error) -> StartFailure {
     StartFailure::Exec(ForeignError::new(OsError::from(error)))
 }
 
-/// Variables of the service manager for this process only, which services do not inherit.
-const NOT_PASSED_ON: [&str; 5] =
-    ["LISTEN_FDS", "LISTEN_FDNAMES", "LISTEN_PID", "NOTIFY_SOCKET", "JOURNAL_STREAM"];
+/// Variables for this process only, which services do not inherit.
+const NOT_PASSED_ON: [&str; 6] = [
+    "LISTEN_FDS",
+    "LISTEN_FDNAMES",
+    "LISTEN_PID",
+    "NOTIFY_SOCKET",
+    "JOURNAL_STREAM",
+    STATE_VARIABLE,
+];
 
 #[cfg(test)]
 mod tests {

@@ -16,6 +16,6 @@ mod units;
 
 pub(crate) use catalog::service_folders;
 pub use catalog::{Catalog, read};
-pub(crate) use children::{ChildKey, Children, OutputRead};
+pub(crate) use children::{ChildKey, Children, OutputRead, SavedChild};
 pub(crate) use launcher::Launcher;
 pub use units::{UnitActivation, UnitTemplate};

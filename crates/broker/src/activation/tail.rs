@@ -10,6 +10,17 @@ pub(crate) struct Tail {
 }
 
 impl Tail {
+    /// The last of these bytes.
+    pub(super) fn of(bytes: &[u8]) -> Self {
+        let mut tail = Self::default();
+        tail.push(bytes);
+        tail
+    }
+
+    pub(super) fn bytes(&self) -> Vec<u8> {
+        self.bytes.iter().copied().collect()
+    }
+
     /// Appends output, and drops the oldest bytes beyond the maximum.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend(&bytes[bytes.len().saturating_sub(BYTES_MAX)..]);

@@ -1,7 +1,9 @@
 //! How services are started, and units for services that name none.
 
+use serde::{Deserialize, Serialize};
+
 /// The process that starts services.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum UnitActivation {
     /// The bus starts services as its children.
     #[default]
@@ -15,7 +17,7 @@ pub enum UnitActivation {
 }
 
 /// A template unit (systemd.unit(5)) for any service, such as `helper@.service`.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct UnitTemplate {
     prefix: String,
     suffix: String,

@@ -37,6 +37,7 @@ mod policy;
 mod policy_reader;
 mod reader;
 mod rule;
+mod saved;
 mod vocabulary;
 
 use std::path::Path;
@@ -55,6 +56,7 @@ pub use not_enforced::NotEnforced;
 pub use own::{OwnSettings, RateSetting};
 pub use policy::{DocumentRule, PolicyDocument};
 pub use rule::RuleError;
+pub(crate) use saved::SavedConfig;
 pub use vocabulary::{
     AppArmor, AppArmorMode, Association, BusType, ForkMode, Listen, ServiceDir, Syslog, Umask,
 };

@@ -20,6 +20,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use bus::{BusLimits, FlightRecorder, TraceLimits};
+use serde::{Deserialize, Serialize};
+use services::saved_path;
 
 use super::element::{Element, FoundElement};
 use super::environment::Accounts;
@@ -28,13 +30,15 @@ use super::limits::{Limit, parse_integer};
 use super::paths::absolute;
 
 /// The merged settings of all processing instructions.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct OwnSettings {
     /// The absolute path of the metrics socket.
+    #[serde(with = "saved_path::option")]
     pub metrics_socket: Option<PathBuf>,
     /// The size of the flight recorder in bytes; 0 disables it.
     pub flight_recorder: Option<u64>,
     /// The absolute path of the directory for flight recorder files.
+    #[serde(with = "saved_path::option")]
     pub flight_recorder_folder: Option<PathBuf>,
     /// Limits on the number and size of traces.
     pub traces: TraceLimits,
@@ -42,12 +46,13 @@ pub struct OwnSettings {
     pub connection_rate: RateSetting,
     /// The rate of each user that has its own.
     pub connection_rates: BTreeMap<u32, RateSetting>,
-    /// Limits of individual users.
+    /// Limits of individual users, which are not saved: the settings of the bus contain them.
+    #[serde(skip)]
     user_limits: Vec<(u32, Limit)>,
 }
 
 /// The configured connection rate; unset values have defaults.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct RateSetting {
     /// Connections per second in the long run; 0 means no limit.
     pub per_second: Option<u32>,

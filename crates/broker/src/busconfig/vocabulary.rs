@@ -1,13 +1,14 @@
 //! Values of individual configuration elements.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
 use wire::address::AddressList;
 
-use super::error::{ConfigError, ConfigErrorKind, ElementOrigin};
+use super::error::{ConfigError, ConfigErrorKind, ElementOrigin, Position};
 
 /// The kind of a bus. It decides which environment variables pass its address to services.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum BusType {
     /// The bus of one user session.
     Session,
@@ -91,10 +92,10 @@ impl Listen {
 }
 
 /// A location of service files.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum ServiceDir {
     /// This directory, as an absolute path.
-    Path(PathBuf),
+    Path(#[serde(with = "services::saved_path")] PathBuf),
     /// The standard directories of a session bus.
     StandardSession,
     /// The standard directories of a system bus.
@@ -121,8 +122,18 @@ pub struct AppArmor {
     pub mode: AppArmorMode,
 }
 
+impl AppArmor {
+    /// An element of a restored configuration, whose file is not known any more.
+    pub(crate) fn restored(mode: AppArmorMode) -> Self {
+        Self {
+            origin: ElementOrigin { file: Path::new("").into(), position: Position::START },
+            mode,
+        }
+    }
+}
+
 /// Whether AppArmor mediates sending, receiving and owning.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum AppArmorMode {
     /// AppArmor decides if the kernel has it enabled.
     Enabled,

@@ -2,6 +2,8 @@
 //!
 //! A connection does its own work and returns small results. The event loop decides when.
 
+mod saved;
+
 use std::io;
 use std::mem;
 use std::os::fd::{AsFd, OwnedFd};
@@ -10,6 +12,8 @@ use std::time::Duration;
 
 pub(crate) use bus::End;
 use bus::PeerId;
+pub(crate) use saved::SavedConnection;
+use serde::{Deserialize, Serialize};
 use sys::poll::{Interest, Poller};
 use sys::transfer::{self, DescriptorDelivery, ReceiveOutcome, TransferWait};
 use wire::Message;
@@ -58,7 +62,7 @@ pub(crate) struct MessageStream {
 }
 
 /// The messages of a connection that were already read and are not routed yet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum ReadBacklog {
     /// No messages wait in the buffer.
     Empty,
@@ -165,7 +169,7 @@ pub(crate) struct Parked {
 }
 
 /// The role of a connection on the bus.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Role {
     /// It sends and receives messages.
     Participant,
@@ -174,7 +178,7 @@ pub(crate) enum Role {
 }
 
 /// When the bus read from a socket, in nanoseconds of the monotonic clock.
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Copy, Default, Debug, Serialize, Deserialize)]
 pub(crate) struct ReadTimes {
     /// When the loop turned to the socket.
     pub(crate) from: u64,
@@ -378,6 +382,18 @@ impl Connection {
             Some(_) => poller.modify(&self.socket, token, wanted),
             None => poller.add(&self.socket, token, wanted),
         }
+    }
+
+    /// Watches a restored connection, even if only for its end.
+    pub(crate) fn watch_again(
+        &mut self,
+        poller: &Poller,
+        token: u64,
+        may_read: bool,
+    ) -> io::Result<()> {
+        let wanted = self.wanted_interest(may_read);
+        self.watched = Some(wanted);
+        poller.add(&self.socket, token, wanted)
     }
 
     fn wanted_interest(&self, may_read: bool) -> Interest {

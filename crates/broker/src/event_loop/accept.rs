@@ -2,24 +2,28 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::time::Duration;
 
 use bus::{ConnectionCredentials, Input, LimitHit, LimitName, Process};
 use sys::socket::SocketKind;
 use wire::sasl::server::{FdSupport, PeerIdentity};
 use wire::sasl::{SaslServer, ServerConfig};
 
-use super::admission_queue::{Admission, AdmissionQueue, PendingPeer};
+use serde::{Deserialize, Serialize};
+
+use super::admission_queue::{Admission, AdmissionQueue, PendingPeer, SavedPendingPeer};
 use super::listening::ListenerWatch;
 use super::loop_state::LoopState;
 use super::switchboard::Switchboard;
-use crate::arrivals::{Arrival, Arrivals, Rate, ServingTime};
+use crate::arrivals::{Arrival, Arrivals, Rate, SavedArrivals, ServingTime};
 use crate::back_pressure::HoldLimits;
 use crate::busconfig::Config;
 use crate::connection::Connection;
-use crate::listen::Listener;
+use crate::listen::{Listener, RestoredListener, SavedListener};
 use crate::login::PeerLogin;
 use crate::os_error::OsError;
 use crate::report;
+use crate::saved_state::{FdCollector, RestoredFds, StateError};
 use crate::throttled_peer::{ThrottleOutcome, ThrottleReason, ThrottledPeer};
 
 /// The listeners, and the limits that decide when a connection is served.
@@ -30,7 +34,55 @@ pub(super) struct Acceptor {
     queue: AdmissionQueue,
 }
 
+/// The listeners and their limits in a saved state.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct SavedAcceptor {
+    listeners: Vec<SavedListener>,
+    /// When descriptors were last short.
+    short: Option<Duration>,
+    arrivals: SavedArrivals,
+    queue: Vec<SavedPendingPeer>,
+}
+
+/// Listeners whose files still belong to the program that they were saved by.
+#[derive(Debug)]
+pub(super) struct RestoredAcceptor {
+    listeners: Vec<RestoredListener>,
+    short: Option<Duration>,
+    arrivals: Arrivals,
+    queue: AdmissionQueue,
+}
+
+impl RestoredAcceptor {
+    /// Takes the sockets of a saved state.
+    pub(super) fn new(saved: SavedAcceptor, fds: &mut RestoredFds) -> Result<Self, StateError> {
+        let SavedAcceptor { listeners, short, arrivals, queue } = saved;
+        let queue = AdmissionQueue::restore(queue, fds, listeners.len())?;
+        let listeners = listeners.into_iter().map(|listener| RestoredListener::new(listener, fds));
+        let listeners = listeners.collect::<Result<_, _>>()?;
+        Ok(Self { listeners, short, arrivals: Arrivals::restore(arrivals), queue })
+    }
+}
+
 impl Acceptor {
+    /// Saves the listeners and their limits.
+    pub(super) fn save<'f>(&'f self, fds: &mut FdCollector<'f>) -> SavedAcceptor {
+        let listeners = self.listeners.listeners().iter();
+        SavedAcceptor {
+            listeners: listeners.map(|listener| listener.save(fds)).collect(),
+            short: self.listeners.short_since(),
+            arrivals: self.arrivals.save(),
+            queue: self.queue.save(fds),
+        }
+    }
+
+    /// Takes the ownership of restored listeners and their files.
+    pub(super) fn adopt(restored: RestoredAcceptor) -> Self {
+        let RestoredAcceptor { listeners, short, arrivals, queue } = restored;
+        let listeners = listeners.into_iter().map(RestoredListener::adopt).collect();
+        Self { listeners: ListenerWatch::restored(listeners, short), arrivals, queue }
+    }
+
     pub(super) fn new(listeners: Vec<Listener>) -> Self {
         Self {
             listeners: ListenerWatch::new(listeners),

@@ -10,7 +10,9 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use bus::ConnectionCredentials;
+use serde::{Deserialize, Serialize};
 
+use crate::saved_state::{FdCollector, FdIndex, RestoredFds, StateError};
 use crate::throttled_peer::ThrottleOutcome;
 
 /// A peer that has connected and waits to be served.
@@ -22,6 +24,15 @@ pub(super) struct PendingPeer {
     pub(super) credentials: ConnectionCredentials,
     /// The time before which it is not read, because of the rate limit.
     pub(super) served_at: Option<Duration>,
+}
+
+/// A waiting peer in a saved state.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct SavedPendingPeer {
+    socket: FdIndex,
+    listener: usize,
+    credentials: ConnectionCredentials,
+    served_at: Option<Duration>,
 }
 
 /// The result of adding a peer to the queue.
@@ -39,6 +50,34 @@ pub(super) struct AdmissionQueue {
 }
 
 impl AdmissionQueue {
+    /// Saves all waiting peers.
+    pub(super) fn save<'f>(&'f self, fds: &mut FdCollector<'f>) -> Vec<SavedPendingPeer> {
+        let save = |peer: &'f PendingPeer| SavedPendingPeer {
+            socket: fds.add(&peer.socket),
+            listener: peer.listener,
+            credentials: peer.credentials.clone(),
+            served_at: peer.served_at,
+        };
+        self.waiting.iter().map(save).collect()
+    }
+
+    /// Restores the waiting peers of a bus that has this number of `listeners`.
+    pub(super) fn restore(
+        saved: Vec<SavedPendingPeer>,
+        fds: &mut RestoredFds,
+        listeners: usize,
+    ) -> Result<Self, StateError> {
+        let mut queue = Self::default();
+        for SavedPendingPeer { socket, listener, credentials, served_at } in saved {
+            if listener >= listeners {
+                return Err(StateError::Inconsistent("a peer connected to a missing listener"));
+            }
+            let socket = fds.take(socket)?;
+            queue.waiting.push_back(PendingPeer { socket, listener, credentials, served_at });
+        }
+        Ok(queue)
+    }
+
     /// Adds a peer at the end, unless too many of its user wait already.
     pub(super) fn join(&mut self, peer: PendingPeer) -> Admission {
         let uid = peer.credentials.uid;

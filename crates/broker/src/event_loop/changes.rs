@@ -5,13 +5,15 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use services::Naming;
 
 use super::alarm::Alarm;
 use crate::activation::service_folders;
 use crate::busconfig::Document;
 use crate::fault::Fault;
-use crate::folders::{ChangeBurst, FolderChange, Folders, Unwatched};
+use crate::folders::{ChangeBurst, FolderChange, Folders, SavedFolders, Unwatched};
+use crate::saved_state::{FdCollector, RestoredFds, StateError};
 
 /// The watched directories, and their recent changes.
 #[derive(Debug)]
@@ -21,7 +23,29 @@ pub(super) struct ConfigChanges {
     burst: Option<ChangeBurst>,
 }
 
+/// The watched directories in a saved state.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct SavedChanges {
+    folders: Option<SavedFolders>,
+    burst: Option<ChangeBurst>,
+}
+
 impl ConfigChanges {
+    /// Saves the watches and the recent changes.
+    pub(super) fn save<'f>(&'f self, fds: &mut FdCollector<'f>) -> SavedChanges {
+        let folders = self.folders.as_ref().map(|folders| folders.save(fds));
+        SavedChanges { folders, burst: self.burst }
+    }
+
+    /// Restores the watches and the recent changes.
+    pub(super) fn restore(
+        SavedChanges { folders, burst }: SavedChanges,
+        fds: &mut RestoredFds,
+    ) -> Result<Self, StateError> {
+        let folders = folders.map(|folders| Folders::restore(folders, fds)).transpose()?;
+        Ok(Self { folders, burst })
+    }
+
     /// Watches the directories of a configuration.
     pub(super) fn of(document: &Document) -> (Self, Vec<Fault>) {
         let (folders, failed) = match Folders::new() {

@@ -68,6 +68,23 @@ impl ListenerWatch {
         Self { listeners, listening: Listening::NotYet, descriptors }
     }
 
+    /// Creates the state before the first turn of a restored bus, in which descriptors were last
+    /// short at this time.
+    pub(super) fn restored(listeners: Vec<Listener>, short: Option<Duration>) -> Self {
+        let mut restored = Self::new(listeners);
+        restored.descriptors.short = short;
+        restored
+    }
+
+    /// When descriptors were last short.
+    pub(super) const fn short_since(&self) -> Option<Duration> {
+        self.descriptors.short
+    }
+
+    pub(super) fn listeners(&self) -> &[Listener] {
+        &self.listeners
+    }
+
     pub(super) fn listener(&self, index: usize) -> &Listener {
         &self.listeners[index]
     }

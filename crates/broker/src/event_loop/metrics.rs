@@ -31,6 +31,20 @@ impl MetricsService {
         Ok(())
     }
 
+    /// The metrics socket, if there is one.
+    pub(super) const fn metrics(&self) -> Option<&Metrics> {
+        self.metrics.as_ref()
+    }
+
+    /// Watches the sockets of a restored service again.
+    pub(super) fn resume(&self, state: &mut LoopState) -> io::Result<()> {
+        let Some(metrics) = &self.metrics else { return Ok(()) };
+        for (place, interest) in metrics.interests() {
+            self.watch(state, place, interest)?;
+        }
+        Ok(())
+    }
+
     /// Moves the socket to the path of a new configuration. If that fails, the old socket remains.
     pub(super) fn move_to(&mut self, state: &mut LoopState, wanted: Option<&Path>) {
         if self.metrics.as_ref().map(Metrics::path) == wanted {

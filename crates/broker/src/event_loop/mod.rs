@@ -29,6 +29,7 @@ mod loop_state;
 mod memory_trimmer;
 mod metrics;
 mod origin;
+mod replacement;
 mod services;
 mod source;
 mod switchboard;
@@ -58,6 +59,7 @@ use crate::listen::{Listener, joined_address};
 use crate::log::Log;
 use crate::metrics::Metrics;
 use crate::report::{ReloadReport, Reporter};
+pub use crate::saved_state::StateError;
 use crate::table::ConnectionTable;
 use accept::Acceptor;
 use alarm::Alarm;
@@ -66,6 +68,7 @@ pub use loaded::{Loaded, Reload};
 use loop_state::LoopState;
 use metrics::MetricsService;
 use origin::EffectOrigin;
+pub use replacement::{RestoreParts, RestoredLoop};
 use services::ServiceStarter;
 use source::EventSource;
 use switchboard::{ReadOutcome, Switchboard, is_unread};
@@ -89,8 +92,8 @@ pub struct LoopParts {
     pub log: Log,
     /// The metrics socket, if configured.
     pub metrics: Option<Metrics>,
-    /// SIGTERM and SIGINT stop the loop, SIGHUP reloads the configuration, and SIGUSR2 writes the
-    /// flight recorder to a file.
+    /// SIGTERM and SIGINT stop the loop, SIGHUP reloads the configuration, SIGUSR2 writes the
+    /// flight recorder to a file, and SIGRTMIN+25 replaces the program.
     pub signals: SignalSource,
 }
 
@@ -105,6 +108,17 @@ pub struct EventLoop {
     changes: ConfigChanges,
     metrics: MetricsService,
     signals: SignalSource,
+    /// Whether a caller or a signal has asked for another program in this process.
+    is_replacement_due: bool,
+}
+
+/// Why an event loop has returned.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LoopExit {
+    /// A signal has stopped the bus.
+    Stopped,
+    /// Another program shall replace this one. If it cannot, the loop can continue.
+    Replace,
 }
 
 /// Whether the loop continues.
@@ -163,6 +177,7 @@ impl EventLoop {
             changes,
             metrics,
             signals: parts.signals,
+            is_replacement_due: false,
         })
     }
 
@@ -171,8 +186,12 @@ impl EventLoop {
         self.switchboard.state.bus.stop_checking();
     }
 
-    /// Runs until SIGTERM or SIGINT, or until an operation fails that the bus needs.
-    pub fn run(&mut self) -> io::Result<()> {
+    /// Runs until SIGTERM or SIGINT, or until another program shall replace this one.
+    ///
+    /// # Errors
+    ///
+    /// An operation has failed that the bus needs.
+    pub fn run(&mut self) -> io::Result<LoopExit> {
         let mut events = Events::with_capacity(EVENTS_PER_TURN);
         self.acceptor.listeners.update(&mut self.switchboard.state)?;
         loop {
@@ -182,7 +201,10 @@ impl EventLoop {
             if self.turn(&events)? == Flow::Stop {
                 let Switchboard { state, desk, .. } = &mut self.switchboard;
                 desk.dump_at_exit(state);
-                return Ok(());
+                return Ok(LoopExit::Stopped);
+            }
+            if mem::take(&mut self.is_replacement_due) {
+                return Ok(LoopExit::Replace);
             }
         }
     }
@@ -280,6 +302,7 @@ impl EventLoop {
                     let Switchboard { state, desk, .. } = &mut self.switchboard;
                     desk.dump_recorder(state);
                 }
+                ProcessSignal::Reexecute => self.is_replacement_due = true,
                 // The failed operation has reported its error.
                 ProcessSignal::FileSize => {}
                 ProcessSignal::User1
@@ -430,6 +453,7 @@ impl EventLoop {
         self.switchboard.begin_applying(effects, origin);
         for effect in effects.list() {
             match effect {
+                Effect::Replace { caller: _ } => self.is_replacement_due = true,
                 Effect::Reload { caller } => self.reconfigure(Some(*caller)),
                 Effect::Start { start, name } => self.start_service(*start, name),
                 Effect::Abandon { start } => self.abandon(*start),

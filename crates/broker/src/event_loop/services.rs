@@ -44,6 +44,11 @@ impl ServiceStarter {
         })
     }
 
+    /// Watches all restored children.
+    pub(super) fn watch_all(state: &LoopState) -> io::Result<()> {
+        state.children.keys().try_for_each(|key| Self::watch_child(state, key))
+    }
+
     fn watch_child(state: &LoopState, key: ChildKey) -> io::Result<()> {
         if let Some(process) = state.children.process(key) {
             state.poller.add(process, EventSource::Child(key).token(), Interest::Read)?;

@@ -26,6 +26,7 @@
 mod error;
 mod nonce;
 mod passed;
+mod saved;
 mod socket_file;
 mod tcp;
 
@@ -44,7 +45,8 @@ use wire::guid::Guid;
 pub use error::{ListenError, PassedSocketProblem};
 pub use nonce::Nonce;
 pub(crate) use nonce::NonceFile;
-pub(crate) use socket_file::SocketFile;
+pub(crate) use saved::{RestoredListener, SavedListener};
+pub(crate) use socket_file::{SavedSocketFile, SocketFile};
 
 /// An address that clients can connect to, with its sockets.
 #[derive(Debug)]
@@ -103,7 +105,7 @@ enum Remains {
     /// No file, or a socket file of another program.
     Nothing,
     /// The file of a Unix socket.
-    Socket { _file: SocketFile },
+    Socket { file: SocketFile },
     /// The nonce file of a TCP socket.
     Nonce { file: NonceFile },
 }
@@ -233,7 +235,7 @@ fn listen_path(path: &Path) -> Result<Listener, ListenError> {
     let file = SocketFile::of(path).map_err(failed)?;
     allow_everyone(path).map_err(failed)?;
     let transport = Transport::Unix(UnixTransport::Path(path.as_os_str().as_bytes().to_vec()));
-    let remains = Remains::Socket { _file: file };
+    let remains = Remains::Socket { file };
     Listener::new(vec![socket], SocketKind::Unix, transport, ListenerEntry::Open, remains)
 }
 

@@ -7,11 +7,12 @@ use std::io::{self, Write};
 use std::os::unix::fs::{OpenOptionsExt, lchown};
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
 use sys::filesystem::FileOwner;
 use sys::private_directory::PrivateDirectory;
 
 /// The secret that a `nonce-tcp:` client sends before the handshake.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Nonce([u8; Self::LEN]);
 
 impl Nonce {
@@ -56,6 +57,12 @@ impl NonceFile {
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
         file.write_all(&nonce.0)?;
         Ok(Self { nonce, path, folder })
+    }
+
+    /// Takes the ownership of a file that an earlier program of this process has created.
+    pub(crate) fn adopt(nonce: Nonce, path: PathBuf) -> Self {
+        let folder = path.parent().unwrap_or(&path).to_owned();
+        Self { nonce, path, folder: PrivateDirectory::adopt(folder) }
     }
 
     /// Changes the owner of the file and its directory, so that the new owner can remove them. Only

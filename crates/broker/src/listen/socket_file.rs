@@ -5,6 +5,16 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
+/// The file of a socket in a saved state.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct SavedSocketFile {
+    #[serde(with = "services::saved_path")]
+    path: PathBuf,
+    identity: FileIdentity,
+}
+
 /// Removes the file of a socket on drop, unless another program has replaced it.
 ///
 /// After a fork, only one of the two processes may drop it: the other leaves with
@@ -20,6 +30,16 @@ impl SocketFile {
     /// The absolute path of the file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Saves which file it is.
+    pub(crate) fn save(&self) -> SavedSocketFile {
+        SavedSocketFile { path: self.path.clone(), identity: self.identity }
+    }
+
+    /// Takes ownership of a file that an earlier program of this process has created.
+    pub(crate) fn adopt(SavedSocketFile { path, identity }: SavedSocketFile) -> Self {
+        Self { path, identity }
     }
 
     /// Takes ownership of the file at `path`.
@@ -38,7 +58,7 @@ impl Drop for SocketFile {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct FileIdentity {
     device: u64,
     inode: u64,

@@ -19,6 +19,8 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::rc::Rc;
 
+use serde::{Deserialize, Serialize};
+
 mod journal;
 mod record;
 mod stderr;
@@ -63,7 +65,7 @@ impl Severity {
 }
 
 /// The destination of log lines.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum LogTarget {
     /// Write to standard error only.
     Stderr,

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use bus::ForeignError;
 use bus::mediation::{Claim, Mediator, MediatorDecision, MediatorKind, Transit};
 
-use crate::busconfig::{AppArmor as AppArmorElement, AppArmorMode, BusType};
+use crate::busconfig::{AppArmorMode, BusType};
 use crate::os_error::OsError;
 pub(crate) use app_armor::AppArmorClient;
 pub(crate) use selinux::Selinux;
@@ -72,13 +72,13 @@ impl Mediation {
     /// A module has to mediate, but cannot be used.
     pub(crate) fn of(
         bus_type: Option<&BusType>,
-        app_armor: Option<&AppArmorElement>,
+        app_armor: Option<AppArmorMode>,
     ) -> Result<Option<Self>, MediationError> {
         let mut clients: Vec<Box<dyn ModuleClient>> = Vec::new();
         if Selinux::is_active() {
             clients.push(Box::new(Selinux::open()?));
         }
-        let is_excluded = app_armor.is_some_and(|it| it.mode == AppArmorMode::Disabled);
+        let is_excluded = app_armor == Some(AppArmorMode::Disabled);
         if !is_excluded && AppArmorClient::is_active() {
             let bus_type = bus_type.map_or("", BusType::name);
             clients.push(Box::new(AppArmorClient::open(bus_type)?));

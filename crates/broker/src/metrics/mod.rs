@@ -10,6 +10,7 @@
 
 mod document;
 mod http;
+mod saved;
 mod text;
 
 use std::io;
@@ -26,6 +27,7 @@ use sys::transfer::{TransferWait, receive, send};
 use crate::listen::SocketFile;
 use document::document;
 use http::{MetricsRequest, MetricsStream};
+pub(crate) use saved::{RestoredMetrics, SavedMetrics};
 
 /// The metrics socket, and its connected clients.
 #[derive(Debug)]
@@ -119,6 +121,18 @@ impl Metrics {
             MetricsPlace::Listener => Some(self.listener.as_fd()),
             MetricsPlace::Client(index) => Some(self.clients.get(index)?.as_ref()?.socket.as_fd()),
         }
+    }
+
+    /// The events that each socket waits for.
+    pub(crate) fn interests(&self) -> impl Iterator<Item = (MetricsPlace, Interest)> {
+        let clients = self.clients.iter().enumerate().filter_map(|(index, client)| {
+            let interest = match client.as_ref()?.exchange {
+                MetricsExchange::Asking { .. } => Interest::Read,
+                MetricsExchange::Answering { .. } => Interest::Write,
+            };
+            Some((MetricsPlace::Client(index), interest))
+        });
+        std::iter::once((MetricsPlace::Listener, Interest::Read)).chain(clients)
     }
 
     /// When the next client times out.

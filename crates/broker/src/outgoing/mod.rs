@@ -7,6 +7,7 @@
 //! message with descriptors is written in a separate call, because the kernel would otherwise
 //! deliver them with an earlier message.
 
+mod saved;
 mod staging;
 
 use std::collections::VecDeque;
@@ -17,11 +18,13 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::rc::Rc;
 
 use bus::{Amount, PeerId};
+use serde::{Deserialize, Serialize};
 use sys::transfer::{MAX_DESCRIPTORS, TransferShortage, TransferWait, send};
 use wire::message::{FixedHeader, MessageType};
 
 pub(crate) use crate::back_pressure::Load;
 use crate::fd_quota::CountedFd;
+pub(crate) use saved::SavedQueue;
 pub(crate) use staging::Staging;
 
 /// Descriptors that travel with one message, for all its recipients.
@@ -127,7 +130,7 @@ pub(crate) enum CopyTarget {
 }
 
 /// The kind of a queue entry.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 enum EntryKind {
     /// A message, whose complete write is reported to the bus.
     Message,
@@ -158,7 +161,7 @@ impl QueueEntry {
 }
 
 /// Whether a queued message counts against its sender.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Charge {
     /// Never: the recipient asked for it (a reply), or the bus itself sent it.
     Never,

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use bus::PeerId;
+use serde::{Deserialize, Serialize};
 
 use super::topic::{LineAllowance, LogTopic};
 
@@ -31,8 +32,8 @@ pub(super) enum LineAdmission {
 }
 
 /// The group of lines that share a window.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) enum WindowKey {
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub(crate) enum WindowKey {
     /// One connection, and its user if known.
     Connection(PeerId, Option<u32>),
     /// All connections of a user.
@@ -63,7 +64,42 @@ struct LineWindow {
     left_out: u64,
 }
 
+/// A window in a saved state: the word and the cause of its topic, its key and its counts.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct SavedWindow {
+    topic: String,
+    cause: Option<String>,
+    key: WindowKey,
+    began: Duration,
+    written: u32,
+    left_out: u64,
+}
+
 impl Governor {
+    /// Saves all windows that have not expired.
+    pub(super) fn save(&self) -> Vec<SavedWindow> {
+        let save = |((topic, key), window): (&(LogTopic, WindowKey), &LineWindow)| SavedWindow {
+            topic: topic.word().to_owned(),
+            cause: topic.cause().map(str::to_owned),
+            key: *key,
+            began: window.began,
+            written: window.written,
+            left_out: window.left_out,
+        };
+        self.windows.iter().map(save).collect()
+    }
+
+    /// Restores the windows. A topic that this version does not know is dropped.
+    pub(super) fn restore(saved: Vec<SavedWindow>) -> Self {
+        let window = |saved: SavedWindow| {
+            let topic = LogTopic::of_words(&saved.topic, saved.cause)?;
+            let SavedWindow { key, began, written, left_out, .. } = saved;
+            Some(((topic, key), LineWindow { began, written, left_out }))
+        };
+        let windows = saved.into_iter().take(WINDOWS_MAX).filter_map(window);
+        Self { windows: windows.collect() }
+    }
+
     /// Decides whether a line is written. Expired windows must have been taken before.
     pub(super) fn admit(
         &mut self,
@@ -172,6 +208,22 @@ mod tests {
         let left_out = governor.take_over(seconds(15));
         let of_users = left_out.iter().filter(|left| matches!(left.key, WindowKey::User(_)));
         assert_eq!(of_users.map(|left| left.count).sum::<u64>(), 180);
+    }
+
+    #[test]
+    fn saved_windows_count_on_after_they_are_restored() {
+        let mut governor = Governor::default();
+        let count = written(&mut governor, |_| subject(1, 7));
+        let topics = [LogTopic::Monitor, LogTopic::Fault("metrics"), LogTopic::Started];
+        for topic in topics {
+            governor.admit(topic, LineSubject::Unattributed, seconds(5));
+        }
+        let mut restored = Governor::restore(governor.save());
+        assert_eq!(restored.windows.len(), governor.windows.len());
+        assert_eq!((count, written(&mut restored, |_| subject(1, 7))), (LINES.of_connection, 0));
+        let key = WindowKey::Connection(PeerId::new(1, 0), Some(7));
+        let count = u64::from(200 - LINES.of_connection);
+        assert_eq!(restored.take_over(seconds(15)), [LeftOut { topic: TOPIC, key, count }]);
     }
 
     #[test]

@@ -15,6 +15,7 @@ use crate::busconfig::ConfigError;
 use crate::fault::Fault;
 use crate::log::{Field, Log, LogRecord, Severity};
 use crate::throttled_peer::ThrottledPeer;
+pub(crate) use governor::SavedWindow;
 use governor::{Governor, LeftOut, LineAdmission, LineSubject, WINDOW, WindowKey};
 pub(crate) use peer_description::process;
 use peer_description::{DescriptionSource, PeerDescription};
@@ -44,6 +45,16 @@ pub(crate) struct ReloadReport<'e> {
 }
 
 impl Reporter {
+    /// Saves the rate limits.
+    pub(crate) fn save(&self) -> Vec<SavedWindow> {
+        self.governor.save()
+    }
+
+    /// Restores the rate limits.
+    pub(crate) fn restore(saved: Vec<SavedWindow>) -> Self {
+        Self { governor: Governor::restore(saved) }
+    }
+
     /// Logs an event that the core reports.
     pub(crate) fn event(
         &mut self,

@@ -138,6 +138,39 @@ impl LogTopic {
         }
     }
 
+    /// The topic with this [word](Self::word) and [cause](Self::cause). A cause stays in memory
+    /// until the process executes another program.
+    pub(super) fn of_words(word: &str, cause: Option<String>) -> Option<Self> {
+        let Some(cause) = cause else {
+            return [
+                Self::AcceptingAgain,
+                Self::Allowed,
+                Self::Losing,
+                Self::CaughtUp,
+                Self::Monitor,
+                Self::Traces,
+                Self::Reloaded,
+                Self::ReloadFailed,
+                Self::Starting,
+                Self::Started,
+            ]
+            .into_iter()
+            .find(|topic| topic.word() == word);
+        };
+        let with_cause = [
+            Self::Disconnected,
+            Self::Refused,
+            Self::Rejected,
+            Self::Delayed,
+            Self::Fault,
+            Self::Withheld,
+            Self::Undelivered,
+            Self::StartFailed,
+        ];
+        let topic = with_cause.into_iter().find(|topic| topic("").word() == word)?;
+        Some(topic(String::leak(cause)))
+    }
+
     /// The cause, if the topic alone does not imply it.
     pub(super) const fn cause(self) -> Option<&'static str> {
         match self {

@@ -42,6 +42,11 @@ pub enum StartError {
         /// The error of the system.
         error: OsError,
     },
+    /// The state of the bus that this program was executed to continue cannot be restored.
+    State {
+        /// The reason, for people.
+        reason: String,
+    },
     /// The configuration names a user that does not exist.
     UnknownUser(String),
     /// A system operation failed during the start.
@@ -140,6 +145,7 @@ impl fmt::Display for StartError {
             Self::PidFile { path, error } => {
                 write!(f, "Failed to open \"{}\": {error}", path.display())
             }
+            Self::State { reason } => write!(f, "Cannot continue the bus: {reason}"),
             Self::UnknownUser(name) => {
                 write!(f, "Could not get UID and GID for username \"{name}\"")
             }

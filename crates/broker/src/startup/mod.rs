@@ -16,6 +16,7 @@ mod error;
 mod output;
 mod pid_file;
 mod plan;
+mod replacement;
 mod runtime_dir;
 mod service_manager;
 mod settings;
@@ -27,6 +28,7 @@ use std::io;
 use std::mem;
 use std::path::{Path, PathBuf};
 use std::process;
+use std::rc::Rc;
 
 use bus::BodyValidation;
 use bus::mediation::Mediator;
@@ -39,6 +41,7 @@ use sys::signals::{ProcessSignal, SignalSource};
 use wire::guid::Guid;
 
 pub use error::{RunError, StartError, StartupStep};
+pub use replacement::{CHECK_OPTION, check_state, passed_state, resume};
 pub use settings::{
     BackgroundChoice, ConfigSource, DescriptorNumber, Interrupt, PidFileChoice, Settings,
 };
@@ -47,7 +50,7 @@ pub use crate::activation::{UnitActivation, UnitTemplate};
 
 use crate::activation;
 use crate::busconfig::{self, BusType, Config, ConfigError, Document, ServiceDir};
-use crate::event_loop::{EventLoop, Loaded, LoopParts, Reload};
+use crate::event_loop::{EventLoop, Loaded, LoopExit, LoopParts, Reload};
 use crate::listen::{ListenEnvironment, ListenError, Listener, new_guid};
 use crate::log::{Log, LogTarget, Severity};
 use crate::mediation::Mediation;
@@ -56,6 +59,7 @@ use background::WaitingCaller;
 use output::StartupOutputs;
 use pid_file::PidFile;
 use plan::StartupPlan;
+use replacement::Replacer;
 use service_manager::ManagerNotifier;
 use user::DaemonUser;
 
@@ -86,6 +90,7 @@ pub fn run(settings: &Settings, program: &str) -> Result<(), RunError> {
 struct StartedBus {
     event_loop: EventLoop,
     manager: ManagerNotifier,
+    replacer: Replacer,
     log: Log,
     _pid_file: Option<PidFile>,
 }
@@ -93,7 +98,16 @@ struct StartedBus {
 impl StartedBus {
     fn serve(mut self) -> Result<(), RunError> {
         warn_if_failed(&self.log, NOTIFY_MANAGER, self.manager.ready());
-        let outcome = self.event_loop.run();
+        let outcome = loop {
+            match self.event_loop.run() {
+                Ok(LoopExit::Replace) => {
+                    let error = self.replacer.replace(&mut self.event_loop);
+                    self.event_loop.replacement_failed(error);
+                }
+                Ok(LoopExit::Stopped) => break Ok(()),
+                Err(error) => break Err(error),
+            }
+        };
         warn_if_failed(&self.log, NOTIFY_MANAGER, self.manager.stopping());
         outcome.map_err(|error| RunError::Serve(error.into()))
     }
@@ -139,7 +153,10 @@ impl Opened {
     ) -> Result<Self, StartError> {
         plan.pid_file.as_deref().map_or(Ok(()), PidFile::check_absent)?;
         let document = &loaded.config.document;
-        let mediation = Mediation::of(document.bus_type.as_ref(), document.app_armor.as_ref())?;
+        let mediation = Mediation::of(
+            document.bus_type.as_ref(),
+            document.app_armor.as_ref().map(|element| element.mode),
+        )?;
         let uid = own_identity()?.uid;
         make_service_dir(&loaded.config, environment, uid, log);
         // From now on SIGTERM is handled by the event loop, which removes the files created below.
@@ -168,13 +185,11 @@ impl Opened {
 
         let manager = ManagerNotifier::from_environment();
         let identity = bus_identity()?;
-        let log = log.clone().of_bus(type_name(&loaded.config), identity.uid);
-        let reload = Box::new(Reread {
-            plan,
-            manager: manager.clone(),
-            log: log.clone(),
-            warnings: Vec::new(),
-        });
+        let bus_type = loaded.config.document.bus_type.as_ref();
+        let log = log.clone().of_bus(type_name(bus_type), identity.uid);
+        let plan = Rc::new(plan);
+        let replacer = Replacer::new(Rc::clone(&plan), open_files.clone());
+        let reload = Box::new(Reread::new(plan, manager.clone(), log.clone()));
         let parts = LoopParts {
             listeners,
             identity,
@@ -192,7 +207,7 @@ impl Opened {
             event_loop.stop_checking();
         }
         caller.map_or(Ok(()), WaitingCaller::release).map_err(failed)?;
-        Ok(StartedBus { event_loop, manager, log, _pid_file: pid_file })
+        Ok(StartedBus { event_loop, manager, replacer, log, _pid_file: pid_file })
     }
 }
 
@@ -223,8 +238,8 @@ impl Files<'_> {
 }
 
 /// The type of the bus, as shown in log lines.
-fn type_name(config: &Config) -> &str {
-    config.document.bus_type.as_ref().map_or("unknown", BusType::name)
+fn type_name(bus_type: Option<&BusType>) -> &str {
+    bus_type.map_or("unknown", BusType::name)
 }
 
 /// The parts of the process environment that affect where the bus can listen.
@@ -268,16 +283,22 @@ fn load(
 
 /// Reloads the configuration, and notifies the service manager of it.
 struct Reread {
-    plan: StartupPlan,
+    plan: Rc<StartupPlan>,
     manager: ManagerNotifier,
     log: Log,
     warnings: Vec<String>,
 }
 
+impl Reread {
+    const fn new(plan: Rc<StartupPlan>, manager: ManagerNotifier, log: Log) -> Self {
+        Self { plan, manager, log, warnings: Vec::new() }
+    }
+}
+
 impl Reload for Reread {
     fn read(&mut self) -> Result<Loaded, ConfigError> {
         warn_if_failed(&self.log, NOTIFY_MANAGER, self.manager.reloading());
-        let StartupPlan { config, body_validation, activation, .. } = &self.plan;
+        let StartupPlan { config, body_validation, activation, .. } = &*self.plan;
         let (mut loaded, warnings) = load(config, *body_validation, activation)?;
         self.warnings = warnings;
         self.plan.overrule(&mut loaded.config);
@@ -308,6 +329,7 @@ fn block_signals(interrupt: Interrupt) -> Result<SignalSource, StartError> {
         ProcessSignal::HangUp,
         ProcessSignal::User2,
         ProcessSignal::FileSize,
+        ProcessSignal::Reexecute,
     ];
     if interrupt == Interrupt::Stops {
         signals.push(ProcessSignal::Interrupt);

@@ -31,6 +31,11 @@ impl PidFile {
         }
     }
 
+    /// Takes the ownership of a file that an earlier program of this process has written.
+    pub(super) const fn adopt(path: PathBuf) -> Self {
+        Self { path }
+    }
+
     /// Writes the process id of this process to a new file at `path`, which is absolute.
     pub(super) fn write(path: PathBuf) -> Result<Self, StartError> {
         let failed =

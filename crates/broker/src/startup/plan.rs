@@ -6,6 +6,8 @@ use std::io;
 use std::path::{Path, PathBuf, absolute};
 
 use bus::BodyValidation;
+use serde::{Deserialize, Serialize};
+use services::saved_path;
 use wire::address::AddressList;
 
 use super::StartError;
@@ -17,19 +19,23 @@ use crate::listen::{ListenEnvironment, Listener, listen, parse};
 use crate::log::LogTarget;
 
 /// The merged settings of one start.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct StartupPlan {
     /// The configuration to reload; its path is absolute if the process changes its directory.
     pub(super) config: ConfigSource,
-    /// The address lists to listen at, one entry of each. Never empty.
+    /// The address lists to listen at, one entry of each. Never empty, but not saved.
+    #[serde(skip)]
     pub(super) addresses: Vec<AddressList>,
     /// The destination of log lines.
     pub(super) log: LogTarget,
     /// The absolute path of the pid file, if one is written.
+    #[serde(with = "saved_path::option")]
     pub(super) pid_file: Option<PathBuf>,
-    /// Whether to go to the background, and what to do with the umask then.
+    /// Whether to go to the background, and what to do with the umask then. Not saved.
+    #[serde(skip)]
     pub(super) background: Option<Umask>,
-    /// The user to switch to, by name or number.
+    /// The user to switch to, by name or number. Not saved.
+    #[serde(skip)]
     pub(super) user: Option<String>,
     /// The effect of SIGINT.
     pub(super) interrupt: Interrupt,
@@ -37,11 +43,13 @@ pub(super) struct StartupPlan {
     pub(super) body_validation: BodyValidation,
     /// How services are activated.
     pub(super) activation: UnitActivation,
+    #[serde(with = "saved_path::option")]
     /// The absolute path of the metrics socket, if the command line overrides the configuration.
     pub(super) metrics_socket: Option<PathBuf>,
     /// The size of the flight recorder in bytes, if the command line overrides the configuration.
     pub(super) flight_recorder: Option<u64>,
     /// The directory of flight recorder files, if the configuration names none.
+    #[serde(with = "saved_path")]
     flight_recorder_folder: PathBuf,
 }
 

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use bus::BodyValidation;
+use serde::{Deserialize, Serialize};
 
 use crate::activation::UnitActivation;
 use crate::busconfig::{ConfigError, drain_pipe};
@@ -60,19 +61,21 @@ impl Settings {
 }
 
 /// The source of the configuration.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum ConfigSource {
     /// The file of the session bus, or a built-in configuration if that file does not exist.
     Session,
     /// The file of the system bus.
     System,
     /// The file at this path.
-    File(PathBuf),
+    File(#[serde(with = "services::saved_path")] PathBuf),
     /// A pipe, which can be read only once, with its content.
     Pipe {
         /// The path of the pipe.
+        #[serde(with = "services::saved_path")]
         path: PathBuf,
         /// Everything that was read from the pipe.
+        #[serde(with = "serde_bytes")]
         content: Vec<u8>,
     },
 }
@@ -157,7 +160,7 @@ pub enum PidFileChoice {
 }
 
 /// The effect of SIGINT on the bus.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Interrupt {
     /// SIGINT kills the bus, the default action; sockets and the pid file remain.
     #[default]

@@ -9,6 +9,7 @@ use wire::message::Builder;
 use crate::access::describe_process;
 use crate::activation::Activation;
 use crate::reloads::Reloads;
+use crate::replacements::Replacements;
 use crate::routing::{Router, reply_too_long};
 use crate::types::{CallId, Effects, Fds, Forward, PeerId, RefusalReason};
 
@@ -36,6 +37,7 @@ pub(crate) struct Driver<'b> {
     pub(crate) router: &'b mut Router,
     pub(crate) activation: &'b mut Activation,
     pub(crate) reloads: &'b mut Reloads,
+    pub(crate) replacements: &'b mut Replacements,
 }
 
 /// A function that implements a method.

@@ -6,6 +6,7 @@
 
 mod call;
 mod connections;
+mod daemon;
 mod introspect;
 mod monitoring;
 mod name_methods;
@@ -23,6 +24,7 @@ use wire::message::MessageType;
 use call::Call;
 pub(crate) use call::Driver;
 pub(crate) use connections::details_read;
+pub(crate) use daemon::replaced;
 pub use introspect::introspection_xml;
 pub(crate) use ownership::{announce_services, release_all_names};
 pub(crate) use peer_interface::call_without_destination;

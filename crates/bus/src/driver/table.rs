@@ -4,7 +4,8 @@ use wire::signature::Signature;
 
 use super::call::Handler;
 use super::{
-    connections, introspect, monitoring, name_methods, properties, statistics, stats, tracing,
+    connections, daemon, introspect, monitoring, name_methods, properties, statistics, stats,
+    tracing,
 };
 
 /// The object paths at which an interface or method is available.
@@ -255,6 +256,19 @@ pub(super) static INTERFACES: &[DriverInterface] = &[
             ),
             method("GetAllMatchRules", args!(), args!(rules "a{sas}"), stats::match_rules),
         ],
+        signals: &[],
+        properties: &[],
+    },
+    DriverInterface {
+        name: "org.diligence.Daemon1",
+        path: PathRule::Canonical,
+        methods: &[method(
+            "Reexecute",
+            args!(),
+            args!(old_version "s", new_version "s", paused_us "t"),
+            daemon::reexecute,
+        )
+        .privileged()],
         signals: &[],
         properties: &[],
     },

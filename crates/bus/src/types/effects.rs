@@ -177,6 +177,13 @@ pub enum Effect {
         /// The connection whose call of ReloadConfig causes this.
         caller: PeerId,
     },
+    /// Replace the daemon by the installed program, which continues the bus in the same process, and
+    /// report the result with [`Input::Replaced`](crate::Input::Replaced). Several of these effects
+    /// may ask for the same replacement.
+    Replace {
+        /// The connection whose call of Reexecute causes this.
+        caller: PeerId,
+    },
     /// Read all facts that the kernel reports about the process of a connection, and report them
     /// with [`Input::DetailsRead`](crate::Input::DetailsRead).
     ReadDetails {

@@ -6,7 +6,8 @@ use wire::Message;
 
 use super::{
     Amount, CallId, Configuration, ConnectionCredentials, DescriptorPassing, Details, End,
-    ForeignError, KernelShortage, PeerId, RingFacts, StartFailure, StartId, TraceRequest,
+    ForeignError, KernelShortage, PeerId, Replacement, RingFacts, StartFailure, StartId,
+    TraceRequest,
 };
 use crate::policy::PeerAttributes;
 
@@ -100,6 +101,11 @@ pub enum Input<'a> {
         start: StartId,
         /// The reason of the failure.
         failure: StartFailure,
+    },
+    /// Another program has replaced the daemon, or could not replace it.
+    Replaced {
+        /// The versions of both programs, or the error. After an error the old program continues.
+        outcome: Result<Replacement, ForeignError>,
     },
     /// The configuration was read again, or reading it failed.
     Reconfigured {

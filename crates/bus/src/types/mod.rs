@@ -17,6 +17,7 @@ mod mediator_kind;
 mod peer;
 mod refusal;
 mod refusal_text;
+mod replacement;
 mod services;
 mod shortage;
 mod start;
@@ -44,6 +45,7 @@ pub use refusal::{
     AccessDenial, ConnectionFact, DeniedDelivery, FullQueue, NameMethod, Objection, OwningDeniedBy,
     QueueRoom, RefusalReason,
 };
+pub use replacement::Replacement;
 pub use services::{ActivationMethod, Service, ServiceManager, Services};
 pub use shortage::KernelShortage;
 pub use start::{HelperFailure, StartFailure, StartId, StartProblem};

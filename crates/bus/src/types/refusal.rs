@@ -185,6 +185,13 @@ pub enum RefusalReason {
     },
     /// The configuration could not be read again.
     ReloadFailed(ForeignError),
+    /// Too many calls of Reexecute of this connection are waiting.
+    TooManyReplacements {
+        /// The value of the limit.
+        max: usize,
+    },
+    /// No other program could replace the daemon.
+    ReplacementFailed(ForeignError),
     /// The environment of services cannot be changed on a system bus.
     EnvironmentFixed,
 
@@ -411,6 +418,7 @@ impl RefusalReason {
             | Self::TooManyConnectionsOfUser { .. }
             | Self::MatchRulesTooLong
             | Self::TooManyReloads { .. }
+            | Self::TooManyReplacements { .. }
             | Self::TooManyNames { .. }
             | Self::TooManyMatchRules { .. }
             | Self::MatchRuleTooLong { .. }
@@ -448,6 +456,7 @@ impl RefusalReason {
             Self::AlreadyRegistered
             | Self::NoMachineId
             | Self::ReloadFailed(_)
+            | Self::ReplacementFailed(_)
             | Self::TraceExists
             | Self::NoTrace
             | Self::RingNotOpened(_) => ErrorKind::Failed,

@@ -136,6 +136,11 @@ impl RefusalReason {
                 "This connection has {max} calls of ReloadConfig that wait, which is the \
                  maximum"
             ),
+            Self::TooManyReplacements { max } => write!(
+                f,
+                "This connection has {max} calls of Reexecute that wait, which is the maximum"
+            ),
+            Self::ReplacementFailed(error) => write!(f, "Cannot replace the bus: {error}"),
             Self::ReloadFailed(error) | Self::RingNotOpened(error) => write!(f, "{error}"),
             Self::EnvironmentFixed => {
                 f.write_str("Cannot change activation environment on a system bus.")

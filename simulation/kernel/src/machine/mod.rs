@@ -252,6 +252,35 @@ impl SimulatedMachine {
         Ok(descriptor)
     }
 
+    /// Passes a descriptor of the daemon on to the program that replaces it. The old descriptor then
+    /// has no meaning. A descriptor that is not simulated is duplicated.
+    ///
+    /// # Errors
+    ///
+    /// Fails if this process has no descriptors left.
+    pub fn take_over(&mut self, descriptor: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+        let number = descriptor.as_raw_fd();
+        let Some(OpenDescriptor { file, .. }) = self.files.remove(&number) else {
+            return descriptor.try_clone_to_owned();
+        };
+        self.watches.remove(&number);
+        self.candidates.remove(&number);
+        self.timers.retain(|timer| *timer != number);
+        self.open(file)
+    }
+
+    /// Returns the process behind a descriptor.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the descriptor does not belong to a process.
+    pub(crate) fn pid_of(&self, descriptor: &OwnedFd) -> u32 {
+        match self.files.get(&descriptor.as_raw_fd()).map(|opened| opened.file) {
+            Some(SimulatedFile::Process(pid)) => pid,
+            other => panic!("{other:?} is not a process"),
+        }
+    }
+
     fn collect_closed(&mut self) {
         let mut events = real::poll::Events::with_capacity(64);
         loop {

@@ -10,6 +10,7 @@
 mod deliver;
 mod flow;
 mod receive;
+mod saved;
 mod timed;
 
 use std::collections::BTreeMap;
@@ -36,6 +37,7 @@ use deliver::watch;
 pub(super) use flow::is_unread;
 use flow::kernel_user;
 pub(super) use receive::{ReadOutcome, framer_limits, kernel_user_of};
+pub(super) use saved::{RestoredConnections, SavedConnections};
 
 /// The bus with its connections and their descriptors.
 pub(super) struct Switchboard {
@@ -126,7 +128,10 @@ impl Switchboard {
             }
             Effect::OpenRing { call, request } => self.open_ring(*call, **request),
             Effect::ReadDetails { peer, call } => self.read_details(*peer, *call),
-            Effect::Start { .. } | Effect::Abandon { .. } | Effect::Reload { .. } => {
+            Effect::Start { .. }
+            | Effect::Abandon { .. }
+            | Effect::Reload { .. }
+            | Effect::Replace { .. } => {
                 unreachable!("only messages and deadlines cause these effects")
             }
         }

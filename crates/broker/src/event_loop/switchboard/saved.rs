@@ -1,0 +1,109 @@
+//! Saves and restores connections, and the descriptors that the bus keeps for them.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use bus::{HeldFds, PeerId};
+use serde::{Deserialize, Serialize};
+
+use super::Switchboard;
+use super::flow::is_unread;
+use crate::event_loop::loop_state::LoopState;
+use crate::event_loop::source::EventSource;
+use crate::fd_quota::FdQuotas;
+use crate::fds_in_kernel::{SavedUserFds, UserFds};
+use crate::outgoing::SharedFds;
+use crate::saved_state::{FdCollector, RestoredFds, StateError};
+use crate::table::{ConnectionTable, SavedTable};
+
+/// The connections in a saved state.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct SavedConnections {
+    table: SavedTable,
+    /// Connections with messages that were read and not routed yet.
+    backlog: Vec<PeerId>,
+    /// Each message that is held for activation, with the index of the set of its descriptors.
+    held_fds: Vec<(HeldFds, u32)>,
+    user_fds: SavedUserFds,
+    copied: u64,
+}
+
+/// Restored connections, which the poller does not watch yet.
+#[derive(Debug)]
+pub(crate) struct RestoredConnections {
+    pub(crate) table: ConnectionTable,
+    /// Connections that the poller watched.
+    watched: Vec<PeerId>,
+    backlog: Vec<PeerId>,
+    held_fds: BTreeMap<HeldFds, SharedFds>,
+    user_fds: UserFds,
+    fd_quotas: FdQuotas,
+    copied: u64,
+}
+
+impl Switchboard {
+    /// Finishes the turn, so that queues use no shared memory and no connection has to be closed.
+    pub(crate) fn settle(&mut self) {
+        loop {
+            self.flush();
+            self.write_long_queues();
+            let has_ended = self.close_ended();
+            let Self { work, .. } = self;
+            if !has_ended && work.awaited.is_empty() && work.passing.is_empty() {
+                break;
+            }
+        }
+        self.release_senders();
+    }
+
+    /// Saves all connections after [`Self::settle`].
+    pub(crate) fn save<'f>(&'f self, fds: &mut FdCollector<'f>) -> SavedConnections {
+        let held = |(held, set): (&HeldFds, &'f SharedFds)| (*held, fds.add_shared(set));
+        SavedConnections {
+            held_fds: self.held_fds.iter().map(held).collect(),
+            table: self.state.table.save(fds),
+            backlog: self.work.backlog.iter().copied().collect(),
+            user_fds: self.user_fds.save(fds),
+            copied: self.buffers.copied,
+        }
+    }
+
+    /// Adds restored connections to a switchboard without connections, and watches them.
+    pub(crate) fn adopt(&mut self, restored: RestoredConnections) -> io::Result<()> {
+        let RestoredConnections { table, watched, backlog, held_fds, .. } = restored;
+        self.state.table = table;
+        self.held_fds = held_fds;
+        self.user_fds = restored.user_fds;
+        self.fd_quotas = restored.fd_quotas;
+        self.buffers.copied = restored.copied;
+        self.work.backlog = backlog.into();
+        let LoopState { table, bus, poller, now, .. } = &mut self.state;
+        for peer in watched {
+            if let Some(connection) = table.get_mut(peer) {
+                let may_read = !is_unread(connection, bus, *now);
+                connection.watch_again(poller, EventSource::Peer(peer).token(), may_read)?;
+            }
+        }
+        let timed = table.iter_mut().filter(|connection| connection.is_timed);
+        self.work.timed = timed.map(|connection| connection.peer).collect();
+        Ok(())
+    }
+}
+
+impl RestoredConnections {
+    /// Restores connections in a process that may have `open_files` open descriptors.
+    pub(crate) fn new(
+        saved: SavedConnections,
+        fds: &mut RestoredFds,
+        mut fd_quotas: FdQuotas,
+        open_files: u64,
+    ) -> Result<Self, StateError> {
+        let SavedConnections { table, backlog, held_fds, user_fds, copied } = saved;
+        let watched = table.watched().collect();
+        let table = ConnectionTable::restore(table, fds, &mut fd_quotas)?;
+        let held = held_fds.into_iter().map(|(held, set)| Ok((held, fds.shared(set)?)));
+        let held_fds = held.collect::<Result<_, StateError>>()?;
+        let user_fds = UserFds::restore(user_fds, fds, open_files)?;
+        Ok(Self { table, watched, backlog, held_fds, user_fds, fd_quotas, copied })
+    }
+}
