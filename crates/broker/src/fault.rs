@@ -34,6 +34,8 @@ pub(crate) enum Fault {
     StrayService(io::Error),
     /// The output of services cannot be forwarded.
     ServiceOutput(io::Error),
+    /// The memory of traces cannot be mapped after the program was replaced.
+    Traces(io::Error),
     /// The memory of the flight recorder cannot be allocated.
     NoFlightRecorder(io::Error),
     /// The content of the flight recorder cannot be written to a file.
@@ -64,6 +66,7 @@ impl Fault {
             Self::Metrics { .. } => "metrics",
             Self::StrayService(_) => "stray-service",
             Self::ServiceOutput(_) => "service-output",
+            Self::Traces(_) => "traces",
             Self::NoFlightRecorder(_) | Self::FlightRecorderDump { .. } => "flight-recorder",
         }
     }
@@ -99,6 +102,7 @@ impl fmt::Display for Fault {
             Self::ServiceOutput(error) => {
                 write!(f, "Cannot forward the output of services: {error}")
             }
+            Self::Traces(error) => write!(f, "Cannot continue traces: {error}"),
             Self::NoFlightRecorder(error) => write!(f, "Cannot start the flight recorder: {error}"),
             Self::FlightRecorderDump { place, error } => {
                 write!(f, "Cannot write the flight recorder to {place}: {error}")
@@ -137,6 +141,7 @@ mod tests {
             (Fault::Metrics { place: None, error: error() }, "metrics"),
             (Fault::StrayService(error()), "stray-service"),
             (Fault::ServiceOutput(error()), "service-output"),
+            (Fault::Traces(error()), "traces"),
             (Fault::NoFlightRecorder(error()), "flight-recorder"),
         ] {
             assert_eq!(fault.word(), word);

@@ -21,14 +21,20 @@
 //! ```
 
 use crate::raw::{Pages, ReadOnlyMapping, WritableMapping};
-use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fstat, ftruncate, memfd_create};
+use rustix::fs::{
+    MemfdFlags, Mode, OFlags, SealFlags, fchmod, fcntl_add_seals, fstat, ftruncate, memfd_create,
+};
 use std::io;
-use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
 /// Memory that this process writes and other processes may read.
 #[derive(Debug)]
-pub struct Writable(WritableMapping);
+pub struct Writable {
+    mapping: WritableMapping,
+    /// The only descriptor with which the memory can be written.
+    file: OwnedFd,
+}
 
 /// Memory that another process writes. It can only be read.
 #[derive(Debug)]
@@ -41,24 +47,45 @@ pub struct Unprovided(Arc<Pages>);
 
 impl Writable {
     /// Creates memory of `len` zero bytes, and a descriptor with which other processes can map it.
-    /// The descriptor is sealed: its holders can neither write the memory nor change its length.
-    /// `/proc` shows `name` for it.
+    /// The descriptor is read-only, and nobody can change the length of the memory. Other users
+    /// cannot open the memory for writing. `/proc` shows `name` for it.
     ///
     /// # Errors
     ///
-    /// Fails if `len` is 0, if descriptors or memory run out, or before Linux 5.1.
+    /// Fails if `len` is 0, if descriptors or memory run out, or without `/proc`.
     pub fn new(name: &str, len: usize) -> io::Result<(Self, OwnedFd)> {
         let file = memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
         ftruncate(&file, len as u64)?;
+        // A seal against writing would also keep a program from mapping the memory that replaces this
+        // one in the same process.
+        fcntl_add_seals(&file, SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL)?;
+        fchmod(&file, Mode::RUSR)?;
+        Self::adopt(file)
+    }
+
+    /// Restores memory from its [descriptor](Self::descriptor), in another program that has replaced
+    /// the one that created it. Returns it with a descriptor for readers.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidData` if the descriptor is not sealed against shrinking. Other errors if the memory
+    /// cannot be mapped or opened again.
+    pub fn adopt(file: OwnedFd) -> io::Result<(Self, OwnedFd)> {
+        let len = sealed_len(file.as_fd())?;
         let mapping = WritableMapping::map(file.as_fd(), len)?;
-        let seals = SealFlags::FUTURE_WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;
-        fcntl_add_seals(&file, seals)?;
-        Ok((Self(mapping), file))
+        let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+        let reader = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+        Ok((Self { mapping, file }, reader))
+    }
+
+    /// The descriptor with which [`Self::adopt`] restores the memory.
+    pub fn descriptor(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
     }
 
     /// The length in bytes.
     pub fn len(&self) -> usize {
-        self.0.pages().len()
+        self.mapping.pages().len()
     }
 
     /// Always false, as the kernel maps no memory of length 0.
@@ -68,7 +95,7 @@ impl Writable {
 
     /// Returns a handle with which a thread can make the kernel provide the memory.
     pub fn unprovided(&self) -> Unprovided {
-        Unprovided(Arc::clone(self.0.pages()))
+        Unprovided(Arc::clone(self.mapping.pages()))
     }
 
     /// Copies the bytes of `parts` into the memory, one part directly behind the other, from byte offset
@@ -79,7 +106,7 @@ impl Writable {
     /// Panics if `at` is not a multiple of eight, or if a word is not within the memory.
     #[inline]
     pub fn write<const N: usize>(&mut self, at: usize, parts: [&[u8]; N]) {
-        self.0.write(at, parts);
+        self.mapping.write(at, parts);
     }
 
     /// Stores words one after the other, from byte offset `at` on, in the byte order of the machine.
@@ -89,7 +116,7 @@ impl Writable {
     /// Panics if `at` is not a multiple of eight, or if a word is not within the memory.
     #[inline]
     pub fn write_words<const N: usize>(&mut self, at: usize, words: [u64; N]) {
-        self.0.write_words(at, words);
+        self.mapping.write_words(at, words);
     }
 
     /// Stores the word at byte offset `at`.
@@ -99,7 +126,7 @@ impl Writable {
     /// Panics if `at` is not a multiple of eight, or if the word is not within the memory.
     #[inline]
     pub fn store(&mut self, at: usize, value: u64) {
-        self.0.store(at, value);
+        self.mapping.store(at, value);
     }
 
     /// Stores the word at byte offset `at` with release ordering: a reader that gets this value with
@@ -110,7 +137,7 @@ impl Writable {
     /// Panics if `at` is not a multiple of eight, or if the word is not within the memory.
     #[inline]
     pub fn store_release(&mut self, at: usize, value: u64) {
-        self.0.store_release(at, value);
+        self.mapping.store_release(at, value);
     }
 }
 
@@ -136,13 +163,7 @@ impl ReadOnly {
     /// `InvalidData` if the descriptor is not sealed against shrinking: an access beyond a reduced
     /// length would end this process. Other errors if mapping fails.
     pub fn map(descriptor: BorrowedFd<'_>) -> io::Result<Self> {
-        let seals = rustix::fs::fcntl_get_seals(descriptor).unwrap_or(SealFlags::empty());
-        if !seals.contains(SealFlags::SHRINK) {
-            let what = "the descriptor is not one of sealed memory";
-            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
-        }
-        let len = usize::try_from(fstat(descriptor)?.st_size).unwrap_or(0);
-        ReadOnlyMapping::map(descriptor, len).map(Self)
+        ReadOnlyMapping::map(descriptor, sealed_len(descriptor)?).map(Self)
     }
 
     /// The length in bytes.
@@ -188,6 +209,16 @@ impl ReadOnly {
     }
 }
 
+/// The length of memory that nobody can shrink.
+fn sealed_len(descriptor: BorrowedFd<'_>) -> io::Result<usize> {
+    let seals = rustix::fs::fcntl_get_seals(descriptor).unwrap_or(SealFlags::empty());
+    if !seals.contains(SealFlags::SHRINK) {
+        let what = "the descriptor is not one of sealed memory";
+        return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+    }
+    Ok(usize::try_from(fstat(descriptor)?.st_size).unwrap_or(0))
+}
+
 /// The number of bytes that [`Unprovided::provide`] requests in one system call. During a call,
 /// other threads cannot map or unmap memory, and dropping the [`Writable`] is not noticed.
 const PROVIDED_AT_ONCE: usize = 64 * 1024;
@@ -215,7 +246,23 @@ mod tests {
         assert_eq!(memory.len(), 8192);
         assert!(WritableMapping::map(descriptor.as_fd(), 8192).is_err());
         assert!(ftruncate(&descriptor, 0).is_err());
+        assert!(ftruncate(&memory.file, 0).is_err(), "nobody can change the length");
         assert!(rustix::io::write(&descriptor, b"x").is_err());
+    }
+
+    #[test]
+    fn memory_continues_after_it_is_adopted() {
+        let (mut memory, reader) = Writable::new("test", 4096).unwrap();
+        memory.store(8, 7);
+        let reader = ReadOnly::map(reader.as_fd()).unwrap();
+        let descriptor = memory.descriptor().try_clone_to_owned().unwrap();
+        drop(memory);
+        let (mut memory, later) = Writable::adopt(descriptor).unwrap();
+        memory.store(16, 9);
+        let later = ReadOnly::map(later.as_fd()).unwrap();
+        for reader in [reader, later] {
+            assert_eq!((reader.load(8), reader.load(16)), (7, 9));
+        }
     }
 
     #[test]

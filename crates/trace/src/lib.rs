@@ -24,4 +24,4 @@ pub use image::{Image, Piece};
 pub use program::{Participant, TracedProgram};
 pub use record::{Delivered, Entry, Missed, Party, TraceRecord};
 #[cfg(not(target_family = "wasm"))]
-pub use ring::{Follower, RingWriter, Step};
+pub use ring::{Follower, RingState, RingWriter, Step};

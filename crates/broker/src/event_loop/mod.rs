@@ -203,7 +203,9 @@ impl EventLoop {
                 desk.dump_at_exit(state);
                 return Ok(LoopExit::Stopped);
             }
-            if mem::take(&mut self.is_replacement_due) {
+            // A thread that writes a file would end with the program.
+            if self.is_replacement_due && !self.switchboard.desk.is_dumping() {
+                self.is_replacement_due = false;
                 return Ok(LoopExit::Replace);
             }
         }

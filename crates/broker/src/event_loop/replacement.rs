@@ -32,6 +32,7 @@ use crate::report::{Reporter, SavedWindow};
 use crate::saved_state::{
     FdCollector, RestoredFds, SavedFdSet, StateError, StateReader, StateWriter,
 };
+use crate::trace::{RestoredRings, SavedRings};
 
 /// Everything that an event loop saves, in the order in which it is encoded. The bus precedes it.
 #[derive(Debug, Serialize, Deserialize)]
@@ -47,6 +48,7 @@ struct SavedLoop {
     services: Table,
     service_helper: Option<SavedPath>,
     log_windows: Vec<SavedWindow>,
+    rings: SavedRings,
 }
 
 /// An event loop that was read from a saved state. Until it is [restored](EventLoop::restore), it
@@ -62,6 +64,7 @@ pub struct RestoredLoop {
     app_armor: Option<AppArmorMode>,
     catalog: Catalog,
     reporter: Reporter,
+    rings: RestoredRings,
 }
 
 /// The parts of an event loop that are not saved.
@@ -101,6 +104,7 @@ impl EventLoop {
             services: services.catalog.table.clone(),
             service_helper: services.catalog.helper.as_ref().map(SavedPath::from),
             log_windows: reporter.save(),
+            rings: switchboard.desk.traces.save(&mut fds),
         };
         let (fds, sets) = fds.finish();
         saved.fd_sets = sets;
@@ -142,7 +146,8 @@ impl EventLoop {
         let launcher = Launcher::new(&address, config.document.bus_type.as_ref(), open_files);
         let metrics = MetricsService::new(restored.metrics.map(RestoredMetrics::adopt));
         let changes = restored.changes;
-        let Switchboard { state, .. } = &mut switchboard;
+        let Switchboard { state, desk, .. } = &mut switchboard;
+        desk.adopt(state, &config.document.own, restored.rings);
         state.poller.add(&signals, EventSource::Signals.token(), Interest::Read)?;
         state.poller.add(state.alarm.timer(), EventSource::Alarm.token(), Interest::Read)?;
         if let Some(folders) = &changes.folders {
@@ -225,6 +230,7 @@ impl RestoredLoop {
             app_armor,
             catalog: Catalog { table: saved.services, helper },
             reporter: Reporter::restore(saved.log_windows),
+            rings: RestoredRings::new(saved.rings, &mut fds)?,
             bus,
         };
         fds.finish()?;

@@ -22,8 +22,8 @@ use crate::log::Severity;
 use crate::outgoing::SharedFds;
 use crate::table::ConnectionTable;
 use crate::trace::{
-    Active, Changed, Dump, Dumped, ProcessArrival, ProcessOwner, RecorderRing, Ring, RingError,
-    Traces,
+    Active, Changed, Dump, Dumped, ProcessArrival, ProcessOwner, RecorderRing, RestoredRings, Ring,
+    RingError, Traces,
 };
 
 /// The active traces, and a flight recorder file that is being written.
@@ -37,6 +37,17 @@ pub(super) struct TraceControl {
 }
 
 impl TraceControl {
+    /// Continues restored traces.
+    pub(super) fn adopt(&mut self, state: &mut LoopState, own: &OwnSettings, rings: RestoredRings) {
+        self.folder = own.flight_folder();
+        let (traces, error) = Traces::adopt(rings);
+        self.traces = traces;
+        if let Some(error) = error {
+            state.fault(Fault::Traces(error));
+        }
+        self.save_at_crash(state);
+    }
+
     /// Records the effects of an input, before they are applied.
     #[inline(never)]
     pub(super) fn trace(
@@ -337,6 +348,11 @@ impl TraceControl {
             }
             Err(error) => self.dump_failed(state, folder.display().to_string(), error),
         }
+    }
+
+    /// Whether a thread is writing a flight recorder file.
+    pub(super) const fn is_dumping(&self) -> bool {
+        self.dump.is_some()
     }
 
     /// If the file is complete, logs its path and size; otherwise sets the alarm for the next look.

@@ -12,6 +12,7 @@ mod programs;
 mod recorder;
 mod ring;
 mod ring_error;
+mod saved;
 
 use std::time::Duration;
 
@@ -30,6 +31,7 @@ use programs::Programs;
 pub(crate) use recorder::{Dump, Dumped, RecorderRing};
 pub(crate) use ring::Ring;
 pub(crate) use ring_error::RingError;
+pub(crate) use saved::{RestoredRings, SavedRings};
 
 /// The active traces of the bus.
 #[derive(Debug, Default)]

@@ -24,20 +24,20 @@ use super::ring::clock_offset;
 /// Writes participants to their ring.
 #[derive(Debug)]
 pub(crate) struct Participants {
-    ring: RingWriter,
+    pub(super) ring: RingWriter,
     descriptor: OwnedFd,
     /// The position in the ring at which all present connections had been written.
-    listed_at: u64,
-    present: BTreeMap<u64, Present>,
+    pub(super) listed_at: u64,
+    pub(super) present: BTreeMap<u64, Present>,
     bus: Present,
 }
 
 /// A present connection, or the bus itself.
 #[derive(Debug)]
-struct Present {
-    owner: ProcessOwner,
+pub(super) struct Present {
+    pub(super) owner: ProcessOwner,
     /// Shared by all connections of a process.
-    process: Rc<ProcessRecord>,
+    pub(super) process: Rc<ProcessRecord>,
 }
 
 impl Participants {
@@ -46,6 +46,15 @@ impl Participants {
         let len = usize::try_from(recorder_len / SHARE).unwrap_or(LEN_MAX).clamp(LEN_MIN, LEN_MAX);
         let (ring, descriptor) = RingWriter::new(len, clock_offset(), 0)?;
         Ok(Self { ring, descriptor, listed_at: 0, present: BTreeMap::new(), bus: Present::own()? })
+    }
+
+    /// Continues a ring in which all present connections had been written at this position, and
+    /// its descriptor for readers.
+    pub(super) fn restored(
+        (ring, descriptor): (RingWriter, OwnedFd),
+        listed_at: u64,
+    ) -> io::Result<Self> {
+        Ok(Self { ring, descriptor, listed_at, present: BTreeMap::new(), bus: Present::own()? })
     }
 
     /// The descriptor by which other processes can read the ring.

@@ -21,9 +21,9 @@ use super::{Participants, Ring};
 /// The ring of the flight recorder.
 #[derive(Debug)]
 pub(crate) struct RecorderRing {
-    ring: Ring,
-    descriptor: OwnedFd,
-    wanted_len: u64,
+    pub(super) ring: Ring,
+    pub(super) descriptor: OwnedFd,
+    pub(super) wanted_len: u64,
     pub(crate) participants: Participants,
 }
 

@@ -64,6 +64,41 @@ impl RingWriter {
         ))
     }
 
+    /// Restores a ring whose memory [`Self::descriptor`] has, in another program that has replaced
+    /// the one that created it. Returns it with a descriptor for readers.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidData` if the state does not fit the memory. Other errors if it cannot be mapped.
+    pub fn restore(descriptor: OwnedFd, state: RingState) -> io::Result<(Self, OwnedFd)> {
+        let (memory, reader) = Writable::adopt(descriptor)?;
+        let RingState { kept, position, records, messages, segment_end } = state;
+        let len = memory.len().saturating_sub(at::RING);
+        if !(RING_MIN..=RING_MAX).contains(&len) || !len.is_power_of_two() || position % 8 != 0 {
+            let what = "the state is of another ring";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+        }
+        let kept = usize::try_from(kept).unwrap_or(usize::MAX);
+        let next = RecordPlace { records, messages };
+        Ok((Self { memory, len, kept, position, next, segment_end }, reader))
+    }
+
+    /// The state of the writer, for [`Self::restore`].
+    pub const fn state(&self) -> RingState {
+        RingState {
+            kept: self.kept as u64,
+            position: self.position,
+            records: self.next.records,
+            messages: self.next.messages,
+            segment_end: self.segment_end,
+        }
+    }
+
+    /// The descriptor of the memory, for [`Self::restore`].
+    pub fn descriptor(&self) -> BorrowedFd<'_> {
+        self.memory.descriptor()
+    }
+
     /// The length of the ring in bytes.
     #[expect(clippy::len_without_is_empty, reason = "a length of memory, which is never 0")]
     pub const fn len(&self) -> usize {
@@ -174,6 +209,21 @@ impl RingWriter {
         }
         self.memory.write(place, record.rest);
     }
+}
+
+/// The state of a [`RingWriter`] besides its memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RingState {
+    /// How many bytes of each message are written at most.
+    pub kept: u64,
+    /// How many bytes were written since the ring was made.
+    pub position: u64,
+    /// The number of records that were written. It wraps around.
+    pub records: u32,
+    /// The number of messages that were written. It wraps around.
+    pub messages: u32,
+    /// The position at which the segment ends in which the last record began.
+    pub segment_end: u64,
 }
 
 /// Reads records while they are written.
