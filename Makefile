@@ -103,6 +103,7 @@ test-long: packages-boot packages-test build deb static
 	DILIGENCE_POLICIES=2500 $(CARGO) test --locked --package diligence-conformance --test policy
 	$(CARGO) test --locked --package diligence-cli --test program -- --ignored rust_proxies
 	DILIGENCE_SEQUENCES=1500 $(CARGO) test --locked --package diligence-conformance --test names_and_rules
+	DILIGENCE_REPLACEMENTS=1000 $(CARGO) test --locked --package diligence-conformance --test replacement_clients
 	DILIGENCE_CONFIGURATIONS=50000 $(CARGO) test --locked --package diligence-conformance --test configuration
 	DILIGENCE_CASES=10000000 $(CARGO) test --locked --package diligence-wire --test reference
 	scripts/try-static $(STATIC)
