@@ -188,6 +188,7 @@ impl TestConfig {
 /// regular end.
 #[derive(Debug)]
 pub struct BusUnderTest {
+    _replacing: Option<ReplacementLoop>,
     // The fields are dropped in this order: the process before its folder.
     running: StartedProgram,
     address: String,
@@ -246,7 +247,8 @@ impl BusUnderTest {
         // The bus prints its address before it enters its main loop; a signal in between would kill
         // it.
         PeerStream::knock(&address);
-        Self { running, address, scratch }
+        let replacing = ReplacementLoop::of_environment(running.id());
+        Self { _replacing: replacing, running, address, scratch }
     }
 
     /// The address that the bus printed.
@@ -285,7 +287,8 @@ impl BusUnderTest {
     ///
     /// If it does not end with exit status 0, or leaves its socket behind.
     pub fn stop(self) -> FinishedProgram {
-        let Self { running, address, scratch } = self;
+        let Self { _replacing: replacing, running, address, scratch } = self;
+        drop(replacing);
         let ran = running.terminate().success();
         let left = socket_path(&address).filter(|path| path.exists());
         assert_eq!(left, None, "the bus ended and left its socket behind");
@@ -293,6 +296,31 @@ impl BusUnderTest {
         ran
     }
 }
+
+/// A process that replaces a bus again and again, if the environment variable
+/// `DILIGENCE_REPLACE_EVERY` has an interval in seconds. So all tests can check that nobody notices.
+#[derive(Debug)]
+struct ReplacementLoop {
+    _process: StartedProgram,
+}
+
+impl ReplacementLoop {
+    fn of_environment(bus: u32) -> Option<Self> {
+        let interval = std::env::var("DILIGENCE_REPLACE_EVERY").ok()?;
+        // The signal would kill the reference bus.
+        let program = std::fs::read_link(format!("/proc/{bus}/exe")).ok()?;
+        if program == Path::new("/usr/bin/dbus-daemon") {
+            return None;
+        }
+        let script = "sleep $2; while kill -$1 $3 2>/dev/null; do sleep $2; done";
+        let program = ExternalProgram::shell(script).limit(LIFE_LIMIT);
+        let words = [REEXECUTE, &interval, &bus.to_string()];
+        Some(Self { _process: program.args(words).start() })
+    }
+}
+
+/// The number of the signal that replaces a bus, `SIGRTMIN+25` of the C library.
+const REEXECUTE: &str = "59";
 
 /// A bus in the background, known by the two lines that it printed; killed on drop.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use conformance::process::status;
 use conformance::statistics::scrape;
 use conformance::{
     BusUnderTest, ExternalProgram, PlainMessage, PlainValue, RunAs, ScratchFolder, Signal,
-    TestConfig, diligence, eventually, installed, link_bus, root, run_tests, set_mode, test_case,
+    TestConfig, copy_bus, diligence, eventually, installed, root, run_tests, set_mode, test_case,
 };
 
 fn main() -> ExitCode {
@@ -84,6 +84,14 @@ fn run_confined(user: &str) {
     let reply = caller.call(PlainMessage::to_bus("ReloadConfig"));
     assert_eq!(reply.error_name(), "", "{}", reply.summary());
     assert!(scrape(&metrics).1.contains("# EOF"));
+    let pid = bus.process().id().to_string();
+    let kill = ExternalProgram::named("kill", "procps");
+    let _ = kill.args(["-s", "RTMIN+25", &pid]).run().success();
+    bus.process().wait_for("another program in the process", |_, stderr| {
+        stderr.contains(" replaced version ").then_some(())
+    });
+    assert_confined(&mut bus);
+    assert!(caller.is_alive());
     bus.process().signal(Signal::USR2);
     eventually("a file of the flight recorder", || {
         let file = fs::read_dir(&flights).ok()?.next()?.ok()?.path();
@@ -147,7 +155,7 @@ fn runner() -> PathBuf {
 fn confined(_: ExternalProgram) -> ExternalProgram {
     let mut bus = PathBuf::new();
     let program = ExternalProgram::linked(|folder| {
-        bus = link_bus(folder);
+        bus = copy_bus(folder);
         runner()
     });
     program.env("CONFINED_BUS", bus)

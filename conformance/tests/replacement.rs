@@ -371,7 +371,7 @@ fn a_program_that_hangs_changes_nothing() {
 fn a_missing_program_changes_nothing() {
     let (mut bus, _folder, program) = bus_of_copy();
     fs::remove_file(&program).expect("ours");
-    let reason = "cannot be started: No such file or directory (os error 2)";
+    let reason = "cannot be started: No such file or directory";
     check_refusal(&mut bus, &program, reason);
     // A program that is installed later continues the bus.
     let copy = ExternalProgram::named("cp", "coreutils").arg(bus_binary()).arg(&program);

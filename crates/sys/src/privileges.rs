@@ -2,6 +2,7 @@
 //! opened.
 
 use crate::raw;
+use rustix::process::{DumpableBehavior, dumpable_behavior, set_dumpable_behavior};
 use std::io;
 
 /// The ids that determine the rights of a process (credentials(7)).
@@ -34,6 +35,23 @@ pub fn effective_user() -> u32 {
 #[must_use]
 pub fn has_more_rights_than_caller() -> bool {
     raw::is_secure_execution()
+}
+
+/// True if other processes of the same user may read the memory of this process (prctl(2),
+/// `PR_GET_DUMPABLE`). A process that has switched its user is protected from that until it executes
+/// another program.
+#[must_use]
+pub fn is_readable_by_user() -> bool {
+    dumpable_behavior().is_ok_and(|behavior| behavior == DumpableBehavior::Dumpable)
+}
+
+/// Keeps other processes of the same user from reading the memory of this process.
+///
+/// # Errors
+///
+/// Fails only if a filter forbids the system call.
+pub fn protect_from_user() -> io::Result<()> {
+    Ok(set_dumpable_behavior(DumpableBehavior::NotDumpable)?)
 }
 
 /// Switches the whole process to `identity`, irreversibly.

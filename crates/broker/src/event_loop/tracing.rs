@@ -37,7 +37,7 @@ pub(super) struct TraceControl {
 }
 
 impl TraceControl {
-    /// Continues restored traces.
+    /// Continues the traces of a restored state.
     pub(super) fn adopt(&mut self, state: &mut LoopState, own: &OwnSettings, rings: RestoredRings) {
         self.folder = own.flight_folder();
         let (traces, error) = Traces::adopt(rings);

@@ -41,6 +41,7 @@ use super::{Reread, StartedBus, block_signals, type_name};
 use crate::event_loop::{EventLoop, RestoreParts, RestoredLoop, StateError};
 use crate::log::{Log, LogTarget, Severity};
 use crate::mediation::Mediation;
+use crate::os_error::OsError;
 use crate::saved_state::{STATE_VARIABLE, StateReader, StateWriter};
 
 /// The settings of the process, which are saved with the event loop.
@@ -53,6 +54,8 @@ struct SavedProcess {
     plan: StartupPlan,
     /// The limit of open files for services.
     open_files: (Option<u64>, Option<u64>),
+    /// Whether other processes of the same user may read the memory of the process.
+    is_readable_by_user: bool,
 }
 
 /// Why a running bus cannot be replaced.
@@ -61,7 +64,7 @@ pub(super) enum ReplacementError {
     /// The state cannot be saved.
     Save(StateError),
     /// The memory for the state cannot be created.
-    Memory(io::Error),
+    Memory(OsError),
     /// The path of the running program is not known.
     UnknownProgram,
     /// The installed program cannot be started.
@@ -69,7 +72,7 @@ pub(super) enum ReplacementError {
         /// The path of the program.
         program: PathBuf,
         /// The error of the system.
-        error: io::Error,
+        error: OsError,
     },
     /// The installed program rejected the state.
     Rejected {
@@ -88,7 +91,7 @@ pub(super) enum ReplacementError {
         /// The path of the program.
         program: PathBuf,
         /// The error of the system.
-        error: io::Error,
+        error: OsError,
     },
 }
 
@@ -150,13 +153,16 @@ impl Replacer {
         let (state, mut fds) = event_loop.save().map_err(ReplacementError::Save)?;
         let state = self.encode(&state, &fds, began).map_err(ReplacementError::Save)?;
         let memory = sys::memory::sealed("diligence-state", &state);
-        let memory = File::from(memory.map_err(ReplacementError::Memory)?);
+        let memory = File::from(memory.map_err(|error| ReplacementError::Memory(error.into()))?);
         try_out(program, &memory)?;
         fds.push(memory.as_fd());
         let number = OsString::from(memory.as_raw_fd().to_string());
         let environment = env::vars_os().filter(|(name, _)| name != STATE_VARIABLE);
         let environment = environment.chain([(STATE_VARIABLE.into(), number)]);
-        let failed = |error| ReplacementError::Execute { program: program.to_owned(), error };
+        let failed = |error: io::Error| ReplacementError::Execute {
+            program: program.to_owned(),
+            error: error.into(),
+        };
         let installed = LaunchedProgram::new(env::args_os(), environment).map_err(failed)?;
         Err(failed(sys::reexec::execute(program, &installed, &fds)))
     }
@@ -177,6 +183,7 @@ impl Replacer {
             began,
             plan: self.plan.as_ref().clone(),
             open_files,
+            is_readable_by_user: sys::privileges::is_readable_by_user(),
         })?;
         writer.append(event_loop);
         Ok(writer.finish())
@@ -185,7 +192,10 @@ impl Replacer {
 
 /// Lets the installed program check the state, in a child process.
 fn try_out(program: &Path, memory: &File) -> Result<(), ReplacementError> {
-    let failed = |error| ReplacementError::Start { program: program.to_owned(), error };
+    let failed = |error: io::Error| ReplacementError::Start {
+        program: program.to_owned(),
+        error: error.into(),
+    };
     let mut command = Command::new(program);
     command
         .arg(CHECK_OPTION)
@@ -193,7 +203,7 @@ fn try_out(program: &Path, memory: &File) -> Result<(), ReplacementError> {
         .stdout(Stdio::null())
         .stderr(Stdio::piped());
     command.stdin(memory.try_clone().map_err(failed)?);
-    ChildSetup::new().without_protection().install(&mut command);
+    ChildSetup::new().install(&mut command);
     let mut child = command.spawn().map_err(failed)?;
     let deadline = sys::clock::monotonic() + TRIAL_MAX;
     let stderr = child.stderr.take().map(OwnedFd::from).map(File::from);
@@ -286,10 +296,13 @@ fn restore(
     let memory = inherited::take(number.get()).map_err(StartError::PrintTo)?;
     let bytes = read_whole(memory.into()).map_err(unreadable)?;
     let DecodedState { numbers, process, event_loop } = DecodedState::read(&bytes)?;
+    if !process.is_readable_by_user {
+        sys::privileges::protect_from_user().map_err(unreadable)?;
+    }
     let fds = numbers.into_iter().map(inherited::take).collect::<Result<_, _>>();
     let restored = RestoredLoop::read(event_loop, fds.map_err(StartError::PrintTo)?)?;
     let mediation = Mediation::of(restored.bus_type(), restored.app_armor())?;
-    let SavedProcess { version, began, plan, open_files: (soft, hard) } = process;
+    let SavedProcess { version, began, plan, open_files: (soft, hard), .. } = process;
     *log = Log::new(program, plan.log);
     *log = log.clone().of_bus(type_name(restored.bus_type()), restored.owner());
     let (plan, open_files) = (Rc::new(plan), OpenFiles::new(soft, hard));
