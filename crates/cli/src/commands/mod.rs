@@ -20,6 +20,7 @@ mod list;
 mod monitor;
 mod own;
 mod record;
+mod reexec;
 mod run;
 mod set;
 mod show;
@@ -91,6 +92,8 @@ enum CliCommand {
     Wait(wait::WaitArgs),
     /// Start the service of a name
     Start(start::StartArgs),
+    /// Replace the program of a running bus by the installed one; connections stay
+    Reexec(reexec::Reexec),
     /// Own a name, and reply to calls with their own arguments, with errors, or never
     Own(own::Own),
     /// Print statistics of a recording: busiest connections, members, slow calls
@@ -151,6 +154,7 @@ impl CliCommand {
             Self::Emit(emit) => conclude("emit", emit.run()),
             Self::Wait(wait) => conclude("wait", wait.run()),
             Self::Start(start) => conclude("start", start.run()),
+            Self::Reexec(reexec) => conclude("reexec", reexec.run()),
             Self::Own(own) => conclude("own", own.run()),
             Self::Stats(stats) => conclude("stats", stats.run()),
             Self::Timeline(timeline) => conclude("timeline", timeline.run()),

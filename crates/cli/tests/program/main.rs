@@ -35,6 +35,7 @@ mod record_several;
 mod record_switches;
 mod recorder;
 mod recordings;
+mod reexec;
 mod saving;
 mod scene;
 mod services;

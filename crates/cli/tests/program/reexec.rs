@@ -1,0 +1,93 @@
+//! Tests of `diligence reexec` with our bus and with dbus-daemon.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use crate::support::{ProgramFolder, SpawnedProgram, daemon, text};
+use rustix::process::Signal;
+
+/// Starts a bus in this folder.
+fn start(folder: &ProgramFolder, program: &Path) -> (SpawnedProgram, String) {
+    let config = folder.config("");
+    let mut command = Command::new(program);
+    command.args(["--nofork", "--print-address=1", "--config-file"]).arg(config);
+    let mut bus = SpawnedProgram::start(&mut command);
+    let address = bus.line();
+    (bus, address)
+}
+
+fn reexec(folder: &ProgramFolder, words: &[&str]) -> Output {
+    folder.diligence().arg("reexec").args(words).output().expect("the program exists")
+}
+
+#[test]
+fn the_bus_gets_the_installed_program() {
+    let folder = ProgramFolder::new();
+    let program = folder.join("installed");
+    fs::copy(daemon(), &program).expect("a writable folder");
+    let (bus, address) = start(&folder, &program);
+    let inode = |path: &Path| std::os::unix::fs::MetadataExt::ino(&fs::metadata(path).unwrap());
+    let running = format!("/proc/{}/exe", bus.id());
+    let before = inode(Path::new(&running));
+    let new = folder.join("new");
+    fs::copy(daemon(), &new).expect("a writable folder");
+    fs::rename(&new, &program).expect("a writable folder");
+
+    let output = reexec(&folder, &["--address", &address]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let version = env!("CARGO_PKG_VERSION");
+    let begin = format!("version {version} replaced version {version}; the bus paused for ");
+    let shown = text(&output.stdout);
+    assert!(shown.starts_with(&begin) && shown.ends_with("s\n"), "{shown}");
+    let after = inode(Path::new(&running));
+    assert!(after != before && after == inode(&program), "the process has the new program");
+
+    let output = reexec(&folder, &["--json", "--address", &address]);
+    let shown: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!([&shown["old_version"], &shown["new_version"]], [version, version]);
+    assert!(shown["paused_us"].as_u64() > Some(0), "{shown}");
+    bus.end(Signal::TERM);
+}
+
+#[test]
+fn a_program_that_cannot_continue_is_reported() {
+    let folder = ProgramFolder::new();
+    let program = folder.join("installed");
+    fs::copy(daemon(), &program).expect("a writable folder");
+    let (bus, address) = start(&folder, &program);
+    let new = folder.join("new");
+    fs::write(&new, "#!/bin/sh\necho 'the state is too old' >&2\nexit 1\n").expect("writable");
+    fs::set_permissions(&new, fs::Permissions::from_mode(0o755)).expect("writable");
+    fs::rename(&new, &program).expect("a writable folder");
+
+    let output = reexec(&folder, &["--address", &address]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(
+        text(&output.stderr),
+        format!(
+            "diligence reexec: the bus at {address} continues with its old program: {} cannot \
+             continue with the state: the state is too old\n",
+            program.display()
+        )
+    );
+    assert_eq!(text(&output.stdout), "");
+    bus.end(Signal::TERM);
+}
+
+#[test]
+fn other_buses_cannot_be_replaced() {
+    let folder = ProgramFolder::new();
+    let (bus, address) = start(&folder, Path::new("/usr/bin/dbus-daemon"));
+    let output = reexec(&folder, &["--address", &address]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(
+        text(&output.stderr),
+        format!(
+            "diligence reexec: the bus at {address} is not a bus of Diligence, so its program \
+             cannot be replaced while it runs\n"
+        )
+    );
+    bus.end(Signal::TERM);
+}
