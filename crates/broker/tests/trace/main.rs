@@ -415,6 +415,20 @@ fn dumped(bus: &TracedBus, reader: &mut BrokerPeer) -> Capture {
     capture
 }
 
+/// Like [`dumped`], once the bus has looked up the programs of its connections.
+fn dumped_with_commands(bus: &TracedBus, reader: &mut BrokerPeer) -> Capture {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    loop {
+        let capture = dumped(bus, reader);
+        let peers = || capture.directory().peers().map(|(_, peer)| peer);
+        if peers().flat_map(|peer| &peer.process).all(|process| !process.command.is_empty()) {
+            return capture;
+        }
+        assert!(Instant::now() < deadline, "the bus does not look up programs");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
 #[test]
 fn the_flight_recorder_is_handed_out_as_a_recording() {
     let bus = bus_that_records("flight", 1 << 20);
@@ -423,7 +437,7 @@ fn the_flight_recorder_is_handed_out_as_a_recording() {
     sender.call_bus(DRIVER, "RequestName", &("com.example.Kept", 0_u32));
     sender.call_bus(DRIVER, "RequestName", &("com.example.Released", 0_u32));
     sender.call_bus(DRIVER, "ReleaseName", &("com.example.Released",));
-    let capture = dumped(&bus, &mut reader);
+    let capture = dumped_with_commands(&bus, &mut reader);
     assert!(capture.messages().any(|message| message.member() == "Early"));
     assert!(capture.messages().all(|message| message.deliveries().is_some()));
     assert_eq!(capture.gaps().len() + capture.damage().len(), 0);
