@@ -25,6 +25,8 @@ pub(crate) enum RepeatedAction {
     Connect,
     /// Requests a name and releases it. The measurement ends with the second reply.
     CycleName,
+    /// Replaces the program of the bus. The measurement ends with the reply of the new program.
+    Reexecute,
 }
 
 impl WorkloadRole for Repeater {
@@ -37,6 +39,12 @@ impl WorkloadRole for Repeater {
             RepeatedAction::Connect => {
                 control.ready("")?;
                 self.repeat(control, || RawConnection::to_bus(&self.address))
+            }
+            RepeatedAction::Reexecute => {
+                let (mut connection, name) = RawConnection::to_bus(&self.address)?;
+                control.ready(&name)?;
+                let mut replace = Template::reexecute()?;
+                self.repeat(control, || connection.ask(&mut replace))
             }
             RepeatedAction::CycleName => {
                 let (mut connection, name) = RawConnection::to_bus(&self.address)?;

@@ -39,6 +39,11 @@ impl Template {
         Self::of_bus("org.freedesktop.DBus.Monitoring", "BecomeMonitor", &body)
     }
 
+    /// Creates the call that replaces the program of our bus.
+    pub(crate) fn reexecute() -> Result<Self, RawError> {
+        Self::of_bus("org.diligence.Daemon1", "Reexecute", &())
+    }
+
     fn of_bus(
         interface: &'static str,
         member: &'static str,

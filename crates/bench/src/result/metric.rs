@@ -65,6 +65,10 @@ metrics! {
     NameCycleUs: "take and release a name", Microseconds, Lower;
     /// Time from the first message to the last.
     TotalMs: "total time", Milliseconds, Lower;
+    /// Time from a call to its reply, maximum, while the program of the bus is replaced.
+    LongestCallMs: "longest call", Milliseconds, Lower;
+    /// Time from the request to replace the program of the bus to the reply.
+    ReplacementMs: "replacement", Milliseconds, Lower;
     /// Context switches of the bus, per unit of work.
     BusSwitches: "bus context switches", Count, Lower;
     /// Context switches of the sender, per unit of work.

@@ -20,7 +20,7 @@ mod words;
 pub use calls::{FloodScenario, Idle, PingPong, Pipeline, Validation};
 pub use clients::Clients;
 pub use compare::Compare;
-pub use connections::{ConnectScenario, NamesScenario};
+pub use connections::{ConnectScenario, NamesScenario, ReexecScenario};
 pub use effort::Effort;
 pub use floor::Floor;
 pub use library_builder::LibraryBuilder;
@@ -48,6 +48,7 @@ pub fn all() -> Vec<Box<dyn Scenario>> {
         Box::<Pipeline>::default(),
         Box::<ConnectScenario>::default(),
         Box::<NamesScenario>::default(),
+        Box::<ReexecScenario>::default(),
         Box::<FloodScenario>::default(),
         Box::<TraceScenario>::default(),
         Box::<Recording>::default(),
@@ -56,7 +57,7 @@ pub fn all() -> Vec<Box<dyn Scenario>> {
 }
 
 /// Titles, descriptions and metrics of all scenarios.
-pub static INFOS: [ScenarioInfo; 17] = [
+pub static INFOS: [ScenarioInfo; 18] = [
     compare::COMPARE,
     floor::FLOOR,
     calls::PING_PONG,
@@ -70,6 +71,7 @@ pub static INFOS: [ScenarioInfo; 17] = [
     calls::PIPELINE,
     connections::CONNECT,
     connections::NAMES,
+    connections::REEXEC,
     calls::FLOOD,
     observation::TRACE,
     observation::RECORDING,

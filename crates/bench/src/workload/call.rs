@@ -79,7 +79,15 @@ pub(super) struct CallPair {
 impl CallWorkload {
     /// Starts the processes at both ends.
     pub(super) fn start(&self, stage: &MeasurementStage<'_>) -> Result<CallPair, MeasureError> {
-        let warm_up = self.warm_up();
+        self.start_with(stage, self.warm_up())
+    }
+
+    /// Starts the processes at both ends, with this number of warm-up calls.
+    pub(super) fn start_with(
+        &self,
+        stage: &MeasurementStage<'_>,
+        warm_up: u64,
+    ) -> Result<CallPair, MeasureError> {
         let echo = stage.start(EchoPeer {
             endpoint: stage.endpoint.clone(),
             calls: Some(self.count + warm_up),

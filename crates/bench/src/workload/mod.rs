@@ -14,6 +14,7 @@ mod library;
 mod limited;
 mod observed;
 mod prioritized;
+mod reexec;
 mod repeated;
 mod stream;
 mod system_calls;
@@ -30,6 +31,7 @@ pub(crate) use library::{LibraryRole, ThroughLibrary};
 pub(crate) use limited::{OwnBusOnly, SingleMetric};
 pub(crate) use observed::{CountedWorkload, ObservedWorkload, ObserverKind, Recorded};
 pub(crate) use prioritized::{BusPriority, Prioritized};
+pub(crate) use reexec::ReexecWorkload;
 pub(crate) use repeated::{ConnectWorkload, NameCycleWorkload};
 pub(crate) use stream::{StreamRecipients, StreamWorkload};
 
@@ -123,4 +125,5 @@ impl WorkloadOutcome {
 
 pub(crate) const MIB: f64 = 1024.0 * 1024.0;
 pub(crate) const NS_PER_US: f64 = 1e3;
+pub(crate) const NS_PER_MS: f64 = 1e6;
 pub(crate) const NS_PER_S: f64 = 1e9;

@@ -11,8 +11,8 @@ use std::process::ExitCode;
 
 use bench::scenario::{
     self, Clients, Compare, ConnectScenario, FanOut, FloodScenario, Floor, Idle, NamesScenario,
-    PingPong, Pipeline, PriorityScenario, Recording, RulesScenario, Scenario, SignalsScenario,
-    TraceScenario, Validation, VolumesScenario,
+    PingPong, Pipeline, PriorityScenario, Recording, ReexecScenario, RulesScenario, Scenario,
+    SignalsScenario, TraceScenario, Validation, VolumesScenario,
 };
 use clap::{Args, Subcommand};
 pub(crate) use error::BenchError;
@@ -57,6 +57,8 @@ enum BenchTask {
     Connect(MeasureArgs<ConnectScenario>),
     /// Requesting and releasing names
     Names(MeasureArgs<NamesScenario>),
+    /// Calls while the program of the bus is replaced
+    Reexec(MeasureArgs<ReexecScenario>),
     /// Calls while another client floods the bus
     Flood(MeasureArgs<FloodScenario>),
     /// The cost of observation, by the bus's own trace and by monitors
@@ -112,6 +114,7 @@ impl BenchTask {
             Self::Pipeline(measure) => measure.run(),
             Self::Connect(measure) => measure.run(),
             Self::Names(measure) => measure.run(),
+            Self::Reexec(measure) => measure.run(),
             Self::Flood(measure) => measure.run(),
             Self::Trace(measure) => measure.run(),
             Self::Recording(measure) => measure.run(),
