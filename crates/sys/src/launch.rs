@@ -62,12 +62,39 @@ impl LaunchedProgram {
     /// Fails if a process or descriptors cannot be created. If the file cannot be executed, the
     /// result is a [`ChildEnding`], not an error here.
     pub fn start(&self, setup: &ChildSetup) -> io::Result<(ChildProcess, PipeReader)> {
+        self.start_with(setup, None)
+    }
+
+    /// Starts the program as [`Self::start`] does, with `input` as its standard input. The returned
+    /// pipe has its standard output, too.
+    ///
+    /// # Errors
+    ///
+    /// See [`Self::start`].
+    pub fn start_reading(
+        &self,
+        setup: &ChildSetup,
+        input: BorrowedFd<'_>,
+    ) -> io::Result<(ChildProcess, PipeReader)> {
+        self.start_with(setup, Some(input))
+    }
+
+    fn start_with(
+        &self,
+        setup: &ChildSetup,
+        input: Option<BorrowedFd<'_>>,
+    ) -> io::Result<(ChildProcess, PipeReader)> {
         let (report, reporting) = io::pipe()?;
         let (output, writing) = io::pipe()?;
         ioctl_fionbio(&report, true)?;
         ioctl_fionbio(&output, true)?;
-        let outputs = raw::LaunchOutputs { stderr: writing.as_fd(), report: reporting.as_fd() };
-        let pid = raw::launch(&self.words, &self.environment, setup, &outputs)?;
+        let streams = raw::LaunchStreams {
+            input,
+            stdout: input.map(|_| writing.as_fd()),
+            stderr: writing.as_fd(),
+            report: reporting.as_fd(),
+        };
+        let pid = raw::launch(&self.words, &self.environment, setup, &streams)?;
         Ok((ChildProcess::new(pid, report)?, output))
     }
 }

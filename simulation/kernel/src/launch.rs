@@ -42,6 +42,19 @@ impl LaunchedProgram {
             Ok((ChildProcess { pid, descriptor }, output))
         })
     }
+
+    /// Starts the program as [`Self::start`] does. The simulated program reads no input.
+    ///
+    /// # Errors
+    ///
+    /// See [`Self::start`].
+    pub fn start_reading(
+        &self,
+        setup: &ChildSetup,
+        _: BorrowedFd<'_>,
+    ) -> io::Result<(ChildProcess, PipeReader)> {
+        self.start(setup)
+    }
 }
 
 /// A simulated child process that was launched.

@@ -1,7 +1,7 @@
 //! Memory of the daemon. Allocations are real, but the memory of this process includes the whole
 //! simulation, so its size is hidden from the daemon.
 
-pub use real::memory::sealed;
+pub use real::memory::{HeapReserve, SealedContent, create, seal, sealed};
 
 /// Returns `None`: the memory use of the daemon alone is unknown.
 #[must_use]

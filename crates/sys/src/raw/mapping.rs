@@ -188,8 +188,18 @@ impl ReadOnlyMapping {
 
 impl Pages {
     fn map(file: BorrowedFd<'_>, len: usize, access: ProtFlags) -> io::Result<Self> {
+        Self::map_with(file, len, access, MapFlags::SHARED)
+    }
+
+    pub(super) fn map_with(
+        file: BorrowedFd<'_>,
+        len: usize,
+        access: ProtFlags,
+        flags: MapFlags,
+    ) -> io::Result<Self> {
+        assert!(!flags.contains(MapFlags::FIXED), "the kernel chooses the address");
         // SAFETY: the kernel chooses the address, so no other mapping is replaced.
-        let start = unsafe { mmap(ptr::null_mut(), len, access, MapFlags::SHARED, file, 0) }?;
+        let start = unsafe { mmap(ptr::null_mut(), len, access, flags, file, 0) }?;
         let start = NonNull::new(start.cast()).expect("the kernel maps nothing at address 0");
         Ok(Self { start, len })
     }
@@ -197,6 +207,11 @@ impl Pages {
     /// The length in bytes.
     pub(crate) const fn len(&self) -> usize {
         self.len
+    }
+
+    /// The address of the first byte.
+    pub(super) const fn start(&self) -> NonNull<u8> {
+        self.start
     }
 
     /// The words that contain the `len` bytes from byte offset `at` on.

@@ -4,13 +4,14 @@
 pub(crate) mod crash;
 pub(crate) mod cycles;
 mod mapping;
+mod sealed;
 mod start;
 pub(crate) mod unfinished;
 
 use crate::inherited::InheritError;
 use crate::transfer::{MAX_DESCRIPTORS, TransferWait};
 use rustix::io::{FdFlags, fcntl_setfd};
-use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
 use rustix::param::page_size;
 use rustix::process::Pid;
 use rustix::time::Timespec;
@@ -25,7 +26,10 @@ use std::time::Duration;
 use std::{io, ptr, slice};
 
 pub(crate) use mapping::{Pages, ReadOnlyMapping, WritableMapping};
-pub(crate) use start::{LaunchOutputs, execute, fork, launch, run_before_exec};
+pub(crate) use sealed::SealedPages;
+pub(crate) use start::{
+    LaunchStreams, execute, fork, launch, run_before_exec, with_own_descriptors,
+};
 
 /// Whether the value of a socket option fit into the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -411,6 +415,29 @@ pub(crate) fn ended_children_clock() -> Duration {
     let times = [usage.ru_utime, usage.ru_stime];
     let times = times.map(|time| Timespec { tv_sec: time.tv_sec, tv_nsec: time.tv_usec * 1000 });
     times.map(|time| Duration::try_from(time).expect("no time is negative")).iter().sum()
+}
+
+/// Whether the kernel may use huge pages for memory (madvise(2)).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum HugePages {
+    Wanted,
+    Unwanted,
+}
+
+/// Tells the kernel about huge pages in the whole pages of a range of addresses. The advice changes no content, and
+/// an error has no effect, also if the range is not mapped any more.
+pub(crate) fn advise_huge_pages(range: Range<usize>, pages: HugePages) {
+    let advice = match pages {
+        HugePages::Wanted => Advice::LinuxHugepage,
+        HugePages::Unwanted => Advice::LinuxNoHugepage,
+    };
+    let page = page_size();
+    let start = range.start.next_multiple_of(page);
+    let len = range.end.saturating_sub(start) / page * page;
+    if len > 0 {
+        // SAFETY: both kinds of advice change neither contents nor rights of the pages, no matter whose they are.
+        let _ = unsafe { madvise(ptr::without_provenance_mut(start), len, advice) };
+    }
 }
 
 /// Returns free memory to the kernel (malloc_trim(3) of glibc).

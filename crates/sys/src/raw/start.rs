@@ -25,12 +25,29 @@ pub(crate) fn fork() -> io::Result<Option<u32>> {
     Ok(u32::try_from(number).ok().filter(|&number| number != 0))
 }
 
-/// The descriptors to which a new process writes.
-pub(crate) struct LaunchOutputs<'f> {
+/// The descriptors that a new process reads and writes.
+pub(crate) struct LaunchStreams<'f> {
+    /// The standard input of the program, unless it is that of this process.
+    pub(crate) input: Option<BorrowedFd<'f>>,
+    /// The standard output of the program, unless it is that of this process.
+    pub(crate) stdout: Option<BorrowedFd<'f>>,
     /// The standard error of the program.
     pub(crate) stderr: BorrowedFd<'f>,
     /// Receives the error number if the program cannot be executed.
     pub(crate) report: BorrowedFd<'f>,
+}
+
+impl LaunchStreams<'_> {
+    /// Sets the standard streams of this process. Makes only system calls.
+    fn apply(&self) -> io::Result<()> {
+        if let Some(input) = self.input {
+            rustix::stdio::dup2_stdin(input)?;
+        }
+        if let Some(stdout) = self.stdout {
+            rustix::stdio::dup2_stdout(stdout)?;
+        }
+        Ok(rustix::stdio::dup2_stderr(self.stderr)?)
+    }
 }
 
 /// Executes a program in this process (execve(2)), which keeps its signal mask and all descriptors that are not
@@ -43,6 +60,16 @@ pub(crate) fn execute(path: &CStr, words: &[CString], environment: &[CString]) -
     io::Error::last_os_error()
 }
 
+/// Gives this thread its own table of descriptors, runs `work` in it, and ends. The other threads keep the old table.
+pub(crate) fn with_own_descriptors(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    // SAFETY: descriptors of other threads that are opened or closed from now on do not exist, or still exist, in this
+    // thread. That can confuse only code that exchanges descriptors between both, so `work` must not. It gets nothing
+    // that contains a descriptor from its only caller, `DescriptorKeeper::start`.
+    unsafe { rustix::thread::unshare_unsafe(rustix::thread::UnshareFlags::FILES) }?;
+    work();
+    Ok(())
+}
+
 /// Pointers to strings, and a null pointer at the end.
 fn pointers(texts: &[CString]) -> Vec<*const c_char> {
     texts.iter().map(|text| text.as_ptr()).chain([ptr::null()]).collect()
@@ -53,19 +80,19 @@ pub(crate) fn launch(
     words: &[CString],
     environment: &[CString],
     setup: &ChildSetup,
-    outputs: &LaunchOutputs<'_>,
+    streams: &LaunchStreams<'_>,
 ) -> io::Result<u32> {
     let path = words.first().map_or(c"", |word| word);
     let (words, environment) = (pointers(words), pointers(environment));
     // SAFETY: the child must not allocate, and must not take a lock that another thread may have held. Everything that
-    // it needs was allocated above. Until execve(2) or _exit(2) it only makes system calls, like `ChildSetup::apply`.
+    // it needs was allocated above. Until execve(2) or _exit(2) it only makes system calls, like `ChildSetup::apply` and
+    // `LaunchStreams::apply`.
     // It runs no code of a caller.
     let number = check(unsafe { libc::fork() })?;
     if number != 0 {
         return Ok(number.cast_unsigned());
     }
-    let prepared = rustix::stdio::dup2_stderr(outputs.stderr).map_err(io::Error::from);
-    let error = match prepared.and_then(|()| setup.apply()) {
+    let error = match streams.apply().and_then(|()| setup.apply()) {
         Ok(()) => {
             // SAFETY: all strings are NUL-terminated, and both lists end with a null pointer. All of them exist until the
             // call returns, and it only reads them.
@@ -76,7 +103,7 @@ pub(crate) fn launch(
     };
     // If the parent has closed the pipe, it does not need the report.
     let _ =
-        rustix::io::write(outputs.report, &error.raw_os_error().unwrap_or_default().to_ne_bytes());
+        rustix::io::write(streams.report, &error.raw_os_error().unwrap_or_default().to_ne_bytes());
     // SAFETY: the call takes an integer and does not return.
     unsafe { libc::_exit(NOT_EXECUTED) }
 }
