@@ -1,6 +1,8 @@
-//! Errors in the saved state of a bus.
+//! What the saved states of the components share: errors, and sequences that are not collected.
 
 use core::fmt;
+
+use serde::{Serialize, Serializer};
 
 use crate::types::PeerId;
 
@@ -25,6 +27,35 @@ impl fmt::Display for SavedStateError {
             Self::UnknownConnection(peer) => write!(f, "the connection {peer} is missing"),
             Self::IndexTooGreat(peer) => write!(f, "the index of connection {peer} is too great"),
         }
+    }
+}
+
+/// A sequence that is encoded without collecting its items. The iterator must know its length.
+pub(crate) struct Items<I>(pub(crate) I);
+
+impl<I: Iterator<Item: Serialize> + Clone> Serialize for Items<I> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.clone())
+    }
+}
+
+/// An iterator with a known number of items.
+#[derive(Clone)]
+pub(crate) struct ExactLen<I> {
+    pub(crate) len: usize,
+    pub(crate) items: I,
+}
+
+impl<I: Iterator> Iterator for ExactLen<I> {
+    type Item = I::Item;
+
+    fn next(&mut self) -> Option<I::Item> {
+        self.len = self.len.saturating_sub(1);
+        self.items.next()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.len, Some(self.len))
     }
 }
 

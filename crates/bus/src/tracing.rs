@@ -81,20 +81,15 @@ impl TryFrom<SavedTraces<'_>> for Tracing {
 
     fn try_from(saved: SavedTraces<'_>) -> Result<Self, SavedStateError> {
         let SavedTraces { hasher, recorder, traces } = saved;
-        let mut tracing = Self::new(hasher.clone(), recorder);
-        let mut rules = Vec::new();
+        let mut tracing = Self::new(hasher, recorder);
+        tracing.rules.reserve(traces.iter().map(|trace| trace.rules.len()).sum());
         for SavedTrace { peer, bytes, rules: own } in traces {
             tracing.whole += usize::from(own.is_empty());
-            tracing.by_peer.insert(peer, Running { bytes, rules: Vec::new() });
-            rules.extend(own.into_iter().map(|rule| (peer, rule)));
+            let rules = own.into_iter().map(|rule| tracing.rules.restore(rule, 0));
+            let rules = rules.collect::<Result<_, _>>()?;
+            tracing.by_peer.insert(peer, Running { bytes, rules });
         }
-        let owners: Vec<PeerId> = rules.iter().map(|(peer, _)| *peer).collect();
-        let rules = rules.into_iter().map(|(_, rule)| (0, rule)).collect();
-        let (index, ids) = MatchIndex::restore(hasher, rules)?;
-        tracing.rules = index;
-        for (peer, id) in owners.iter().zip(ids) {
-            tracing.by_peer.get_mut(peer).into_iter().for_each(|running| running.rules.push(id));
-        }
+        tracing.rules.sort_buckets();
         tracing.update();
         Ok(tracing)
     }

@@ -2,7 +2,10 @@
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
+use alloc::vec;
 use alloc::vec::Vec;
+use core::ops::{Deref, DerefMut};
+use core::slice;
 
 use hashbrown::{HashMap, HashTable};
 use serde::{Deserialize, Serialize};
@@ -149,6 +152,53 @@ impl ArgUse {
     }
 }
 
+/// The rules of one key. Most keys have one rule, which needs no memory of its own.
+#[derive(Debug)]
+enum Bucket {
+    One(RuleId),
+    Many(Vec<RuleId>),
+}
+
+impl Bucket {
+    fn push(&mut self, rule: RuleId) {
+        match self {
+            Self::One(first) => *self = Self::Many(vec![*first, rule]),
+            Self::Many(rules) => rules.push(rule),
+        }
+    }
+
+    /// Removes the rule at this position, which the last rule takes. At least two rules are in the
+    /// bucket.
+    fn swap_remove(&mut self, position: usize) {
+        if let Self::Many(rules) = self {
+            rules.swap_remove(position);
+            if let [last] = rules[..] {
+                *self = Self::One(last);
+            }
+        }
+    }
+}
+
+impl Deref for Bucket {
+    type Target = [RuleId];
+
+    fn deref(&self) -> &[RuleId] {
+        match self {
+            Self::One(rule) => slice::from_ref(rule),
+            Self::Many(rules) => rules,
+        }
+    }
+}
+
+impl DerefMut for Bucket {
+    fn deref_mut(&mut self) -> &mut [RuleId] {
+        match self {
+            Self::One(rule) => slice::from_mut(rule),
+            Self::Many(rules) => rules,
+        }
+    }
+}
+
 /// A rule in the saved state.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct SavedRule<'r> {
@@ -165,7 +215,7 @@ pub(crate) struct SavedRule<'r> {
 pub(crate) struct MatchIndex {
     rules: Slab<IndexedRule>,
     /// The rules of each key. A bucket is never empty.
-    buckets: Slab<Vec<RuleId>>,
+    buckets: Slab<Bucket>,
     by_key: HashTable<usize>,
     by_rule: HashTable<RuleId>,
     /// For each kind of key, the number of rules without a member and with a member.
@@ -207,22 +257,39 @@ impl MatchIndex {
         SavedRule { owner, rule: Cow::Borrowed(rule), count, place_in_bucket }
     }
 
-    /// Creates an index of saved rules, each with its position in the list of its owner's rules.
-    /// Returns their ids in the order of `saved`.
+    /// Allocates memory for this number of saved rules.
+    pub(crate) fn reserve(&mut self, count: usize) {
+        self.rules.reserve(count);
+        self.buckets.reserve(count);
+        self.by_rule.reserve(count, |_| unreachable!("there are no rules yet"));
+        self.by_key.reserve(count, |_| unreachable!("there are no buckets yet"));
+    }
+
+    /// Adds a saved rule, which will be at position `place` in the list of its owner's rules. Rules
+    /// are in no order until all of them are [sorted](Self::sort_buckets).
     pub(crate) fn restore(
-        hasher: KeyedState,
-        saved: Vec<(usize, SavedRule<'_>)>,
-    ) -> Result<(Self, Vec<RuleId>), SavedStateError> {
-        let mut index = Self::new(hasher);
-        let mut saved: Vec<_> = saved.into_iter().enumerate().collect();
-        saved.sort_by_key(|(_, (_, rule))| rule.place_in_bucket);
-        let mut ids = alloc::vec![RuleId(0); saved.len()];
-        for (nth, (place, SavedRule { owner, rule, count, .. })) in saved {
-            let id = index.add(owner, rule.into_owned(), place);
-            ids[nth] = id.ok_or(SavedStateError::Duplicate("match rule"))?;
-            index.rules[ids[nth].0].count = count;
+        &mut self,
+        saved: SavedRule<'_>,
+        place: usize,
+    ) -> Result<RuleId, SavedStateError> {
+        let SavedRule { owner, rule, count, place_in_bucket } = saved;
+        let id = self.add(owner, rule.into_owned(), place);
+        let id = id.ok_or(SavedStateError::Duplicate("match rule"))?;
+        let entry = &mut self.rules[id.0];
+        (entry.count, entry.place_in_bucket) = (count, place_in_bucket);
+        Ok(id)
+    }
+
+    /// Brings the restored rules of each bucket into their order, and frees unused memory.
+    pub(crate) fn sort_buckets(&mut self) {
+        let Self { rules, buckets, .. } = self;
+        for (_, bucket) in buckets {
+            bucket.sort_by_key(|id| rules[id.0].place_in_bucket);
+            for (place, id) in bucket.iter().enumerate() {
+                rules[id.0].place_in_bucket = place;
+            }
         }
-        Ok((index, ids))
+        self.shrink();
     }
 
     /// The number of times that `id` was added, and its rule.
@@ -234,12 +301,12 @@ impl MatchIndex {
     /// Adds a rule, which will be at position `place` in the list of its owner's rules. Returns its
     /// id if the connection did not have this rule yet.
     pub(crate) fn add(&mut self, owner: PeerId, rule: MatchRule, place: usize) -> Option<RuleId> {
-        if let Some(id) = self.find(owner, &rule) {
+        let hash = self.hasher.hash(&(owner, &rule));
+        if let Some(id) = self.find_hashed(hash, owner, &rule) {
             self.rules[id.0].count += 1;
             return None;
         }
         self.generation += 1;
-        let hash = self.hasher.hash(&(owner, &rule));
         let entry = IndexedRule { owner, rule, count: 1, place, bucket: 0, place_in_bucket: 0 };
         let id = RuleId(self.rules.insert(entry));
         let (rules, hasher) = (&self.rules, &self.hasher);
@@ -288,6 +355,10 @@ impl MatchIndex {
         if !few || self.rules.capacity() / 8 < len.max(FEW_RULES) {
             return;
         }
+        self.shrink();
+    }
+
+    fn shrink(&mut self) {
         // Slots in use keep their index, so the slots before them are kept, too.
         self.rules.shrink_to_fit();
         self.buckets.shrink_to_fit();
@@ -415,17 +486,25 @@ impl MatchIndex {
     }
 
     fn find(&self, owner: PeerId, rule: &MatchRule) -> Option<RuleId> {
+        self.find_hashed(self.hasher.hash(&(owner, rule)), owner, rule)
+    }
+
+    fn find_hashed(&self, hash: u64, owner: PeerId, rule: &MatchRule) -> Option<RuleId> {
         let same = |id: &RuleId| {
             let entry = &self.rules[id.0];
             entry.owner == owner && entry.rule == *rule
         };
-        self.by_rule.find(self.hasher.hash(&(owner, rule)), same).copied()
+        self.by_rule.find(hash, same).copied()
     }
 
     fn bucket(&self, key: &BucketKey<'_>) -> Option<usize> {
+        self.bucket_hashed(self.hasher.hash(key), key)
+    }
+
+    fn bucket_hashed(&self, hash: u64, key: &BucketKey<'_>) -> Option<usize> {
         let same =
             |bucket: &usize| BucketKey::of(&self.rules[self.buckets[*bucket][0].0].rule) == *key;
-        self.by_key.find(self.hasher.hash(key), same).copied()
+        self.by_key.find(hash, same).copied()
     }
 
     fn insert_in_bucket(&mut self, id: RuleId) {
@@ -441,20 +520,21 @@ impl MatchIndex {
             }
             Some(_) => {}
         }
-        let bucket = match self.bucket(&key) {
-            Some(bucket) => bucket,
+        let found = self.bucket_hashed(hash, &key);
+        let entry = &mut self.rules[id.0];
+        match found {
+            Some(bucket) => {
+                (entry.bucket, entry.place_in_bucket) = (bucket, self.buckets[bucket].len());
+                self.buckets[bucket].push(id);
+            }
             None => {
-                let bucket = self.buckets.insert(Vec::with_capacity(1));
+                let bucket = self.buckets.insert(Bucket::One(id));
+                (entry.bucket, entry.place_in_bucket) = (bucket, 0);
                 let (rules, buckets, hasher) = (&self.rules, &self.buckets, &self.hasher);
                 let rehash = |b: &usize| hasher.hash(&BucketKey::of(&rules[buckets[*b][0].0].rule));
                 self.by_key.insert_unique(hash, bucket, rehash);
-                bucket
             }
-        };
-        let entry = &mut self.rules[id.0];
-        entry.bucket = bucket;
-        entry.place_in_bucket = self.buckets[bucket].len();
-        self.buckets[bucket].push(id);
+        }
     }
 
     fn remove_from_bucket(&mut self, id: RuleId) {
@@ -518,7 +598,7 @@ impl Search<'_, '_> {
 
     fn probe_bucket(&mut self, key: &BucketKey<'_>) {
         let Some(bucket) = self.index.bucket(key) else { return };
-        for id in &self.index.buckets[bucket] {
+        for id in self.index.buckets[bucket].iter() {
             let IndexedRule { owner, rule, .. } = &self.index.rules[id.0];
             if !rule.args().is_empty() {
                 self.args = ArgsRead::Yes;

@@ -22,11 +22,12 @@ mod index;
 mod matched_message;
 mod recipients;
 mod route_cache;
+mod saved;
 
 use alloc::vec::Vec;
 use core::mem;
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use wire::Message;
 use wire::match_rule::MatchRule;
 
@@ -39,12 +40,10 @@ use route_cache::RouteCache;
 
 use crate::hash::KeyedState;
 use crate::registry::Registry;
-use crate::saved_state::SavedStateError;
 use crate::types::PeerId;
 
 /// The match rules of all connections, and the result of the last search.
-#[derive(Debug, Deserialize)]
-#[serde(try_from = "SavedRules<'static>")]
+#[derive(Debug)]
 pub(crate) struct RuleMatching {
     hasher: KeyedState,
     broadcast: MatchIndex,
@@ -343,73 +342,6 @@ impl RuleMatching {
             assert_eq!(self.set(set).len(), distinct[set as usize], "{set:?}");
             self.set(set).check();
         }
-    }
-}
-
-/// The match rules in the saved state.
-#[derive(Serialize, Deserialize)]
-struct SavedRules<'r> {
-    hasher: KeyedState,
-    counts: RuleCounts,
-    owners: Vec<SavedOwner<'r>>,
-}
-
-/// The rules of one connection in the saved state.
-#[derive(Serialize, Deserialize)]
-struct SavedOwner<'r> {
-    /// The index of the connection.
-    index: usize,
-    counts: PeerRuleCounts,
-    rules: Vec<(RuleSet, SavedRule<'r>)>,
-}
-
-impl Serialize for RuleMatching {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let save = |rule: &OwnedRule| (rule.set, self.set(rule.set).save(rule.id));
-        let owners = self.owned.iter().enumerate();
-        let owners = owners.filter(|(_, owned)| owned.counts != PeerRuleCounts::default());
-        let owners = owners.map(|(index, OwnedRules { rules, counts })| SavedOwner {
-            index,
-            counts: *counts,
-            rules: rules.iter().map(save).collect(),
-        });
-        let (hasher, counts, owners) = (self.hasher.clone(), self.counts, owners.collect());
-        SavedRules { hasher, counts, owners }.serialize(serializer)
-    }
-}
-
-impl TryFrom<SavedRules<'_>> for RuleMatching {
-    type Error = SavedStateError;
-
-    fn try_from(saved: SavedRules<'_>) -> Result<Self, SavedStateError> {
-        let SavedRules { hasher, counts, owners } = saved;
-        let mut matching = Self { counts, ..Self::new(hasher.clone()) };
-        // The rules of each set, with their owners and their places in the lists of the owners.
-        let mut sets = RuleSet::ALL.map(|set| (set, Vec::new(), Vec::new()));
-        for SavedOwner { index, counts, rules } in owners {
-            PeerId::new(u32::try_from(index).unwrap_or(u32::MAX), 0).check_index()?;
-            if matching.owned.len() <= index {
-                matching.owned.resize_with(index + 1, OwnedRules::default);
-            }
-            matching.owned[index] = OwnedRules { rules: Vec::with_capacity(rules.len()), counts };
-            for (place, (set, rule)) in rules.into_iter().enumerate() {
-                let (_, rules, places) = &mut sets[set as usize];
-                rules.push((place, rule));
-                places.push((index, place));
-            }
-        }
-        let mut owned = Vec::new();
-        for (set, rules, places) in sets {
-            let (restored, ids) = MatchIndex::restore(hasher.clone(), rules)?;
-            *matching.set_mut(set) = restored;
-            let rules = places.into_iter().zip(ids);
-            owned.extend(rules.map(|((index, place), id)| (index, place, OwnedRule { set, id })));
-        }
-        owned.sort_by_key(|(index, place, _)| (*index, *place));
-        for (index, _, rule) in owned {
-            matching.owned[index].rules.push(rule);
-        }
-        Ok(matching)
     }
 }
 

@@ -24,6 +24,8 @@
 
 mod error;
 mod parse;
+#[cfg(feature = "serde")]
+mod saved;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -37,7 +39,6 @@ use crate::message::MessageType;
 /// The messages that a connection wants: a message must match every key of the rule.
 ///
 /// The rule without keys is the [`Default`]; it matches every message.
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct MatchRule {
     message_type: Option<MessageType>,
@@ -273,7 +274,6 @@ pub const MATCH_RULE_LEN_MAX: usize = 1024;
 /// The highest index of an argument in a rule.
 pub const ARG_INDEX_MAX: u8 = 63;
 
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 enum OwnedPath {
     Exact(Box<str>),
@@ -281,7 +281,6 @@ enum OwnedPath {
 }
 
 /// The range of messages that a rule can match, before its keys are checked.
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 enum Reach {
     /// Only messages without a destination.
