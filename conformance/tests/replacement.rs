@@ -6,6 +6,7 @@ use std::io::{Read as _, Write as _};
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use conformance::{
     BusUnderTest, ExternalProgram, PeerStream, PlainMessage, PlainValue, ReceivedDescriptors,
@@ -27,6 +28,8 @@ fn main() -> ExitCode {
         test_case!(a_program_that_rejects_the_state_changes_nothing),
         test_case!(a_program_that_hangs_changes_nothing),
         test_case!(a_missing_program_changes_nothing),
+        test_case!(a_program_that_fails_after_the_check_changes_nothing),
+        test_case!(the_bus_serves_during_the_check),
         test_case!(the_state_of_another_format_is_rejected),
     ];
     run_tests(tests.map(|test| test.requires(diligence())))
@@ -379,6 +382,56 @@ fn a_missing_program_changes_nothing() {
     replace(&bus);
     bus.process().signal(Signal::HUP);
     assert!(bus.peer().is_alive());
+    bus.stop();
+}
+
+fn a_program_that_fails_after_the_check_changes_nothing() {
+    let (mut bus, folder, program) = bus_of_copy();
+    let good = folder.join("good");
+    fs::copy(&program, &good).expect("a scratch folder is writable");
+    // No descriptor has this number, so the program misses its state.
+    let script = format!(
+        "#!/bin/sh\n[ \"$1\" = --check-state ] && exit 0\n\
+         DILIGENCE_STATE=19999 exec {} \"$@\"\n",
+        good.display()
+    );
+    install(&program, &script);
+    for _ in 0..2 {
+        let reason = "cannot continue with the state: descriptor 19999 is not open";
+        check_refusal(&mut bus, &program, reason);
+    }
+    // The old program has not forgotten where another one is installed.
+    fs::rename(&good, &program).expect("a scratch folder is writable");
+    replace(&bus);
+    bus.stop();
+}
+
+fn the_bus_serves_during_the_check() {
+    let (bus, folder, program) = bus_of_copy();
+    let good = folder.join("good");
+    fs::rename(&program, &good).expect("a scratch folder is writable");
+    let started = folder.join("started");
+    let script = format!(
+        "#!/bin/sh\nif [ \"$1\" = --check-state ]; then echo > {}; sleep 1; fi\n\
+         exec {} \"$@\"\n",
+        started.display(),
+        good.display()
+    );
+    install(&program, &script);
+    let mut caller = bus.peer();
+    let serial = caller.send(reexecute());
+    eventually("the check begins", || started.exists().then_some(()));
+    let mut other = bus.peer();
+    let mut calls = 0;
+    let reply = loop {
+        assert!(other.is_alive());
+        calls += 1;
+        if let Some(reply) = caller.receive_within(Duration::from_millis(1)) {
+            break reply;
+        }
+    };
+    assert_eq!((reply.kind, reply.reply_serial()), (kind::RETURN, Some(serial)));
+    assert!(calls > 100, "{calls} calls were answered within a second");
     bus.stop();
 }
 

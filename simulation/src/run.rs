@@ -37,9 +37,15 @@ pub fn run(plan: WorldPlan) -> WorldTally {
     let policies = SuccessivePolicies { setting, policy: Rc::default() };
     let mut event_loop = EventLoop::new(parts(&policies)).expect("an event loop");
     let mut replacements = 0;
-    while event_loop.run().expect("the event loop runs until SIGTERM") == LoopExit::Replace {
-        event_loop = replaced(event_loop, &policies);
-        replacements += 1;
+    loop {
+        match event_loop.run().expect("the event loop runs until SIGTERM") {
+            LoopExit::Stopped => break,
+            LoopExit::Try => event_loop.accept_replacement(),
+            LoopExit::Replace => {
+                event_loop = replaced(event_loop, &policies);
+                replacements += 1;
+            }
+        }
     }
     drop(event_loop);
     let open = machine::with(machine::SimulatedMachine::open_count);
@@ -74,7 +80,8 @@ impl Reload for SuccessivePolicies {
 
 /// Saves an event loop, drops it, and restores it from nothing but its state and its descriptors.
 fn replaced(mut old: EventLoop, policies: &SuccessivePolicies) -> EventLoop {
-    let (state, fds) = old.save().expect("a state");
+    let (state, fds) = old.save();
+    let state = state.encode().expect("a state");
     let take_over = |fd| machine::with(|machine| machine.take_over(fd)).expect("descriptors");
     let fds = fds.into_iter().map(take_over).collect();
     drop(old);

@@ -40,7 +40,7 @@ fn main() -> ExitCode {
     if env::args_os().skip(1).eq([startup::CHECK_OPTION]) {
         return check_state();
     }
-    if let Some(state) = startup::passed_state() {
+    if let Some(state) = startup::PassedState::from_environment() {
         return exit_code(startup::resume(state, invocation.log_name()));
     }
     run(&invocation, words)

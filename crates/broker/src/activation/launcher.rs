@@ -13,7 +13,7 @@ use sys::spawn::ChildSetup;
 use super::catalog::Catalog;
 use crate::busconfig::BusType;
 use crate::os_error::OsError;
-use crate::saved_state::STATE_VARIABLE;
+use crate::saved_state::{FAILURE_VARIABLE, PREVIOUS_VARIABLE, STATE_VARIABLE};
 
 /// Settings that all services of a bus share.
 #[derive(Clone, Debug)]
@@ -115,13 +115,15 @@ pub(super) fn failed_to_execute(error: io::Error) -> StartFailure {
 }
 
 /// Variables for this process only, which services do not inherit.
-const NOT_PASSED_ON: [&str; 6] = [
+const NOT_PASSED_ON: [&str; 8] = [
     "LISTEN_FDS",
     "LISTEN_FDNAMES",
     "LISTEN_PID",
     "NOTIFY_SOCKET",
     "JOURNAL_STREAM",
     STATE_VARIABLE,
+    PREVIOUS_VARIABLE,
+    FAILURE_VARIABLE,
 ];
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use sys::poll::Interest;
 use super::loop_state::LoopState;
 use super::source::EventSource;
 use crate::fault::Fault;
-use crate::metrics::{Metrics, MetricsPlace, Next};
+use crate::metrics::{Metrics, MetricsPlace, Next, RestoredMetrics};
 
 /// The metrics socket, if the configuration has one.
 #[derive(Debug, Default)]
@@ -36,8 +36,20 @@ impl MetricsService {
         self.metrics.as_ref()
     }
 
-    /// Watches the sockets of a restored service again.
-    pub(super) fn resume(&self, state: &mut LoopState) -> io::Result<()> {
+    /// Continues a restored service. If that fails, the bus continues without it.
+    pub(super) fn adopt(state: &mut LoopState, restored: Option<RestoredMetrics>) -> Self {
+        let service = Self { metrics: restored.map(RestoredMetrics::adopt) };
+        match service.watch_all(state) {
+            Ok(()) => service,
+            Err(error) => {
+                let place = service.metrics.as_ref().map(|metrics| metrics.path().to_owned());
+                state.fault(Fault::Metrics { place, error });
+                Self::default()
+            }
+        }
+    }
+
+    fn watch_all(&self, state: &mut LoopState) -> io::Result<()> {
         let Some(metrics) = &self.metrics else { return Ok(()) };
         for (place, interest) in metrics.interests() {
             self.watch(state, place, interest)?;

@@ -34,6 +34,7 @@ mod services;
 mod source;
 mod switchboard;
 mod tracing;
+mod trial;
 mod work;
 
 use std::io;
@@ -68,10 +69,12 @@ pub use loaded::{Loaded, Reload};
 use loop_state::LoopState;
 use metrics::MetricsService;
 use origin::EffectOrigin;
-pub use replacement::{RestoreParts, RestoredLoop};
+use replacement::ReplacementStage;
+pub use replacement::{RestoreParts, RestoredLoop, UnwrittenLoop};
 use services::ServiceStarter;
 use source::EventSource;
 use switchboard::{ReadOutcome, Switchboard, is_unread};
+pub use trial::{CHECK_OPTION, Trial, TrialError};
 use work::TurnRecipients;
 
 /// The parts of an event loop.
@@ -108,8 +111,7 @@ pub struct EventLoop {
     changes: ConfigChanges,
     metrics: MetricsService,
     signals: SignalSource,
-    /// Whether a caller or a signal has asked for another program in this process.
-    is_replacement_due: bool,
+    replacement: ReplacementStage,
 }
 
 /// Why an event loop has returned.
@@ -117,7 +119,11 @@ pub struct EventLoop {
 pub enum LoopExit {
     /// A signal has stopped the bus.
     Stopped,
-    /// Another program shall replace this one. If it cannot, the loop can continue.
+    /// Another program shall replace this one. The caller starts a [`Trial`], or reports why it
+    /// cannot, and continues the loop.
+    Try,
+    /// The trial of the other program was successful, so it shall replace this one. If it cannot,
+    /// the loop can continue.
     Replace,
 }
 
@@ -177,7 +183,7 @@ impl EventLoop {
             changes,
             metrics,
             signals: parts.signals,
-            is_replacement_due: false,
+            replacement: ReplacementStage::Idle,
         })
     }
 
@@ -203,10 +209,8 @@ impl EventLoop {
                 desk.dump_at_exit(state);
                 return Ok(LoopExit::Stopped);
             }
-            // A thread that writes a file would end with the program.
-            if self.is_replacement_due && !self.switchboard.desk.is_dumping() {
-                self.is_replacement_due = false;
-                return Ok(LoopExit::Replace);
+            if let Some(exit) = self.next_exit() {
+                return Ok(exit);
             }
         }
     }
@@ -234,6 +238,7 @@ impl EventLoop {
                     self.acceptor.accept(&mut self.switchboard, &self.config, index, socket)?;
                 }
                 EventSource::Alarm => self.check_deadlines()?,
+                EventSource::Trial => self.check_trial(),
                 EventSource::Folders => self.changes.look(state.now, &mut state.alarm)?,
                 EventSource::Signals => {
                     if self.take_signals()? == Flow::Stop {
@@ -304,7 +309,7 @@ impl EventLoop {
                     let Switchboard { state, desk, .. } = &mut self.switchboard;
                     desk.dump_recorder(state);
                 }
-                ProcessSignal::Reexecute => self.is_replacement_due = true,
+                ProcessSignal::Reexecute => self.replacement.request(),
                 // The failed operation has reported its error.
                 ProcessSignal::FileSize => {}
                 ProcessSignal::User1
@@ -328,6 +333,7 @@ impl EventLoop {
         desk.write_late_programs(state);
         trimmer.check(state.now, &mut state.alarm);
         self.switchboard.check_closed();
+        self.check_trial_deadline();
         let state = &self.switchboard.state;
         if state.bus.next_deadline().is_some_and(|deadline| deadline <= state.time()) {
             self.deadline_passed();
@@ -455,7 +461,7 @@ impl EventLoop {
         self.switchboard.begin_applying(effects, origin);
         for effect in effects.list() {
             match effect {
-                Effect::Replace { caller: _ } => self.is_replacement_due = true,
+                Effect::Replace { caller: _ } => self.replacement.request(),
                 Effect::Reload { caller } => self.reconfigure(Some(*caller)),
                 Effect::Start { start, name } => self.start_service(*start, name),
                 Effect::Abandon { start } => self.abandon(*start),

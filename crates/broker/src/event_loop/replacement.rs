@@ -1,6 +1,6 @@
 //! Saves the event loop for a program that replaces this one, and restores it there.
 
-use std::io;
+use std::io::{self, Cursor, Seek, Write};
 use std::os::fd::{BorrowedFd, OwnedFd};
 
 use bus::mediation::Mediator;
@@ -20,7 +20,8 @@ use super::metrics::MetricsService;
 use super::services::ServiceStarter;
 use super::source::EventSource;
 use super::switchboard::{RestoredConnections, SavedConnections, Switchboard};
-use super::{EventLoop, Reload};
+use super::trial::Trial;
+use super::{EventLoop, LoopExit, Reload};
 use crate::activation::{Catalog, Children, Launcher, SavedChild};
 use crate::authority::SystemAuthority;
 use crate::busconfig::{AppArmorMode, BusType, Config, SavedConfig};
@@ -49,6 +50,13 @@ struct SavedLoop {
     service_helper: Option<SavedPath>,
     log_windows: Vec<SavedWindow>,
     rings: SavedRings,
+}
+
+/// The state of an event loop between two turns, ready to be encoded.
+#[derive(Debug)]
+pub struct UnwrittenLoop<'l> {
+    bus: &'l Bus,
+    parts: SavedLoop,
 }
 
 /// An event loop that was read from a saved state. Until it is [restored](EventLoop::restore), it
@@ -81,19 +89,99 @@ pub struct RestoreParts {
     pub signals: SignalSource,
 }
 
+/// How far a replacement of the program has got.
+#[derive(Debug)]
+pub(super) enum ReplacementStage {
+    /// Nobody has asked for one.
+    Idle,
+    /// A caller or a signal has asked for one.
+    Requested,
+    /// The other program checks the state.
+    Trying(Trial),
+    /// The other program has accepted the state.
+    Accepted,
+}
+
+impl ReplacementStage {
+    /// Requests a replacement. A request during a replacement joins it.
+    pub(super) fn request(&mut self) {
+        if let Self::Idle = self {
+            *self = Self::Requested;
+        }
+    }
+}
+
+/// The steps before another program replaces this one.
 impl EventLoop {
-    /// Saves the loop between two turns. Returns the state, and the descriptors to which the state
-    /// refers by their position in this list.
+    /// Returns what the caller of the loop must do for a replacement, if anything.
+    pub(super) fn next_exit(&mut self) -> Option<LoopExit> {
+        let exit = match self.replacement {
+            ReplacementStage::Requested => LoopExit::Try,
+            // A thread that writes a file would end with the program.
+            ReplacementStage::Accepted if !self.switchboard.desk.is_dumping() => LoopExit::Replace,
+            _ => return None,
+        };
+        self.replacement = ReplacementStage::Idle;
+        Some(exit)
+    }
+
+    /// Waits for the result of a trial. The bus continues to serve.
     ///
     /// # Errors
     ///
-    /// A part cannot be encoded.
-    pub fn save(&mut self) -> Result<(Vec<u8>, Vec<BorrowedFd<'_>>), StateError> {
+    /// The child cannot be watched. It is left to itself.
+    pub fn wait_for(&mut self, trial: Trial) -> io::Result<()> {
+        let state = &mut self.switchboard.state;
+        state.poller.add(&trial, EventSource::Trial.token(), Interest::Read)?;
+        trial.deadline().into_iter().for_each(|deadline| state.alarm.no_later_than(deadline));
+        self.replacement = ReplacementStage::Trying(trial);
+        state.set_alarm()
+    }
+
+    /// Requests that the program is replaced without another trial.
+    pub fn accept_replacement(&mut self) {
+        self.replacement = ReplacementStage::Accepted;
+    }
+
+    /// Requests that the program is replaced after another trial.
+    pub fn request_replacement(&mut self) {
+        self.replacement.request();
+    }
+
+    /// Ends the trial, if the child has ended.
+    pub(super) fn check_trial(&mut self) {
+        let ReplacementStage::Trying(trial) = &self.replacement else { return };
+        match trial.outcome() {
+            None => {}
+            Some(Ok(())) => self.accept_replacement(),
+            Some(Err(error)) => self.replacement_failed(error),
+        }
+    }
+
+    /// Kills the child of a trial that takes too long.
+    pub(super) fn check_trial_deadline(&mut self) {
+        let ReplacementStage::Trying(trial) = &mut self.replacement else { return };
+        let LoopState { now, alarm, log, .. } = &mut self.switchboard.state;
+        if let Err(error) = trial.check_deadline(*now) {
+            log.write(
+                Severity::Warning,
+                format_args!("Cannot end the check of the state: {error}"),
+            );
+        }
+        trial.deadline().into_iter().for_each(|deadline| alarm.no_later_than(deadline));
+    }
+}
+
+/// Saving and restoring.
+impl EventLoop {
+    /// Saves the loop between two turns. Returns its state, and the descriptors to which the state
+    /// refers by their position in this list.
+    pub fn save(&mut self) -> (UnwrittenLoop<'_>, Vec<BorrowedFd<'_>>) {
         self.switchboard.settle();
         let Self { switchboard, acceptor, config, services, changes, metrics, .. } = &*self;
         let LoopState { bus, children, reporter, .. } = &switchboard.state;
         let mut fds = FdCollector::default();
-        let mut saved = SavedLoop {
+        let mut parts = SavedLoop {
             fd_sets: Vec::new(),
             connections: switchboard.save(&mut fds),
             children: children.save(&mut fds),
@@ -107,18 +195,16 @@ impl EventLoop {
             rings: switchboard.desk.traces.save(&mut fds),
         };
         let (fds, sets) = fds.finish();
-        saved.fd_sets = sets;
-        let mut writer = StateWriter::default();
-        writer.write(bus)?;
-        writer.write(&saved)?;
-        Ok((writer.finish(), fds))
+        parts.fd_sets = sets;
+        (UnwrittenLoop { bus, parts }, fds)
     }
 
     /// Restores a loop, which is then ready to run.
     ///
     /// # Errors
     ///
-    /// A descriptor that is not saved cannot be created, or a saved one cannot be watched.
+    /// A descriptor that is not saved cannot be created, or a saved one cannot be watched. The files
+    /// of sockets remain then.
     pub fn restore(restored: RestoredLoop, parts: RestoreParts) -> io::Result<Self> {
         let RestoredLoop { mut bus, config, catalog, .. } = restored;
         let RestoreParts { mediator, open_files, reload, log, signals } = parts;
@@ -141,25 +227,27 @@ impl EventLoop {
             now: sys::clock::monotonic(),
         });
         switchboard.adopt(restored.connections)?;
-        let acceptor = Acceptor::adopt(restored.acceptor);
-        let address = joined_address(acceptor.listeners.listeners());
-        let launcher = Launcher::new(&address, config.document.bus_type.as_ref(), open_files);
-        let metrics = MetricsService::new(restored.metrics.map(RestoredMetrics::adopt));
         let changes = restored.changes;
-        let Switchboard { state, desk, .. } = &mut switchboard;
-        desk.adopt(state, &config.document.own, restored.rings);
+        let state = &mut switchboard.state;
         state.poller.add(&signals, EventSource::Signals.token(), Interest::Read)?;
         state.poller.add(state.alarm.timer(), EventSource::Alarm.token(), Interest::Read)?;
         if let Some(folders) = &changes.folders {
             state.poller.add(folders, EventSource::Folders.token(), Interest::Read)?;
         }
-        metrics.resume(state)?;
-        let services = ServiceStarter::new(launcher, catalog);
         ServiceStarter::watch_all(state)?;
         // All deadlines are checked in the first turn.
         state.alarm.no_later_than(state.now);
         state.set_alarm()?;
-        let is_replacement_due = false;
+
+        // Nothing fails from here on. Sockets and their files now belong to this program.
+        let acceptor = Acceptor::adopt(restored.acceptor);
+        let address = joined_address(acceptor.listeners.listeners());
+        let launcher = Launcher::new(&address, config.document.bus_type.as_ref(), open_files);
+        let metrics = MetricsService::adopt(state, restored.metrics);
+        let services = ServiceStarter::new(launcher, catalog);
+        let Switchboard { state, desk, .. } = &mut switchboard;
+        desk.adopt(state, &config.document.own, restored.rings);
+        let replacement = ReplacementStage::Idle;
         Ok(Self {
             switchboard,
             acceptor,
@@ -170,7 +258,7 @@ impl EventLoop {
             changes,
             metrics,
             signals,
-            is_replacement_due,
+            replacement,
         })
     }
 
@@ -191,12 +279,35 @@ impl EventLoop {
     /// Reports to the callers and to the log that this program continues, because it could not be
     /// replaced.
     pub fn replacement_failed(&mut self, error: impl std::error::Error + 'static) {
+        self.replacement = ReplacementStage::Idle;
         let state = &mut self.switchboard.state;
         state.now = sys::clock::monotonic();
         state.log.write(Severity::Error, format_args!("Cannot replace the bus: {error}"));
         let outcome = Err(ForeignError::new(error));
         self.switchboard.answer(Input::Replaced { outcome }, None);
         self.switchboard.flush();
+    }
+}
+
+impl UnwrittenLoop<'_> {
+    /// Appends the state to other parts.
+    pub(crate) fn write<W: Write + Seek>(
+        &self,
+        writer: &mut StateWriter<W>,
+    ) -> Result<(), StateError> {
+        writer.write(self.bus)?;
+        writer.write(&self.parts)
+    }
+
+    /// Encodes the state for [`RestoredLoop::read`].
+    ///
+    /// # Errors
+    ///
+    /// A part cannot be encoded.
+    pub fn encode(&self) -> Result<Vec<u8>, StateError> {
+        let mut writer = StateWriter::new(Cursor::new(Vec::new()));
+        self.write(&mut writer)?;
+        Ok(writer.finish()?.into_inner())
     }
 }
 

@@ -16,6 +16,8 @@ pub(super) enum EventSource {
     Child(ChildKey),
     /// The standard error of a service.
     Output(ChildKey),
+    /// The child of a trial.
+    Trial,
     /// Directories of the configuration.
     Folders,
     /// The metrics socket, or one of its clients.
@@ -34,6 +36,7 @@ impl EventSource {
             Self::Signals => SIGNALS,
             Self::Alarm => ALARM,
             Self::Stderr => STDERR,
+            Self::Trial => TRIAL,
             Self::Child(key) => u64::from(key.number()) << 32 | CHILD,
             Self::Output(key) => u64::from(key.number()) << 32 | OUTPUT,
             Self::Metrics(place) => u64::from(place.number()) << 32 | METRICS,
@@ -51,6 +54,7 @@ impl EventSource {
             SIGNALS => Self::Signals,
             ALARM => Self::Alarm,
             STDERR => Self::Stderr,
+            TRIAL => Self::Trial,
             FOLDERS => Self::Folders,
             _ if lower as u64 == CHILD => Self::Child(ChildKey::new(upper)),
             _ if lower as u64 == OUTPUT => Self::Output(ChildKey::new(upper)),
@@ -70,6 +74,7 @@ const SIGNALS: u64 = u64::MAX;
 const ALARM: u64 = u64::MAX - 1;
 const STDERR: u64 = u64::MAX - 2;
 const FOLDERS: u64 = u64::MAX - 3;
+const TRIAL: u64 = u64::MAX - 4;
 
 /// The lower halves of tokens of services and metrics clients; there are always fewer listeners.
 const CHILD: u64 = OTHER_BIT | 1 << 30;

@@ -8,6 +8,8 @@ use std::io;
 pub enum StateError {
     /// A part cannot be encoded.
     Encode(rmp_serde::encode::Error),
+    /// There is no memory for the state.
+    Write(io::Error),
     /// A part cannot be decoded: it is damaged, or from another version of this program.
     Decode(rmp_serde::decode::Error),
     /// The bytes do not begin like a state.
@@ -33,10 +35,14 @@ pub enum StateError {
     Restore(&'static str, io::Error),
 }
 
+/// The beginning of an error line of a program that cannot continue a bus.
+pub(crate) const STATE_ERROR_PREFIX: &str = "Cannot continue the bus: ";
+
 impl fmt::Display for StateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Encode(error) => write!(f, "the state cannot be encoded: {error}"),
+            Self::Write(error) => write!(f, "no memory for the state: {error}"),
             Self::Decode(error) => write!(f, "the state cannot be decoded: {error}"),
             Self::NoState => f.write_str("this is not the state of a bus"),
             Self::Format { found, expected } => {

@@ -18,42 +18,59 @@
 mod error;
 mod fds;
 
+use std::io::{Seek, SeekFrom, Write};
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+pub(crate) use error::STATE_ERROR_PREFIX;
 pub use error::StateError;
 pub(crate) use fds::{FdCollector, FdIndex, FdOwner, RestoredFds, SavedFdSet};
 
-/// Encodes the parts of a state, one after the other.
-#[derive(Debug, Default)]
-pub(crate) struct StateWriter {
-    bytes: Vec<u8>,
+/// Encodes the parts of a state, one after the other, directly to their destination.
+#[derive(Debug)]
+pub(crate) struct StateWriter<W> {
+    destination: W,
 }
 
-impl StateWriter {
+impl<W: Write + Seek> StateWriter<W> {
+    /// Creates a writer of parts without a header.
+    pub(crate) const fn new(destination: W) -> Self {
+        Self { destination }
+    }
+
     /// Creates a writer that has written the header.
-    pub(crate) fn with_header() -> Self {
-        Self { bytes: HEADER.to_vec() }
+    pub(crate) fn with_header(mut destination: W) -> Result<Self, StateError> {
+        destination.write_all(HEADER).map_err(StateError::Write)?;
+        Ok(Self { destination })
     }
 
     /// Encodes a part and appends it.
     pub(crate) fn write(&mut self, part: &impl Serialize) -> Result<(), StateError> {
-        let start = self.bytes.len();
-        self.bytes.extend_from_slice(&[0; LENGTH]);
-        rmp_serde::encode::write(&mut self.bytes, part).map_err(StateError::Encode)?;
-        let len = self.bytes.len() - start - LENGTH;
-        self.bytes[start..start + LENGTH].copy_from_slice(&(len as u64).to_le_bytes());
+        let start = self.append(&[0; LENGTH])?;
+        rmp_serde::encode::write(&mut self.destination, part).map_err(StateError::Encode)?;
+        let end = self.append(&[])?;
+        self.seek(SeekFrom::Start(start))?;
+        self.append(&(end - start - LENGTH as u64).to_le_bytes())?;
+        self.seek(SeekFrom::Start(end))?;
         Ok(())
     }
 
-    /// Appends parts that are already encoded.
-    pub(crate) fn append(&mut self, parts: &[u8]) {
-        self.bytes.extend_from_slice(parts);
+    /// Appends bytes and returns the position before them.
+    fn append(&mut self, bytes: &[u8]) -> Result<u64, StateError> {
+        let position = self.seek(SeekFrom::Current(0))?;
+        self.destination.write_all(bytes).map_err(StateError::Write)?;
+        Ok(position)
     }
 
-    /// Returns everything that was written.
-    pub(crate) fn finish(self) -> Vec<u8> {
-        self.bytes
+    fn seek(&mut self, position: SeekFrom) -> Result<u64, StateError> {
+        self.destination.seek(position).map_err(StateError::Write)
+    }
+
+    /// Returns the destination with everything that was written.
+    pub(crate) fn finish(mut self) -> Result<W, StateError> {
+        self.destination.flush().map_err(StateError::Write)?;
+        Ok(self.destination)
     }
 }
 
@@ -106,6 +123,16 @@ impl<'s> StateReader<'s> {
 /// The environment variable with the number of the descriptor that has the state.
 pub(crate) const STATE_VARIABLE: &str = "DILIGENCE_STATE";
 
+/// The environment variable with the numbers of the descriptors of the program that has passed the
+/// state, and of the state, separated by a comma.
+pub(crate) const PREVIOUS_VARIABLE: &str = "DILIGENCE_PREVIOUS";
+
+/// The environment variable with the reason why another program could not continue the bus.
+pub(crate) const FAILURE_VARIABLE: &str = "DILIGENCE_FAILURE";
+
+/// All variables about a state, which concern no other program.
+pub(crate) const STATE_VARIABLES: [&str; 3] = [STATE_VARIABLE, PREVIOUS_VARIABLE, FAILURE_VARIABLE];
+
 /// The number of bytes of the length of a part.
 const LENGTH: usize = size_of::<u64>();
 
@@ -115,12 +142,13 @@ const HEADER: &[u8] = b"diligence-state\0\x01";
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Cursor;
 
     fn state() -> Vec<u8> {
-        let mut writer = StateWriter::with_header();
+        let mut writer = StateWriter::with_header(Cursor::new(Vec::new())).unwrap();
         writer.write(&7_u32).unwrap();
         writer.write(&["a", "b"]).unwrap();
-        writer.finish()
+        writer.finish().unwrap().into_inner()
     }
 
     #[test]

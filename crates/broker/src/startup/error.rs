@@ -10,6 +10,7 @@ use crate::busconfig::ConfigError;
 use crate::listen::ListenError;
 use crate::mediation::MediationError;
 use crate::os_error::OsError;
+use crate::saved_state::STATE_ERROR_PREFIX;
 
 /// Why a bus does not start or stopped with an error.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -145,7 +146,7 @@ impl fmt::Display for StartError {
             Self::PidFile { path, error } => {
                 write!(f, "Failed to open \"{}\": {error}", path.display())
             }
-            Self::State { reason } => write!(f, "Cannot continue the bus: {reason}"),
+            Self::State { reason } => write!(f, "{STATE_ERROR_PREFIX}{reason}"),
             Self::UnknownUser(name) => {
                 write!(f, "Could not get UID and GID for username \"{name}\"")
             }

@@ -13,7 +13,9 @@
 
 mod background;
 mod error;
+mod fallback;
 mod output;
+mod passed_state;
 mod pid_file;
 mod plan;
 mod replacement;
@@ -40,8 +42,10 @@ use sys::rlimit::OpenFiles;
 use sys::signals::{ProcessSignal, SignalSource};
 use wire::guid::Guid;
 
+pub use crate::event_loop::CHECK_OPTION;
 pub use error::{RunError, StartError, StartupStep};
-pub use replacement::{CHECK_OPTION, check_state, passed_state, resume};
+pub use passed_state::PassedState;
+pub use replacement::{check_state, resume};
 pub use settings::{
     BackgroundChoice, ConfigSource, DescriptorNumber, Interrupt, PidFileChoice, Settings,
 };
@@ -100,10 +104,8 @@ impl StartedBus {
         warn_if_failed(&self.log, NOTIFY_MANAGER, self.manager.ready());
         let outcome = loop {
             match self.event_loop.run() {
-                Ok(LoopExit::Replace) => {
-                    let error = self.replacer.replace(&mut self.event_loop);
-                    self.event_loop.replacement_failed(error);
-                }
+                Ok(LoopExit::Try) => self.replacer.try_out(&mut self.event_loop),
+                Ok(LoopExit::Replace) => self.replacer.replace(&mut self.event_loop),
                 Ok(LoopExit::Stopped) => break Ok(()),
                 Err(error) => break Err(error),
             }
@@ -188,7 +190,8 @@ impl Opened {
         let bus_type = loaded.config.document.bus_type.as_ref();
         let log = log.clone().of_bus(type_name(bus_type), identity.uid);
         let plan = Rc::new(plan);
-        let replacer = Replacer::new(Rc::clone(&plan), open_files.clone());
+        let program = env::current_exe().ok();
+        let replacer = Replacer::new(program, Rc::clone(&plan), open_files.clone());
         let reload = Box::new(Reread::new(plan, manager.clone(), log.clone()));
         let parts = LoopParts {
             listeners,

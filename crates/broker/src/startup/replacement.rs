@@ -1,48 +1,53 @@
 //! Replaces the program of a running bus, in the same process.
 //!
 //! ```text
-//!  running program: save the state in sealed memory
-//!    ├─ installed program, as a child: check the state, print the version      (trial)
+//!  running program: save the state in sealed memory, and serve
+//!    └─ installed program, as a child: check the state                         (trial)
+//!  running program: save the state again
 //!    └─ execute the installed program in this process, with all descriptors
 //!  installed program: restore the state, reply to the callers, serve
+//!    └─ if it cannot: execute the replaced program, with its state and all descriptors
 //! ```
 //!
 //! If the trial fails or takes too long, the running program continues as if nothing had happened.
-//! The trial does everything that could fail because of the state. After it, only a lack of
-//! resources can make the installed program fail.
+//! The state of the trial is not the one with which the installed program continues. So the replaced
+//! program remains [ready](Fallback) until the bus serves again.
 
+use std::convert::Infallible;
 use std::env;
-use std::ffi::OsString;
 use std::fmt;
-use std::fs::File;
-use std::io::{self, Read as _, Seek as _};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Read as _, Seek as _};
+use std::ops::Deref;
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd, RawFd};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
 use std::rc::Rc;
-use std::thread;
 use std::time::Duration;
 
 use bus::Replacement;
 use bus::mediation::Mediator;
 use serde::{Deserialize, Serialize};
-use sys::inherited;
+use sys::inherited::{self, InheritError};
 use sys::launch::LaunchedProgram;
-use sys::poll::{Events, Interest, Poller};
+use sys::memory::{HeapReserve, SealedContent};
 use sys::rlimit::OpenFiles;
-use sys::spawn::ChildSetup;
 
 use super::error::{RunError, StartError, StartupStep};
+use super::fallback::Fallback;
+use super::passed_state::{PassedState, environment_with_state};
 use super::pid_file::PidFile;
 use super::plan::StartupPlan;
 use super::service_manager::ManagerNotifier;
 use super::settings::DescriptorNumber;
 use super::{Reread, StartedBus, block_signals, type_name};
-use crate::event_loop::{EventLoop, RestoreParts, RestoredLoop, StateError};
+use crate::event_loop::{
+    EventLoop, RestoreParts, RestoredLoop, StateError, Trial, TrialError, UnwrittenLoop,
+};
 use crate::log::{Log, LogTarget, Severity};
 use crate::mediation::Mediation;
 use crate::os_error::OsError;
-use crate::saved_state::{STATE_VARIABLE, StateReader, StateWriter};
+use crate::saved_state::{STATE_ERROR_PREFIX, StateReader, StateWriter};
 
 /// The settings of the process, which are saved with the event loop.
 #[derive(Debug, Serialize, Deserialize)]
@@ -56,6 +61,9 @@ struct SavedProcess {
     open_files: (Option<u64>, Option<u64>),
     /// Whether other processes of the same user may read the memory of the process.
     is_readable_by_user: bool,
+    /// The path of the program, which is not known from the process if the file was replaced.
+    #[serde(default)]
+    program: Option<PathBuf>,
 }
 
 /// Why a running bus cannot be replaced.
@@ -63,29 +71,10 @@ struct SavedProcess {
 pub(super) enum ReplacementError {
     /// The state cannot be saved.
     Save(StateError),
-    /// The memory for the state cannot be created.
-    Memory(OsError),
     /// The path of the running program is not known.
     UnknownProgram,
-    /// The installed program cannot be started.
-    Start {
-        /// The path of the program.
-        program: PathBuf,
-        /// The error of the system.
-        error: OsError,
-    },
-    /// The installed program rejected the state.
-    Rejected {
-        /// The path of the program.
-        program: PathBuf,
-        /// The last line that the program printed to standard error.
-        reason: String,
-    },
-    /// The installed program did not finish the check of the state in time.
-    TimedOut {
-        /// The path of the program.
-        program: PathBuf,
-    },
+    /// The installed program cannot continue the bus.
+    Trial(TrialError),
     /// The installed program cannot be executed in this process.
     Execute {
         /// The path of the program.
@@ -99,19 +88,8 @@ impl fmt::Display for ReplacementError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Save(error) => error.fmt(f),
-            Self::Memory(error) => write!(f, "no memory for the state: {error}"),
             Self::UnknownProgram => f.write_str("the path of the running program is not known"),
-            Self::Start { program, error } => {
-                write!(f, "{} cannot be started: {error}", program.display())
-            }
-            Self::Rejected { program, reason } => {
-                write!(f, "{} cannot continue with the state: {reason}", program.display())
-            }
-            Self::TimedOut { program } => {
-                let seconds = TRIAL_MAX.as_secs();
-                let program = program.display();
-                write!(f, "{program} did not finish the check of the state in {seconds} seconds")
-            }
+            Self::Trial(error) => error.fmt(f),
             Self::Execute { program, error } => {
                 write!(f, "{} cannot be executed: {error}", program.display())
             }
@@ -127,159 +105,154 @@ pub(super) struct Replacer {
     /// The path of the program when it was started. A package that is upgraded puts the new program
     /// at the same path.
     program: Option<PathBuf>,
+    /// The file that was tried last.
+    tried: Option<ProgramFile>,
     plan: Rc<StartupPlan>,
     open_files: OpenFiles,
 }
 
+/// The identity of the file of a program, which changes when another program is installed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct ProgramFile {
+    device: u64,
+    inode: u64,
+    /// The time of the last change of its content or its attributes.
+    changed: (i64, i64),
+}
+
+impl ProgramFile {
+    fn at(path: &Path) -> Option<Self> {
+        let file = fs::metadata(path).ok()?;
+        let changed = (file.ctime(), file.ctime_nsec());
+        Some(Self { device: file.dev(), inode: file.ino(), changed })
+    }
+}
+
 impl Replacer {
-    pub(super) fn new(plan: Rc<StartupPlan>, open_files: OpenFiles) -> Self {
-        Self { program: env::current_exe().ok(), plan, open_files }
+    pub(super) const fn new(
+        program: Option<PathBuf>,
+        plan: Rc<StartupPlan>,
+        open_files: OpenFiles,
+    ) -> Self {
+        Self { program, tried: None, plan, open_files }
     }
 
-    /// Replaces this program by the installed one. Returns only if that fails.
-    pub(super) fn replace(&self, event_loop: &mut EventLoop) -> ReplacementError {
-        match self.try_replace(event_loop) {
-            Ok(never) => match never {},
-            Err(error) => error,
+    /// Lets the installed program check the state of the bus. The loop continues in any case.
+    pub(super) fn try_out(&mut self, event_loop: &mut EventLoop) {
+        if let Err(error) = self.begin_trial(event_loop) {
+            event_loop.replacement_failed(error);
         }
     }
 
-    fn try_replace(
-        &self,
-        event_loop: &mut EventLoop,
-    ) -> Result<std::convert::Infallible, ReplacementError> {
+    fn begin_trial(&mut self, event_loop: &mut EventLoop) -> Result<(), ReplacementError> {
         let began = sys::clock::monotonic();
         let program = self.program.as_deref().ok_or(ReplacementError::UnknownProgram)?;
-        let (state, mut fds) = event_loop.save().map_err(ReplacementError::Save)?;
-        let state = self.encode(&state, &fds, began).map_err(ReplacementError::Save)?;
-        let memory = sys::memory::sealed("diligence-state", &state);
-        let memory = File::from(memory.map_err(|error| ReplacementError::Memory(error.into()))?);
-        try_out(program, &memory)?;
-        fds.push(memory.as_fd());
-        let number = OsString::from(memory.as_raw_fd().to_string());
-        let environment = env::vars_os().filter(|(name, _)| name != STATE_VARIABLE);
-        let environment = environment.chain([(STATE_VARIABLE.into(), number)]);
+        self.tried = ProgramFile::at(program);
+        let (state, fds) = event_loop.save();
+        let memory = self.write(&state, &fds, began).map_err(ReplacementError::Save)?;
+        let trial = Trial::begin(program, memory.as_fd(), began);
+        let trial = trial.map_err(ReplacementError::Trial)?;
+        event_loop.wait_for(trial).map_err(|error| {
+            let (program, error) = (program.to_owned(), error.into());
+            ReplacementError::Trial(TrialError::Start { program, error })
+        })
+    }
+
+    /// Replaces this program by the installed one. Returns only if the loop must continue.
+    pub(super) fn replace(&self, event_loop: &mut EventLoop) {
+        // Another program may have been installed during the trial.
+        if self.program.as_deref().and_then(ProgramFile::at) != self.tried {
+            return event_loop.request_replacement();
+        }
+        match self.try_replace(event_loop) {
+            Ok(never) => match never {},
+            Err(error) => event_loop.replacement_failed(error),
+        }
+    }
+
+    fn try_replace(&self, event_loop: &mut EventLoop) -> Result<Infallible, ReplacementError> {
+        let began = sys::clock::monotonic();
+        let program = self.program.as_deref().ok_or(ReplacementError::UnknownProgram)?;
+        let (state, mut fds) = event_loop.save();
+        let memory = self.write(&state, &fds, began).map_err(ReplacementError::Save)?;
         let failed = |error: io::Error| ReplacementError::Execute {
             program: program.to_owned(),
             error: error.into(),
         };
+        let previous = sys::reexec::own_program().map_err(failed)?;
+        fds.extend([memory.as_fd(), previous.as_fd()]);
+        let environment = environment_with_state(memory.as_raw_fd(), previous.as_raw_fd());
         let installed = LaunchedProgram::new(env::args_os(), environment).map_err(failed)?;
         Err(failed(sys::reexec::execute(program, &installed, &fds)))
     }
 
-    fn encode(
+    /// Writes a state to sealed memory.
+    fn write(
         &self,
-        event_loop: &[u8],
+        event_loop: &UnwrittenLoop<'_>,
         fds: &[BorrowedFd<'_>],
         began: Duration,
-    ) -> Result<Vec<u8>, StateError> {
+    ) -> Result<File, StateError> {
+        let memory = sys::memory::create("diligence-state").map_err(StateError::Write)?;
+        let mut writer = StateWriter::with_header(BufWriter::with_capacity(WRITE_SIZE, memory))?;
         let numbers: Vec<RawFd> = fds.iter().map(|fd| fd.as_raw_fd()).collect();
-        let version = VERSION.to_owned();
-        let open_files = (self.open_files.soft(), self.open_files.hard());
-        let mut writer = StateWriter::with_header();
         writer.write(&numbers)?;
         writer.write(&SavedProcess {
-            version,
+            version: VERSION.to_owned(),
             began,
             plan: self.plan.as_ref().clone(),
-            open_files,
+            open_files: (self.open_files.soft(), self.open_files.hard()),
             is_readable_by_user: sys::privileges::is_readable_by_user(),
+            program: self.program.clone(),
         })?;
-        writer.append(event_loop);
-        Ok(writer.finish())
+        event_loop.write(&mut writer)?;
+        let memory = writer.finish()?.into_inner();
+        let memory = memory.map_err(|error| StateError::Write(error.into_error()))?;
+        sys::memory::seal(&memory).map_err(StateError::Write)?;
+        Ok(memory)
     }
 }
 
-/// Lets the installed program check the state, in a child process.
-fn try_out(program: &Path, memory: &File) -> Result<(), ReplacementError> {
-    let failed = |error: io::Error| ReplacementError::Start {
-        program: program.to_owned(),
-        error: error.into(),
-    };
-    let mut command = Command::new(program);
-    command
-        .arg(CHECK_OPTION)
-        .env_remove(STATE_VARIABLE)
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped());
-    command.stdin(memory.try_clone().map_err(failed)?);
-    ChildSetup::new().install(&mut command);
-    let mut child = command.spawn().map_err(failed)?;
-    let deadline = sys::clock::monotonic() + TRIAL_MAX;
-    let stderr = child.stderr.take().map(OwnedFd::from).map(File::from);
-    let printed = stderr.map_or(Ok(Vec::new()), |stderr| read_until(stderr, deadline));
-    let status = wait_until(&mut child, deadline).map_err(failed)?;
-    let program = program.to_owned();
-    match status {
-        None => Err(ReplacementError::TimedOut { program }),
-        Some(status) if status.success() => Ok(()),
-        Some(status) => {
-            let printed = printed.unwrap_or_default();
-            let text = String::from_utf8_lossy(&printed);
-            let last = text.lines().rfind(|line| !line.trim().is_empty());
-            let reason = last.map_or_else(|| status.to_string(), str::to_owned);
-            Err(ReplacementError::Rejected { program, reason })
-        }
-    }
-}
-
-/// Reads from a pipe until its end, until the deadline, or until there is more than a program prints
-/// about one error.
-fn read_until(mut pipe: File, deadline: Duration) -> io::Result<Vec<u8>> {
-    let (poller, mut events) = (Poller::new()?, Events::with_capacity(1));
-    poller.add(&pipe, 0, Interest::Read)?;
-    let mut text = Vec::new();
-    let mut chunk = [0; 4096];
-    while text.len() < PRINTED_MAX {
-        let rest = deadline.saturating_sub(sys::clock::monotonic());
-        poller.wait(&mut events, Some(rest))?;
-        if events.is_empty() {
-            if rest.is_zero() {
-                break;
-            }
-            continue;
-        }
-        match pipe.read(&mut chunk)? {
-            0 => break,
-            count => text.extend_from_slice(&chunk[..count]),
-        }
-    }
-    Ok(text)
-}
-
-/// Waits for the end of a child that is about to end. Kills it at the deadline and returns `None`.
-fn wait_until(child: &mut Child, deadline: Duration) -> io::Result<Option<ExitStatus>> {
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
-        }
-        if sys::clock::monotonic() >= deadline {
-            child.kill()?;
-            child.wait()?;
-            return Ok(None);
-        }
-        thread::sleep(WAIT_INTERVAL);
-    }
-}
-
-/// The number of the descriptor with the state of a bus, if another program has executed this one to
-/// continue its bus.
-#[must_use]
-pub fn passed_state() -> Option<DescriptorNumber> {
-    DescriptorNumber::parse(env::var_os(STATE_VARIABLE)?.to_str()?)
-}
-
-/// Continues the bus whose state is in this descriptor, until a signal stops it. Log lines begin
+/// Continues the bus whose state was passed to this program, until a signal stops it. Log lines begin
 /// with `program`, the name by which the program was called.
+///
+/// If this program cannot continue the bus, it executes the program that passed the state, and does
+/// not return.
 ///
 /// # Errors
 ///
 /// See [`RunError`]. The error has been logged when this returns.
-pub fn resume(state: DescriptorNumber, program: &str) -> Result<(), RunError> {
+pub fn resume(passed: PassedState, program: &str) -> Result<(), RunError> {
     let mut log = Log::new(program, LogTarget::Stderr);
-    let outcome = match restore(state, program, &mut log) {
-        Ok(bus) => bus.serve(),
-        Err(error) => Err(RunError::Start(error)),
+    let PassedState { state, previous, failure } = passed;
+    let fallback = match (previous, &failure) {
+        (Some(previous), None) => Fallback::prepare(previous)
+            .inspect_err(|error| {
+                log.write(Severity::Warning, format_args!("Cannot keep descriptors: {error}"));
+            })
+            .ok(),
+        (Some(previous), Some(_)) => {
+            // This is the previous program itself.
+            drop(inherited::take(previous.file.get()));
+            None
+        }
+        (None, _) => None,
+    };
+    let outcome = match restore(state, failure, program, &mut log) {
+        Ok(bus) => {
+            drop(fallback);
+            bus.serve()
+        }
+        Err(error) => {
+            if let Some(fallback) = fallback {
+                let text = error.to_string();
+                let failed =
+                    fallback.execute(text.strip_prefix(STATE_ERROR_PREFIX).unwrap_or(&text));
+                let line = format_args!("Cannot return to the previous program: {failed}");
+                log.write(Severity::Error, line);
+            }
+            Err(RunError::Start(error))
+        }
     };
     if let Err(error) = &outcome {
         log.write(Severity::Error, error);
@@ -289,20 +262,24 @@ pub fn resume(state: DescriptorNumber, program: &str) -> Result<(), RunError> {
 
 fn restore(
     number: DescriptorNumber,
+    failure: Option<String>,
     program: &str,
     log: &mut Log,
 ) -> Result<StartedBus, StartError> {
     let unreadable = |error: io::Error| StartError::State { reason: error.to_string() };
-    let memory = inherited::take(number.get()).map_err(StartError::PrintTo)?;
-    let bytes = read_whole(memory.into()).map_err(unreadable)?;
+    let missing = |error: InheritError| StartError::State { reason: error.to_string() };
+    let memory = inherited::take(number.get()).map_err(missing)?;
+    let bytes = StateBytes::of(memory.into()).map_err(unreadable)?;
+    let _reserve = HeapReserve::new(bytes.len() * HEAP_FACTOR);
     let DecodedState { numbers, process, event_loop } = DecodedState::read(&bytes)?;
     if !process.is_readable_by_user {
         sys::privileges::protect_from_user().map_err(unreadable)?;
     }
     let fds = numbers.into_iter().map(inherited::take).collect::<Result<_, _>>();
-    let restored = RestoredLoop::read(event_loop, fds.map_err(StartError::PrintTo)?)?;
+    let restored = RestoredLoop::read(event_loop, fds.map_err(missing)?)?;
     let mediation = Mediation::of(restored.bus_type(), restored.app_armor())?;
     let SavedProcess { version, began, plan, open_files: (soft, hard), .. } = process;
+    let installed = process.program.or_else(|| env::current_exe().ok());
     *log = Log::new(program, plan.log);
     *log = log.clone().of_bus(type_name(restored.bus_type()), restored.owner());
     let (plan, open_files) = (Rc::new(plan), OpenFiles::new(soft, hard));
@@ -317,12 +294,18 @@ fn restore(
     let pid_file = plan.pid_file.clone().map(PidFile::adopt);
     let mut event_loop =
         EventLoop::restore(restored, parts).map_err(StartError::at(StartupStep::MakeEventLoop))?;
-    event_loop.replaced(Replacement {
-        old_version: version.into(),
-        new_version: VERSION.into(),
-        paused: sys::clock::monotonic().saturating_sub(began),
-    });
-    let replacer = Replacer::new(plan, open_files);
+    match failure {
+        None => event_loop.replaced(Replacement {
+            old_version: version.into(),
+            new_version: VERSION.into(),
+            paused: sys::clock::monotonic().saturating_sub(began),
+        }),
+        Some(reason) => {
+            let program = installed.clone().unwrap_or_default();
+            event_loop.replacement_failed(TrialError::Rejected { program, reason });
+        }
+    }
+    let replacer = Replacer::new(installed, plan, open_files);
     Ok(StartedBus { event_loop, manager, replacer, log: log.clone(), _pid_file: pid_file })
 }
 
@@ -338,7 +321,7 @@ fn restore(
 /// Panics if an invariant of the bus is violated.
 pub fn check_state(memory: File) -> Result<(), StartError> {
     let unreadable = |error: io::Error| StartError::State { reason: error.to_string() };
-    let bytes = read_whole(memory).map_err(unreadable)?;
+    let bytes = StateBytes::of(memory).map_err(unreadable)?;
     let DecodedState { numbers, event_loop, .. } = DecodedState::read(&bytes)?;
     // The descriptors themselves belong to the running bus.
     let null = OwnedFd::from(File::open("/dev/null").map_err(unreadable)?);
@@ -364,11 +347,35 @@ impl<'s> DecodedState<'s> {
     }
 }
 
-fn read_whole(mut memory: File) -> io::Result<Vec<u8>> {
-    memory.rewind()?;
-    let mut bytes = Vec::new();
-    memory.read_to_end(&mut bytes)?;
-    Ok(bytes)
+/// The bytes of a state.
+enum StateBytes {
+    /// In the memory that a running bus has sealed.
+    Sealed(SealedContent),
+    /// From a file, for a check outside of a replacement.
+    Read(Vec<u8>),
+}
+
+impl StateBytes {
+    fn of(mut file: File) -> io::Result<Self> {
+        if let Ok(content) = SealedContent::map(file.as_fd()) {
+            return Ok(Self::Sealed(content));
+        }
+        file.rewind()?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        Ok(Self::Read(bytes))
+    }
+}
+
+impl Deref for StateBytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Sealed(content) => content,
+            Self::Read(bytes) => bytes,
+        }
+    }
 }
 
 impl From<StateError> for StartError {
@@ -377,17 +384,11 @@ impl From<StateError> for StartError {
     }
 }
 
-/// The option with which the installed program checks the state in its standard input.
-pub const CHECK_OPTION: &str = "--check-state";
+/// About how much more memory a bus needs than its state.
+const HEAP_FACTOR: usize = 4;
+
+/// The number of bytes of a state that are written at once.
+const WRITE_SIZE: usize = 64 * 1024;
 
 /// The version of this program.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
-
-/// The time limit of the check. The bus does not route messages in the meantime.
-const TRIAL_MAX: Duration = Duration::from_secs(5);
-
-/// The interval of checks whether a child has ended that has closed its standard error.
-const WAIT_INTERVAL: Duration = Duration::from_micros(100);
-
-/// The maximum number of bytes that are read of what the installed program prints.
-const PRINTED_MAX: usize = 64 * 1024;

@@ -1,0 +1,162 @@
+//! The trial of another program: a child checks whether it can continue the bus. The bus serves in
+//! the meantime.
+
+use std::env;
+use std::ffi::OsString;
+use std::fmt;
+use std::io::{self, PipeReader, Read as _};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use sys::launch::{ChildEnding, ChildProcess, LaunchedProgram};
+use sys::spawn::ChildSetup;
+
+use crate::os_error::OsError;
+use crate::saved_state::{STATE_ERROR_PREFIX, STATE_VARIABLES};
+
+/// A program that checks a saved state in a child process. The child is readable when it has ended.
+#[derive(Debug)]
+pub struct Trial {
+    program: PathBuf,
+    process: ChildProcess,
+    output: PipeReader,
+    /// When the child is killed; `None` after that.
+    deadline: Option<Duration>,
+}
+
+/// The reason why another program cannot continue the bus.
+#[derive(Debug)]
+pub enum TrialError {
+    /// The program cannot be started.
+    Start {
+        /// The path of the program.
+        program: PathBuf,
+        /// The error of the system.
+        error: OsError,
+    },
+    /// The program rejected the state.
+    Rejected {
+        /// The path of the program.
+        program: PathBuf,
+        /// The last line that the program printed, or else how it ended.
+        reason: String,
+    },
+    /// The program did not finish the check of the state in time.
+    TimedOut {
+        /// The path of the program.
+        program: PathBuf,
+    },
+}
+
+impl fmt::Display for TrialError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Start { program, error } => {
+                write!(f, "{} cannot be started: {error}", program.display())
+            }
+            Self::Rejected { program, reason } => {
+                write!(f, "{} cannot continue with the state: {reason}", program.display())
+            }
+            Self::TimedOut { program } => {
+                let seconds = TRIAL_MAX.as_secs();
+                let program = program.display();
+                write!(f, "{program} did not finish the check of the state in {seconds} seconds")
+            }
+        }
+    }
+}
+
+impl std::error::Error for TrialError {}
+
+impl AsFd for Trial {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.process.as_fd()
+    }
+}
+
+impl Trial {
+    /// Starts a program that checks the state in `memory`, at the time `now`.
+    ///
+    /// # Errors
+    ///
+    /// See [`TrialError::Start`].
+    pub fn begin(
+        program: &Path,
+        memory: BorrowedFd<'_>,
+        now: Duration,
+    ) -> Result<Self, TrialError> {
+        let failed = |error: io::Error| TrialError::Start {
+            program: program.to_owned(),
+            error: error.into(),
+        };
+        let words = [OsString::from(program), CHECK_OPTION.into()];
+        let environment = env::vars_os()
+            .filter(|(name, _)| STATE_VARIABLES.iter().all(|variable| name != variable));
+        let launched = LaunchedProgram::new(words, environment).map_err(failed)?;
+        let (process, output) =
+            launched.start_reading(&ChildSetup::new(), memory).map_err(failed)?;
+        let (program, deadline) = (program.to_owned(), Some(now + TRIAL_MAX));
+        Ok(Self { program, process, output, deadline })
+    }
+
+    /// When the trial takes too long; `None` if it already does.
+    pub(super) const fn deadline(&self) -> Option<Duration> {
+        self.deadline
+    }
+
+    /// Kills the child if it takes too long.
+    pub(super) fn check_deadline(&mut self, now: Duration) -> io::Result<()> {
+        if self.deadline.is_some_and(|deadline| deadline <= now) {
+            self.deadline = None;
+            self.process.kill()?;
+        }
+        Ok(())
+    }
+
+    /// The result of the trial, or `None` while the child runs.
+    pub(super) fn outcome(&self) -> Option<Result<(), TrialError>> {
+        let program = self.program.clone();
+        let rejected = |status: String| {
+            let reason = self.last_line().unwrap_or(status);
+            Err(TrialError::Rejected { program: program.clone(), reason })
+        };
+        Some(match self.process.ending() {
+            Ok(None) => return None,
+            Ok(Some(ChildEnding::Exited(0))) => Ok(()),
+            Ok(Some(_)) if self.deadline.is_none() => Err(TrialError::TimedOut { program }),
+            Ok(Some(ChildEnding::NotExecuted(error))) | Err(error) => {
+                Err(TrialError::Start { program, error: error.into() })
+            }
+            // The layout of a wait status is the same on all platforms of Linux.
+            Ok(Some(ChildEnding::Exited(code))) => {
+                rejected(ExitStatus::from_raw(code << 8).to_string())
+            }
+            Ok(Some(ChildEnding::Signaled(signal))) => {
+                rejected(ExitStatus::from_raw(signal).to_string())
+            }
+            Ok(Some(ChildEnding::Unknown)) => rejected("its exit status is not known".to_owned()),
+        })
+    }
+
+    /// The last line that the child has printed, within the first [`PRINTED_MAX`] bytes.
+    fn last_line(&self) -> Option<String> {
+        let mut printed = Vec::new();
+        // The pipe never blocks: an error is the end of what was printed.
+        let _ = (&self.output).take(PRINTED_MAX).read_to_end(&mut printed);
+        let text = String::from_utf8_lossy(&printed);
+        let line = text.lines().rfind(|line| !line.trim().is_empty())?;
+        Some(line.strip_prefix(STATE_ERROR_PREFIX).unwrap_or(line).to_owned())
+    }
+}
+
+/// The option with which a program checks the state in its standard input.
+pub const CHECK_OPTION: &str = "--check-state";
+
+/// The time limit of a trial.
+const TRIAL_MAX: Duration = Duration::from_secs(5);
+
+/// Number of bytes of output in which the reason of a rejection is looked for. A pipe holds no more.
+const PRINTED_MAX: u64 = 64 * 1024;
