@@ -55,6 +55,7 @@
 mod bus;
 pub mod differential;
 mod harness;
+mod installed;
 mod message;
 mod peer;
 pub mod process;
@@ -72,6 +73,7 @@ pub use bus::{
     first_line, instruments_binary, link_bus, socket_path,
 };
 pub use harness::{TestCase, diligence, mounts, note, root, run_tests};
+pub use installed::InstalledProgram;
 pub use message::{BUS_NAME, BUS_PATH, PlainMessage, field, flag, kind};
 pub use peer::{PeerStream, ReceivedDescriptors, TestPeer, hex, key};
 pub use program::{

@@ -4,14 +4,14 @@
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::os::fd::AsFd as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use conformance::{
-    BusUnderTest, ExternalProgram, PeerStream, PlainMessage, PlainValue, ReceivedDescriptors,
-    ScratchFolder, Signal, TestConfig, TestPeer, bus_binary, diligence, eventually, field, kind,
-    run_tests, test_case,
+    BusUnderTest, ExternalProgram, InstalledProgram, PeerStream, PlainMessage, PlainValue,
+    ReceivedDescriptors, ScratchFolder, Signal, TestConfig, TestPeer, bus_binary, diligence,
+    eventually, field, kind, run_tests, test_case,
 };
 
 fn main() -> ExitCode {
@@ -27,8 +27,9 @@ fn main() -> ExitCode {
         test_case!(a_signal_replaces_the_bus),
         test_case!(a_program_that_rejects_the_state_changes_nothing),
         test_case!(a_program_that_hangs_changes_nothing),
-        test_case!(a_missing_program_changes_nothing),
-        test_case!(a_program_that_fails_after_the_check_changes_nothing),
+        test_case!(a_program_that_cannot_be_executed_changes_nothing),
+        test_case!(a_program_that_vanishes_during_its_check_changes_nothing),
+        test_case!(a_program_that_fails_after_its_check_changes_nothing),
         test_case!(the_bus_serves_during_the_check),
         test_case!(the_state_of_another_format_is_rejected),
     ];
@@ -321,103 +322,104 @@ fn a_signal_replaces_the_bus() {
     bus.stop();
 }
 
-/// A copy of the program, so that the test can replace its file.
-fn bus_of_copy() -> (BusUnderTest, ScratchFolder, PathBuf) {
-    let folder = ScratchFolder::new();
-    let program = folder.join("dbus-daemon");
-    let copy = ExternalProgram::named("cp", "coreutils").arg(bus_binary()).arg(&program);
-    let _ = copy.run().success();
-    let started = program.clone();
-    let bus = BusUnderTest::start_with(&TestConfig::session(), |_| ExternalProgram::at(started));
-    (bus, folder, program)
-}
-
-/// Installs a script as the program of the bus, like a package that is upgraded.
-fn install(program: &Path, script: &str) {
-    let new = program.with_extension("new");
-    fs::write(&new, script).expect("a scratch folder is writable");
-    conformance::set_mode(&new, 0o755);
-    fs::rename(&new, program).expect("a scratch folder is writable");
-}
-
-/// Checks that a replacement fails with this reason, and that the bus serves on.
-fn check_refusal(bus: &mut BusUnderTest, program: &Path, reason: &str) {
-    let mut peer = bus.peer();
+/// Checks that a replacement fails with this reason, and that the bus serves on: a connection keeps
+/// its name, and a call that waited for its reply is answered.
+fn check_refusal(bus: &mut BusUnderTest, installed: &InstalledProgram, reason: &str) {
+    let (mut peer, mut caller) = (bus.peer(), bus.peer());
     peer.request_name("com.example.Name", 0);
+    caller.send(PlainMessage::some_call("com.example.Name"));
+    let call = peer.receive().expect("the call");
     let error = peer.call(reexecute());
     assert_eq!(error.error_name(), "Failed", "{}", error.summary());
-    let expected = format!("Cannot replace the bus: {} {reason}", program.display());
+    let expected = format!("Cannot replace the bus: {} {reason}", installed.path().display());
     assert_eq!(error.first_text(), expected);
     bus.process()
         .wait_for("the reason in the log", |_, stderr| stderr.contains(&expected).then_some(()));
     let owner = bus.peer().ask_bus("GetNameOwner", "com.example.Name");
     assert_eq!(owner.first_text(), peer.name());
+    peer.send(PlainMessage::reply(&call).arg(PlainValue::text("still here")));
+    assert_eq!(caller.receive().expect("the reply").first_text(), "still here");
 }
 
 fn a_program_that_rejects_the_state_changes_nothing() {
-    let (mut bus, _folder, program) = bus_of_copy();
-    install(&program, "#!/bin/sh\nprintf 'first\\nnot today\\n\\n' >&2; exit 1\n");
-    check_refusal(&mut bus, &program, "cannot continue with the state: not today");
-    install(&program, "#!/bin/sh\nkill -9 $$\n");
-    check_refusal(&mut bus, &program, "cannot continue with the state: signal: 9 (SIGKILL)");
+    let installed = InstalledProgram::new();
+    let mut bus = installed.start_bus(&TestConfig::session());
+    installed.replace_by_script("printf 'first\\nnot today\\n\\n' >&2; exit 1");
+    check_refusal(&mut bus, &installed, "cannot continue with the state: not today");
+    installed.replace_by_script("kill -9 $$");
+    check_refusal(&mut bus, &installed, "cannot continue with the state: signal: 9 (SIGKILL)");
     bus.stop();
 }
 
 fn a_program_that_hangs_changes_nothing() {
-    let (mut bus, _folder, program) = bus_of_copy();
-    install(&program, "#!/bin/sh\nexec sleep 60\n");
+    let installed = InstalledProgram::new();
+    let mut bus = installed.start_bus(&TestConfig::session());
+    installed.replace_by_script("exec sleep 60");
     let reason = "did not finish the check of the state in 5 seconds";
-    check_refusal(&mut bus, &program, reason);
+    check_refusal(&mut bus, &installed, reason);
     bus.stop();
 }
 
-fn a_missing_program_changes_nothing() {
-    let (mut bus, _folder, program) = bus_of_copy();
-    fs::remove_file(&program).expect("ours");
+fn a_program_that_cannot_be_executed_changes_nothing() {
+    let installed = InstalledProgram::new();
+    let mut bus = installed.start_bus(&TestConfig::session());
+    fs::remove_file(installed.path()).expect("ours");
     let reason = "cannot be started: No such file or directory";
-    check_refusal(&mut bus, &program, reason);
+    check_refusal(&mut bus, &installed, reason);
+    installed.replace("#!/bin/sh\nexit 0\n", 0o644);
+    check_refusal(&mut bus, &installed, "cannot be started: Permission denied");
     // A program that is installed later continues the bus.
-    let copy = ExternalProgram::named("cp", "coreutils").arg(bus_binary()).arg(&program);
-    let _ = copy.run().success();
+    installed.restore();
     replace(&bus);
     bus.process().signal(Signal::HUP);
     assert!(bus.peer().is_alive());
     bus.stop();
 }
 
-fn a_program_that_fails_after_the_check_changes_nothing() {
-    let (mut bus, folder, program) = bus_of_copy();
-    let good = folder.join("good");
-    fs::copy(&program, &good).expect("a scratch folder is writable");
+fn a_program_that_vanishes_during_its_check_changes_nothing() {
+    let installed = InstalledProgram::new();
+    let mut bus = installed.start_bus(&TestConfig::session());
+    for _ in 0..2 {
+        installed.replace_by_script("rm \"$0\"");
+        check_refusal(&mut bus, &installed, "cannot be started: No such file or directory");
+    }
+    installed.restore();
+    replace(&bus);
+    bus.stop();
+}
+
+/// The new program runs in place of the old one and cannot continue.
+fn a_program_that_fails_after_its_check_changes_nothing() {
+    let installed = InstalledProgram::new();
+    let mut bus = installed.start_bus(&TestConfig::session());
+    let good = installed.folder().join("good");
+    fs::copy(installed.path(), &good).expect("a scratch folder is writable");
     // No descriptor has this number, so the program misses its state.
-    let script = format!(
-        "#!/bin/sh\n[ \"$1\" = --check-state ] && exit 0\n\
-         DILIGENCE_STATE=19999 exec {} \"$@\"\n",
+    installed.replace_by_script(&format!(
+        "[ \"$1\" = --check-state ] && exit 0\nDILIGENCE_STATE=19999 exec {} \"$@\"",
         good.display()
-    );
-    install(&program, &script);
+    ));
     for _ in 0..2 {
         let reason = "cannot continue with the state: descriptor 19999 is not open";
-        check_refusal(&mut bus, &program, reason);
+        check_refusal(&mut bus, &installed, reason);
     }
     // The old program has not forgotten where another one is installed.
-    fs::rename(&good, &program).expect("a scratch folder is writable");
+    installed.restore();
     replace(&bus);
     bus.stop();
 }
 
 fn the_bus_serves_during_the_check() {
-    let (bus, folder, program) = bus_of_copy();
-    let good = folder.join("good");
-    fs::rename(&program, &good).expect("a scratch folder is writable");
-    let started = folder.join("started");
-    let script = format!(
-        "#!/bin/sh\nif [ \"$1\" = --check-state ]; then echo > {}; sleep 1; fi\n\
-         exec {} \"$@\"\n",
+    let installed = InstalledProgram::new();
+    let bus = installed.start_bus(&TestConfig::session());
+    let good = installed.folder().join("good");
+    fs::copy(installed.path(), &good).expect("a scratch folder is writable");
+    let started = installed.folder().join("started");
+    installed.replace_by_script(&format!(
+        "if [ \"$1\" = --check-state ]; then echo > {}; sleep 1; fi\nexec {} \"$@\"",
         started.display(),
         good.display()
-    );
-    install(&program, &script);
+    ));
     let mut caller = bus.peer();
     let serial = caller.send(reexecute());
     eventually("the check begins", || started.exists().then_some(()));

@@ -75,6 +75,8 @@ pub(super) enum ReplacementError {
     UnknownProgram,
     /// The installed program cannot continue the bus.
     Trial(TrialError),
+    /// The installed program changed during each trial.
+    Unstable,
     /// The installed program cannot be executed in this process.
     Execute {
         /// The path of the program.
@@ -90,6 +92,7 @@ impl fmt::Display for ReplacementError {
             Self::Save(error) => error.fmt(f),
             Self::UnknownProgram => f.write_str("the path of the running program is not known"),
             Self::Trial(error) => error.fmt(f),
+            Self::Unstable => f.write_str("the installed program changes again and again"),
             Self::Execute { program, error } => {
                 write!(f, "{} cannot be executed: {error}", program.display())
             }
@@ -107,6 +110,8 @@ pub(super) struct Replacer {
     program: Option<PathBuf>,
     /// The file that was tried last.
     tried: Option<ProgramFile>,
+    /// How often another file was installed during a trial.
+    retrials: u32,
     plan: Rc<StartupPlan>,
     open_files: OpenFiles,
 }
@@ -134,7 +139,7 @@ impl Replacer {
         plan: Rc<StartupPlan>,
         open_files: OpenFiles,
     ) -> Self {
-        Self { program, tried: None, plan, open_files }
+        Self { program, tried: None, retrials: 0, plan, open_files }
     }
 
     /// Lets the installed program check the state of the bus. The loop continues in any case.
@@ -159,10 +164,14 @@ impl Replacer {
     }
 
     /// Replaces this program by the installed one. Returns only if the loop must continue.
-    pub(super) fn replace(&self, event_loop: &mut EventLoop) {
+    pub(super) fn replace(&mut self, event_loop: &mut EventLoop) {
         // Another program may have been installed during the trial.
         if self.program.as_deref().and_then(ProgramFile::at) != self.tried {
-            return event_loop.request_replacement();
+            self.retrials += 1;
+            if self.retrials <= RETRIALS_MAX {
+                return event_loop.request_replacement();
+            }
+            return event_loop.replacement_failed(ReplacementError::Unstable);
         }
         match self.try_replace(event_loop) {
             Ok(never) => match never {},
@@ -383,6 +392,9 @@ impl From<StateError> for StartError {
         Self::State { reason: error.to_string() }
     }
 }
+
+/// How many trials are repeated because another file was installed.
+const RETRIALS_MAX: u32 = 10;
 
 /// About how much more memory a bus needs than its state.
 const HEAP_FACTOR: usize = 4;
