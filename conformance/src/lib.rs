@@ -37,6 +37,8 @@
 //! | `limits` | every limit, and recipients that do not read |
 //! | `fairness` | users that take too much, and the effect on others |
 //! | `faults` | killed processes, no descriptors, memory or disk, clock changes, many connections, long runs; Diligence only |
+//! | `replacement` | the bus is replaced by another program, which continues it; Diligence only |
+//! | `saved_states` | states that were captured from real buses continue in another process; Diligence only |
 //! | `replacement_clients` | clients of common libraries while the bus is replaced; Diligence only |
 //! | `log` | peer, reason and limit in log records; Diligence only |
 //! | `statistics` | counters of the bus; Diligence only |

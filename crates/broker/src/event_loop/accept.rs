@@ -47,10 +47,10 @@ pub(super) struct SavedAcceptor {
 /// Listeners whose files still belong to the program that they were saved by.
 #[derive(Debug)]
 pub(super) struct RestoredAcceptor {
-    listeners: Vec<RestoredListener>,
+    pub(super) listeners: Vec<RestoredListener>,
     short: Option<Duration>,
     arrivals: Arrivals,
-    queue: AdmissionQueue,
+    pub(super) queue: AdmissionQueue,
 }
 
 impl RestoredAcceptor {

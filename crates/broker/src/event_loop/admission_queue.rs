@@ -46,7 +46,7 @@ pub(super) struct Admission {
 /// Waiting peers, first in, first out.
 #[derive(Debug, Default)]
 pub(super) struct AdmissionQueue {
-    waiting: VecDeque<PendingPeer>,
+    pub(super) waiting: VecDeque<PendingPeer>,
 }
 
 impl AdmissionQueue {

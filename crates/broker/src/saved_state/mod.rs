@@ -13,6 +13,9 @@
 //! to a structure. It can then read states of earlier versions, but earlier versions cannot read its
 //! states. Every other change needs another number of the format.
 //!
+//! `crates/broker/tests/states` has states of earlier programs, which this program must be able to
+//! continue. CONTRIBUTING.md says when to add states, and how.
+//!
 //! The library rmp-serde encodes MessagePack, which many other programs can read.
 
 mod error;
@@ -41,7 +44,7 @@ impl<W: Write + Seek> StateWriter<W> {
 
     /// Creates a writer that has written the header.
     pub(crate) fn with_header(mut destination: W) -> Result<Self, StateError> {
-        destination.write_all(HEADER).map_err(StateError::Write)?;
+        destination.write_all(&[MAGIC, &[FORMAT]].concat()).map_err(StateError::Write)?;
         Ok(Self { destination })
     }
 
@@ -88,11 +91,10 @@ impl<'s> StateReader<'s> {
 
     /// Creates a reader of a state with a header, which it checks.
     pub(crate) fn after_header(state: &'s [u8]) -> Result<Self, StateError> {
-        let (magic, format) = HEADER.split_at(HEADER.len() - 1);
-        let rest = state.strip_prefix(magic).ok_or(StateError::NoState)?;
+        let rest = state.strip_prefix(MAGIC).ok_or(StateError::NoState)?;
         match rest.split_first() {
-            Some((found, rest)) if *found == format[0] => Ok(Self { rest }),
-            Some((found, _)) => Err(StateError::Format { found: *found, expected: format[0] }),
+            Some((&FORMAT, rest)) => Ok(Self { rest }),
+            Some((found, _)) => Err(StateError::Format { found: *found, expected: FORMAT }),
             None => Err(StateError::NoState),
         }
     }
@@ -136,8 +138,11 @@ pub(crate) const STATE_VARIABLES: [&str; 3] = [STATE_VARIABLE, PREVIOUS_VARIABLE
 /// The number of bytes of the length of a part.
 const LENGTH: usize = size_of::<u64>();
 
-/// The beginning of every state. Its last byte is the number of the format.
-const HEADER: &[u8] = b"diligence-state\0\x01";
+/// The beginning of every state, which the number of the format follows.
+const MAGIC: &[u8] = b"diligence-state\0";
+
+/// The number of the format that this program writes and reads.
+pub(crate) const FORMAT: u8 = 1;
 
 #[cfg(test)]
 mod tests {
@@ -176,7 +181,7 @@ mod tests {
         let state = state();
         assert_eq!(error(&state), Ok(()));
         assert_eq!(error(b"diligence-bus"), Err("this is not the state of a bus".to_owned()));
-        assert_eq!(error(&HEADER[..16]), Err("this is not the state of a bus".to_owned()));
+        assert_eq!(error(MAGIC), Err("this is not the state of a bus".to_owned()));
         let mut later = state.clone();
         later[16] = 2;
         let text = "the state has format 2, but this program reads format 1";

@@ -45,7 +45,7 @@ use wire::guid::Guid;
 pub use crate::event_loop::CHECK_OPTION;
 pub use error::{RunError, StartError, StartupStep};
 pub use passed_state::PassedState;
-pub use replacement::{check_state, resume};
+pub use replacement::{check_state, read_state, resume};
 pub use settings::{
     BackgroundChoice, ConfigSource, DescriptorNumber, Interrupt, PidFileChoice, Settings,
 };

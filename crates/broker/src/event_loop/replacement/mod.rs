@@ -1,5 +1,8 @@
 //! Saves the event loop for a program that replaces this one, and restores it there.
 
+#[cfg(test)]
+mod description;
+
 use std::io::{self, Cursor, Seek, Write};
 use std::os::fd::{BorrowedFd, OwnedFd};
 

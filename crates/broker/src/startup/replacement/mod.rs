@@ -13,6 +13,9 @@
 //! The state of the trial is not the one with which the installed program continues. So the replaced
 //! program remains [ready](Fallback) until the bus serves again.
 
+#[cfg(test)]
+mod golden_states;
+
 use std::convert::Infallible;
 use std::env;
 use std::fmt;
@@ -62,7 +65,7 @@ struct SavedProcess {
     /// Whether other processes of the same user may read the memory of the process.
     is_readable_by_user: bool,
     /// The path of the program, which is not known from the process if the file was replaced.
-    #[serde(default)]
+    #[serde(default, with = "services::saved_path::option")]
     program: Option<PathBuf>,
 }
 
@@ -275,7 +278,6 @@ fn restore(
     program: &str,
     log: &mut Log,
 ) -> Result<StartedBus, StartError> {
-    let unreadable = |error: io::Error| StartError::State { reason: error.to_string() };
     let missing = |error: InheritError| StartError::State { reason: error.to_string() };
     let memory = inherited::take(number.get()).map_err(missing)?;
     let bytes = StateBytes::of(memory.into()).map_err(unreadable)?;
@@ -329,16 +331,24 @@ fn restore(
 ///
 /// Panics if an invariant of the bus is violated.
 pub fn check_state(memory: File) -> Result<(), StartError> {
-    let unreadable = |error: io::Error| StartError::State { reason: error.to_string() };
     let bytes = StateBytes::of(memory).map_err(unreadable)?;
-    let DecodedState { numbers, event_loop, .. } = DecodedState::read(&bytes)?;
-    // The descriptors themselves belong to the running bus.
-    let null = OwnedFd::from(File::open("/dev/null").map_err(unreadable)?);
-    let fds = numbers.iter().map(|_| null.try_clone()).collect::<io::Result<_>>();
-    let restored = RestoredLoop::read(event_loop, fds.map_err(unreadable)?)?;
+    let restored = read_state(&bytes)?;
     restored.check();
     Mediation::of(restored.bus_type(), restored.app_armor())?;
     Ok(())
+}
+
+/// Reads a state without its descriptors, which belong to the running bus: copies of `/dev/null`
+/// stand for them.
+///
+/// # Errors
+///
+/// The state cannot be read, or contradicts itself.
+pub fn read_state(state: &[u8]) -> Result<RestoredLoop, StartError> {
+    let DecodedState { numbers, event_loop, .. } = DecodedState::read(state)?;
+    let null = OwnedFd::from(File::open("/dev/null").map_err(unreadable)?);
+    let fds = numbers.iter().map(|_| null.try_clone()).collect::<io::Result<_>>();
+    Ok(RestoredLoop::read(event_loop, fds.map_err(unreadable)?)?)
 }
 
 /// A state whose event loop is not decoded yet.
@@ -385,6 +395,10 @@ impl Deref for StateBytes {
             Self::Read(bytes) => bytes,
         }
     }
+}
+
+fn unreadable(error: io::Error) -> StartError {
+    StartError::State { reason: error.to_string() }
 }
 
 impl From<StateError> for StartError {
