@@ -118,7 +118,7 @@ impl ArrivalAccount {
         };
         let before = self.next.saturating_sub(now).as_nanos().div_ceil(rate.interval().as_nanos());
         if turn != ServingTime::Never {
-            self.next += rate.interval();
+            self.next = self.next.saturating_add(rate.interval());
         }
         Arrival { turn, ahead: before as u64 + 1 }
     }

@@ -48,7 +48,7 @@ impl Window {
     }
 
     fn end(self) -> Duration {
-        self.since + WINDOW
+        self.since.saturating_add(WINDOW)
     }
 }
 

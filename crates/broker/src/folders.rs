@@ -194,7 +194,7 @@ impl ChangeBurst {
 
     /// When to act on the changes.
     pub(crate) fn due(self) -> Duration {
-        (self.last + QUIET).min(self.since + DELAY_MAX)
+        self.last.saturating_add(QUIET).min(self.since.saturating_add(DELAY_MAX))
     }
 }
 

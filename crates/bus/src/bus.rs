@@ -459,6 +459,11 @@ impl Bus {
         Some(self.router.registry.get(peer)?.statistics.losing.as_ref()?.missed.messages)
     }
 
+    /// The messages that are queued for a connection and have not left its queue.
+    pub fn queued(&self, peer: PeerId) -> Option<Amount> {
+        Some(self.router.registry.get(peer)?.queue.amount())
+    }
+
     /// Number of messages that a policy withheld from a connection.
     pub fn withheld(&self, peer: PeerId) -> Option<u64> {
         Some(self.router.registry.get(peer)?.statistics.withheld.messages)

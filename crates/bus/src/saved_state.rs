@@ -15,6 +15,8 @@ pub(crate) enum SavedStateError {
     NameWithoutOwner,
     /// Something belongs to a connection that is not in the state.
     UnknownConnection(PeerId),
+    /// A message that waits for a service is malformed.
+    MalformedMessage,
     /// The index of a connection is greater than any number of connections.
     IndexTooGreat(PeerId),
 }
@@ -25,6 +27,7 @@ impl fmt::Display for SavedStateError {
             Self::Duplicate(what) => write!(f, "a {what} occurs twice"),
             Self::NameWithoutOwner => f.write_str("a name has no owner"),
             Self::UnknownConnection(peer) => write!(f, "the connection {peer} is missing"),
+            Self::MalformedMessage => f.write_str("a message is malformed"),
             Self::IndexTooGreat(peer) => write!(f, "the index of connection {peer} is too great"),
         }
     }

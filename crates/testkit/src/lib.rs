@@ -12,6 +12,7 @@
 //! - [`forms`]: values of every type in the syntax of every tool.
 //! - [`forged`]: messages that are nearly valid.
 //! - [`mutated`]: corrupted bytes.
+//! - [`damaged`]: corrupted states of a bus.
 //! - [`recording`]: recordings with known content.
 //! - [`findings`]: all results of analyzing a recording, to compare.
 //! - [`terminal`]: the output of a program on a terminal.
@@ -19,6 +20,7 @@
 
 pub mod chaos;
 pub mod corruption;
+pub mod damaged;
 pub mod findings;
 pub mod forged;
 pub mod forms;

@@ -410,7 +410,7 @@ impl Connection {
     /// The deadline of descriptors that wait for their message, if there are any.
     pub(crate) fn incoming_fds_due(&self, timeout: Option<Duration>) -> Option<Duration> {
         let Phase::Messages(stream) = &self.phase else { return None };
-        Some(stream.fds_since? + timeout?)
+        Some(stream.fds_since?.saturating_add(timeout?))
     }
 
     /// When to check whether the peer [reads nothing](Self::has_read_nothing) although descriptors
@@ -418,7 +418,9 @@ impl Connection {
     /// such a connection open.
     pub(crate) fn queued_fds_due(&self, timeout: Option<Duration>) -> Option<Duration> {
         let waits = !self.writing.is_flowing() && self.queue.has_fds();
-        waits.then(|| timeout.map(|timeout| self.unread_since + timeout / 2)).flatten()
+        waits
+            .then(|| timeout.map(|timeout| self.unread_since.saturating_add(timeout / 2)))
+            .flatten()
     }
 
     /// Notes that the socket accepted a byte, or that descriptors begin to wait in its queue.

@@ -264,6 +264,19 @@ impl WriteQueue {
         self.left + self.len() as u64
     }
 
+    /// The queued messages, with the unwritten part of the first one.
+    pub(crate) fn amount(&self) -> Amount {
+        let mut amount = Amount::default();
+        for entry in self.contents.iter().flat_map(|contents| &contents.entries) {
+            if entry.kind == EntryKind::Message {
+                amount.messages += 1;
+                amount.bytes += entry.left as u64;
+                amount.fds += entry.fds.as_ref().map_or(0, |fds| fds.len() as u64);
+            }
+        }
+        amount
+    }
+
     /// Appends a message to the queue. Returns the number of bytes that were copied.
     pub(crate) fn push(
         &mut self,

@@ -63,6 +63,9 @@ impl WriteQueue {
     /// Restores a queue with its descriptors.
     pub(crate) fn restore(saved: SavedQueue, fds: &RestoredFds) -> Result<Self, StateError> {
         let SavedQueue { bytes, entries, left, dropped } = saved;
+        if dropped > left || left.checked_add(bytes.len() as u64).is_none() {
+            return Err(StateError::Inconsistent("the position of a queue is wrong"));
+        }
         let mut queue = Self { contents: None, left, dropped };
         if entries.is_empty() && bytes.is_empty() {
             return Ok(queue);

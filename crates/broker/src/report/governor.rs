@@ -133,17 +133,18 @@ impl Governor {
     /// Whether the next line about this user would be written.
     pub(super) fn has_room(&self, topic: LogTopic, uid: Option<u32>, now: Duration) -> bool {
         let window = self.windows.get(&(topic, WindowKey::User(uid)));
-        window.is_none_or(|window| window.written == 0 || window.began + WINDOW <= now)
+        window
+            .is_none_or(|window| window.written == 0 || window.began.saturating_add(WINDOW) <= now)
     }
 
     /// The end of the next window, if there is one.
     pub(super) fn due(&self) -> Option<Duration> {
-        self.windows.values().map(|window| window.began + WINDOW).min()
+        self.windows.values().map(|window| window.began.saturating_add(WINDOW)).min()
     }
 
     /// Removes expired windows and returns the lines that they suppressed.
     pub(super) fn take_over(&mut self, now: Duration) -> Vec<LeftOut> {
-        let over = self.windows.extract_if(|_, window| window.began + WINDOW <= now);
+        let over = self.windows.extract_if(|_, window| window.began.saturating_add(WINDOW) <= now);
         let left_out = over.filter(|(_, window)| window.left_out > 0);
         left_out
             .map(|((topic, key), LineWindow { left_out: count, .. })| LeftOut { topic, key, count })

@@ -7,6 +7,7 @@ use core::mem;
 use core::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use wire::Message;
 
 use super::manager::ManagerRequest;
 use crate::accounting::Counted;
@@ -252,7 +253,13 @@ impl TryFrom<SavedStarts> for Starts {
             }
             let (id, waiting) = (start.id, mem::take(&mut start.waiting));
             starts.add(start);
-            waiting.into_iter().for_each(|waiter| starts.wait(id, waiter));
+            for waiter in waiting {
+                if let StartWaiter::Message(held) = &waiter {
+                    let parsed = Message::parse(&held.bytes);
+                    parsed.map_err(|_| SavedStateError::MalformedMessage)?;
+                }
+                starts.wait(id, waiter);
+            }
         }
         Ok(starts)
     }

@@ -178,6 +178,7 @@ impl PathMatch<'_> {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ArgRule {
     /// The index of the argument, counted from 0; at most [`ARG_INDEX_MAX`].
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "restore_index"))]
     pub index: u8,
     /// The kind of comparison.
     pub how: ArgMatch,
@@ -201,6 +202,16 @@ impl ArgRule {
             (_, None | Some(MatchArgument::ObjectPath(_) | MatchArgument::Other)) => false,
         }
     }
+}
+
+/// Restores the index of an argument. Greater ones are not counted by the index of the bus.
+#[cfg(feature = "serde")]
+fn restore_index<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u8, D::Error> {
+    let index = <u8 as serde::Deserialize>::deserialize(deserializer)?;
+    if index > ARG_INDEX_MAX {
+        return Err(serde::de::Error::custom("the index of an argument is too great"));
+    }
+    Ok(index)
 }
 
 /// Formats the key of the rule: `arg2path`.

@@ -32,6 +32,7 @@ use crate::fd_quota::FdQuotas;
 use crate::listen::joined_address;
 use crate::log::{Log, Severity};
 use crate::metrics::{RestoredMetrics, SavedMetrics};
+use crate::outgoing::WriteQueue;
 use crate::report::{Reporter, SavedWindow};
 use crate::saved_state::{
     FdCollector, RestoredFds, SavedFdSet, StateError, StateReader, StateWriter,
@@ -351,7 +352,8 @@ impl RestoredLoop {
         Ok(restored)
     }
 
-    /// Checks the invariants of the bus, and that the bus and the table have the same connections.
+    /// Checks the invariants of the bus, and that the bus and the table have the same connections
+    /// with the same queues.
     ///
     /// # Panics
     ///
@@ -360,8 +362,16 @@ impl RestoredLoop {
         self.bus.check();
         let count = self.bus.connection_count();
         assert_eq!(self.connections.table.len(), count, "connections of the bus and the table");
-        let mut peers = self.connections.table.peers();
-        assert!(peers.all(|peer| self.bus.credentials(peer).is_some()), "an unknown connection");
+        for peer in self.connections.table.peers() {
+            assert!(self.bus.credentials(peer).is_some(), "{peer} is not connected to the bus");
+            let queue = self.connections.table.get(peer).map(|connection| &connection.queue);
+            assert_eq!(queue.map(WriteQueue::amount), self.bus.queued(peer), "queue of {peer}");
+        }
+    }
+
+    /// The restored bus, with all its connections.
+    pub const fn bus(&self) -> &Bus {
+        &self.bus
     }
 
     /// The type of the bus.
