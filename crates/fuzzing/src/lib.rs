@@ -17,6 +17,7 @@
 //! - [`configuration`]: configuration files of the bus.
 //! - [`operations`]: sequences of operations on a bus.
 //! - [`recordings`]: recordings in all supported formats.
+//! - [`states`]: saved states of a bus.
 
 #![forbid(unsafe_code)]
 
@@ -26,7 +27,11 @@ pub mod messages;
 pub mod operations;
 pub mod recordings;
 mod seed;
+pub mod states;
 pub mod texts;
+
+use testkit::random::Random;
+use testkit::{damaged, mutated};
 
 pub use seed::Seed;
 
@@ -39,20 +44,28 @@ pub struct FuzzTarget {
     pub run: fn(&[u8]),
     /// Generates the seed inputs.
     pub seeds: fn() -> Vec<Seed>,
+    /// Changes an input for the smoke test.
+    pub mutate: fn(&mut Vec<u8>, &mut Random),
 }
 
 /// All targets, in the order of the smoke test.
 pub const TARGETS: &[FuzzTarget] = &[
-    FuzzTarget { name: "header", run: messages::header, seeds: messages::whole_messages },
-    FuzzTarget { name: "body", run: messages::body, seeds: messages::bodies },
-    FuzzTarget { name: "framer", run: messages::framer, seeds: messages::streams },
-    FuzzTarget { name: "sasl_server", run: handshake::server, seeds: handshake::client_inputs },
-    FuzzTarget { name: "sasl_client", run: handshake::client, seeds: handshake::server_inputs },
-    FuzzTarget { name: "match_rule", run: texts::match_rule, seeds: texts::match_rules },
-    FuzzTarget { name: "address", run: texts::address, seeds: texts::addresses },
-    FuzzTarget { name: "service_file", run: texts::service_file, seeds: texts::service_files },
-    FuzzTarget { name: "configuration", run: configuration::file, seeds: configuration::files },
-    FuzzTarget { name: "bus", run: operations::bus, seeds: operations::choices },
-    FuzzTarget { name: "reader", run: recordings::reader, seeds: recordings::files },
-    FuzzTarget { name: "analyses", run: recordings::analyses, seeds: recordings::files },
+    bytes("header", messages::header, messages::whole_messages),
+    bytes("body", messages::body, messages::bodies),
+    bytes("framer", messages::framer, messages::streams),
+    bytes("sasl_server", handshake::server, handshake::client_inputs),
+    bytes("sasl_client", handshake::client, handshake::server_inputs),
+    bytes("match_rule", texts::match_rule, texts::match_rules),
+    bytes("address", texts::address, texts::addresses),
+    bytes("service_file", texts::service_file, texts::service_files),
+    bytes("configuration", configuration::file, configuration::files),
+    bytes("bus", operations::bus, operations::choices),
+    bytes("reader", recordings::reader, recordings::files),
+    bytes("analyses", recordings::analyses, recordings::files),
+    FuzzTarget { name: "state", run: states::state, seeds: states::golden, mutate: damaged::state },
 ];
+
+/// A target for arbitrary bytes.
+const fn bytes(name: &'static str, run: fn(&[u8]), seeds: fn() -> Vec<Seed>) -> FuzzTarget {
+    FuzzTarget { name, run, seeds, mutate: mutated::any }
+}

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use fuzzing::{FuzzTarget, TARGETS};
-use testkit::mutated;
 use testkit::random::Random;
 
 #[test]
@@ -21,7 +20,7 @@ fn targets_accept_mutations_of_their_corpus() {
         let mut runs = 0;
         while runs < RUNS && Instant::now() < ends {
             let mut input = corpus[random.below(corpus.len())].clone();
-            mutated::any(&mut input, &mut random);
+            (target.mutate)(&mut input, &mut random);
             check(target, &input);
             runs += 1;
         }
