@@ -383,6 +383,12 @@ impl Bus {
         self.router.identity.uid
     }
 
+    /// Continues in another process, with this process id and security label.
+    pub fn move_to(&mut self, pid: u32, security_label: Option<Box<[u8]>>) {
+        let identity = &mut self.router.identity;
+        (identity.pid, identity.security_label) = (pid, security_label);
+    }
+
     /// The number of connections, including those that have not called Hello. This call visits each
     /// connection.
     pub fn connection_count(&self) -> usize {

@@ -26,15 +26,27 @@ pub struct ListenVariables<'a> {
     pub pid: Option<&'a str>,
     /// `LISTEN_FDS`: the number of sockets, whose descriptors start at 3.
     pub count: Option<&'a str>,
+    /// `LISTEN_FDNAMES`: the name of each descriptor, separated by colons.
+    pub names: Option<&'a str>,
 }
 
-/// Takes all sockets that the service manager passed, in its order; none if the variables are not
-/// set, or are meant for another process. It does not check the type of the descriptors.
+/// A descriptor that the service manager passed: a socket, or a descriptor that an earlier process
+/// of the service has put into the file descriptor store.
+#[derive(Debug)]
+pub struct PassedDescriptor {
+    /// The name of the descriptor; empty if the service manager gave it no name.
+    pub name: String,
+    /// The descriptor, which is close-on-exec.
+    pub descriptor: OwnedFd,
+}
+
+/// Takes all descriptors that the service manager passed, in its order; none if the variables are
+/// not set, or are meant for another process. It does not check the type of the descriptors.
 ///
 /// # Errors
 ///
 /// See [`InheritError`]. The descriptors taken before the error are closed.
-pub fn listen_fds(variables: ListenVariables<'_>) -> Result<Vec<OwnedFd>, InheritError> {
+pub fn listen_fds(variables: ListenVariables<'_>) -> Result<Vec<PassedDescriptor>, InheritError> {
     let (Some(pid), Some(count)) = (variables.pid, variables.count) else {
         return Ok(Vec::new());
     };
@@ -43,7 +55,13 @@ pub fn listen_fds(variables: ListenVariables<'_>) -> Result<Vec<OwnedFd>, Inheri
         return Ok(Vec::new());
     }
     let count: u16 = count.parse().map_err(|_| InheritError::BadListenFds)?;
-    (LISTEN_FDS_START..LISTEN_FDS_START + RawFd::from(count)).map(take).collect()
+    let mut names = variables.names.unwrap_or_default().split(':');
+    let numbers = LISTEN_FDS_START..LISTEN_FDS_START + RawFd::from(count);
+    let taken = numbers.map(|number| {
+        let name = names.next().unwrap_or_default().to_owned();
+        Ok(PassedDescriptor { name, descriptor: take(number)? })
+    });
+    taken.collect()
 }
 
 /// A descriptor could not be taken.

@@ -101,7 +101,8 @@ impl LaunchedProgram {
 
 /// A child process that was launched.
 ///
-/// [`Self::descriptors`] and [`Self::from_descriptors`] pass it on to another program in this process.
+/// [`Self::descriptors`] and [`Self::from_descriptors`] pass it on to another program in this process, or
+/// to another process.
 #[derive(Debug)]
 pub struct ChildProcess {
     pidfd: OwnedFd,
@@ -124,7 +125,8 @@ pub enum ChildEnding {
     Exited(i32),
     /// This signal ended the process.
     Signaled(i32),
-    /// Unknown, because other code in this process has waited for it.
+    /// Unknown, because other code in this process has waited for it, or because it is the child of
+    /// another process.
     Unknown,
 }
 
@@ -146,7 +148,7 @@ impl ChildProcess {
     }
 
     /// Returns how it has ended, or `None` while it runs. Then it is removed from the process
-    /// table.
+    /// table. Call it for the child of an earlier process only if the child has ended.
     ///
     /// # Errors
     ///
@@ -156,7 +158,11 @@ impl ChildProcess {
         let status = match waitid(WaitId::PidFd(self.pidfd.as_fd()), options) {
             Ok(Some(status)) => status,
             Ok(None) => return Ok(None),
-            Err(rustix::io::Errno::CHILD) => return Ok(Some(ChildEnding::Unknown)),
+            Err(rustix::io::Errno::CHILD) => {
+                return Ok(Some(
+                    self.report().map_or(ChildEnding::Unknown, ChildEnding::NotExecuted),
+                ));
+            }
             Err(error) => return Err(error.into()),
         };
         Ok(Some(match self.report() {

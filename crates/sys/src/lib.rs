@@ -17,6 +17,7 @@
 //!           inheritance  undo what a set-user-ID program inherited from its caller
 //!           crash        save memory to a file if the process crashes
 //!           reexec       execute another program in this process, with chosen descriptors
+//!           fd_queue     one descriptor that holds any number of others
 //!           filesystem   socket files, private directories, lock files
 //!           notify       tell the service manager "ready"
 //!  loop     poll         which descriptors can be read or written
@@ -109,6 +110,7 @@ pub mod inherited;
 
 pub mod crash;
 pub mod daemonize;
+pub mod fd_queue;
 pub mod filesystem;
 pub mod inheritance;
 pub mod notify;

@@ -4,10 +4,14 @@
 mod temp;
 
 use std::ffi::OsStr;
-use std::io::ErrorKind;
+use std::fs::File;
+use std::io::{ErrorKind, Read as _};
+use std::os::fd::AsFd as _;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
-use sys::notify::{Notified, notify};
+use std::time::Duration;
+use sys::notify::{Notified, barrier, notify, pass};
+use sys::transfer::{TransferWait, receive};
 use temp::TempDir;
 
 fn check_arrives(manager: &UnixDatagram, variable: &OsStr) {
@@ -51,4 +55,40 @@ fn a_service_manager_that_does_not_listen_is_not_waited_for() {
     let _manager = UnixDatagram::bind(&path).unwrap();
     let refused = (0..100_000).find_map(|_| notify(Some(path.as_os_str()), "READY=1").err());
     assert_eq!(refused.unwrap().kind(), ErrorKind::WouldBlock);
+}
+
+#[test]
+fn descriptors_arrive_with_their_state() {
+    let directory = TempDir::new();
+    let path = directory.join("notify");
+    let manager = UnixDatagram::bind(&path).unwrap();
+    let (reader, writer) = std::io::pipe().unwrap();
+    let wait = Duration::from_secs(10);
+    pass(path.as_os_str(), "FDSTORE=1\nFDNAME=x", &[writer.as_fd()], wait).unwrap();
+    drop(writer);
+    let (mut buffer, mut descriptors) = ([0; 100], Vec::new());
+    let received = receive(&manager, &mut buffer, &mut descriptors, TransferWait::Block).unwrap();
+    assert_eq!(&buffer[..received.bytes], b"FDSTORE=1\nFDNAME=x");
+    std::io::Write::write_all(&mut File::from(descriptors.remove(0)), b"content").unwrap();
+    let mut text = String::new();
+    File::from(std::os::fd::OwnedFd::from(reader)).read_to_string(&mut text).unwrap();
+    assert_eq!(text, "content");
+}
+
+#[test]
+fn a_barrier_ends_when_the_service_manager_has_taken_it() {
+    let directory = TempDir::new();
+    let path = directory.join("notify");
+    let manager = UnixDatagram::bind(&path).unwrap();
+    let late = barrier(path.as_os_str(), Duration::from_millis(50)).unwrap_err();
+    assert_eq!(late.kind(), ErrorKind::TimedOut);
+    let taking = std::thread::spawn(move || {
+        for _ in 0..2 {
+            let mut buffer = [0; 100];
+            let received = receive(&manager, &mut buffer, &mut Vec::new(), TransferWait::Block);
+            assert_eq!(&buffer[..received.unwrap().bytes], b"BARRIER=1");
+        }
+    });
+    barrier(path.as_os_str(), Duration::from_secs(10)).unwrap();
+    taking.join().unwrap();
 }

@@ -23,7 +23,7 @@ use std::{env, fs, thread};
 use sys::crash;
 use sys::credentials::peer_credentials;
 use sys::daemonize::{self, ForkSide, StandardStream};
-use sys::inherited::{self, InheritError, ListenVariables};
+use sys::inherited::{self, InheritError, ListenVariables, PassedDescriptor};
 use sys::launch::{ChildEnding, ChildProcess, LaunchedProgram};
 use sys::memory;
 use sys::poll::{Events, Interest, Poller};
@@ -264,6 +264,10 @@ fn sockets_of_a_service_are_taken_once() {
     check(&format!("{passed}2;"), "[3, 4] again Owned(3)\n");
     check(&format!("{passed}1;"), "[3] again Owned(3)\n");
     check(&format!("{passed}0;"), "[] again []\n");
+    let named = |names: &str| format!("{passed}2 LISTEN_FDNAMES={names};");
+    check(&named("-a:-b"), "[3-a, 4-b] again Owned(3)\n");
+    check(&named(":-b:-c"), "[3, 4-b] again Owned(3)\n");
+    check(&named("-a"), "[3-a, 4] again Owned(3)\n");
     check(&format!("{passed}65535;"), "NotOpen(5)\n");
     check(&format!("{passed}-1;"), "BadListenFds\n");
     check(&format!("{passed};"), "BadListenFds\n");
@@ -281,14 +285,20 @@ fn sockets_of_a_service_are_taken_once() {
 }
 
 fn be_a_service() {
-    let (pid, count) = (env::var("LISTEN_PID"), env::var("LISTEN_FDS"));
-    let variables = ListenVariables { pid: pid.as_deref().ok(), count: count.as_deref().ok() };
-    let numbers = |taken: &[OwnedFd]| taken.iter().map(AsRawFd::as_raw_fd).collect::<Vec<_>>();
+    let [pid, count, names] =
+        ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"].map(|name| env::var(name).ok());
+    let variables =
+        ListenVariables { pid: pid.as_deref(), count: count.as_deref(), names: names.as_deref() };
+    let numbers = |taken: &[PassedDescriptor]| {
+        let show =
+            |taken: &PassedDescriptor| format!("{}{}", taken.descriptor.as_raw_fd(), taken.name);
+        taken.iter().map(show).collect::<Vec<_>>().join(", ")
+    };
     match inherited::listen_fds(variables) {
         Err(error) => println!("{error:?}"),
         Ok(taken) => match inherited::listen_fds(variables) {
-            Ok(again) => println!("{:?} again {:?}", numbers(&taken), numbers(&again)),
-            Err(error) => println!("{:?} again {error:?}", numbers(&taken)),
+            Ok(again) => println!("[{}] again [{}]", numbers(&taken), numbers(&again)),
+            Err(error) => println!("[{}] again {error:?}", numbers(&taken)),
         },
     }
 }

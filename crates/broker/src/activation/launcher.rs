@@ -115,7 +115,8 @@ pub(super) fn failed_to_execute(error: io::Error) -> StartFailure {
 }
 
 /// Variables for this process only, which services do not inherit.
-const NOT_PASSED_ON: [&str; 8] = [
+const NOT_PASSED_ON: [&str; 9] = [
+    "FDSTORE",
     "LISTEN_FDS",
     "LISTEN_FDNAMES",
     "LISTEN_PID",

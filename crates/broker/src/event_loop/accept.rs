@@ -62,6 +62,20 @@ impl RestoredAcceptor {
         let listeners = listeners.collect::<Result<_, _>>()?;
         Ok(Self { listeners, short, arrivals: Arrivals::restore(arrivals), queue })
     }
+
+    /// Continues with the sockets that the service manager has passed to this process. Returns how
+    /// many of them have an address at which the bus does not listen.
+    pub(super) fn use_sockets(&mut self, passed: Vec<OwnedFd>) -> io::Result<usize> {
+        let mut unused = 0;
+        for socket in passed {
+            let mut listeners = self.listeners.iter_mut();
+            let left = listeners
+                .try_fold(socket, |socket, listener| listener.replace_socket(socket).ok_or(()));
+            unused += usize::from(left.is_ok());
+        }
+        self.listeners.iter_mut().try_for_each(RestoredListener::set_nonblocking)?;
+        Ok(unused)
+    }
 }
 
 impl Acceptor {

@@ -12,6 +12,7 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 use sys::launch::{ChildEnding, ChildProcess, LaunchedProgram};
+use sys::poll::{Events, Interest, Poller};
 use sys::spawn::ChildSetup;
 
 use crate::os_error::OsError;
@@ -114,6 +115,33 @@ impl Trial {
             self.process.kill()?;
         }
         Ok(())
+    }
+
+    /// Waits for the result of the trial.
+    ///
+    /// # Errors
+    ///
+    /// See [`TrialError`].
+    pub fn finish(mut self) -> Result<(), TrialError> {
+        let failed = |trial: &Self, error: io::Error| TrialError::Start {
+            program: trial.program.clone(),
+            error: error.into(),
+        };
+        let poller = Poller::new().and_then(|poller| {
+            poller.add(&self, 0, Interest::Read)?;
+            Ok(poller)
+        });
+        let poller = poller.map_err(|error| failed(&self, error))?;
+        let mut events = Events::with_capacity(1);
+        loop {
+            if let Some(outcome) = self.outcome() {
+                return outcome;
+            }
+            let now = sys::clock::monotonic();
+            self.check_deadline(now).map_err(|error| failed(&self, error))?;
+            let rest = self.deadline.map(|deadline| deadline.saturating_sub(now));
+            poller.wait(&mut events, rest).map_err(|error| failed(&self, error))?;
+        }
     }
 
     /// The result of the trial, or `None` while the child runs.

@@ -65,7 +65,8 @@ fn transport(address: LocalAddress) -> Option<Transport> {
     })
 }
 
-fn without_blocking(socket: OwnedFd, kind: SocketKind) -> io::Result<OwnedFd> {
+/// Sets a listening socket non-blocking: the service manager may have changed that.
+pub(super) fn without_blocking(socket: OwnedFd, kind: SocketKind) -> io::Result<OwnedFd> {
     if kind == SocketKind::Tcp {
         send_at_once(&socket)?;
         let listener = TcpListener::from(socket);

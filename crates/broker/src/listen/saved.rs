@@ -1,13 +1,16 @@
 //! Saves and restores listeners.
 
+use std::io;
+use std::mem;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use sys::socket::SocketKind;
+use sys::socket::{SocketKind, local_address};
 use wire::address::Address;
 use wire::guid::Guid;
 
+use super::passed::without_blocking;
 use super::socket_file::SavedSocketFile;
 use super::{Listener, ListenerEntry, Nonce, NonceFile, Remains, SocketFile};
 use crate::saved_state::{FdCollector, FdIndex, RestoredFds, StateError};
@@ -74,8 +77,39 @@ impl RestoredListener {
         Ok(Self { sockets: sockets.collect::<Result<_, _>>()?, address, saved })
     }
 
+    /// Uses a socket that the service manager has passed to this process, if it has the address of
+    /// this listener. Otherwise returns it. The service manager may have opened it after the old
+    /// process ended.
+    pub(crate) fn replace_socket(&mut self, passed: OwnedFd) -> Option<OwnedFd> {
+        let Ok(address) = local_address(&passed) else { return Some(passed) };
+        let has_address =
+            |socket: &&mut OwnedFd| local_address(socket).is_ok_and(|it| it == address);
+        match self.sockets.iter_mut().find(has_address) {
+            Some(socket) => {
+                *socket = passed;
+                None
+            }
+            None => Some(passed),
+        }
+    }
+
+    /// Sets all sockets non-blocking: a service manager sets a socket blocking when it passes it to
+    /// a process.
+    pub(crate) fn set_nonblocking(&mut self) -> io::Result<()> {
+        let kind = self.kind();
+        let sockets = mem::take(&mut self.sockets).into_iter();
+        self.sockets =
+            sockets.map(|socket| without_blocking(socket, kind)).collect::<Result<_, _>>()?;
+        Ok(())
+    }
+
+    const fn kind(&self) -> SocketKind {
+        if self.saved.is_tcp { SocketKind::Tcp } else { SocketKind::Unix }
+    }
+
     /// The listener, which now owns its files.
     pub(crate) fn adopt(self) -> Listener {
+        let kind = self.kind();
         let Self { sockets, address, saved } = self;
         let remains = match (saved.file, saved.nonce_file) {
             (Some(file), _) => Remains::Socket { file: SocketFile::adopt(file) },
@@ -86,7 +120,7 @@ impl RestoredListener {
         };
         Listener {
             sockets,
-            kind: if saved.is_tcp { SocketKind::Tcp } else { SocketKind::Unix },
+            kind,
             address,
             guid: saved.guid,
             entry: saved.nonce.map_or(ListenerEntry::Open, ListenerEntry::Nonce),

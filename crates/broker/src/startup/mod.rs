@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!  take what the caller left open: descriptors to print to, sockets of the service manager
+//!  continue a bus that the service manager has kept, if there is one
 //!  read the configuration ─ refuse if another bus has the pid file
 //!  listen ─ print the addresses
 //!  go to the background ─ write the pid file ─ print the process id
@@ -12,6 +13,7 @@
 //! If a step fails, the earlier steps are undone: sockets and the pid file are removed.
 
 mod background;
+mod descriptor_store;
 mod error;
 mod fallback;
 mod output;
@@ -55,11 +57,12 @@ pub use crate::activation::{UnitActivation, UnitTemplate};
 use crate::activation;
 use crate::busconfig::{self, BusType, Config, ConfigError, Document, ServiceDir};
 use crate::event_loop::{EventLoop, Loaded, LoopExit, LoopParts, Reload};
-use crate::listen::{ListenEnvironment, ListenError, Listener, new_guid};
+use crate::listen::{ListenEnvironment, ListenError, Listener, joined_address, new_guid};
 use crate::log::{Log, LogTarget, Severity};
 use crate::mediation::Mediation;
 use crate::metrics::Metrics;
 use background::WaitingCaller;
+use descriptor_store::StoredBus;
 use output::StartupOutputs;
 use pid_file::PidFile;
 use plan::StartupPlan;
@@ -111,17 +114,50 @@ impl StartedBus {
             }
         };
         warn_if_failed(&self.log, NOTIFY_MANAGER, self.manager.stopping());
+        if outcome.is_ok() && self.is_kept() {
+            // Files and services belong to the next process of the bus.
+            mem::forget(self);
+            return Ok(());
+        }
         outcome.map_err(|error| RunError::Serve(error.into()))
+    }
+
+    /// Lets the service manager keep the bus until its next start, if it can. Returns whether it
+    /// does.
+    fn is_kept(&mut self) -> bool {
+        if !self.manager.can_store_bus() {
+            return false;
+        }
+        match self.replacer.store(&mut self.event_loop, &self.manager) {
+            Ok(count) => {
+                let connections = self.event_loop.connection_count();
+                let line = format!(
+                    "The service manager keeps {connections} connections ({count} descriptors) \
+                     for the next start"
+                );
+                self.log.write(Severity::Notice, line);
+                true
+            }
+            Err(error) => {
+                let line = format_args!("All connections are closed, not kept: {error}");
+                self.log.write(Severity::Error, line);
+                false
+            }
+        }
     }
 }
 
 fn start(settings: &Settings, program: &str, log: &mut Log) -> Result<StartedBus, StartError> {
     silence(StandardStream::Input).map_err(StartError::at(StartupStep::SilenceInput))?;
     let mut outputs = StartupOutputs::take(settings)?;
-    let mut environment = environment();
+    let (mut environment, stored) = environment();
     warn_if_failed(log, "mark inherited descriptors close-on-exec", set_all_close_on_exec());
 
     let settings = &Settings { config: settings.config.rereadable()?, ..settings.clone() };
+    let manager = ManagerNotifier::from_environment();
+    if let Some(bus) = stored.restore(settings, &manager, log) {
+        return bus.start(environment, outputs, manager, program, log);
+    }
     let (mut loaded, warnings) =
         load(&settings.config, settings.body_validation, &settings.activation)?;
     for warning in warnings {
@@ -131,7 +167,7 @@ fn start(settings: &Settings, program: &str, log: &mut Log) -> Result<StartedBus
     plan.overrule(&mut loaded.config);
     *log = Log::new(program, plan.log);
     let opened = Opened::new(loaded, plan, &mut environment, log)?;
-    outputs.print_address(&opened.listeners)?;
+    outputs.print_address(&joined_address(&opened.listeners))?;
     opened.finish(outputs, log)
 }
 
@@ -245,16 +281,23 @@ fn type_name(bus_type: Option<&BusType>) -> &str {
     bus_type.map_or("unknown", BusType::name)
 }
 
-/// The parts of the process environment that affect where the bus can listen.
-fn environment() -> ListenEnvironment {
-    let [pid, count] = ["LISTEN_PID", "LISTEN_FDS"].map(|name| env::var(name).ok());
-    let variables = ListenVariables { pid: pid.as_deref(), count: count.as_deref() };
+/// The parts of the process environment that affect where the bus can listen, and the bus that the
+/// service manager has kept.
+fn environment() -> (ListenEnvironment, StoredBus) {
+    let [pid, count, names] =
+        ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"].map(|name| env::var(name).ok());
+    let variables =
+        ListenVariables { pid: pid.as_deref(), count: count.as_deref(), names: names.as_deref() };
+    let (stored, passed) = match listen_fds(variables) {
+        Ok(passed) => {
+            let (stored, sockets) = StoredBus::take(passed);
+            (stored, Ok(sockets))
+        }
+        Err(error) => (StoredBus::default(), Err(error)),
+    };
     let runtime_dir = env::var_os("XDG_RUNTIME_DIR").filter(|path| !path.is_empty());
-    ListenEnvironment {
-        runtime_dir: runtime_dir.map(PathBuf::from),
-        temp_dir: env::temp_dir(),
-        passed: listen_fds(variables),
-    }
+    let runtime_dir = runtime_dir.map(PathBuf::from);
+    (ListenEnvironment { runtime_dir, temp_dir: env::temp_dir(), passed }, stored)
 }
 
 /// Reads the configuration and the service files that it names. Returns both with the warnings to

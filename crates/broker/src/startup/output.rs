@@ -8,7 +8,6 @@ use sys::inherited;
 
 use super::StartError;
 use super::settings::{DescriptorNumber, Settings};
-use crate::listen::{Listener, joined_address};
 
 /// The outputs that the command line asks for.
 #[derive(Debug)]
@@ -28,10 +27,10 @@ impl StartupOutputs {
         Ok(Self { address, pid })
     }
 
-    /// Prints the addresses of all listeners in one line.
-    pub(super) fn print_address(&mut self, listeners: &[Listener]) -> Result<(), StartError> {
+    /// Prints the addresses of all listeners, which are in one line.
+    pub(super) fn print_address(&mut self, addresses: &str) -> Result<(), StartError> {
         let Some(output) = self.address.take() else { return Ok(()) };
-        output.print_line(&joined_address(listeners))
+        output.print_line(addresses)
     }
 
     /// Prints the process id of this process.

@@ -31,6 +31,21 @@ impl PidFile {
         }
     }
 
+    /// Replaces the file that an earlier process of this bus has written, if any, by one of this
+    /// process.
+    pub(super) fn renew(
+        old: Option<&Path>,
+        new: Option<PathBuf>,
+    ) -> Result<Option<Self>, StartError> {
+        if let Some(old) = old {
+            // If this fails, the file is checked like the file of another bus.
+            let _ = fs::remove_file(old);
+        }
+        let Some(path) = new else { return Ok(None) };
+        Self::check_absent(&path)?;
+        Self::write(path).map(Some)
+    }
+
     /// Takes the ownership of a file that an earlier program of this process has written.
     pub(super) const fn adopt(path: PathBuf) -> Self {
         Self { path }

@@ -54,7 +54,15 @@ impl Participants {
         (ring, descriptor): (RingWriter, OwnedFd),
         listed_at: u64,
     ) -> io::Result<Self> {
-        Ok(Self { ring, descriptor, listed_at, present: BTreeMap::new(), bus: Present::own()? })
+        let bus = Present::own()?;
+        let mut restored = Self { ring, descriptor, listed_at, present: BTreeMap::new(), bus };
+        // The process of the bus may be another one.
+        restored.write_bus(sys::clock::monotonic());
+        Ok(restored)
+    }
+
+    fn write_bus(&mut self, at: Duration) {
+        self.ring.write(at, self.bus.process.entry(Party::Bus, self.bus.owner));
     }
 
     /// The descriptor by which other processes can read the ring.
@@ -121,7 +129,7 @@ impl Participants {
         let start = self.ring.written();
         let room = self.ring.len() as u64 / 2;
         let now = sys::clock::monotonic();
-        self.ring.write(now, self.bus.process.entry(Party::Bus, self.bus.owner));
+        self.write_bus(now);
         for (peer, number) in bus.participants() {
             if self.ring.written() - start > room {
                 break;

@@ -10,7 +10,7 @@ use wire::guid::Guid;
 use super::{BusLimits, Services};
 use crate::policy::Policy;
 
-/// The identity of the bus. It does not change while the bus runs.
+/// The identity of the bus. It changes only if the bus [continues](crate::Bus::move_to) in another process.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct BusIdentity {
     /// The id that GetId returns. Each listening address has its own id.

@@ -266,6 +266,23 @@ impl EventLoop {
         })
     }
 
+    /// Reads the configuration again, as SIGHUP does.
+    pub fn reload_configuration(&mut self) {
+        self.switchboard.state.now = sys::clock::monotonic();
+        self.reconfigure(None);
+        self.switchboard.flush();
+    }
+
+    /// The addresses of all listeners, for clients.
+    pub fn address(&self) -> String {
+        joined_address(self.acceptor.listeners.listeners())
+    }
+
+    /// The number of connections, including those that have not called Hello.
+    pub fn connection_count(&self) -> usize {
+        self.switchboard.state.bus.connection_count()
+    }
+
     /// Reports to the callers and to the log that this program has replaced another one.
     pub fn replaced(&mut self, replacement: Replacement) {
         let Replacement { old_version, new_version, paused } = &replacement;
@@ -372,6 +389,22 @@ impl RestoredLoop {
     /// The restored bus, with all its connections.
     pub const fn bus(&self) -> &Bus {
         &self.bus
+    }
+
+    /// Continues in another process, with the sockets that the service manager has passed to it.
+    /// Returns how many of them have an address at which the bus does not listen.
+    ///
+    /// # Errors
+    ///
+    /// A socket cannot be set non-blocking.
+    pub fn move_to(
+        &mut self,
+        pid: u32,
+        security_label: Option<Box<[u8]>>,
+        sockets: Vec<OwnedFd>,
+    ) -> io::Result<usize> {
+        self.bus.move_to(pid, security_label);
+        self.acceptor.use_sockets(sockets)
     }
 
     /// The type of the bus.

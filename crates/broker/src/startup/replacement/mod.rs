@@ -54,12 +54,12 @@ use crate::saved_state::{STATE_ERROR_PREFIX, StateReader, StateWriter};
 
 /// The settings of the process, which are saved with the event loop.
 #[derive(Debug, Serialize, Deserialize)]
-struct SavedProcess {
+pub(super) struct SavedProcess {
     /// The version of the program that saves the state.
-    version: String,
+    pub(super) version: String,
     /// When the replacement began.
-    began: Duration,
-    plan: StartupPlan,
+    pub(super) began: Duration,
+    pub(super) plan: StartupPlan,
     /// The limit of open files for services.
     open_files: (Option<u64>, Option<u64>),
     /// Whether other processes of the same user may read the memory of the process.
@@ -87,6 +87,8 @@ pub(super) enum ReplacementError {
         /// The error of the system.
         error: OsError,
     },
+    /// The service manager cannot keep the bus until its next start.
+    Store(OsError),
 }
 
 impl fmt::Display for ReplacementError {
@@ -98,6 +100,9 @@ impl fmt::Display for ReplacementError {
             Self::Unstable => f.write_str("the installed program changes again and again"),
             Self::Execute { program, error } => {
                 write!(f, "{} cannot be executed: {error}", program.display())
+            }
+            Self::Store(error) => {
+                write!(f, "the service manager cannot take the descriptors: {error}")
             }
         }
     }
@@ -184,7 +189,7 @@ impl Replacer {
 
     fn try_replace(&self, event_loop: &mut EventLoop) -> Result<Infallible, ReplacementError> {
         let began = sys::clock::monotonic();
-        let program = self.program.as_deref().ok_or(ReplacementError::UnknownProgram)?;
+        let program = self.program()?;
         let (state, mut fds) = event_loop.save();
         let memory = self.write(&state, &fds, began).map_err(ReplacementError::Save)?;
         let failed = |error: io::Error| ReplacementError::Execute {
@@ -198,8 +203,12 @@ impl Replacer {
         Err(failed(sys::reexec::execute(program, &installed, &fds)))
     }
 
+    pub(super) fn program(&self) -> Result<&Path, ReplacementError> {
+        self.program.as_deref().ok_or(ReplacementError::UnknownProgram)
+    }
+
     /// Writes a state to sealed memory.
-    fn write(
+    pub(super) fn write(
         &self,
         event_loop: &UnwrittenLoop<'_>,
         fds: &[BorrowedFd<'_>],
@@ -287,37 +296,68 @@ fn restore(
         sys::privileges::protect_from_user().map_err(unreadable)?;
     }
     let fds = numbers.into_iter().map(inherited::take).collect::<Result<_, _>>();
-    let restored = RestoredLoop::read(event_loop, fds.map_err(missing)?)?;
-    let mediation = Mediation::of(restored.bus_type(), restored.app_armor())?;
+    let event_loop = RestoredLoop::read(event_loop, fds.map_err(missing)?)?;
     let SavedProcess { version, began, plan, open_files: (soft, hard), .. } = process;
     let installed = process.program.or_else(|| env::current_exe().ok());
     *log = Log::new(program, plan.log);
-    *log = log.clone().of_bus(type_name(restored.bus_type()), restored.owner());
-    let (plan, open_files) = (Rc::new(plan), OpenFiles::new(soft, hard));
-    let manager = ManagerNotifier::from_environment();
-    let parts = RestoreParts {
-        mediator: mediation.map(|mediation| Box::new(mediation) as Box<dyn Mediator>),
-        open_files: open_files.clone(),
-        reload: Box::new(Reread::new(Rc::clone(&plan), manager.clone(), log.clone())),
-        log: log.clone(),
-        signals: block_signals(plan.interrupt)?,
-    };
+    *log = log.clone().of_bus(type_name(event_loop.bus_type()), event_loop.owner());
     let pid_file = plan.pid_file.clone().map(PidFile::adopt);
-    let mut event_loop =
-        EventLoop::restore(restored, parts).map_err(StartError::at(StartupStep::MakeEventLoop))?;
-    match failure {
-        None => event_loop.replaced(Replacement {
-            old_version: version.into(),
-            new_version: VERSION.into(),
-            paused: sys::clock::monotonic().saturating_sub(began),
-        }),
-        Some(reason) => {
-            let program = installed.clone().unwrap_or_default();
-            event_loop.replacement_failed(TrialError::Rejected { program, reason });
+    let open_files = OpenFiles::new(soft, hard);
+    let restored =
+        RestoredBus { event_loop, version, began, plan, open_files, program: installed, pid_file };
+    restored.start(failure, ManagerNotifier::from_environment(), log)
+}
+
+/// A bus whose state was read, before it has any effect outside this process.
+pub(super) struct RestoredBus {
+    pub(super) event_loop: RestoredLoop,
+    /// The version of the program that has saved the state.
+    pub(super) version: String,
+    /// When the replacement began.
+    pub(super) began: Duration,
+    pub(super) plan: StartupPlan,
+    /// The limit of open files for services.
+    pub(super) open_files: OpenFiles,
+    /// The path at which a package installs the next program.
+    pub(super) program: Option<PathBuf>,
+    pub(super) pid_file: Option<PidFile>,
+}
+
+impl RestoredBus {
+    /// Takes the ownership of everything that belongs to the bus, and reports the replacement, or
+    /// the failure of another program.
+    pub(super) fn start(
+        self,
+        failure: Option<String>,
+        manager: ManagerNotifier,
+        log: &Log,
+    ) -> Result<StartedBus, StartError> {
+        let Self { event_loop, version, began, plan, open_files, program, pid_file } = self;
+        let mediation = Mediation::of(event_loop.bus_type(), event_loop.app_armor())?;
+        let plan = Rc::new(plan);
+        let parts = RestoreParts {
+            mediator: mediation.map(|mediation| Box::new(mediation) as Box<dyn Mediator>),
+            open_files: open_files.clone(),
+            reload: Box::new(Reread::new(Rc::clone(&plan), manager.clone(), log.clone())),
+            log: log.clone(),
+            signals: block_signals(plan.interrupt)?,
+        };
+        let mut event_loop = EventLoop::restore(event_loop, parts)
+            .map_err(StartError::at(StartupStep::MakeEventLoop))?;
+        match failure {
+            None => event_loop.replaced(Replacement {
+                old_version: version.into(),
+                new_version: VERSION.into(),
+                paused: sys::clock::monotonic().saturating_sub(began),
+            }),
+            Some(reason) => {
+                let program = program.clone().unwrap_or_default();
+                event_loop.replacement_failed(TrialError::Rejected { program, reason });
+            }
         }
+        let replacer = Replacer::new(program, plan, open_files);
+        Ok(StartedBus { event_loop, manager, replacer, log: log.clone(), _pid_file: pid_file })
     }
-    let replacer = Replacer::new(installed, plan, open_files);
-    Ok(StartedBus { event_loop, manager, replacer, log: log.clone(), _pid_file: pid_file })
 }
 
 /// Checks whether this program can continue the bus whose state is in `memory`. Has no effect
@@ -352,14 +392,15 @@ pub fn read_state(state: &[u8]) -> Result<RestoredLoop, StartError> {
 }
 
 /// A state whose event loop is not decoded yet.
-struct DecodedState<'s> {
-    numbers: Vec<RawFd>,
-    process: SavedProcess,
-    event_loop: &'s [u8],
+pub(super) struct DecodedState<'s> {
+    /// The number of each descriptor in the process that has saved the state.
+    pub(super) numbers: Vec<RawFd>,
+    pub(super) process: SavedProcess,
+    pub(super) event_loop: &'s [u8],
 }
 
 impl<'s> DecodedState<'s> {
-    fn read(state: &'s [u8]) -> Result<Self, StateError> {
+    pub(super) fn read(state: &'s [u8]) -> Result<Self, StateError> {
         let mut reader = StateReader::after_header(state)?;
         let (numbers, process) = (reader.read()?, reader.read()?);
         Ok(Self { numbers, process, event_loop: reader.rest() })
@@ -367,7 +408,7 @@ impl<'s> DecodedState<'s> {
 }
 
 /// The bytes of a state.
-enum StateBytes {
+pub(super) enum StateBytes {
     /// In the memory that a running bus has sealed.
     Sealed(SealedContent),
     /// From a file, for a check outside of a replacement.
@@ -375,7 +416,7 @@ enum StateBytes {
 }
 
 impl StateBytes {
-    fn of(mut file: File) -> io::Result<Self> {
+    pub(super) fn of(mut file: File) -> io::Result<Self> {
         if let Ok(content) = SealedContent::map(file.as_fd()) {
             return Ok(Self::Sealed(content));
         }
@@ -397,7 +438,8 @@ impl Deref for StateBytes {
     }
 }
 
-fn unreadable(error: io::Error) -> StartError {
+/// The error of a state that cannot be read or used.
+pub(super) fn unreadable(error: io::Error) -> StartError {
     StartError::State { reason: error.to_string() }
 }
 
