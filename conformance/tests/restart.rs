@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use conformance::{
     ExternalProgram, PlainMessage, PlainValue, ScratchFolder, StartedProgram, TestConfig, TestPeer,
-    bus_binary, diligence, eventually, field, run_tests, test_case,
+    bus_binary, diligence, eventually, field, root, run_tests, test_case,
 };
 
 fn main() -> ExitCode {
@@ -21,6 +21,7 @@ fn main() -> ExitCode {
         test_case!(the_process_of_the_bus_is_another_one),
         test_case!(starting_services_and_their_messages_survive),
         test_case!(a_changed_configuration_is_in_force),
+        test_case!(the_bus_of_another_user_is_not_continued).requires(root()),
         test_case!(a_socket_that_was_opened_again_is_used),
         test_case!(a_damaged_state_starts_a_new_bus),
         test_case!(a_program_that_rejects_the_state_ends_the_connections),
@@ -126,7 +127,7 @@ fn names_rules_and_pending_calls_survive() {
     bus.wait_for("FDSTOREREMOVE=1 FDNAME=diligence-state");
     bus.wait_for("FDSTOREREMOVE=1 FDNAME=diligence-descriptors");
     bus.wait_for("stored 0");
-    bus.wait_for_log("keeps 2 connections (");
+    bus.wait_for_log("keeps the bus for its next start (connections: 2, ");
     bus.wait_for_log(" replaced version ");
 }
 
@@ -253,12 +254,22 @@ fn a_changed_configuration_is_in_force() {
     bus.scratch.file("bus.conf", &config.limit("max_names_per_connection", 3).text(&folder));
     bus.restart();
     assert_eq!(peer.request_name("com.example.Two", 0), 1);
-    bus.scratch.file("bus.conf", "<busconfig");
+}
+
+/// The bus of another user is not continued: an attacker who controls an unprivileged bus could
+/// otherwise get the rights of another user at its restart.
+fn the_bus_of_another_user_is_not_continued() {
+    let config = TestConfig::session().policy("context=\"default\"", "<allow user=\"*\"/>");
+    let mut bus = ManagedBus::start(&config);
+    let mut peer = bus.peer();
+    let folder = bus.scratch.path().to_owned();
+    bus.scratch.file("bus.conf", &config.element("<user>nobody</user>").text(&folder));
     bus.restart();
-    let request = PlainMessage::to_bus("RequestName");
-    let request = request.arg(PlainValue::text("com.example.Three")).arg(PlainValue::U32(0));
-    assert_eq!(peer.call(request).error_name(), "LimitsExceeded");
-    bus.wait_for_log("The bus continues with its old settings: ");
+    bus.wait_for_log("Cannot continue the bus: it is of user 0, not of user 65534");
+    peer.until_closed();
+    let mut peer = bus.peer();
+    bus.restart();
+    assert!(peer.is_alive(), "a bus that switches its user is continued");
 }
 
 fn a_socket_that_was_opened_again_is_used() {

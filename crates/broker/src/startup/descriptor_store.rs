@@ -14,11 +14,14 @@
 //! all stored descriptors are in one environment variable, which the kernel limits to 128 KiB.
 //! systemd compares each new descriptor with all others. And after the next process has emptied the
 //! queue, the service manager has no copies that keep closed connections open.
+//!
+//! The next process of the system bus is root, but the state is from a process that was not, and
+//! that an attacker may have controlled. So until the next process has switched to the user of the
+//! *configuration*, nothing in the state has an effect outside the process.
 
 use std::env;
 use std::fs::File;
 use std::os::fd::{AsFd as _, OwnedFd};
-use std::path::PathBuf;
 use std::process;
 use std::time::Duration;
 
@@ -34,7 +37,9 @@ use super::replacement::{StateBytes, unreadable};
 use super::service_manager::ManagerNotifier;
 use super::settings::Settings;
 use super::user::DaemonUser;
-use super::{ROOT, StartError, StartedBus, load, own_identity, type_name, warn_if_failed};
+use super::{
+    ROOT, StartError, StartedBus, block_signals, load, own_identity, type_name, warn_if_failed,
+};
 use crate::event_loop::{EventLoop, RestoredLoop, Trial};
 use crate::listen::ListenEnvironment;
 use crate::log::{Log, Severity};
@@ -111,6 +116,10 @@ impl StoredBus {
         if self.state.is_none() && self.queue.is_none() {
             return None;
         }
+        // From now on the descriptors are only here, so a signal must not end this process.
+        if let Err(error) = block_signals(settings.interrupt) {
+            log.write(Severity::Warning, error);
+        }
         let open_files = OpenFiles::current();
         warn_if_failed(log, "raise the limit of open files", OpenFiles::raise().map(|_| ()));
         let restored = ContinuedBus::read(self, settings, open_files.clone());
@@ -130,8 +139,6 @@ impl StoredBus {
 pub(super) struct ContinuedBus {
     version: String,
     began: Duration,
-    /// The pid file of the earlier process.
-    pid_file: Option<PathBuf>,
     plan: StartupPlan,
     /// Why the plan is the one of the earlier process.
     plan_error: Option<StartError>,
@@ -159,21 +166,25 @@ impl ContinuedBus {
             return Err(unusable(&reason));
         }
         let event_loop = RestoredLoop::read(event_loop, fds)?;
-        let user = match own_identity()?.uid {
-            uid if uid == event_loop.owner() => None,
-            ROOT => Some(DaemonUser::find(&event_loop.owner().to_string())?),
-            uid => return Err(unusable(&format!("it belongs to another user than {uid}"))),
-        };
+        let uid = own_identity()?.uid;
         let SavedProcess { version, began, plan: old, .. } = process;
-        let pid_file = old.pid_file.clone();
         let (plan, plan_error) = match plan(settings) {
-            Ok(plan) if plan.background.is_some() => {
-                return Err(unusable("the settings ask for the background"));
-            }
             Ok(plan) => (plan, None),
+            // Without the configuration, the user that root has to switch to is not known.
+            Err(error) if uid == ROOT => return Err(error),
             Err(error) => (old, Some(error)),
         };
-        Ok(Self { version, began, pid_file, plan, plan_error, user, event_loop, open_files })
+        if plan.background.is_some() {
+            return Err(unusable("the settings ask for the background"));
+        }
+        let user = plan.user.as_deref().filter(|_| uid == ROOT);
+        let user = user.map(DaemonUser::find).transpose()?;
+        let uid = user.as_ref().map_or(uid, |user| user.owner().uid);
+        if event_loop.owner() != uid {
+            let owner = event_loop.owner();
+            return Err(unusable(&format!("it is of user {owner}, not of user {uid}")));
+        }
+        Ok(Self { version, began, plan, plan_error, user, event_loop, open_files })
     }
 
     /// Continues the bus with the sockets and outputs of this process.
@@ -185,9 +196,8 @@ impl ContinuedBus {
         program: &str,
         log: &mut Log,
     ) -> Result<StartedBus, StartError> {
-        let Self { version, began, pid_file, plan, plan_error, user, mut event_loop, open_files } =
-            self;
-        let pid_file = PidFile::renew(pid_file.as_deref(), plan.pid_file.clone())?;
+        let Self { version, began, plan, plan_error, user, mut event_loop, open_files } = self;
+        let pid_file = plan.pid_file.clone().map(PidFile::renew).transpose()?;
         user.as_ref().map_or(Ok(()), DaemonUser::take_over)?;
         *log = Log::new(program, plan.log);
         *log = log.clone().of_bus(type_name(event_loop.bus_type()), event_loop.owner());

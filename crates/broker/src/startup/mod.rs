@@ -132,8 +132,8 @@ impl StartedBus {
             Ok(count) => {
                 let connections = self.event_loop.connection_count();
                 let line = format!(
-                    "The service manager keeps {connections} connections ({count} descriptors) \
-                     for the next start"
+                    "The service manager keeps the bus for its next start (connections: \
+                     {connections}, descriptors: {count})"
                 );
                 self.log.write(Severity::Notice, line);
                 true

@@ -31,19 +31,12 @@ impl PidFile {
         }
     }
 
-    /// Replaces the file that an earlier process of this bus has written, if any, by one of this
-    /// process.
-    pub(super) fn renew(
-        old: Option<&Path>,
-        new: Option<PathBuf>,
-    ) -> Result<Option<Self>, StartError> {
-        if let Some(old) = old {
-            // If this fails, the file is checked like the file of another bus.
-            let _ = fs::remove_file(old);
-        }
-        let Some(path) = new else { return Ok(None) };
-        Self::check_absent(&path)?;
-        Self::write(path).map(Some)
+    /// Replaces the file that an earlier process of this bus has written, even if another process
+    /// has its process id now.
+    pub(super) fn renew(path: PathBuf) -> Result<Self, StartError> {
+        // If this fails, writing the new file fails with a better error.
+        let _ = fs::remove_file(&path);
+        Self::write(path)
     }
 
     /// Takes the ownership of a file that an earlier program of this process has written.
