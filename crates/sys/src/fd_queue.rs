@@ -15,7 +15,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 ///
 /// # Errors
 ///
-/// [`io::ErrorKind::WouldBlock`] if the kernel has no room for so many descriptors in a socket: at
+/// [`io::ErrorKind::WouldBlock`] if the kernel has no room for all descriptors in one socket: at
 /// least 65536 fit. Otherwise the errors of [`send`], for which
 /// [`TransferShortage`](crate::transfer::TransferShortage) has the reasons.
 pub fn fill(descriptors: &[BorrowedFd<'_>]) -> io::Result<OwnedFd> {
@@ -30,7 +30,7 @@ pub fn fill(descriptors: &[BorrowedFd<'_>]) -> io::Result<OwnedFd> {
 ///
 /// # Errors
 ///
-/// Fails if this process may not have so many descriptors, or if `queue` is not a queue. The
+/// Fails if the limit of open files of this process is too low, or if `queue` is not a queue. The
 /// descriptors that were taken are closed then.
 pub fn take_all(queue: impl AsFd) -> io::Result<Vec<OwnedFd>> {
     let mut descriptors = Vec::new();
@@ -38,7 +38,7 @@ pub fn take_all(queue: impl AsFd) -> io::Result<Vec<OwnedFd>> {
         let received = receive(&queue, &mut [0], &mut descriptors, TransferWait::Never)?;
         match received {
             ReceiveOutcome { descriptors: DescriptorDelivery::Truncated, .. } => {
-                return Err(io::Error::other("this process cannot have so many descriptors"));
+                return Err(io::Error::other("the limit of open files is too low"));
             }
             ReceiveOutcome { bytes: 0, .. } => return Ok(descriptors),
             ReceiveOutcome { .. } => {}
