@@ -177,7 +177,7 @@ packages-boot packages-build packages-static packages-test: packages-%:
 # dbus-daemon and its units stay unchanged: the link named dbus-daemon is in a folder that is not in
 # PATH, for programs that are configured to use it, and the units have no effect until they are
 # enabled. The helper runs as root, so only the group of the bus may execute it; a package sets its
-# mode at installation.
+# mode at installation. An installation that is not below DESTDIR then replaces the running buses.
 install: build
 	install -d $(STRIPPED) $(LIBEXEC)
 	for program in $(DAEMON) $(PROGRAM) $(HELPER); do \
@@ -201,7 +201,10 @@ install: build
 	    > $(SYSTEMD)/system/diligence-helper@.service
 	sed 's,@bindir@,$(PREFIX)/bin,' packaging/systemd/user.service.in > $(SYSTEMD)/user/diligence.service
 	install -d $(POLICIES)
+	sed 's,@bindir@,$(PREFIX)/bin,' packaging/replace-running-buses.in > $(STRIPPED)/replace-running-buses
+	install -m 755 $(STRIPPED)/replace-running-buses $(LIBEXEC)/replace-running-buses
 	sed 's,@bususer@,$(BUS_USER),' packaging/dbus/org.diligence.conf.in > $(POLICIES)/org.diligence.conf
+	if [ -z '$(DESTDIR)' ] && [ $$(id -u) = 0 ]; then $(LIBEXEC)/replace-running-buses; fi
 
 # A Debian package of what `make install` installs below /usr.
 deb:
