@@ -4,12 +4,12 @@
 use std::fs;
 use std::io::{PipeWriter, Write as _};
 use std::os::fd::AsFd as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use conformance::{
-    ExternalProgram, PlainMessage, PlainValue, ScratchFolder, StartedProgram, TestConfig, TestPeer,
-    bus_binary, diligence, eventually, field, root, run_tests, test_case,
+    ExternalProgram, PlainMessage, PlainValue, RunAs, ScratchFolder, StartedProgram, TestConfig,
+    TestPeer, bus_binary, copy_bus, diligence, eventually, field, root, run_tests, test_case,
 };
 
 fn main() -> ExitCode {
@@ -17,10 +17,12 @@ fn main() -> ExitCode {
         test_case!(names_rules_and_pending_calls_survive),
         test_case!(closed_connections_are_closed),
         test_case!(numbered_signals_arrive_once_and_in_order),
+        test_case!(many_connections_survive),
         test_case!(programs_with_client_libraries_continue),
         test_case!(the_process_of_the_bus_is_another_one),
         test_case!(starting_services_and_their_messages_survive),
         test_case!(a_changed_configuration_is_in_force),
+        test_case!(an_invalid_configuration_changes_nothing),
         test_case!(the_bus_of_another_user_is_not_continued).requires(root()),
         test_case!(a_socket_that_was_opened_again_is_used),
         test_case!(a_damaged_state_starts_a_new_bus),
@@ -45,11 +47,21 @@ impl ManagedBus {
     }
 
     fn of_program(config: &TestConfig, program: &Path, store_len: &str) -> Self {
+        Self::start_with(config, program, store_len, |manager| manager)
+    }
+
+    fn start_with(
+        config: &TestConfig,
+        program: &Path,
+        store_len: &str,
+        change: impl FnOnce(ExternalProgram) -> ExternalProgram,
+    ) -> Self {
         let scratch = ScratchFolder::new();
+        conformance::set_mode(scratch.path(), 0o777);
         let file = scratch.file("bus.conf", &config.text(scratch.path()));
         let script = scratch.file("manager.py", include_str!("python/manager.py"));
         let (input, commands) = std::io::pipe().expect("a pipe");
-        let manager = ExternalProgram::at("/usr/bin/python3").stdin(input).arg(script);
+        let manager = change(ExternalProgram::at("/usr/bin/python3")).stdin(input).arg(script);
         let manager = manager.arg(scratch.path()).arg(store_len).arg(program);
         let manager = manager.arg("--config-file").arg(file);
         let manager = manager.args(["--address=systemd:", "--nofork"]).start();
@@ -168,6 +180,18 @@ fn numbered_signals_arrive_once_and_in_order() {
     drop(sending.join().expect("no panic"));
 }
 
+/// One message of the kernel carries at most 253 descriptors.
+fn many_connections_survive() {
+    let config = TestConfig::session().limit("max_connections_per_user", 1000);
+    let mut bus = ManagedBus::start(&config);
+    let mut peers: Vec<_> = (0..600).map(|_| bus.peer()).collect();
+    for _ in 0..2 {
+        bus.restart();
+    }
+    assert!(peers.iter_mut().all(TestPeer::is_alive));
+    bus.wait_for_log("(connections: 600, ");
+}
+
 fn programs_with_client_libraries_continue() {
     let mut bus = ManagedBus::start(&TestConfig::session());
     let program = |what: &str| {
@@ -256,6 +280,25 @@ fn a_changed_configuration_is_in_force() {
     assert_eq!(peer.request_name("com.example.Two", 0), 1);
 }
 
+/// A bus that never was root knows its user without its configuration.
+fn an_invalid_configuration_changes_nothing() {
+    let folder = ScratchFolder::new();
+    conformance::set_mode(folder.path(), 0o755);
+    let config = TestConfig::session().limit("max_names_per_connection", 2);
+    let config = config.policy("context=\"default\"", "<allow user=\"*\"/>");
+    let mut bus = ManagedBus::start_with(&config, &copy_bus(&folder), "4", |manager| {
+        if RunAs::is_root() { manager.user(RunAs::NOBODY) } else { manager }
+    });
+    let mut peer = bus.peer();
+    assert_eq!(peer.request_name("com.example.One", 0), 1);
+    bus.scratch.file("bus.conf", "<busconfig");
+    bus.restart();
+    let request = PlainMessage::to_bus("RequestName");
+    let request = request.arg(PlainValue::text("com.example.Two")).arg(PlainValue::U32(0));
+    assert_eq!(peer.call(request).error_name(), "LimitsExceeded");
+    bus.wait_for_log("The bus continues with its old settings: ");
+}
+
 /// The bus of another user is not continued: an attacker who controls an unprivileged bus could
 /// otherwise get the rights of another user at its restart.
 fn the_bus_of_another_user_is_not_continued() {
@@ -297,8 +340,7 @@ fn a_damaged_state_starts_a_new_bus() {
 
 fn a_program_that_rejects_the_state_ends_the_connections() {
     let folder = ScratchFolder::new();
-    let program: PathBuf = folder.join("diligence-bus");
-    fs::copy(bus_binary(), &program).expect("a scratch folder is writable");
+    let program = copy_bus(&folder);
     let mut bus = ManagedBus::of_program(&TestConfig::session(), &program, "4");
     let mut peer = bus.peer();
     let new = folder.file("new", "#!/bin/sh\necho 'not today' >&2; exit 1\n");

@@ -108,7 +108,6 @@ def end():
 notifications = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 notifications.bind(os.path.join(folder, "notify"))
 # The service may change its user.
-os.chmod(folder, 0o755)
 os.chmod(os.path.join(folder, "notify"), 0o777)
 listener = listen()
 main = start()
