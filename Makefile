@@ -86,6 +86,7 @@ test: packages-test
 	$(CARGO) check --locked --package diligence-export --no-default-features
 	$(CARGO) build --workspace --bins --locked
 	$(CARGO) test --workspace --locked
+	scripts/replaced-tests short
 	cd $(PAGE) && npm run --silent e2e
 
 # rustup downloads the standard library for musl if it is missing.
@@ -103,6 +104,7 @@ test-long: packages-boot packages-test build deb static
 	DILIGENCE_POLICIES=2500 $(CARGO) test --locked --package diligence-conformance --test policy
 	$(CARGO) test --locked --package diligence-cli --test program -- --ignored rust_proxies
 	DILIGENCE_SEQUENCES=1500 $(CARGO) test --locked --package diligence-conformance --test names_and_rules
+	scripts/replaced-tests all
 	DILIGENCE_REPLACEMENTS=1000 $(CARGO) test --locked --package diligence-conformance --test replacement_clients
 	DILIGENCE_CONFIGURATIONS=50000 $(CARGO) test --locked --package diligence-conformance --test configuration
 	DILIGENCE_CASES=10000000 $(CARGO) test --locked --package diligence-wire --test reference
