@@ -154,12 +154,12 @@ impl ArgUse {
 
 /// The rules of one key. Most keys have one rule, which needs no memory of its own.
 #[derive(Debug)]
-enum Bucket {
+enum RuleBucket {
     One(RuleId),
     Many(Vec<RuleId>),
 }
 
-impl Bucket {
+impl RuleBucket {
     fn push(&mut self, rule: RuleId) {
         match self {
             Self::One(first) => *self = Self::Many(vec![*first, rule]),
@@ -179,7 +179,7 @@ impl Bucket {
     }
 }
 
-impl Deref for Bucket {
+impl Deref for RuleBucket {
     type Target = [RuleId];
 
     fn deref(&self) -> &[RuleId] {
@@ -190,7 +190,7 @@ impl Deref for Bucket {
     }
 }
 
-impl DerefMut for Bucket {
+impl DerefMut for RuleBucket {
     fn deref_mut(&mut self) -> &mut [RuleId] {
         match self {
             Self::One(rule) => slice::from_mut(rule),
@@ -215,7 +215,7 @@ pub(crate) struct SavedRule<'r> {
 pub(crate) struct MatchIndex {
     rules: Slab<IndexedRule>,
     /// The rules of each key. A bucket is never empty.
-    buckets: Slab<Bucket>,
+    buckets: Slab<RuleBucket>,
     by_key: HashTable<usize>,
     by_rule: HashTable<RuleId>,
     /// For each kind of key, the number of rules without a member and with a member.
@@ -528,7 +528,7 @@ impl MatchIndex {
                 self.buckets[bucket].push(id);
             }
             None => {
-                let bucket = self.buckets.insert(Bucket::One(id));
+                let bucket = self.buckets.insert(RuleBucket::One(id));
                 (entry.bucket, entry.place_in_bucket) = (bucket, 0);
                 let (rules, buckets, hasher) = (&self.rules, &self.buckets, &self.hasher);
                 let rehash = |b: &usize| hasher.hash(&BucketKey::of(&rules[buckets[*b][0].0].rule));

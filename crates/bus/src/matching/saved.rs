@@ -44,7 +44,7 @@ impl<'de> Deserialize<'de> for RuleMatching {
     }
 }
 
-/// Decodes [`SavedRules`].
+/// Decodes the fields of [`SavedRules`].
 struct RulesVisitor;
 
 impl<'de> Visitor<'de> for RulesVisitor {

@@ -27,9 +27,9 @@ pub(crate) fn fork() -> io::Result<Option<u32>> {
 
 /// The descriptors that a new process reads and writes.
 pub(crate) struct LaunchStreams<'f> {
-    /// The standard input of the program, unless it is that of this process.
+    /// The standard input of the program. `None` leaves it unchanged.
     pub(crate) input: Option<BorrowedFd<'f>>,
-    /// The standard output of the program, unless it is that of this process.
+    /// The standard output of the program. `None` leaves it unchanged.
     pub(crate) stdout: Option<BorrowedFd<'f>>,
     /// The standard error of the program.
     pub(crate) stderr: BorrowedFd<'f>,

@@ -176,7 +176,7 @@ impl EventLoop {
     }
 }
 
-/// Saving and restoring.
+/// Saving the loop, restoring it, and reporting the result.
 impl EventLoop {
     /// Saves the loop between two turns. Returns its state, and the descriptors to which the state
     /// refers by their position in this list.
