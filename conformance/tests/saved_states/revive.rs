@@ -4,11 +4,12 @@ use std::fs::{self, File};
 use std::io::PipeWriter;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
+use std::process::{Child, Command};
 
 use conformance::{ExternalProgram, ScratchFolder, StartedProgram, TestPeer, bus_binary};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, inotify, memfd_create};
-use rustix::io::{FdFlags, fcntl_setfd};
-use rustix::process::{PidfdFlags, getpid, pidfd_open};
+use rustix::io::{FdFlags, fcntl_setfd, ioctl_fionbio};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use crate::capture::{CapturedState, DescriptorKind};
 
@@ -21,7 +22,31 @@ pub(crate) struct RevivedBus {
     _clients: Vec<UnixStream>,
     /// The other ends of pipes.
     _writers: Vec<PipeWriter>,
+    _services: Vec<SleepingService>,
     _scratch: ScratchFolder,
+}
+
+/// A process in place of a service, which the bus kills if the start takes too long.
+#[derive(Debug)]
+struct SleepingService(Child);
+
+impl SleepingService {
+    fn start() -> Self {
+        Self(Command::new("sleep").arg("600").spawn().expect("sleep is installed"))
+    }
+
+    fn pidfd(&self) -> OwnedFd {
+        let pid = Pid::from_child(&self.0);
+        pidfd_open(pid, PidfdFlags::empty()).expect("it has not been waited for")
+    }
+}
+
+impl Drop for SleepingService {
+    fn drop(&mut self) {
+        // It has ended already if the bus has killed it.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 impl RevivedBus {
@@ -29,6 +54,7 @@ impl RevivedBus {
     pub(crate) fn start(captured: &CapturedState) -> Self {
         let scratch = ScratchFolder::new();
         let (mut clients, mut writers) = (Vec::new(), Vec::new());
+        let mut services = Vec::new();
         let mut listener = None;
         let mut make = |(index, kind): (usize, &DescriptorKind)| -> OwnedFd {
             match kind {
@@ -59,10 +85,12 @@ impl RevivedBus {
                     inotify::init(flags).expect("inotify")
                 }
                 DescriptorKind::Process => {
-                    pidfd_open(getpid(), PidfdFlags::empty()).expect("this process exists")
+                    services.push(SleepingService::start());
+                    services.last().expect("it was just added").pidfd()
                 }
                 DescriptorKind::Other => {
                     let (reader, writer) = std::io::pipe().expect("a pipe");
+                    ioctl_fionbio(&reader, true).expect("a pipe");
                     writers.push(writer);
                     reader.into()
                 }
@@ -85,7 +113,14 @@ impl RevivedBus {
             stderr.contains(" replaced version ").then_some(())
         });
         let address = format!("unix:path={}", listener.expect("a listener").display());
-        Self { running, address, _clients: clients, _writers: writers, _scratch: scratch }
+        Self {
+            running,
+            address,
+            _clients: clients,
+            _writers: writers,
+            _services: services,
+            _scratch: scratch,
+        }
     }
 
     /// Connects a client to the revived bus.

@@ -157,18 +157,18 @@ struct OutcomeCounts {
 }
 
 impl OutcomeCounts {
-    fn add(&mut self, outcome: Outcome) {
+    fn add(&mut self, outcome: CaseOutcome) {
         match outcome {
-            Outcome::Rejected => self.rejected += 1,
-            Outcome::Violation => self.violations += 1,
-            Outcome::Continued => self.continued += 1,
+            CaseOutcome::Rejected => self.rejected += 1,
+            CaseOutcome::Violation => self.violations += 1,
+            CaseOutcome::Continued => self.continued += 1,
         }
         self.memory = self.memory.max(NEEDED.load(Ordering::Relaxed));
     }
 }
 
 /// The outcome for one state.
-enum Outcome {
+enum CaseOutcome {
     /// The state cannot be read.
     Rejected,
     /// The check found a violated invariant, so the state is rejected.
@@ -177,16 +177,16 @@ enum Outcome {
     Continued,
 }
 
-fn check(state: &[u8], case: usize) -> Outcome {
+fn check(state: &[u8], case: usize) -> CaseOutcome {
     let before = ALLOCATED.load(Ordering::Relaxed);
     PEAK.store(before, Ordering::Relaxed);
     let read = read_state(state);
     let needed = PEAK.load(Ordering::Relaxed) - before;
     NEEDED.store(needed, Ordering::Relaxed);
     assert!(needed < MEMORY_MAX, "reading the state needs {needed} bytes of memory");
-    let Ok(restored) = read else { return Outcome::Rejected };
+    let Ok(restored) = read else { return CaseOutcome::Rejected };
     if guarded(|| restored.check()).is_err() {
-        return Outcome::Violation;
+        return CaseOutcome::Violation;
     }
     drop(restored);
     let (event_loop, numbers) = parts(state);
@@ -218,7 +218,7 @@ fn check(state: &[u8], case: usize) -> Outcome {
     assert_eq!(exit, LoopExit::Stopped);
     drop(event_loop);
     SERVED.store(NONE, Ordering::Relaxed);
-    Outcome::Continued
+    CaseOutcome::Continued
 }
 
 /// Calls a function and returns the message of its panic, if it panics.

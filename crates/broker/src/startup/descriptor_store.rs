@@ -19,7 +19,6 @@
 //! that an attacker may have controlled. So until the next process has switched to the user of the
 //! *configuration*, nothing in the state has an effect outside the process.
 
-use std::env;
 use std::fs::File;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::process;
@@ -32,8 +31,10 @@ use sys::rlimit::OpenFiles;
 use super::output::StartupOutputs;
 use super::pid_file::PidFile;
 use super::plan::StartupPlan;
-use super::replacement::{DecodedState, ReplacementError, Replacer, RestoredBus, SavedProcess};
-use super::replacement::{StateBytes, unreadable};
+use super::replacement::{
+    DecodedState, ReplacementError, Replacer, RestoredBus, SavedProcess, StateBytes, program_path,
+    unreadable,
+};
 use super::service_manager::ManagerNotifier;
 use super::settings::Settings;
 use super::user::DaemonUser;
@@ -214,7 +215,7 @@ impl ContinuedBus {
                 format_args!("{count} new sockets of the service manager are not used"),
             ),
         }
-        let program = env::current_exe().ok();
+        let program = program_path();
         let restored =
             RestoredBus { event_loop, version, began, plan, open_files, program, pid_file };
         let mut bus = restored.start(None, manager, log)?;

@@ -66,7 +66,7 @@ use descriptor_store::StoredBus;
 use output::StartupOutputs;
 use pid_file::PidFile;
 use plan::StartupPlan;
-use replacement::Replacer;
+use replacement::{Replacer, program_path};
 use service_manager::ManagerNotifier;
 use user::DaemonUser;
 
@@ -226,8 +226,7 @@ impl Opened {
         let bus_type = loaded.config.document.bus_type.as_ref();
         let log = log.clone().of_bus(type_name(bus_type), identity.uid);
         let plan = Rc::new(plan);
-        let program = env::current_exe().ok();
-        let replacer = Replacer::new(program, Rc::clone(&plan), open_files.clone());
+        let replacer = Replacer::new(program_path(), Rc::clone(&plan), open_files.clone());
         let reload = Box::new(Reread::new(plan, manager.clone(), log.clone()));
         let parts = LoopParts {
             listeners,

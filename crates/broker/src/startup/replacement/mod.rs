@@ -18,11 +18,13 @@ mod golden_states;
 
 use std::convert::Infallible;
 use std::env;
+use std::ffi::OsStr;
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read as _, Seek as _};
 use std::ops::Deref;
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -139,6 +141,16 @@ impl ProgramFile {
         let changed = (file.ctime(), file.ctime_nsec());
         Some(Self { device: file.dev(), inode: file.ino(), changed })
     }
+}
+
+/// The path of the program of this process, where another version may be installed already.
+pub(super) fn program_path() -> Option<PathBuf> {
+    // The kernel adds this to the path of a file that was replaced.
+    const MARK: &[u8] = b" (deleted)";
+    let path = env::current_exe().ok()?;
+    let replaced = path.as_os_str().as_bytes().strip_suffix(MARK).map(OsStr::from_bytes);
+    let replaced = replaced.filter(|_| !path.exists()).map(PathBuf::from);
+    Some(replaced.unwrap_or(path))
 }
 
 impl Replacer {
@@ -298,7 +310,7 @@ fn restore(
     let fds = numbers.into_iter().map(inherited::take).collect::<Result<_, _>>();
     let event_loop = RestoredLoop::read(event_loop, fds.map_err(missing)?)?;
     let SavedProcess { version, began, plan, open_files: (soft, hard), .. } = process;
-    let installed = process.program.or_else(|| env::current_exe().ok());
+    let installed = process.program.or_else(program_path);
     *log = Log::new(program, plan.log);
     *log = log.clone().of_bus(type_name(event_loop.bus_type()), event_loop.owner());
     let pid_file = plan.pid_file.clone().map(PidFile::adopt);
