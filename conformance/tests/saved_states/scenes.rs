@@ -18,7 +18,7 @@ pub(crate) struct Scene {
     /// The name of the golden files.
     pub(crate) name: &'static str,
     /// Starts the bus and its clients.
-    pub(crate) prepare: fn() -> Stage,
+    pub(crate) prepare: fn() -> SceneStage,
     /// Whether the bus serves clients that connect now.
     pub(crate) newcomers: Newcomers,
 }
@@ -39,7 +39,7 @@ pub(crate) const SCENES: &[Scene] = &[
 ];
 
 /// A running bus with its clients.
-pub(crate) struct Stage {
+pub(crate) struct SceneStage {
     installed: InstalledProgram,
     bus: BusUnderTest,
     /// Clients whose messages the test does not have to keep unread.
@@ -52,7 +52,7 @@ pub(crate) struct Stage {
     _scratch: ScratchFolder,
 }
 
-impl Stage {
+impl SceneStage {
     fn new(config: &TestConfig, scratch: ScratchFolder) -> Self {
         let installed = InstalledProgram::new();
         let bus = installed.start_bus(config);
@@ -91,7 +91,7 @@ pub(crate) fn well_known_names(peer: &mut TestPeer) -> BTreeSet<String> {
 }
 
 /// A session bus with connections of every stage, and everything that connections can have.
-fn session() -> Stage {
+fn session() -> SceneStage {
     let scratch = ScratchFolder::new();
     let path = |name: &str| scratch.join(name).display().to_string();
     scratch.file(
@@ -115,7 +115,7 @@ fn session() -> Stage {
             "context='mandatory'",
             "<deny send_destination='com.example.Owner' send_interface='com.example.I' send_member='Forbidden'/>",
         );
-    let mut stage = Stage::new(&config, scratch);
+    let mut stage = SceneStage::new(&config, scratch);
     add_handshakes(&mut stage);
     add_names(&mut stage);
     add_rules(&mut stage);
@@ -133,7 +133,7 @@ fn session() -> Stage {
 }
 
 /// Clients before and between the lines of the handshake, one of them over TCP.
-fn add_handshakes(stage: &mut Stage) {
+fn add_handshakes(stage: &mut SceneStage) {
     let address = |kind| {
         let address = stage.bus.address().split(';').find(|entry| entry.starts_with(kind));
         address.expect("the bus listens there")
@@ -156,7 +156,7 @@ fn add_handshakes(stage: &mut Stage) {
 }
 
 /// An owner, and connections that wait for its names.
-fn add_names(stage: &mut Stage) {
+fn add_names(stage: &mut SceneStage) {
     let mut owner = stage.bus.peer();
     let mut waiting = stage.bus.peer_without_descriptors();
     let mut last = stage.bus.peer();
@@ -179,7 +179,7 @@ fn add_names(stage: &mut Stage) {
 }
 
 /// Match rules of all kinds, some of them more than once.
-fn add_rules(stage: &mut Stage) {
+fn add_rules(stage: &mut SceneStage) {
     let (mut listener, mut other) = (stage.bus.peer(), stage.bus.peer());
     for rule in [
         "",
@@ -201,7 +201,7 @@ fn add_rules(stage: &mut Stage) {
 }
 
 /// A monitor and a reader of a trace.
-fn add_observers(stage: &mut Stage) {
+fn add_observers(stage: &mut SceneStage) {
     let mut monitor = stage.bus.peer();
     let become_monitor =
         PlainMessage::call(BUS_NAME, BUS_PATH, "org.freedesktop.DBus.Monitoring", "BecomeMonitor");
@@ -217,7 +217,7 @@ fn add_observers(stage: &mut Stage) {
 }
 
 /// Calls that wait for their replies, and one that was answered.
-fn add_calls(stage: &mut Stage) {
+fn add_calls(stage: &mut SceneStage) {
     let (mut caller, mut callee) = (stage.bus.peer(), stage.bus.peer());
     callee.request_name("com.example.Callee", 0);
     caller.round_trip(&mut callee);
@@ -232,7 +232,7 @@ fn add_calls(stage: &mut Stage) {
 }
 
 /// A service that is being started, and a message with a descriptor for it.
-fn add_starts(stage: &mut Stage) {
+fn add_starts(stage: &mut SceneStage) {
     let mut caller = stage.bus.peer();
     let start = PlainMessage::to_bus("StartServiceByName");
     caller.send(start.arg(PlainValue::text("com.example.Slow")).arg(PlainValue::U32(0)));
@@ -241,7 +241,7 @@ fn add_starts(stage: &mut Stage) {
 }
 
 /// Messages, some with descriptors, for a connection that does not read.
-fn add_queue(stage: &mut Stage) {
+fn add_queue(stage: &mut SceneStage) {
     let (mut sender, mut slow) = (stage.bus.peer(), stage.bus.peer());
     let mut other = stage.bus.peer();
     for recipient in [&mut slow, &mut other] {
@@ -272,7 +272,7 @@ fn add_queue(stage: &mut Stage) {
 }
 
 /// Connections whose last message has not arrived as a whole.
-fn add_partial_messages(stage: &mut Stage) {
+fn add_partial_messages(stage: &mut SceneStage) {
     for (len, cut) in [(10, 3), (10, 20), (300, 120), (1_000, 900)] {
         let mut sender = stage.bus.peer();
         let call = PlainMessage::some_call("com.example.Callee")
@@ -295,13 +295,13 @@ fn send_with_descriptors(sender: &mut TestPeer, message: PlainMessage, count: u3
 
 /// A bus whose limits have been reached: calls are refused, and messages are dropped for a full
 /// queue.
-fn limits() -> Stage {
+fn limits() -> SceneStage {
     let config = TestConfig::session()
         .limit("max_outgoing_bytes", 8_000)
         .limit("max_match_rules_per_connection", 2)
         .limit("max_replies_per_connection", 3)
         .limit("max_names_per_connection", 2);
-    let mut stage = Stage::new(&config, ScratchFolder::new());
+    let mut stage = SceneStage::new(&config, ScratchFolder::new());
     let (mut sender, mut slow) = (stage.bus.peer(), stage.bus.peer());
     slow.request_name("com.example.Slow", 0);
     for rule in ["type='signal'", "type='signal',member='Dropped'"] {
@@ -332,9 +332,9 @@ fn limits() -> Stage {
 }
 
 /// A bus where clients wait to be served, because others have not finished the handshake.
-fn crowd() -> Stage {
+fn crowd() -> SceneStage {
     let config = TestConfig::session().limit("max_incomplete_connections", 4);
-    let mut stage = Stage::new(&config, ScratchFolder::new());
+    let mut stage = SceneStage::new(&config, ScratchFolder::new());
     let mut peer = stage.bus.peer();
     peer.request_name("com.example.Crowd", 0);
     stage.peers.push(peer);

@@ -201,7 +201,7 @@ fn check(state: &[u8], case: usize) -> CaseOutcome {
     let parts = RestoreParts {
         mediator: None,
         open_files: OpenFiles::current(),
-        reload: Box::new(Unchanged),
+        reload: Box::new(NoReload),
         log: Log::new("test", LogTarget::Syslog),
         signals: SignalSource::block(&[ProcessSignal::Terminate]).expect("signals"),
     };
@@ -228,9 +228,9 @@ fn guarded<T>(function: impl FnOnce() -> T) -> Result<T, String> {
 }
 
 /// A configuration that is never reloaded.
-struct Unchanged;
+struct NoReload;
 
-impl Reload for Unchanged {
+impl Reload for NoReload {
     fn read(&mut self) -> Result<Loaded, ConfigError> {
         Ok(busconfig::built_in_session().into())
     }

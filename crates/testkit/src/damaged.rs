@@ -98,7 +98,12 @@ fn message_pack(bytes: &mut Vec<u8>, random: &mut Random) {
 }
 
 /// Repeats or removes an item of a short array.
-fn repeat_or_remove_item(bytes: &mut Vec<u8>, array: Token, tokens: &[Token], random: &mut Random) {
+fn repeat_or_remove_item(
+    bytes: &mut Vec<u8>,
+    array: ValueToken,
+    tokens: &[ValueToken],
+    random: &mut Random,
+) {
     let skipped = random.below(array.values);
     let mut start = array.start + array.header;
     for _ in 0..skipped {
@@ -117,7 +122,7 @@ fn repeat_or_remove_item(bytes: &mut Vec<u8>, array: Token, tokens: &[Token], ra
 
 /// A value in MessagePack, or the beginning of a value that contains others.
 #[derive(Clone, Copy, Debug)]
-struct Token {
+struct ValueToken {
     start: usize,
     kind: TokenKind,
     /// The length of the type, and of the length if there is one.
@@ -141,7 +146,7 @@ enum TokenKind {
 }
 
 /// Splits bytes into values. Ends at the first that is not complete.
-fn tokens(bytes: &[u8]) -> Vec<Token> {
+fn tokens(bytes: &[u8]) -> Vec<ValueToken> {
     let mut tokens = Vec::new();
     let mut start = 0;
     while let Some(token) = token(bytes, start) {
@@ -154,13 +159,13 @@ fn tokens(bytes: &[u8]) -> Vec<Token> {
     tokens
 }
 
-fn token(bytes: &[u8], start: usize) -> Option<Token> {
+fn token(bytes: &[u8], start: usize) -> Option<ValueToken> {
     let first = *bytes.get(start)?;
     let number = |len: usize| {
         let number = bytes.get(start + 1..start + 1 + len)?;
         Some(number.iter().fold(0_u64, |number, byte| number << 8 | u64::from(*byte)))
     };
-    let make = |kind, header, len, values| Some(Token { start, kind, header, len, values });
+    let make = |kind, header, len, values| Some(ValueToken { start, kind, header, len, values });
     let array =
         |header, count: u64| make(TokenKind::Items(count as u32), header, 0, count as usize);
     match first {
@@ -185,12 +190,12 @@ fn token(bytes: &[u8], start: usize) -> Option<Token> {
 }
 
 /// The bytes of a value with everything that belongs to it.
-fn whole(first: Token, tokens: &[Token]) -> Range<usize> {
+fn whole(first: ValueToken, tokens: &[ValueToken]) -> Range<usize> {
     whole_at(first.start, tokens)
 }
 
 /// The bytes of the value that begins at this position.
-fn whole_at(start: usize, tokens: &[Token]) -> Range<usize> {
+fn whole_at(start: usize, tokens: &[ValueToken]) -> Range<usize> {
     let place = tokens.partition_point(|token| token.start < start);
     let (mut end, mut left) = (start, 1_usize);
     for token in &tokens[place..] {

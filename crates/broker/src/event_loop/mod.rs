@@ -74,7 +74,7 @@ pub use replacement::{RestoreParts, RestoredLoop, UnwrittenLoop};
 use services::ServiceStarter;
 use source::EventSource;
 use switchboard::{ReadOutcome, Switchboard, is_unread};
-pub use trial::{CHECK_OPTION, Trial, TrialError};
+pub use trial::{CHECK_OPTION, StateTrial, TrialError};
 use work::TurnRecipients;
 
 /// The parts of an event loop.
@@ -119,7 +119,7 @@ pub struct EventLoop {
 pub enum LoopExit {
     /// A signal has stopped the bus.
     Stopped,
-    /// Another program shall replace this one. The caller starts a [`Trial`], or reports why it
+    /// Another program shall replace this one. The caller starts a [`StateTrial`], or reports why it
     /// cannot, and continues the loop.
     Try,
     /// The trial of the other program was successful, so it shall replace this one. If it cannot,

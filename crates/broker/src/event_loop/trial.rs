@@ -20,7 +20,7 @@ use crate::saved_state::{STATE_ERROR_PREFIX, STATE_VARIABLES};
 
 /// A program that checks a saved state in a child process. The child is readable when it has ended.
 #[derive(Debug)]
-pub struct Trial {
+pub struct StateTrial {
     program: PathBuf,
     process: ChildProcess,
     output: PipeReader,
@@ -72,13 +72,13 @@ impl fmt::Display for TrialError {
 
 impl std::error::Error for TrialError {}
 
-impl AsFd for Trial {
+impl AsFd for StateTrial {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.process.as_fd()
     }
 }
 
-impl Trial {
+impl StateTrial {
     /// Starts a program that checks the state in `memory`, at the time `now`.
     ///
     /// # Errors

@@ -41,7 +41,7 @@ use super::user::DaemonUser;
 use super::{
     ROOT, StartError, StartedBus, block_signals, load, own_identity, type_name, warn_if_failed,
 };
-use crate::event_loop::{EventLoop, RestoredLoop, Trial};
+use crate::event_loop::{EventLoop, RestoredLoop, StateTrial};
 use crate::listen::ListenEnvironment;
 use crate::log::{Log, Severity};
 
@@ -57,7 +57,7 @@ impl Replacer {
         let program = self.program()?;
         let (state, fds) = event_loop.save();
         let state = self.write(&state, &fds, began).map_err(ReplacementError::Save)?;
-        let trial = Trial::begin(program, state.as_fd(), began).and_then(Trial::finish);
+        let trial = StateTrial::begin(program, state.as_fd(), began).and_then(StateTrial::finish);
         trial.map_err(ReplacementError::Trial)?;
         let queue = fd_queue::fill(&fds).map_err(|error| ReplacementError::Store(error.into()))?;
         let stored = manager.store(&[(STATE_NAME, state.as_fd()), (QUEUE_NAME, queue.as_fd())]);

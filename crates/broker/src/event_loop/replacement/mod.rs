@@ -23,7 +23,7 @@ use super::metrics::MetricsService;
 use super::services::ServiceStarter;
 use super::source::EventSource;
 use super::switchboard::{RestoredConnections, SavedConnections, Switchboard};
-use super::trial::Trial;
+use super::trial::StateTrial;
 use super::{EventLoop, LoopExit, Reload};
 use crate::activation::{Catalog, Children, Launcher, SavedChild};
 use crate::authority::SystemAuthority;
@@ -101,7 +101,7 @@ pub(super) enum ReplacementStage {
     /// A caller or a signal has asked for one.
     Requested,
     /// The other program checks the state.
-    Trying(Trial),
+    Trying(StateTrial),
     /// The other program has accepted the state.
     Accepted,
 }
@@ -134,7 +134,7 @@ impl EventLoop {
     /// # Errors
     ///
     /// The child cannot be watched. It is left to itself.
-    pub fn wait_for(&mut self, trial: Trial) -> io::Result<()> {
+    pub fn wait_for(&mut self, trial: StateTrial) -> io::Result<()> {
         let state = &mut self.switchboard.state;
         state.poller.add(&trial, EventSource::Trial.token(), Interest::Read)?;
         trial.deadline().into_iter().for_each(|deadline| state.alarm.no_later_than(deadline));

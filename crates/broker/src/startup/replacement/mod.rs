@@ -47,7 +47,7 @@ use super::service_manager::ManagerNotifier;
 use super::settings::DescriptorNumber;
 use super::{Reread, StartedBus, block_signals, type_name};
 use crate::event_loop::{
-    EventLoop, RestoreParts, RestoredLoop, StateError, Trial, TrialError, UnwrittenLoop,
+    EventLoop, RestoreParts, RestoredLoop, StateError, StateTrial, TrialError, UnwrittenLoop,
 };
 use crate::log::{Log, LogTarget, Severity};
 use crate::mediation::Mediation;
@@ -175,7 +175,7 @@ impl Replacer {
         self.tried = ProgramFile::at(program);
         let (state, fds) = event_loop.save();
         let memory = self.write(&state, &fds, began).map_err(ReplacementError::Save)?;
-        let trial = Trial::begin(program, memory.as_fd(), began);
+        let trial = StateTrial::begin(program, memory.as_fd(), began);
         let trial = trial.map_err(ReplacementError::Trial)?;
         event_loop.wait_for(trial).map_err(|error| {
             let (program, error) = (program.to_owned(), error.into());
