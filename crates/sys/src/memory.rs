@@ -95,15 +95,16 @@ pub struct HeapReserve {
 }
 
 impl HeapReserve {
-    /// Takes about `len` bytes, which the kernel provides when they are used.
+    /// Takes about `len` bytes, which the kernel provides when they are used. Takes less if there is
+    /// not enough memory.
     #[must_use]
     pub fn new(len: usize) -> Self {
         let block_len = len.min(BLOCK_MAX);
         // The allocator of GNU gets each large block from the kernel, and returns it. But when it frees
         // a block that is larger than all before, it keeps blocks of this size from then on.
-        drop(hint::black_box(Vec::<u8>::with_capacity(block_len + BLOCK_HEADER)));
+        drop(hint::black_box(block(block_len + BLOCK_HEADER)));
         let count = len.div_ceil(block_len.max(1));
-        let blocks: Vec<Vec<u8>> = (0..count).map(|_| Vec::with_capacity(block_len)).collect();
+        let blocks: Vec<Vec<u8>> = (0..count).map_while(|_| block(block_len)).collect();
         let range = |block: &Vec<u8>| {
             let start = block.as_ptr().addr();
             start..start + block.capacity()
@@ -122,6 +123,13 @@ impl Drop for HeapReserve {
             raw::advise_huge_pages(range.clone(), HugePages::Unwanted);
         }
     }
+}
+
+/// Allocates a block of this size, if there is enough memory.
+fn block(len: usize) -> Option<Vec<u8>> {
+    let mut block = Vec::new();
+    block.try_reserve_exact(len).ok()?;
+    Some(block)
 }
 
 /// The size of the largest blocks that the allocator of GNU keeps, without their headers.

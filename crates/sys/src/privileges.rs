@@ -54,6 +54,15 @@ pub fn protect_from_user() -> io::Result<()> {
     Ok(set_dumpable_behavior(DumpableBehavior::NotDumpable)?)
 }
 
+/// Ends the effect of [`protect_from_user`].
+///
+/// # Errors
+///
+/// Fails only if a filter forbids the system call.
+pub fn end_protection_from_user() -> io::Result<()> {
+    Ok(set_dumpable_behavior(DumpableBehavior::Dumpable)?)
+}
+
 /// Switches the whole process to `identity`, irreversibly.
 ///
 /// # Errors

@@ -53,6 +53,17 @@ pub fn own_program() -> io::Result<OwnedFd> {
     Ok(open("/proc/self/exe", OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?)
 }
 
+/// Sets the name of this process, as `ps -o comm` shows it, to the name of the file at `path`. A
+/// process that a [`DescriptorKeeper`] has executed has a number as its name.
+///
+/// # Errors
+///
+/// Fails if the path has no name, or if the name contains a zero byte.
+pub fn set_name(path: &Path) -> io::Result<()> {
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+    Ok(rustix::thread::set_name(&CString::new(name.as_bytes())?)?)
+}
+
 /// Keeps all descriptors that this process has at present, and can execute another program that
 /// inherits them, no matter what this program has done with its own ones.
 ///

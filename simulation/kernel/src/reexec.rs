@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::launch::LaunchedProgram;
 
-pub use real::reexec::own_program;
+pub use real::reexec::{own_program, set_name};
 
 /// Executes nothing and returns an error.
 pub fn execute(_: &Path, _: &LaunchedProgram, _: &[BorrowedFd<'_>]) -> io::Error {

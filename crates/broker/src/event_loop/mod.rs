@@ -201,6 +201,9 @@ impl EventLoop {
         let mut events = Events::with_capacity(EVENTS_PER_TURN);
         self.acceptor.listeners.update(&mut self.switchboard.state)?;
         loop {
+            if let Some(exit) = self.next_exit() {
+                return Ok(exit);
+            }
             let backlog_waits = !self.switchboard.work.backlog.is_empty();
             let timeout = backlog_waits.then_some(Duration::ZERO);
             self.switchboard.state.poller.wait(&mut events, timeout)?;
@@ -208,9 +211,6 @@ impl EventLoop {
                 let Switchboard { state, desk, .. } = &mut self.switchboard;
                 desk.dump_at_exit(state);
                 return Ok(LoopExit::Stopped);
-            }
-            if let Some(exit) = self.next_exit() {
-                return Ok(exit);
             }
         }
     }

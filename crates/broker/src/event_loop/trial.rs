@@ -78,6 +78,15 @@ impl AsFd for StateTrial {
     }
 }
 
+/// A child that still runs holds the state, so it is killed.
+impl Drop for StateTrial {
+    fn drop(&mut self) {
+        if let Ok(None) = self.process.ending() {
+            let _ = self.process.kill();
+        }
+    }
+}
+
 impl StateTrial {
     /// Starts a program that checks the state in `memory`, at the time `now`.
     ///
@@ -175,7 +184,8 @@ impl StateTrial {
         // The pipe never blocks: an error is the end of what was printed.
         let _ = (&self.output).take(PRINTED_MAX).read_to_end(&mut printed);
         let text = String::from_utf8_lossy(&printed);
-        let line = text.lines().rfind(|line| !line.trim().is_empty())?;
+        let is_reason = |line: &&str| !line.trim().is_empty() && !line.starts_with("note: ");
+        let line = text.lines().rfind(is_reason)?;
         Some(line.strip_prefix(STATE_ERROR_PREFIX).unwrap_or(line).to_owned())
     }
 }

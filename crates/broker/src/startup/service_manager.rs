@@ -21,7 +21,10 @@ impl ManagerNotifier {
     pub(super) fn from_environment() -> Self {
         let socket = env::var_os("NOTIFY_SOCKET");
         let store_len = env::var(STORE_VARIABLE).ok().and_then(|len| len.parse().ok());
-        Self { socket, store_len: store_len.unwrap_or(0) }
+        // A child of a unit inherits all these variables, but only the main process is kept.
+        let main = env::var(MAIN_PROCESS_VARIABLE).ok();
+        let is_main = main.is_none_or(|main| main == std::process::id().to_string());
+        Self { socket, store_len: store_len.filter(|_| is_main).unwrap_or(0) }
     }
 
     /// Reports that the bus serves clients with the configuration that it read last.
@@ -71,6 +74,9 @@ impl ManagerNotifier {
 /// The variable with the size of the file descriptor store. systemd sets it from version 254; for
 /// earlier versions, the unit sets it.
 const STORE_VARIABLE: &str = "FDSTORE";
+
+/// The variable in which systemd 248 and later announce the process that they have executed.
+const MAIN_PROCESS_VARIABLE: &str = "SYSTEMD_EXEC_PID";
 
 /// How long the bus waits at its end until the service manager takes a notification.
 const WAIT_MAX: Duration = Duration::from_secs(5);

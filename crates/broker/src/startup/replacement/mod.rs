@@ -36,6 +36,8 @@ use serde::{Deserialize, Serialize};
 use sys::inherited::{self, InheritError};
 use sys::launch::LaunchedProgram;
 use sys::memory::{HeapReserve, SealedContent};
+use sys::privileges::{end_protection_from_user, protect_from_user};
+use sys::reexec::set_name;
 use sys::rlimit::OpenFiles;
 
 use super::error::{RunError, StartError, StartupStep};
@@ -45,7 +47,7 @@ use super::pid_file::PidFile;
 use super::plan::StartupPlan;
 use super::service_manager::ManagerNotifier;
 use super::settings::DescriptorNumber;
-use super::{Reread, StartedBus, block_signals, type_name};
+use super::{Reread, StartedBus, block_signals, type_name, warn_if_failed};
 use crate::event_loop::{
     EventLoop, RestoreParts, RestoredLoop, StateError, StateTrial, TrialError, UnwrittenLoop,
 };
@@ -257,6 +259,8 @@ impl Replacer {
 /// See [`RunError`]. The error has been logged when this returns.
 pub fn resume(passed: PassedState, program: &str) -> Result<(), RunError> {
     let mut log = Log::new(program, LogTarget::Stderr);
+    // The state may contain messages of a bus that is protected from its own user.
+    warn_if_failed(&log, "protect the state from other processes", protect_from_user());
     let PassedState { state, previous, failure } = passed;
     let fallback = match (previous, &failure) {
         (Some(previous), None) => Fallback::prepare(previous)
@@ -304,8 +308,8 @@ fn restore(
     let bytes = StateBytes::of(memory.into()).map_err(unreadable)?;
     let _reserve = HeapReserve::new(bytes.len() * HEAP_FACTOR);
     let DecodedState { numbers, process, event_loop } = DecodedState::read(&bytes)?;
-    if !process.is_readable_by_user {
-        sys::privileges::protect_from_user().map_err(unreadable)?;
+    if process.is_readable_by_user {
+        end_protection_from_user().map_err(unreadable)?;
     }
     let fds = numbers.into_iter().map(inherited::take).collect::<Result<_, _>>();
     let event_loop = RestoredLoop::read(event_loop, fds.map_err(missing)?)?;
@@ -364,6 +368,7 @@ impl RestoredBus {
             }),
             Some(reason) => {
                 let program = program.clone().unwrap_or_default();
+                warn_if_failed(log, "set the name of the process", set_name(&program));
                 event_loop.replacement_failed(TrialError::Rejected { program, reason });
             }
         }
@@ -383,6 +388,7 @@ impl RestoredBus {
 ///
 /// Panics if an invariant of the bus is violated.
 pub fn check_state(memory: File) -> Result<(), StartError> {
+    protect_from_user().map_err(unreadable)?;
     let bytes = StateBytes::of(memory).map_err(unreadable)?;
     let restored = read_state(&bytes)?;
     restored.check();
