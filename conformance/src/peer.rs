@@ -7,6 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixStream};
 use std::sync::Arc;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use rustix::net::{
@@ -293,6 +294,19 @@ impl TestPeer {
         let message = self.numbered(message);
         self.stream.write(&message.encode());
         message.serial
+    }
+
+    /// Sends this number of signals `com.example.I.Numbered` in another thread, each with its number
+    /// as the argument. The thread returns the connection.
+    #[must_use]
+    pub fn stream_numbers(mut self, count: u32) -> JoinHandle<Self> {
+        thread::spawn(move || {
+            for number in 0..count {
+                let signal = PlainMessage::signal("/x", "com.example.I", "Numbered");
+                self.send(signal.arg(PlainValue::U32(number)));
+            }
+            self
+        })
     }
 
     /// Sends these bytes unchanged.

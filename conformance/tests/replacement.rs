@@ -28,6 +28,7 @@ fn main() -> ExitCode {
         test_case!(a_program_that_rejects_the_state_changes_nothing),
         test_case!(a_program_that_hangs_changes_nothing),
         test_case!(a_program_that_cannot_be_executed_changes_nothing),
+        test_case!(another_program_changes_nothing),
         test_case!(a_program_that_vanishes_during_its_check_changes_nothing),
         test_case!(a_program_that_fails_after_its_check_changes_nothing),
         test_case!(the_bus_serves_during_the_check),
@@ -184,7 +185,7 @@ fn numbered_signals_arrive_once_and_in_order() {
     const COUNT: u32 = 20_000;
     const REPLACEMENTS: usize = 30;
     let bus = BusUnderTest::session();
-    let (mut sender, mut recipient) = (bus.peer(), bus.peer());
+    let (sender, mut recipient) = (bus.peer(), bus.peer());
     recipient.add_match("type='signal',interface='com.example.I'");
     let address = bus.address().to_owned();
     let replacing = std::thread::spawn(move || {
@@ -192,13 +193,7 @@ fn numbered_signals_arrive_once_and_in_order() {
         let replies = (0..REPLACEMENTS).map(|_| caller.call(reexecute()).kind);
         replies.filter(|reply| *reply == kind::RETURN).count()
     });
-    let sending = std::thread::spawn(move || {
-        for number in 0..COUNT {
-            let signal = PlainMessage::signal("/x", "com.example.I", "Numbered");
-            sender.send(signal.arg(PlainValue::U32(number)));
-        }
-        sender
-    });
+    let sending = sender.stream_numbers(COUNT);
     for number in 0..COUNT {
         let signal = recipient.receive().expect("the signal");
         assert_eq!(signal.first_u32(), Some(number));
@@ -376,11 +371,21 @@ fn a_program_that_cannot_be_executed_changes_nothing() {
     bus.stop();
 }
 
+fn another_program_changes_nothing() {
+    let installed = InstalledProgram::new();
+    let mut bus = installed.start_bus(&TestConfig::session());
+    installed.replace_by_script("exit 0");
+    check_refusal(&mut bus, &installed, "cannot continue with the state: it printed no result");
+    installed.restore();
+    replace(&bus);
+    bus.stop();
+}
+
 fn a_program_that_vanishes_during_its_check_changes_nothing() {
     let installed = InstalledProgram::new();
     let mut bus = installed.start_bus(&TestConfig::session());
     for _ in 0..2 {
-        installed.replace_by_script("rm \"$0\"");
+        installed.replace_by_script("rm \"$0\"; echo 'The state can be continued'");
         check_refusal(&mut bus, &installed, "cannot be started: No such file or directory");
     }
     installed.restore();
@@ -396,8 +401,9 @@ fn a_program_that_fails_after_its_check_changes_nothing() {
     fs::copy(installed.path(), &good).expect("a scratch folder is writable");
     // No descriptor has this number, so the program misses its state.
     installed.replace_by_script(&format!(
-        "[ \"$1\" = --check-state ] && exit 0\nDILIGENCE_STATE=19999 exec {} \"$@\"",
-        good.display()
+        "[ \"$1\" = --check-state ] && exec {good} --check-state\n\
+         DILIGENCE_STATE=19999 exec {good} \"$@\"",
+        good = good.display()
     ));
     for _ in 0..2 {
         let reason = "cannot continue with the state: descriptor 19999 is not open";

@@ -161,15 +161,9 @@ fn numbered_signals_arrive_once_and_in_order() {
     const COUNT: u32 = 20_000;
     const RESTARTS: u32 = 10;
     let mut bus = ManagedBus::start(&TestConfig::session());
-    let (mut sender, mut recipient) = (bus.peer(), bus.peer());
+    let (sender, mut recipient) = (bus.peer(), bus.peer());
     recipient.add_match("type='signal',interface='com.example.I'");
-    let sending = std::thread::spawn(move || {
-        for number in 0..COUNT {
-            let signal = PlainMessage::signal("/x", "com.example.I", "Numbered");
-            sender.send(signal.arg(PlainValue::U32(number)));
-        }
-        sender
-    });
+    let sending = sender.stream_numbers(COUNT);
     for number in 0..COUNT {
         let signal = recipient.receive().expect("the signal");
         assert_eq!(signal.first_u32(), Some(number));

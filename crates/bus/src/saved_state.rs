@@ -42,26 +42,6 @@ impl<I: Iterator<Item: Serialize> + Clone> Serialize for Items<I> {
     }
 }
 
-/// An iterator with a known number of items.
-#[derive(Clone)]
-pub(crate) struct ExactLen<I> {
-    pub(crate) len: usize,
-    pub(crate) items: I,
-}
-
-impl<I: Iterator> Iterator for ExactLen<I> {
-    type Item = I::Item;
-
-    fn next(&mut self) -> Option<I::Item> {
-        self.len = self.len.saturating_sub(1);
-        self.items.next()
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.len, Some(self.len))
-    }
-}
-
 impl PeerId {
     /// Checks the index before memory for a table of this length is allocated.
     pub(crate) const fn check_index(self) -> Result<(), SavedStateError> {

@@ -82,7 +82,6 @@ impl TryFrom<SavedTraces<'_>> for Tracing {
     fn try_from(saved: SavedTraces<'_>) -> Result<Self, SavedStateError> {
         let SavedTraces { hasher, recorder, traces } = saved;
         let mut tracing = Self::new(hasher, recorder);
-        tracing.rules.reserve(traces.iter().map(|trace| trace.rules.len()).sum());
         for SavedTrace { peer, bytes, rules: own } in traces {
             tracing.whole += usize::from(own.is_empty());
             let rules = own.into_iter().map(|rule| tracing.rules.restore(rule, 0));

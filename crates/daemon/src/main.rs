@@ -91,7 +91,7 @@ fn check_state() -> ExitCode {
         Err(error) => Err(error.to_string()),
     };
     match checked {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => print(&format!("{}\n", startup::ACCEPTED)),
         Err(reason) => {
             complain(&format!("{reason}\n"));
             ExitCode::FAILURE

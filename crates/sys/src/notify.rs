@@ -45,8 +45,8 @@ pub fn notify(socket: Option<&OsStr>, state: &str) -> io::Result<Notified> {
 ///
 /// # Errors
 ///
-/// The errors of [`notify`] and of [`send`]; [`io::ErrorKind::WouldBlock`] if there is no room in
-/// time.
+/// Fails like [`notify`] or [`send`]. Fails with [`io::ErrorKind::WouldBlock`] if the queue stays
+/// full for this time.
 pub fn pass(
     socket: &OsStr,
     state: &str,

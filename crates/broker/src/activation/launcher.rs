@@ -13,7 +13,7 @@ use sys::spawn::ChildSetup;
 use super::catalog::Catalog;
 use crate::busconfig::BusType;
 use crate::os_error::OsError;
-use crate::saved_state::{FAILURE_VARIABLE, PREVIOUS_VARIABLE, STATE_VARIABLE};
+use crate::saved_state::is_state_variable;
 
 /// Settings that all services of a bus share.
 #[derive(Clone, Debug)]
@@ -64,7 +64,9 @@ impl Launcher {
         &self,
         changes: impl Iterator<Item = (&'a str, &'a str)>,
     ) -> BTreeMap<OsString, OsString> {
-        let is_ours = |name: &OsString| NOT_PASSED_ON.iter().any(|ours| name == ours);
+        let is_ours = |name: &OsString| {
+            is_state_variable(name) || NOT_PASSED_ON.iter().any(|ours| name == ours)
+        };
         let inherited = self.inherited.iter().filter(|(name, _)| !is_ours(name)).cloned();
         let whereabouts = self.whereabouts.iter().map(|(name, value)| (*name, value.as_str()));
         // A name with "=" would be ambiguous.
@@ -115,17 +117,8 @@ pub(super) fn failed_to_execute(error: io::Error) -> StartFailure {
 }
 
 /// Variables for this process only, which services do not inherit.
-const NOT_PASSED_ON: [&str; 9] = [
-    "FDSTORE",
-    "LISTEN_FDS",
-    "LISTEN_FDNAMES",
-    "LISTEN_PID",
-    "NOTIFY_SOCKET",
-    "JOURNAL_STREAM",
-    STATE_VARIABLE,
-    PREVIOUS_VARIABLE,
-    FAILURE_VARIABLE,
-];
+const NOT_PASSED_ON: [&str; 6] =
+    ["FDSTORE", "LISTEN_FDS", "LISTEN_FDNAMES", "LISTEN_PID", "NOTIFY_SOCKET", "JOURNAL_STREAM"];
 
 #[cfg(test)]
 mod tests {

@@ -74,7 +74,7 @@ pub use replacement::{RestoreParts, RestoredLoop, UnwrittenLoop};
 use services::ServiceStarter;
 use source::EventSource;
 use switchboard::{ReadOutcome, Switchboard, is_unread};
-pub use trial::{CHECK_OPTION, StateTrial, TrialError};
+pub use trial::{ACCEPTED, CHECK_OPTION, StateTrial, TrialError};
 use work::TurnRecipients;
 
 /// The parts of an event loop.

@@ -1,7 +1,6 @@
 //! The trial of another program: a child checks whether it can continue the bus. The bus serves in
 //! the meantime.
 
-use std::env;
 use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, PipeReader, Read as _};
@@ -16,7 +15,7 @@ use sys::poll::{Events, Interest, Poller};
 use sys::spawn::ChildSetup;
 
 use crate::os_error::OsError;
-use crate::saved_state::{STATE_ERROR_PREFIX, STATE_VARIABLES};
+use crate::saved_state::{STATE_ERROR_PREFIX, environment_without_state};
 
 /// A program that checks a saved state in a child process. The child is readable when it has ended.
 #[derive(Debug)]
@@ -103,9 +102,7 @@ impl StateTrial {
             error: error.into(),
         };
         let words = [OsString::from(program), CHECK_OPTION.into()];
-        let environment = env::vars_os()
-            .filter(|(name, _)| STATE_VARIABLES.iter().all(|variable| name != variable));
-        let launched = LaunchedProgram::new(words, environment).map_err(failed)?;
+        let launched = LaunchedProgram::new(words, environment_without_state()).map_err(failed)?;
         let (process, output) =
             launched.start_reading(&ChildSetup::new(), memory).map_err(failed)?;
         let (program, deadline) = (program.to_owned(), Some(now + TRIAL_MAX));
@@ -162,7 +159,13 @@ impl StateTrial {
         };
         Some(match self.process.ending() {
             Ok(None) => return None,
-            Ok(Some(ChildEnding::Exited(0))) => Ok(()),
+            Ok(Some(ChildEnding::Exited(0))) => match self.last_line() {
+                Some(line) if line == ACCEPTED => Ok(()),
+                line => {
+                    let reason = line.unwrap_or_else(|| "it printed no result".to_owned());
+                    Err(TrialError::Rejected { program, reason })
+                }
+            },
             Ok(Some(_)) if self.deadline.is_none() => Err(TrialError::TimedOut { program }),
             Ok(Some(ChildEnding::NotExecuted(error))) | Err(error) => {
                 Err(TrialError::Start { program, error: error.into() })
@@ -192,6 +195,10 @@ impl StateTrial {
 
 /// The option with which a program checks the state in its standard input.
 pub const CHECK_OPTION: &str = "--check-state";
+
+/// The line that a program prints if it can continue with the state. Other programs may exit with
+/// status 0, too.
+pub const ACCEPTED: &str = "The state can be continued";
 
 /// The time limit of a trial.
 const TRIAL_MAX: Duration = Duration::from_secs(5);

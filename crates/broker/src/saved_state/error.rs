@@ -8,7 +8,7 @@ use std::io;
 pub enum StateError {
     /// A part cannot be encoded.
     Encode(rmp_serde::encode::Error),
-    /// There is no memory for the state.
+    /// The state cannot be written to memory.
     Write(io::Error),
     /// A part cannot be decoded: it is damaged, or from another version of this program.
     Decode(rmp_serde::decode::Error),

@@ -21,6 +21,8 @@
 mod error;
 mod fds;
 
+use std::env;
+use std::ffi::{OsStr, OsString};
 use std::io::{Seek, SeekFrom, Write};
 
 use serde::Serialize;
@@ -50,20 +52,18 @@ impl<W: Write + Seek> StateWriter<W> {
 
     /// Encodes a part and appends it.
     pub(crate) fn write(&mut self, part: &impl Serialize) -> Result<(), StateError> {
-        let start = self.append(&[0; LENGTH])?;
+        let start = self.seek(SeekFrom::Current(0))?;
+        self.write_length(0)?;
         rmp_serde::encode::write(&mut self.destination, part).map_err(StateError::Encode)?;
-        let end = self.append(&[])?;
+        let end = self.seek(SeekFrom::Current(0))?;
         self.seek(SeekFrom::Start(start))?;
-        self.append(&(end - start - LENGTH as u64).to_le_bytes())?;
+        self.write_length(end - start - LENGTH as u64)?;
         self.seek(SeekFrom::Start(end))?;
         Ok(())
     }
 
-    /// Appends bytes and returns the position before them.
-    fn append(&mut self, bytes: &[u8]) -> Result<u64, StateError> {
-        let position = self.seek(SeekFrom::Current(0))?;
-        self.destination.write_all(bytes).map_err(StateError::Write)?;
-        Ok(position)
+    fn write_length(&mut self, length: u64) -> Result<(), StateError> {
+        self.destination.write_all(&length.to_le_bytes()).map_err(StateError::Write)
     }
 
     fn seek(&mut self, position: SeekFrom) -> Result<u64, StateError> {
@@ -132,8 +132,15 @@ pub(crate) const PREVIOUS_VARIABLE: &str = "DILIGENCE_PREVIOUS";
 /// The environment variable with the reason why another program could not continue the bus.
 pub(crate) const FAILURE_VARIABLE: &str = "DILIGENCE_FAILURE";
 
-/// All variables about a state, which concern no other program.
-pub(crate) const STATE_VARIABLES: [&str; 3] = [STATE_VARIABLE, PREVIOUS_VARIABLE, FAILURE_VARIABLE];
+/// Whether a variable is about a state, so that it concerns no other program.
+pub(crate) fn is_state_variable(name: &OsStr) -> bool {
+    [STATE_VARIABLE, PREVIOUS_VARIABLE, FAILURE_VARIABLE].iter().any(|variable| name == *variable)
+}
+
+/// The environment of this process without the variables about a state.
+pub(crate) fn environment_without_state() -> impl Iterator<Item = (OsString, OsString)> {
+    env::vars_os().filter(|(name, _)| !is_state_variable(name))
+}
 
 /// The number of bytes of the length of a part.
 const LENGTH: usize = size_of::<u64>();

@@ -44,7 +44,7 @@ use sys::rlimit::OpenFiles;
 use sys::signals::{ProcessSignal, SignalSource};
 use wire::guid::Guid;
 
-pub use crate::event_loop::CHECK_OPTION;
+pub use crate::event_loop::{ACCEPTED, CHECK_OPTION};
 pub use error::{RunError, StartError, StartupStep};
 pub use passed_state::PassedState;
 pub use replacement::{check_state, read_state, resume};

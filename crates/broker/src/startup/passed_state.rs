@@ -2,12 +2,14 @@
 //! replaces it in the same process.
 
 use std::env;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::os::fd::RawFd;
 use std::os::unix::ffi::OsStringExt as _;
 
 use super::settings::DescriptorNumber;
-use crate::saved_state::{FAILURE_VARIABLE, PREVIOUS_VARIABLE, STATE_VARIABLE, STATE_VARIABLES};
+use crate::saved_state::{
+    FAILURE_VARIABLE, PREVIOUS_VARIABLE, STATE_VARIABLE, environment_without_state,
+};
 
 /// The state of a bus that another program has passed to this one.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -72,14 +74,6 @@ pub(super) fn environment_with_failure(
     let failure = failure.replace('\0', " ");
     environment_with_state(state.get(), file.get())
         .chain([(FAILURE_VARIABLE.into(), failure.into())])
-}
-
-fn environment_without_state() -> impl Iterator<Item = (OsString, OsString)> {
-    env::vars_os().filter(|(name, _)| !is_state_variable(name))
-}
-
-fn is_state_variable(name: &OsStr) -> bool {
-    STATE_VARIABLES.iter().any(|variable| name == *variable)
 }
 
 #[cfg(test)]

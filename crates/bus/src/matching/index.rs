@@ -257,12 +257,15 @@ impl MatchIndex {
         SavedRule { owner, rule: Cow::Borrowed(rule), count, place_in_bucket }
     }
 
-    /// Allocates memory for this number of saved rules.
-    pub(crate) fn reserve(&mut self, count: usize) {
-        self.rules.reserve(count);
-        self.buckets.reserve(count);
-        self.by_rule.reserve(count, |_| unreachable!("there are no rules yet"));
-        self.by_key.reserve(count, |_| unreachable!("there are no buckets yet"));
+    /// Creates an index with memory for this number of saved rules.
+    pub(crate) fn with_capacity(hasher: KeyedState, count: usize) -> Self {
+        Self {
+            rules: Slab::with_capacity(count),
+            buckets: Slab::with_capacity(count),
+            by_key: HashTable::with_capacity(count),
+            by_rule: HashTable::with_capacity(count),
+            ..Self::new(hasher)
+        }
     }
 
     /// Adds a saved rule, which will be at position `place` in the list of its owner's rules. Rules

@@ -7,9 +7,11 @@ use core::fmt;
 use serde::de::{DeserializeSeed, Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{OwnedRule, OwnedRules, PeerRuleCounts, RuleCounts, RuleMatching, RuleSet, SavedRule};
+use super::{
+    MatchIndex, OwnedRule, OwnedRules, PeerRuleCounts, RuleCounts, RuleMatching, RuleSet, SavedRule,
+};
 use crate::hash::KeyedState;
-use crate::saved_state::{ExactLen, Items, SavedStateError};
+use crate::saved_state::{Items, SavedStateError};
 use crate::types::PeerId;
 
 /// The match rules in the saved state.
@@ -28,11 +30,8 @@ impl Serialize for RuleMatching {
         let owners = self.owned.iter().map(|owned| owned.counts).enumerate();
         let owners: Vec<_> =
             owners.filter(|(_, counts)| *counts != PeerRuleCounts::default()).collect();
-        let rules = ExactLen {
-            len: self.owned.iter().map(|owned| owned.rules.len()).sum(),
-            items: self.owned.iter().flat_map(|owned| &owned.rules),
-        };
-        let rules = Items(rules.map(|rule| (rule.set, self.set(rule.set).save(rule.id))));
+        let rules: Vec<_> = self.owned.iter().flat_map(|owned| &owned.rules).collect();
+        let rules = Items(rules.iter().map(|rule| (rule.set, self.set(rule.set).save(rule.id))));
         let (hasher, counts) = (self.hasher.clone(), self.counts);
         SavedRules { hasher, counts, owners, rules }.serialize(serializer)
     }
@@ -56,11 +55,12 @@ impl<'de> Visitor<'de> for RulesVisitor {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut fields: A) -> Result<RuleMatching, A::Error> {
         let missing = |index| A::Error::invalid_length(index, &self);
-        let hasher = fields.next_element()?.ok_or_else(|| missing(0))?;
+        let hasher: KeyedState = fields.next_element()?.ok_or_else(|| missing(0))?;
         let counts: RuleCounts = fields.next_element()?.ok_or_else(|| missing(1))?;
-        let mut matching = RuleMatching { counts, ..RuleMatching::new(hasher) };
         // A damaged state may have any number here.
-        matching.broadcast.reserve(counts.current.min(RESERVED_MAX));
+        let capacity = counts.current.min(RESERVED_MAX);
+        let broadcast = MatchIndex::with_capacity(hasher.clone(), capacity);
+        let mut matching = RuleMatching { counts, broadcast, ..RuleMatching::new(hasher) };
         let owners: Vec<_> = fields.next_element()?.ok_or_else(|| missing(2))?;
         for (index, counts) in owners {
             matching.restore_owner(index, counts).map_err(A::Error::custom)?;

@@ -10,7 +10,8 @@ use wire::guid::Guid;
 use super::{BusLimits, Services};
 use crate::policy::Policy;
 
-/// The identity of the bus. It changes only if the bus [continues](crate::Bus::move_to) in another process.
+/// The identity of the bus. It changes only if the bus [continues](crate::Bus::move_to) in another
+/// process.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct BusIdentity {
     /// The id that GetId returns. Each listening address has its own id.

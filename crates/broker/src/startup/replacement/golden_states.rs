@@ -27,7 +27,7 @@ fn golden_states() -> Vec<(u8, PathBuf)> {
         states.extend(of_format.map(|path| (format, path)));
     }
     states.sort();
-    assert!(!states.is_empty(), "there are no golden states");
+    assert!(!states.is_empty(), "golden states are missing");
     states
 }
 

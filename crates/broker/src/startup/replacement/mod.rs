@@ -173,8 +173,8 @@ impl Replacer {
 
     fn begin_trial(&mut self, event_loop: &mut EventLoop) -> Result<(), ReplacementError> {
         let began = sys::clock::monotonic();
-        let program = self.program.as_deref().ok_or(ReplacementError::UnknownProgram)?;
-        self.tried = ProgramFile::at(program);
+        let program = self.program()?;
+        let tried = ProgramFile::at(program);
         let (state, fds) = event_loop.save();
         let memory = self.write(&state, &fds, began).map_err(ReplacementError::Save)?;
         let trial = StateTrial::begin(program, memory.as_fd(), began);
@@ -182,7 +182,9 @@ impl Replacer {
         event_loop.wait_for(trial).map_err(|error| {
             let (program, error) = (program.to_owned(), error.into());
             ReplacementError::Trial(TrialError::Start { program, error })
-        })
+        })?;
+        self.tried = tried;
+        Ok(())
     }
 
     /// Replaces this program by the installed one. Returns only if the loop must continue.
@@ -193,6 +195,7 @@ impl Replacer {
             if self.retrials <= RETRIALS_MAX {
                 return event_loop.request_replacement();
             }
+            self.retrials = 0;
             return event_loop.replacement_failed(ReplacementError::Unstable);
         }
         match self.try_replace(event_loop) {
@@ -317,11 +320,13 @@ fn restore(
     let installed = process.program.or_else(program_path);
     *log = Log::new(program, plan.log);
     *log = log.clone().of_bus(type_name(event_loop.bus_type()), event_loop.owner());
-    let pid_file = plan.pid_file.clone().map(PidFile::adopt);
-    let open_files = OpenFiles::new(soft, hard);
+    let pid_file = plan.pid_file.clone();
+    let (open_files, program) = (OpenFiles::new(soft, hard), installed);
     let restored =
-        RestoredBus { event_loop, version, began, plan, open_files, program: installed, pid_file };
-    restored.start(failure, ManagerNotifier::from_environment(), log)
+        RestoredBus { event_loop, version, began, plan, open_files, program, pid_file: None };
+    let bus = restored.start(failure, ManagerNotifier::from_environment(), log)?;
+    // A program that fails before this leaves the file to the program that it returns to.
+    Ok(StartedBus { _pid_file: pid_file.map(PidFile::adopt), ..bus })
 }
 
 /// A bus whose state was read, before it has any effect outside this process.
