@@ -8,7 +8,7 @@
 //! fail.
 
 use std::collections::{BTreeSet, VecDeque};
-use std::os::unix::fs::chown;
+use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -23,6 +23,7 @@ use conformance::{
 /// limits.
 #[test]
 fn test_programs_of_dbus_daemon_give_the_listed_results() {
+    require_open_tmp();
     let queue = Mutex::new(jobs());
     let verdict = Mutex::new(SuiteVerdict::new());
     std::thread::scope(|scope| {
@@ -44,6 +45,7 @@ fn test_programs_of_dbus_daemon_give_the_listed_results() {
 /// service manager of that session.
 #[test]
 fn transient_services() {
+    require_open_tmp();
     let mut verdict = SuiteVerdict::new();
     for &caller in SuiteCaller::all() {
         for build in &BUILDS {
@@ -387,6 +389,13 @@ fn require_test(build: &Build, name: &str) -> PathBuf {
     let path = Path::new(build.folder).join(name);
     require(path.to_str().expect("a path of Debian's"), "dbus-tests");
     path
+}
+
+/// Fails unless all users can create files in `/tmp`. The programs listen there, also as an
+/// ordinary user, and would wait 60 s for each bus that cannot.
+fn require_open_tmp() {
+    let mode = std::fs::metadata("/tmp").expect("every system has it").permissions().mode();
+    assert!(mode & 0o002 != 0, "ordinary users cannot write to /tmp: run chmod 1777 /tmp as root");
 }
 
 /// The number of programs that run in parallel.
