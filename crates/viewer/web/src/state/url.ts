@@ -171,6 +171,8 @@ class AddressWriter {
   /** The address that waits for the timer. */
   private delayed: string | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
+  /** The address that was written or read last. */
+  private current = location.hash;
 
   write(hash: string): void {
     if (this.next === undefined) queueMicrotask(() => this.settle());
@@ -180,21 +182,31 @@ class AddressWriter {
   /** Discards the waiting address, because another change of the address has replaced it. */
   discard(): void {
     this.delayed = undefined;
+    this.current = location.hash;
   }
 
   /** Writes the waiting address. */
   flush(): void {
     const hash = this.delayed;
     this.delayed = undefined;
-    if (hash !== undefined && hash !== location.hash) history.replaceState(null, "", urlOf(hash));
+    if (hash === undefined || hash === location.hash || this.hasMoved()) return;
+    history.replaceState(null, "", urlOf(hash));
+    this.current = location.hash;
+  }
+
+  /** After Back or Forward, the address changes before its event, and must not be overwritten. */
+  private hasMoved(): boolean {
+    return location.hash !== this.current;
   }
 
   private settle(): void {
     const hash = this.next ?? "";
     this.next = undefined;
+    if (this.hasMoved()) return;
     if (parsePlace(hash).view !== parsePlace(location.hash).view) {
       this.flush();
       history.pushState(null, "", urlOf(hash));
+      this.current = location.hash;
       return;
     }
     this.delayed = hash;
