@@ -1,5 +1,6 @@
 //! The bus under test: finding, starting and stopping it.
 
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -96,10 +97,16 @@ pub fn link_bus(scratch: &ScratchFolder) -> PathBuf {
 #[must_use]
 pub fn copy_bus(scratch: &ScratchFolder) -> PathBuf {
     let copy = scratch.join("dbus-daemon");
-    // A child process copies it: programs that other threads start meanwhile would inherit the open
-    // file, and a file that is open for writing cannot be executed.
-    let _ = ExternalProgram::named("cp", "coreutils").arg(bus_binary()).arg(&copy).run().success();
+    copy_program(bus_binary(), &copy);
     copy
+}
+
+/// Copies an executable file.
+///
+/// A child process copies it: programs that other threads start meanwhile would inherit the open
+/// file, and a file that is open for writing cannot be executed.
+pub(crate) fn copy_program(from: impl AsRef<OsStr>, to: &Path) {
+    let _ = ExternalProgram::named("cp", "coreutils").arg(from).arg(to).run().success();
 }
 
 /// The program under test like [`bus_program`], but for another user.

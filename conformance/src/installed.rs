@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::bus::{BusUnderTest, TestConfig, copy_bus};
+use crate::bus::{BusUnderTest, TestConfig, copy_bus, copy_program};
 use crate::program::ExternalProgram;
 use crate::scratch::{ScratchFolder, set_mode};
 
@@ -49,7 +49,8 @@ impl InstalledProgram {
     ///
     /// If the file cannot be written.
     pub fn replace(&self, contents: &str, mode: u32) {
-        let new = self.folder.file("new", contents);
+        let (text, new) = (self.folder.file("contents", contents), self.folder.join("new"));
+        copy_program(&text, &new);
         set_mode(&new, mode);
         fs::rename(&new, &self.path).expect("a scratch folder is writable");
     }

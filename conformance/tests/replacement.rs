@@ -398,7 +398,7 @@ fn a_program_that_fails_after_its_check_changes_nothing() {
     let installed = InstalledProgram::new();
     let mut bus = installed.start_bus(&TestConfig::session());
     let good = installed.folder().join("good");
-    fs::copy(installed.path(), &good).expect("a scratch folder is writable");
+    fs::hard_link(installed.path(), &good).expect("a scratch folder is writable");
     // No descriptor has this number, so the program misses its state.
     installed.replace_by_script(&format!(
         "[ \"$1\" = --check-state ] && exec {good} --check-state\n\
@@ -419,7 +419,7 @@ fn the_bus_serves_during_the_check() {
     let installed = InstalledProgram::new();
     let bus = installed.start_bus(&TestConfig::session());
     let good = installed.folder().join("good");
-    fs::copy(installed.path(), &good).expect("a scratch folder is writable");
+    fs::hard_link(installed.path(), &good).expect("a scratch folder is writable");
     let started = installed.folder().join("started");
     installed.replace_by_script(&format!(
         "if [ \"$1\" = --check-state ]; then echo > {}; sleep 1; fi\nexec {} \"$@\"",

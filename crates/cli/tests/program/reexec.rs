@@ -18,6 +18,12 @@ fn start(folder: &ProgramFolder, program: &Path) -> (SpawnedProgram, String) {
     (bus, address)
 }
 
+/// Copies a program in another process. Other threads start programs, which would inherit a file that
+/// is open for writing, and such a file cannot be executed.
+fn copy(from: &Path, to: &Path) {
+    assert!(Command::new("cp").args([from, to]).status().expect("every system has it").success());
+}
+
 fn reexec(folder: &ProgramFolder, words: &[&str]) -> Output {
     folder.diligence().arg("reexec").args(words).output().expect("the program exists")
 }
@@ -26,13 +32,13 @@ fn reexec(folder: &ProgramFolder, words: &[&str]) -> Output {
 fn the_bus_gets_the_installed_program() {
     let folder = ProgramFolder::new();
     let program = folder.join("installed");
-    fs::copy(daemon(), &program).expect("a writable folder");
+    copy(&daemon(), &program);
     let (bus, address) = start(&folder, &program);
     let inode = |path: &Path| std::os::unix::fs::MetadataExt::ino(&fs::metadata(path).unwrap());
     let running = format!("/proc/{}/exe", bus.id());
     let before = inode(Path::new(&running));
     let new = folder.join("new");
-    fs::copy(daemon(), &new).expect("a writable folder");
+    copy(&daemon(), &new);
     fs::rename(&new, &program).expect("a writable folder");
 
     let output = reexec(&folder, &["--address", &address]);
@@ -55,10 +61,11 @@ fn the_bus_gets_the_installed_program() {
 fn a_program_that_cannot_continue_is_reported() {
     let folder = ProgramFolder::new();
     let program = folder.join("installed");
-    fs::copy(daemon(), &program).expect("a writable folder");
+    copy(&daemon(), &program);
     let (bus, address) = start(&folder, &program);
-    let new = folder.join("new");
-    fs::write(&new, "#!/bin/sh\necho 'the state is too old' >&2\nexit 1\n").expect("writable");
+    let (script, new) = (folder.join("script"), folder.join("new"));
+    fs::write(&script, "#!/bin/sh\necho 'the state is too old' >&2\nexit 1\n").expect("writable");
+    copy(&script, &new);
     fs::set_permissions(&new, fs::Permissions::from_mode(0o755)).expect("writable");
     fs::rename(&new, &program).expect("a writable folder");
 
