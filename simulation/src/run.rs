@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use broker::busconfig::ConfigError;
 use broker::event_loop::{
-    EventLoop, Loaded, LoopExit, LoopParts, Reload, RestoreParts, RestoredLoop,
+    EventLoop, Loaded, LoopExit, LoopParts, ReadPurpose, Reload, RestoreParts, RestoredLoop,
 };
 use broker::listen::{ListenEnvironment, listen, parse};
 use broker::log::{Log, LogTarget};
@@ -85,7 +85,8 @@ fn replaced(mut old: EventLoop, policies: &SuccessivePolicies) -> EventLoop {
     let take_over = |fd| machine::with(|machine| machine.take_over(fd)).expect("descriptors");
     let fds = fds.into_iter().map(take_over).collect();
     drop(old);
-    let restored = RestoredLoop::read(&state, fds).expect("the state of an event loop");
+    let restored = RestoredLoop::read(&state, || Ok(fds), ReadPurpose::Continue)
+        .expect("the state of an event loop");
     restored.check();
     let parts = RestoreParts {
         mediator: None,

@@ -2,10 +2,11 @@
 
 use bus::PeerId;
 use serde::{Deserialize, Serialize};
+use sys::poll::Interest;
 
 use crate::connection::{Connection, SavedConnection};
 use crate::fd_quota::FdQuotas;
-use crate::saved_state::{FdCollector, RestoredFds, StateError};
+use crate::saved_state::{FdCollector, FdIndex, RestoredFds, StateError};
 
 /// All connections in a saved state.
 #[derive(Debug, Serialize, Deserialize)]
@@ -17,10 +18,10 @@ pub(crate) struct SavedTable {
 }
 
 impl SavedTable {
-    /// The connections that the poller watched.
-    pub(crate) fn watched(&self) -> impl Iterator<Item = PeerId> {
+    /// The connections that the poller watched, with their sockets.
+    pub(crate) fn watched(&self) -> impl Iterator<Item = (PeerId, FdIndex, Interest)> {
         let connections = self.places.iter().filter_map(|(_, connection)| connection.as_ref());
-        connections.filter(|saved| saved.is_watched).map(|saved| saved.peer)
+        connections.filter_map(|saved| saved.watched().map(|(fd, wanted)| (saved.peer, fd, wanted)))
     }
 }
 
@@ -56,7 +57,7 @@ impl ConnectionTable {
         SavedTable { places: self.places.iter().map(place).collect(), free: self.free.clone() }
     }
 
-    /// Restores all connections. The poller does not watch them yet.
+    /// Restores all connections.
     pub(crate) fn restore(
         saved: SavedTable,
         fds: &mut RestoredFds,

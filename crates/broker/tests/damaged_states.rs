@@ -22,7 +22,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use broker::busconfig::{self, ConfigError};
-use broker::event_loop::{EventLoop, Loaded, LoopExit, Reload, RestoreParts, RestoredLoop};
+use broker::event_loop::{
+    EventLoop, Loaded, LoopExit, ReadPurpose, Reload, RestoreParts, RestoredLoop,
+};
 use broker::log::{Log, LogTarget};
 use broker::startup::read_state;
 use bus::Replacement;
@@ -197,7 +199,8 @@ fn check(state: &[u8], case: usize) -> CaseOutcome {
         ours
     });
     let fds: Vec<OwnedFd> = fds.collect();
-    let restored = RestoredLoop::read(event_loop, fds).expect("it was read before");
+    let restored = RestoredLoop::read(event_loop, || Ok(fds), ReadPurpose::Continue)
+        .expect("it was read before");
     let parts = RestoreParts {
         mediator: None,
         open_files: OpenFiles::current(),

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use core::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use wire::Message;
 use wire::message::MessageType;
 
@@ -14,10 +14,11 @@ use crate::accounting::{
 use crate::activation::Activation;
 use crate::driver::{self, Driver};
 use crate::hash::{HashKey, KeyedState};
+use crate::matching::RuleMatching;
 use crate::policy::PeerAttributes;
 use crate::reloads::Reloads;
 use crate::replacements::Replacements;
-use crate::routing::Router;
+use crate::routing::{Router, RouterWithoutRules};
 use crate::types::{
     Amount, BodyValidation, BusIdentity, BusLimits, Configuration, ConnectionCredentials,
     DescriptorPassing, DisconnectReason, Effect, Effects, End, ForeignError, Input, LimitHit,
@@ -38,15 +39,31 @@ use crate::well_known::DRIVER_NAME;
 ///
 /// A bus can be saved in any format of serde, and restored later, also by another program. Then it
 /// continues as if nothing had happened. The security modules and the stopwatch are not saved.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug)]
 pub struct Bus {
     router: Router,
     activation: Activation,
     reloads: Reloads,
-    #[serde(default)]
     replacements: Replacements,
-    #[serde(skip)]
     checks: Checks,
+}
+
+/// Everything of a bus that is saved, except its match rules.
+#[derive(Debug, Serialize)]
+pub struct SavedBus<'b> {
+    router: &'b Router,
+    activation: &'b Activation,
+    reloads: &'b Reloads,
+    replacements: &'b Replacements,
+}
+
+/// A decoded [`SavedBus`].
+#[derive(Debug, Deserialize)]
+pub struct BusWithoutRules {
+    router: RouterWithoutRules,
+    activation: Activation,
+    reloads: Reloads,
+    replacements: Replacements,
 }
 
 /// The times at which a bus checks its invariants.
@@ -96,6 +113,44 @@ impl Bus {
     /// these times are not measured.
     pub const fn set_stopwatch(&mut self, stopwatch: Stopwatch) {
         self.router.tracing.set_stopwatch(stopwatch);
+    }
+}
+
+/// Methods that save and restore a bus in two parts.
+impl Bus {
+    /// Everything of the bus that is saved, except its [match rules](Self::rules).
+    pub const fn without_rules(&self) -> SavedBus<'_> {
+        let Self { router, activation, reloads, replacements, checks: _ } = self;
+        SavedBus { router, activation, reloads, replacements }
+    }
+
+    /// The match rules of all connections. They are often the largest part of a bus, so another
+    /// thread may save and restore them.
+    pub const fn rules(&self) -> &RuleMatching {
+        &self.router.matching
+    }
+}
+
+impl BusWithoutRules {
+    /// Adds the match rules of all connections.
+    #[must_use]
+    pub fn with_rules(self, rules: RuleMatching) -> Bus {
+        let Self { router, activation, reloads, replacements } = self;
+        let (router, checks) = (router.with_rules(rules), Checks::default());
+        Bus { router, activation, reloads, replacements, checks }
+    }
+}
+
+impl Serialize for Bus {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (self.without_rules(), self.rules()).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Bus {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (bus, rules) = <(BusWithoutRules, RuleMatching)>::deserialize(deserializer)?;
+        Ok(bus.with_rules(rules))
     }
 }
 

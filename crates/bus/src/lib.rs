@@ -62,9 +62,10 @@ pub use access::mediation;
 pub use accounting::{
     Gauges, Incident, IncidentKind, IncidentReason, MemberCounts, MemberUse, Totals,
 };
-pub use bus::Bus;
+pub use bus::{Bus, BusWithoutRules, SavedBus};
 pub use driver::introspection_xml;
 pub use hash::{HashKey, HashSeed};
+pub use matching::RuleMatching;
 pub use policy::{Policy, PolicyVerdict};
 pub use types::{
     AccessDenial, ActivationMethod, Amount, Body, BodyValidation, BusIdentity, BusLimits, CallId,

@@ -88,7 +88,7 @@ impl TryFrom<SavedTraces<'_>> for Tracing {
             let rules = rules.collect::<Result<_, _>>()?;
             tracing.by_peer.insert(peer, Running { bytes, rules });
         }
-        tracing.rules.sort_buckets();
+        tracing.rules.order_buckets()?;
         tracing.update();
         Ok(tracing)
     }

@@ -135,6 +135,7 @@ pub mod spawn;
 pub mod clock;
 pub mod datagram;
 pub mod memory;
+pub mod parallel;
 pub mod random;
 pub mod reexec;
 pub mod shared;

@@ -24,6 +24,7 @@ pub mod cycles;
 pub mod datagram;
 pub mod launch;
 pub mod memory;
+pub mod parallel;
 pub mod poll;
 pub mod random;
 pub mod reexec;

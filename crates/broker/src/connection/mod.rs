@@ -384,18 +384,6 @@ impl Connection {
         }
     }
 
-    /// Watches a restored connection, even if only for its end.
-    pub(crate) fn watch_again(
-        &mut self,
-        poller: &Poller,
-        token: u64,
-        may_read: bool,
-    ) -> io::Result<()> {
-        let wanted = self.wanted_interest(may_read);
-        self.watched = Some(wanted);
-        poller.add(&self.socket, token, wanted)
-    }
-
     fn wanted_interest(&self, may_read: bool) -> Interest {
         let reads = self.end.is_none() && self.served_at().is_none() && may_read;
         let writes = !self.writing.is_flowing() && self.retry_at.is_none();

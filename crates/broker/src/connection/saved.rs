@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use bus::PeerId;
 use serde::{Deserialize, Serialize};
+use sys::poll::Interest;
 use wire::framer::Framer;
 
 use super::{Connection, Handshake, MessageStream, Phase, ReadBacklog, ReadTimes, Role};
@@ -32,9 +33,47 @@ pub(crate) struct SavedConnection {
     unread: Option<u64>,
     fds_in_kernel: FdsInKernel,
     retry_at: Option<Duration>,
-    /// Whether the poller watched the socket.
-    pub(crate) is_watched: bool,
+    /// The events of the socket that the poller watched for.
+    watched: Option<SavedInterest>,
     is_timed: bool,
+}
+
+/// An [`Interest`] in a saved state.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+enum SavedInterest {
+    Read,
+    Write,
+    ReadWrite,
+    Hangup,
+}
+
+impl From<Interest> for SavedInterest {
+    fn from(interest: Interest) -> Self {
+        match interest {
+            Interest::Read => Self::Read,
+            Interest::Write => Self::Write,
+            Interest::ReadWrite => Self::ReadWrite,
+            Interest::Hangup => Self::Hangup,
+        }
+    }
+}
+
+impl From<SavedInterest> for Interest {
+    fn from(saved: SavedInterest) -> Self {
+        match saved {
+            SavedInterest::Read => Self::Read,
+            SavedInterest::Write => Self::Write,
+            SavedInterest::ReadWrite => Self::ReadWrite,
+            SavedInterest::Hangup => Self::Hangup,
+        }
+    }
+}
+
+impl SavedConnection {
+    /// The socket and its events, if the poller watched it.
+    pub(crate) fn watched(&self) -> Option<(FdIndex, Interest)> {
+        self.watched.map(|saved| (self.socket, saved.into()))
+    }
 }
 
 /// The protocol phase of a saved connection.
@@ -72,12 +111,12 @@ impl Connection {
             unread: self.unread,
             fds_in_kernel: self.fds_in_kernel.clone(),
             retry_at: self.retry_at,
-            is_watched: self.watched.is_some(),
+            watched: self.watched.map(SavedInterest::from),
             is_timed: self.is_timed,
         }
     }
 
-    /// Restores a connection, which the poller does not watch yet.
+    /// Restores a connection, which the poller watches if it did before.
     pub(crate) fn restore(
         saved: SavedConnection,
         fds: &mut RestoredFds,
@@ -101,7 +140,7 @@ impl Connection {
             unread: saved.unread,
             fds_in_kernel: saved.fds_in_kernel,
             retry_at: saved.retry_at,
-            watched: None,
+            watched: saved.watched.map(Interest::from),
             is_dirty: false,
             is_timed: saved.is_timed,
             end: None,

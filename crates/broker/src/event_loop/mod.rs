@@ -70,7 +70,7 @@ use loop_state::LoopState;
 use metrics::MetricsService;
 use origin::EffectOrigin;
 use replacement::ReplacementStage;
-pub use replacement::{RestoreParts, RestoredLoop, UnwrittenLoop};
+pub use replacement::{ReadPurpose, RestoreParts, RestoredLoop, UnwrittenLoop};
 use services::ServiceStarter;
 use source::EventSource;
 use switchboard::{ReadOutcome, Switchboard, is_unread};

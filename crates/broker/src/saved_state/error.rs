@@ -3,6 +3,8 @@
 use std::fmt;
 use std::io;
 
+use sys::inherited::InheritError;
+
 /// The reason why the state of a bus cannot be saved or restored.
 #[derive(Debug)]
 pub enum StateError {
@@ -25,6 +27,8 @@ pub enum StateError {
     Truncated,
     /// The state has this number of bytes after its last part.
     BytesLeft(usize),
+    /// A descriptor was not passed to this process.
+    Inherit(InheritError),
     /// The state refers to a descriptor that it does not have, or twice to the same one.
     Descriptor(u32),
     /// The state has descriptors to which nothing refers.
@@ -51,6 +55,7 @@ impl fmt::Display for StateError {
             Self::Truncated => f.write_str("the end of the state is missing"),
             Self::BytesLeft(1) => f.write_str("the state has 1 byte more than expected"),
             Self::BytesLeft(count) => write!(f, "the state has {count} bytes more than expected"),
+            Self::Inherit(error) => error.fmt(f),
             Self::Descriptor(index) => {
                 write!(f, "the state has no descriptor {index}, or refers to it twice")
             }

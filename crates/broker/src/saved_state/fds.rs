@@ -14,6 +14,13 @@ use crate::outgoing::SharedFds;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct FdIndex(u32);
 
+impl FdIndex {
+    /// Finds the descriptor in a list.
+    pub(crate) fn of(self, fds: &[OwnedFd]) -> Result<BorrowedFd<'_>, StateError> {
+        fds.get(self.0 as usize).map(AsFd::as_fd).ok_or(StateError::Descriptor(self.0))
+    }
+}
+
 /// The user that a descriptor of a message counts against.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum FdOwner {

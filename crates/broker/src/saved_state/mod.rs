@@ -4,7 +4,9 @@
 //!   header    "diligence-state", a zero byte, and the number of the format
 //!   numbers   of the descriptors that the state refers to by index      MessagePack
 //!   process   settings of the start                                     MessagePack
-//!   loop      the bus, its connections and everything else              MessagePack
+//!   rules     the match rules of all connections                        MessagePack
+//!   bus       the rest of the bus                                       MessagePack
+//!   loop      the sockets of connections and everything else            MessagePack
 //! ```
 //!
 //! The length of each part precedes it: eight bytes in little-endian order.
@@ -62,6 +64,11 @@ impl<W: Write + Seek> StateWriter<W> {
         Ok(())
     }
 
+    /// Appends parts that another writer has encoded.
+    pub(crate) fn append(&mut self, parts: &[u8]) -> Result<(), StateError> {
+        self.destination.write_all(parts).map_err(StateError::Write)
+    }
+
     fn write_length(&mut self, length: u64) -> Result<(), StateError> {
         self.destination.write_all(&length.to_le_bytes()).map_err(StateError::Write)
     }
@@ -101,11 +108,16 @@ impl<'s> StateReader<'s> {
 
     /// Reads the next part.
     pub(crate) fn read<T: DeserializeOwned>(&mut self) -> Result<T, StateError> {
+        self.next_part()?.decode()
+    }
+
+    /// Returns the next part, to decode it later or on another thread.
+    pub(crate) fn next_part(&mut self) -> Result<EncodedPart<'s>, StateError> {
         let (len, rest) = self.rest.split_first_chunk().ok_or(StateError::Truncated)?;
         let len = usize::try_from(u64::from_le_bytes(*len)).unwrap_or(usize::MAX);
         let (part, rest) = rest.split_at_checked(len).ok_or(StateError::Truncated)?;
         self.rest = rest;
-        rmp_serde::from_slice(part).map_err(StateError::Decode)
+        Ok(EncodedPart(part))
     }
 
     /// The parts that were not read.
@@ -119,6 +131,17 @@ impl<'s> StateReader<'s> {
             0 => Ok(()),
             left => Err(StateError::BytesLeft(left)),
         }
+    }
+}
+
+/// A part of a state that is not decoded yet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EncodedPart<'s>(&'s [u8]);
+
+impl EncodedPart<'_> {
+    /// Decodes the part.
+    pub(crate) fn decode<T: DeserializeOwned>(self) -> Result<T, StateError> {
+        rmp_serde::from_slice(self.0).map_err(StateError::Decode)
     }
 }
 

@@ -41,7 +41,7 @@ use super::user::DaemonUser;
 use super::{
     ROOT, StartError, StartedBus, block_signals, load, own_identity, type_name, warn_if_failed,
 };
-use crate::event_loop::{EventLoop, RestoredLoop, StateTrial};
+use crate::event_loop::{EventLoop, ReadPurpose, RestoredLoop, StateTrial};
 use crate::listen::ListenEnvironment;
 use crate::log::{Log, Severity};
 
@@ -166,7 +166,7 @@ impl ContinuedBus {
             let reason = format!("the service manager has {found} of {expected} descriptors");
             return Err(unusable(&reason));
         }
-        let event_loop = RestoredLoop::read(event_loop, fds)?;
+        let event_loop = RestoredLoop::read(event_loop, || Ok(fds), ReadPurpose::Continue)?;
         let uid = own_identity()?.uid;
         let SavedProcess { version, began, plan: old, .. } = process;
         let (plan, plan_error) = match plan(settings) {

@@ -257,19 +257,24 @@ impl MatchIndex {
         SavedRule { owner, rule: Cow::Borrowed(rule), count, place_in_bucket }
     }
 
-    /// Creates an index with memory for this number of saved rules.
-    pub(crate) fn with_capacity(hasher: KeyedState, count: usize) -> Self {
+    /// The number of different keys of all rules.
+    pub(crate) fn key_count(&self) -> usize {
+        self.buckets.len()
+    }
+
+    /// Creates an index with memory for these numbers of saved rules and keys.
+    pub(crate) fn with_capacity(hasher: KeyedState, rules: usize, keys: usize) -> Self {
         Self {
-            rules: Slab::with_capacity(count),
-            buckets: Slab::with_capacity(count),
-            by_key: HashTable::with_capacity(count),
-            by_rule: HashTable::with_capacity(count),
+            rules: Slab::with_capacity(rules),
+            buckets: Slab::with_capacity(keys),
+            by_key: HashTable::with_capacity(keys),
+            by_rule: HashTable::with_capacity(rules),
             ..Self::new(hasher)
         }
     }
 
     /// Adds a saved rule, which will be at position `place` in the list of its owner's rules. Rules
-    /// are in no order until all of them are [sorted](Self::sort_buckets).
+    /// are in no order until all of them are [put in order](Self::order_buckets).
     pub(crate) fn restore(
         &mut self,
         saved: SavedRule<'_>,
@@ -284,15 +289,19 @@ impl MatchIndex {
     }
 
     /// Brings the restored rules of each bucket into their order, and frees unused memory.
-    pub(crate) fn sort_buckets(&mut self) {
+    pub(crate) fn order_buckets(&mut self) -> Result<(), SavedStateError> {
+        const FREE: RuleId = RuleId(usize::MAX);
         let Self { rules, buckets, .. } = self;
-        for (_, bucket) in buckets {
-            bucket.sort_by_key(|id| rules[id.0].place_in_bucket);
-            for (place, id) in bucket.iter().enumerate() {
-                rules[id.0].place_in_bucket = place;
-            }
+        for (_, bucket) in &mut *buckets {
+            bucket.fill(FREE);
+        }
+        for (id, rule) in rules {
+            let place = buckets[rule.bucket].get_mut(rule.place_in_bucket);
+            let place = place.filter(|place| **place == FREE);
+            *place.ok_or(SavedStateError::Duplicate("place of a match rule"))? = RuleId(id);
         }
         self.shrink();
+        Ok(())
     }
 
     /// The number of times that `id` was added, and its rule.

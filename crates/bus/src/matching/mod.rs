@@ -44,7 +44,7 @@ use crate::types::PeerId;
 
 /// The match rules of all connections, and the result of the last search.
 #[derive(Debug)]
-pub(crate) struct RuleMatching {
+pub struct RuleMatching {
     hasher: KeyedState,
     broadcast: MatchIndex,
     eavesdropping: MatchIndex,

@@ -19,6 +19,8 @@ use crate::types::PeerId;
 struct SavedRules<O, R> {
     hasher: KeyedState,
     counts: RuleCounts,
+    /// The number of different keys of the rules for broadcasts.
+    keys: usize,
     /// The index of each connection that has rules or had some.
     owners: O,
     /// The rules of each connection in their order.
@@ -32,8 +34,8 @@ impl Serialize for RuleMatching {
             owners.filter(|(_, counts)| *counts != PeerRuleCounts::default()).collect();
         let rules: Vec<_> = self.owned.iter().flat_map(|owned| &owned.rules).collect();
         let rules = Items(rules.iter().map(|rule| (rule.set, self.set(rule.set).save(rule.id))));
-        let (hasher, counts) = (self.hasher.clone(), self.counts);
-        SavedRules { hasher, counts, owners, rules }.serialize(serializer)
+        let (hasher, counts, keys) = (self.hasher.clone(), self.counts, self.broadcast.key_count());
+        SavedRules { hasher, counts, keys, owners, rules }.serialize(serializer)
     }
 }
 
@@ -57,16 +59,19 @@ impl<'de> Visitor<'de> for RulesVisitor {
         let missing = |index| A::Error::invalid_length(index, &self);
         let hasher: KeyedState = fields.next_element()?.ok_or_else(|| missing(0))?;
         let counts: RuleCounts = fields.next_element()?.ok_or_else(|| missing(1))?;
-        // A damaged state may have any number here.
-        let capacity = counts.current.min(RESERVED_MAX);
-        let broadcast = MatchIndex::with_capacity(hasher.clone(), capacity);
+        let keys: usize = fields.next_element()?.ok_or_else(|| missing(2))?;
+        // A damaged state may have any numbers here.
+        let [capacity, keys] = [counts.current, keys].map(|count| count.min(RESERVED_MAX));
+        let broadcast = MatchIndex::with_capacity(hasher.clone(), capacity, keys);
         let mut matching = RuleMatching { counts, broadcast, ..RuleMatching::new(hasher) };
-        let owners: Vec<_> = fields.next_element()?.ok_or_else(|| missing(2))?;
+        let owners: Vec<_> = fields.next_element()?.ok_or_else(|| missing(3))?;
         for (index, counts) in owners {
             matching.restore_owner(index, counts).map_err(A::Error::custom)?;
         }
-        fields.next_element_seed(RulesSeed(&mut matching))?.ok_or_else(|| missing(3))?;
-        RuleSet::ALL.into_iter().for_each(|set| matching.set_mut(set).sort_buckets());
+        fields.next_element_seed(RulesSeed(&mut matching))?.ok_or_else(|| missing(4))?;
+        for set in RuleSet::ALL {
+            matching.set_mut(set).order_buckets().map_err(A::Error::custom)?;
+        }
         Ok(matching)
     }
 }
@@ -125,7 +130,7 @@ impl RuleMatching {
 }
 
 /// The number of fields of [`SavedRules`].
-const FIELDS: usize = 4;
+const FIELDS: usize = 5;
 
 /// Maximum number of rules for which memory is allocated before they are decoded.
 const RESERVED_MAX: usize = 1 << 20;

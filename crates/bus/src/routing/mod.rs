@@ -21,5 +21,5 @@ mod undelivered;
 mod unicast;
 
 pub(crate) use replying::reply_too_long;
-pub(crate) use router::Router;
+pub(crate) use router::{Router, RouterWithoutRules};
 pub(crate) use unicast::NoOwner;

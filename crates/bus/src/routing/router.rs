@@ -17,14 +17,15 @@ use crate::types::{
 };
 
 /// The components that messages pass, and the state that all of them use.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(from = "SavedRouter")]
+#[derive(Debug, Serialize)]
 pub(crate) struct Router {
     pub(crate) identity: BusIdentity,
     pub(crate) config: Configuration,
     /// The time of the current input.
     pub(crate) now: Time,
     pub(crate) registry: Registry,
+    /// Saved separately, because it is large.
+    #[serde(skip)]
     pub(crate) matching: RuleMatching,
     pub(crate) calls: PendingCalls,
     #[serde(skip)]
@@ -81,36 +82,26 @@ impl Router {
 }
 
 /// The components in the saved state: the fields of [`Router`] that are saved, in the same order.
-#[derive(Deserialize)]
-struct SavedRouter {
+#[derive(Debug, Deserialize)]
+pub(crate) struct RouterWithoutRules {
     identity: BusIdentity,
     config: Configuration,
     now: Time,
     registry: Registry,
-    matching: RuleMatching,
     calls: PendingCalls,
     accounting: Accounting,
     tracing: Tracing,
     serials: Serials,
 }
 
-/// The policies of connections follow from the configuration.
-impl From<SavedRouter> for Router {
-    fn from(saved: SavedRouter) -> Self {
-        let SavedRouter {
-            identity,
-            config,
-            now,
-            mut registry,
-            matching,
-            calls,
-            accounting,
-            tracing,
-            serials,
-        } = saved;
+impl RouterWithoutRules {
+    /// Adds the match rules. The policies of connections follow from the configuration.
+    pub(crate) fn with_rules(self, matching: RuleMatching) -> Router {
+        let Self { identity, config, now, mut registry, calls, accounting, tracing, serials } =
+            self;
         let mut access = AccessControl::new(&config);
         access.reconfigure(&mut registry, &config);
-        Self {
+        Router {
             identity,
             config,
             now,

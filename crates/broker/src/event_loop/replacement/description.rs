@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{Seek, Write};
 
-use bus::Bus;
+use bus::BusWithoutRules;
 
 use super::{RestoredLoop, SavedLoop};
 use crate::connection::{Connection, Phase};
@@ -17,9 +17,11 @@ impl RestoredLoop {
         writer: &mut StateWriter<W>,
     ) -> Result<(), StateError> {
         let mut reader = StateReader::new(state);
-        let (bus, saved): (Bus, SavedLoop) = (reader.read()?, reader.read()?);
+        let (rules, bus): (_, BusWithoutRules) = (reader.read()?, reader.read()?);
+        let (bus, saved): (_, SavedLoop) = (bus.with_rules(rules), reader.read()?);
         reader.finish()?;
-        writer.write(&bus)?;
+        writer.write(bus.rules())?;
+        writer.write(&bus.without_rules())?;
         writer.write(&saved)
     }
 

@@ -7,10 +7,11 @@ use std::io::{self, Cursor, Seek, Write};
 use std::os::fd::{BorrowedFd, OwnedFd};
 
 use bus::mediation::Mediator;
-use bus::{Bus, ForeignError, Input, Replacement};
+use bus::{Bus, BusWithoutRules, ForeignError, Input, Replacement};
 use serde::{Deserialize, Serialize};
 use services::Table;
 use services::saved_path::SavedPath;
+use sys::parallel::both;
 use sys::poll::{Interest, Poller};
 use sys::rlimit::OpenFiles;
 use sys::signals::SignalSource;
@@ -39,7 +40,8 @@ use crate::saved_state::{
 };
 use crate::trace::{RestoredRings, SavedRings};
 
-/// Everything that an event loop saves, in the order in which it is encoded. The bus precedes it.
+/// Everything that an event loop saves, in the order in which it is encoded. The match rules and
+/// the rest of the bus precede it.
 #[derive(Debug, Serialize, Deserialize)]
 struct SavedLoop {
     /// The descriptors of each message that has any.
@@ -67,6 +69,8 @@ pub struct UnwrittenLoop<'l> {
 /// has no effect outside the process, not even when it is dropped.
 pub struct RestoredLoop {
     bus: Bus,
+    /// Watches the connections, unless the state is only checked.
+    poller: Poller,
     connections: RestoredConnections,
     children: Children,
     acceptor: RestoredAcceptor,
@@ -77,6 +81,15 @@ pub struct RestoredLoop {
     catalog: Catalog,
     reporter: Reporter,
     rings: RestoredRings,
+}
+
+/// What a state is read for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ReadPurpose {
+    /// To check it, in a process that does not have its connections.
+    Check,
+    /// To continue with it.
+    Continue,
 }
 
 /// The parts of an event loop that are not saved.
@@ -210,7 +223,7 @@ impl EventLoop {
     /// A descriptor that is not saved cannot be created, or a saved one cannot be watched. The files
     /// of sockets remain then.
     pub fn restore(restored: RestoredLoop, parts: RestoreParts) -> io::Result<Self> {
-        let RestoredLoop { mut bus, config, catalog, .. } = restored;
+        let RestoredLoop { mut bus, poller, config, catalog, .. } = restored;
         let RestoreParts { mediator, open_files, reload, log, signals } = parts;
         if sys::cycles::are_trusted() {
             bus.set_stopwatch(sys::cycles::read);
@@ -221,7 +234,7 @@ impl EventLoop {
             None => bus,
         };
         let mut switchboard = Switchboard::new(LoopState {
-            poller: Poller::new()?,
+            poller,
             bus,
             table: Default::default(),
             children: restored.children,
@@ -312,12 +325,21 @@ impl EventLoop {
 
 impl UnwrittenLoop<'_> {
     /// Appends the state to other parts.
-    pub(crate) fn write<W: Write + Seek>(
+    pub(crate) fn write<W: Write + Seek + Send>(
         &self,
         writer: &mut StateWriter<W>,
     ) -> Result<(), StateError> {
-        writer.write(self.bus)?;
-        writer.write(&self.parts)
+        let mut rest = StateWriter::new(Cursor::new(Vec::new()));
+        let rules = self.bus.rules();
+        let (rules, written) = both(
+            || writer.write(rules),
+            || {
+                rest.write(&self.bus.without_rules())?;
+                rest.write(&self.parts)
+            },
+        );
+        rules.and(written)?;
+        writer.append(rest.finish()?.get_ref())
     }
 
     /// Encodes the state for [`RestoredLoop::read`].
@@ -333,16 +355,44 @@ impl UnwrittenLoop<'_> {
 }
 
 impl RestoredLoop {
-    /// Reads a state, which refers to `fds` by their position.
+    /// Reads a state, which refers to the descriptors that `take_fds` returns by their position.
     ///
     /// # Errors
     ///
-    /// The state cannot be decoded, or contradicts itself.
-    pub fn read(state: &[u8], fds: Vec<OwnedFd>) -> Result<Self, StateError> {
+    /// The state cannot be decoded, or contradicts itself, or a descriptor cannot be taken or watched.
+    pub fn read(
+        state: &[u8],
+        take_fds: impl FnOnce() -> Result<Vec<OwnedFd>, StateError> + Send,
+        purpose: ReadPurpose,
+    ) -> Result<Self, StateError> {
         let mut reader = StateReader::new(state);
-        let bus: Bus = reader.read()?;
-        let saved: SavedLoop = reader.read()?;
+        let [rules, bus, rest] = [reader.next_part()?, reader.next_part()?, reader.next_part()?];
         reader.finish()?;
+        let (rest, bus) = both(
+            || {
+                let (fds, saved): (_, SavedLoop) = (take_fds()?, rest.decode()?);
+                let poller =
+                    Poller::new().map_err(|error| StateError::Restore("the poller", error))?;
+                if purpose == ReadPurpose::Continue {
+                    saved.connections.watch(&fds, &poller)?;
+                }
+                Ok((fds, saved, poller))
+            },
+            || {
+                let rules = rules.decode()?;
+                Ok(bus.decode::<BusWithoutRules>()?.with_rules(rules))
+            },
+        );
+        let (fds, saved, poller) = rest?;
+        Self::restore(saved, bus?, fds, poller)
+    }
+
+    fn restore(
+        saved: SavedLoop,
+        bus: Bus,
+        fds: Vec<OwnedFd>,
+        poller: Poller,
+    ) -> Result<Self, StateError> {
         let open_files = sys::rlimit::open_files_max();
         let mut quotas = FdQuotas::within(open_files);
         let mut fds = RestoredFds::new(fds, saved.fd_sets, &mut quotas)?;
@@ -353,6 +403,7 @@ impl RestoredLoop {
         let connections =
             RestoredConnections::new(saved.connections, &mut fds, quotas, open_files)?;
         let restored = Self {
+            poller,
             connections,
             children: Children::restore(saved.children, &mut fds)?,
             acceptor: RestoredAcceptor::new(saved.acceptor, &mut fds)?,

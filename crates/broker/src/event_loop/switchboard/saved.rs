@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::os::fd::OwnedFd;
 
 use bus::{HeldFds, PeerId};
 use serde::{Deserialize, Serialize};
+use sys::poll::Poller;
 
 use super::Switchboard;
 use super::flow::is_unread;
@@ -28,12 +30,10 @@ pub(crate) struct SavedConnections {
     copied: u64,
 }
 
-/// Restored connections, which the poller does not watch yet.
+/// Restored connections.
 #[derive(Debug)]
 pub(crate) struct RestoredConnections {
     pub(crate) table: ConnectionTable,
-    /// Connections that the poller watched.
-    watched: Vec<PeerId>,
     backlog: Vec<PeerId>,
     held_fds: BTreeMap<HeldFds, SharedFds>,
     user_fds: UserFds,
@@ -68,9 +68,9 @@ impl Switchboard {
         }
     }
 
-    /// Adds restored connections to a switchboard without connections, and watches them.
+    /// Adds restored connections, which the poller watches, to a switchboard without connections.
     pub(crate) fn adopt(&mut self, restored: RestoredConnections) -> io::Result<()> {
-        let RestoredConnections { table, watched, backlog, held_fds, .. } = restored;
+        let RestoredConnections { table, backlog, held_fds, .. } = restored;
         self.state.table = table;
         self.held_fds = held_fds;
         self.user_fds = restored.user_fds;
@@ -78,14 +78,24 @@ impl Switchboard {
         self.buffers.copied = restored.copied;
         self.work.backlog = backlog.into();
         let LoopState { table, bus, poller, now, .. } = &mut self.state;
-        for peer in watched {
-            if let Some(connection) = table.get_mut(peer) {
-                let may_read = !is_unread(connection, bus, *now);
-                connection.watch_again(poller, EventSource::Peer(peer).token(), may_read)?;
-            }
+        for connection in table.iter_mut().filter(|connection| connection.watched.is_some()) {
+            let (token, may_read) =
+                (EventSource::Peer(connection.peer).token(), !is_unread(connection, bus, *now));
+            connection.watch(poller, token, may_read)?;
         }
         let timed = table.iter_mut().filter(|connection| connection.is_timed);
         self.work.timed = timed.map(|connection| connection.peer).collect();
+        Ok(())
+    }
+}
+
+impl SavedConnections {
+    /// Watches all connections that were watched before.
+    pub(crate) fn watch(&self, fds: &[OwnedFd], poller: &Poller) -> Result<(), StateError> {
+        for (peer, socket, wanted) in self.table.watched() {
+            let added = poller.add(socket.of(fds)?, EventSource::Peer(peer).token(), wanted);
+            added.map_err(|error| StateError::Restore("the watch of a connection", error))?;
+        }
         Ok(())
     }
 }
@@ -99,11 +109,10 @@ impl RestoredConnections {
         open_files: u64,
     ) -> Result<Self, StateError> {
         let SavedConnections { table, backlog, held_fds, user_fds, copied } = saved;
-        let watched = table.watched().collect();
         let table = ConnectionTable::restore(table, fds, &mut fd_quotas)?;
         let held = held_fds.into_iter().map(|(held, set)| Ok((held, fds.shared(set)?)));
         let held_fds = held.collect::<Result<_, StateError>>()?;
         let user_fds = UserFds::restore(user_fds, fds, open_files)?;
-        Ok(Self { table, watched, backlog, held_fds, user_fds, fd_quotas, copied })
+        Ok(Self { table, backlog, held_fds, user_fds, fd_quotas, copied })
     }
 }

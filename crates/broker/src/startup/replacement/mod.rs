@@ -33,7 +33,7 @@ use std::time::Duration;
 use bus::Replacement;
 use bus::mediation::Mediator;
 use serde::{Deserialize, Serialize};
-use sys::inherited::{self, InheritError};
+use sys::inherited;
 use sys::launch::LaunchedProgram;
 use sys::memory::{HeapReserve, SealedContent};
 use sys::privileges::{end_protection_from_user, protect_from_user};
@@ -49,7 +49,8 @@ use super::service_manager::ManagerNotifier;
 use super::settings::DescriptorNumber;
 use super::{Reread, StartedBus, block_signals, type_name, warn_if_failed};
 use crate::event_loop::{
-    EventLoop, RestoreParts, RestoredLoop, StateError, StateTrial, TrialError, UnwrittenLoop,
+    EventLoop, ReadPurpose, RestoreParts, RestoredLoop, StateError, StateTrial, TrialError,
+    UnwrittenLoop,
 };
 use crate::log::{Log, LogTarget, Severity};
 use crate::mediation::Mediation;
@@ -306,16 +307,18 @@ fn restore(
     program: &str,
     log: &mut Log,
 ) -> Result<StartedBus, StartError> {
-    let missing = |error: InheritError| StartError::State { reason: error.to_string() };
-    let memory = inherited::take(number.get()).map_err(missing)?;
+    let memory = inherited::take(number.get()).map_err(StateError::Inherit)?;
     let bytes = StateBytes::of(memory.into()).map_err(unreadable)?;
     let _reserve = HeapReserve::new(bytes.len() * HEAP_FACTOR);
     let DecodedState { numbers, process, event_loop } = DecodedState::read(&bytes)?;
     if process.is_readable_by_user {
         end_protection_from_user().map_err(unreadable)?;
     }
-    let fds = numbers.into_iter().map(inherited::take).collect::<Result<_, _>>();
-    let event_loop = RestoredLoop::read(event_loop, fds.map_err(missing)?)?;
+    let take_fds = || {
+        let fds = numbers.into_iter().map(inherited::take).collect::<Result<_, _>>();
+        fds.map_err(StateError::Inherit)
+    };
+    let event_loop = RestoredLoop::read(event_loop, take_fds, ReadPurpose::Continue)?;
     let SavedProcess { version, began, plan, open_files: (soft, hard), .. } = process;
     let installed = process.program.or_else(program_path);
     *log = Log::new(program, plan.log);
@@ -411,7 +414,8 @@ pub fn read_state(state: &[u8]) -> Result<RestoredLoop, StartError> {
     let DecodedState { numbers, event_loop, .. } = DecodedState::read(state)?;
     let null = OwnedFd::from(File::open("/dev/null").map_err(unreadable)?);
     let fds = numbers.iter().map(|_| null.try_clone()).collect::<io::Result<_>>();
-    Ok(RestoredLoop::read(event_loop, fds.map_err(unreadable)?)?)
+    let fds = fds.map_err(unreadable)?;
+    Ok(RestoredLoop::read(event_loop, || Ok(fds), ReadPurpose::Check)?)
 }
 
 /// A state whose event loop is not decoded yet.
