@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use capture::Capture;
 use capture::model::{CapturedMessage, PeerRole, RecordedPeer, RecordedPeerId};
-use capture::record::{BusId, CaptureMethod, MessageContent, RecordedProcess, RecordedTime, nanos};
+use capture::record::{
+    BusId, CaptureMethod, Fact, MessageContent, RecordedProcess, RecordedTime, nanos,
+};
 use serde::Serialize;
 use wire::message::MessageType;
 
@@ -118,6 +120,24 @@ pub struct BusEntry {
     pub redacted: bool,
     /// The index of the file that it was read from.
     pub file: usize,
+    /// The times at which another program had continued the bus.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub replacements: Vec<ReplacementEntry>,
+}
+
+/// A replacement of the program of a bus.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Replacement"))]
+pub struct ReplacementEntry {
+    /// Nanoseconds since the first message of the recording, when the bus had continued.
+    pub at: i64,
+    /// How long the bus paused before that, in nanoseconds.
+    pub paused_ns: u64,
+    /// The version of the program before.
+    pub old: String,
+    /// The version of the program that continues.
+    pub new: String,
 }
 
 impl Feed {
@@ -233,14 +253,32 @@ impl ProcessEntry {
 }
 
 fn buses(capture: &Capture) -> Vec<BusEntry> {
-    let entry = |(index, bus): (usize, &capture::record::RecordedBus)| BusEntry {
-        label: capture.bus_label(BusId(index as u16)).into(),
-        address: bus.address.clone(),
-        method: bus.method,
-        redacted: bus.content == MessageContent::Redacted,
-        file: capture.file_of(BusId(index as u16)),
+    let entry = |(index, bus): (usize, &capture::record::RecordedBus)| {
+        let id = BusId(index as u16);
+        BusEntry {
+            label: capture.bus_label(id).into(),
+            address: bus.address.clone(),
+            method: bus.method,
+            redacted: bus.content == MessageContent::Redacted,
+            file: capture.file_of(id),
+            replacements: replacements(capture, id),
+        }
     };
     capture.buses().iter().enumerate().map(entry).collect()
+}
+
+fn replacements(capture: &Capture, of: BusId) -> Vec<ReplacementEntry> {
+    let facts = capture.facts().iter().filter(|(_, bus, _)| *bus == of);
+    let entry = |(at, _, fact): &(RecordedTime, BusId, Fact)| match fact {
+        Fact::Replaced { old, new, paused_ns } => Some(ReplacementEntry {
+            at: at.0 - start(capture).0,
+            paused_ns: *paused_ns,
+            old: old.clone(),
+            new: new.clone(),
+        }),
+        _ => None,
+    };
+    facts.filter_map(entry).collect()
 }
 
 /// Messages as columns of numbers.

@@ -383,6 +383,15 @@ pub enum Fact {
         /// The number of messages that were dropped.
         count: u64,
     },
+    /// Another program has continued the bus, with all its connections. Messages waited for it.
+    Replaced {
+        /// The version of the program before.
+        old: String,
+        /// The version of the program that continues.
+        new: String,
+        /// How long the bus paused before this time, in nanoseconds.
+        paused_ns: u64,
+    },
     /// The recorder read messages of this bus late.
     Late(Late),
     /// The recording of this bus ends here properly.

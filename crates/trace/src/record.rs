@@ -31,6 +31,8 @@ pub enum RecordKind {
     Participant = 9,
     /// The owner of a well-known name has changed.
     OwnerChanged = 10,
+    /// Another program has continued the bus.
+    Replaced = 11,
 }
 
 impl RecordKind {
@@ -47,6 +49,7 @@ impl RecordKind {
             8 => Self::Owned,
             9 => Self::Participant,
             10 => Self::OwnerChanged,
+            11 => Self::Replaced,
             _ => return None,
         })
     }
@@ -142,6 +145,15 @@ pub enum Entry<'a> {
         old: Option<u64>,
         /// The new owner, if there is one.
         new: Option<u64>,
+    },
+    /// Another program has continued the bus, with all its connections. No record is missing here.
+    Replaced {
+        /// The version of the program before.
+        old: &'a str,
+        /// The version of the program that continues.
+        new: &'a str,
+        /// How long the bus paused before this record.
+        paused: Duration,
     },
 }
 
@@ -437,6 +449,10 @@ impl<'a> Entry<'a> {
             RecordKind::OwnerChanged => {
                 let owner = |index| Some(number(index)).filter(|&owner| owner != NO_OWNER);
                 Self::OwnerChanged { name: text, old: owner(0), new: owner(1) }
+            }
+            RecordKind::Replaced => {
+                let (old, new) = text.split_at_checked(usize::try_from(number(0)).ok()?)?;
+                Self::Replaced { old, new, paused: Duration::from_nanos(number(1)) }
             }
         })
     }

@@ -32,6 +32,7 @@ fn every_kind_of_record_comes_back() {
         Entry::Owned { name: "org.example.Name", peer: 9 },
         Entry::OwnerChanged { name: "org.example.Name", old: None, new: Some(9) },
         Entry::OwnerChanged { name: "org.example.Name", old: Some(9), new: None },
+        Entry::Replaced { old: "0.1.0", new: "0.2.0", paused: Duration::from_millis(8) },
         participant(Party::Peer(9), Some(-7), "comm\0\0\0\0word\0\0"),
         participant(Party::Bus, None, ""),
     ];

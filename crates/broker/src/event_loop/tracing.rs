@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 
-use bus::{Delivery, Effect, Effects, LogEvent, PeerId, Traced};
+use bus::{Delivery, Effect, Effects, LogEvent, PeerId, Replacement, Traced};
 use bus::{RingContents, RingFacts, TraceRequest, TracedMessage, TracedOwner};
 use trace::layout::VERSION;
 use trace::record::{FirstRecipient, MessageRecord, Parts, Party, Recipients};
@@ -195,6 +195,15 @@ impl TraceControl {
         active.rings.write(now, Entry::Left { peer: number, why });
         active.left(Duration::from_nanos(now), number, why);
         self.list_participants(state);
+    }
+
+    /// Records that this program has continued the bus.
+    pub(super) fn trace_replaced(&mut self, replacement: &Replacement) {
+        let Replacement { old_version: old, new_version: new, paused } = replacement;
+        if let Some(active) = self.traces.active() {
+            let entry = Entry::Replaced { old, new, paused: *paused };
+            active.rings.write(active.clock.now(), entry);
+        }
     }
 
     /// Records log events that concern messages.

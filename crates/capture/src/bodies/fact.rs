@@ -33,6 +33,7 @@ pub(super) fn redacted(fact: Fact) -> Option<Fact> {
         | Fact::Rule { .. }
         | Fact::Starting { .. }
         | Fact::Dropped { .. }
+        | Fact::Replaced { .. }
         | Fact::Late(_)
         | Fact::Ended { .. } => fact,
     })

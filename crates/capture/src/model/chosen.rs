@@ -219,6 +219,7 @@ impl SelectionScope {
             Fact::Totals(_) => false,
             Fact::Bus { .. }
             | Fact::Recorder { .. }
+            | Fact::Replaced { .. }
             | Fact::Late(_)
             | Fact::Ended { .. }
             | Fact::Excerpt(_) => true,

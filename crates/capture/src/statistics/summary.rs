@@ -12,7 +12,8 @@ use crate::model::{
     unpaired_replies,
 };
 use crate::record::{
-    BusId, CaptureMethod, EndCause, Excerpt, GapCause, Late, RecordedClock, TimeSpan,
+    BusId, CaptureMethod, EndCause, Excerpt, Fact, GapCause, Late, RecordedClock, RecordedTime,
+    TimeSpan,
 };
 use crate::text::units::{counted, duration, grouped};
 
@@ -187,6 +188,19 @@ pub enum Caveat {
         /// The kind of evidence for it.
         evidence: LateEvidence,
     },
+    /// Other programs have continued a bus, while messages waited.
+    Replaced {
+        /// The name of the bus.
+        bus: String,
+        /// The number of replacements.
+        times: u64,
+        /// The version of the program that continued last.
+        version: String,
+        /// When the first one had continued, since the first message of the recording.
+        first: Duration,
+        /// The longest pause of the bus.
+        paused: Duration,
+    },
     /// Replies of the bus itself are missing.
     NoDriverReplies {
         /// The name of the bus.
@@ -302,9 +316,34 @@ impl Caveat {
         by_bus.iter().map(caveat).collect()
     }
 
+    /// Returns the caveats that a bus paused because another program has continued it.
+    pub fn of_replacements(capture: &Capture) -> Vec<Self> {
+        let facts = capture.facts().iter().filter_map(|(at, bus, fact)| match fact {
+            Fact::Replaced { new, paused_ns, .. } => Some((*bus, (*at, new, *paused_ns))),
+            _ => None,
+        });
+        let by_bus = collected(facts);
+        if by_bus.is_empty() {
+            return Vec::new();
+        }
+        let start = capture.messages().map(|message| message.at()).min().unwrap_or_default();
+        let caveat = |(bus, replacements): &(BusId, Vec<(RecordedTime, &String, u64)>)| {
+            let longest = replacements.iter().map(|(.., paused)| *paused).max().unwrap_or_default();
+            Self::Replaced {
+                bus: capture.bus_label(*bus).into_owned(),
+                times: replacements.len() as u64,
+                version: replacements.last().map(|(_, new, _)| (*new).clone()).unwrap_or_default(),
+                first: replacements[0].0.since(start).unwrap_or_default(),
+                paused: Duration::from_nanos(longest),
+            }
+        };
+        by_bus.iter().map(caveat).collect()
+    }
+
     /// Returns all caveats, the most important first.
     pub fn of(capture: &Capture, summary: &Summary) -> Vec<Self> {
         let mut caveats = Self::of_end(capture);
+        caveats.extend(Self::of_replacements(capture));
         let back = summary.backward;
         caveats.extend((back > 0).then_some(Self::ClockWentBack { times: back }));
         let cut = summary.cut;
@@ -383,6 +422,15 @@ impl fmt::Display for Caveat {
                 write!(f, "{bus}: times are those at which a monitor read its copies")
             }
             Self::Late { .. } => self.write_late(f),
+            Self::Replaced { bus, times, version, first, paused } => {
+                let (first, paused) = (duration(*first), duration(*paused));
+                let times = counted(*times, "time", "times");
+                write!(
+                    f,
+                    "{bus}: the program of the bus was replaced ({times}, first {first} after the \
+                     start, now version {version}). Messages waited for up to {paused}; none is missing"
+                )
+            }
             Self::NoDriverReplies { bus } => write!(
                 f,
                 "{bus}: recorded by eavesdropping, so replies of the bus are missing; times are those \

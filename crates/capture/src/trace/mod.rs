@@ -12,7 +12,7 @@ use ::trace::record::{Entry, FirstRecipient, MessageRecord, Party};
 
 use crate::record::{
     BusId, Fact, GapCause, RawMessage, RecordedProcess, RecordedTime, RecordingGap,
-    RecordingRecord, Routing, Trace, TracedDelivery,
+    RecordingRecord, Routing, Trace, TracedDelivery, nanos,
 };
 use pending::PendingItems;
 
@@ -115,7 +115,8 @@ impl Assembler {
             | Entry::Dropped { .. }
             | Entry::Owned { .. }
             | Entry::Participant(_)
-            | Entry::OwnerChanged { .. } => self.other(at, entry),
+            | Entry::OwnerChanged { .. }
+            | Entry::Replaced { .. } => self.other(at, entry),
         }
     }
 
@@ -241,6 +242,10 @@ pub(crate) fn fact_of(entry: &Entry<'_>, at: Duration, clock: i64) -> Option<Fac
         Entry::OwnerChanged { name, new, .. } => {
             let since = new.map(|_| time(clock, at));
             Fact::Owner { name: name.to_owned(), unique: new.map(unique), since }
+        }
+        Entry::Replaced { old, new, paused } => {
+            let (old, new) = (old.to_owned(), new.to_owned());
+            Fact::Replaced { old, new, paused_ns: nanos(paused) }
         }
         Entry::Left { peer, why } => Fact::Left { unique: unique(peer), why: non_empty(why) },
         Entry::Message(_) | Entry::Written { .. } => return None,

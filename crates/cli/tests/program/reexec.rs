@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use crate::recorder;
 use crate::support::{ProgramFolder, SpawnedProgram, daemon, text};
 use rustix::process::Signal;
 
@@ -54,6 +55,36 @@ fn the_bus_gets_the_installed_program() {
     let shown: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!([&shown["old_version"], &shown["new_version"]], [version, version]);
     assert!(shown["paused_us"].as_u64() > Some(0), "{shown}");
+    bus.end(Signal::TERM);
+}
+
+#[test]
+fn a_recording_notes_the_replacement_and_lacks_nothing() {
+    let folder = ProgramFolder::new();
+    let program = folder.join("installed");
+    copy(&daemon(), &program);
+    let (bus, address) = start(&folder, &program);
+    let file = folder.join("a.pcapng");
+    let recorder = recorder::start(&folder, &address, &file, &[]);
+    recorder::send(&address, &["/", "org.example.Test.Before"]);
+    let output = reexec(&folder, &["--address", &address]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    recorder::send(&address, &["/", "org.example.Test.After"]);
+    let output = recorder::end_after(recorder, &file, "After", 1);
+    assert!(text(&output.stderr).contains("nothing lost"), "{}", text(&output.stderr));
+
+    let capture = recorder::read(&file);
+    assert!(capture.gaps().is_empty());
+    for member in ["Before", "After"] {
+        let messages = capture.messages().filter(|message| message.member() == member);
+        assert_eq!(messages.count(), 1, "{member}");
+    }
+    for command in ["stats", "timeline"] {
+        let output = folder.diligence().arg(command).arg(&file).output().expect("the program");
+        let shown = text(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+        let note = "the program of the bus was replaced (1 time, first ";
+        assert!(shown.contains(note) && shown.contains("none is missing"), "{shown}");
+    }
     bus.end(Signal::TERM);
 }
 

@@ -56,6 +56,10 @@ impl<'a> Entry<'a> {
                 let [old, new] = [old, new].map(|owner| owner.unwrap_or(NO_OWNER));
                 texts(RecordKind::OwnerChanged, [old, new, 0], name, "")
             }
+            Self::Replaced { old, new, paused } => {
+                let (len, paused) = (short(old).len() as u64, paused.as_nanos() as u64);
+                texts(RecordKind::Replaced, [len, paused, 0], old, new)
+            }
         })
     }
 }

@@ -304,8 +304,9 @@ impl EventLoop {
             "Version {new_version} replaced version {old_version}; the bus paused for \
              {milliseconds:.1} ms"
         );
-        let state = &mut self.switchboard.state;
+        let Switchboard { state, desk, .. } = &mut self.switchboard;
         state.log.write(Severity::Notice, line);
+        desk.trace_replaced(&replacement);
         self.switchboard.answer(Input::Replaced { outcome: Ok(replacement) }, None);
         self.switchboard.flush();
     }

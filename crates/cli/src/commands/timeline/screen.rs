@@ -27,6 +27,8 @@ pub(super) struct TimelineScreen {
     headers_cut: u64,
     /// Notes about messages that were read late.
     late: Vec<String>,
+    /// Notes about pauses of a bus whose program was replaced.
+    replaced: Vec<String>,
     blocked: DataTable,
     slowest: DataTable,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -105,6 +107,7 @@ impl TimelineScreen {
             headers_cut: capture.messages().filter(|one| one.health() == Health::HeaderCut).count()
                 as u64,
             late: Caveat::of_lateness(capture).iter().map(Caveat::to_string).collect(),
+            replaced: Caveat::of_replacements(capture).iter().map(Caveat::to_string).collect(),
             blocked: waits,
             slowest: calls,
             phases,
@@ -120,8 +123,9 @@ impl TimelineScreen {
     pub(super) fn text(&self, style: Style) -> String {
         let mut text = style.strong(self.source.name()) + "\n";
         text += &note_lines(self.times.note(), style);
-        let late = self.late.iter().map(|caveat| format!("note: {caveat}"));
-        for note in self.headers_note().into_iter().chain(late) {
+        let notes = self.late.iter().chain(&self.replaced);
+        let notes = notes.map(|caveat| format!("note: {caveat}"));
+        for note in self.headers_note().into_iter().chain(notes) {
             text += &note_lines(&note, style);
         }
         let heading = text.lines().count();

@@ -5,6 +5,7 @@ import { colorOf } from "./colors";
 import { nameOf } from "./label";
 import type { TrackLanes } from "./lanes";
 import { laneTop, type Placed, type PlacedSection, RULER, STRIP_PLACE, seen } from "./layout";
+import { drawReplacements } from "./replacements";
 import { ticksOf } from "./ruler";
 import type { TimelineScene } from "./scene";
 import { pixelOf } from "./stretch";
@@ -47,6 +48,7 @@ export function draw(canvas: TrackCanvas, scene: TimelineScene): void {
     }
     canvas.restore();
   }
+  drawReplacements(canvas, scene);
   drawRuler(canvas, scene);
 }
 
