@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use conformance::{
     BUS_NAME, BUS_PATH, BusUnderTest, ExternalProgram, PeerStream, PlainMessage, PlainValue,
     ReceivedDescriptors, RunAs, ScratchFolder, Signal, TestConfig, TestPeer, check_all, diligence,
-    first_line, flag, link_bus, mounts, run_tests, test_case,
+    first_line, flag, kind, link_bus, mounts, run_tests, test_case,
 };
 
 fn main() -> ExitCode {
@@ -312,6 +312,20 @@ fn the_journal_gets_fields() {
         &fill_in("DBUS_COMM=<comm>"),
     ] {
         assert!(entry.lines().any(|line| line == field), "no {field} in\n{entry}");
+    }
+    let reply = bus.peer().call(PlainMessage::call(
+        "org.freedesktop.DBus",
+        "/org/freedesktop/DBus",
+        "org.diligence.Daemon1",
+        "Reexecute",
+    ));
+    assert_eq!(reply.kind, kind::RETURN, "{}", reply.summary());
+    let entry = receive_entry(&journal, "DBUS_EVENT=replaced");
+    for field in ["PRIORITY=5", "MESSAGE_ID=9e0b7c54d1f2483aa6c8154fe2703bd6"] {
+        assert!(entry.lines().any(|line| line == field), "no {field} in\n{entry}");
+    }
+    for field in ["DBUS_OLD_VERSION=0.", "DBUS_NEW_VERSION=0.", "DBUS_PAUSED_USEC="] {
+        assert!(entry.lines().any(|line| line.starts_with(field)), "no {field} in\n{entry}");
     }
     let ran = bus.stop();
     assert!(!ran.stderr.contains("was refused"), "it is in the journal: {}", ran.stderr);

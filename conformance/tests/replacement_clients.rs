@@ -1,7 +1,7 @@
 //! Programs with common client libraries exchange messages while the bus is replaced many times.
 //! No message may be lost, repeated, reordered or changed, and no connection may end.
 //!
-//! `DILIGENCE_REPLACEMENTS` sets the number of replacements.
+//! `DILIGENCE_REPLACEMENTS` sets the number of replacements. With it, zbus is tested, too.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -19,6 +19,7 @@ fn main() -> ExitCode {
         test_case!(dbus_python).requires(diligence()).requires(python("import dbus, gi")),
         test_case!(sd_bus).requires(diligence()).requires(headers("libsystemd")),
         test_case!(libdbus).requires(diligence()).requires(headers("dbus-1")),
+        test_case!(zbus).requires(diligence()).requires(long_form()),
     ])
 }
 
@@ -45,6 +46,12 @@ fn headers(package: &str) -> Result<(), String> {
     succeeds(&script, || format!("needs a C compiler and pkg-config with {package}"))
 }
 
+/// The requirement that the number of replacements is set.
+fn long_form() -> Result<(), String> {
+    let count = number("DILIGENCE_REPLACEMENTS");
+    count.map(drop).ok_or_else(|| "it builds zbus: set DILIGENCE_REPLACEMENTS".to_owned())
+}
+
 fn succeeds(script: &str, reason: impl FnOnce() -> String) -> Result<(), String> {
     ExternalProgram::shell(script).run().succeeded().then_some(()).ok_or_else(reason)
 }
@@ -68,6 +75,37 @@ fn libdbus() {
     let program = compiled(&folder, "libdbus.c", "dbus-1");
     stream_through_replacements(|| ExternalProgram::at(&program));
 }
+
+/// Downloads and builds zbus, which nothing else here needs.
+fn zbus() {
+    let folder = ScratchFolder::new();
+    let _ = folder.file("Cargo.toml", MANIFEST);
+    std::fs::copy(source("zbus.rs"), folder.join("main.rs")).expect("a scratch folder is writable");
+    let script = "cd \"$1\" && exec cargo build --quiet --target-dir \"$1\"";
+    let build = ExternalProgram::shell(script).arg(folder.join("")).limit(BUILD_LIMIT);
+    let _ = build.run().success();
+    let program = folder.join("debug/client");
+    stream_through_replacements(|| ExternalProgram::at(&program));
+}
+
+/// The time limit for the download and the build of zbus.
+const BUILD_LIMIT: Duration = Duration::from_secs(600);
+
+const MANIFEST: &str = "\
+[package]
+name = \"client\"
+edition = \"2024\"
+
+[[bin]]
+name = \"client\"
+path = \"main.rs\"
+
+[dependencies]
+zbus = \"6\"
+futures-util = { version = \"0.3\", default-features = false }
+
+[workspace]
+";
 
 /// The path of a source file of the clients.
 fn source(name: &str) -> PathBuf {

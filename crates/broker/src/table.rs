@@ -57,7 +57,7 @@ impl ConnectionTable {
         SavedTable { places: self.places.iter().map(place).collect(), free: self.free.clone() }
     }
 
-    /// Restores all connections.
+    /// Restores all connections in their places.
     pub(crate) fn restore(
         saved: SavedTable,
         fds: &mut RestoredFds,

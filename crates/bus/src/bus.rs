@@ -57,7 +57,7 @@ pub struct SavedBus<'b> {
     replacements: &'b Replacements,
 }
 
-/// A decoded [`SavedBus`].
+/// A [`SavedBus`] that was decoded, and has no match rules yet.
 #[derive(Debug, Deserialize)]
 pub struct BusWithoutRules {
     router: RouterWithoutRules,

@@ -20,7 +20,6 @@ mod size;
 mod tests;
 
 use std::env;
-use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
@@ -31,6 +30,7 @@ use bus::introspection_xml;
 use wire::names::ObjectPath;
 
 use daemon_command::help;
+use error::OptionError;
 use invocation::Invocation;
 use parse::{DaemonRequest, parse};
 
@@ -40,16 +40,19 @@ fn main() -> ExitCode {
     if env::args_os().skip(1).eq([startup::CHECK_OPTION]) {
         return check_state();
     }
-    if let Some(state) = startup::PassedState::from_environment() {
+    let request = parse(words);
+    // The program before was started with these words. This one may not know all of them.
+    let serves = matches!(request, Ok(DaemonRequest::Serve(_)) | Err(_));
+    if serves && let Some(state) = startup::PassedState::from_environment() {
         return exit_code(startup::resume(state, invocation.log_name()));
     }
-    run(&invocation, words)
+    run(&invocation, request)
 }
 
-/// Does what the words ask for. The exit status is 0 if a signal ended the bus or something was
+/// Does what was requested. The exit status is 0 if a signal ended the bus or something was
 /// printed, and 1 for everything else.
-fn run(invocation: &Invocation, words: impl IntoIterator<Item = OsString>) -> ExitCode {
-    match parse(words) {
+fn run(invocation: &Invocation, request: Result<DaemonRequest, OptionError>) -> ExitCode {
+    match request {
         Ok(DaemonRequest::Serve(settings)) => serve(invocation, settings),
         Ok(DaemonRequest::Version) => print(&version()),
         Ok(DaemonRequest::Introspect) => print(&introspection_xml(BUS_PATH)),

@@ -6,9 +6,10 @@ mod services;
 mod throttled;
 mod topic;
 
+use std::error::Error;
 use std::time::Duration;
 
-use bus::{Bus, End, LimitHit, LogEvent, PeerId, Process};
+use bus::{Bus, End, LimitHit, LogEvent, PeerId, Process, Replacement};
 
 use crate::activation::Children;
 use crate::busconfig::ConfigError;
@@ -182,6 +183,32 @@ impl Reporter {
         }
         log.record(&record);
         description.and_then(described)
+    }
+
+    /// Logs that this program has replaced another one.
+    pub(crate) fn replaced(&self, log: &Log, replacement: &Replacement) {
+        let Replacement { old_version, new_version, paused } = replacement;
+        let milliseconds = paused.as_secs_f64() * 1e3;
+        let line = format!(
+            "Version {new_version} replaced version {old_version}; the bus paused for \
+             {milliseconds:.1} ms"
+        );
+        let topic = LogTopic::Replaced;
+        let mut record = LogRecord::line(Severity::Notice, line).of(topic.message_id());
+        add_facts(&mut record, topic, None);
+        record.field("DBUS_OLD_VERSION", old_version);
+        record.field("DBUS_NEW_VERSION", new_version);
+        record.field("DBUS_PAUSED_USEC", paused.as_micros());
+        log.record(&record);
+    }
+
+    /// Logs that another program could not replace this one.
+    pub(crate) fn replacement_failed(&self, log: &Log, error: &dyn Error) {
+        let topic = LogTopic::ReplaceFailed;
+        let line = format!("Cannot replace the bus: {error}");
+        let mut record = LogRecord::line(Severity::Error, line).of(topic.message_id());
+        add_facts(&mut record, topic, None);
+        log.record(&record);
     }
 
     /// When the next summary of suppressed lines is due, if no other event occurs first.

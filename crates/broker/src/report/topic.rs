@@ -40,6 +40,10 @@ pub(super) enum LogTopic {
     Reloaded,
     /// A reload of the configuration by a caller failed.
     ReloadFailed,
+    /// Another program has continued the bus.
+    Replaced,
+    /// Another program could not continue the bus.
+    ReplaceFailed,
     /// The activation of a service began.
     Starting,
     /// The activation of a service succeeded.
@@ -108,6 +112,8 @@ impl LogTopic {
             Self::Monitor => "0c058c9b7a614502aad35f9b71f129a9",
             Self::Reloaded => "5b9c71d2e8f04a3d9c0e6a7f12b84d55",
             Self::ReloadFailed => "c4f08e6a3d2b47119a5de17b60c3f982",
+            Self::Replaced => "9e0b7c54d1f2483aa6c8154fe2703bd6",
+            Self::ReplaceFailed => "47d2f6a18b3c4e059f71c0a8d95e26b3",
             Self::Starting => "d330c0ce3f85430bbd3635497acf49c3",
             Self::Started => "8faaada799a34bb28160e7b4b1acfbe3",
             Self::StartFailed(_) => "3fc1707b474d4fbfb9c1725b73fd9da2",
@@ -132,6 +138,8 @@ impl LogTopic {
             Self::Traces => "reads-trace",
             Self::Reloaded => "reloaded",
             Self::ReloadFailed => "reload-failed",
+            Self::Replaced => "replaced",
+            Self::ReplaceFailed => "replace-failed",
             Self::Starting => "starting",
             Self::Started => "started",
             Self::StartFailed(_) => "start-failed",
@@ -151,6 +159,8 @@ impl LogTopic {
                 Self::Traces,
                 Self::Reloaded,
                 Self::ReloadFailed,
+                Self::Replaced,
+                Self::ReplaceFailed,
                 Self::Starting,
                 Self::Started,
             ]
@@ -190,6 +200,8 @@ impl LogTopic {
             | Self::Traces
             | Self::Reloaded
             | Self::ReloadFailed
+            | Self::Replaced
+            | Self::ReplaceFailed
             | Self::Starting
             | Self::Started => None,
         }
@@ -224,6 +236,8 @@ impl fmt::Display for LogTopic {
             Self::Traces => f.write_str("connections that read traces"),
             Self::Reloaded => f.write_str("reloads of the configuration"),
             Self::ReloadFailed => f.write_str("failed reloads of the configuration"),
+            Self::Replaced => f.write_str("replacements of the program"),
+            Self::ReplaceFailed => f.write_str("failed replacements of the program"),
             Self::Starting => f.write_str("services that were being started"),
             Self::Started => f.write_str("services that were started"),
             Self::StartFailed(cause) => write!(f, "services that did not start ({cause})"),

@@ -46,7 +46,7 @@ impl fmt::Display for StateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Encode(error) => write!(f, "the state cannot be encoded: {error}"),
-            Self::Write(error) => write!(f, "no memory for the state: {error}"),
+            Self::Write(error) => write!(f, "the state cannot be written to memory: {error}"),
             Self::Decode(error) => write!(f, "the state cannot be decoded: {error}"),
             Self::NoState => f.write_str("this is not the state of a bus"),
             Self::Format { found, expected } => {

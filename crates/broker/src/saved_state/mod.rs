@@ -139,7 +139,7 @@ impl<'s> StateReader<'s> {
 pub(crate) struct EncodedPart<'s>(&'s [u8]);
 
 impl EncodedPart<'_> {
-    /// Decodes the part.
+    /// Decodes the part as a value of this type.
     pub(crate) fn decode<T: DeserializeOwned>(self) -> Result<T, StateError> {
         rmp_serde::from_slice(self.0).map_err(StateError::Decode)
     }

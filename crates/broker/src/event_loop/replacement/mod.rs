@@ -298,14 +298,8 @@ impl EventLoop {
 
     /// Reports to the callers and to the log that this program has replaced another one.
     pub fn replaced(&mut self, replacement: Replacement) {
-        let Replacement { old_version, new_version, paused } = &replacement;
-        let milliseconds = paused.as_secs_f64() * 1e3;
-        let line = format!(
-            "Version {new_version} replaced version {old_version}; the bus paused for \
-             {milliseconds:.1} ms"
-        );
         let Switchboard { state, desk, .. } = &mut self.switchboard;
-        state.log.write(Severity::Notice, line);
+        state.reporter.replaced(&state.log, &replacement);
         desk.trace_replaced(&replacement);
         self.switchboard.answer(Input::Replaced { outcome: Ok(replacement) }, None);
         self.switchboard.flush();
@@ -317,7 +311,7 @@ impl EventLoop {
         self.replacement = ReplacementStage::Idle;
         let state = &mut self.switchboard.state;
         state.now = sys::clock::monotonic();
-        state.log.write(Severity::Error, format_args!("Cannot replace the bus: {error}"));
+        state.reporter.replacement_failed(&state.log, &error);
         let outcome = Err(ForeignError::new(error));
         self.switchboard.answer(Input::Replaced { outcome }, None);
         self.switchboard.flush();

@@ -30,7 +30,7 @@ pub(crate) struct SavedConnections {
     copied: u64,
 }
 
-/// Restored connections.
+/// Connections that were restored from a saved state.
 #[derive(Debug)]
 pub(crate) struct RestoredConnections {
     pub(crate) table: ConnectionTable,
