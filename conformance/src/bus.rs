@@ -105,7 +105,7 @@ pub fn copy_bus(scratch: &ScratchFolder) -> PathBuf {
 ///
 /// A child process copies it: programs that other threads start meanwhile would inherit the open
 /// file, and a file that is open for writing cannot be executed.
-pub(crate) fn copy_program(from: impl AsRef<OsStr>, to: &Path) {
+pub fn copy_program(from: impl AsRef<OsStr>, to: &Path) {
     let _ = ExternalProgram::named("cp", "coreutils").arg(from).arg(to).run().success();
 }
 

@@ -72,7 +72,7 @@ use std::io::Write as _;
 
 pub use bus::{
     BusUnderTest, Daemon, Flavour, TestConfig, bus_binary, bus_program, bus_program_as, copy_bus,
-    first_line, instruments_binary, link_bus, socket_path,
+    copy_program, first_line, instruments_binary, link_bus, socket_path,
 };
 pub use harness::{TestCase, diligence, mounts, note, root, run_tests};
 pub use installed::InstalledProgram;

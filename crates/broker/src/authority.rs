@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 use std::env;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
+use std::os::fd::BorrowedFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -19,11 +20,13 @@ pub(crate) struct SystemAuthority {
     pub(crate) uid: u32,
     /// The entry of that user in the user database, looked up on first use.
     own_account: OnceCell<UserAccount>,
+    /// Whether a client has used a user id of its user namespace.
+    pub(crate) has_translated: bool,
 }
 
 impl SystemAuthority {
     pub(crate) const fn new(uid: u32) -> Self {
-        Self { uid, own_account: OnceCell::new() }
+        Self { uid, own_account: OnceCell::new(), has_translated: false }
     }
 
     fn own_account(&self) -> Option<&UserAccount> {
@@ -44,7 +47,41 @@ impl SystemAuthority {
     }
 }
 
-impl Authority for SystemAuthority {
+/// Answers the questions of the handshake of one connection.
+#[derive(Debug)]
+pub(crate) struct ConnectionAuthority<'a> {
+    pub(crate) system: &'a mut SystemAuthority,
+    pub(crate) socket: BorrowedFd<'a>,
+    /// Whether clients may use the user ids of their user namespaces.
+    pub(crate) translates_ids: bool,
+    /// The id inside of the client's user namespace and the id outside of it that were compared last.
+    pub(crate) translated: Option<(u32, u32)>,
+}
+
+impl Authority for ConnectionAuthority<'_> {
+    fn uid_outside(&mut self, inside: u32) -> Option<u32> {
+        if !self.translates_ids {
+            return None;
+        }
+        let outside = sys::credentials::uid_outside_of_peer(self.socket, inside).ok().flatten()?;
+        self.translated = Some((inside, outside));
+        Some(outside)
+    }
+
+    fn uid_of(&mut self, login_name: &str) -> Option<u32> {
+        self.system.uid_of(login_name)
+    }
+
+    fn cookie(&mut self, request: CookieRequest<'_>) -> Option<Cookie> {
+        self.system.cookie(request)
+    }
+
+    fn random(&mut self) -> [u8; CHALLENGE_LEN] {
+        random_bytes()
+    }
+}
+
+impl SystemAuthority {
     fn uid_of(&mut self, login_name: &str) -> Option<u32> {
         // Only this name can be right. Other names are not looked up: a look-up may take long, and
         // the client has not proved anything yet.
@@ -58,10 +95,6 @@ impl Authority for SystemAuthority {
         }
         let file = self.home()?.join(KEYRINGS).join(request.context.as_str());
         usable_cookie(&file, request.now_unix).ok()
-    }
-
-    fn random(&mut self) -> [u8; CHALLENGE_LEN] {
-        random_bytes()
     }
 }
 

@@ -116,6 +116,10 @@ fn connect(options: u8, piece: usize, input: &[u8]) -> FuzzedLogin {
 struct FixedAuthority;
 
 impl Authority for FixedAuthority {
+    fn uid_outside(&mut self, inside: u32) -> Option<u32> {
+        inside.checked_add(1000)
+    }
+
     fn uid_of(&mut self, login_name: &str) -> Option<u32> {
         (login_name == "user").then_some(1000)
     }

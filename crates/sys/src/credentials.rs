@@ -6,7 +6,10 @@
 
 use crate::raw::{self, OptionValue};
 use crate::socket::socket_pair;
+use crate::uid_map::UidMap;
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
+use rustix::time::Timespec;
 use std::ffi::c_int;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -101,6 +104,28 @@ pub fn peer_process(socket: impl AsFd) -> io::Result<PeerProcess> {
         Err(error) if is_unknown(&error) => Ok(PeerProcess::Unknown),
         Err(error) => Err(error),
     }
+}
+
+/// Translates a user id from the user namespace of the process that connected or created the other
+/// end of `socket` to the namespace of this process. `None` if the process has ended, is not in
+/// another user namespace, or has no such id there, and before Linux 6.5.
+///
+/// # Errors
+///
+/// Fails if descriptors have run out, if `socket` is not a connected Unix socket, or without `/proc`.
+pub fn uid_outside_of_peer(socket: impl AsFd, inside: u32) -> io::Result<Option<u32>> {
+    let socket = socket.as_fd();
+    let PeerProcess::Held(process) = peer_process(socket)? else { return Ok(None) };
+    let Some(pid) = peer_ids(socket)?.pid else { return Ok(None) };
+    let map = match UidMap::of_process(pid) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        map => map?,
+    };
+    // A pidfd is readable when its process has ended. Until then, no other process has its id.
+    let mut ended = [PollFd::new(&process, PollFlags::IN)];
+    let runs = poll(&mut ended, Some(&Timespec::default()))? == 0;
+    let is_other = runs && map != UidMap::of_process(std::process::id())?;
+    Ok(if is_other { map.outside(inside) } else { None })
 }
 
 /// Reads the group ids of the process that connected or created the other end of `socket`,

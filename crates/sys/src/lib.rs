@@ -153,3 +153,4 @@ pub mod switches;
 
 #[expect(unsafe_code, reason = "system and C library calls for which rustix has no function")]
 mod raw;
+mod uid_map;

@@ -38,6 +38,15 @@ pub fn peer_process(_: impl AsFd) -> io::Result<PeerProcess> {
     Ok(PeerProcess::Gone)
 }
 
+/// Returns `None`, because simulated peers are in no user namespace.
+///
+/// # Errors
+///
+/// Never fails.
+pub fn uid_outside_of_peer(_: impl AsFd, _: u32) -> io::Result<Option<u32>> {
+    Ok(None)
+}
+
 /// Returns the groups of the peer, which are its primary group only.
 ///
 /// # Errors

@@ -10,6 +10,7 @@
 //!   <limit name="max_connections_per_user" user="monitor">2000</limit>
 //!   <flight_recorder>16777216</flight_recorder>
 //!   <metrics_socket>/run/dbus/metrics</metrics_socket>
+//!   <reject_namespace_user_ids/>
 //! ?>
 //! ```
 //!
@@ -46,6 +47,9 @@ pub struct OwnSettings {
     pub connection_rate: RateSetting,
     /// The rate of each user that has its own.
     pub connection_rates: BTreeMap<u32, RateSetting>,
+    /// Whether clients in other user namespaces must use the user ids of the bus.
+    #[serde(default)]
+    pub rejects_namespace_user_ids: bool,
     /// Limits of individual users, which are not saved: the settings of the bus contain them.
     #[serde(skip)]
     user_limits: Vec<(u32, Limit)>,
@@ -82,10 +86,16 @@ impl OwnSettings {
             OwnSetting::MetricsSocket(path) => self.metrics_socket = Some(path),
             OwnSetting::FlightRecorder(bytes) => self.flight_recorder = Some(bytes),
             OwnSetting::FlightRecorderFolder(path) => self.flight_recorder_folder = Some(path),
+            OwnSetting::RejectNamespaceUserIds => self.rejects_namespace_user_ids = true,
             OwnSetting::MaxTraces(count) => self.traces.max_traces = count,
             OwnSetting::MaxTraceBytes(bytes) => self.traces.max_trace_bytes = bytes,
             OwnSetting::Limit { user, limit } => self.user_limits.push((user, limit)),
         }
+    }
+
+    /// Whether clients may authenticate with the user ids of their user namespaces.
+    pub(crate) const fn translates_user_ids(&self) -> bool {
+        !self.rejects_namespace_user_ids
     }
 
     /// The directory for flight recorder files, with its default.
@@ -121,6 +131,8 @@ pub(super) enum OwnSetting {
     FlightRecorder(u64),
     /// The directory for flight recorder files.
     FlightRecorderFolder(PathBuf),
+    /// Clients in other user namespaces must use the user ids of the bus.
+    RejectNamespaceUserIds,
     /// The maximum number of simultaneous traces.
     MaxTraces(u64),
     /// The maximum size of all trace buffers in bytes.
@@ -154,6 +166,10 @@ impl OwnSetting {
             RECORDER_FOLDER => {
                 let path = found.open(RECORDER_FOLDER, &[])?.resolved_path()?;
                 Ok(Ok(Self::FlightRecorderFolder(absolute(&path))))
+            }
+            REJECT_IDS => {
+                let _ = found.open(REJECT_IDS, &[])?;
+                Ok(Ok(Self::RejectNamespaceUserIds))
             }
             _ => Err(found.unknown_in(INSTRUCTION)),
         }
@@ -228,6 +244,8 @@ const METRICS: &str = "metrics_socket";
 const RECORDER: &str = "flight_recorder";
 
 const RECORDER_FOLDER: &str = "flight_recorder_folder";
+
+const REJECT_IDS: &str = "reject_namespace_user_ids";
 
 const MAX_TRACES: &str = "max_traces";
 

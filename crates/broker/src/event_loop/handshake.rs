@@ -1,5 +1,8 @@
 //! The handshake of a connection, up to its first message.
 
+use std::mem;
+use std::os::fd::AsFd as _;
+
 use bus::{DescriptorPassing, Input, PeerId};
 use sys::transfer::{DescriptorDelivery, ReceiveOutcome};
 use wire::framer::Framer;
@@ -8,10 +11,11 @@ use wire::sasl::server::{AuthenticatedIdentity, Rejection, ServerProgress, Viola
 use super::admission;
 use super::loop_state::LoopState;
 use super::switchboard::{Switchboard, framer_limits, kernel_user_of};
-use crate::authority::SystemAuthority;
+use crate::authority::{ConnectionAuthority, SystemAuthority};
 use crate::back_pressure::HoldLimits;
 use crate::busconfig::Config;
-use crate::connection::{End, Handshake, MessageStream, Phase, ReadBacklog};
+use crate::connection::{Connection, End, Handshake, MessageStream, Phase, ReadBacklog};
+use crate::log::{Log, Severity};
 use crate::login::WrongNonce;
 
 /// Processes a chunk of the handshake, and the messages that follow it.
@@ -24,13 +28,24 @@ pub(super) fn proceed(
 ) -> Result<(), End> {
     let Switchboard { state, buffers, work, .. } = switchboard;
     let Some(connection) = state.table.get_mut(peer) else { return Ok(()) };
-    let Phase::Handshake(Handshake { login, .. }) = &mut connection.phase else {
+    let Connection { phase: Phase::Handshake(Handshake { login, .. }), socket, .. } = connection
+    else {
         return Ok(());
     };
+    let (socket, translates_ids) = (socket.as_fd(), config.document.own.translates_user_ids());
+    let mut authority_of_peer =
+        ConnectionAuthority { system: authority, socket, translates_ids, translated: None };
     let chunk = login.take_nonce(chunk).map_err(|WrongNonce| End::WrongNonce)?;
     let mut answer = Vec::new();
     let now_unix = sys::clock::realtime().as_secs();
-    let progress = login.server.receive(chunk, now_unix, authority, &mut answer);
+    let progress = login.server.receive(chunk, now_unix, &mut authority_of_peer, &mut answer);
+    let user = state.bus.credentials(peer).and_then(|known| known.uid);
+    if let Some((inside, outside)) = authority_of_peer.translated
+        && user == Some(outside)
+        && !mem::replace(&mut authority.has_translated, true)
+    {
+        log_translation(&state.log, inside, outside);
+    }
     let rejected = login.server.rejection().map(end_after);
     if connection.enqueue_lines(&answer, &mut buffers.queues).is_newly_dirty {
         work.awaited.push(peer);
@@ -60,6 +75,15 @@ pub(super) fn proceed(
             Ok(())
         }
     }
+}
+
+/// Reports that clients use the user ids of their user namespaces.
+fn log_translation(log: &Log, inside: u32, outside: u32) {
+    let line = format_args!(
+        "A process in another user namespace authenticated as uid {inside}, which is uid {outside} \
+         here; further such connections are not logged"
+    );
+    log.write(Severity::Info, line);
 }
 
 /// Continues with messages. The first may have arrived with the end of the handshake.

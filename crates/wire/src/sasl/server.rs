@@ -44,8 +44,13 @@ pub enum FdSupport {
     Unavailable,
 }
 
-/// The callbacks of the server for `DBUS_COOKIE_SHA1`; other mechanisms do not use them.
+/// The callbacks of the server, for what the bytes of the client do not say.
 pub trait Authority {
+    /// For `EXTERNAL`: the user ID that the kernel reports for a process which has the user ID
+    /// `inside` in the user namespace of the client. `None` if there is none, or if the client is not
+    /// in another user namespace.
+    fn uid_outside(&mut self, inside: u32) -> Option<u32>;
+
     /// The user ID for this login name; `None` if the user is unknown.
     fn uid_of(&mut self, login_name: &str) -> Option<u32>;
 
@@ -70,11 +75,15 @@ pub struct CookieRequest<'a> {
     pub now_unix: u64,
 }
 
-/// The callbacks for a server that does not offer `DBUS_COOKIE_SHA1`.
+/// The callbacks for a server that does not offer `DBUS_COOKIE_SHA1`, and knows no user namespaces.
 #[derive(Clone, Copy, Debug)]
 pub struct NoAuthority;
 
 impl Authority for NoAuthority {
+    fn uid_outside(&mut self, _: u32) -> Option<u32> {
+        None
+    }
+
     fn uid_of(&mut self, _: &str) -> Option<u32> {
         None
     }
@@ -505,14 +514,15 @@ impl<A: Authority> ServerStep<'_, A> {
     }
 
     /// An empty identity means the user that the kernel reports; any other must be the user ID of
-    /// that user. Login names are not looked up for unauthenticated clients.
+    /// that user, here or in the user namespace of the client. Login names are not looked up for
+    /// unauthenticated clients.
     fn finish_external(&mut self, identity: &[u8]) -> Result<ServerState, Violation> {
-        match self.config.peer.uid {
-            Some(uid) if identity.is_empty() || uid_from_digits(identity) == Some(uid) => {
-                self.accept(AuthenticatedIdentity::Uid(uid))
-            }
-            _ => self.reject(),
-        }
+        let Some(uid) = self.config.peer.uid else { return self.reject() };
+        let is_claimed = identity.is_empty()
+            || uid_from_digits(identity).is_some_and(|claimed| {
+                claimed == uid || self.authority.uid_outside(claimed) == Some(uid)
+            });
+        if is_claimed { self.accept(AuthenticatedIdentity::Uid(uid)) } else { self.reject() }
     }
 
     fn begin_cookie(&mut self, user: &[u8]) -> Result<ServerState, Violation> {

@@ -23,6 +23,15 @@ const NOW: u64 = 1_000_000;
 struct TestSystem;
 
 impl Authority for TestSystem {
+    /// The client is in a user namespace in which root is the user 1000, and another user is 1001.
+    fn uid_outside(&mut self, inside: u32) -> Option<u32> {
+        match inside {
+            0 => Some(1000),
+            1 => Some(1001),
+            _ => None,
+        }
+    }
+
     fn uid_of(&mut self, login_name: &str) -> Option<u32> {
         (login_name == "user").then_some(1000)
     }

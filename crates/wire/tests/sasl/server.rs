@@ -111,6 +111,23 @@ fn servers_reject_other_identities() {
     );
 }
 
+/// The client is in a user namespace in which 0 stands for its user, and 1 for another one.
+#[test]
+fn servers_accept_the_user_of_the_socket_by_its_id_in_the_namespace_of_the_client() {
+    check_server(
+        &unix_server(),
+        "C: AUTH EXTERNAL 31
+         S: REJECTED EXTERNAL DBUS_COOKIE_SHA1 ANONYMOUS
+         C: AUTH EXTERNAL 30
+         S: OK GUID
+         C: BEGIN",
+        accepted(1000),
+    );
+    let rejected = "C: AUTH EXTERNAL 30
+         S: REJECTED EXTERNAL DBUS_COOKIE_SHA1 ANONYMOUS";
+    check_server(&tcp_server(), rejected, Ok(None));
+}
+
 #[test]
 fn servers_list_their_mechanisms() {
     let mechanisms = Mechanisms::NONE.with(Mechanism::Anonymous).with(Mechanism::External);
