@@ -79,33 +79,15 @@ fn libdbus() {
 /// Downloads and builds zbus, which nothing else here needs.
 fn zbus() {
     let folder = ScratchFolder::new();
-    let _ = folder.file("Cargo.toml", MANIFEST);
-    std::fs::copy(source("zbus.rs"), folder.join("main.rs")).expect("a scratch folder is writable");
-    let script = "cd \"$1\" && exec cargo build --quiet --target-dir \"$1\"";
-    let build = ExternalProgram::shell(script).arg(folder.join("")).limit(BUILD_LIMIT);
-    let _ = build.run().success();
-    let program = folder.join("debug/client");
+    let script = "exec cargo build --quiet --locked --manifest-path \"$1\" --target-dir \"$2\"";
+    let build = ExternalProgram::shell(script).arg(source("zbus/Cargo.toml")).arg(folder.join(""));
+    let _ = build.limit(BUILD_LIMIT).run().success();
+    let program = folder.join("debug/stream-zbus");
     stream_through_replacements(|| ExternalProgram::at(&program));
 }
 
 /// The time limit for the download and the build of zbus.
 const BUILD_LIMIT: Duration = Duration::from_secs(600);
-
-const MANIFEST: &str = "\
-[package]
-name = \"client\"
-edition = \"2024\"
-
-[[bin]]
-name = \"client\"
-path = \"main.rs\"
-
-[dependencies]
-zbus = \"6\"
-futures-util = { version = \"0.3\", default-features = false }
-
-[workspace]
-";
 
 /// The path of a source file of the clients.
 fn source(name: &str) -> PathBuf {

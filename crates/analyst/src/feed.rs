@@ -128,7 +128,7 @@ pub struct BusEntry {
 /// A replacement of the program of a bus.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "Replacement"))]
+#[cfg_attr(feature = "schema", schemars(rename = "BusReplacement"))]
 pub struct ReplacementEntry {
     /// Nanoseconds since the first message of the recording, when the bus had continued.
     pub at: i64,

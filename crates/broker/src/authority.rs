@@ -45,22 +45,37 @@ impl SystemAuthority {
             named.filter(|home| fs::metadata(home).is_ok_and(|found| found.uid() == self.uid));
         own.or_else(|| Some(self.own_account()?.home().to_owned()))
     }
+
+    fn uid_of(&self, login_name: &str) -> Option<u32> {
+        // Only this name can be right. Other names are not looked up: a look-up may take long, and
+        // the client has not proved anything yet.
+        self.own_account().filter(|own| own.name() == login_name).map(UserAccount::uid)
+    }
+
+    fn cookie(&self, request: CookieRequest<'_>) -> Option<Cookie> {
+        // A file in another user's home may not be the file that this user reads.
+        if request.uid != self.uid {
+            return None;
+        }
+        let file = self.home()?.join(KEYRINGS).join(request.context.as_str());
+        usable_cookie(&file, request.now_unix).ok()
+    }
 }
 
 /// Answers the questions of the handshake of one connection.
 #[derive(Debug)]
 pub(crate) struct ConnectionAuthority<'a> {
-    pub(crate) system: &'a mut SystemAuthority,
+    pub(crate) system: &'a SystemAuthority,
     pub(crate) socket: BorrowedFd<'a>,
-    /// Whether clients may use the user ids of their user namespaces.
-    pub(crate) translates_ids: bool,
+    /// Whether a client must use the user ids of the bus, even in another user namespace.
+    pub(crate) rejects_namespace_ids: bool,
     /// The id inside of the client's user namespace and the id outside of it that were compared last.
     pub(crate) translated: Option<(u32, u32)>,
 }
 
 impl Authority for ConnectionAuthority<'_> {
     fn uid_outside(&mut self, inside: u32) -> Option<u32> {
-        if !self.translates_ids {
+        if self.rejects_namespace_ids {
             return None;
         }
         let outside = sys::credentials::uid_outside_of_peer(self.socket, inside).ok().flatten()?;
@@ -78,23 +93,6 @@ impl Authority for ConnectionAuthority<'_> {
 
     fn random(&mut self) -> [u8; CHALLENGE_LEN] {
         random_bytes()
-    }
-}
-
-impl SystemAuthority {
-    fn uid_of(&mut self, login_name: &str) -> Option<u32> {
-        // Only this name can be right. Other names are not looked up: a look-up may take long, and
-        // the client has not proved anything yet.
-        self.own_account().filter(|own| own.name() == login_name).map(UserAccount::uid)
-    }
-
-    fn cookie(&mut self, request: CookieRequest<'_>) -> Option<Cookie> {
-        // A file in another user's home may not be the file that this user reads.
-        if request.uid != self.uid {
-            return None;
-        }
-        let file = self.home()?.join(KEYRINGS).join(request.context.as_str());
-        usable_cookie(&file, request.now_unix).ok()
     }
 }
 
@@ -183,7 +181,7 @@ mod tests {
     #[test]
     fn the_user_of_the_bus_is_known_by_name_and_no_other_user() {
         let uid = sys::privileges::effective_user();
-        let mut authority = SystemAuthority::new(uid);
+        let authority = SystemAuthority::new(uid);
         let own =
             UserAccount::by_id(uid).unwrap().expect("a user who runs tests has an account").name();
         assert_eq!(authority.uid_of(&own), Some(uid));

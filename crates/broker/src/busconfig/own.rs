@@ -93,11 +93,6 @@ impl OwnSettings {
         }
     }
 
-    /// Whether clients may authenticate with the user ids of their user namespaces.
-    pub(crate) const fn translates_user_ids(&self) -> bool {
-        !self.rejects_namespace_user_ids
-    }
-
     /// The directory for flight recorder files, with its default.
     pub(crate) fn flight_folder(&self) -> PathBuf {
         let folder = self.flight_recorder_folder.clone();

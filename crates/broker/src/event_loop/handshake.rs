@@ -32,9 +32,12 @@ pub(super) fn proceed(
     else {
         return Ok(());
     };
-    let (socket, translates_ids) = (socket.as_fd(), config.document.own.translates_user_ids());
-    let mut authority_of_peer =
-        ConnectionAuthority { system: authority, socket, translates_ids, translated: None };
+    let mut authority_of_peer = ConnectionAuthority {
+        system: authority,
+        socket: socket.as_fd(),
+        rejects_namespace_ids: config.document.own.rejects_namespace_user_ids,
+        translated: None,
+    };
     let chunk = login.take_nonce(chunk).map_err(|WrongNonce| End::WrongNonce)?;
     let mut answer = Vec::new();
     let now_unix = sys::clock::realtime().as_secs();

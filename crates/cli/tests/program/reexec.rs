@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use crate::recorder;
@@ -19,6 +19,14 @@ fn start(folder: &ProgramFolder, program: &Path) -> (SpawnedProgram, String) {
     (bus, address)
 }
 
+/// Installs the bus in a folder of the test, where its program can be replaced.
+fn install() -> (ProgramFolder, PathBuf) {
+    let folder = ProgramFolder::new();
+    let program = folder.join("installed");
+    copy(&daemon(), &program);
+    (folder, program)
+}
+
 /// Copies a program in another process. Other threads start programs, which would inherit a file that
 /// is open for writing, and such a file cannot be executed.
 fn copy(from: &Path, to: &Path) {
@@ -31,9 +39,7 @@ fn reexec(folder: &ProgramFolder, words: &[&str]) -> Output {
 
 #[test]
 fn the_bus_gets_the_installed_program() {
-    let folder = ProgramFolder::new();
-    let program = folder.join("installed");
-    copy(&daemon(), &program);
+    let (folder, program) = install();
     let (bus, address) = start(&folder, &program);
     let inode = |path: &Path| std::os::unix::fs::MetadataExt::ino(&fs::metadata(path).unwrap());
     let running = format!("/proc/{}/exe", bus.id());
@@ -60,9 +66,7 @@ fn the_bus_gets_the_installed_program() {
 
 #[test]
 fn a_recording_notes_the_replacement_and_lacks_nothing() {
-    let folder = ProgramFolder::new();
-    let program = folder.join("installed");
-    copy(&daemon(), &program);
+    let (folder, program) = install();
     let (bus, address) = start(&folder, &program);
     let file = folder.join("a.pcapng");
     let recorder = recorder::start(&folder, &address, &file, &[]);
@@ -90,9 +94,7 @@ fn a_recording_notes_the_replacement_and_lacks_nothing() {
 
 #[test]
 fn a_program_that_cannot_continue_is_reported() {
-    let folder = ProgramFolder::new();
-    let program = folder.join("installed");
-    copy(&daemon(), &program);
+    let (folder, program) = install();
     let (bus, address) = start(&folder, &program);
     let (script, new) = (folder.join("script"), folder.join("new"));
     fs::write(&script, "#!/bin/sh\necho 'the state is too old' >&2\nexit 1\n").expect("writable");

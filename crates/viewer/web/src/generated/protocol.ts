@@ -75,7 +75,7 @@ export interface Bus {
   /** True if the contents of its messages were redacted. */
   readonly redacted: boolean;
   /** The times at which another program had continued the bus. */
-  readonly replacements?: readonly Replacement[];
+  readonly replacements?: readonly BusReplacement[];
 }
 
 /** The answer to a `BusRequest`, under the name of the request. */
@@ -104,6 +104,18 @@ export interface BusObject {
   readonly service: string;
   /** Nanoseconds that the requests took. */
   readonly took_ns: number;
+}
+
+/** A replacement of the program of a bus. */
+export interface BusReplacement {
+  /** Nanoseconds since the first message of the recording, when the bus had continued. */
+  readonly at: number;
+  /** The version of the program that continues. */
+  readonly new: string;
+  /** The version of the program before. */
+  readonly old: string;
+  /** How long the bus paused before that, in nanoseconds. */
+  readonly paused_ns: number;
 }
 
 /** The result of a call that was sent, with its duration. */
@@ -628,18 +640,6 @@ export type ReadText =
 /** The number of messages that are left out because they are from or to the recorder. */
 export type RecorderMessageCount = number;
 
-/** A replacement of the program of a bus. */
-export interface Replacement {
-  /** Nanoseconds since the first message of the recording, when the bus had continued. */
-  readonly at: number;
-  /** The version of the program that continues. */
-  readonly new: string;
-  /** The version of the program before. */
-  readonly old: string;
-  /** How long the bus paused before that, in nanoseconds. */
-  readonly paused_ns: number;
-}
-
 /** An answer with all types that it mentions, or the reason why the request failed. */
 export type ReplyBusAnswer = { readonly answer: BusAnswer; readonly types: TypeTable } | { readonly failure: string };
 
@@ -1079,9 +1079,10 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   AnswerBody: {"oneOf":[{"additionalProperties":false,"properties":{"select":{"$ref":"#/$defs/SelectAnswer"}},"required":["select"],"type":"object"},{"additionalProperties":false,"properties":{"without":{"$ref":"#/$defs/CountsWithoutParts"}},"required":["without"],"type":"object"},{"additionalProperties":false,"properties":{"complete":{"$ref":"#/$defs/Completions"}},"required":["complete"],"type":"object"},{"additionalProperties":false,"properties":{"message":{"$ref":"#/$defs/MessageDetails"}},"required":["message"],"type":"object"},{"additionalProperties":false,"properties":{"summary":{"$ref":"#/$defs/SummaryAnswer"}},"required":["summary"],"type":"object"},{"additionalProperties":false,"properties":{"statistics":{"$ref":"#/$defs/StatisticsAnswer"}},"required":["statistics"],"type":"object"},{"additionalProperties":false,"properties":{"findings":{"$ref":"#/$defs/FindingsAnswer"}},"required":["findings"],"type":"object"},{"additionalProperties":false,"properties":{"ending":{"$ref":"#/$defs/EndingAnswer"}},"required":["ending"],"type":"object"},{"additionalProperties":false,"properties":{"timeline":{"$ref":"#/$defs/TimelineAnswer"}},"required":["timeline"],"type":"object"},{"additionalProperties":false,"properties":{"save":{"$ref":"#/$defs/SaveAnswer"}},"required":["save"],"type":"object"},{"additionalProperties":false,"properties":{"switches":{"$ref":"#/$defs/SwitchesAnswer"}},"required":["switches"],"type":"object"},{"additionalProperties":false,"properties":{"compare":{"$ref":"#/$defs/CompareAnswer"}},"required":["compare"],"type":"object"}]},
   Argument: {"properties":{"annotations":{"items":{"$ref":"#/$defs/Annotation"},"type":"array"},"name":{"type":["string","null"]},"type":{"type":"string"}},"required":["name","type"],"type":"object"},
   BasicCode: {"enum":["y","b","n","q","i","u","x","t","d","s","o","g","h"]},
-  Bus: {"properties":{"address":{"type":["string","null"]},"file":{"minimum":0,"type":"integer"},"label":{"type":"string"},"method":{"$ref":"#/$defs/CaptureMethod"},"redacted":{"type":"boolean"},"replacements":{"items":{"$ref":"#/$defs/Replacement"},"type":"array"}},"required":["label","address","method","redacted","file"],"type":"object"},
+  Bus: {"properties":{"address":{"type":["string","null"]},"file":{"minimum":0,"type":"integer"},"label":{"type":"string"},"method":{"$ref":"#/$defs/CaptureMethod"},"redacted":{"type":"boolean"},"replacements":{"items":{"$ref":"#/$defs/BusReplacement"},"type":"array"}},"required":["label","address","method","redacted","file"],"type":"object"},
   BusAnswer: {"oneOf":[{"additionalProperties":false,"properties":{"names":{"items":{"$ref":"#/$defs/Name"},"type":"array"}},"required":["names"],"type":"object"},{"additionalProperties":false,"properties":{"name":{"anyOf":[{"$ref":"#/$defs/Name"},{"type":"null"}]}},"required":["name"],"type":"object"},{"additionalProperties":false,"properties":{"tree":{"$ref":"#/$defs/Tree"}},"required":["tree"],"type":"object"},{"additionalProperties":false,"properties":{"object":{"$ref":"#/$defs/BusObject"}},"required":["object"],"type":"object"},{"additionalProperties":false,"properties":{"get":{"$ref":"#/$defs/CallAnswer"}},"required":["get"],"type":"object"},{"additionalProperties":false,"properties":{"set":{"$ref":"#/$defs/CallAnswer"}},"required":["set"],"type":"object"},{"additionalProperties":false,"properties":{"call":{"$ref":"#/$defs/CallAnswer"}},"required":["call"],"type":"object"},{"additionalProperties":false,"properties":{"read":{"$ref":"#/$defs/ReadText"}},"required":["read"],"type":"object"},{"additionalProperties":false,"properties":{"write":{"type":"string"}},"required":["write"],"type":"object"},{"additionalProperties":false,"properties":{"commands":{"$ref":"#/$defs/CallCommands"}},"required":["commands"],"type":"object"},{"additionalProperties":false,"properties":{"types":{"items":{"$ref":"#/$defs/ValueType"},"type":["array","null"]}},"required":["types"],"type":"object"}]},
   BusObject: {"properties":{"children":{"items":{"type":"string"},"type":"array"},"interfaces":{"items":{"$ref":"#/$defs/ObjectInterface"},"type":"array"},"path":{"type":"string"},"service":{"type":"string"},"took_ns":{"minimum":0,"type":"integer"}},"required":["service","path","interfaces","children","took_ns"],"type":"object"},
+  BusReplacement: {"properties":{"at":{"type":"integer"},"new":{"type":"string"},"old":{"type":"string"},"paused_ns":{"minimum":0,"type":"integer"}},"required":["at","paused_ns","old","new"],"type":"object"},
   CallAnswer: {"properties":{"failed":{"$ref":"#/$defs/Failure"},"returned":{"properties":{"descriptors":{"items":{"$ref":"#/$defs/Descriptor"},"type":"array"},"results":{"items":{"$ref":"#/$defs/TypedValue"},"type":"array"},"sender":{"type":"string"}},"required":["sender","results","descriptors"],"type":"object"},"sent":{"type":"object"},"took_ns":{"minimum":0,"type":"integer"}},"required":["took_ns"],"type":"object"},
   CallCommands: {"properties":{"busctl":{"type":"string"},"gdbus":{"type":"string"}},"required":["busctl","gdbus"],"type":"object"},
   CaptureMethod: {"enum":["unknown","trace","monitor","eavesdrop"]},
@@ -1124,7 +1125,6 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   Process: {"properties":{"command":{"items":{"type":"string"},"type":"array"},"exe":{"type":["string","null"]},"pid":{"minimum":0,"type":["integer","null"]},"program":{"type":["string","null"]},"uid":{"minimum":0,"type":["integer","null"]},"unit":{"type":["string","null"]}},"required":["pid","uid","program","exe","command","unit"],"type":"object"},
   ReadText: {"oneOf":[{"additionalProperties":false,"properties":{"arguments":{"items":{},"type":"array"}},"required":["arguments"],"type":"object"},{"additionalProperties":false,"properties":{"problem":{"properties":{"column":{"minimum":0,"type":["integer","null"]},"sentence":{"type":"string"}},"required":["sentence","column"],"type":"object"}},"required":["problem"],"type":"object"}]},
   RecorderMessageCount: {"minimum":0,"type":"integer"},
-  Replacement: {"properties":{"at":{"type":"integer"},"new":{"type":"string"},"old":{"type":"string"},"paused_ns":{"minimum":0,"type":"integer"}},"required":["at","paused_ns","old","new"],"type":"object"},
   ReplyBusAnswer: {"anyOf":[{"properties":{"answer":{"$ref":"#/$defs/BusAnswer"},"types":{"$ref":"#/$defs/TypeTable"}},"required":["answer","types"],"type":"object"},{"properties":{"failure":{"type":"string"}},"required":["failure"],"type":"object"}]},
   ReplyWatchEvent: {"anyOf":[{"properties":{"answer":{"$ref":"#/$defs/WatchEvent"},"types":{"$ref":"#/$defs/TypeTable"}},"required":["answer","types"],"type":"object"},{"properties":{"failure":{"type":"string"}},"required":["failure"],"type":"object"}]},
   Rule: {"properties":{"advice":{"type":"string"},"id":{"type":"string"},"meaning":{"type":"string"},"needs":{"type":"string"},"severity":{"type":"string"},"thresholds":{"items":{"type":"string"},"type":"array"},"title":{"type":"string"}},"required":["id","title","severity","needs","meaning","thresholds","advice"],"type":"object"},

@@ -1,5 +1,5 @@
 //! The stream with zbus: one task for each program, which handles all messages in their order.
-//! `stream.py` describes the two modes.
+//! `../stream.py` describes the two modes.
 
 #![deny(warnings)]
 
