@@ -24,7 +24,12 @@ struct SignalListener {
 
 impl SignalListener {
     /// Subscribes to the signals of an object, or of all objects.
-    fn start(folder: &ProgramFolder, address: &str, number: usize, object: Option<&str>) -> Self {
+    fn start(
+        folder: &ProgramFolder,
+        (emitter, address): (&Connection, &str),
+        number: usize,
+        object: Option<&str>,
+    ) -> Self {
         let printed = folder.join(&format!("listener-{number}"));
         let mut command = Command::new("gdbus");
         command.args(["monitor", "--address", address, "--dest", EMITTER]);
@@ -32,8 +37,11 @@ impl SignalListener {
         command.stdout(File::create(&printed).expect("a writable folder")).stdin(Stdio::null());
         let process = command.spawn().expect("gdbus is installed");
         let listener = Self { process, printed };
-        // gdbus requests the owner after it has added its match rule.
-        wait_until("a listener", || listener.text().contains("is owned by"));
+        // gdbus prints the owner of the name before it adds its match rule.
+        wait_until("a listener", || {
+            emit(emitter, object.unwrap_or("/any"), "Probe", 1);
+            listener.received("Probe") > 0
+        });
         listener
     }
 
@@ -92,14 +100,20 @@ fn recipients_of_members_match_the_counts_of_listeners() {
         emitter.request_name(EMITTER, NameFlags::DO_NOT_QUEUE).expect("the name is free");
         // One listener subscribes before the recorder starts. The recorder must request its match
         // rules.
-        let mut listeners = vec![SignalListener::start(&folder, &address, 0, Some("/wide"))];
+        let mut listeners =
+            vec![SignalListener::start(&folder, (&emitter, &address), 0, Some("/wide"))];
         let file = folder.join("signals.pcapng");
         let recorder = start(&folder, &address, &file, &[]);
         for (number, object) in [Some("/wide"), Some("/wide"), Some("/wide"), Some("/narrow"), None]
             .into_iter()
             .enumerate()
         {
-            listeners.push(SignalListener::start(&folder, &address, number + 1, object));
+            listeners.push(SignalListener::start(
+                &folder,
+                (&emitter, &address),
+                number + 1,
+                object,
+            ));
         }
         emit(&emitter, "/wide", "Wide", 3);
         emit(&emitter, "/narrow", "Narrow", 2);
