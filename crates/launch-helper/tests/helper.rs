@@ -160,10 +160,12 @@ fn set_user_id_copy(scratch: &HelperScratch) -> PathBuf {
     helper
 }
 
-/// A shell script that prints the inheritable attributes of its process, one per line.
-const LOOK: &str = "umask; pwd; wc -c; nice; ionice; grep -o 'Cpus_allowed_list.*' /proc/$$/status; \
-                    grep -E 'Sig(Blk|Ign)' /proc/$$/status; cat /proc/$$/oom_score_adj; \
-                    cat /proc/self/timerslack_ns; cat /proc/$$/limits";
+/// A shell script that prints the inheritable attributes of its process, one per line. It reads the
+/// signal mask before it starts another program, because the shell changes the mask to do that.
+const LOOK: &str = "umask; pwd; while IFS= read -r line; do case $line in \
+                    SigBlk*|SigIgn*) echo \"$line\" ;; esac; done < /proc/$$/status; \
+                    wc -c; nice; ionice; grep -o 'Cpus_allowed_list.*' /proc/$$/status; \
+                    cat /proc/$$/oom_score_adj; cat /proc/self/timerslack_ns; cat /proc/$$/limits";
 
 fn services_inherit_no_process_attributes_of_the_caller() {
     let scratch = HelperScratch::new("helper-inherits");
@@ -194,7 +196,7 @@ fn services_inherit_no_process_attributes_of_the_caller() {
     };
     // Checks that the caller really has these attributes.
     let caller = run(&["sh", "-c", LOOK]);
-    for line in ["0000", "idle", "300"] {
+    for line in ["0000", "idle", "300", "SigBlk:\t0000000000000200"] {
         assert!(caller.lines().any(|found| found == line), "{line}: {caller}");
     }
     let helper = helper.display().to_string();
@@ -206,12 +208,12 @@ fn services_inherit_no_process_attributes_of_the_caller() {
     let expected = [
         "0022",
         "/",
+        "SigBlk:\t0000000000000000",
+        "SigIgn:\t0000000000000000",
         "0",
         "0",
         "none: prio 0",
         processors.unwrap_or_default(),
-        "SigBlk:\t0000000000000000",
-        "SigIgn:\t0000000000000000",
         "0",
         "50000",
     ];
