@@ -67,7 +67,7 @@ fn package_of(folder: &Path) -> String {
 
 #[test]
 fn the_pure_crates_are_no_std_and_safe() {
-    for name in ["wire", "bus"] {
+    for name in ["wire", "sandbox", "bus"] {
         let lib = read(&root().join("crates").join(name).join("src/lib.rs"));
         for attribute in ["#![no_std]", "#![forbid(unsafe_code)]"] {
             assert!(lib.contains(attribute), "crates/{name}/src/lib.rs lacks {attribute}");

@@ -1,0 +1,196 @@
+//! One rule of a sandbox.
+
+use alloc::string::{String, ToString};
+use core::fmt;
+use core::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use wire::names::WellKnownName;
+
+use crate::{AccessLevel, MessagePattern, NameSelector, SandboxRuleError};
+
+/// A right of a program in a sandbox. Its text is an option of xdg-dbus-proxy without the dashes.
+///
+/// With serde, a rule is its text.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum SandboxRule {
+    /// `see=NAME`, `talk=NAME` or `own=NAME` grants a level.
+    Level {
+        /// The names to which the program gets access.
+        names: NameSelector,
+        /// The level of access that the rule grants.
+        level: AccessLevel,
+    },
+    /// `call=NAME=RULE` allows some messages to the owners of names. The names are visible.
+    Call {
+        /// The names to whose owners the program may send.
+        names: NameSelector,
+        /// The calls and signals that it may send.
+        messages: MessagePattern,
+    },
+    /// `broadcast=NAME=RULE` allows broadcast signals from the owners of names.
+    ///
+    /// As with xdg-dbus-proxy, the rule grants [`AccessLevel::Talk`] without the right to send, and
+    /// with this level all broadcast signals pass. So `signals` does not restrict them.
+    Broadcast {
+        /// The names whose owners send the signals.
+        names: NameSelector,
+        /// The signals that the author of the rule had in mind.
+        signals: MessagePattern,
+    },
+}
+
+impl SandboxRule {
+    /// Parses `see=NAME`, `talk=NAME`, `own=NAME`, `call=NAME=RULE` or `broadcast=NAME=RULE`.
+    ///
+    /// `NAME` is a well-known name, or a well-known name and `.*`. In the last two kinds of rules a
+    /// name with `.*` may have a single element, like `org.*`. `RULE` is a [`MessagePattern`].
+    ///
+    /// # Errors
+    ///
+    /// If the text does not have one of these forms.
+    pub fn parse(text: &str) -> Result<Self, SandboxRuleError> {
+        let (keyword, value) = text.split_once('=').unwrap_or((text, ""));
+        if let Some(level) = AccessLevel::ALL.into_iter().find(|level| level.keyword() == keyword) {
+            return Ok(Self::Level { names: parse_name(value, true)?, level });
+        }
+        match keyword {
+            CALL => {
+                let (names, messages) = parse_name_and_pattern(value)?;
+                Ok(Self::Call { names, messages })
+            }
+            BROADCAST => {
+                let (names, signals) = parse_name_and_pattern(value)?;
+                Ok(Self::Broadcast { names, signals })
+            }
+            _ => Err(SandboxRuleError::UnknownKeyword { keyword: keyword.into() }),
+        }
+    }
+
+    /// The names that the rule is about.
+    pub const fn names(&self) -> &NameSelector {
+        match self {
+            Self::Level { names, .. }
+            | Self::Call { names, .. }
+            | Self::Broadcast { names, .. } => names,
+        }
+    }
+
+    /// The level that the rule grants for its names.
+    pub const fn level(&self) -> AccessLevel {
+        match self {
+            Self::Level { level, .. } => *level,
+            Self::Call { .. } | Self::Broadcast { .. } => AccessLevel::Talk,
+        }
+    }
+}
+
+fn parse_name_and_pattern(value: &str) -> Result<(NameSelector, MessagePattern), SandboxRuleError> {
+    let (name, pattern) = value
+        .split_once('=')
+        .ok_or_else(|| SandboxRuleError::MissingPattern { value: value.into() })?;
+    Ok((parse_name(name, false)?, MessagePattern::parse(pattern)))
+}
+
+/// Parses a name. If `whole`, the part before `.*` must be a well-known name, too.
+fn parse_name(text: &str, whole: bool) -> Result<NameSelector, SandboxRuleError> {
+    let base = text.strip_suffix(".*").unwrap_or(text);
+    let error = match NameSelector::parse(text) {
+        Ok(names) => match WellKnownName::new(names.base()) {
+            Err(error) if whole => error,
+            _ => return Ok(names),
+        },
+        Err(error) => error,
+    };
+    Err(SandboxRuleError::InvalidName { name: base.into(), error })
+}
+
+impl FromStr for SandboxRule {
+    type Err = SandboxRuleError;
+
+    fn from_str(text: &str) -> Result<Self, SandboxRuleError> {
+        Self::parse(text)
+    }
+}
+
+impl fmt::Display for SandboxRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Level { names, level } => write!(f, "{level}={names}"),
+            Self::Call { names, messages } => write!(f, "{CALL}={names}={messages}"),
+            Self::Broadcast { names, signals } => write!(f, "{BROADCAST}={names}={signals}"),
+        }
+    }
+}
+
+impl TryFrom<String> for SandboxRule {
+    type Error = SandboxRuleError;
+
+    fn try_from(text: String) -> Result<Self, SandboxRuleError> {
+        Self::parse(&text)
+    }
+}
+
+impl From<SandboxRule> for String {
+    fn from(rule: SandboxRule) -> Self {
+        rule.to_string()
+    }
+}
+
+/// The keyword of a rule for messages to an owner.
+const CALL: &str = "call";
+
+/// The keyword of a rule for broadcast signals.
+const BROADCAST: &str = "broadcast";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_are_printed_as_they_are_parsed() {
+        for (text, level) in [
+            ("see=a.b", AccessLevel::See),
+            ("talk=a.b.*", AccessLevel::Talk),
+            ("own=a.b", AccessLevel::Own),
+            ("call=a.b=*", AccessLevel::Talk),
+            ("call=org.*=c.d.Get@/x/*", AccessLevel::Talk),
+            ("broadcast=a.b.*=c.d.*", AccessLevel::Talk),
+            ("broadcast=a.b=@/x=y", AccessLevel::Talk),
+        ] {
+            let rule = SandboxRule::parse(text).unwrap();
+            assert_eq!(rule.to_string(), text);
+            assert_eq!(rule.level(), level, "{text}");
+            let saved = rmp_serde::to_vec(&rule).unwrap();
+            assert_eq!(rmp_serde::from_slice::<SandboxRule>(&saved).unwrap(), rule);
+        }
+        let rule = SandboxRule::parse("call=a.b=").unwrap();
+        assert_eq!(rule.to_string(), "call=a.b=*");
+        let saved = rmp_serde::to_vec("talk=org").unwrap();
+        assert!(rmp_serde::from_slice::<SandboxRule>(&saved).is_err());
+    }
+
+    #[test]
+    fn errors_say_what_is_wrong() {
+        for (text, expected) in [
+            ("", r#""" is not one of see, talk, own, call and broadcast"#),
+            ("hear=a.b", r#""hear" is not one of see, talk, own, call and broadcast"#),
+            ("--see=a.b", r#""--see" is not one of see, talk, own, call and broadcast"#),
+            ("see", r#""" is not a valid well-known name: the name is empty (at byte 0)"#),
+            (
+                "talk=:1.5",
+                r#"":1.5" is not a valid well-known name: a byte is not allowed in this kind of name (at byte 0)"#,
+            ),
+            (
+                "own=org.*",
+                r#""org" is not a valid well-known name: the name has one element, but needs at least two (at byte 3)"#,
+            ),
+            ("call=.*=*", r#""" is not a valid well-known name: the name is empty (at byte 0)"#),
+            ("call=a.b", r#""a.b" is not of the form NAME=RULE"#),
+            ("broadcast=a.b.*", r#""a.b.*" is not of the form NAME=RULE"#),
+        ] {
+            assert_eq!(SandboxRule::parse(text).unwrap_err().to_string(), expected);
+        }
+    }
+}
