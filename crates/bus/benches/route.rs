@@ -75,7 +75,11 @@ impl Fixture {
     fn connect(&mut self) -> PeerId {
         let peer = PeerId::new(self.next, 0);
         self.next += 1;
-        self.input(Input::Connected { peer, credentials: ConnectionCredentials::default() });
+        self.input(Input::Connected {
+            peer,
+            credentials: ConnectionCredentials::default(),
+            container: None,
+        });
         self.input(Input::Authenticated { peer, uid: Some(1000), fds: DescriptorPassing::Agreed });
         peer
     }

@@ -21,8 +21,8 @@ use crate::replacements::Replacements;
 use crate::routing::{Router, RouterWithoutRules};
 use crate::types::{
     Amount, BodyValidation, BusIdentity, BusLimits, Configuration, ConnectionCredentials,
-    DescriptorPassing, DisconnectReason, Effect, Effects, End, ForeignError, Input, LimitHit,
-    LogEvent, PeerId, PeerSnapshot, Process, RefusalReason, Replacement, Stopwatch, Time,
+    ContainerId, DescriptorPassing, DisconnectReason, Effect, Effects, End, ForeignError, Input,
+    LimitHit, LogEvent, PeerId, PeerSnapshot, Process, RefusalReason, Replacement, Stopwatch, Time,
 };
 use crate::well_known::DRIVER_NAME;
 
@@ -164,6 +164,9 @@ impl Bus {
     pub fn handle(&mut self, now: Time, input: Input<'_>, effects: &mut Effects) {
         self.router.now = now;
         self.dispatch(input, effects);
+        if self.router.containers.labels_messages() {
+            self.router.label_deliveries(effects);
+        }
         if cfg!(debug_assertions) {
             self.check_sometimes();
         }
@@ -174,7 +177,9 @@ impl Bus {
             Input::Message { from, message } => self.message(from, &message, fx),
             Input::DescriptorsLost { from, message } => self.descriptors_lost(from, &message, fx),
             Input::Written { to, amount, copied } => self.written(to, amount, copied, fx),
-            Input::Connected { peer, credentials } => self.connected(peer, credentials),
+            Input::Connected { peer, credentials, container } => {
+                self.connected(peer, credentials, container, fx);
+            }
             Input::Authenticated { peer, uid, fds } => self.authenticated(peer, uid, fds),
             Input::Undelivered(undelivered) => self.router.undelivered(undelivered, fx),
             Input::AttributesRead { peer, attributes } => self.attributes_read(peer, attributes),
@@ -188,6 +193,9 @@ impl Bus {
             }
             Input::StartFailed { start, failure } => {
                 self.activation.start_failed(start, failure, &mut self.router, fx);
+            }
+            Input::ContainerOpened { container, call, outcome } => {
+                driver::container_opened(container, call, outcome, &mut self.router, fx);
             }
             Input::Replaced { outcome } => self.replaced(outcome, fx),
             Input::Reconfigured { outcome } => self.reconfigured(outcome, fx),
@@ -284,11 +292,22 @@ impl Bus {
 
 /// New and ending connections.
 impl Bus {
-    fn connected(&mut self, id: PeerId, credentials: ConnectionCredentials) {
-        let Router { registry, accounting, config, now, .. } = &mut self.router;
+    fn connected(
+        &mut self,
+        id: PeerId,
+        credentials: ConnectionCredentials,
+        container: Option<ContainerId>,
+        fx: &mut Effects,
+    ) {
+        let Router { registry, containers, accounting, config, now, .. } = &mut self.router;
         accounting.connected(*now);
         let limits = config.limits_of(credentials.uid);
         registry.connect(id, credentials, limits, *now);
+        let Some(container) = container else { return };
+        match containers.admit(container, id, limits) {
+            Ok(description) => registry[id].container = Some(Box::new(description)),
+            Err(reason) => disconnect(id, reason, fx),
+        }
     }
 
     fn authenticated(&mut self, id: PeerId, user: Option<u32>, fds: DescriptorPassing) {
@@ -321,6 +340,8 @@ impl Bus {
             driver::release_all_names(id, router, fx);
             router.drop_calls(id, fx);
         }
+        driver::leave_containers(id, router, fx);
+        router.containers.forget_label(id);
         router.accounting.set_payer(QueueAccount::Unaccounted);
         router.registry.remove(id);
     }
@@ -488,6 +509,13 @@ impl Bus {
         self.router.registry.get(peer).map(|peer| &peer.credentials)
     }
 
+    /// The user who created the container of a connection, if it is in one. Only this user may
+    /// connect.
+    pub fn container_user(&self, peer: PeerId) -> Option<u32> {
+        let container = self.router.registry.get(peer)?.container.as_deref()?;
+        self.router.containers.get(container.id).map(|container| container.uid)
+    }
+
     /// The user that a connection has authenticated as.
     pub fn user(&self, peer: PeerId) -> Option<u32> {
         self.router.registry.get(peer)?.user
@@ -617,11 +645,12 @@ impl Bus {
     ///
     /// Panics if an invariant is violated, which is a bug.
     pub fn check(&self) {
-        let Router { registry, matching, calls, tracing, .. } = &self.router;
+        let Router { registry, containers, matching, calls, tracing, .. } = &self.router;
         registry.check();
         matching.check(registry);
         calls.check(|peer| registry.get(peer).is_some_and(|peer| peer.is_active()));
         tracing.check(registry);
+        containers.check(registry);
         let is_active = |peer| registry.get(peer).is_some_and(|peer| peer.is_active());
         self.activation.check(is_active);
         self.reloads.check(is_active);
@@ -675,7 +704,8 @@ mod tests {
             security_label: None,
         };
         let mut bus = Bus::new(identity, Configuration::default(), 0);
-        bus.connected(PEER, ConnectionCredentials { pid: None, uid: Some(7) });
+        let credentials = ConnectionCredentials { pid: None, uid: Some(7) };
+        bus.connected(PEER, credentials, None, &mut Effects::new());
         bus.authenticated(PEER, Some(7), DescriptorPassing::Refused);
         let Router { access, registry, config, .. } = &mut bus.router;
         let policy = access.policy_for(PEER, registry, config);

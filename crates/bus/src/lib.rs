@@ -29,7 +29,7 @@
 //! let mut effects = Effects::new();
 //! let peer = PeerId::new(0, 0);
 //! let credentials = ConnectionCredentials { uid: Some(1000), ..Default::default() };
-//! bus.handle(Time::default(), Input::Connected { peer, credentials }, &mut effects);
+//! bus.handle(Time::default(), Input::Connected { peer, credentials, container: None }, &mut effects);
 //! // The connection must call Hello within 30 seconds.
 //! assert_eq!(bus.next_deadline(), Some(Time::from_nanos(30_000_000_000)));
 //! ```
@@ -45,6 +45,7 @@ mod accounting;
 mod activation;
 mod bus;
 mod calls;
+mod containers;
 mod driver;
 mod hash;
 mod matching;
@@ -69,13 +70,14 @@ pub use matching::RuleMatching;
 pub use policy::{Policy, PolicyVerdict};
 pub use types::{
     AccessDenial, ActivationMethod, Amount, Body, BodyValidation, BusIdentity, BusLimits, CallId,
-    Configuration, ConnectionCredentials, ConnectionFact, Delivery, DeliveryDescription,
-    DeniedDelivery, DescriptorPassing, Details, DisconnectReason, Effect, Effects, End, Fds,
-    FlightRecorder, ForeignError, FullQueue, HeldFds, HelperFailure, Input, KernelShortage,
-    LimitHit, LimitName, LogEvent, LoggedPermission, MatchingTime, NAMES_MAX, NameMethod,
-    Objection, OwningDeniedBy, PeerId, PeerSnapshot, PidFd, Process, ProcessDescription, QueueRoom,
-    RING_BYTES_MAX, RING_BYTES_MIN, RefusalReason, Replacement, RingContents, RingFacts,
-    SenderDescription, Service, ServiceHelper, ServiceManager, Services, Span, StartFailure,
-    StartId, StartProblem, Stopwatch, Time, TraceAudience, TraceLimits, TraceRequest, Traced,
-    TracedMessage, TracedOwner, Undelivered, Urgency, WithheldBy,
+    Configuration, ConnectionCredentials, ConnectionFact, ContainerDescription, ContainerId,
+    ContainerRefusal, ContainerSocket, Delivery, DeliveryDescription, DeniedDelivery,
+    DescriptorPassing, Details, DisconnectReason, Effect, Effects, End, Fds, FlightRecorder,
+    ForeignError, FullQueue, HeldFds, HelperFailure, Input, KernelShortage, LimitHit, LimitName,
+    LogEvent, LoggedPermission, MatchingTime, NAMES_MAX, NameMethod, Objection, OwningDeniedBy,
+    PeerId, PeerSnapshot, PidFd, Process, ProcessDescription, QueueRoom, RING_BYTES_MAX,
+    RING_BYTES_MIN, RefusalReason, Replacement, RingContents, RingFacts, SenderDescription,
+    Service, ServiceHelper, ServiceManager, Services, Span, StartFailure, StartId, StartProblem,
+    Stopwatch, Time, TraceAudience, TraceLimits, TraceRequest, Traced, TracedMessage, TracedOwner,
+    Undelivered, Urgency, WithheldBy,
 };

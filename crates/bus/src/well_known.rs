@@ -13,5 +13,12 @@ pub(crate) const DRIVER_PATH: ObjectPath<'static> = ObjectPath::literal("/org/fr
 pub(crate) const DRIVER_INTERFACE: InterfaceName<'static> =
     InterfaceName::literal("org.freedesktop.DBus");
 
+/// The interface with the methods and signals of containers.
+pub(crate) const CONTAINERS_INTERFACE: InterfaceName<'static> =
+    InterfaceName::literal("org.freedesktop.DBus.Containers1");
+
+/// The object path of a container, without its number.
+pub(crate) const CONTAINER_PATH_PREFIX: &str = "/org/freedesktop/DBus/Containers1/c";
+
 /// The name of the service manager.
 pub(crate) const SYSTEMD: &str = "org.freedesktop.systemd1";

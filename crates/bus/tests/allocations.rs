@@ -96,7 +96,11 @@ fn bus() -> Bus {
     let mut effects = Effects::new();
     for peer in [A, B] {
         let credentials = ConnectionCredentials::default();
-        bus.handle(Time::default(), Input::Connected { peer, credentials }, &mut effects);
+        bus.handle(
+            Time::default(),
+            Input::Connected { peer, credentials, container: None },
+            &mut effects,
+        );
         let fds = DescriptorPassing::Agreed;
         bus.handle(Time::default(), Input::Authenticated { peer, uid: None, fds }, &mut effects);
         call(&mut bus, peer, "Hello", &[]);

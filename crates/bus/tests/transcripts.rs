@@ -47,10 +47,10 @@ use std::time::Duration;
 
 use bus::policy::{Console, PeerAttributes, PolicyRule};
 use bus::{
-    BusIdentity, BusLimits, Configuration, ConnectionCredentials, DescriptorPassing, Details,
-    DisconnectReason, Fds, ForeignError, HelperFailure, Input, LogEvent, PeerId, PidFd, Policy,
-    Replacement, Service, ServiceHelper, ServiceManager, StartFailure, StartId, StartProblem, Time,
-    TraceAudience, Urgency,
+    BusIdentity, BusLimits, Configuration, ConnectionCredentials, ContainerId, DescriptorPassing,
+    Details, DisconnectReason, Fds, ForeignError, HelperFailure, Input, LogEvent, PeerId, PidFd,
+    Policy, Replacement, Service, ServiceHelper, ServiceManager, StartFailure, StartId,
+    StartProblem, Time, TraceAudience, Urgency,
 };
 use libtest_mimic::{Arguments, Trial};
 use testkit::golden::{self, GoldenMode};
@@ -307,7 +307,11 @@ impl Runner {
     }
 
     fn connected(&mut self, alias: &str, options: &str) -> Vec<SeenEffect> {
-        let (peer, seen) = self.world().connect(credentials(options), details(options));
+        let container = pairs(options).find(|(name, _)| *name == "container");
+        let container =
+            container.map(|(_, number)| ContainerId::new(number.parse().expect("a number")));
+        let (peer, seen) =
+            self.world().connect_to(container, credentials(options), details(options));
         self.peers.insert(alias.to_owned(), peer);
         self.names.insert(peer, alias.to_owned());
         let attributes = attributes(options);
@@ -432,6 +436,9 @@ impl Runner {
                     Fds::Held(_) => line.push_str(" held"),
                     Fds::None | Fds::OfInput => {}
                 }
+                if let Some(container) = world::container_of(&message) {
+                    let _ = write!(line, " container={container}");
+                }
                 line
             }
             SeenEffect::Disconnect(peer, reason) => {
@@ -456,6 +463,7 @@ impl Runner {
             SeenEffect::Owner(owner) => format!("traced for the recorder: {owner:?}"),
             SeenEffect::Joined(peer) => format!("traced for all: {} joined", self.names[peer]),
             SeenEffect::CloseRing(peer) => format!("the ring of {} is closed", self.names[peer]),
+            SeenEffect::CloseContainer(id) => format!("the socket of {} is closed", id.path()),
             SeenEffect::Log(event) => self.describe_event(event),
         }
     }
@@ -532,6 +540,10 @@ fn set_limit(limits: &mut BusLimits, rest: &str) {
         "max_names_per_connection" => &mut limits.max_names_per_connection,
         "max_match_rules_per_connection" => &mut limits.max_match_rules_per_connection,
         "max_replies_per_connection" => &mut limits.max_replies_per_connection,
+        "max_containers" => &mut limits.max_containers,
+        "max_containers_per_user" => &mut limits.max_containers_per_user,
+        "max_container_metadata_bytes" => &mut limits.max_container_metadata_bytes,
+        "max_connections_per_container" => &mut limits.max_connections_per_container,
         "max_pending_service_starts" => &mut limits.max_pending_service_starts,
         "max_incoming_bytes" => &mut limits.max_incoming_bytes,
         "max_incoming_unix_fds" => &mut limits.max_incoming_unix_fds,
@@ -726,7 +738,7 @@ fn credentials(options: &str) -> ConnectionCredentials {
         match name {
             "uid" => credentials.uid = value.parse().ok(),
             "pid" => credentials.pid = value.parse().ok(),
-            "groups" | "label" | "comm" => {}
+            "groups" | "label" | "comm" | "container" => {}
             _ => panic!("{name} is not an attribute of a connection"),
         }
     }

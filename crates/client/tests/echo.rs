@@ -19,7 +19,7 @@ fn serve_echo(connection: &Connection) {
         .raw_method("Echo", &[], &[], |(), request| echo_values(&request))
         .method("EchoNumbers", &NUMBERS, &NUMBERS, |(), _, numbers: EchoedNumbers| Ok(numbers))
         .method("EchoTexts", &TEXTS, &TEXTS, |(), _, texts: EchoedTexts| Ok(texts))
-        .method("EchoContainers", &CONTAINERS, &CONTAINERS, |(), _, all: Containers| Ok(all))
+        .method("EchoContainers", &CONTAINERS, &CONTAINERS, |(), _, all: NestedContainers| Ok(all))
         .build()
         .expect("a valid interface");
     connection.add_object(PATH, &interface, ()).expect("the path is free");
@@ -37,7 +37,7 @@ const NUMBERS: [&str; 9] = ["y", "b", "n", "q", "i", "u", "x", "t", "d"];
 type EchoedTexts = (String, ObjectPathBuf, SignatureBuf, Value);
 const TEXTS: [&str; 4] = ["s", "o", "g", "v"];
 
-type Containers =
+type NestedContainers =
     (Vec<u8>, Vec<String>, HashMap<String, Value>, (i32, (String, u8)), Vec<Vec<(u16, bool)>>);
 const CONTAINERS: [&str; 5] = ["bytes", "texts", "map", "struct", "nested"];
 
@@ -51,7 +51,7 @@ fn texts() -> EchoedTexts {
     ("Grüße, 世界".into(), path.into(), signature.into(), Value::from(7_u16))
 }
 
-fn containers() -> Containers {
+fn containers() -> NestedContainers {
     let map = HashMap::from([("a".to_owned(), Value::from(1_u8)), ("b".into(), "x".into())]);
     (
         vec![0, 1, 255],

@@ -102,6 +102,31 @@ pub fn is_removable(path: &Path) -> bool {
     path.parent().is_some_and(|folder| access(folder, Access::WRITE_OK | Access::EXEC_OK).is_ok())
 }
 
+/// Who can enter a new directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DirectoryAccess {
+    /// Only the owner of the directory.
+    Owner,
+    /// Every user, but only the owner can change it.
+    Everyone,
+}
+
+/// Creates the directory `path` if it does not exist.
+///
+/// # Errors
+///
+/// Fails with the errors of mkdir(2).
+pub fn ensure_directory(path: &Path, access: DirectoryAccess) -> io::Result<()> {
+    let mode = match access {
+        DirectoryAccess::Owner => 0o700,
+        DirectoryAccess::Everyone => 0o755,
+    };
+    match DirBuilder::new().mode(mode).create(path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
 /// Whether a directory is safe for secrets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]

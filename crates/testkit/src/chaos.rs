@@ -93,6 +93,7 @@ impl Chaos {
                 SeenEffect::Sent { .. }
                 | SeenEffect::Abandon(_)
                 | SeenEffect::CloseRing(_)
+                | SeenEffect::CloseContainer(_)
                 | SeenEffect::Traced { .. }
                 | SeenEffect::Joined(_)
                 | SeenEffect::Owner(_)

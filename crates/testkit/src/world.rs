@@ -2,17 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::mem;
 
 use bus::{
-    Amount, Body, Bus, BusIdentity, Configuration, ConnectionCredentials, Delivery,
-    DescriptorPassing, Details, DisconnectReason, Effect, Effects, End, Fds, ForeignError, HeldFds,
-    Input, LogEvent, PeerId, RingFacts, StartId, Time, TraceAudience, TraceRequest, Traced,
-    TracedMessage, TracedOwner, Urgency,
+    Amount, Body, Bus, BusIdentity, Configuration, ConnectionCredentials, ContainerId,
+    ContainerSocket, Delivery, DescriptorPassing, Details, DisconnectReason, Effect, Effects, End,
+    Fds, ForeignError, HeldFds, Input, LogEvent, PeerId, RingFacts, StartId, Time, TraceAudience,
+    TraceRequest, Traced, TracedMessage, TracedOwner, Urgency,
 };
 use wire::Message;
 use wire::body::Value;
 use wire::guid::Guid;
-use wire::message::{Builder, Flags};
+use wire::message::{Builder, Flags, append_with_path_field};
 use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 
 /// Creates an error of the daemon with this text.
@@ -106,6 +107,8 @@ pub enum SeenEffect {
     Joined(PeerId),
     /// The trace of this connection has ended.
     CloseRing(PeerId),
+    /// The daemon shall close the socket of a container.
+    CloseContainer(ContainerId),
     /// A line for the log.
     Log(LogEvent),
 }
@@ -146,6 +149,16 @@ impl BusWorld {
         credentials: ConnectionCredentials,
         details: Details,
     ) -> (PeerId, Vec<SeenEffect>) {
+        self.connect_to(None, credentials, details)
+    }
+
+    /// Accepts a connection to the socket of a container, or of the bus.
+    pub fn connect_to(
+        &mut self,
+        container: Option<ContainerId>,
+        credentials: ConnectionCredentials,
+        details: Details,
+    ) -> (PeerId, Vec<SeenEffect>) {
         let taken = |index: &u32| self.peers.keys().any(|peer| peer.index() == *index as usize);
         let index = (0..).find(|index| !taken(index)).expect("there is always a place");
         if self.generations.len() <= index as usize {
@@ -157,7 +170,7 @@ impl BusWorld {
         let (serial, takes_fds, reads, queue) = (0, false, ReadingMode::AtOnce, Vec::new());
         let unwanted = None;
         self.peers.insert(peer, WorldPeer { serial, takes_fds, reads, queue, details, unwanted });
-        (peer, self.input(Input::Connected { peer, credentials }))
+        (peer, self.input(Input::Connected { peer, credentials, container }))
     }
 
     /// Completes the handshake of a connection.
@@ -310,6 +323,19 @@ impl BusWorld {
                     seen.extend(self.input_without_reading(input));
                     continue;
                 }
+                Effect::OpenContainer { container, creator, call } => {
+                    let number = container.number();
+                    let outcome = Ok(ContainerSocket {
+                        path: format!("/containers/{number}").into_bytes().into(),
+                        address: format!("unix:path=/containers/{number}").into(),
+                        creator: self.peer(*creator).details.clone(),
+                    });
+                    let (container, call) = (*container, *call);
+                    let input = Input::ContainerOpened { container, call, outcome };
+                    seen.extend(self.input_without_reading(input));
+                    continue;
+                }
+                Effect::CloseContainer { container } => SeenEffect::CloseContainer(*container),
                 Effect::CloseRing { peer } => SeenEffect::CloseRing(*peer),
                 Effect::ReadDetails { peer, call } => {
                     let details = self.peer(*peer).details.clone();
@@ -455,14 +481,28 @@ fn check_forwarded(message: &Message<'_>, original: &Message<'_>, sender: &str) 
     assert_eq!(message.signature(), original.signature());
     assert_eq!(message.unix_fds(), original.unix_fds());
     assert_eq!(message.body(), original.body());
-    let stamped_again = {
-        let mut head = Vec::new();
-        let field = wire::message::SenderField::new(name(sender));
-        message.stamp(&field, &mut head);
-        head
-    };
-    assert_eq!(stamped_again, message.header_bytes(), "no field that is unknown");
+    let mut expected = Vec::new();
+    message.stamp(&wire::message::SenderField::new(name(sender)), &mut expected);
+    if let Some(container) = container_of(message) {
+        let unlabeled = mem::take(&mut expected);
+        append_with_path_field(&unlabeled, CONTAINER_INSTANCE, path(container), &mut expected);
+    }
+    assert_eq!(expected, message.header_bytes(), "no field that is unknown");
 }
+
+/// Returns the container of the sender in the header of a message, if the field is present.
+pub fn container_of<'m>(message: &Message<'m>) -> Option<&'m str> {
+    let header = message.header_bytes();
+    let start = [CONTAINER_INSTANCE, 1, b'o', 0];
+    // Fields begin at multiples of 8 bytes. The length of the path and the path follow.
+    let field = header.chunks(8).position(|chunk| chunk.starts_with(&start))? * 8;
+    let text = header.get(field + 8..)?;
+    let end = text.iter().position(|&byte| byte == 0)?;
+    str::from_utf8(&text[..end]).ok()
+}
+
+/// The code of the header field with the container of the sender.
+const CONTAINER_INSTANCE: u8 = 10;
 
 /// Builds a message with its body.
 pub fn build(builder: Builder<'_>, serial: u32, args: &[Value]) -> Vec<u8> {

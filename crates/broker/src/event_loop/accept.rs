@@ -1,17 +1,19 @@
 //! Accepts and throttles new connections.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use bus::{ConnectionCredentials, Input, LimitHit, LimitName, Process};
+use bus::{ConnectionCredentials, ContainerId, Input, LimitHit, LimitName, Process};
 use sys::socket::SocketKind;
 use wire::sasl::server::{FdSupport, PeerIdentity};
-use wire::sasl::{SaslServer, ServerConfig};
+use wire::sasl::{Mechanism, Mechanisms, SaslServer, ServerConfig};
 
 use serde::{Deserialize, Serialize};
 
 use super::admission_queue::{Admission, AdmissionQueue, PendingPeer, SavedPendingPeer};
+use super::entrance::Entrance;
 use super::listening::ListenerWatch;
 use super::loop_state::LoopState;
 use super::switchboard::Switchboard;
@@ -38,6 +40,7 @@ pub(super) struct Acceptor {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct SavedAcceptor {
     listeners: Vec<SavedListener>,
+    containers: Vec<(ContainerId, SavedListener)>,
     /// When descriptors were last short.
     short: Option<Duration>,
     arrivals: SavedArrivals,
@@ -48,6 +51,7 @@ pub(super) struct SavedAcceptor {
 #[derive(Debug)]
 pub(super) struct RestoredAcceptor {
     pub(super) listeners: Vec<RestoredListener>,
+    containers: BTreeMap<ContainerId, RestoredListener>,
     short: Option<Duration>,
     arrivals: Arrivals,
     pub(super) queue: AdmissionQueue,
@@ -56,11 +60,18 @@ pub(super) struct RestoredAcceptor {
 impl RestoredAcceptor {
     /// Takes the sockets of a saved state.
     pub(super) fn new(saved: SavedAcceptor, fds: &mut RestoredFds) -> Result<Self, StateError> {
-        let SavedAcceptor { listeners, short, arrivals, queue } = saved;
-        let queue = AdmissionQueue::restore(queue, fds, listeners.len())?;
+        let SavedAcceptor { listeners, containers, short, arrivals, queue } = saved;
+        let has_listener = |entrance| match entrance {
+            Entrance::Configured(index) => index < listeners.len(),
+            Entrance::Container(container) => containers.iter().any(|(id, _)| *id == container),
+        };
+        let queue = AdmissionQueue::restore(queue, fds, has_listener)?;
         let listeners = listeners.into_iter().map(|listener| RestoredListener::new(listener, fds));
         let listeners = listeners.collect::<Result<_, _>>()?;
-        Ok(Self { listeners, short, arrivals: Arrivals::restore(arrivals), queue })
+        let restore = |(id, listener)| Ok((id, RestoredListener::new(listener, fds)?));
+        let containers = containers.into_iter().map(restore).collect::<Result<_, _>>()?;
+        let arrivals = Arrivals::restore(arrivals);
+        Ok(Self { listeners, containers, short, arrivals, queue })
     }
 
     /// Continues with the sockets that the service manager has passed to this process. Returns how
@@ -73,7 +84,8 @@ impl RestoredAcceptor {
                 .try_fold(socket, |socket, listener| listener.replace_socket(socket).ok_or(()));
             unused += usize::from(left.is_ok());
         }
-        self.listeners.iter_mut().try_for_each(RestoredListener::set_nonblocking)?;
+        let all = self.listeners.iter_mut().chain(self.containers.values_mut());
+        all.into_iter().try_for_each(RestoredListener::set_nonblocking)?;
         Ok(unused)
     }
 }
@@ -84,6 +96,12 @@ impl Acceptor {
         let listeners = self.listeners.listeners().iter();
         SavedAcceptor {
             listeners: listeners.map(|listener| listener.save(fds)).collect(),
+            containers: self
+                .listeners
+                .containers()
+                .iter()
+                .map(|(id, listener)| (*id, listener.save(fds)))
+                .collect(),
             short: self.listeners.short_since(),
             arrivals: self.arrivals.save(),
             queue: self.queue.save(fds),
@@ -92,9 +110,12 @@ impl Acceptor {
 
     /// Takes the ownership of restored listeners and their files.
     pub(super) fn adopt(restored: RestoredAcceptor) -> Self {
-        let RestoredAcceptor { listeners, short, arrivals, queue } = restored;
+        let RestoredAcceptor { listeners, containers, short, arrivals, queue } = restored;
         let listeners = listeners.into_iter().map(RestoredListener::adopt).collect();
-        Self { listeners: ListenerWatch::restored(listeners, short), arrivals, queue }
+        let adopt = |(id, listener): (ContainerId, RestoredListener)| (id, listener.adopt());
+        let containers = containers.into_iter().map(adopt).collect();
+        let listeners = ListenerWatch::restored(listeners, containers, short);
+        Self { listeners, arrivals, queue }
     }
 
     pub(super) fn new(listeners: Vec<Listener>) -> Self {
@@ -110,30 +131,37 @@ impl Acceptor {
         &mut self,
         switchboard: &mut Switchboard,
         config: &Config,
-        listener: usize,
+        entrance: Entrance,
         socket: usize,
     ) -> io::Result<()> {
-        if let Some(socket) = self.listeners.accept(&mut switchboard.state, listener, socket)? {
-            self.connected(switchboard, config, listener, socket);
+        if let Some(socket) = self.listeners.accept(&mut switchboard.state, entrance, socket)? {
+            self.connected(switchboard, config, entrance, socket);
         }
         Ok(())
+    }
+
+    /// Stops accepting connections to a container.
+    pub(super) fn close_container(&mut self, state: &LoopState, container: ContainerId) {
+        self.queue.drop_peers_of(container);
+        self.listeners.close_container(state, container);
     }
 
     fn connected(
         &mut self,
         switchboard: &mut Switchboard,
         config: &Config,
-        listener: usize,
+        entrance: Entrance,
         socket: OwnedFd,
     ) {
         let state = &mut switchboard.state;
-        let Some(credentials) = self.credentials_of(state, listener, &socket) else { return };
+        let Some(listener) = self.listeners.listener(entrance) else { return };
+        let Some(credentials) = credentials_of(state, listener.kind, &socket) else { return };
         let served_at = match self.take_turn(state, config, &credentials) {
             ServingTime::Now => None,
             ServingTime::At(time) => Some(time),
             ServingTime::Never => return,
         };
-        let peer = PendingPeer { socket, listener, credentials, served_at };
+        let peer = PendingPeer { socket, entrance, credentials, served_at };
         if state.bus.is_accepting() || !state.bus.is_crowding(peer.credentials.uid) {
             self.serve(switchboard, config, peer);
         } else {
@@ -177,42 +205,19 @@ impl Acceptor {
     }
 
     fn serve(&self, switchboard: &mut Switchboard, config: &Config, peer: PendingPeer) {
-        let PendingPeer { socket, listener, credentials, served_at } = peer;
+        let PendingPeer { socket, entrance, credentials, served_at } = peer;
+        let Some(listener) = self.listeners.listener(entrance) else { return };
+        let login = login(config, listener, entrance, credentials.uid);
         let LoopState { table, bus, now, .. } = &mut switchboard.state;
         let served_at = served_at.filter(|&time| time > *now);
         let peer = table.next_id();
-        let login = self.login(config, listener, credentials.uid);
         let limits = HoldLimits::within(&bus.configuration().limits);
         table.insert(Connection::new(peer, socket, login, served_at, limits));
-        switchboard.handle(Input::Connected { peer, credentials });
+        let container = entrance.container();
+        switchboard.handle(Input::Connected { peer, credentials, container });
         match served_at {
             None => switchboard.update_interest(peer),
             Some(_) => switchboard.watch_time(peer),
-        }
-    }
-
-    /// The process at the other end, if the kernel reports it; `None` if it should and does not.
-    fn credentials_of(
-        &self,
-        state: &mut LoopState,
-        index: usize,
-        socket: &OwnedFd,
-    ) -> Option<ConnectionCredentials> {
-        if self.listeners.listener(index).kind != SocketKind::Unix {
-            return Some(ConnectionCredentials::default());
-        }
-        match sys::credentials::peer_ids(socket) {
-            Ok(known) => Some(ConnectionCredentials { pid: known.pid, uid: Some(known.uid) }),
-            Err(error) => {
-                let reason = ThrottleReason::UnknownUser(OsError::from(error));
-                Self::throttled(
-                    state,
-                    ConnectionCredentials::default(),
-                    ThrottleOutcome::Rejected,
-                    reason,
-                );
-                None
-            }
         }
     }
 
@@ -237,19 +242,41 @@ impl Acceptor {
         Self::throttled(state, credentials.clone(), outcome, reason);
         turn
     }
+}
 
-    fn login(&self, config: &Config, index: usize, uid: Option<u32>) -> PeerLogin {
-        let listener = self.listeners.listener(index);
-        let server = SaslServer::new(ServerConfig {
-            guid: listener.guid,
-            mechanisms: config.mechanisms(),
-            peer: PeerIdentity { uid },
-            fds: match listener.kind {
-                SocketKind::Unix => FdSupport::Available,
-                SocketKind::Tcp | SocketKind::Other => FdSupport::Unavailable,
-            },
-            cookie_context: Default::default(),
-        });
-        PeerLogin::new(listener.entry, server)
+/// The process at the other end, if the kernel reports it; `None` if it should and does not.
+fn credentials_of(
+    state: &mut LoopState,
+    kind: SocketKind,
+    socket: &OwnedFd,
+) -> Option<ConnectionCredentials> {
+    if kind != SocketKind::Unix {
+        return Some(ConnectionCredentials::default());
     }
+    match sys::credentials::peer_ids(socket) {
+        Ok(known) => Some(ConnectionCredentials { pid: known.pid, uid: Some(known.uid) }),
+        Err(error) => {
+            let nobody = ConnectionCredentials::default();
+            let reason = ThrottleReason::UnknownUser(OsError::from(error));
+            Acceptor::throttled(state, nobody, ThrottleOutcome::Rejected, reason);
+            None
+        }
+    }
+}
+
+fn login(config: &Config, listener: &Listener, entrance: Entrance, uid: Option<u32>) -> PeerLogin {
+    let server = SaslServer::new(ServerConfig {
+        guid: listener.guid,
+        mechanisms: match entrance {
+            Entrance::Configured(_) => config.mechanisms(),
+            Entrance::Container(_) => Mechanisms::default().with(Mechanism::External),
+        },
+        peer: PeerIdentity { uid },
+        fds: match listener.kind {
+            SocketKind::Unix => FdSupport::Available,
+            SocketKind::Tcp | SocketKind::Other => FdSupport::Unavailable,
+        },
+        cookie_context: Default::default(),
+    });
+    PeerLogin::new(listener.entry, server)
 }

@@ -31,7 +31,8 @@ pub(super) fn admit(
             policy.admits(&ConnectQuery { uid, groups, bus_uid }) == PolicyVerdict::Allow
         }
     };
-    if !is_admitted {
+    let container_user = switchboard.state.bus.container_user(peer);
+    if !is_admitted || container_user.is_some_and(|user| uid != Some(user)) {
         return Err(End::NotAdmitted);
     }
     if attributes != PeerAttributes::default() {

@@ -9,9 +9,10 @@ use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use bus::ConnectionCredentials;
+use bus::{ConnectionCredentials, ContainerId};
 use serde::{Deserialize, Serialize};
 
+use super::entrance::Entrance;
 use crate::saved_state::{FdCollector, FdIndex, RestoredFds, StateError};
 use crate::throttled_peer::ThrottleOutcome;
 
@@ -19,8 +20,8 @@ use crate::throttled_peer::ThrottleOutcome;
 #[derive(Debug)]
 pub(super) struct PendingPeer {
     pub(super) socket: OwnedFd,
-    /// The index of the listener that it connected to.
-    pub(super) listener: usize,
+    /// The listener that it connected to.
+    pub(super) entrance: Entrance,
     pub(super) credentials: ConnectionCredentials,
     /// The time before which it is not read, because of the rate limit.
     pub(super) served_at: Option<Duration>,
@@ -30,7 +31,7 @@ pub(super) struct PendingPeer {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct SavedPendingPeer {
     socket: FdIndex,
-    listener: usize,
+    entrance: Entrance,
     credentials: ConnectionCredentials,
     served_at: Option<Duration>,
 }
@@ -54,26 +55,26 @@ impl AdmissionQueue {
     pub(super) fn save<'f>(&'f self, fds: &mut FdCollector<'f>) -> Vec<SavedPendingPeer> {
         let save = |peer: &'f PendingPeer| SavedPendingPeer {
             socket: fds.add(&peer.socket),
-            listener: peer.listener,
+            entrance: peer.entrance,
             credentials: peer.credentials.clone(),
             served_at: peer.served_at,
         };
         self.waiting.iter().map(save).collect()
     }
 
-    /// Restores the waiting peers of a bus that has this number of `listeners`.
+    /// Restores the waiting peers of a bus that has these listeners.
     pub(super) fn restore(
         saved: Vec<SavedPendingPeer>,
         fds: &mut RestoredFds,
-        listeners: usize,
+        has_listener: impl Fn(Entrance) -> bool,
     ) -> Result<Self, StateError> {
         let mut queue = Self::default();
-        for SavedPendingPeer { socket, listener, credentials, served_at } in saved {
-            if listener >= listeners {
+        for SavedPendingPeer { socket, entrance, credentials, served_at } in saved {
+            if !has_listener(entrance) {
                 return Err(StateError::Inconsistent("a peer connected to a missing listener"));
             }
             let socket = fds.take(socket)?;
-            queue.waiting.push_back(PendingPeer { socket, listener, credentials, served_at });
+            queue.waiting.push_back(PendingPeer { socket, entrance, credentials, served_at });
         }
         Ok(queue)
     }
@@ -87,6 +88,11 @@ impl AdmissionQueue {
         }
         self.waiting.push_back(peer);
         Admission { outcome: ThrottleOutcome::Delayed, ahead }
+    }
+
+    /// Drops the peers that have connected to a container, because it accepts none any more.
+    pub(super) fn drop_peers_of(&mut self, container: ContainerId) {
+        self.waiting.retain(|peer| peer.entrance.container() != Some(container));
     }
 
     /// Removes the peer that has waited longest.
@@ -105,7 +111,7 @@ mod tests {
     fn peer(uid: u32, pid: u32) -> PendingPeer {
         let (socket, _) = sys::socket::socket_pair().unwrap();
         let credentials = ConnectionCredentials { pid: Some(pid), uid: Some(uid) };
-        PendingPeer { socket, listener: 0, credentials, served_at: None }
+        PendingPeer { socket, entrance: Entrance::Configured(0), credentials, served_at: None }
     }
 
     #[test]

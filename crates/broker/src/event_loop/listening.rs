@@ -4,14 +4,17 @@
 //! has used all of them, because it also needs descriptors to receive messages with descriptors and to
 //! read files. New connections then wait in the queue of the kernel until another one closes.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::Duration;
 
+use bus::ContainerId;
 use sys::poll::Interest;
 use sys::rlimit::open_files_max;
 use sys::socket::Accepted;
 
+use super::entrance::Entrance;
 use super::loop_state::LoopState;
 use super::source::EventSource;
 use crate::fault::{DescriptorShortage, Fault};
@@ -58,6 +61,8 @@ impl DescriptorReserve {
 #[derive(Debug)]
 pub(super) struct ListenerWatch {
     listeners: Vec<Listener>,
+    /// The listeners of containers.
+    containers: BTreeMap<ContainerId, Listener>,
     listening: Listening,
     descriptors: DescriptorReserve,
 }
@@ -65,13 +70,18 @@ pub(super) struct ListenerWatch {
 impl ListenerWatch {
     pub(super) fn new(listeners: Vec<Listener>) -> Self {
         let descriptors = DescriptorReserve::of_this_process();
-        Self { listeners, listening: Listening::NotYet, descriptors }
+        let containers = BTreeMap::new();
+        Self { listeners, containers, listening: Listening::NotYet, descriptors }
     }
 
     /// Creates the state before the first turn of a restored bus, in which descriptors were last
     /// short at this time.
-    pub(super) fn restored(listeners: Vec<Listener>, short: Option<Duration>) -> Self {
-        let mut restored = Self::new(listeners);
+    pub(super) fn restored(
+        listeners: Vec<Listener>,
+        containers: BTreeMap<ContainerId, Listener>,
+        short: Option<Duration>,
+    ) -> Self {
+        let mut restored = Self { containers, ..Self::new(listeners) };
         restored.descriptors.short = short;
         restored
     }
@@ -85,8 +95,51 @@ impl ListenerWatch {
         &self.listeners
     }
 
-    pub(super) fn listener(&self, index: usize) -> &Listener {
-        &self.listeners[index]
+    /// The listeners of containers.
+    pub(super) const fn containers(&self) -> &BTreeMap<ContainerId, Listener> {
+        &self.containers
+    }
+
+    /// The listener at an entrance; `None` if the container does not accept connections any more.
+    pub(super) fn listener(&self, entrance: Entrance) -> Option<&Listener> {
+        match entrance {
+            Entrance::Configured(index) => self.listeners.get(index),
+            Entrance::Container(container) => self.containers.get(&container),
+        }
+    }
+
+    /// Adds the listener of a new container.
+    pub(super) fn add_container(
+        &mut self,
+        state: &mut LoopState,
+        container: ContainerId,
+        listener: Listener,
+    ) -> io::Result<()> {
+        if self.listening == Listening::Watched {
+            let entrance = Entrance::Container(container);
+            watch(state, entrance, &listener)?;
+        }
+        self.containers.insert(container, listener);
+        Ok(())
+    }
+
+    /// Closes the listener of a container.
+    pub(super) fn close_container(&mut self, state: &LoopState, container: ContainerId) {
+        let Some(listener) = self.containers.remove(&container) else { return };
+        if self.listening == Listening::Watched {
+            for socket in &listener.sockets {
+                // Closing the socket removes it, too, unless another process has a copy.
+                let _ = state.poller.remove(socket);
+            }
+        }
+    }
+
+    /// All listeners: the configured ones, then the containers.
+    fn all(&self) -> impl Iterator<Item = (Entrance, &Listener)> {
+        let configured = self.listeners.iter().enumerate();
+        let configured = configured.map(|(index, it)| (Entrance::Configured(index), it));
+        let contained = self.containers.iter();
+        configured.chain(contained.map(|(&container, it)| (Entrance::Container(container), it)))
     }
 
     /// Accepts one connection, unless descriptors are short. Further waiting connections are
@@ -94,13 +147,14 @@ impl ListenerWatch {
     pub(super) fn accept(
         &mut self,
         state: &mut LoopState,
-        index: usize,
+        entrance: Entrance,
         socket: usize,
     ) -> io::Result<Option<OwnedFd>> {
         if self.listening != Listening::Watched {
             return Ok(None);
         }
-        match sys::socket::accept(&self.listeners[index].sockets[socket])? {
+        let Some(listener) = self.listener(entrance) else { return Ok(None) };
+        match sys::socket::accept(&listener.sockets[socket])? {
             Accepted::Connection(socket) => {
                 self.note_accepted(state, &socket)?;
                 Ok(Some(socket))
@@ -177,25 +231,28 @@ impl ListenerWatch {
     }
 
     fn start_listening(&mut self, state: &mut LoopState) -> io::Result<()> {
-        for (index, listener) in self.listeners.iter().enumerate() {
-            for (socket, listening) in listener.sockets.iter().enumerate() {
-                let token = EventSource::Listener { index, socket }.token();
-                state.poller.add(listening, token, Interest::Read)?;
-            }
-        }
+        self.all().try_for_each(|(entrance, listener)| watch(state, entrance, listener))?;
         self.listening = Listening::Watched;
         Ok(())
     }
 
     fn stop_listening(&mut self, state: &mut LoopState, listening: Listening) -> io::Result<()> {
         if self.listening == Listening::Watched {
-            for socket in self.listeners.iter().flat_map(|listener| &listener.sockets) {
+            for socket in self.all().flat_map(|(_, listener)| &listener.sockets) {
                 state.poller.remove(socket)?;
             }
         }
         self.listening = listening;
         Ok(())
     }
+}
+
+/// Watches the sockets of a listener.
+fn watch(state: &LoopState, entrance: Entrance, listener: &Listener) -> io::Result<()> {
+    listener.sockets.iter().enumerate().try_for_each(|(socket, listening)| {
+        let token = EventSource::Listener { entrance, socket }.token();
+        state.poller.add(listening, token, Interest::Read)
+    })
 }
 
 /// Maximum number of reserved descriptors; a quarter of the limit of open files if that is less.

@@ -22,6 +22,7 @@ mod admission;
 mod admission_queue;
 mod alarm;
 mod changes;
+mod entrance;
 mod handshake;
 mod listening;
 mod loaded;
@@ -44,7 +45,10 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use bus::mediation::Mediator;
-use bus::{Bus, Effect, Effects, ForeignError, HashKey, HashSeed, Input, PeerId, StartId};
+use bus::{
+    Bus, CallId, ContainerId, ContainerSocket, Effect, Effects, ForeignError, HashKey, HashSeed,
+    Input, PeerId, StartId,
+};
 use sys::poll::{Events, Interest, PollEvent, Poller};
 use sys::rlimit::OpenFiles;
 use sys::signals::{ProcessSignal, SignalSource};
@@ -56,9 +60,10 @@ use crate::authority::SystemAuthority;
 use crate::busconfig::{Config, ConfigError};
 use crate::connection::{DescriptorClaim, End, Phase};
 use crate::fault::Fault;
-use crate::listen::{Listener, joined_address};
+use crate::listen::{ContainerFolder, Listener, joined_address};
 use crate::log::Log;
 use crate::metrics::Metrics;
+use crate::os_error::OsError;
 use crate::report::{ReloadReport, Reporter};
 pub use crate::saved_state::StateError;
 use crate::table::ConnectionTable;
@@ -234,8 +239,8 @@ impl EventLoop {
                 EventSource::Output(key) => self.services.child_spoke(state, key),
                 EventSource::Stderr => self.services.resume_outputs(state),
                 EventSource::Metrics(place) => self.metrics.serve(state, place),
-                EventSource::Listener { index, socket } => {
-                    self.acceptor.accept(&mut self.switchboard, &self.config, index, socket)?;
+                EventSource::Listener { entrance, socket } => {
+                    self.acceptor.accept(&mut self.switchboard, &self.config, entrance, socket)?;
                 }
                 EventSource::Alarm => self.check_deadlines()?,
                 EventSource::Trial => self.check_trial(),
@@ -255,6 +260,9 @@ impl EventLoop {
         self.switchboard.flush();
         if self.switchboard.close_ended() {
             self.acceptor.listeners.note_closed(self.switchboard.state.now);
+        }
+        while let Some(container) = self.switchboard.work.closed_containers.pop() {
+            self.close_container(container);
         }
         self.acceptor.serve_queued(&mut self.switchboard, &self.config);
         let state = &mut self.switchboard.state;
@@ -461,6 +469,10 @@ impl EventLoop {
         self.switchboard.begin_applying(effects, origin);
         for effect in effects.list() {
             match effect {
+                Effect::OpenContainer { container, creator, call } => {
+                    self.open_container(*container, *creator, *call);
+                }
+                Effect::CloseContainer { container } => self.close_container(*container),
                 Effect::Replace { caller: _ } => self.replacement.request(),
                 Effect::Reload { caller } => self.reconfigure(Some(*caller)),
                 Effect::Start { start, name } => self.start_service(*start, name),
@@ -468,6 +480,32 @@ impl EventLoop {
                 effect => self.switchboard.apply(effect, effects, origin),
             }
         }
+    }
+}
+
+/// Opening and closing the sockets of containers.
+impl EventLoop {
+    /// Listens on a new socket for a container.
+    fn open_container(&mut self, container: ContainerId, creator: PeerId, call: Option<CallId>) {
+        let bus_type = self.config.document.bus_type.as_ref();
+        let folder = ContainerFolder::of_bus(bus_type, self.authority.uid);
+        let outcome = folder.listen().map_err(ForeignError::new).and_then(|listener| {
+            let socket = ContainerSocket {
+                path: listener.socket_path().unwrap_or_default().into(),
+                address: listener.address.to_string().into(),
+                creator: self.switchboard.details_of(creator),
+            };
+            let state = &mut self.switchboard.state;
+            let added = self.acceptor.listeners.add_container(state, container, listener);
+            added.map_err(|error| ForeignError::new(OsError::from(error)))?;
+            Ok(socket)
+        });
+        self.switchboard.answer(Input::ContainerOpened { container, call, outcome }, None);
+    }
+
+    /// Closes the socket of a container, and removes its file.
+    fn close_container(&mut self, container: ContainerId) {
+        self.acceptor.close_container(&self.switchboard.state, container);
     }
 }
 

@@ -1,7 +1,8 @@
 //! Event sources of the poller, encoded as tokens.
 
-use bus::PeerId;
+use bus::{ContainerId, PeerId};
 
+use super::entrance::Entrance;
 use crate::activation::ChildKey;
 use crate::metrics::MetricsPlace;
 
@@ -22,9 +23,9 @@ pub(super) enum EventSource {
     Folders,
     /// The metrics socket, or one of its clients.
     Metrics(MetricsPlace),
-    /// One of the sockets of a listener.
+    /// One of the sockets of a listener. A container has one socket.
     Listener {
-        index: usize,
+        entrance: Entrance,
         socket: usize,
     },
     Peer(PeerId),
@@ -41,7 +42,12 @@ impl EventSource {
             Self::Output(key) => u64::from(key.number()) << 32 | OUTPUT,
             Self::Metrics(place) => u64::from(place.number()) << 32 | METRICS,
             Self::Folders => FOLDERS,
-            Self::Listener { index, socket } => (socket as u64) << 32 | OTHER_BIT | index as u64,
+            Self::Listener { entrance: Entrance::Configured(index), socket } => {
+                (socket as u64) << 32 | OTHER_BIT | index as u64
+            }
+            Self::Listener { entrance: Entrance::Container(container), socket: _ } => {
+                u64::from(container.number()) << 32 | CONTAINER
+            }
             Self::Peer(peer) => u64::from(peer.generation()) << 32 | peer.index() as u64,
         }
     }
@@ -59,8 +65,11 @@ impl EventSource {
             _ if lower as u64 == CHILD => Self::Child(ChildKey::new(upper)),
             _ if lower as u64 == OUTPUT => Self::Output(ChildKey::new(upper)),
             _ if lower as u64 == METRICS => Self::Metrics(MetricsPlace::from_number(upper)),
+            _ if lower as u64 == CONTAINER => {
+                Self::Listener { entrance: Entrance::Container(ContainerId::new(upper)), socket: 0 }
+            }
             _ => Self::Listener {
-                index: (lower & !(OTHER_BIT as u32)) as usize,
+                entrance: Entrance::Configured((lower & !(OTHER_BIT as u32)) as usize),
                 socket: upper as usize,
             },
         }
@@ -76,7 +85,8 @@ const STDERR: u64 = u64::MAX - 2;
 const FOLDERS: u64 = u64::MAX - 3;
 const TRIAL: u64 = u64::MAX - 4;
 
-/// The lower halves of tokens of services and metrics clients; there are always fewer listeners.
+/// The lower halves of tokens of services, metrics clients and containers; there are always fewer listeners.
 const CHILD: u64 = OTHER_BIT | 1 << 30;
 const OUTPUT: u64 = OTHER_BIT | 1 << 30 | 1;
 const METRICS: u64 = OTHER_BIT | 1 << 30 | 2;
+const CONTAINER: u64 = OTHER_BIT | 1 << 30 | 3;

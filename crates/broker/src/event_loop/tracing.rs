@@ -86,7 +86,7 @@ impl TraceControl {
             let len = head.len() + origin.body(body).len();
             connection.traced_end = connection.traced_end.max(connection.queue.end()) + len as u64;
             let delivered = Delivered { to: number, end: connection.traced_end };
-            active.copies.add(head, to, delivered);
+            active.copies.add(effects.unlabeled(head), to, delivered);
         }
         active.copies.finish();
     }

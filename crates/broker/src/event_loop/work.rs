@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
-use bus::{Effects, PeerId, Urgency};
+use bus::{ContainerId, Effects, PeerId, Urgency};
 
 use crate::back_pressure::Loads;
 use crate::outgoing::QueueMemory;
@@ -21,6 +21,8 @@ pub(super) struct Work {
     pub(super) long: Vec<PeerId>,
     /// Connections with messages that were read and not routed yet.
     pub(super) backlog: VecDeque<PeerId>,
+    /// Containers whose sockets are to be closed.
+    pub(super) closed_containers: Vec<ContainerId>,
     /// Connections to be closed.
     pub(super) ended: Vec<PeerId>,
     /// Connections with a deadline: their sockets are full, or their descriptors wait for a

@@ -72,6 +72,13 @@ pub enum ListenError {
         /// The error of the system.
         error: OsError,
     },
+    /// The directory for the sockets of containers cannot be created.
+    Folder {
+        /// The directory that does not exist.
+        folder: PathBuf,
+        /// The error of the system.
+        error: OsError,
+    },
     /// `systemd:` is used, but no socket was passed or all are already used.
     NoSocketPassed,
     /// The environment variables for `systemd:` are invalid.
@@ -161,6 +168,9 @@ impl fmt::Display for ListenError {
             ),
             Self::NonceFile { folder, error } => {
                 write!(f, "Failed to create a nonce file in \"{}\": {error}", folder.display())
+            }
+            Self::Folder { folder, error } => {
+                write!(f, "Failed to create directory {}: {error}", folder.display())
             }
             Self::NoSocketPassed => f.write_str("No socket received."),
             Self::Variables(error) => {

@@ -23,6 +23,7 @@
 //! # Ok::<(), broker::listen::ListenError>(())
 //! ```
 
+mod container;
 mod error;
 mod nonce;
 mod passed;
@@ -42,6 +43,7 @@ use sys::socket::{SocketKind, UnixAddress as Place, listen_unix};
 use wire::address::{Address, AddressList, TcpAddress, Transport, UnixTransport};
 use wire::guid::Guid;
 
+pub(crate) use container::ContainerFolder;
 pub use error::{ListenError, PassedSocketProblem};
 pub use nonce::Nonce;
 pub(crate) use nonce::NonceFile;
@@ -80,6 +82,14 @@ impl Listener {
 
 /// Files that the listener created.
 impl Listener {
+    /// The path of the socket that the listener created, if it is a Unix socket with a path.
+    pub(crate) fn socket_path(&self) -> Option<&[u8]> {
+        match &self.remains {
+            Remains::Socket { file } => Some(file.path().as_os_str().as_bytes()),
+            Remains::Nothing | Remains::Nonce { .. } => None,
+        }
+    }
+
     /// Hands the secret files over to another user. The socket file keeps its owner, by which
     /// clients recognize whose bus it is.
     pub(crate) fn hand_over(&self, owner: FileOwner) -> io::Result<()> {

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display, Write as _};
 
-use bus::{Bus, PeerId, PeerSnapshot, Process};
+use bus::{Bus, ContainerDescription, PeerId, PeerSnapshot, Process};
 
 use crate::log::LogRecord;
 
@@ -43,7 +43,7 @@ impl PeerDescription {
 
     /// Adds the known facts to the fields of a record.
     pub(super) fn add_to(&self, record: &mut LogRecord) {
-        let PeerSnapshot { unique_name, names, pid, uid, process, .. } = &self.snapshot;
+        let PeerSnapshot { unique_name, names, pid, uid, process, container, .. } = &self.snapshot;
         let mut add = |name, value: Option<&dyn Display>| {
             if let Some(value) = value {
                 record.field(name, value);
@@ -58,6 +58,11 @@ impl PeerDescription {
         add("DBUS_COMM", process.comm.as_ref().map(|it| it as _));
         add("DBUS_UNIT", process.unit.as_ref().map(|it| it as _));
         add("DBUS_CGROUP", process.cgroup.as_ref().map(|it| it as _));
+        if let Some(ContainerDescription { id, kind, name }) = container.as_deref() {
+            add("DBUS_CONTAINER", Some(&id.path()));
+            add("DBUS_CONTAINER_TYPE", Some(kind));
+            add("DBUS_CONTAINER_NAME", Some(name));
+        }
     }
 }
 
@@ -73,7 +78,7 @@ pub(super) struct ProcessClause<'w>(pub(super) &'w PeerDescription);
 
 impl Display for ProcessClause<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let PeerSnapshot { pid, uid, process, .. } = &self.0.snapshot;
+        let PeerSnapshot { pid, uid, process, container, .. } = &self.0.snapshot;
         write_number(f, "uid", *uid)?;
         write_number(f, " pid", *pid)?;
         match (&process.comm, pid) {
@@ -86,7 +91,10 @@ impl Display for ProcessClause<'_> {
         } else if let Some(cgroup) = &process.cgroup {
             write!(f, " cgroup={}", Quoted(cgroup))?;
         }
-        Ok(())
+        match container {
+            Some(container) => write!(f, " {container}"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -142,6 +150,7 @@ mod tests {
                 pid,
                 uid: Some(7),
                 process,
+                container: None,
             };
             assert_eq!(
                 PeerDescription { snapshot, source: DescriptionSource::Bus }.to_string(),

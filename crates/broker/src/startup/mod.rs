@@ -57,7 +57,9 @@ pub use crate::activation::{UnitActivation, UnitTemplate};
 use crate::activation;
 use crate::busconfig::{self, BusType, Config, ConfigError, Document, ServiceDir};
 use crate::event_loop::{EventLoop, Loaded, LoopExit, LoopParts, Reload};
-use crate::listen::{ListenEnvironment, ListenError, Listener, joined_address, new_guid};
+use crate::listen::{
+    ContainerFolder, ListenEnvironment, ListenError, Listener, joined_address, new_guid,
+};
 use crate::log::{Log, LogTarget, Severity};
 use crate::mediation::Mediation;
 use crate::metrics::Metrics;
@@ -217,6 +219,10 @@ impl Opened {
         if let Some(user) = user.filter(|_| uid == ROOT) {
             let files = Files { listeners: &listeners, metrics: metrics.as_ref() };
             warn_if_failed(log, "change the owner of files", files.hand_over(user.owner()));
+            if loaded.config.document.bus_type == Some(BusType::System) {
+                let prepared = ContainerFolder::prepare_for(user.owner());
+                warn_if_failed(log, "create the directory for sockets of containers", prepared);
+            }
             user.take_over()?;
             files.log_undeletable(log);
         }

@@ -40,5 +40,6 @@ pub(crate) fn describe_process(peer: &Peer) -> ProcessDescription {
         pid: peer.credentials.pid,
         command: attributes.and_then(|it| it.command.as_deref()).map(Into::into),
         label: attributes.and_then(|it| it.label.as_deref()).map(Into::into),
+        container: peer.container.clone(),
     }
 }

@@ -302,6 +302,7 @@ mod tests {
             pid,
             uid: Some(1000),
             process: Process::default(),
+            container: None,
         };
         let (kind, now) = (IncidentKind::Lost, Time::from_nanos(at));
         Incident::new(kind, cause, peer, IncidentReason::NotReading, None, now)

@@ -98,6 +98,12 @@ impl Queue {
         self.peak_fds = self.peak_fds.max(self.queued.fds);
     }
 
+    /// Records that a queued message has become longer.
+    pub(crate) fn grow(&mut self, bytes: u64) {
+        self.queued.bytes += bytes;
+        self.peak_bytes = self.peak_bytes.max(self.queued.bytes);
+    }
+
     /// True if the queue is so full that the bus counts the share of each user. A full queue is
     /// crowded, too.
     #[inline]

@@ -59,12 +59,31 @@ impl Driver<'_> {
         Some(forward)
     }
 
-    /// Checks that the caller is root or the user of the bus, as some methods require.
+    /// Checks that the caller is not in a container, as some methods require.
+    pub(super) fn check_not_contained(
+        &self,
+        call: &Call<'_>,
+        method: &'static str,
+    ) -> Result<(), RefusalReason> {
+        let peer = &self.router.registry[call.from];
+        if peer.container.is_none() {
+            return Ok(());
+        }
+        Err(RefusalReason::CallerContained {
+            method,
+            caller: peer.name().as_str().into(),
+            process: Box::new(describe_process(peer)),
+        })
+    }
+
+    /// Checks that the caller is root or the user of the bus and is not in a container, as some
+    /// methods require.
     pub(super) fn check_privileged(
         &self,
         call: &Call<'_>,
         method: &'static str,
     ) -> Result<(), RefusalReason> {
+        self.check_not_contained(call, method)?;
         if self.router.is_privileged(call.from) {
             return Ok(());
         }

@@ -6,7 +6,7 @@ use alloc::format;
 
 use wire::body::Value;
 use wire::message::Builder;
-use wire::names::BusName;
+use wire::names::{BusName, ObjectPath};
 use wire::signature::Signature;
 
 use super::call::{Call, Driver};
@@ -147,13 +147,32 @@ pub(crate) fn details_read(
 
 fn credentials_of(peer: &Peer, details: &Details) -> BTreeMap<&'static str, Value> {
     let known = &peer.credentials;
-    let mut dict = BTreeMap::new();
-    dict.extend(known.pid.map(|pid| ("ProcessID", pid.into())));
-    dict.extend(peer.user.map(|uid| ("UnixUserID", uid.into())));
     // The groups of the process differ from the groups of another user that it authenticated as.
     let groups = details.groups.as_deref().filter(|_| peer.user == known.uid);
-    dict.extend(groups.map(|groups| ("UnixGroupIDs", unsigned_array(groups))));
     let label = details.security_label.as_deref();
+    let mut dict = credentials_dict(known.pid, peer.user, groups, label);
+    if let Some(container) = &peer.container {
+        let path = container.id.path();
+        let path = ObjectPath::new(&path).expect("a valid path");
+        dict.insert(CONTAINER_CREDENTIAL, Value::ObjectPath(path.into()));
+    }
+    dict
+}
+
+/// The container of a connection, in its credentials.
+const CONTAINER_CREDENTIAL: &str = "org.freedesktop.DBus.Containers1.Instance";
+
+/// The credentials of a process that are known, by their names in the specification.
+pub(super) fn credentials_dict(
+    pid: Option<u32>,
+    user: Option<u32>,
+    groups: Option<&[u32]>,
+    label: Option<&[u8]>,
+) -> BTreeMap<&'static str, Value> {
+    let mut dict = BTreeMap::new();
+    dict.extend(pid.map(|pid| ("ProcessID", pid.into())));
+    dict.extend(user.map(|uid| ("UnixUserID", uid.into())));
+    dict.extend(groups.map(|groups| ("UnixGroupIDs", unsigned_array(groups))));
     dict.extend(label.map(|label| ("LinuxSecurityLabel", terminated(label))));
     dict
 }

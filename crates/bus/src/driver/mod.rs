@@ -6,6 +6,7 @@
 
 mod call;
 mod connections;
+mod containers;
 mod daemon;
 mod introspect;
 mod monitoring;
@@ -24,6 +25,7 @@ use wire::message::MessageType;
 use call::Call;
 pub(crate) use call::Driver;
 pub(crate) use connections::details_read;
+pub(crate) use containers::{container_opened, leave_containers};
 pub(crate) use daemon::replaced;
 pub use introspect::introspection_xml;
 pub(crate) use ownership::{announce_services, release_all_names};
@@ -101,8 +103,10 @@ impl Driver<'_> {
             Err(error) if is_active => return Err(error),
             _ => return Err(RefusalReason::NotRegistered),
         };
-        if method.privilege == Privilege::Privileged {
-            self.check_privileged(call, method.name)?;
+        match method.privilege {
+            Privilege::Anyone => {}
+            Privilege::NotContained => self.check_not_contained(call, method.name)?,
+            Privilege::Privileged => self.check_privileged(call, method.name)?,
         }
         if method.path == PathRule::Canonical && call.message.path() != Some(DRIVER_PATH) {
             return Err(RefusalReason::WrongPath { method: method.name });

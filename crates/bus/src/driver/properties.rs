@@ -7,6 +7,7 @@ use wire::body::Value;
 use wire::signature::Signature;
 
 use super::call::{Call, Driver};
+use super::containers::SUPPORTED_ARGUMENTS;
 use super::table::{DriverInterface, INTERFACES};
 use crate::access::mediation::MediatorKind;
 use crate::routing::Router;
@@ -58,6 +59,9 @@ fn value(
     match (interface.name, property) {
         ("org.freedesktop.DBus", "Features") => Ok(strings(&features(router))),
         ("org.freedesktop.DBus", "Interfaces") => Ok(strings(&optional_interfaces())),
+        ("org.freedesktop.DBus.Containers1", "SupportedArguments") => {
+            Ok(strings(SUPPORTED_ARGUMENTS))
+        }
         (interface, property) => Err(RefusalReason::PropertyUnknown {
             interface: interface.into(),
             property: property.into(),

@@ -4,8 +4,8 @@ use wire::signature::Signature;
 
 use super::call::Handler;
 use super::{
-    connections, daemon, introspect, monitoring, name_methods, properties, statistics, stats,
-    tracing,
+    connections, containers, daemon, introspect, monitoring, name_methods, properties, statistics,
+    stats, tracing,
 };
 
 /// The object paths at which an interface or method is available.
@@ -22,7 +22,9 @@ pub(super) enum PathRule {
 pub(super) enum Privilege {
     /// All connections may call the method.
     Anyone,
-    /// Only root and the user of the bus may call the method.
+    /// Connections that are not in a container may call the method.
+    NotContained,
+    /// Only root and the user of the bus may call the method, and not from a container.
     Privileged,
 }
 
@@ -100,6 +102,10 @@ const fn method(
 impl DriverMethod {
     const fn canonical(self) -> Self {
         Self { path: PathRule::Canonical, ..self }
+    }
+
+    const fn not_contained(self) -> Self {
+        Self { privilege: Privilege::NotContained, ..self }
     }
 
     const fn privileged(self) -> Self {
@@ -247,17 +253,51 @@ pub(super) static INTERFACES: &[DriverInterface] = &[
         name: "org.freedesktop.DBus.Debug.Stats",
         path: PathRule::Canonical,
         methods: &[
-            method("GetStats", args!(), args!(statistics "a{sv}"), stats::bus),
+            method("GetStats", args!(), args!(statistics "a{sv}"), stats::bus).not_contained(),
             method(
                 "GetConnectionStats",
                 args!(name "s"),
                 args!(statistics "a{sv}"),
                 stats::connection,
-            ),
-            method("GetAllMatchRules", args!(), args!(rules "a{sas}"), stats::match_rules),
+            )
+            .not_contained(),
+            method("GetAllMatchRules", args!(), args!(rules "a{sas}"), stats::match_rules)
+                .not_contained(),
         ],
         signals: &[],
         properties: &[],
+    },
+    DriverInterface {
+        name: "org.freedesktop.DBus.Containers1",
+        path: PathRule::Canonical,
+        methods: &[
+            method(
+                "AddServer",
+                args!(container_type "s", name "s", metadata "a{sv}", named_arguments "a{sv}"),
+                args!(instance "o", socket_path "ay", address "s"),
+                containers::add_server,
+            )
+            .not_contained(),
+            method("StopInstance", args!(instance "o"), args!(), containers::stop_instance)
+                .not_contained(),
+            method("StopListening", args!(instance "o"), args!(), containers::stop_listening)
+                .not_contained(),
+            method(
+                "GetConnectionInstance",
+                args!(name "s"),
+                args!(instance "o", creator "a{sv}", container_type "s", container_name "s", metadata "a{sv}"),
+                containers::connection_instance,
+            ),
+            method(
+                "GetInstanceInfo",
+                args!(instance "o"),
+                args!(creator "a{sv}", container_type "s", container_name "s", metadata "a{sv}"),
+                containers::instance_info,
+            ),
+            method("RequestHeader", args!(), args!(), containers::request_header),
+        ],
+        signals: &[DriverSignal { name: "InstanceRemoved", args: args!(instance "o") }],
+        properties: &[DriverProperty { name: "SupportedArguments", signature: "as" }],
     },
     DriverInterface {
         name: "org.diligence.Daemon1",

@@ -14,7 +14,8 @@ use super::names::{NameId, Ticket};
 use crate::accounting::{PeerStatistics, Queue};
 use crate::policy::{ClientPolicy, MessageClass, PeerAttributes};
 use crate::types::{
-    BusLimits, ConnectionCredentials, DescriptorPassing, PeerId, PeerSnapshot, Process, Time,
+    BusLimits, ConnectionCredentials, ContainerDescription, DescriptorPassing, PeerId,
+    PeerSnapshot, Process, Time,
 };
 
 /// A connection and its state.
@@ -38,6 +39,8 @@ pub(crate) struct Peer {
     attributes: Option<Box<PeerAttributes>>,
     /// The description of its process, if it was looked up.
     pub(crate) process: Option<Box<Process>>,
+    /// The container that it is in, if any.
+    pub(crate) container: Option<Box<ContainerDescription>>,
 }
 
 /// The stage of a connection.
@@ -138,6 +141,7 @@ impl Peer {
             statistics: PeerStatistics::default(),
             attributes: None,
             process: None,
+            container: None,
         }
     }
 
@@ -301,7 +305,8 @@ impl Peer {
     /// Its description for the history, without its names.
     pub(crate) fn nameless_snapshot(&self) -> PeerSnapshot {
         let (pid, uid) = (self.credentials.pid, self.user);
-        PeerSnapshot { id: Some(self.id), pid, uid, ..PeerSnapshot::default() }
+        let container = self.container.clone();
+        PeerSnapshot { id: Some(self.id), pid, uid, container, ..PeerSnapshot::default() }
     }
 }
 

@@ -12,6 +12,7 @@
 
 mod broadcast;
 mod delivery;
+mod labels;
 mod observers;
 mod refusal;
 mod replying;

@@ -8,6 +8,7 @@ use wire::Message;
 use crate::access::AccessControl;
 use crate::accounting::Accounting;
 use crate::calls::PendingCalls;
+use crate::containers::Containers;
 use crate::hash::KeyedState;
 use crate::matching::RuleMatching;
 use crate::registry::Registry;
@@ -24,6 +25,7 @@ pub(crate) struct Router {
     /// The time of the current input.
     pub(crate) now: Time,
     pub(crate) registry: Registry,
+    pub(crate) containers: Containers,
     /// Saved separately, because it is large.
     #[serde(skip)]
     pub(crate) matching: RuleMatching,
@@ -39,6 +41,7 @@ impl Router {
     pub(crate) fn new(identity: BusIdentity, config: Configuration, hasher: KeyedState) -> Self {
         Self {
             registry: Registry::new(hasher.clone()),
+            containers: Containers::default(),
             matching: RuleMatching::new(hasher.clone()),
             calls: PendingCalls::new(hasher.clone()),
             access: AccessControl::new(&config),
@@ -88,6 +91,7 @@ pub(crate) struct RouterWithoutRules {
     config: Configuration,
     now: Time,
     registry: Registry,
+    containers: Containers,
     calls: PendingCalls,
     accounting: Accounting,
     tracing: Tracing,
@@ -97,8 +101,17 @@ pub(crate) struct RouterWithoutRules {
 impl RouterWithoutRules {
     /// Adds the match rules. The policies of connections follow from the configuration.
     pub(crate) fn with_rules(self, matching: RuleMatching) -> Router {
-        let Self { identity, config, now, mut registry, calls, accounting, tracing, serials } =
-            self;
+        let Self {
+            identity,
+            config,
+            now,
+            mut registry,
+            containers,
+            calls,
+            accounting,
+            tracing,
+            serials,
+        } = self;
         let mut access = AccessControl::new(&config);
         access.reconfigure(&mut registry, &config);
         Router {
@@ -106,6 +119,7 @@ impl RouterWithoutRules {
             config,
             now,
             registry,
+            containers,
             matching,
             calls,
             access,

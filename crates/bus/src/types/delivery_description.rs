@@ -6,6 +6,7 @@ use core::fmt;
 
 use wire::message::MessageType;
 
+use super::ContainerDescription;
 use crate::well_known::DRIVER_NAME;
 
 /// A message on its way to one recipient. Its text has the format of dbus-daemon.
@@ -57,6 +58,8 @@ pub struct ProcessDescription {
     pub command: Option<Box<str>>,
     /// The security label of the process.
     pub label: Option<Box<[u8]>>,
+    /// The container of the connection.
+    pub container: Option<Box<ContainerDescription>>,
 }
 
 impl fmt::Display for DeliveryDescription {
@@ -100,12 +103,15 @@ impl fmt::Display for ProcessDescription {
                 write!(f, " {what}=\"{}\"", printable(value))?;
             }
         }
-        Ok(())
+        match &self.container {
+            Some(container) => write!(f, " {container}"),
+            None => Ok(()),
+        }
     }
 }
 
 /// Replaces the characters that would break a line in a text that a peer has chosen.
-fn printable(text: &[u8]) -> String {
+pub(super) fn printable(text: &[u8]) -> String {
     let replace = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
     String::from_utf8_lossy(text).chars().map(replace).collect()
 }

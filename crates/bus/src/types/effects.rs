@@ -6,10 +6,12 @@ use core::ops::Range;
 
 use serde::{Deserialize, Serialize};
 use wire::Message;
-use wire::message::SenderField;
+use wire::message::{SenderField, append_with_path_field};
+use wire::names::ObjectPath;
 
 use super::{
-    CallId, DisconnectReason, LogEvent, MatchingTime, PeerId, StartId, TraceRequest, Traced,
+    CallId, ContainerId, DisconnectReason, LogEvent, MatchingTime, PeerId, StartId, TraceRequest,
+    Traced,
 };
 
 /// The effects of one input, in order.
@@ -22,12 +24,20 @@ pub struct Effects {
     list: Vec<Effect>,
     traced: Vec<Traced>,
     bytes: Vec<u8>,
+    labels: Vec<LabeledHead>,
+}
+
+/// A copy of a head with a label, for recipients that have called RequestHeader.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct LabeledHead {
+    original: Span,
+    labeled: Span,
 }
 
 impl Effects {
     /// Creates an empty list.
     pub const fn new() -> Self {
-        Self { list: Vec::new(), traced: Vec::new(), bytes: Vec::new() }
+        Self { list: Vec::new(), traced: Vec::new(), bytes: Vec::new(), labels: Vec::new() }
     }
 
     /// Removes all effects and keeps the memory that most inputs need.
@@ -35,6 +45,7 @@ impl Effects {
         self.list.clear();
         self.traced.clear();
         self.bytes.clear();
+        self.labels.clear();
         if self.bytes.capacity() > BYTES_KEPT_MAX {
             self.bytes = Vec::new();
         }
@@ -54,6 +65,13 @@ impl Effects {
     #[inline]
     pub fn bytes(&self, span: Span) -> &[u8] {
         &self.bytes[span.range()]
+    }
+
+    /// The head of a message as it was routed, of which `head` may be a copy with a label.
+    #[inline]
+    pub fn unlabeled(&self, head: Span) -> Span {
+        let copy = self.labels.iter().find(|copy| copy.labeled == head);
+        copy.map_or(head, |copy| copy.original)
     }
 
     /// True if the list is empty.
@@ -93,6 +111,44 @@ impl Effects {
         }
     }
 
+    /// The messages to send.
+    pub(crate) fn deliveries(&self) -> impl Iterator<Item = &Delivery> {
+        self.list.iter().filter_map(|effect| match effect {
+            Effect::Send(delivery) => Some(delivery),
+            _ => None,
+        })
+    }
+
+    /// True if a head is a copy with a label.
+    pub(crate) fn is_labeled(&self, head: Span) -> bool {
+        self.labels.iter().any(|copy| copy.labeled == head)
+    }
+
+    /// The copy of a head with a label, if there is one.
+    pub(crate) fn label_of(&self, head: Span) -> Option<Span> {
+        self.labels.iter().find(|copy| copy.original == head).map(|copy| copy.labeled)
+    }
+
+    /// Makes a copy of a head with a label: the object path of the container of its sender.
+    pub(crate) fn label(&mut self, head: Span, container: ObjectPath<'_>) -> Span {
+        let (start, original) = (self.bytes.len(), self.bytes(head).to_vec());
+        append_with_path_field(&original, CONTAINER_INSTANCE, container, &mut self.bytes);
+        let labeled = Span { start, end: self.bytes.len() };
+        self.labels.push(LabeledHead { original: head, labeled });
+        labeled
+    }
+
+    /// Sends a message with another head.
+    pub(crate) fn replace_head(&mut self, recipient: PeerId, old: Span, new: Span) {
+        for effect in &mut self.list {
+            if let Effect::Send(Delivery { to, head, .. }) = effect
+                && (*to, *head) == (recipient, old)
+            {
+                *head = new;
+            }
+        }
+    }
+
     /// Log events are boxed because they are rare and would make every effect larger.
     pub(crate) fn log(&mut self, event: LogEvent) {
         self.list.push(Effect::Log(event.into()));
@@ -127,6 +183,10 @@ impl Effects {
 /// Bytes of memory that are kept between inputs. Only long replies of the bus, and messages that
 /// were held for their recipient, need more.
 const BYTES_KEPT_MAX: usize = 1 << 20;
+
+/// The header field with the container of the sender, which dbus-daemon defines and the
+/// specification does not.
+const CONTAINER_INSTANCE: u8 = 10;
 
 /// A part of the buffer of the effects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -204,6 +264,21 @@ pub enum Effect {
     CloseRing {
         /// The connection whose trace has ended.
         peer: PeerId,
+    },
+    /// Listen on a new socket for a container, and report the result with
+    /// [`Input::ContainerOpened`](crate::Input::ContainerOpened).
+    OpenContainer {
+        /// The container that is being created.
+        container: ContainerId,
+        /// The connection that creates it.
+        creator: PeerId,
+        /// The call to answer, if its sender expects a reply.
+        call: Option<CallId>,
+    },
+    /// Close the socket of a container and remove its file.
+    CloseContainer {
+        /// The container that no longer accepts connections.
+        container: ContainerId,
     },
     /// Start a service, and report a failure with
     /// [`Input::StartFailed`](crate::Input::StartFailed).

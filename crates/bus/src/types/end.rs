@@ -49,6 +49,9 @@ impl End {
             Self::Bus(DisconnectReason::MonitorSpoke) => "monitor-spoke",
             Self::Bus(DisconnectReason::AuthTimeout) => "auth-timeout",
             Self::Bus(DisconnectReason::FdsNotAgreed) | Self::UnexpectedFds => "unexpected-fds",
+            Self::Bus(DisconnectReason::ContainerStopped) => "container-stopped",
+            Self::Bus(DisconnectReason::ContainerFull) => "max_connections_per_container",
+            Self::Bus(DisconnectReason::ContainerClosed) => "container-closed",
             Self::WrongNonce => "wrong-nonce",
             Self::Handshake(_) => "handshake",
             Self::FdsTruncated => "fds-truncated",
@@ -75,6 +78,12 @@ pub enum DisconnectReason {
     AuthTimeout,
     /// The peer sent descriptors without having negotiated them.
     FdsNotAgreed,
+    /// The container of the peer has been stopped.
+    ContainerStopped,
+    /// The container that the peer connected to has too many connections.
+    ContainerFull,
+    /// The container that the peer connected to does not accept connections any more.
+    ContainerClosed,
 }
 
 /// Writes the reason as the end of a sentence about the connection.
@@ -123,6 +132,14 @@ impl fmt::Display for DisconnectReason {
             Self::MonitorSpoke => f.write_str("it is a monitor and sent a message"),
             Self::AuthTimeout => {
                 f.write_str("it did not authenticate and call Hello in time (auth_timeout)")
+            }
+            Self::ContainerStopped => f.write_str("its container was stopped"),
+            Self::ContainerFull => f.write_str(
+                "it would exceed the limit on connections of its container \
+                 (max_connections_per_container)",
+            ),
+            Self::ContainerClosed => {
+                f.write_str("its container does not accept connections any more")
             }
             Self::FdsNotAgreed => f.write_str(
                 "it sent a message with file descriptors without having negotiated them",

@@ -17,6 +17,7 @@ pub(crate) enum ErrorKind {
     NameHasNoOwner,
     NoMemory,
     NoReply,
+    NotContainer,
     NotSupported,
     PropertyReadOnly,
     SELinuxSecurityContextUnknown,
@@ -52,6 +53,7 @@ impl ErrorKind {
             Self::NameHasNoOwner => "org.freedesktop.DBus.Error.NameHasNoOwner",
             Self::NoMemory => "org.freedesktop.DBus.Error.NoMemory",
             Self::NoReply => "org.freedesktop.DBus.Error.NoReply",
+            Self::NotContainer => "org.freedesktop.DBus.Error.NotContainer",
             Self::NotSupported => "org.freedesktop.DBus.Error.NotSupported",
             Self::PropertyReadOnly => "org.freedesktop.DBus.Error.PropertyReadOnly",
             Self::SELinuxSecurityContextUnknown => {

@@ -5,9 +5,9 @@ use alloc::boxed::Box;
 use wire::Message;
 
 use super::{
-    Amount, CallId, Configuration, ConnectionCredentials, DescriptorPassing, Details, End,
-    ForeignError, KernelShortage, PeerId, Replacement, RingFacts, StartFailure, StartId,
-    TraceRequest,
+    Amount, CallId, Configuration, ConnectionCredentials, ContainerId, ContainerSocket,
+    DescriptorPassing, Details, End, ForeignError, KernelShortage, PeerId, Replacement, RingFacts,
+    StartFailure, StartId, TraceRequest,
 };
 use crate::policy::PeerAttributes;
 
@@ -20,6 +20,8 @@ pub enum Input<'a> {
         peer: PeerId,
         /// The credentials of the socket.
         credentials: ConnectionCredentials,
+        /// The container whose socket it connected to, if any.
+        container: Option<ContainerId>,
     },
     /// The handshake of a connection has succeeded.
     Authenticated {
@@ -101,6 +103,15 @@ pub enum Input<'a> {
         start: StartId,
         /// The reason of the failure.
         failure: StartFailure,
+    },
+    /// The result of an [`Effect::OpenContainer`](crate::Effect::OpenContainer).
+    ContainerOpened {
+        /// The container whose socket was opened.
+        container: ContainerId,
+        /// The call to answer, if its sender expects a reply.
+        call: Option<CallId>,
+        /// The socket on which the daemon listens, or the error.
+        outcome: Result<ContainerSocket, ForeignError>,
     },
     /// Another program has replaced the daemon, or could not replace it.
     Replaced {

@@ -53,6 +53,14 @@ pub enum LimitName {
     Traces,
     /// Size of the rings of all traces, in bytes.
     TraceBytes,
+    /// Containers of all users.
+    Containers,
+    /// Containers of one user.
+    ContainersPerUser,
+    /// Bytes of the names and the metadata of a container.
+    ContainerMetadataBytes,
+    /// Connections in one container.
+    ConnectionsPerContainer,
     /// Milliseconds until a connection must have authenticated and called Hello.
     AuthTimeout,
     /// Milliseconds that descriptors may wait for their message.
@@ -74,6 +82,10 @@ impl LimitName {
             Self::IncomingBytes => "max_incoming_bytes",
             Self::IncomingFds => "max_incoming_unix_fds",
             Self::PendingServiceStarts => "max_pending_service_starts",
+            Self::Containers => "max_containers",
+            Self::ContainersPerUser => "max_containers_per_user",
+            Self::ContainerMetadataBytes => "max_container_metadata_bytes",
+            Self::ConnectionsPerContainer => "max_connections_per_container",
             Self::MessageSize => "max_message_size",
             Self::MessageFds => "max_message_unix_fds",
             Self::IncompleteConnections => "max_incomplete_connections",
@@ -129,6 +141,14 @@ pub struct BusLimits {
     pub max_match_rules_per_connection: u64,
     /// Pending calls of one connection.
     pub max_replies_per_connection: u64,
+    /// Containers of all users.
+    pub max_containers: u64,
+    /// Containers of one user.
+    pub max_containers_per_user: u64,
+    /// Bytes of the type, the name and the metadata of one container.
+    pub max_container_metadata_bytes: u64,
+    /// Connections in one container, including those that have not called Hello.
+    pub max_connections_per_container: u64,
     /// Timeout for the reply to a call.
     pub reply_timeout: Option<Duration>,
 }
@@ -153,6 +173,10 @@ impl Default for BusLimits {
             max_names_per_connection: 512,
             max_match_rules_per_connection: 512,
             max_replies_per_connection: 128,
+            max_containers: 512,
+            max_containers_per_user: 16,
+            max_container_metadata_bytes: 4096,
+            max_connections_per_container: 8,
             reply_timeout: None,
         }
     }
@@ -176,6 +200,10 @@ impl BusLimits {
             max_names_per_connection: 50_000,
             max_match_rules_per_connection: 50_000,
             max_replies_per_connection: 50_000,
+            max_containers: 10_000,
+            max_containers_per_user: 10_000,
+            max_container_metadata_bytes: 1_000_000_000,
+            max_connections_per_container: 16,
             ..Self::default()
         }
     }

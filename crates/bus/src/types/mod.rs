@@ -4,6 +4,8 @@
 //! policy rules, which are part of the configuration.
 
 mod config;
+mod container;
+mod container_refusal;
 mod delivery_description;
 mod effects;
 mod end;
@@ -27,6 +29,8 @@ mod trace;
 pub use config::{
     BodyValidation, BusIdentity, Configuration, FlightRecorder, ServiceHelper, TraceLimits,
 };
+pub use container::{ContainerDescription, ContainerId, ContainerSocket};
+pub use container_refusal::ContainerRefusal;
 pub use delivery_description::{DeliveryDescription, ProcessDescription, SenderDescription};
 pub use effects::{Body, Delivery, Effect, Effects, Fds, HeldFds, Span, Urgency};
 pub use end::{DisconnectReason, End};

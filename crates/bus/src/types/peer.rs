@@ -8,6 +8,8 @@ use core::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
+use super::ContainerDescription;
+
 /// The id of a connection, shared by the bus and the daemon.
 ///
 /// The daemon chooses it when it accepts a connection: an index into its own table, and a
@@ -164,6 +166,8 @@ pub struct PeerSnapshot {
     pub uid: Option<u32>,
     /// The description of its process, if it was looked up.
     pub process: Process,
+    /// The container that it is in, if any.
+    pub container: Option<Box<ContainerDescription>>,
 }
 
 impl PeerSnapshot {

@@ -7,8 +7,8 @@ use wire::body::ReadError;
 use wire::match_rule::MatchRuleError;
 
 use super::{
-    DeliveryDescription, ErrorKind, ForeignError, KernelShortage, LimitHit, LimitName,
-    MediatorKind, PeerId, ProcessDescription, WithheldBy,
+    ContainerRefusal, DeliveryDescription, ErrorKind, ForeignError, KernelShortage, LimitHit,
+    LimitName, MediatorKind, PeerId, ProcessDescription, WithheldBy,
 };
 
 /// The reason of a refusal. Each reason has an error name on the wire and a text.
@@ -127,6 +127,15 @@ pub enum RefusalReason {
         member: Box<str>,
         /// The signature of the arguments.
         signature: Box<str>,
+    },
+    /// The method is not for connections in containers.
+    CallerContained {
+        /// The method that was called.
+        method: &'static str,
+        /// The name of the caller.
+        caller: Box<str>,
+        /// The process of the caller.
+        process: Box<ProcessDescription>,
     },
     /// The method is for root and the user of the bus.
     NotPrivileged {
@@ -263,6 +272,9 @@ pub enum RefusalReason {
         objection: Objection,
     },
 
+    /// A call about containers is refused.
+    Container(Box<ContainerRefusal>),
+
     /// The options of a trace contain an unknown option.
     TraceOptionUnknown {
         /// The name of the unknown option.
@@ -363,6 +375,8 @@ pub enum ConnectionFact {
     Process,
     /// All credentials of its process (`GetConnectionCredentials`).
     Credentials,
+    /// The container that it is in (`GetConnectionInstance`).
+    Container,
     /// Its audit session (`GetAdtAuditSessionData`).
     AuditSession,
     /// Its SELinux context (`GetConnectionSELinuxSecurityContext`).
@@ -393,6 +407,12 @@ pub enum NameMethod {
     Release,
 }
 
+impl From<ContainerRefusal> for RefusalReason {
+    fn from(refusal: ContainerRefusal) -> Self {
+        Self::Container(Box::new(refusal))
+    }
+}
+
 impl RefusalReason {
     /// The name of the error on the wire.
     pub(crate) const fn kind(&self) -> ErrorKind {
@@ -402,6 +422,7 @@ impl RefusalReason {
             | Self::UnknownMessageType
             | Self::NotRegistered
             | Self::WrongPath { .. }
+            | Self::CallerContained { .. }
             | Self::NotPrivileged { .. }
             | Self::EnvironmentFixed
             | Self::OwningDenied { .. }
@@ -423,6 +444,7 @@ impl RefusalReason {
             | Self::TooManyMatchRules { .. }
             | Self::MatchRuleTooLong { .. }
             | Self::TooManyTraces(_) => ErrorKind::LimitsExceeded,
+            Self::Container(refusal) => refusal.kind(),
             Self::FdsNotAgreed | Self::TraceFdsNotAgreed => ErrorKind::NotSupported,
             Self::CalleeDisconnected | Self::ReplyTimedOut => ErrorKind::NoReply,
             Self::NotStarted { .. } | Self::NoSuchName { .. } => ErrorKind::NameHasNoOwner,
@@ -468,6 +490,7 @@ impl RefusalReason {
     pub fn limit_hit(&self) -> Option<LimitHit> {
         let (limit, max, used) = match self {
             Self::QueueFull(full) => return Some(full.hit),
+            Self::Container(refusal) => return refusal.limit_hit(),
             Self::TooMuchHeld { hit, .. } | Self::TooManyTraces(hit) => return Some(*hit),
             Self::TooManyPendingReplies { max } => (LimitName::RepliesPerConnection, *max, *max),
             Self::TooManyStarts { max, used, .. } => (LimitName::PendingServiceStarts, *max, *used),

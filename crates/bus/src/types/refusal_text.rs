@@ -98,6 +98,11 @@ impl RefusalReason {
                      \"{interface}\" doesn't exist"
                 )
             }
+            Self::CallerContained { method, caller, process } => write!(
+                f,
+                "rejected attempt to call {method} by connection {caller} ({process}) in container"
+            ),
+            Self::Container(refusal) => write!(f, "{refusal}"),
             Self::NotPrivileged { method, caller, process } => {
                 write!(
                     f,
@@ -278,6 +283,7 @@ impl Display for ConnectionFact {
             Self::User => "UID",
             Self::Process => "PID",
             Self::Credentials => "credentials",
+            Self::Container => "container instance",
             Self::AuditSession => "audit session data",
             Self::SecurityContext => "security context",
             Self::Statistics => "statistics",

@@ -47,7 +47,7 @@ pub use flags::Flags;
 pub use invalid::{InvalidMessage, InvalidReason};
 pub use message_type::MessageType;
 pub use scan::{HeaderScan, ScannedField};
-pub use stamp::SenderField;
+pub use stamp::{SenderField, append_with_path_field};
 pub use write_error::WriteError;
 
 use crate::body::{DecodeArgs, ReadError, Reader, Validator};

@@ -19,7 +19,7 @@ use super::{FieldCode, FixedHeader, Message};
 use crate::endian::{Endian, align};
 #[cfg(doc)]
 use crate::limits::{FORWARDED_LEN_MAX, STAMP_LEN_MAX};
-use crate::names::BusName;
+use crate::names::{BusName, ObjectPath};
 
 /// The SENDER field of one connection, encoded once and appended to each of its messages.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -76,22 +76,14 @@ impl Message<'_> {
         }
         pad(out, start);
         sender.append_to(out, self.endian());
-        self.finish_header(out, start);
+        finish_header(self.endian(), out, start);
     }
 
     /// Appends the header like [`stamp`](Self::stamp), for a message without a sender.
     pub fn copy_header_filtered(&self, out: &mut Vec<u8>) {
         let start = out.len();
         self.copy_known_fields(out);
-        self.finish_header(out, start);
-    }
-
-    fn finish_header(&self, out: &mut Vec<u8>, start: usize) {
-        // Fields are at most 64 MiB, and a sender adds less than 300 bytes.
-        let fields_len = (out.len() - start - FixedHeader::LEN) as u32;
-        let place = start + at::FIELDS_LEN;
-        out[place..place + 4].copy_from_slice(&self.endian().u32_bytes(fields_len));
-        pad(out, start);
+        finish_header(self.endian(), out, start);
     }
 
     /// The slow path: field by field, without SENDER and without unknown fields.
@@ -109,6 +101,36 @@ impl Message<'_> {
             }
         }
     }
+}
+
+/// Appends a message, or only its header, to `out` with one more field of type `o`. The caller has
+/// checked that the header in `bytes` is valid and does not have this field.
+///
+/// # Panics
+///
+/// Panics if `bytes` do not start with a header.
+pub fn append_with_path_field(bytes: &[u8], code: u8, path: ObjectPath<'_>, out: &mut Vec<u8>) {
+    let fixed = bytes.first_chunk().and_then(|start| FixedHeader::parse(start).ok());
+    let fixed = fixed.expect("a valid header");
+    let (start, text) = (out.len(), path.as_str());
+    out.extend_from_slice(&bytes[..fixed.fields_end()]);
+    pad(out, start);
+    out.extend_from_slice(&[code, 1, b'o', 0]);
+    // Fields are at most 64 MiB.
+    out.extend_from_slice(&fixed.endian.u32_bytes(text.len() as u32));
+    out.extend_from_slice(text.as_bytes());
+    out.push(0);
+    finish_header(fixed.endian, out, start);
+    out.extend_from_slice(&bytes[fixed.body_start()..]);
+}
+
+/// Sets the length of the fields in the header that begins at `start`, and pads the header.
+fn finish_header(endian: Endian, out: &mut Vec<u8>, start: usize) {
+    // Fields are at most 64 MiB, and a sender adds less than 300 bytes.
+    let fields_len = (out.len() - start - FixedHeader::LEN) as u32;
+    let place = start + at::FIELDS_LEN;
+    out[place..place + 4].copy_from_slice(&endian.u32_bytes(fields_len));
+    pad(out, start);
 }
 
 /// Fills `out` with zeros up to a multiple of 8 bytes from `start`.

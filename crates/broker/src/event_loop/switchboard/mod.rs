@@ -128,7 +128,9 @@ impl Switchboard {
             }
             Effect::OpenRing { call, request } => self.open_ring(*call, **request),
             Effect::ReadDetails { peer, call } => self.read_details(*peer, *call),
-            Effect::Start { .. }
+            Effect::CloseContainer { container } => self.work.closed_containers.push(*container),
+            Effect::OpenContainer { .. }
+            | Effect::Start { .. }
             | Effect::Abandon { .. }
             | Effect::Reload { .. }
             | Effect::Replace { .. } => {
@@ -160,6 +162,12 @@ impl Switchboard {
             Err(error) => (Err(ForeignError::new(error)), None),
         };
         self.answer(Input::RingOpened { call, request, outcome }, fds);
+    }
+
+    /// The kernel's facts about the process of a connection. Facts that the kernel does not report
+    /// are omitted.
+    pub(super) fn details_of(&self, peer: PeerId) -> Details {
+        self.state.table.get(peer).map(|connection| details_of(connection).0).unwrap_or_default()
     }
 
     /// Answers a call that requests the kernel's facts about a process. Facts that the kernel does

@@ -1,0 +1,283 @@
+//! Containers (`org.freedesktop.DBus.Containers1`): sockets for sandboxes, by which other programs
+//! recognize the sandboxed ones. dbus-daemon has a test of this interface with the same cases.
+
+use std::fs;
+use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use conformance::{
+    BusUnderTest, ExternalProgram, PlainMessage, PlainValue, ReceivedDescriptors, RunAs,
+    TestConfig, TestPeer, eventually, kind, root, run_tests, test_case,
+};
+
+fn main() -> ExitCode {
+    run_tests([
+        test_case!(a_container_identifies_its_connections),
+        test_case!(common_programs_run_in_containers),
+        test_case!(other_users_cannot_connect).requires(root()),
+        test_case!(the_socket_lives_as_long_as_its_creator),
+        test_case!(a_stopped_container_closes_its_connections),
+        test_case!(the_bus_removes_the_sockets_when_it_ends),
+        test_case!(limits_are_enforced),
+        test_case!(containers_outlive_a_replacement_of_the_bus),
+    ])
+}
+
+const CONTAINERS: &str = "org.freedesktop.DBus.Containers1";
+const DRIVER: &str = "org.freedesktop.DBus";
+
+/// A container, as AddServer describes it.
+struct TestContainer {
+    instance: String,
+    path: PathBuf,
+    address: String,
+}
+
+fn containers_call(member: &str) -> PlainMessage {
+    PlainMessage::call(DRIVER, "/org/freedesktop/DBus", CONTAINERS, member)
+}
+
+fn dictionary(entries: Vec<(&str, PlainValue)>) -> PlainValue {
+    let entry = |(key, value)| {
+        let value = PlainValue::Variant(Box::new(value));
+        PlainValue::Entry(Box::new(PlainValue::text(key)), Box::new(value))
+    };
+    PlainValue::Array("{sv}".to_owned(), entries.into_iter().map(entry).collect())
+}
+
+fn add_server(kind: &str, name: &str, metadata: PlainValue) -> PlainMessage {
+    containers_call("AddServer")
+        .arg(PlainValue::text(kind))
+        .arg(PlainValue::text(name))
+        .arg(metadata)
+        .arg(dictionary(Vec::new()))
+}
+
+/// Creates a container without metadata.
+fn create(manager: &mut TestPeer, name: &str) -> TestContainer {
+    let reply = manager.call(add_server("com.example.Sandbox", name, dictionary(Vec::new())));
+    let [PlainValue::Path(instance), PlainValue::Array(_, path), PlainValue::Str(address)] =
+        &reply.body[..]
+    else {
+        panic!("{}", reply.summary())
+    };
+    let mut path: Vec<u8> = path
+        .iter()
+        .map(|byte| match byte {
+            PlainValue::Byte(byte) => *byte,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(path.pop(), Some(0), "the path ends with a zero byte");
+    let path = PathBuf::from(String::from_utf8(path).expect("a path"));
+    TestContainer { instance: instance.clone(), path, address: address.clone() }
+}
+
+fn stop(member: &str, instance: &str) -> PlainMessage {
+    containers_call(member).arg(PlainValue::Path(instance.to_owned()))
+}
+
+fn info(peer: &mut TestPeer, instance: &str) -> PlainMessage {
+    peer.call(stop("GetInstanceInfo", instance))
+}
+
+/// Waits for the signal that a container has been removed.
+fn wait_for_removal(peer: &mut TestPeer, instance: &str) {
+    eventually("the signal InstanceRemoved", || {
+        let removed = peer.receive()?;
+        let is_it = removed.member() == "InstanceRemoved"
+            && removed.body == [PlainValue::Path(instance.to_owned())];
+        is_it.then_some(())
+    });
+}
+
+fn watch_removals(peer: &mut TestPeer) {
+    peer.add_match(&format!("interface='{CONTAINERS}'"));
+}
+
+fn is_socket(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| found.file_type().is_socket())
+}
+
+fn a_container_identifies_its_connections() {
+    let bus = BusUnderTest::session();
+    let [mut manager, mut observer] = [bus.peer(), bus.peer()];
+    let metadata = dictionary(vec![("Species", PlainValue::text("Martes martes"))]);
+    let reply = manager.call(add_server("org.example.Springwatch", "", metadata.clone()));
+    let PlainValue::Str(address) = &reply.body[2] else { panic!("{}", reply.summary()) };
+    assert!(address.starts_with("unix:path="), "{address}");
+    let app = TestPeer::connect(address);
+    let question = containers_call("GetConnectionInstance").arg(PlainValue::text(app.name()));
+    let found = observer.call(question);
+    let [instance, PlainValue::Array(_, creator), kind, name, kept] = &found.body[..] else {
+        panic!("{}", found.summary())
+    };
+    assert_eq!(instance, &reply.body[0]);
+    assert_eq!((kind, name), (&PlainValue::text("org.example.Springwatch"), &PlainValue::text("")));
+    assert_eq!(kept, &metadata, "metadata is returned unchanged");
+    let pid = PlainValue::Variant(Box::new(PlainValue::U32(std::process::id())));
+    let has_pid = |entry: &PlainValue| match entry {
+        PlainValue::Entry(key, value) => **key == PlainValue::text("ProcessID") && **value == pid,
+        _ => false,
+    };
+    assert!(creator.iter().any(has_pid), "{creator:?}");
+    let credentials = observer.ask_bus("GetConnectionCredentials", app.name());
+    let PlainValue::Array(_, credentials) = &credentials.body[0] else { panic!("a dictionary") };
+    let of_container = |entry: &&PlainValue| match entry {
+        PlainValue::Entry(key, _) => **key == PlainValue::Str(format!("{CONTAINERS}.Instance")),
+        _ => false,
+    };
+    let Some(PlainValue::Entry(_, found)) = credentials.iter().find(of_container) else {
+        panic!("{credentials:?}")
+    };
+    assert_eq!(**found, PlainValue::Variant(Box::new(instance.clone())));
+    bus.stop();
+}
+
+/// Programs that know nothing of containers use the address of one like any other.
+fn common_programs_run_in_containers() {
+    let bus = BusUnderTest::session();
+    let mut manager = bus.peer();
+    let address = create(&mut manager, "app").address;
+    let (bus_argument, address_argument) =
+        (format!("--bus={address}"), format!("--address={address}"));
+    let call = "org.freedesktop.DBus.ListNames";
+    let commands: [&[&str]; 3] = [
+        &["dbus-send", &bus_argument, "--print-reply", "--dest=org.freedesktop.DBus", "/", call],
+        &["gdbus", "call", "--address", &address, "-d", DRIVER, "-o", "/", "-m", call],
+        &["busctl", &address_argument, "--no-pager", "list"],
+    ];
+    for command in commands {
+        let ran = ExternalProgram::at(command[0]).args(&command[1..]).run();
+        assert!(ran.success().stdout.contains(manager.name()), "{command:?}");
+    }
+    bus.stop();
+}
+
+fn other_users_cannot_connect() {
+    let bus = BusUnderTest::start(
+        &TestConfig::session().policy("context='default'", "<allow user='*'/>"),
+    );
+    let mut manager = bus.peer();
+    let container = create(&mut manager, "app");
+    for (address, connects) in [(bus.address(), true), (&container.address, false)] {
+        let ran = ExternalProgram::at("dbus-send")
+            .args([&format!("--bus={address}"), "--print-reply", "--dest=org.freedesktop.DBus"])
+            .args(["/", "org.freedesktop.DBus.GetId"])
+            .user(RunAs::NOBODY)
+            .run();
+        assert_eq!(ran.succeeded(), connects, "{address}: {}", ran.stderr);
+    }
+    let mode = fs::metadata(container.path.parent().expect("a folder")).expect("it exists");
+    assert_eq!(mode.permissions().mode() & 0o022, 0, "only the bus creates sockets there");
+    bus.stop();
+}
+
+fn the_socket_lives_as_long_as_its_creator() {
+    let bus = BusUnderTest::session();
+    let (mut manager, mut observer) = (bus.peer(), bus.peer());
+    watch_removals(&mut observer);
+    let [used, unused] = ["used", "unused"].map(|name| create(&mut manager, name));
+    let mut app = TestPeer::connect(&used.address);
+    assert!(is_socket(&used.path) && is_socket(&unused.path));
+    drop(manager);
+    wait_for_removal(&mut observer, &unused.instance);
+    eventually("the end of the sockets", || {
+        (!used.path.exists() && !unused.path.exists()).then_some(())
+    });
+    assert!(app.is_alive(), "a connection outlives the creator");
+    assert_eq!(info(&mut observer, &used.instance).kind, kind::RETURN);
+    drop(app);
+    wait_for_removal(&mut observer, &used.instance);
+    let reply = info(&mut observer, &used.instance);
+    assert_eq!(reply.error_name(), "NotContainer", "{}", reply.summary());
+    bus.stop();
+}
+
+fn a_stopped_container_closes_its_connections() {
+    let bus = BusUnderTest::session();
+    let (mut manager, mut observer) = (bus.peer(), bus.peer());
+    watch_removals(&mut observer);
+    let container = create(&mut manager, "app");
+    let mut app = TestPeer::connect(&container.address);
+    let refused = app.call(stop("StopInstance", &container.instance));
+    assert_eq!(refused.error_name(), "AccessDenied", "{}", refused.summary());
+    for _ in 0..2 {
+        let reply = observer.call(stop("StopListening", &container.instance));
+        assert_eq!(reply.kind, kind::RETURN, "another connection of the user can do that");
+        assert!(!container.path.exists());
+    }
+    assert!(app.is_alive());
+    assert_eq!(manager.call(stop("StopInstance", &container.instance)).kind, kind::RETURN);
+    app.until_closed();
+    wait_for_removal(&mut observer, &container.instance);
+    bus.stop();
+}
+
+fn the_bus_removes_the_sockets_when_it_ends() {
+    let bus = BusUnderTest::session();
+    let mut manager = bus.peer();
+    let container = create(&mut manager, "app");
+    assert!(is_socket(&container.path));
+    bus.stop();
+    assert!(!container.path.exists());
+}
+
+fn limits_are_enforced() {
+    let config = TestConfig::session()
+        .limit("max_containers", 3)
+        .limit("max_containers_per_user", 2)
+        .limit("max_container_metadata_bytes", 100)
+        .limit("max_connections_per_container", 2);
+    let bus = BusUnderTest::start(&config);
+    let mut manager = bus.peer();
+    let container = create(&mut manager, "first");
+    create(&mut manager, "second");
+    let request = add_server("com.example.Sandbox", "third", dictionary(Vec::new()));
+    let reply = manager.call(request.clone());
+    assert_eq!(reply.error_name(), "LimitsExceeded", "{}", reply.summary());
+    let full = [(); 2].map(|()| TestPeer::before_hello(&container.address, DESCRIPTORS));
+    let mut over = conformance::PeerStream::connect(&container.address);
+    assert!(over.is_closed(), "a third connection");
+    drop(full);
+    eventually("room for a connection", || {
+        let mut stream = conformance::PeerStream::connect(&container.address);
+        stream.write(b"\0");
+        stream.say("AUTH")
+    });
+    let long = dictionary(vec![("key", PlainValue::Str("x".repeat(100)))]);
+    let reply = manager.call(add_server("com.example.Sandbox", "", long));
+    assert_eq!(reply.error_name(), "LimitsExceeded", "{}", reply.summary());
+    assert_eq!(manager.call(stop("StopInstance", &container.instance)).kind, kind::RETURN);
+    assert_eq!(manager.call(request).kind, kind::RETURN, "there is room again");
+    let ran = bus.stop();
+    assert!(ran.stderr.contains("max_connections_per_container"), "{}", ran.stderr);
+}
+
+const DESCRIPTORS: ReceivedDescriptors = ReceivedDescriptors::Unwanted;
+
+fn containers_outlive_a_replacement_of_the_bus() {
+    let bus = BusUnderTest::session();
+    let (mut manager, mut observer) = (bus.peer(), bus.peer());
+    watch_removals(&mut observer);
+    assert_eq!(observer.call(containers_call("RequestHeader")).kind, kind::RETURN);
+    let container = create(&mut manager, "app");
+    let mut app = TestPeer::connect(&container.address);
+    let before = info(&mut observer, &container.instance);
+    let replace =
+        PlainMessage::call(DRIVER, "/org/freedesktop/DBus", "org.diligence.Daemon1", "Reexecute");
+    assert_eq!(manager.call(replace).kind, kind::RETURN);
+    assert!(app.is_alive() && is_socket(&container.path));
+    assert_eq!(info(&mut observer, &container.instance).body, before.body);
+    let mut second = TestPeer::connect(&container.address);
+    second.send(PlainMessage::some_call(observer.name()));
+    let call =
+        eventually("the call", || observer.receive().filter(|message| message.kind == kind::CALL));
+    assert_eq!(call.get(10), Some(&PlainValue::Path(container.instance.clone())));
+    assert_eq!(manager.call(stop("StopInstance", &container.instance)).kind, kind::RETURN);
+    app.until_closed();
+    second.until_closed();
+    wait_for_removal(&mut observer, &container.instance);
+    bus.stop();
+}

@@ -1,0 +1,252 @@
+//! Methods and signals of `org.freedesktop.DBus.Containers1`.
+
+use alloc::borrow::ToOwned;
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use wire::body::Value;
+use wire::message::Builder;
+use wire::names::{InterfaceName, MemberName, ObjectPath};
+
+use super::call::{Call, Driver};
+use super::connections::{Subject, credentials_dict, find};
+use crate::access::describe_process;
+use crate::containers::{
+    Container, ContainerMetadata, CreatorFacts, DescriptorInMetadata, NewContainer, Remaining,
+    TooManyContainers,
+};
+use crate::registry::Peer;
+use crate::routing::{Router, reply_too_long};
+use crate::types::{
+    CallId, ConnectionFact, ContainerId, ContainerRefusal, ContainerSocket, DisconnectReason,
+    Effect, Effects, Fds, ForeignError, PeerId, RefusalReason,
+};
+use crate::well_known::{CONTAINERS_INTERFACE, DRIVER_PATH};
+
+/// The named arguments that AddServer accepts, in alphabetical order.
+pub(super) const SUPPORTED_ARGUMENTS: &[&str] = &[];
+
+/// Creates a container. The reply follows when the daemon listens on its socket.
+pub(super) fn add_server(
+    driver: &mut Driver<'_>,
+    call: &Call<'_>,
+    fx: &mut Effects,
+) -> Result<(), RefusalReason> {
+    type ServerArguments<'m> =
+        (&'m str, &'m str, BTreeMap<String, Value>, BTreeMap<&'m str, Value>);
+    let Router { registry, config, containers, .. } = &mut *driver.router;
+    let creator = &registry[call.from];
+    let uid = creator.user.ok_or(ContainerRefusal::UnknownUser)?;
+    let (kind, name, metadata, arguments) = call.args::<ServerArguments<'_>>()?;
+    if InterfaceName::new(kind).is_err() {
+        return Err(ContainerRefusal::InvalidType.into());
+    }
+    let metadata = ContainerMetadata::new(metadata)
+        .map_err(|DescriptorInMetadata| ContainerRefusal::DescriptorInMetadata)?;
+    let limits = config.limits_of(Some(uid));
+    let max = limits.max_container_metadata_bytes;
+    let used = metadata.len() + (kind.len() + name.len()) as u64;
+    if used > max {
+        let (caller, process) = (creator.name().as_str().into(), describe_process(creator));
+        return Err(ContainerRefusal::MetadataTooLong { caller, process, max, used }.into());
+    }
+    if let Some(&name) = arguments.keys().find(|name| !SUPPORTED_ARGUMENTS.contains(name)) {
+        return Err(ContainerRefusal::UnknownArgument { name: name.into() }.into());
+    }
+    containers.check_room(uid, limits).map_err(|reason| too_many(reason, creator, uid))?;
+    let creator_pid = creator.credentials.pid;
+    let new = NewContainer { kind, name, metadata, creator: call.from, creator_pid, uid };
+    let container = containers.add(new);
+    let waiting = call.message.expects_reply().then(|| call.id());
+    fx.push(Effect::OpenContainer { container, creator: call.from, call: waiting });
+    Ok(())
+}
+
+fn too_many(reason: TooManyContainers, creator: &Peer, uid: u32) -> RefusalReason {
+    let (caller, process) = (creator.name().as_str().into(), describe_process(creator));
+    let refusal = match reason {
+        TooManyContainers::OfBus { max, used } => {
+            ContainerRefusal::TooMany { caller, process, max, used }
+        }
+        TooManyContainers::OfUser { max, used } => {
+            ContainerRefusal::TooManyOfUser { caller, process, uid, max, used }
+        }
+        TooManyContainers::NoIdsLeft => ContainerRefusal::NoIdsLeft,
+    };
+    refusal.into()
+}
+
+/// Answers AddServer after the daemon has opened the socket, or could not open it.
+pub(crate) fn container_opened(
+    container: ContainerId,
+    call: Option<CallId>,
+    outcome: Result<ContainerSocket, ForeignError>,
+    router: &mut Router,
+    fx: &mut Effects,
+) {
+    let refusal = match outcome {
+        Ok(ContainerSocket { path, address, creator }) => {
+            router.containers.opened(container, creator);
+            let Some(call) = call else { return };
+            let object = container.path();
+            let object = ObjectPath::new(&object).expect("a valid path");
+            let path = [&*path, b"\0"].concat();
+            let builder = Builder::method_return(call.serial);
+            let args = (object, path, &*address);
+            match router.send_own(call.peer, builder, &args, Fds::None, fx) {
+                Ok(()) => return,
+                Err(error) => (call, reply_too_long(error)),
+            }
+        }
+        Err(error) => {
+            router.containers.remove_unopened(container);
+            let Some(call) = call else { return };
+            (call, ContainerRefusal::NotOpened(error).into())
+        }
+    };
+    let (call, reason) = refusal;
+    router.send_error(call.peer, call.serial, &reason, fx);
+}
+
+/// Closes the socket of a container, and all its connections.
+pub(super) fn stop_instance(
+    driver: &mut Driver<'_>,
+    call: &Call<'_>,
+    fx: &mut Effects,
+) -> Result<(), RefusalReason> {
+    let container = own_container(driver.router, call)?;
+    let id = container.description.id;
+    let reason = DisconnectReason::ContainerStopped;
+    fx.extend(container.connections().iter().map(|&peer| Effect::Disconnect { peer, reason }));
+    close_container(id, driver.router, fx);
+    driver.reply(call, &(), fx)
+}
+
+/// Closes the socket of a container. Its connections stay.
+pub(super) fn stop_listening(
+    driver: &mut Driver<'_>,
+    call: &Call<'_>,
+    fx: &mut Effects,
+) -> Result<(), RefusalReason> {
+    let id = own_container(driver.router, call)?.description.id;
+    close_container(id, driver.router, fx);
+    driver.reply(call, &(), fx)
+}
+
+/// Returns the container whose path is the argument of a call, if its creator has the same user as
+/// the caller.
+fn own_container<'r>(router: &'r Router, call: &Call<'_>) -> Result<&'r Container, RefusalReason> {
+    let container = container_of(router, call)?;
+    let uid = router.registry[call.from].user.ok_or(ContainerRefusal::UnknownUser)?;
+    match container.uid {
+        owner if owner == uid => Ok(container),
+        owner => Err(ContainerRefusal::OfOtherUser { uid, owner }.into()),
+    }
+}
+
+fn container_of<'r>(router: &'r Router, call: &Call<'_>) -> Result<&'r Container, RefusalReason> {
+    let (path,) = call.args::<(ObjectPath<'_>,)>()?;
+    let found = router.containers.find(path.as_str());
+    found.ok_or_else(|| ContainerRefusal::NoSuchContainer { path: path.as_str().into() }.into())
+}
+
+/// Returns the container of a connection.
+pub(super) fn connection_instance(
+    driver: &mut Driver<'_>,
+    call: &Call<'_>,
+    fx: &mut Effects,
+) -> Result<(), RefusalReason> {
+    let router = &*driver.router;
+    let peer = match find(router, call, ConnectionFact::Container)? {
+        Subject::Bus => return Err(ContainerRefusal::BusNotContained.into()),
+        Subject::Peer(peer) => peer,
+    };
+    let container = peer.container.as_deref().and_then(|it| router.containers.get(it.id));
+    let Some(container) = container else {
+        let (name,) = call.args::<(&str,)>()?;
+        return Err(ContainerRefusal::NotContained { name: name.into() }.into());
+    };
+    let (path, facts) = (container.description.id.path(), ContainerFacts::of(container));
+    let ContainerFacts { creator, kind, name, metadata } = facts;
+    let path = ObjectPath::new(&path).expect("a valid path");
+    driver.reply(call, &(path, creator, kind, name, metadata), fx)
+}
+
+/// Returns facts about a container.
+pub(super) fn instance_info(
+    driver: &mut Driver<'_>,
+    call: &Call<'_>,
+    fx: &mut Effects,
+) -> Result<(), RefusalReason> {
+    let facts = ContainerFacts::of(container_of(driver.router, call)?);
+    let ContainerFacts { creator, kind, name, metadata } = facts;
+    driver.reply(call, &(creator, kind, name, metadata), fx)
+}
+
+/// The facts about a container that methods return.
+struct ContainerFacts {
+    /// Credentials of the process that created it.
+    creator: BTreeMap<&'static str, Value>,
+    kind: String,
+    name: String,
+    metadata: BTreeMap<String, Value>,
+}
+
+impl ContainerFacts {
+    fn of(container: &Container) -> Self {
+        let CreatorFacts { pid, groups, security_label } = &container.creator_facts;
+        let user = Some(container.uid);
+        Self {
+            creator: credentials_dict(*pid, user, groups.as_deref(), security_label.as_deref()),
+            kind: (*container.description.kind).to_owned(),
+            name: (*container.description.name).to_owned(),
+            metadata: container.metadata.entries().clone(),
+        }
+    }
+}
+
+/// Makes the bus name the container of the sender in all messages to the caller from now on.
+pub(super) fn request_header(
+    driver: &mut Driver<'_>,
+    call: &Call<'_>,
+    fx: &mut Effects,
+) -> Result<(), RefusalReason> {
+    driver.reply(call, &(), fx)?;
+    driver.router.containers.label_messages_to(call.from);
+    Ok(())
+}
+
+/// Ends the containers that a connection has created, and its place in its own container, because
+/// the connection has ended.
+pub(crate) fn leave_containers(peer: PeerId, router: &mut Router, fx: &mut Effects) {
+    let created: Vec<ContainerId> = router.containers.created_by(peer).collect();
+    for container in created {
+        close_container(container, router, fx);
+    }
+    let own = router.registry.get(peer).and_then(|peer| peer.container.as_deref()).map(|it| it.id);
+    if let Some(container) = own {
+        router.containers.disconnect(container, peer);
+        remove_if_unused(container, router, fx);
+    }
+}
+
+/// Closes the socket of a container, if it is open.
+fn close_container(container: ContainerId, router: &mut Router, fx: &mut Effects) {
+    if router.containers.stop_listening(container) {
+        fx.push(Effect::CloseContainer { container });
+        remove_if_unused(container, router, fx);
+    }
+}
+
+/// Removes a container that has neither a socket nor connections, and informs subscribers.
+fn remove_if_unused(container: ContainerId, router: &mut Router, fx: &mut Effects) {
+    if router.containers.remove_if_unused(container) == Remaining::Removed {
+        let builder = Builder::signal(DRIVER_PATH, CONTAINERS_INTERFACE, INSTANCE_REMOVED);
+        let path = container.path();
+        let path = ObjectPath::new(&path).expect("a valid path");
+        router.broadcast_own(builder, &(path,), fx);
+    }
+}
+
+const INSTANCE_REMOVED: MemberName<'static> = MemberName::literal("InstanceRemoved");

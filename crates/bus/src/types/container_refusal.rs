@@ -1,0 +1,162 @@
+//! Reasons why the bus refuses a call about containers.
+
+use alloc::boxed::Box;
+use core::fmt;
+
+use super::{ErrorKind, ForeignError, LimitHit, LimitName, ProcessDescription};
+
+/// The reason of a refusal that only calls about containers can have. dbus-daemon has the same
+/// texts.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ContainerRefusal {
+    /// The type of the container is not an interface name.
+    InvalidType,
+    /// A named argument is unknown.
+    UnknownArgument {
+        /// The name of the argument.
+        name: Box<str>,
+    },
+    /// The metadata contains a file descriptor, which the bus cannot keep.
+    DescriptorInMetadata,
+    /// The names and the metadata of the container are too long.
+    MetadataTooLong {
+        /// The unique name of the caller.
+        caller: Box<str>,
+        /// The process of the caller.
+        process: ProcessDescription,
+        /// The value of the limit.
+        max: u64,
+        /// The length in bytes.
+        used: u64,
+    },
+    /// Too many containers exist.
+    TooMany {
+        /// The unique name of the caller.
+        caller: Box<str>,
+        /// The process of the caller.
+        process: ProcessDescription,
+        /// The value of the limit.
+        max: u64,
+        /// The number of containers.
+        used: u64,
+    },
+    /// The user has too many containers.
+    TooManyOfUser {
+        /// The unique name of the caller.
+        caller: Box<str>,
+        /// The process of the caller.
+        process: ProcessDescription,
+        /// The user of the caller.
+        uid: u32,
+        /// The value of the limit.
+        max: u64,
+        /// The number of containers of the user.
+        used: u64,
+    },
+    /// All ids of containers have been used.
+    NoIdsLeft,
+    /// The user of the caller is unknown, because it is on a network.
+    UnknownUser,
+    /// The socket of the container could not be opened.
+    NotOpened(ForeignError),
+    /// No container has this object path.
+    NoSuchContainer {
+        /// The object path in the call.
+        path: Box<str>,
+    },
+    /// The container belongs to another user.
+    OfOtherUser {
+        /// The user of the caller.
+        uid: u32,
+        /// The user who created the container.
+        owner: u32,
+    },
+    /// The connection is not in a container.
+    NotContained {
+        /// The name of the connection.
+        name: Box<str>,
+    },
+    /// The bus itself is not in a container.
+    BusNotContained,
+}
+
+impl ContainerRefusal {
+    /// The name of the error on the wire.
+    pub(super) const fn kind(&self) -> ErrorKind {
+        match self {
+            Self::InvalidType | Self::UnknownArgument { .. } | Self::DescriptorInMetadata => {
+                ErrorKind::InvalidArgs
+            }
+            Self::MetadataTooLong { .. }
+            | Self::TooMany { .. }
+            | Self::TooManyOfUser { .. }
+            | Self::NoIdsLeft => ErrorKind::LimitsExceeded,
+            Self::UnknownUser | Self::NotOpened(_) => ErrorKind::Failed,
+            Self::NoSuchContainer { .. } | Self::NotContained { .. } | Self::BusNotContained => {
+                ErrorKind::NotContainer
+            }
+            Self::OfOtherUser { .. } => ErrorKind::AccessDenied,
+        }
+    }
+
+    /// The limit that was hit, if a limit is the reason.
+    pub(super) const fn limit_hit(&self) -> Option<LimitHit> {
+        let (limit, max, used) = match *self {
+            Self::MetadataTooLong { max, used, .. } => {
+                (LimitName::ContainerMetadataBytes, max, used)
+            }
+            Self::TooMany { max, used, .. } => (LimitName::Containers, max, used),
+            Self::TooManyOfUser { max, used, .. } => (LimitName::ContainersPerUser, max, used),
+            _ => return None,
+        };
+        Some(LimitHit { limit, max, used })
+    }
+}
+
+impl fmt::Display for ContainerRefusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::InvalidType => f.write_str(
+                "The container type identifier must have the syntax of an interface name",
+            ),
+            Self::UnknownArgument { name } => {
+                write!(f, "Named parameter {name} is not understood")
+            }
+            Self::DescriptorInMetadata => {
+                f.write_str("The metadata of a container cannot contain a file descriptor")
+            }
+            Self::MetadataTooLong { caller, process, max, used } => write!(
+                f,
+                "Connection \"{caller}\" ({process}) is not allowed to set {used} bytes of \
+                 container metadata (max_container_metadata_bytes={max})"
+            ),
+            Self::TooMany { caller, process, max, .. } => write!(
+                f,
+                "Connection \"{caller}\" ({process}) is not allowed to create more container \
+                 servers (max_containers={max})"
+            ),
+            Self::TooManyOfUser { caller, process, uid, max, .. } => write!(
+                f,
+                "Connection \"{caller}\" ({process}) is not allowed to create more container \
+                 servers for uid {uid} (max_containers_per_user={max})"
+            ),
+            Self::NoIdsLeft => {
+                f.write_str("Too many containers created during the lifetime of this bus")
+            }
+            Self::UnknownUser => f.write_str("Unable to determine user ID of caller"),
+            Self::NotOpened(error) => {
+                write!(f, "The socket of the container could not be opened: {error}")
+            }
+            Self::NoSuchContainer { path } => {
+                write!(f, "There is no container with path '{path}'")
+            }
+            Self::OfOtherUser { uid, owner } => {
+                write!(f, "User {uid} cannot stop a container server started by user {owner}")
+            }
+            Self::NotContained { name } => {
+                write!(f, "Connection '{name}' is not in a container")
+            }
+            Self::BusNotContained => f.write_str("The message bus is not in a container"),
+        }
+    }
+}
