@@ -20,6 +20,8 @@ fn main() -> ExitCode {
         test_case!(a_stopped_container_closes_its_connections),
         test_case!(the_bus_removes_the_sockets_when_it_ends),
         test_case!(limits_are_enforced),
+        test_case!(a_filter_hides_names_from_common_programs),
+        test_case!(a_filter_survives_a_replacement_of_the_bus),
         test_case!(containers_outlive_a_replacement_of_the_bus),
     ])
 }
@@ -56,7 +58,24 @@ fn add_server(kind: &str, name: &str, metadata: PlainValue) -> PlainMessage {
 
 /// Creates a container without metadata.
 fn create(manager: &mut TestPeer, name: &str) -> TestContainer {
-    let reply = manager.call(add_server("com.example.Sandbox", name, dictionary(Vec::new())));
+    create_with(manager, name, Vec::new())
+}
+
+/// Creates a container with rules in the language of xdg-dbus-proxy.
+fn create_filtered(manager: &mut TestPeer, rules: &[&str]) -> TestContainer {
+    let texts = rules.iter().map(|rule| PlainValue::text(rule)).collect();
+    let rules = PlainValue::Array("s".to_owned(), texts);
+    create_with(manager, "filtered", vec![("org.diligence.Rules", rules)])
+}
+
+fn create_with(
+    manager: &mut TestPeer,
+    name: &str,
+    arguments: Vec<(&str, PlainValue)>,
+) -> TestContainer {
+    let mut request = add_server("com.example.Sandbox", name, dictionary(Vec::new()));
+    request.body[3] = dictionary(arguments);
+    let reply = manager.call(request);
     let [PlainValue::Path(instance), PlainValue::Array(_, path), PlainValue::Str(address)] =
         &reply.body[..]
     else {
@@ -253,6 +272,71 @@ fn limits_are_enforced() {
     assert_eq!(manager.call(request).kind, kind::RETURN, "there is room again");
     let ran = bus.stop();
     assert!(ran.stderr.contains("max_connections_per_container"), "{}", ran.stderr);
+}
+
+/// Programs print the same for a hidden service as for a service that does not exist.
+fn a_filter_hides_names_from_common_programs() {
+    let bus = BusUnderTest::session();
+    let [mut manager, mut open, mut hidden] = [(); 3].map(|()| bus.peer());
+    assert_eq!(open.request_name("com.example.Open", 0), 1);
+    assert_eq!(hidden.request_name("com.example.Hidden", 0), 1);
+    let container = create_filtered(&mut manager, &["talk=com.example.Open"]);
+    let address = &container.address;
+    let run = |command: &[&str]| ExternalProgram::at(command[0]).args(&command[1..]).run();
+    let address_argument = format!("--address={address}");
+    let listed = run(&["busctl", &address_argument, "--no-pager", "list"]).success().stdout;
+    for (name, is_visible) in [
+        ("com.example.Open", true),
+        ("com.example.Hidden", false),
+        (open.name(), true),
+        (hidden.name(), false),
+        (manager.name(), false),
+    ] {
+        let is_listed = listed.lines().any(|line| line.split_whitespace().next() == Some(name));
+        assert_eq!(is_listed, is_visible, "{name}: {listed}");
+    }
+    let bus_argument = format!("--bus={address}");
+    let failure = |name: &str| {
+        let calls: [&[&str]; 4] = [
+            &["dbus-send", &bus_argument, "--print-reply", &format!("--dest={name}"), "/", "a.b.C"],
+            &["gdbus", "call", "--address", address, "-d", name, "-o", "/", "-m", "a.b.C"],
+            &["gdbus", "introspect", "--address", address, "-d", name, "-o", "/"],
+            &["busctl", &address_argument, "--no-pager", "status", name],
+        ];
+        calls.map(|command| {
+            let ran = run(command);
+            assert!(!ran.succeeded(), "{command:?}");
+            (ran.stdout + &ran.stderr).replace(name, "NAME")
+        })
+    };
+    assert_eq!(failure("com.example.Hidden"), failure("com.example.Absent"));
+    assert_eq!(failure(hidden.name()), failure(":1.999999"));
+    assert_eq!(hidden.drain().len(), 0, "nothing has arrived");
+    bus.stop();
+}
+
+fn a_filter_survives_a_replacement_of_the_bus() {
+    let bus = BusUnderTest::session();
+    let [mut manager, mut open, mut hidden] = [(); 3].map(|()| bus.peer());
+    assert_eq!(open.request_name("com.example.Open", 0), 1);
+    let container = create_filtered(&mut manager, &["talk=com.example.Open"]);
+    let mut app = TestPeer::connect(&container.address);
+    hidden.send(PlainMessage::some_call(app.name()));
+    let call = eventually("the call", || app.receive().filter(|it| it.kind == kind::CALL));
+    let replace =
+        PlainMessage::call(DRIVER, "/org/freedesktop/DBus", "org.diligence.Daemon1", "Reexecute");
+    assert_eq!(manager.call(replace).kind, kind::RETURN);
+    let seen = app.ask_bus("NameHasOwner", hidden.name());
+    assert_eq!(seen.body, [PlainValue::Bool(true)], "it has called the program");
+    let seen = app.ask_bus("NameHasOwner", manager.name());
+    assert_eq!(seen.body, [PlainValue::Bool(false)]);
+    app.send(PlainMessage::reply(&call));
+    eventually("the reply", || hidden.receive().filter(|it| it.kind == kind::RETURN));
+    let refused = app.call(PlainMessage::some_call(hidden.name()));
+    assert_eq!(refused.error_name(), "AccessDenied", "{}", refused.summary());
+    app.send(PlainMessage::some_call("com.example.Open"));
+    eventually("the call", || open.receive().filter(|it| it.kind == kind::CALL));
+    bus.stop();
 }
 
 const DESCRIPTORS: ReceivedDescriptors = ReceivedDescriptors::Unwanted;

@@ -341,7 +341,7 @@ impl Bus {
             router.drop_calls(id, fx);
         }
         driver::leave_containers(id, router, fx);
-        router.containers.forget_label(id);
+        router.containers.forget(id);
         router.accounting.set_payer(QueueAccount::Unaccounted);
         router.registry.remove(id);
     }
@@ -407,9 +407,10 @@ impl Bus {
         let router = &mut self.router;
         let has_same_services = router.config.services.names().eq(config.services.names());
         router.config = config;
-        let Router { config, tracing, access, registry, .. } = &mut *router;
+        let Router { config, tracing, access, registry, containers, .. } = &mut *router;
         tracing.set_recorder(config.flight_recorder);
         access.reconfigure(registry, config);
+        access.set_filters(containers.have_filters());
         for peer in registry.iter_mut() {
             peer.set_limits(config.limits_of(peer.user));
         }

@@ -4,15 +4,15 @@
 use std::time::Duration;
 
 use bus::{
-    BusLimits, Configuration, ConnectionCredentials, DescriptorPassing, Details, Input, PeerId,
-    PidFd, Policy, Replacement, Service, ServiceHelper, ServiceManager, Services, StartFailure,
-    StartId,
+    BusLimits, Configuration, ConnectionCredentials, ContainerId, DescriptorPassing, Details,
+    Input, PeerId, PidFd, Policy, Replacement, Service, ServiceHelper, ServiceManager, Services,
+    StartFailure, StartId,
 };
 use wire::Message;
 use wire::body::Value;
 use wire::message::{Builder, Flags};
 use wire::names::ErrorName;
-use wire::signature::Signature;
+use wire::signature::{Signature, SignatureBuf, Type};
 
 use crate::random::Random;
 use crate::rules::rule;
@@ -132,8 +132,13 @@ impl Chaos {
             security_label: (!random.once_in(5)).then(|| b"label".as_slice().into()),
             pidfd: random.pick(&[PidFd::Absent, PidFd::Held]),
         };
-        let (peer, _) = self.world.connect(credentials, details);
+        let container = self.random.once_in(3).then(|| container(&mut self.random));
+        let (peer, seen) = self.world.connect_to(container, credentials, details);
         self.peers.push(peer);
+        if !seen.is_empty() {
+            // The container does not exist, or is full.
+            return self.carry_out(seen);
+        }
         if self.random.once_in(10) {
             return;
         }
@@ -157,7 +162,10 @@ impl Chaos {
             0 => self.args(),
             _ => self.args_of(method),
         };
-        let (of, what) = driver_method(method);
+        let (of, what) = match method.rsplit_once('.') {
+            Some((own, what)) if own.starts_with("org.") => (own.to_owned(), what),
+            _ => driver_method(method),
+        };
         let at = self.random.pick(&[
             "/org/freedesktop/DBus",
             "/org/freedesktop/DBus",
@@ -189,9 +197,30 @@ impl Chaos {
                 let items = (0..random.below(3)).map(|_| text(random)).collect();
                 vec![Value::Array { element, items }, (random.below(2) as u32).into()]
             }
-            "Hello" | "ListNames" | "GetId" | "ReloadConfig" | "Reexecute" | "Peer.Ping" => {
-                Vec::new()
+            "Containers1.AddServer" => {
+                let arguments = match random.below(5) {
+                    0 => Vec::new(),
+                    1 => vec![("Allow", allow(random))],
+                    2 => vec![
+                        ("org.diligence.Rules", rules(random)),
+                        ("org.diligence.SeeUniqueNames", Value::Boolean(random.once_in(2))),
+                    ],
+                    _ => vec![("org.diligence.Rules", rules(random))],
+                };
+                let (kind, container) = (Value::from("a.b"), Value::from("app"));
+                vec![kind, container, dictionary(Vec::new()), dictionary(arguments)]
             }
+            "Containers1.StopInstance"
+            | "Containers1.StopListening"
+            | "Containers1.GetInstanceInfo" => vec![container_path(random)],
+            "org.diligence.Containers1.SetRules" => vec![container_path(random), rules(random)],
+            "Hello"
+            | "ListNames"
+            | "GetId"
+            | "ReloadConfig"
+            | "Reexecute"
+            | "Peer.Ping"
+            | "Containers1.RequestHeader" => Vec::new(),
             _ => vec![text(random)],
         }
     }
@@ -295,6 +324,63 @@ impl Chaos {
     }
 }
 
+/// One of the first containers, which may exist.
+fn container(random: &mut Random) -> ContainerId {
+    ContainerId::new(random.below(5) as u32)
+}
+
+fn container_path(random: &mut Random) -> Value {
+    Value::ObjectPath(path(&container(random).path()).into())
+}
+
+/// Rules for a container in the language of xdg-dbus-proxy.
+fn rules(random: &mut Random) -> Value {
+    let rule = |random: &mut Random| Value::from(random.pick(&CONTAINER_RULES));
+    let items = (0..random.below(4)).map(|_| rule(random)).collect();
+    Value::Array { element: element_of("as"), items }
+}
+
+/// Rules for a container with flags.
+fn allow(random: &mut Random) -> Value {
+    let rule = |random: &mut Random| {
+        let at = path(random.pick(&["/", "/a"]));
+        Value::Struct(vec![
+            Value::Uint32(random.below(128) as u32),
+            Value::from(random.pick(&["com.a", "com.a.b"])),
+            Value::ObjectPath(at.into()),
+            Value::from(random.pick(&["", "a.b.*", "a.b.S"])),
+        ])
+    };
+    let items = (0..random.below(4)).map(|_| rule(random)).collect();
+    Value::Array { element: element_of("a(usos)"), items }
+}
+
+fn dictionary(entries: Vec<(&str, Value)>) -> Value {
+    let entry = |(key, value)| {
+        Value::DictEntry(Box::new((Value::from(key), Value::Variant(Box::new(value)))))
+    };
+    Value::Array { element: element_of("a{sv}"), items: entries.into_iter().map(entry).collect() }
+}
+
+/// The type of the elements of an array.
+fn element_of(array: &str) -> SignatureBuf {
+    match Signature::new(array).ok().and_then(Signature::single) {
+        Some(Type::Array(element)) => element.into(),
+        _ => panic!("{array} is not an array"),
+    }
+}
+
+/// Rules for containers about the names that peers request.
+const CONTAINER_RULES: [&str; 7] = [
+    "see=com.a",
+    "talk=com.a.*",
+    "own=com.a",
+    "own=com.a.b",
+    "call=com.a=a.b.S@/a/*",
+    "broadcast=com.a.b=*",
+    "talk=com.unit",
+];
+
 /// Small limits, so that connections reach them.
 fn configuration(random: &mut Random) -> Configuration {
     let time = |random: &mut Random| {
@@ -314,6 +400,9 @@ fn configuration(random: &mut Random) -> Configuration {
         max_pending_service_starts: random.pick(&[0, 5, 1000]),
         service_start_timeout: Some(Duration::from_millis(random.below(9000) as u64)),
         max_incoming_bytes: random.pick(&[100, 1 << 20]),
+        max_containers: random.below(6) as u64,
+        max_containers_per_user: random.below(5) as u64,
+        max_connections_per_container: random.below(4) as u64,
         ..BusLimits::default()
     };
     let policy = policy(random);
@@ -362,7 +451,7 @@ const RULES: &[&str] = &[
     "mandatory allow send type=error log",
 ];
 
-const METHODS: [&str; 33] = [
+const METHODS: [&str; 42] = [
     "Hello",
     "RequestName",
     "RequestName",
@@ -395,6 +484,15 @@ const METHODS: [&str; 33] = [
     "Debug.Stats.GetAllMatchRules",
     "Peer.GetMachineId",
     "Peer.Ping",
+    "Containers1.AddServer",
+    "Containers1.AddServer",
+    "Containers1.AddServer",
+    "Containers1.StopInstance",
+    "Containers1.StopListening",
+    "Containers1.GetConnectionInstance",
+    "Containers1.GetInstanceInfo",
+    "Containers1.RequestHeader",
+    "org.diligence.Containers1.SetRules",
     "Nothing",
 ];
 

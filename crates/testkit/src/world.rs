@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::mem;
 
 use bus::{
     Amount, Body, Bus, BusIdentity, Configuration, ConnectionCredentials, ContainerId,
@@ -481,11 +480,15 @@ fn check_forwarded(message: &Message<'_>, original: &Message<'_>, sender: &str) 
     assert_eq!(message.signature(), original.signature());
     assert_eq!(message.unix_fds(), original.unix_fds());
     assert_eq!(message.body(), original.body());
+    let sender = wire::message::SenderField::new(name(sender));
     let mut expected = Vec::new();
-    message.stamp(&wire::message::SenderField::new(name(sender)), &mut expected);
-    if let Some(container) = container_of(message) {
-        let unlabeled = mem::take(&mut expected);
-        append_with_path_field(&unlabeled, CONTAINER_INSTANCE, path(container), &mut expected);
+    match container_of(message) {
+        None => message.stamp(&sender, &mut expected),
+        Some(container) => {
+            let mut unlabeled = Vec::new();
+            original.stamp(&sender, &mut unlabeled);
+            append_with_path_field(&unlabeled, CONTAINER_INSTANCE, path(container), &mut expected);
+        }
     }
     assert_eq!(expected, message.header_bytes(), "no field that is unknown");
 }

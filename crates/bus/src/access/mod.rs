@@ -33,7 +33,10 @@ use crate::well_known::DRIVER_NAME;
 pub(crate) struct AccessControl {
     policies: ClientPolicies,
     mediator: Option<Box<dyn Mediator>>,
-    /// True if the configuration could deny any message or name to any connection.
+    /// True if the configuration or a security module could deny any message or name to any
+    /// connection.
+    denies: bool,
+    /// True if that is the case, or containers have filters.
     restricts: bool,
 }
 
@@ -45,7 +48,7 @@ pub(crate) struct AccessQuery<'m> {
     pub(crate) from: Option<PeerId>,
     /// The recipient; `None` for the bus itself, and for a service that is not running yet.
     pub(crate) to: Option<PeerId>,
-    reply: ReplyClass,
+    pub(crate) reply: ReplyClass,
     /// The kind of delivery, for the rules of the sender.
     sent: DeliveryKind,
     /// The kind of delivery, for the rules of the recipient.
@@ -111,14 +114,15 @@ pub(crate) fn deny(
 /// Configuration of the access control.
 impl AccessControl {
     pub(crate) fn new(config: &Configuration) -> Self {
-        let restricts = config.policy.restricts();
-        Self { policies: ClientPolicies::default(), mediator: None, restricts }
+        let denies = config.policy.restricts();
+        let policies = ClientPolicies::default();
+        Self { policies, mediator: None, denies, restricts: denies }
     }
 
     /// Adds the security modules that also decide.
     pub(crate) fn set_mediator(&mut self, mediator: Box<dyn Mediator>) {
         self.mediator = Some(mediator);
-        self.restricts = true;
+        (self.denies, self.restricts) = (true, true);
     }
 
     /// Returns the policy for a connection that calls Hello.
@@ -134,12 +138,17 @@ impl AccessControl {
 
     /// Applies a new configuration, also to all existing connections.
     pub(crate) fn reconfigure(&mut self, registry: &mut Registry, config: &Configuration) {
-        self.restricts = config.policy.restricts() || self.mediator.is_some();
+        self.denies = config.policy.restricts() || self.mediator.is_some();
         self.policies.clear();
         for peer in registry.iter_mut().filter(|peer| peer.is_registered()) {
             let policy = self.policies.of(&config.policy, peer.user, peer.attributes());
             peer.set_policy(policy);
         }
+    }
+
+    /// Records whether containers have filters, after a change of them or of the configuration.
+    pub(crate) const fn set_filters(&mut self, have_filters: bool) {
+        self.restricts = self.denies || have_filters;
     }
 
     /// True if any message could be denied to any connection. If false, no question needs to be

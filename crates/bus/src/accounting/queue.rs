@@ -98,8 +98,11 @@ impl Queue {
         self.peak_fds = self.peak_fds.max(self.queued.fds);
     }
 
-    /// Records that a queued message has become longer.
+    /// Records that a queued message has become longer. The additional bytes belong to no user.
     pub(crate) fn grow(&mut self, bytes: u64) {
+        if let Some(shares) = &mut self.shares {
+            shares.push(QueueAccount::Unaccounted, bytes, 0);
+        }
         self.queued.bytes += bytes;
         self.peak_bytes = self.peak_bytes.max(self.queued.bytes);
     }

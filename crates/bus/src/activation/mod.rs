@@ -85,6 +85,7 @@ impl Activation {
         if forward.message.flags().contains(Flags::NO_AUTO_START) {
             return Err(RefusalReason::NotStarted { name: name.into() });
         }
+        router.check_start_filter(forward.from, forward.message, name)?;
         let method = activation_method(name, &router.config)?;
         check_before_start(forward, router, fx)?;
         self.check_room(forward.from, name, router)?;

@@ -9,13 +9,20 @@
 //! A container exists until its socket is closed and it has no connections. This component stores
 //! the containers. It produces no effects: the driver closes sockets and sends the signals.
 
+mod filter;
+mod judge;
 mod metadata;
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 
+use sandbox::SandboxRules;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use filter::{
+    ContainerFilter, ContainerRules, DescriptorRules, FilterDenial, OutgoingBroadcasts, UniqueNames,
+};
+pub(crate) use judge::{FilteredLevel, FilteredMessage};
 pub(crate) use metadata::{ContainerMetadata, DescriptorInMetadata};
 
 use crate::registry::{Peer, Registry};
@@ -58,6 +65,8 @@ pub(crate) struct Container {
     pub(crate) uid: u32,
     socket: SocketStage,
     connections: BTreeSet<PeerId>,
+    /// What its connections may see and do; `None` for everything that others may.
+    filter: Option<ContainerFilter>,
 }
 
 /// Facts about the process that created a container, which outlive its connection.
@@ -87,6 +96,7 @@ pub(crate) struct NewContainer<'m> {
     pub(crate) creator: PeerId,
     pub(crate) creator_pid: Option<u32>,
     pub(crate) uid: u32,
+    pub(crate) rules: Option<ContainerRules>,
 }
 
 /// A limit does not allow another container.
@@ -143,6 +153,7 @@ impl Containers {
             uid: new.uid,
             socket: SocketStage::Opening,
             connections: BTreeSet::new(),
+            filter: new.rules.map(ContainerFilter::new),
         };
         self.all.insert(id, container);
         id
@@ -206,6 +217,12 @@ impl Containers {
         }
     }
 
+    /// Sets the rules of a container. Returns false if it has no filter.
+    pub(crate) fn set_rules(&mut self, id: ContainerId, rules: SandboxRules) -> bool {
+        let filter = self.all.get_mut(&id).and_then(|container| container.filter.as_mut());
+        filter.map(|filter| filter.set_rules(rules)).is_some()
+    }
+
     pub(crate) fn get(&self, id: ContainerId) -> Option<&Container> {
         self.all.get(&id)
     }
@@ -225,11 +242,6 @@ impl Containers {
     /// Names the container of the sender in all messages to a connection from now on.
     pub(crate) fn label_messages_to(&mut self, peer: PeerId) {
         self.labeled.insert(peer);
-    }
-
-    /// Forgets that a connection wanted labels, because it has ended.
-    pub(crate) fn forget_label(&mut self, peer: PeerId) {
-        self.labeled.remove(&peer);
     }
 
     /// True if any connection wants labels.
@@ -267,11 +279,17 @@ impl Containers {
             let is_used =
                 container.socket != SocketStage::Closed || !container.connections.is_empty();
             assert!(is_used, "{} is not used", id.path());
+            container.filter.iter().for_each(|filter| filter.check(registry));
         }
     }
 }
 
 impl Container {
+    /// The rules for its connections, if it has a filter.
+    pub(crate) fn rules(&self) -> Option<&SandboxRules> {
+        self.filter.as_ref().map(ContainerFilter::rules)
+    }
+
     /// The connections in the container.
     pub(crate) const fn connections(&self) -> &BTreeSet<PeerId> {
         &self.connections

@@ -65,15 +65,20 @@ impl Driver<'_> {
         call: &Call<'_>,
         method: &'static str,
     ) -> Result<(), RefusalReason> {
-        let peer = &self.router.registry[call.from];
-        if peer.container.is_none() {
-            return Ok(());
+        match self.router.registry[call.from].container {
+            None => Ok(()),
+            Some(_) => Err(self.contained_caller(call, method)),
         }
-        Err(RefusalReason::CallerContained {
+    }
+
+    /// The error for a caller in a container that may not call this method.
+    pub(super) fn contained_caller(&self, call: &Call<'_>, method: &'static str) -> RefusalReason {
+        let peer = &self.router.registry[call.from];
+        RefusalReason::CallerContained {
             method,
             caller: peer.name().as_str().into(),
             process: Box::new(describe_process(peer)),
-        })
+        }
     }
 
     /// Checks that the caller is root or the user of the bus and is not in a container, as some

@@ -73,7 +73,7 @@ pub(super) fn unix_user(
 ) -> Result<(), RefusalReason> {
     let uid = match find(driver.router, call, ConnectionFact::User)? {
         Subject::Bus => Some(driver.router.identity.uid),
-        Subject::Peer(peer) => peer.user,
+        Subject::Peer(peer) => driver.router.registry[peer].user,
     };
     match uid {
         Some(uid) => driver.reply(call, &(uid,), fx),
@@ -88,7 +88,7 @@ pub(super) fn process_id(
 ) -> Result<(), RefusalReason> {
     let pid = match find(driver.router, call, ConnectionFact::Process)? {
         Subject::Bus => Some(driver.router.identity.pid),
-        Subject::Peer(peer) => peer.credentials.pid,
+        Subject::Peer(peer) => driver.router.registry[peer].credentials.pid,
     };
     match pid {
         Some(pid) => driver.reply(call, &(pid,), fx),
@@ -112,7 +112,7 @@ pub(super) fn credentials(
         }
         Subject::Peer(peer) => {
             if call.message.expects_reply() {
-                fx.push(Effect::ReadDetails { peer: peer.id, call: call.id() });
+                fx.push(Effect::ReadDetails { peer, call: call.id() });
             }
             Ok(())
         }
@@ -205,7 +205,7 @@ pub(super) fn selinux_context(
     if driver.router.access.modules().any(|module| module == MediatorKind::Selinux)
         && let Some(context) = match subject {
             Subject::Bus => driver.router.identity.security_label.as_deref(),
-            Subject::Peer(peer) => peer.security_label(),
+            Subject::Peer(peer) => driver.router.registry[peer].security_label(),
         }
     {
         let context = context.to_owned();
@@ -246,6 +246,9 @@ pub(super) fn reload_config(
     fx: &mut Effects,
 ) -> Result<(), RefusalReason> {
     let caller = call.from;
+    if driver.router.containers.filters(caller, &driver.router.registry) {
+        return Err(driver.contained_caller(call, "ReloadConfig"));
+    }
     let privilege = if driver.router.is_privileged(caller) {
         ReloadPrivilege::Any
     } else {
@@ -289,22 +292,23 @@ fn fact_unknown(call: &Call<'_>, fact: ConnectionFact) -> RefusalReason {
 }
 
 /// The subject of a method that names a connection.
-pub(super) enum Subject<'b> {
+#[derive(Clone, Copy)]
+pub(super) enum Subject {
     Bus,
-    Peer(&'b Peer),
+    Peer(PeerId),
 }
 
 /// Finds the connection that the first argument of a call names.
-pub(super) fn find<'r>(
-    router: &'r Router,
+pub(super) fn find(
+    router: &mut Router,
     call: &Call<'_>,
     fact: ConnectionFact,
-) -> Result<Subject<'r>, RefusalReason> {
+) -> Result<Subject, RefusalReason> {
     let (name,) = call.args::<(&str,)>()?;
     if name == DRIVER_NAME.as_str() {
         return Ok(Subject::Bus);
     }
-    let peer = BusName::new(name).ok().and_then(|name| router.registry.resolve(name));
+    let peer = BusName::new(name).ok().and_then(|name| router.resolve_for(call.from, name));
     let peer = peer.ok_or_else(|| RefusalReason::NoSuchName { fact, name: name.into() })?;
-    Ok(Subject::Peer(&router.registry[peer]))
+    Ok(Subject::Peer(peer))
 }

@@ -2,7 +2,7 @@
 
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeMap;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use wire::body::Value;
@@ -11,21 +11,19 @@ use wire::names::{InterfaceName, MemberName, ObjectPath};
 
 use super::call::{Call, Driver};
 use super::connections::{Subject, credentials_dict, find};
+use super::container_arguments::{parse_rules, read_rules};
 use crate::access::describe_process;
 use crate::containers::{
     Container, ContainerMetadata, CreatorFacts, DescriptorInMetadata, NewContainer, Remaining,
     TooManyContainers,
 };
 use crate::registry::Peer;
-use crate::routing::{Router, reply_too_long};
+use crate::routing::{Router, SignalSubject, reply_too_long};
 use crate::types::{
     CallId, ConnectionFact, ContainerId, ContainerRefusal, ContainerSocket, DisconnectReason,
     Effect, Effects, Fds, ForeignError, PeerId, RefusalReason,
 };
 use crate::well_known::{CONTAINERS_INTERFACE, DRIVER_PATH};
-
-/// The named arguments that AddServer accepts, in alphabetical order.
-pub(super) const SUPPORTED_ARGUMENTS: &[&str] = &[];
 
 /// Creates a container. The reply follows when the daemon listens on its socket.
 pub(super) fn add_server(
@@ -51,13 +49,12 @@ pub(super) fn add_server(
         let (caller, process) = (creator.name().as_str().into(), describe_process(creator));
         return Err(ContainerRefusal::MetadataTooLong { caller, process, max, used }.into());
     }
-    if let Some(&name) = arguments.keys().find(|name| !SUPPORTED_ARGUMENTS.contains(name)) {
-        return Err(ContainerRefusal::UnknownArgument { name: name.into() }.into());
-    }
+    let rules = read_rules(&arguments)?;
     containers.check_room(uid, limits).map_err(|reason| too_many(reason, creator, uid))?;
     let creator_pid = creator.credentials.pid;
-    let new = NewContainer { kind, name, metadata, creator: call.from, creator_pid, uid };
+    let new = NewContainer { kind, name, metadata, creator: call.from, creator_pid, uid, rules };
     let container = containers.add(new);
+    driver.router.filters_changed();
     let waiting = call.message.expects_reply().then(|| call.id());
     fx.push(Effect::OpenContainer { container, creator: call.from, call: waiting });
     Ok(())
@@ -101,6 +98,7 @@ pub(crate) fn container_opened(
         }
         Err(error) => {
             router.containers.remove_unopened(container);
+            router.filters_changed();
             let Some(call) = call else { return };
             (call, ContainerRefusal::NotOpened(error).into())
         }
@@ -115,7 +113,8 @@ pub(super) fn stop_instance(
     call: &Call<'_>,
     fx: &mut Effects,
 ) -> Result<(), RefusalReason> {
-    let container = own_container(driver.router, call)?;
+    let (path,) = call.args::<(ObjectPath<'_>,)>()?;
+    let container = own_container(driver.router, call, path)?;
     let id = container.description.id;
     let reason = DisconnectReason::ContainerStopped;
     fx.extend(container.connections().iter().map(|&peer| Effect::Disconnect { peer, reason }));
@@ -129,15 +128,19 @@ pub(super) fn stop_listening(
     call: &Call<'_>,
     fx: &mut Effects,
 ) -> Result<(), RefusalReason> {
-    let id = own_container(driver.router, call)?.description.id;
+    let (path,) = call.args::<(ObjectPath<'_>,)>()?;
+    let id = own_container(driver.router, call, path)?.description.id;
     close_container(id, driver.router, fx);
     driver.reply(call, &(), fx)
 }
 
-/// Returns the container whose path is the argument of a call, if its creator has the same user as
-/// the caller.
-fn own_container<'r>(router: &'r Router, call: &Call<'_>) -> Result<&'r Container, RefusalReason> {
-    let container = container_of(router, call)?;
+/// Returns the container with this path, if its creator has the same user as the caller.
+fn own_container<'r>(
+    router: &'r Router,
+    call: &Call<'_>,
+    path: ObjectPath<'_>,
+) -> Result<&'r Container, RefusalReason> {
+    let container = find_container(router, path)?;
     let uid = router.registry[call.from].user.ok_or(ContainerRefusal::UnknownUser)?;
     match container.uid {
         owner if owner == uid => Ok(container),
@@ -145,8 +148,10 @@ fn own_container<'r>(router: &'r Router, call: &Call<'_>) -> Result<&'r Containe
     }
 }
 
-fn container_of<'r>(router: &'r Router, call: &Call<'_>) -> Result<&'r Container, RefusalReason> {
-    let (path,) = call.args::<(ObjectPath<'_>,)>()?;
+fn find_container<'r>(
+    router: &'r Router,
+    path: ObjectPath<'_>,
+) -> Result<&'r Container, RefusalReason> {
     let found = router.containers.find(path.as_str());
     found.ok_or_else(|| ContainerRefusal::NoSuchContainer { path: path.as_str().into() }.into())
 }
@@ -157,12 +162,13 @@ pub(super) fn connection_instance(
     call: &Call<'_>,
     fx: &mut Effects,
 ) -> Result<(), RefusalReason> {
-    let router = &*driver.router;
-    let peer = match find(router, call, ConnectionFact::Container)? {
+    let peer = match find(driver.router, call, ConnectionFact::Container)? {
         Subject::Bus => return Err(ContainerRefusal::BusNotContained.into()),
         Subject::Peer(peer) => peer,
     };
-    let container = peer.container.as_deref().and_then(|it| router.containers.get(it.id));
+    let router = &*driver.router;
+    let container =
+        router.registry[peer].container.as_deref().and_then(|it| router.containers.get(it.id));
     let Some(container) = container else {
         let (name,) = call.args::<(&str,)>()?;
         return Err(ContainerRefusal::NotContained { name: name.into() }.into());
@@ -173,15 +179,50 @@ pub(super) fn connection_instance(
     driver.reply(call, &(path, creator, kind, name, metadata), fx)
 }
 
-/// Returns facts about a container.
+/// Returns facts about a container. A connection in a container with a filter sees no other
+/// containers.
 pub(super) fn instance_info(
     driver: &mut Driver<'_>,
     call: &Call<'_>,
     fx: &mut Effects,
 ) -> Result<(), RefusalReason> {
-    let facts = ContainerFacts::of(container_of(driver.router, call)?);
+    let Router { registry, containers, .. } = &*driver.router;
+    let (path,) = call.args::<(ObjectPath<'_>,)>()?;
+    let container = find_container(driver.router, path)?;
+    let (id, own) = (container.description.id, registry[call.from].container.as_deref());
+    if containers.filters(call.from, registry) && own.is_none_or(|own| own.id != id) {
+        return Err(ContainerRefusal::NoSuchContainer { path: id.path().into() }.into());
+    }
+    let facts = ContainerFacts::of(container);
     let ContainerFacts { creator, kind, name, metadata } = facts;
     driver.reply(call, &(creator, kind, name, metadata), fx)
+}
+
+/// Replaces the rules of a container.
+pub(super) fn set_rules(
+    driver: &mut Driver<'_>,
+    call: &Call<'_>,
+    fx: &mut Effects,
+) -> Result<(), RefusalReason> {
+    let (path, texts) = call.args::<(ObjectPath<'_>, Vec<&str>)>()?;
+    let id = own_container(driver.router, call, path)?.description.id;
+    if !driver.router.containers.set_rules(id, parse_rules(texts)?) {
+        return Err(ContainerRefusal::NoRules.into());
+    }
+    driver.reply(call, &(), fx)
+}
+
+/// Returns the rules of a container.
+pub(super) fn rules(
+    driver: &mut Driver<'_>,
+    call: &Call<'_>,
+    fx: &mut Effects,
+) -> Result<(), RefusalReason> {
+    let (path,) = call.args::<(ObjectPath<'_>,)>()?;
+    let container = own_container(driver.router, call, path)?;
+    let rules = container.rules().ok_or(ContainerRefusal::NoRules)?;
+    let texts: Vec<String> = rules.iter().map(ToString::to_string).collect();
+    driver.reply(call, &(texts,), fx)
 }
 
 /// The facts about a container that methods return.
@@ -245,7 +286,8 @@ fn remove_if_unused(container: ContainerId, router: &mut Router, fx: &mut Effect
         let builder = Builder::signal(DRIVER_PATH, CONTAINERS_INTERFACE, INSTANCE_REMOVED);
         let path = container.path();
         let path = ObjectPath::new(&path).expect("a valid path");
-        router.broadcast_own(builder, &(path,), fx);
+        router.broadcast_own(builder, &(path,), SignalSubject::Container(container), fx);
+        router.filters_changed();
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod call;
 mod connections;
+mod container_arguments;
 mod containers;
 mod daemon;
 mod introspect;

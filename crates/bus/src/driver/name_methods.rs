@@ -5,14 +5,16 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use sandbox::AccessLevel;
 use wire::names::{BusName, WellKnownName};
 
 use super::call::{Call, Driver};
 use super::ownership::announce_change;
 use crate::activation::{StartReply, activation_method};
-use crate::registry::{Registry, RequestFlags};
+use crate::containers::FilteredLevel;
+use crate::registry::{Registry, Released, RequestFlags};
 use crate::routing::Router;
-use crate::types::{ConnectionFact, Effects, NameMethod, PeerId, RefusalReason};
+use crate::types::{ConnectionFact, Effects, NameMethod, OwningDeniedBy, PeerId, RefusalReason};
 use crate::well_known::DRIVER_NAME;
 
 pub(super) fn request(
@@ -21,8 +23,15 @@ pub(super) fn request(
     fx: &mut Effects,
 ) -> Result<(), RefusalReason> {
     let (text, flags) = call.args::<(&str, u32)>()?;
-    let Router { access, registry, config, .. } = &mut *driver.router;
+    let Router { access, registry, containers, config, .. } = &mut *driver.router;
     check_requested(registry, call, text)?;
+    if !containers.level_of(call.from, text, registry).is_at_least(AccessLevel::Own) {
+        return Err(RefusalReason::OwningDenied {
+            owner: registry[call.from].name().as_str().into(),
+            name: text.into(),
+            by: OwningDeniedBy::Container,
+        });
+    }
     access.mediate_owning(call.from, text, registry, config, fx)?;
     access.check_owning(call.from, text, registry)?;
     check_room(driver.router, call.from, text)?;
@@ -62,6 +71,9 @@ pub(super) fn release(
 ) -> Result<(), RefusalReason> {
     let (text,) = call.args::<(&str,)>()?;
     check_released(text)?;
+    if driver.router.filtered_level(call.from, text) == FilteredLevel::Hidden {
+        return driver.reply(call, &(Released::NonExistent as u32,), fx);
+    }
     let (released, change) = driver.router.registry.release_name(call.from, text);
     if let Some(change) = change {
         announce_change(&change, driver.router, fx);
@@ -93,6 +105,15 @@ pub(super) fn start_service(
 ) -> Result<(), RefusalReason> {
     let (name, _) = call.args::<(&str, u32)>()?;
     // Like with dbus-daemon, a name without a service is unknown even if it has an owner.
+    match driver.router.filtered_level(call.from, name) {
+        FilteredLevel::Hidden => {
+            return Err(RefusalReason::NotActivatable { name: name.into() });
+        }
+        FilteredLevel::Level(AccessLevel::See) => {
+            return Err(driver.contained_caller(call, "StartServiceByName"));
+        }
+        FilteredLevel::Unfiltered | FilteredLevel::Level(_) => {}
+    }
     activation_method(name, &driver.router.config)?;
     if driver.router.registry.owner_of(name).is_none() {
         let waiting = call.message.expects_reply().then(|| call.id());
@@ -108,7 +129,7 @@ pub(super) fn has_owner(
     fx: &mut Effects,
 ) -> Result<(), RefusalReason> {
     let (text,) = call.args::<(&str,)>()?;
-    let owned = text == DRIVER_NAME.as_str() || find(driver.router, text).is_some();
+    let owned = text == DRIVER_NAME.as_str() || find(driver.router, call.from, text).is_some();
     driver.reply(call, &(owned,), fx)
 }
 
@@ -121,9 +142,8 @@ pub(super) fn owner(
     let owner = if text == DRIVER_NAME.as_str() {
         text.to_owned()
     } else {
-        let owner = find(driver.router, text).ok_or_else(|| RefusalReason::NoSuchName {
-            fact: ConnectionFact::Owner,
-            name: text.into(),
+        let owner = find(driver.router, call.from, text).ok_or_else(|| {
+            RefusalReason::NoSuchName { fact: ConnectionFact::Owner, name: text.into() }
         })?;
         driver.router.registry[owner].name().as_str().to_owned()
     };
@@ -139,7 +159,19 @@ pub(super) fn queued_owners(
     let names: Vec<Box<str>> = if text == DRIVER_NAME.as_str() {
         alloc::vec![text.into()]
     } else {
-        let unique = find(driver.router, text).filter(|_| text.starts_with(':'));
+        match driver.router.filtered_level(call.from, text) {
+            FilteredLevel::Level(AccessLevel::See | AccessLevel::Talk) => {
+                return Err(driver.contained_caller(call, "ListQueuedOwners"));
+            }
+            FilteredLevel::Hidden if !text.starts_with(':') => {
+                return Err(RefusalReason::NoSuchName {
+                    fact: ConnectionFact::Owners,
+                    name: text.into(),
+                });
+            }
+            _ => {}
+        }
+        let unique = find(driver.router, call.from, text).filter(|_| text.starts_with(':'));
         let registry = &driver.router.registry;
         let owners = unique.into_iter().chain(registry.queue_of(text));
         owners.map(|id| registry[id].name().as_str().into()).collect()
@@ -156,15 +188,18 @@ pub(super) fn list(
     call: &Call<'_>,
     fx: &mut Effects,
 ) -> Result<(), RefusalReason> {
-    let unique = driver
-        .router
-        .registry
-        .iter()
-        .filter(|peer| peer.is_active())
-        .filter_map(|peer| peer.unique_name());
-    let mut well_known: Vec<&str> = driver.router.registry.well_known_names().collect();
+    let Router { registry, containers, .. } = &mut *driver.router;
+    let unique =
+        registry.iter().filter(|peer| peer.is_active()).filter_map(|peer| peer.unique_name());
+    let mut well_known: Vec<&str> = registry.well_known_names().collect();
     well_known.sort_unstable();
-    let names = core::iter::once(DRIVER_NAME.as_str()).chain(well_known).chain(unique);
+    let mut is_visible = |text: &&str| {
+        let name = BusName::new(text).expect("a name on the bus");
+        let owner = registry.resolve(name);
+        owner.is_some_and(|owner| containers.sees(call.from, name, owner, registry))
+    };
+    let names = well_known.into_iter().chain(unique).filter(|name| is_visible(name));
+    let names = core::iter::once(DRIVER_NAME.as_str()).chain(names);
     let names: Vec<String> = names.map(ToOwned::to_owned).collect();
     driver.reply(call, &(names,), fx)
 }
@@ -174,11 +209,14 @@ pub(super) fn list_activatable(
     call: &Call<'_>,
     fx: &mut Effects,
 ) -> Result<(), RefusalReason> {
-    let names = core::iter::once(DRIVER_NAME.as_str()).chain(driver.router.config.services.names());
+    let router = &*driver.router;
+    let names = router.config.services.names();
+    let names = names.filter(|name| router.has_access(call.from, name, AccessLevel::See));
+    let names = core::iter::once(DRIVER_NAME.as_str()).chain(names);
     let names: Vec<String> = names.map(ToOwned::to_owned).collect();
     driver.reply(call, &(names,), fx)
 }
 
-fn find(router: &Router, text: &str) -> Option<PeerId> {
-    BusName::new(text).ok().and_then(|name| router.registry.resolve(name))
+fn find(router: &mut Router, caller: PeerId, text: &str) -> Option<PeerId> {
+    BusName::new(text).ok().and_then(|name| router.resolve_for(caller, name))
 }

@@ -4,10 +4,10 @@ use alloc::borrow::ToOwned;
 use alloc::string::String;
 
 use wire::message::Builder;
-use wire::names::MemberName;
+use wire::names::{BusName, MemberName};
 
 use crate::registry::OwnerChange;
-use crate::routing::Router;
+use crate::routing::{Router, SignalSubject};
 use crate::types::{Effects, Fds, PeerId};
 use crate::well_known::{DRIVER_INTERFACE, DRIVER_PATH};
 
@@ -26,6 +26,7 @@ pub(super) fn announce_owner(
     fx: &mut Effects,
 ) {
     router.registry.owner_changed();
+    router.containers.names_changed([old, new]);
     if let Some(old) = old {
         send_signal(old, NAME_LOST, name, router, fx);
     }
@@ -34,7 +35,9 @@ pub(super) fn announce_owner(
     };
     let (old_name, new_name) = (unique(old), unique(new));
     let changed = Builder::signal(DRIVER_PATH, DRIVER_INTERFACE, NAME_OWNER_CHANGED);
-    router.broadcast_own(changed, &(name, &*old_name, &*new_name), fx);
+    let subject = BusName::new(name).expect("a name with an owner");
+    let subject = SignalSubject::Name { name: subject, old, new };
+    router.broadcast_own(changed, &(name, &*old_name, &*new_name), subject, fx);
     if let Some(new) = new {
         send_signal(new, NAME_ACQUIRED, name, router, fx);
     }
@@ -43,7 +46,7 @@ pub(super) fn announce_owner(
 /// Announces that the set of activatable services has changed.
 pub(crate) fn announce_services(router: &mut Router, fx: &mut Effects) {
     let changed = Builder::signal(DRIVER_PATH, DRIVER_INTERFACE, SERVICES_CHANGED);
-    router.broadcast_own(changed, &(), fx);
+    router.broadcast_own(changed, &(), SignalSubject::Bus, fx);
 }
 
 fn send_signal(

@@ -7,7 +7,7 @@ use wire::body::Value;
 use wire::signature::Signature;
 
 use super::call::{Call, Driver};
-use super::containers::SUPPORTED_ARGUMENTS;
+use super::container_arguments::SUPPORTED_ARGUMENTS;
 use super::table::{DriverInterface, INTERFACES};
 use crate::access::mediation::MediatorKind;
 use crate::routing::Router;

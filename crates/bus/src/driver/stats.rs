@@ -53,7 +53,7 @@ pub(super) fn connection(
     let Subject::Peer(peer) = find(driver.router, call, ConnectionFact::Statistics)? else {
         return Err(RefusalReason::NoStatisticsOfBus);
     };
-    let stats = of_peer(driver.router, peer);
+    let stats = of_peer(driver.router, &driver.router.registry[peer]);
     driver.reply(call, &(stats,), fx)
 }
 

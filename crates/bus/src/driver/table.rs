@@ -300,6 +300,18 @@ pub(super) static INTERFACES: &[DriverInterface] = &[
         properties: &[DriverProperty { name: "SupportedArguments", signature: "as" }],
     },
     DriverInterface {
+        name: "org.diligence.Containers1",
+        path: PathRule::Canonical,
+        methods: &[
+            method("SetRules", args!(instance "o", rules "as"), args!(), containers::set_rules)
+                .not_contained(),
+            method("GetRules", args!(instance "o"), args!(rules "as"), containers::rules)
+                .not_contained(),
+        ],
+        signals: &[],
+        properties: &[],
+    },
+    DriverInterface {
         name: "org.diligence.Daemon1",
         path: PathRule::Canonical,
         methods: &[method(

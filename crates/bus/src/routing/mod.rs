@@ -12,6 +12,7 @@
 
 mod broadcast;
 mod delivery;
+mod filters;
 mod labels;
 mod observers;
 mod refusal;
@@ -21,6 +22,7 @@ mod status;
 mod undelivered;
 mod unicast;
 
+pub(crate) use filters::SignalSubject;
 pub(crate) use replying::reply_too_long;
 pub(crate) use router::{Router, RouterWithoutRules};
 pub(crate) use unicast::NoOwner;

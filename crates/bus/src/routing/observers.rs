@@ -88,6 +88,9 @@ impl Router {
         fx: &mut Effects,
     ) -> bool {
         let query = AccessQuery::to_observer(forward.message, forward.from, to);
+        if !self.may_observe(&query) {
+            return false;
+        }
         let outcome = self.access.check(&query, &self.registry, &self.config, fx);
         let Err(denial) = outcome else { return true };
         let withheld = self.withheld(denial, &query, to);

@@ -8,6 +8,7 @@ use wire::body::EncodeArgs;
 use wire::message::{Builder, Flags, WriteError};
 use wire::names::ErrorName;
 
+use super::filters::SignalSubject;
 use super::router::Router;
 use crate::accounting::QueueAccount;
 use crate::policy::MessageClass;
@@ -112,11 +113,13 @@ impl Router {
         self.copy_own_to_monitors(head, Fds::None, sender, fx);
     }
 
-    /// Sends a signal of the bus itself to all subscribers. The arguments must be short.
+    /// Sends a signal of the bus itself to all subscribers that may know of its subject. The
+    /// arguments must be short.
     pub(crate) fn broadcast_own(
         &mut self,
         builder: Builder<'_>,
         args: &impl EncodeArgs,
+        subject: SignalSubject<'_>,
         fx: &mut Effects,
     ) {
         let class = MessageClass::of_bus(builder.message_type());
@@ -130,7 +133,9 @@ impl Router {
         self.tracing.matched_since(begun, head, fx);
         let restricts = self.access.restricts();
         self.for_each_recipient(|router, to| {
-            if !restricts || router.may_receive_own(to, head, class, fx) {
+            if !restricts
+                || (router.may_hear_of(to, subject) && router.may_receive_own(to, head, class, fx))
+            {
                 router.deliver_own(to, head, Fds::None, Urgency::Passing, fx);
             }
         });

@@ -114,6 +114,7 @@ impl RouterWithoutRules {
         } = self;
         let mut access = AccessControl::new(&config);
         access.reconfigure(&mut registry, &config);
+        access.set_filters(containers.have_filters());
         Router {
             identity,
             config,

@@ -68,10 +68,20 @@ impl Router {
         fx: &mut Effects,
     ) -> Result<(), RefusalReason> {
         let message = forward.message;
-        check_type(message)?;
         let call = self.find_call(forward, to);
         let query = AccessQuery::to_addressee(message, forward.from, to, reply_kind(message, call));
-        self.check_access(&query, fx)?;
+        if let MessageType::Unknown(_) = message.message_type() {
+            self.check_filters(&query)?;
+            return Err(RefusalReason::UnknownMessageType);
+        }
+        if let Err(reason) = self.check_access(&query, fx) {
+            if let Some(call) = call
+                && reason.is_by_container()
+            {
+                self.replace_reply(call, message, to, &reason, fx);
+            }
+            return Err(reason);
+        }
         self.check_room(forward, &query, &self.registry[to])?;
         self.expect_reply(forward, to)?;
         // Not earlier: if the reply could not be delivered, the caller gets an error once it is
@@ -93,6 +103,7 @@ impl Router {
         if !self.access.restricts() {
             return Ok(());
         }
+        self.check_filters(query)?;
         let outcome = self.access.check(query, &self.registry, &self.config, fx);
         outcome.map_err(|denial| deny(denial, query, &self.registry))
     }
@@ -149,14 +160,6 @@ impl Router {
             ExpectError::SerialInUse => RefusalReason::SerialInUse,
             ExpectError::TooMany => RefusalReason::TooManyPendingReplies { max },
         })
-    }
-}
-
-#[inline]
-fn check_type(message: &Message<'_>) -> Result<(), RefusalReason> {
-    match message.message_type() {
-        MessageType::Unknown(_) => Err(RefusalReason::UnknownMessageType),
-        _ => Ok(()),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Reasons why the bus refuses a call about containers.
 
 use alloc::boxed::Box;
+use alloc::string::String;
 use core::fmt;
 
 use super::{ErrorKind, ForeignError, LimitHit, LimitName, ProcessDescription};
@@ -15,6 +16,24 @@ pub enum ContainerRefusal {
     UnknownArgument {
         /// The name of the argument.
         name: Box<str>,
+    },
+    /// A named argument has another type than it should have.
+    WrongArgumentType {
+        /// The name of the argument.
+        argument: &'static str,
+        /// The signature that it should have.
+        expected: &'static str,
+    },
+    /// The rules are given twice, in two languages.
+    TwoKindsOfRules,
+    /// An argument changes a filter, and the container has none.
+    NoRules,
+    /// A rule is invalid, for this reason.
+    InvalidRule(String),
+    /// A rule of `Allow` has flags that are unknown.
+    UnknownAllowFlags {
+        /// The bits of the unknown flags.
+        flags: u32,
     },
     /// The metadata contains a file descriptor, which the bus cannot keep.
     DescriptorInMetadata,
@@ -84,9 +103,14 @@ impl ContainerRefusal {
     /// The name of the error on the wire.
     pub(super) const fn kind(&self) -> ErrorKind {
         match self {
-            Self::InvalidType | Self::UnknownArgument { .. } | Self::DescriptorInMetadata => {
-                ErrorKind::InvalidArgs
-            }
+            Self::InvalidType
+            | Self::UnknownArgument { .. }
+            | Self::WrongArgumentType { .. }
+            | Self::TwoKindsOfRules
+            | Self::NoRules
+            | Self::InvalidRule(_)
+            | Self::UnknownAllowFlags { .. }
+            | Self::DescriptorInMetadata => ErrorKind::InvalidArgs,
             Self::MetadataTooLong { .. }
             | Self::TooMany { .. }
             | Self::TooManyOfUser { .. }
@@ -121,6 +145,17 @@ impl fmt::Display for ContainerRefusal {
             ),
             Self::UnknownArgument { name } => {
                 write!(f, "Named parameter {name} is not understood")
+            }
+            Self::WrongArgumentType { argument, expected } => {
+                write!(f, "Named parameter \"{argument}\" should be of type {expected}")
+            }
+            Self::TwoKindsOfRules => {
+                f.write_str("A container cannot have both Allow and org.diligence.Rules")
+            }
+            Self::NoRules => f.write_str("The container has no rules"),
+            Self::InvalidRule(reason) => write!(f, "A rule of the container is invalid: {reason}"),
+            Self::UnknownAllowFlags { flags } => {
+                write!(f, "A rule of Allow has unknown flags: {flags:#x}")
             }
             Self::DescriptorInMetadata => {
                 f.write_str("The metadata of a container cannot contain a file descriptor")

@@ -19,12 +19,14 @@ pub enum WithheldBy {
     AppArmor,
     /// SELinux denies the message.
     Selinux,
+    /// The filter of a container hides the message.
+    Container,
 }
 
 impl WithheldBy {
     /// All values, in order of declaration.
-    pub const ALL: [Self; 4] =
-        [Self::SendPolicy, Self::ReceivePolicy, Self::AppArmor, Self::Selinux];
+    pub const ALL: [Self; 5] =
+        [Self::SendPolicy, Self::ReceivePolicy, Self::AppArmor, Self::Selinux, Self::Container];
 
     /// The value in one word.
     #[must_use]
@@ -34,6 +36,7 @@ impl WithheldBy {
             Self::ReceivePolicy => "receive-policy",
             Self::AppArmor => "apparmor",
             Self::Selinux => "selinux",
+            Self::Container => "container",
         }
     }
 }

@@ -313,6 +313,8 @@ pub enum AccessDenial {
     ReceiveRules(usize),
     /// A security module of the kernel.
     Module(Objection),
+    /// The filter of a container.
+    Container,
 }
 
 impl AccessDenial {
@@ -321,6 +323,7 @@ impl AccessDenial {
         let module = match self {
             Self::SendRules(_) => return WithheldBy::SendPolicy,
             Self::ReceiveRules(_) => return WithheldBy::ReceivePolicy,
+            Self::Container => return WithheldBy::Container,
             Self::Module(Objection::Denied(module) | Objection::Silent { module, .. }) => *module,
         };
         match module {
@@ -396,6 +399,8 @@ pub enum OwningDeniedBy {
     Policy,
     /// A security module of the kernel.
     Module(Objection),
+    /// The filter of the container of the connection.
+    Container,
 }
 
 /// A method about a name of the caller.
@@ -483,6 +488,11 @@ impl RefusalReason {
             | Self::NoTrace
             | Self::RingNotOpened(_) => ErrorKind::Failed,
         }
+    }
+
+    /// True if the filter of a container is the reason.
+    pub(crate) fn is_by_container(&self) -> bool {
+        matches!(self, Self::AccessDenied(denied) if denied.denial == AccessDenial::Container)
     }
 
     /// The limit that was hit, if a limit is the reason.

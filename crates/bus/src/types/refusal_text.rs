@@ -157,6 +157,7 @@ impl RefusalReason {
                         f.write_str("due to security policies in the configuration file")
                     }
                     OwningDeniedBy::Module(objection) => write!(f, "{objection}"),
+                    OwningDeniedBy::Container => f.write_str("due to the rules of its container"),
                 }
             }
             Self::NameIsUnique { method, name } => {
@@ -240,6 +241,9 @@ impl Display for DeniedDelivery {
             }
             AccessDenial::Module(Objection::Denied(MediatorKind::Selinux)) => {
                 write!(f, "An SELinux policy {WHAT}, 0 matched rules")?;
+            }
+            AccessDenial::Container => {
+                f.write_str("The rules of a container do not allow this message")?;
             }
             AccessDenial::Module(Objection::Silent { module, error }) => {
                 write!(

@@ -1,0 +1,141 @@
+//! The named arguments of AddServer.
+
+use alloc::collections::BTreeMap;
+use alloc::string::ToString;
+
+use sandbox::{AccessLevel, MessagePattern, NameSelector, PathPattern, SandboxRule, SandboxRules};
+use wire::body::Value;
+use wire::names::WellKnownName;
+
+use crate::containers::{ContainerRules, DescriptorRules, OutgoingBroadcasts, UniqueNames};
+use crate::types::ContainerRefusal;
+
+/// The named arguments that AddServer accepts, in alphabetical order.
+pub(super) const SUPPORTED_ARGUMENTS: &[&str] = &[ALLOW, RULES, UNIQUE_NAMES];
+
+/// Reads the rules of a container from the named arguments. Without rules, a container has no
+/// filter.
+pub(super) fn read_rules(
+    arguments: &BTreeMap<&str, Value>,
+) -> Result<Option<ContainerRules>, ContainerRefusal> {
+    if let Some(&name) = arguments.keys().find(|name| !SUPPORTED_ARGUMENTS.contains(name)) {
+        return Err(ContainerRefusal::UnknownArgument { name: name.into() });
+    }
+    let rules = match (arguments.get(ALLOW), arguments.get(RULES)) {
+        (None, None) => None,
+        (Some(value), None) => Some(allowed(value)?),
+        (None, Some(value)) => Some(ContainerRules { names: texts(value)?, ..Default::default() }),
+        (Some(_), Some(_)) => return Err(ContainerRefusal::TwoKindsOfRules),
+    };
+    match (rules, arguments.get(UNIQUE_NAMES)) {
+        (rules, None | Some(Value::Boolean(false))) => Ok(rules),
+        (Some(rules), Some(Value::Boolean(true))) => {
+            Ok(Some(ContainerRules { unique_names: UniqueNames::All, ..rules }))
+        }
+        (None, Some(Value::Boolean(true))) => Err(ContainerRefusal::NoRules),
+        (_, Some(_)) => Err(wrong_type(UNIQUE_NAMES, "b")),
+    }
+}
+
+/// Reads rules in the language of xdg-dbus-proxy.
+fn texts(value: &Value) -> Result<SandboxRules, ContainerRefusal> {
+    let Value::Array { element, items } = value else { return Err(wrong_type(RULES, "as")) };
+    if element.as_str() != "s" {
+        return Err(wrong_type(RULES, "as"));
+    }
+    parse_rules(items.iter().filter_map(|item| match item {
+        Value::String(text) => Some(&**text),
+        _ => None,
+    }))
+}
+
+/// Parses rules in the language of xdg-dbus-proxy.
+pub(super) fn parse_rules<'t>(
+    texts: impl IntoIterator<Item = &'t str>,
+) -> Result<SandboxRules, ContainerRefusal> {
+    SandboxRules::parse(texts).map_err(|error| ContainerRefusal::InvalidRule(error.to_string()))
+}
+
+/// Reads the rules of the argument `Allow`. They grant only what their flags say, so without rules
+/// nothing outside is visible.
+fn allowed(value: &Value) -> Result<ContainerRules, ContainerRefusal> {
+    let wrong = || wrong_type(ALLOW, ALLOW_TYPE);
+    let Value::Array { element, items } = value else { return Err(wrong()) };
+    if element.as_str() != "(usos)" {
+        return Err(wrong());
+    }
+    let (mut names, mut sent, mut received) =
+        <(SandboxRules, SandboxRules, SandboxRules)>::default();
+    for item in items {
+        let Value::Struct(fields) = item else { return Err(wrong()) };
+        let [
+            Value::Uint32(flags),
+            Value::String(name),
+            Value::ObjectPath(path),
+            Value::String(method),
+        ] = &fields[..]
+        else {
+            return Err(wrong());
+        };
+        let flags = *flags;
+        if flags & !ALL_FLAGS != 0 {
+            return Err(ContainerRefusal::UnknownAllowFlags { flags: flags & !ALL_FLAGS });
+        }
+        let valid = WellKnownName::new(name);
+        let valid = valid.map_err(|error| ContainerRefusal::InvalidRule(error.to_string()))?;
+        let selector = match flags & NAME_SUBTREE {
+            0 => NameSelector::exact(valid),
+            _ => NameSelector::subtree(valid),
+        };
+        let level = |level| SandboxRule::Level { names: selector.clone(), level };
+        names.extend((flags & SEE != 0).then(|| level(AccessLevel::See)));
+        names.extend((flags & OWN != 0).then(|| level(AccessLevel::Own)));
+        names.extend((flags & TALK != 0).then(|| {
+            let messages = messages(method, path.as_str(), flags);
+            SandboxRule::Call { names: selector.clone(), messages }
+        }));
+        sent.extend((flags & SEND_DESCRIPTORS != 0).then(|| level(AccessLevel::See)));
+        received.extend((flags & RECEIVE_DESCRIPTORS != 0).then(|| level(AccessLevel::See)));
+    }
+    Ok(ContainerRules {
+        names,
+        unique_names: UniqueNames::Visible,
+        broadcasts: OutgoingBroadcasts::ToPermitted,
+        descriptors: DescriptorRules::Selected { sent, received },
+    })
+}
+
+/// The messages of a rule: the interface, or interface and member, and the path.
+fn messages(method: &str, path: &str, flags: u32) -> MessagePattern {
+    let path = match flags & PATH_SUBTREE {
+        0 => Some(PathPattern::Exact(path.into())),
+        _ if path == "/" => None,
+        _ => Some(PathPattern::Subtree(path.into())),
+    };
+    MessagePattern { path, ..MessagePattern::parse(method) }
+}
+
+fn wrong_type(argument: &'static str, expected: &'static str) -> ContainerRefusal {
+    ContainerRefusal::WrongArgumentType { argument, expected }
+}
+
+/// Rules as in the filter branch of dbus-daemon.
+const ALLOW: &str = "Allow";
+const ALLOW_TYPE: &str = "a(usos)";
+
+/// Rules in the language of xdg-dbus-proxy.
+const RULES: &str = "org.diligence.Rules";
+
+/// Whether the unique names of all connections are visible.
+const UNIQUE_NAMES: &str = "org.diligence.SeeUniqueNames";
+
+// The flags of a rule in the argument `Allow`.
+
+const SEE: u32 = 1;
+const TALK: u32 = 2;
+const OWN: u32 = 4;
+const NAME_SUBTREE: u32 = 8;
+const PATH_SUBTREE: u32 = 16;
+const SEND_DESCRIPTORS: u32 = 32;
+const RECEIVE_DESCRIPTORS: u32 = 64;
+const ALL_FLAGS: u32 = 127;
