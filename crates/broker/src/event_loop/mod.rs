@@ -260,9 +260,9 @@ impl EventLoop {
         self.switchboard.flush();
         if self.switchboard.close_ended() {
             self.acceptor.listeners.note_closed(self.switchboard.state.now);
-        }
-        while let Some(container) = self.switchboard.work.closed_containers.pop() {
-            self.close_container(container);
+            while let Some(container) = self.switchboard.work.closed_containers.pop() {
+                self.close_container(container);
+            }
         }
         self.acceptor.serve_queued(&mut self.switchboard, &self.config);
         let state = &mut self.switchboard.state;
@@ -469,10 +469,9 @@ impl EventLoop {
         self.switchboard.begin_applying(effects, origin);
         for effect in effects.list() {
             match effect {
-                Effect::OpenContainer { container, creator, call } => {
-                    self.open_container(*container, *creator, *call);
+                Effect::OpenContainer { .. } | Effect::CloseContainer { .. } => {
+                    self.apply_to_container(effect);
                 }
-                Effect::CloseContainer { container } => self.close_container(*container),
                 Effect::Replace { caller: _ } => self.replacement.request(),
                 Effect::Reload { caller } => self.reconfigure(Some(*caller)),
                 Effect::Start { start, name } => self.start_service(*start, name),
@@ -485,6 +484,17 @@ impl EventLoop {
 
 /// Opening and closing the sockets of containers.
 impl EventLoop {
+    #[cold]
+    fn apply_to_container(&mut self, effect: &Effect) {
+        match effect {
+            Effect::OpenContainer { container, creator, call } => {
+                self.open_container(*container, *creator, *call);
+            }
+            Effect::CloseContainer { container } => self.close_container(*container),
+            _ => unreachable!("it is about a container"),
+        }
+    }
+
     /// Listens on a new socket for a container.
     fn open_container(&mut self, container: ContainerId, creator: PeerId, call: Option<CallId>) {
         let bus_type = self.config.document.bus_type.as_ref();

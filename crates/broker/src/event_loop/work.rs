@@ -21,7 +21,7 @@ pub(super) struct Work {
     pub(super) long: Vec<PeerId>,
     /// Connections with messages that were read and not routed yet.
     pub(super) backlog: VecDeque<PeerId>,
-    /// Containers whose sockets are to be closed.
+    /// Containers whose sockets are to be closed, because connections have ended.
     pub(super) closed_containers: Vec<ContainerId>,
     /// Connections to be closed.
     pub(super) ended: Vec<PeerId>,

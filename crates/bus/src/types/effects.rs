@@ -24,8 +24,13 @@ pub struct Effects {
     list: Vec<Effect>,
     traced: Vec<Traced>,
     bytes: Vec<u8>,
-    labels: Vec<LabeledHead>,
+    /// Boxed because labels are rare, and an empty list would have to be dropped for each message.
+    labels: Option<Box<HeadLabels>>,
 }
+
+/// All copies of heads with labels.
+#[derive(Debug, Default)]
+struct HeadLabels(Vec<LabeledHead>);
 
 /// A copy of a head with a label, for recipients that have called RequestHeader.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,7 +42,7 @@ struct LabeledHead {
 impl Effects {
     /// Creates an empty list.
     pub const fn new() -> Self {
-        Self { list: Vec::new(), traced: Vec::new(), bytes: Vec::new(), labels: Vec::new() }
+        Self { list: Vec::new(), traced: Vec::new(), bytes: Vec::new(), labels: None }
     }
 
     /// Removes all effects and keeps the memory that most inputs need.
@@ -45,7 +50,7 @@ impl Effects {
         self.list.clear();
         self.traced.clear();
         self.bytes.clear();
-        self.labels.clear();
+        self.labels = None;
         if self.bytes.capacity() > BYTES_KEPT_MAX {
             self.bytes = Vec::new();
         }
@@ -70,8 +75,10 @@ impl Effects {
     /// The head of a message as it was routed, of which `head` may be a copy with a label.
     #[inline]
     pub fn unlabeled(&self, head: Span) -> Span {
-        let copy = self.labels.iter().find(|copy| copy.labeled == head);
-        copy.map_or(head, |copy| copy.original)
+        match &self.labels {
+            None => head,
+            Some(labels) => labels.original_of(head).unwrap_or(head),
+        }
     }
 
     /// True if the list is empty.
@@ -121,12 +128,13 @@ impl Effects {
 
     /// True if a head is a copy with a label.
     pub(crate) fn is_labeled(&self, head: Span) -> bool {
-        self.labels.iter().any(|copy| copy.labeled == head)
+        self.labels.as_ref().is_some_and(|labels| labels.original_of(head).is_some())
     }
 
     /// The copy of a head with a label, if there is one.
     pub(crate) fn label_of(&self, head: Span) -> Option<Span> {
-        self.labels.iter().find(|copy| copy.original == head).map(|copy| copy.labeled)
+        let copies = self.labels.iter().flat_map(|labels| &labels.0);
+        copies.into_iter().find(|copy| copy.original == head).map(|copy| copy.labeled)
     }
 
     /// Makes a copy of a head with a label: the object path of the container of its sender.
@@ -134,7 +142,8 @@ impl Effects {
         let (start, original) = (self.bytes.len(), self.bytes(head).to_vec());
         append_with_path_field(&original, CONTAINER_INSTANCE, container, &mut self.bytes);
         let labeled = Span { start, end: self.bytes.len() };
-        self.labels.push(LabeledHead { original: head, labeled });
+        let labels = self.labels.get_or_insert_default();
+        labels.0.push(LabeledHead { original: head, labeled });
         labeled
     }
 
@@ -215,6 +224,13 @@ impl Span {
     #[inline]
     pub(crate) const fn range(self) -> Range<usize> {
         self.start..self.end
+    }
+}
+
+impl HeadLabels {
+    /// The head of which this head is a copy with a label.
+    fn original_of(&self, labeled: Span) -> Option<Span> {
+        self.0.iter().find(|copy| copy.labeled == labeled).map(|copy| copy.original)
     }
 }
 
