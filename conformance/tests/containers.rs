@@ -2,13 +2,15 @@
 //! recognize the sandboxed ones. dbus-daemon has a test of this interface with the same cases.
 
 use std::fs;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use conformance::{
     BusUnderTest, ExternalProgram, PlainMessage, PlainValue, ReceivedDescriptors, RunAs,
-    TestConfig, TestPeer, eventually, kind, root, run_tests, test_case,
+    TestConfig, TestPeer, eventually, field, kind, root, run_tests, test_case,
 };
 
 fn main() -> ExitCode {
@@ -22,6 +24,8 @@ fn main() -> ExitCode {
         test_case!(limits_are_enforced),
         test_case!(a_filter_hides_names_from_common_programs),
         test_case!(a_filter_survives_a_replacement_of_the_bus),
+        test_case!(a_socket_of_the_creator_is_used),
+        test_case!(a_pipe_determines_the_lifetime),
         test_case!(containers_outlive_a_replacement_of_the_bus),
     ])
 }
@@ -337,6 +341,71 @@ fn a_filter_survives_a_replacement_of_the_bus() {
     app.send(PlainMessage::some_call("com.example.Open"));
     eventually("the call", || open.receive().filter(|it| it.kind == kind::CALL));
     bus.stop();
+}
+
+/// Sends AddServer with a descriptor, which a named argument refers to.
+fn add_server_with(
+    manager: &mut TestPeer,
+    argument: &str,
+    descriptor: BorrowedFd<'_>,
+) -> PlainMessage {
+    let mut request = add_server("com.example.Sandbox", "app", dictionary(Vec::new()));
+    request.body[3] = dictionary(vec![(argument, PlainValue::Fd(0))]);
+    let request = manager.numbered(request.field(field::UNIX_FDS, PlainValue::U32(1)));
+    manager.send_with_descriptors(&request.encode(), &[descriptor]);
+    eventually("the reply", || {
+        manager.receive().filter(|reply| reply.reply_serial() == Some(request.serial))
+    })
+}
+
+fn a_socket_of_the_creator_is_used() {
+    let bus = BusUnderTest::session();
+    let mut manager = bus.peer();
+    let path = bus.scratch().path().join("own-socket");
+    let socket = UnixListener::bind(&path).expect("a folder for tests");
+    let reply = add_server_with(&mut manager, "org.diligence.Socket", socket.as_fd());
+    assert_eq!(reply.kind, kind::RETURN, "{}", reply.summary());
+    let PlainValue::Path(instance) = &reply.body[0] else { panic!("{}", reply.summary()) };
+    let mut app = TestPeer::connect(&format!("unix:path={}", path.display()));
+    let question = containers_call("GetConnectionInstance").arg(PlainValue::text(app.name()));
+    assert_eq!(manager.call(question).body[0], reply.body[0]);
+    // The creator can shut the socket down, which the bus must survive.
+    watch_removals(&mut manager);
+    rustix::net::shutdown(&socket, rustix::net::Shutdown::Both).expect("a socket");
+    app.until_closed();
+    wait_for_removal(&mut manager, instance);
+    assert!(bus.peer().is_alive() && path.exists(), "the file belongs to its creator");
+    let (stream, _) = std::os::unix::net::UnixStream::pair().expect("sockets");
+    let reply = add_server_with(&mut manager, "org.diligence.Socket", stream.as_fd());
+    assert_eq!(reply.kind, kind::ERROR, "it does not listen");
+    bus.stop();
+}
+
+fn a_pipe_determines_the_lifetime() {
+    let bus = BusUnderTest::session();
+    let [mut manager, mut observer] = [bus.peer(), bus.peer()];
+    watch_removals(&mut observer);
+    let (read_end, write_end) = std::io::pipe().expect("a pipe");
+    let reply = add_server_with(&mut manager, "org.diligence.Lifetime", read_end.as_fd());
+    let [PlainValue::Path(instance), _, PlainValue::Str(address)] = &reply.body[..] else {
+        panic!("{}", reply.summary())
+    };
+    let reply = add_server_with(&mut manager, "org.diligence.Lifetime", bus_socket().as_fd());
+    assert_eq!(reply.kind, kind::ERROR, "a socket could keep its own connection open");
+    drop((manager, read_end));
+    let mut app = TestPeer::connect(address);
+    let replace =
+        PlainMessage::call(DRIVER, "/org/freedesktop/DBus", "org.diligence.Daemon1", "Reexecute");
+    assert_eq!(observer.call(replace).kind, kind::RETURN);
+    assert!(app.is_alive() && TestPeer::connect(address).is_alive());
+    drop(write_end);
+    app.until_closed();
+    wait_for_removal(&mut observer, instance);
+    bus.stop();
+}
+
+fn bus_socket() -> OwnedFd {
+    std::os::unix::net::UnixStream::pair().expect("sockets").0.into()
 }
 
 const DESCRIPTORS: ReceivedDescriptors = ReceivedDescriptors::Unwanted;

@@ -34,6 +34,8 @@ pub(crate) enum Fault {
     StrayService(io::Error),
     /// The output of services cannot be forwarded.
     ServiceOutput(io::Error),
+    /// The socket of a container, which its creator has passed, was shut down.
+    ContainerSocket,
     /// The memory of traces cannot be mapped after the program was replaced.
     Traces(io::Error),
     /// The memory of the flight recorder cannot be allocated.
@@ -66,6 +68,7 @@ impl Fault {
             Self::Metrics { .. } => "metrics",
             Self::StrayService(_) => "stray-service",
             Self::ServiceOutput(_) => "service-output",
+            Self::ContainerSocket => "container-socket",
             Self::Traces(_) => "traces",
             Self::NoFlightRecorder(_) | Self::FlightRecorderDump { .. } => "flight-recorder",
         }
@@ -98,6 +101,9 @@ impl fmt::Display for Fault {
             }
             Self::StrayService(error) => {
                 write!(f, "Cannot kill a service that did not start in time: {error}")
+            }
+            Self::ContainerSocket => {
+                f.write_str("The socket of a container was shut down, so the container ends")
             }
             Self::ServiceOutput(error) => {
                 write!(f, "Cannot forward the output of services: {error}")
@@ -141,6 +147,7 @@ mod tests {
             (Fault::Metrics { place: None, error: error() }, "metrics"),
             (Fault::StrayService(error()), "stray-service"),
             (Fault::ServiceOutput(error()), "service-output"),
+            (Fault::ContainerSocket, "container-socket"),
             (Fault::Traces(error()), "traces"),
             (Fault::NoFlightRecorder(error()), "flight-recorder"),
         ] {

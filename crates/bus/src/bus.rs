@@ -197,6 +197,9 @@ impl Bus {
             Input::ContainerOpened { container, call, outcome } => {
                 driver::container_opened(container, call, outcome, &mut self.router, fx);
             }
+            Input::ContainerExpired { container } => {
+                driver::stop_container(container, &mut self.router, fx);
+            }
             Input::Replaced { outcome } => self.replaced(outcome, fx),
             Input::Reconfigured { outcome } => self.reconfigured(outcome, fx),
         }

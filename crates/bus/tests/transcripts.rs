@@ -15,6 +15,7 @@
 //! a: return re=3 to=:1.1 "text"
 //! a: error re=3 to=:1.1 a.b.Error "text"
 //! a: type9 /x a.b.M to=:1.1
+//! a: call :1.1 /x a.b.M re=3           a call that looks like a reply
 //! stall b                              b stops reading until the next read
 //! read b 2                             b reads two messages
 //! read b                               b reads all messages, and keeps reading
@@ -58,7 +59,7 @@ use testkit::rules;
 use testkit::text::{self, ValueCursor};
 use testkit::world::{self, BusWorld, ReadingMode, ReplacementTiming, SeenEffect, foreign_error};
 use wire::body::Value;
-use wire::message::{Builder, Flags, MessageType};
+use wire::message::{Builder, FieldCode, Flags, MessageType};
 use wire::names::ErrorName;
 use wire::{Endian, Message};
 
@@ -679,6 +680,11 @@ impl MessageLine {
         if let Some(code) = self.unknown_field {
             bytes = with_field(&bytes, code);
         }
+        if let Some(serial) = self.reply_serial
+            && !matches!(&*self.kind, "return" | "error")
+        {
+            bytes = with_reply_serial(&bytes, serial);
+        }
         if self.is_broken {
             *bytes.last_mut().expect("a body") ^= 0xff;
         }
@@ -719,12 +725,23 @@ impl MessageLine {
 
 /// Adds a header field with this code and a string to a message.
 fn with_field(bytes: &[u8], code: u8) -> Vec<u8> {
+    let endian = Message::parse(bytes).expect("a message").endian();
+    with_value(bytes, &[&[code, 1, b's', 0], &endian.u32_bytes(3)[..], b"new\0"].concat())
+}
+
+/// Adds the serial of a call to a message that is not a reply.
+fn with_reply_serial(bytes: &[u8], serial: u32) -> Vec<u8> {
+    let endian = Message::parse(bytes).expect("a message").endian();
+    let code = FieldCode::ReplySerial as u8;
+    with_value(bytes, &[&[code, 1, b'u', 0], &endian.u32_bytes(serial)[..]].concat())
+}
+
+/// Adds a marshaled header field to a message.
+fn with_value(bytes: &[u8], field: &[u8]) -> Vec<u8> {
     let message = Message::parse(bytes).expect("a message");
     let endian = message.endian();
     let mut out = message.header_bytes().to_vec();
-    out.extend_from_slice(&[code, 1, b's', 0]);
-    out.extend_from_slice(&endian.u32_bytes(3));
-    out.extend_from_slice(b"new\0");
+    out.extend_from_slice(field);
     let len = endian.u32_bytes((out.len() - 16) as u32);
     out[12..16].copy_from_slice(&len);
     out.resize(out.len().next_multiple_of(8), 0);

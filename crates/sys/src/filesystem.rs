@@ -70,6 +70,15 @@ pub fn allow_everyone(path: &Path) -> io::Result<()> {
     fs::set_permissions(path, Permissions::from_mode(0o777))
 }
 
+/// True if a descriptor is a pipe, named or not.
+///
+/// # Errors
+///
+/// Fails with the errors of fstat(2).
+pub fn is_pipe(descriptor: impl AsFd) -> io::Result<bool> {
+    Ok(FileType::from_raw_mode(fstat(descriptor)?.st_mode).is_fifo())
+}
+
 /// The owner of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileOwner {

@@ -322,7 +322,7 @@ impl BusWorld {
                     seen.extend(self.input_without_reading(input));
                     continue;
                 }
-                Effect::OpenContainer { container, creator, call } => {
+                Effect::OpenContainer { container, creator, call, descriptors: _ } => {
                     let number = container.number();
                     let outcome = Ok(ContainerSocket {
                         path: format!("/containers/{number}").into_bytes().into(),

@@ -6,6 +6,7 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use bus::{ConnectionCredentials, ContainerId, Input, LimitHit, LimitName, Process};
+use sys::poll::PollEvent;
 use sys::socket::SocketKind;
 use wire::sasl::server::{FdSupport, PeerIdentity};
 use wire::sasl::{Mechanism, Mechanisms, SaslServer, ServerConfig};
@@ -14,18 +15,19 @@ use serde::{Deserialize, Serialize};
 
 use super::admission_queue::{Admission, AdmissionQueue, PendingPeer, SavedPendingPeer};
 use super::entrance::Entrance;
-use super::listening::ListenerWatch;
+use super::listening::{ContainerListener, ListenerWatch, watch_lifetime};
 use super::loop_state::LoopState;
 use super::switchboard::Switchboard;
 use crate::arrivals::{Arrival, Arrivals, Rate, SavedArrivals, ServingTime};
 use crate::back_pressure::HoldLimits;
 use crate::busconfig::Config;
 use crate::connection::Connection;
+use crate::fault::Fault;
 use crate::listen::{Listener, RestoredListener, SavedListener};
 use crate::login::PeerLogin;
 use crate::os_error::OsError;
 use crate::report;
-use crate::saved_state::{FdCollector, RestoredFds, StateError};
+use crate::saved_state::{FdCollector, FdIndex, RestoredFds, StateError};
 use crate::throttled_peer::{ThrottleOutcome, ThrottleReason, ThrottledPeer};
 
 /// The listeners, and the limits that decide when a connection is served.
@@ -40,18 +42,26 @@ pub(super) struct Acceptor {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct SavedAcceptor {
     listeners: Vec<SavedListener>,
-    containers: Vec<(ContainerId, SavedListener)>,
+    containers: Vec<SavedContainer>,
     /// When descriptors were last short.
     short: Option<Duration>,
     arrivals: SavedArrivals,
     queue: Vec<SavedPendingPeer>,
 }
 
+/// The listener of a container in a saved state.
+#[derive(Debug, Serialize, Deserialize)]
+struct SavedContainer {
+    id: ContainerId,
+    listener: SavedListener,
+    lifetime: Option<FdIndex>,
+}
+
 /// Listeners whose files still belong to the program that they were saved by.
 #[derive(Debug)]
 pub(super) struct RestoredAcceptor {
     pub(super) listeners: Vec<RestoredListener>,
-    containers: BTreeMap<ContainerId, RestoredListener>,
+    containers: BTreeMap<ContainerId, (RestoredListener, Option<OwnedFd>)>,
     short: Option<Duration>,
     arrivals: Arrivals,
     pub(super) queue: AdmissionQueue,
@@ -63,15 +73,24 @@ impl RestoredAcceptor {
         let SavedAcceptor { listeners, containers, short, arrivals, queue } = saved;
         let has_listener = |entrance| match entrance {
             Entrance::Configured(index) => index < listeners.len(),
-            Entrance::Container(container) => containers.iter().any(|(id, _)| *id == container),
+            Entrance::Container(container) => containers.iter().any(|saved| saved.id == container),
         };
         let queue = AdmissionQueue::restore(queue, fds, has_listener)?;
         let listeners = listeners.into_iter().map(|listener| RestoredListener::new(listener, fds));
         let listeners = listeners.collect::<Result<_, _>>()?;
-        let restore = |(id, listener)| Ok((id, RestoredListener::new(listener, fds)?));
+        let restore = |SavedContainer { id, listener, lifetime }| {
+            let lifetime = lifetime.map(|lifetime| fds.take(lifetime)).transpose()?;
+            Ok((id, (RestoredListener::new(listener, fds)?, lifetime)))
+        };
         let containers = containers.into_iter().map(restore).collect::<Result<_, _>>()?;
         let arrivals = Arrivals::restore(arrivals);
         Ok(Self { listeners, containers, short, arrivals, queue })
+    }
+
+    /// Watches the pipes that determine the lifetime of containers.
+    pub(super) fn watch_lifetimes(&self, state: &LoopState) -> io::Result<()> {
+        let mut containers = self.containers.iter();
+        containers.try_for_each(|(&id, (_, lifetime))| watch_lifetime(state, id, lifetime.as_ref()))
     }
 
     /// Continues with the sockets that the service manager has passed to this process. Returns how
@@ -84,8 +103,9 @@ impl RestoredAcceptor {
                 .try_fold(socket, |socket, listener| listener.replace_socket(socket).ok_or(()));
             unused += usize::from(left.is_ok());
         }
-        let all = self.listeners.iter_mut().chain(self.containers.values_mut());
-        all.into_iter().try_for_each(RestoredListener::set_nonblocking)?;
+        let containers = self.containers.values_mut().map(|(listener, _)| listener);
+        let mut all = self.listeners.iter_mut().chain(containers);
+        all.try_for_each(RestoredListener::set_nonblocking)?;
         Ok(unused)
     }
 }
@@ -100,7 +120,11 @@ impl Acceptor {
                 .listeners
                 .containers()
                 .iter()
-                .map(|(id, listener)| (*id, listener.save(fds)))
+                .map(|(&id, ContainerListener { listener, lifetime })| SavedContainer {
+                    id,
+                    listener: listener.save(fds),
+                    lifetime: lifetime.as_ref().map(|lifetime| fds.add(lifetime)),
+                })
                 .collect(),
             short: self.listeners.short_since(),
             arrivals: self.arrivals.save(),
@@ -112,8 +136,10 @@ impl Acceptor {
     pub(super) fn adopt(restored: RestoredAcceptor) -> Self {
         let RestoredAcceptor { listeners, containers, short, arrivals, queue } = restored;
         let listeners = listeners.into_iter().map(RestoredListener::adopt).collect();
-        let adopt = |(id, listener): (ContainerId, RestoredListener)| (id, listener.adopt());
-        let containers = containers.into_iter().map(adopt).collect();
+        let containers = containers.into_iter().map(|(id, (listener, lifetime))| {
+            (id, ContainerListener { listener: listener.adopt(), lifetime })
+        });
+        let containers = containers.collect();
         let listeners = ListenerWatch::restored(listeners, containers, short);
         Self { listeners, arrivals, queue }
     }
@@ -138,6 +164,26 @@ impl Acceptor {
             self.connected(switchboard, config, entrance, socket);
         }
         Ok(())
+    }
+
+    /// Accepts one connection to a container. If its creator has shut the socket down, the container
+    /// is stopped: the poller would report the socket for ever.
+    pub(super) fn accept_contained(
+        &mut self,
+        switchboard: &mut Switchboard,
+        config: &Config,
+        container: ContainerId,
+        event: PollEvent,
+    ) {
+        let entrance = Entrance::Container(container);
+        let accepts = !event.is_hangup()
+            && !event.is_error()
+            && self.accept(switchboard, config, entrance, 0).is_ok();
+        if !accepts {
+            switchboard.state.fault(Fault::ContainerSocket);
+            switchboard.handle(Input::ContainerExpired { container });
+            self.close_container(&switchboard.state, container);
+        }
     }
 
     /// Stops accepting connections to a container.

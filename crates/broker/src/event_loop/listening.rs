@@ -5,6 +5,8 @@
 //! read files. New connections then wait in the queue of the kernel until another one closes.
 
 use std::collections::BTreeMap;
+use std::error::Error;
+use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::Duration;
@@ -57,12 +59,32 @@ impl DescriptorReserve {
     }
 }
 
+/// The listener of a container.
+#[derive(Debug)]
+pub(super) struct ContainerListener {
+    pub(super) listener: Listener,
+    /// The read end of a pipe that is closed when the container shall stop.
+    pub(super) lifetime: Option<OwnedFd>,
+}
+
+/// The descriptor that shall determine the lifetime of a container is not a pipe.
+#[derive(Debug)]
+pub(super) struct NotAPipe;
+
+impl fmt::Display for NotAPipe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the descriptor of org.diligence.Lifetime is not a pipe")
+    }
+}
+
+impl Error for NotAPipe {}
+
 /// The listening sockets, and whether they are watched.
 #[derive(Debug)]
 pub(super) struct ListenerWatch {
     listeners: Vec<Listener>,
     /// The listeners of containers.
-    containers: BTreeMap<ContainerId, Listener>,
+    containers: BTreeMap<ContainerId, ContainerListener>,
     listening: Listening,
     descriptors: DescriptorReserve,
 }
@@ -78,7 +100,7 @@ impl ListenerWatch {
     /// short at this time.
     pub(super) fn restored(
         listeners: Vec<Listener>,
-        containers: BTreeMap<ContainerId, Listener>,
+        containers: BTreeMap<ContainerId, ContainerListener>,
         short: Option<Duration>,
     ) -> Self {
         let mut restored = Self { containers, ..Self::new(listeners) };
@@ -96,7 +118,7 @@ impl ListenerWatch {
     }
 
     /// The listeners of containers.
-    pub(super) const fn containers(&self) -> &BTreeMap<ContainerId, Listener> {
+    pub(super) const fn containers(&self) -> &BTreeMap<ContainerId, ContainerListener> {
         &self.containers
     }
 
@@ -104,7 +126,7 @@ impl ListenerWatch {
     pub(super) fn listener(&self, entrance: Entrance) -> Option<&Listener> {
         match entrance {
             Entrance::Configured(index) => self.listeners.get(index),
-            Entrance::Container(container) => self.containers.get(&container),
+            Entrance::Container(container) => Some(&self.containers.get(&container)?.listener),
         }
     }
 
@@ -113,24 +135,30 @@ impl ListenerWatch {
         &mut self,
         state: &mut LoopState,
         container: ContainerId,
-        listener: Listener,
+        added: ContainerListener,
     ) -> io::Result<()> {
+        watch_lifetime(state, container, added.lifetime.as_ref())?;
         if self.listening == Listening::Watched {
-            let entrance = Entrance::Container(container);
-            watch(state, entrance, &listener)?;
+            watch(state, Entrance::Container(container), &added.listener)?;
         }
-        self.containers.insert(container, listener);
+        self.containers.insert(container, added);
         Ok(())
     }
 
     /// Closes the listener of a container.
     pub(super) fn close_container(&mut self, state: &LoopState, container: ContainerId) {
-        let Some(listener) = self.containers.remove(&container) else { return };
+        let Some(ContainerListener { listener, lifetime }) = self.containers.remove(&container)
+        else {
+            return;
+        };
+        // Closing a descriptor removes it, too, unless another process has a copy.
         if self.listening == Listening::Watched {
             for socket in &listener.sockets {
-                // Closing the socket removes it, too, unless another process has a copy.
                 let _ = state.poller.remove(socket);
             }
+        }
+        if let Some(lifetime) = lifetime {
+            let _ = state.poller.remove(lifetime);
         }
     }
 
@@ -139,7 +167,8 @@ impl ListenerWatch {
         let configured = self.listeners.iter().enumerate();
         let configured = configured.map(|(index, it)| (Entrance::Configured(index), it));
         let contained = self.containers.iter();
-        configured.chain(contained.map(|(&container, it)| (Entrance::Container(container), it)))
+        configured
+            .chain(contained.map(|(&id, container)| (Entrance::Container(id), &container.listener)))
     }
 
     /// Accepts one connection, unless descriptors are short. Further waiting connections are
@@ -245,6 +274,16 @@ impl ListenerWatch {
         self.listening = listening;
         Ok(())
     }
+}
+
+/// Watches the pipe that determines the lifetime of a container, if it has one.
+pub(super) fn watch_lifetime(
+    state: &LoopState,
+    container: ContainerId,
+    lifetime: Option<&OwnedFd>,
+) -> io::Result<()> {
+    let token = EventSource::Lifetime(container).token();
+    lifetime.map_or(Ok(()), |lifetime| state.poller.add(lifetime, token, Interest::Hangup))
 }
 
 /// Watches the sockets of a listener.

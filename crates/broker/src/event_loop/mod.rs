@@ -40,14 +40,15 @@ mod work;
 
 use std::io;
 use std::mem;
+use std::os::fd::AsFd as _;
 use std::rc::Rc;
 use std::sync::OnceLock;
 use std::time::Duration;
 
 use bus::mediation::Mediator;
 use bus::{
-    Bus, CallId, ContainerId, ContainerSocket, Effect, Effects, ForeignError, HashKey, HashSeed,
-    Input, PeerId, StartId,
+    Bus, ContainerDescriptors, ContainerId, ContainerSocket, Effect, Effects, ForeignError,
+    HashKey, HashSeed, Input, PeerId, StartId,
 };
 use sys::poll::{Events, Interest, PollEvent, Poller};
 use sys::rlimit::OpenFiles;
@@ -60,7 +61,8 @@ use crate::authority::SystemAuthority;
 use crate::busconfig::{Config, ConfigError};
 use crate::connection::{DescriptorClaim, End, Phase};
 use crate::fault::Fault;
-use crate::listen::{ContainerFolder, Listener, joined_address};
+use crate::fd_quota::CountedFd;
+use crate::listen::{ContainerFolder, Listener, joined_address, listener_of_program};
 use crate::log::Log;
 use crate::metrics::Metrics;
 use crate::os_error::OsError;
@@ -70,6 +72,8 @@ use crate::table::ConnectionTable;
 use accept::Acceptor;
 use alarm::Alarm;
 use changes::ConfigChanges;
+use entrance::Entrance;
+use listening::{ContainerListener, NotAPipe};
 pub use loaded::{Loaded, Reload};
 use loop_state::LoopState;
 use metrics::MetricsService;
@@ -239,6 +243,14 @@ impl EventLoop {
                 EventSource::Output(key) => self.services.child_spoke(state, key),
                 EventSource::Stderr => self.services.resume_outputs(state),
                 EventSource::Metrics(place) => self.metrics.serve(state, place),
+                EventSource::Lifetime(container) => {
+                    self.switchboard.handle(Input::ContainerExpired { container });
+                    self.close_container(container);
+                }
+                EventSource::Listener { entrance: Entrance::Container(container), .. } => {
+                    let Self { acceptor, switchboard, config, .. } = self;
+                    acceptor.accept_contained(switchboard, config, container, event);
+                }
                 EventSource::Listener { entrance, socket } => {
                     self.acceptor.accept(&mut self.switchboard, &self.config, entrance, socket)?;
                 }
@@ -470,7 +482,7 @@ impl EventLoop {
         for effect in effects.list() {
             match effect {
                 Effect::OpenContainer { .. } | Effect::CloseContainer { .. } => {
-                    self.apply_to_container(effect);
+                    self.apply_to_container(effect, origin);
                 }
                 Effect::Replace { caller: _ } => self.replacement.request(),
                 Effect::Reload { caller } => self.reconfigure(Some(*caller)),
@@ -485,32 +497,55 @@ impl EventLoop {
 /// Opening and closing the sockets of containers.
 impl EventLoop {
     #[cold]
-    fn apply_to_container(&mut self, effect: &Effect) {
+    fn apply_to_container(&mut self, effect: &Effect, origin: &EffectOrigin<'_>) {
         match effect {
-            Effect::OpenContainer { container, creator, call } => {
-                self.open_container(*container, *creator, *call);
+            Effect::OpenContainer { container, creator, call, descriptors } => {
+                let opened = self.open_container(**descriptors, origin.fds());
+                let outcome = opened.and_then(|added| {
+                    let socket = ContainerSocket {
+                        path: added.listener.socket_path().unwrap_or_default().into(),
+                        address: added.listener.address.to_string().into(),
+                        creator: self.switchboard.details_of(*creator),
+                    };
+                    let state = &mut self.switchboard.state;
+                    let added = self.acceptor.listeners.add_container(state, *container, added);
+                    added.map_err(|error| ForeignError::new(OsError::from(error)))?;
+                    Ok(socket)
+                });
+                let (container, call) = (*container, *call);
+                let opened = Input::ContainerOpened { container, call, outcome };
+                self.switchboard.answer(opened, None);
             }
             Effect::CloseContainer { container } => self.close_container(*container),
             _ => unreachable!("it is about a container"),
         }
     }
 
-    /// Listens on a new socket for a container.
-    fn open_container(&mut self, container: ContainerId, creator: PeerId, call: Option<CallId>) {
-        let bus_type = self.config.document.bus_type.as_ref();
-        let folder = ContainerFolder::of_bus(bus_type, self.authority.uid);
-        let outcome = folder.listen().map_err(ForeignError::new).and_then(|listener| {
-            let socket = ContainerSocket {
-                path: listener.socket_path().unwrap_or_default().into(),
-                address: listener.address.to_string().into(),
-                creator: self.switchboard.details_of(creator),
-            };
-            let state = &mut self.switchboard.state;
-            let added = self.acceptor.listeners.add_container(state, container, listener);
-            added.map_err(|error| ForeignError::new(OsError::from(error)))?;
-            Ok(socket)
-        });
-        self.switchboard.answer(Input::ContainerOpened { container, call, outcome }, None);
+    /// Opens the socket of a container, or uses the descriptors that its creator has passed.
+    fn open_container(
+        &self,
+        ContainerDescriptors { socket, lifetime }: ContainerDescriptors,
+        fds: &[CountedFd],
+    ) -> Result<ContainerListener, ForeignError> {
+        let passed = |index: u32| {
+            let passed = &fds.get(index as usize).ok_or(io::ErrorKind::NotFound)?;
+            passed.as_fd().try_clone_to_owned()
+        };
+        let failed = |error: io::Error| ForeignError::new(OsError::from(error));
+        let lifetime = lifetime.map(passed).transpose().map_err(failed)?;
+        if let Some(lifetime) = &lifetime
+            && !sys::filesystem::is_pipe(lifetime).map_err(failed)?
+        {
+            return Err(ForeignError::new(NotAPipe));
+        }
+        let listener = match socket.map(passed).transpose().map_err(failed)? {
+            Some(socket) => listener_of_program(socket),
+            None => {
+                let bus_type = self.config.document.bus_type.as_ref();
+                ContainerFolder::of_bus(bus_type, self.authority.uid).listen()
+            }
+        };
+        Ok(ContainerListener { listener: listener.map_err(ForeignError::new)?, lifetime })
     }
 
     /// Closes the socket of a container, and removes its file.

@@ -3,6 +3,7 @@
 use bus::{Body, PeerId};
 use wire::Message;
 
+use crate::fd_quota::CountedFd;
 use crate::outgoing::{SharedFds, SharedSlice};
 
 /// The input of the bus that caused effects.
@@ -23,6 +24,14 @@ pub(super) enum EffectOrigin<'m> {
 }
 
 impl EffectOrigin<'_> {
+    /// The descriptors of the message from a peer.
+    pub(super) fn fds(&self) -> &[CountedFd] {
+        match self {
+            Self::Peer { fds: Some(fds), .. } => fds,
+            Self::Peer { fds: None, .. } | Self::Bus { .. } => &[],
+        }
+    }
+
     /// Whether it is a reply from a peer.
     pub(super) const fn is_reply(&self) -> bool {
         matches!(self, Self::Peer { message, .. } if message.message_type().is_reply())

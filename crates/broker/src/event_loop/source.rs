@@ -23,6 +23,8 @@ pub(super) enum EventSource {
     Folders,
     /// The metrics socket, or one of its clients.
     Metrics(MetricsPlace),
+    /// The pipe that determines the lifetime of a container.
+    Lifetime(ContainerId),
     /// One of the sockets of a listener. A container has one socket.
     Listener {
         entrance: Entrance,
@@ -42,6 +44,7 @@ impl EventSource {
             Self::Output(key) => u64::from(key.number()) << 32 | OUTPUT,
             Self::Metrics(place) => u64::from(place.number()) << 32 | METRICS,
             Self::Folders => FOLDERS,
+            Self::Lifetime(container) => u64::from(container.number()) << 32 | LIFETIME,
             Self::Listener { entrance: Entrance::Configured(index), socket } => {
                 (socket as u64) << 32 | OTHER_BIT | index as u64
             }
@@ -65,6 +68,7 @@ impl EventSource {
             _ if lower as u64 == CHILD => Self::Child(ChildKey::new(upper)),
             _ if lower as u64 == OUTPUT => Self::Output(ChildKey::new(upper)),
             _ if lower as u64 == METRICS => Self::Metrics(MetricsPlace::from_number(upper)),
+            _ if lower as u64 == LIFETIME => Self::Lifetime(ContainerId::new(upper)),
             _ if lower as u64 == CONTAINER => {
                 Self::Listener { entrance: Entrance::Container(ContainerId::new(upper)), socket: 0 }
             }
@@ -90,3 +94,4 @@ const CHILD: u64 = OTHER_BIT | 1 << 30;
 const OUTPUT: u64 = OTHER_BIT | 1 << 30 | 1;
 const METRICS: u64 = OTHER_BIT | 1 << 30 | 2;
 const CONTAINER: u64 = OTHER_BIT | 1 << 30 | 3;
+const LIFETIME: u64 = OTHER_BIT | 1 << 30 | 4;

@@ -47,6 +47,7 @@ pub(crate) use container::ContainerFolder;
 pub use error::{ListenError, PassedSocketProblem};
 pub use nonce::Nonce;
 pub(crate) use nonce::NonceFile;
+pub(crate) use passed::listener_of_program;
 pub(crate) use saved::{RestoredListener, SavedListener};
 pub(crate) use socket_file::{SavedSocketFile, SocketFile};
 
@@ -80,13 +81,13 @@ impl Listener {
     }
 }
 
-/// Files that the listener created.
+/// Files of the listener.
 impl Listener {
-    /// The path of the socket that the listener created, if it is a Unix socket with a path.
+    /// The path of the socket, if it is a Unix socket with a path.
     pub(crate) fn socket_path(&self) -> Option<&[u8]> {
-        match &self.remains {
-            Remains::Socket { file } => Some(file.path().as_os_str().as_bytes()),
-            Remains::Nothing | Remains::Nonce { .. } => None,
+        match &self.address.transport {
+            Transport::Unix(UnixTransport::Path(path)) => Some(path),
+            _ => None,
         }
     }
 

@@ -32,6 +32,16 @@ pub(super) fn listeners(environment: &mut ListenEnvironment) -> Result<Vec<Liste
     adopted.into_iter().map(listener).collect()
 }
 
+/// Creates a listener for a Unix socket that a program has opened.
+pub(crate) fn listener_of_program(socket: OwnedFd) -> Result<Listener, ListenError> {
+    let failed = |problem| ListenError::PassedSocket { index: 0, problem };
+    let Adopted { socket, kind, transport } = adopt(socket).map_err(failed)?;
+    if kind != SocketKind::Unix {
+        return Err(failed(PassedSocketProblem::NoStream));
+    }
+    Listener::new(vec![socket], kind, transport, ListenerEntry::Open, Remains::Nothing)
+}
+
 struct Adopted {
     socket: OwnedFd,
     kind: SocketKind,

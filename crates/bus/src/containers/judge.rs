@@ -74,7 +74,12 @@ impl Containers {
         delivery: FilteredMessage<'_>,
         registry: &Registry,
     ) -> Result<(), FilterDenial> {
-        let FilteredMessage { message, from, to, reply } = delivery;
+        let FilteredMessage { message, from, to, .. } = delivery;
+        // Only returns and errors are replies: a call or a signal could name a pending call, too.
+        let reply = match message.message_type().is_reply() {
+            true => delivery.reply,
+            false => ReplyClass::No,
+        };
         if let Some(filter) = self.filter_between(from, to, registry) {
             let name = message.destination();
             match (reply, name) {

@@ -63,10 +63,20 @@ pub(crate) struct Container {
     pub(crate) creator_facts: CreatorFacts,
     /// The user who created it. Only processes of this user may connect.
     pub(crate) uid: u32,
+    lifetime: ContainerLifetime,
     socket: SocketStage,
     connections: BTreeSet<PeerId>,
     /// What its connections may see and do; `None` for everything that others may.
     filter: Option<ContainerFilter>,
+}
+
+/// What ends a container, apart from the method StopInstance.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) enum ContainerLifetime {
+    /// The socket is closed when the creator disconnects.
+    Creator,
+    /// The container is stopped when the creator's end of a pipe is closed.
+    Pipe,
 }
 
 /// Facts about the process that created a container, which outlive its connection.
@@ -97,6 +107,7 @@ pub(crate) struct NewContainer<'m> {
     pub(crate) creator_pid: Option<u32>,
     pub(crate) uid: u32,
     pub(crate) rules: Option<ContainerRules>,
+    pub(crate) lifetime: ContainerLifetime,
 }
 
 /// A limit does not allow another container.
@@ -151,6 +162,7 @@ impl Containers {
             creator: new.creator,
             creator_facts: CreatorFacts { pid: new.creator_pid, ..CreatorFacts::default() },
             uid: new.uid,
+            lifetime: new.lifetime,
             socket: SocketStage::Opening,
             connections: BTreeSet::new(),
             filter: new.rules.map(ContainerFilter::new),
@@ -233,10 +245,12 @@ impl Containers {
         (container.socket != SocketStage::Opening).then_some(container)
     }
 
-    /// The containers that a connection has created.
-    pub(crate) fn created_by(&self, creator: PeerId) -> impl Iterator<Item = ContainerId> {
-        let own = self.all.iter().filter(move |(_, container)| container.creator == creator);
-        own.map(|(&id, _)| id)
+    /// The containers that a connection has created, and that stop listening when it ends.
+    pub(crate) fn bound_to(&self, creator: PeerId) -> impl Iterator<Item = ContainerId> {
+        let is_bound = move |container: &Container| {
+            container.creator == creator && container.lifetime == ContainerLifetime::Creator
+        };
+        self.all.iter().filter(move |(_, container)| is_bound(container)).map(|(&id, _)| id)
     }
 
     /// Names the container of the sender in all messages to a connection from now on.

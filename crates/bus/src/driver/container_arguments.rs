@@ -8,10 +8,10 @@ use wire::body::Value;
 use wire::names::WellKnownName;
 
 use crate::containers::{ContainerRules, DescriptorRules, OutgoingBroadcasts, UniqueNames};
-use crate::types::ContainerRefusal;
+use crate::types::{ContainerDescriptors, ContainerRefusal};
 
 /// The named arguments that AddServer accepts, in alphabetical order.
-pub(super) const SUPPORTED_ARGUMENTS: &[&str] = &[ALLOW, RULES, UNIQUE_NAMES];
+pub(super) const SUPPORTED_ARGUMENTS: &[&str] = &[ALLOW, LIFETIME, RULES, UNIQUE_NAMES, SOCKET];
 
 /// Reads the rules of a container from the named arguments. Without rules, a container has no
 /// filter.
@@ -35,6 +35,20 @@ pub(super) fn read_rules(
         (None, Some(Value::Boolean(true))) => Err(ContainerRefusal::NoRules),
         (_, Some(_)) => Err(wrong_type(UNIQUE_NAMES, "b")),
     }
+}
+
+/// Reads the descriptors of a container from the named arguments of a message that has this number
+/// of descriptors.
+pub(super) fn read_descriptors(
+    arguments: &BTreeMap<&str, Value>,
+    count: u32,
+) -> Result<ContainerDescriptors, ContainerRefusal> {
+    let index = |name| match arguments.get(name) {
+        None => Ok(None),
+        Some(Value::UnixFd(index)) if *index < count => Ok(Some(*index)),
+        Some(_) => Err(wrong_type(name, "h")),
+    };
+    Ok(ContainerDescriptors { socket: index(SOCKET)?, lifetime: index(LIFETIME)? })
 }
 
 /// Reads rules in the language of xdg-dbus-proxy.
@@ -128,6 +142,12 @@ const RULES: &str = "org.diligence.Rules";
 
 /// Whether the unique names of all connections are visible.
 const UNIQUE_NAMES: &str = "org.diligence.SeeUniqueNames";
+
+/// A listening socket, instead of a new one.
+const SOCKET: &str = "org.diligence.Socket";
+
+/// A pipe that is closed when the container shall stop.
+const LIFETIME: &str = "org.diligence.Lifetime";
 
 // The flags of a rule in the argument `Allow`.
 

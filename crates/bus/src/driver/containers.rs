@@ -1,6 +1,7 @@
 //! Methods and signals of `org.freedesktop.DBus.Containers1`.
 
 use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -11,11 +12,11 @@ use wire::names::{InterfaceName, MemberName, ObjectPath};
 
 use super::call::{Call, Driver};
 use super::connections::{Subject, credentials_dict, find};
-use super::container_arguments::{parse_rules, read_rules};
+use super::container_arguments::{parse_rules, read_descriptors, read_rules};
 use crate::access::describe_process;
 use crate::containers::{
-    Container, ContainerMetadata, CreatorFacts, DescriptorInMetadata, NewContainer, Remaining,
-    TooManyContainers,
+    Container, ContainerLifetime, ContainerMetadata, CreatorFacts, DescriptorInMetadata,
+    NewContainer, Remaining, TooManyContainers,
 };
 use crate::registry::Peer;
 use crate::routing::{Router, SignalSubject, reply_too_long};
@@ -33,6 +34,7 @@ pub(super) fn add_server(
 ) -> Result<(), RefusalReason> {
     type ServerArguments<'m> =
         (&'m str, &'m str, BTreeMap<String, Value>, BTreeMap<&'m str, Value>);
+    let may_listen = driver.router.is_privileged(call.from);
     let Router { registry, config, containers, .. } = &mut *driver.router;
     let creator = &registry[call.from];
     let uid = creator.user.ok_or(ContainerRefusal::UnknownUser)?;
@@ -50,13 +52,31 @@ pub(super) fn add_server(
         return Err(ContainerRefusal::MetadataTooLong { caller, process, max, used }.into());
     }
     let rules = read_rules(&arguments)?;
+    let descriptors = read_descriptors(&arguments, call.message.unix_fds())?;
+    if descriptors.socket.is_some() && !may_listen {
+        return Err(ContainerRefusal::SocketOfOtherUser.into());
+    }
     containers.check_room(uid, limits).map_err(|reason| too_many(reason, creator, uid))?;
     let creator_pid = creator.credentials.pid;
-    let new = NewContainer { kind, name, metadata, creator: call.from, creator_pid, uid, rules };
+    let lifetime = match descriptors.lifetime {
+        None => ContainerLifetime::Creator,
+        Some(_) => ContainerLifetime::Pipe,
+    };
+    let new = NewContainer {
+        kind,
+        name,
+        metadata,
+        creator: call.from,
+        creator_pid,
+        uid,
+        rules,
+        lifetime,
+    };
     let container = containers.add(new);
     driver.router.filters_changed();
     let waiting = call.message.expects_reply().then(|| call.id());
-    fx.push(Effect::OpenContainer { container, creator: call.from, call: waiting });
+    let (creator, descriptors) = (call.from, Box::new(descriptors));
+    fx.push(Effect::OpenContainer { container, creator, call: waiting, descriptors });
     Ok(())
 }
 
@@ -114,12 +134,17 @@ pub(super) fn stop_instance(
     fx: &mut Effects,
 ) -> Result<(), RefusalReason> {
     let (path,) = call.args::<(ObjectPath<'_>,)>()?;
-    let container = own_container(driver.router, call, path)?;
-    let id = container.description.id;
+    let id = own_container(driver.router, call, path)?.description.id;
+    stop_container(id, driver.router, fx);
+    driver.reply(call, &(), fx)
+}
+
+/// Closes the socket of a container, and all its connections.
+pub(crate) fn stop_container(id: ContainerId, router: &mut Router, fx: &mut Effects) {
+    let Some(container) = router.containers.get(id) else { return };
     let reason = DisconnectReason::ContainerStopped;
     fx.extend(container.connections().iter().map(|&peer| Effect::Disconnect { peer, reason }));
-    close_container(id, driver.router, fx);
-    driver.reply(call, &(), fx)
+    close_container(id, router, fx);
 }
 
 /// Closes the socket of a container. Its connections stay.
@@ -261,8 +286,8 @@ pub(super) fn request_header(
 /// Ends the containers that a connection has created, and its place in its own container, because
 /// the connection has ended.
 pub(crate) fn leave_containers(peer: PeerId, router: &mut Router, fx: &mut Effects) {
-    let created: Vec<ContainerId> = router.containers.created_by(peer).collect();
-    for container in created {
+    let bound: Vec<ContainerId> = router.containers.bound_to(peer).collect();
+    for container in bound {
         close_container(container, router, fx);
     }
     let own = router.registry.get(peer).and_then(|peer| peer.container.as_deref()).map(|it| it.id);

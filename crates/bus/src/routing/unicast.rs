@@ -76,6 +76,7 @@ impl Router {
         }
         if let Err(reason) = self.check_access(&query, fx) {
             if let Some(call) = call
+                && message.message_type().is_reply()
                 && reason.is_by_container()
             {
                 self.replace_reply(call, message, to, &reason, fx);

@@ -43,6 +43,15 @@ impl ContainerId {
     }
 }
 
+/// The descriptors of a new container, as indexes into the descriptors of the message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ContainerDescriptors {
+    /// A listening socket that the creator has opened, instead of a new one.
+    pub socket: Option<u32>,
+    /// The read end of a pipe. The container is stopped when all write ends are closed.
+    pub lifetime: Option<u32>,
+}
+
 /// The socket of a container, on which the daemon listens.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ContainerSocket {

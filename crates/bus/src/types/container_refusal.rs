@@ -28,6 +28,9 @@ pub enum ContainerRefusal {
     TwoKindsOfRules,
     /// An argument changes a filter, and the container has none.
     NoRules,
+    /// Only the user of the bus, and root, may pass a listening socket: a process that has it, too,
+    /// could make the bus wait.
+    SocketOfOtherUser,
     /// A rule is invalid, for this reason.
     InvalidRule(String),
     /// A rule of `Allow` has flags that are unknown.
@@ -119,7 +122,7 @@ impl ContainerRefusal {
             Self::NoSuchContainer { .. } | Self::NotContained { .. } | Self::BusNotContained => {
                 ErrorKind::NotContainer
             }
-            Self::OfOtherUser { .. } => ErrorKind::AccessDenied,
+            Self::OfOtherUser { .. } | Self::SocketOfOtherUser => ErrorKind::AccessDenied,
         }
     }
 
@@ -151,6 +154,9 @@ impl fmt::Display for ContainerRefusal {
             }
             Self::TwoKindsOfRules => {
                 f.write_str("A container cannot have both Allow and org.diligence.Rules")
+            }
+            Self::SocketOfOtherUser => {
+                f.write_str("Only the user of the bus can pass a socket for a container")
             }
             Self::NoRules => f.write_str("The container has no rules"),
             Self::InvalidRule(reason) => write!(f, "A rule of the container is invalid: {reason}"),

@@ -10,8 +10,8 @@ use wire::message::{SenderField, append_with_path_field};
 use wire::names::ObjectPath;
 
 use super::{
-    CallId, ContainerId, DisconnectReason, LogEvent, MatchingTime, PeerId, StartId, TraceRequest,
-    Traced,
+    CallId, ContainerDescriptors, ContainerId, DisconnectReason, LogEvent, MatchingTime, PeerId,
+    StartId, TraceRequest, Traced,
 };
 
 /// The effects of one input, in order.
@@ -281,7 +281,7 @@ pub enum Effect {
         /// The connection whose trace has ended.
         peer: PeerId,
     },
-    /// Listen on a new socket for a container, and report the result with
+    /// Listen on a socket for a container, and report the result with
     /// [`Input::ContainerOpened`](crate::Input::ContainerOpened).
     OpenContainer {
         /// The container that is being created.
@@ -290,6 +290,8 @@ pub enum Effect {
         creator: PeerId,
         /// The call to answer, if its sender expects a reply.
         call: Option<CallId>,
+        /// Descriptors of the message that is being handled.
+        descriptors: Box<ContainerDescriptors>,
     },
     /// Close the socket of a container and remove its file.
     CloseContainer {

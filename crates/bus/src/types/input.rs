@@ -113,6 +113,11 @@ pub enum Input<'a> {
         /// The socket on which the daemon listens, or the error.
         outcome: Result<ContainerSocket, ForeignError>,
     },
+    /// The pipe that determines the lifetime of a container was closed.
+    ContainerExpired {
+        /// The container to stop.
+        container: ContainerId,
+    },
     /// Another program has replaced the daemon, or could not replace it.
     Replaced {
         /// The versions of both programs, or the error. After an error the old program continues.

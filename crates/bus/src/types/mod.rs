@@ -29,7 +29,7 @@ mod trace;
 pub use config::{
     BodyValidation, BusIdentity, Configuration, FlightRecorder, ServiceHelper, TraceLimits,
 };
-pub use container::{ContainerDescription, ContainerId, ContainerSocket};
+pub use container::{ContainerDescription, ContainerDescriptors, ContainerId, ContainerSocket};
 pub use container_refusal::ContainerRefusal;
 pub use delivery_description::{DeliveryDescription, ProcessDescription, SenderDescription};
 pub use effects::{Body, Delivery, Effect, Effects, Fds, HeldFds, Span, Urgency};
