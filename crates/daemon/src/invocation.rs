@@ -20,8 +20,7 @@ pub(crate) enum Invocation {
 impl Invocation {
     /// Decides by the file name in the first word of the process.
     pub(crate) fn from_argv0(argv0: Option<OsString>) -> Self {
-        let name = argv0.as_deref().and_then(|path| Path::new(path).file_name());
-        match name {
+        match file_name(argv0.as_deref()) {
             Some(name) if name == DBUS_DAEMON => Self::DbusDaemon,
             name => {
                 let command = name.unwrap_or(OsStr::new(daemon_command::PROGRAM));
@@ -55,6 +54,15 @@ impl Invocation {
     }
 }
 
+/// Returns true if the program was called to run a proxy instead of a bus.
+pub(crate) fn is_proxy(argv0: Option<&OsStr>) -> bool {
+    file_name(argv0).is_some_and(|name| name == proxy::PROGRAM)
+}
+
+fn file_name(argv0: Option<&OsStr>) -> Option<&OsStr> {
+    Path::new(argv0?).file_name()
+}
+
 /// The name of the program that this one can replace.
 const DBUS_DAEMON: &str = "dbus-daemon";
 
@@ -77,5 +85,19 @@ mod tests {
         check(Some("diligence bus"), "diligence bus", "diligence", stops);
         check(Some(""), "diligence-bus", "diligence", stops);
         check(None, "diligence-bus", "diligence", stops);
+    }
+
+    #[test]
+    fn a_proxy_has_its_own_name() {
+        for (argv0, expected) in [
+            (Some("xdg-dbus-proxy"), true),
+            (Some("/usr/bin/xdg-dbus-proxy"), true),
+            (Some("dbus-daemon"), false),
+            (Some("xdg-dbus-proxy/diligence-bus"), false),
+            (Some(""), false),
+            (None, false),
+        ] {
+            assert_eq!(is_proxy(argv0.map(OsStr::new)), expected, "{argv0:?}");
+        }
     }
 }

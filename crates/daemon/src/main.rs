@@ -7,7 +7,8 @@
 //!            └────▶ OptionError ─▶ standard error, status 1
 //! ```
 //!
-//! Called by the name `dbus-daemon`, it replaces that program. `diligence bus` executes it.
+//! Called by the name `dbus-daemon`, it replaces that program. `diligence bus` executes it. Called by
+//! the name `xdg-dbus-proxy`, it is not a bus, but the program of the crate `proxy`.
 
 #![forbid(unsafe_code)]
 
@@ -36,7 +37,11 @@ use parse::{DaemonRequest, parse};
 
 fn main() -> ExitCode {
     let mut words = env::args_os();
-    let invocation = Invocation::from_argv0(words.next());
+    let argv0 = words.next();
+    if invocation::is_proxy(argv0.as_deref()) {
+        return proxy::run(argv0, words.collect());
+    }
+    let invocation = Invocation::from_argv0(argv0);
     if env::args_os().skip(1).eq([startup::CHECK_OPTION]) {
         return check_state();
     }

@@ -124,6 +124,19 @@ pub fn connect_unix(address: UnixAddress<'_>) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
+/// Connects a non-blocking Unix stream socket to `address`, without waiting.
+///
+/// # Errors
+///
+/// [`io::ErrorKind::WouldBlock`] while the backlog of the listener is full; otherwise fails like
+/// [`connect_unix`].
+pub fn connect_unix_at_once(address: UnixAddress<'_>) -> io::Result<OwnedFd> {
+    let address = address.encode()?;
+    let socket = unix_socket(SocketFlags::CLOEXEC | SocketFlags::NONBLOCK)?;
+    retry_on_intr(|| net::connect(&socket, &address))?;
+    Ok(socket)
+}
+
 /// Creates two blocking Unix stream sockets that are connected to each other (socketpair(2)).
 ///
 /// # Errors

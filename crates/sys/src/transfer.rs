@@ -19,7 +19,8 @@
 
 use crate::raw;
 use rustix::io::{Errno, retry_on_intr};
-use rustix::net::{self, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+use rustix::net::{self, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, UCred, sendmsg};
+use rustix::process::{getegid, geteuid, getpid};
 use std::ffi::c_int;
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
@@ -130,6 +131,21 @@ pub fn send(
     let fits = control.push(SendAncillaryMessage::ScmRights(descriptors));
     assert!(fits, "CONTROL_SPACE holds MAX_DESCRIPTORS");
     send_with(socket, slices, &mut control, wait)
+}
+
+/// Writes one NUL byte to a Unix `socket`, with the credentials of this process attached to it
+/// (`SCM_CREDENTIALS`, unix(7)). A few servers ask for them instead of `SO_PEERCRED`.
+///
+/// # Errors
+///
+/// Fails like [`send`].
+pub fn send_credentials(socket: impl AsFd, wait: TransferWait) -> io::Result<()> {
+    let credentials = UCred { pid: getpid(), uid: geteuid(), gid: getegid() };
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmCredentials(1))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    let fits = control.push(SendAncillaryMessage::ScmCredentials(credentials));
+    assert!(fits, "the space is for one message of this kind");
+    send_with(socket, &[IoSlice::new(&[0])], &mut control, wait).map(drop)
 }
 
 /// The reason that the kernel does not accept data for a connected peer.

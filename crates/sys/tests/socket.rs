@@ -12,8 +12,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
 use sys::socket::{
-    Accepted, LocalAddress, SocketKind, UnixAddress, accept, connect_unix, is_listening,
-    listen_unix, local_address, socket_kind, socket_pair,
+    Accepted, LocalAddress, SocketKind, UnixAddress, accept, connect_unix, connect_unix_at_once,
+    is_listening, listen_unix, local_address, socket_kind, socket_pair,
 };
 use temp::TempDir;
 
@@ -43,6 +43,21 @@ fn listens_accepts_and_connects_by_path_and_by_abstract_name() {
         assert_eq!([&listener, &client, &server].map(is_nonblocking), [true, false, true]);
         assert_eq!([&listener, &client].map(|fd| is_listening(fd).unwrap()), [true, false]);
     }
+}
+
+#[test]
+fn connecting_at_once_does_not_wait_for_the_listener() {
+    let directory = TempDir::new();
+    let path = directory.join("socket");
+    let address = UnixAddress::Path(&path);
+    let listener = listen_unix(address).unwrap();
+    rustix::net::listen(&listener, 0).unwrap();
+    let waiting = connect_unix_at_once(address).unwrap();
+    assert!(fcntl_getfl(&waiting).unwrap().contains(OFlags::NONBLOCK));
+    let refused = connect_unix_at_once(address).expect_err("the backlog has one place");
+    assert_eq!(refused.kind(), ErrorKind::WouldBlock);
+    let _server = accepted(&listener);
+    let _second = connect_unix_at_once(address).unwrap();
 }
 
 #[test]

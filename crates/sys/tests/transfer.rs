@@ -2,7 +2,10 @@
 
 use rustix::fs::fstat;
 use rustix::io::{FdFlags, fcntl_getfd};
-use std::io::{self, ErrorKind, IoSlice};
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg, sockopt};
+use rustix::process::{geteuid, getpid};
+use std::io::{self, ErrorKind, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::thread;
@@ -10,6 +13,7 @@ use std::time::Duration;
 use sys::socket::{set_receive_timeout, socket_pair};
 use sys::transfer::{
     DescriptorDelivery, MAX_DESCRIPTORS, ReceiveOutcome, TransferWait, receive, send,
+    send_credentials,
 };
 
 /// Sends all of `data` with `descriptors`, without waiting.
@@ -201,4 +205,23 @@ fn tcp_carries_the_bytes_but_not_the_descriptors() {
     let received = receive(&server, &mut buffer, &mut descriptors, TransferWait::Block).unwrap();
     assert_eq!(received, ReceiveOutcome { bytes: 5, descriptors: DescriptorDelivery::Complete });
     assert_eq!(descriptors.len(), 0);
+}
+
+#[test]
+fn credentials_come_with_a_byte() {
+    let (one, other) = socket_pair().expect("sockets");
+    sockopt::set_socket_passcred(&other, true).expect("a Unix socket");
+    send_credentials(&one, TransferWait::Never).expect("there is room");
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmCredentials(1))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let mut byte = [1; 2];
+    let mut slices = [IoSliceMut::new(&mut byte)];
+    let received = recvmsg(&other, &mut slices, &mut control, RecvFlags::DONTWAIT);
+    assert_eq!((received.expect("a byte").bytes, byte[0]), (1, 0));
+    let mut found = control.drain().filter_map(|message| match message {
+        RecvAncillaryMessage::ScmCredentials(credentials) => Some(credentials),
+        _ => None,
+    });
+    let credentials = found.next().expect("credentials");
+    assert_eq!((credentials.pid, credentials.uid), (getpid(), geteuid()));
 }

@@ -190,6 +190,13 @@ impl<'a> Message<'a> {
         self.fields.unix_fds
     }
 
+    /// Returns true if the header has fields that the specification does not define. Recipients
+    /// must ignore them.
+    #[inline]
+    pub const fn has_unknown_fields(&self) -> bool {
+        self.fields.unknown
+    }
+
     /// The offset of a field in the message, if it is present: for the position in errors.
     #[cold]
     pub(crate) fn field_start(&self, code: FieldCode) -> Option<usize> {
