@@ -40,6 +40,7 @@
 //! | `replacement` | the bus is replaced by another program, which continues it; Diligence only |
 //! | `saved_states` | states that were captured from real buses continue in another process; Diligence only |
 //! | `replacement_clients` | clients of common libraries while the bus is replaced; Diligence only |
+//! | `sandbox_proxy` | the program under the name `xdg-dbus-proxy`: random rules and messages, the same decisions as the original; Diligence only |
 //! | `log` | peer, reason and limit in log records; Diligence only |
 //! | `statistics` | counters of the bus; Diligence only |
 //! | `cost` | the cost of a small call; Diligence only |
