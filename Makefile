@@ -104,6 +104,7 @@ test-long: packages-boot packages-test build deb static
 	DILIGENCE_POLICIES=2500 $(CARGO) test --locked --package diligence-conformance --test policy
 	$(CARGO) test --locked --package diligence-cli --test program -- --ignored rust_proxies
 	DILIGENCE_SEQUENCES=1500 $(CARGO) test --locked --package diligence-conformance --test names_and_rules
+	DILIGENCE_SEQUENCES=1500 $(CARGO) test --locked --package diligence-conformance --test sandbox_proxy
 	scripts/replaced-tests all
 	DILIGENCE_REPLACEMENTS=1000 $(CARGO) test --locked --package diligence-conformance --test replacement_clients
 	DILIGENCE_CONFIGURATIONS=50000 $(CARGO) test --locked --package diligence-conformance --test configuration
@@ -176,9 +177,9 @@ bench-documents:
 packages-boot packages-build packages-static packages-test: packages-%:
 	@scripts/debian-packages $*
 
-# dbus-daemon and its units stay unchanged: the link named dbus-daemon is in a folder that is not in
-# PATH, for programs that are configured to use it, and the units have no effect until they are
-# enabled. The helper runs as root, so only the group of the bus may execute it; a package sets its
+# dbus-daemon, its units and xdg-dbus-proxy stay unchanged: the links with these names are in a
+# folder that is not in PATH, for programs that are configured to use them, and the units have no
+# effect until they are enabled. The helper runs as root, so only the group of the bus may execute it; a package sets its
 # mode at installation. An installation that is not below DESTDIR then replaces the running buses.
 install: build
 	install -d $(STRIPPED) $(LIBEXEC)
@@ -188,6 +189,7 @@ install: build
 	install -D -m 755 -t $(BIN) $(STRIPPED)/diligence-bus $(STRIPPED)/diligence
 	install -m 755 $(STRIPPED)/dbus-daemon-launch-helper $(LIBEXEC)/dbus-daemon-launch-helper
 	ln -sf ../../bin/diligence-bus $(LIBEXEC)/dbus-daemon
+	ln -sf ../../bin/diligence-bus $(LIBEXEC)/xdg-dbus-proxy
 	if [ -z '$(DESTDIR)' ] && [ $$(id -u) = 0 ] && getent group messagebus > /dev/null; then \
 	    chgrp messagebus $(LIBEXEC)/dbus-daemon-launch-helper; \
 	    chmod 4750 $(LIBEXEC)/dbus-daemon-launch-helper; \

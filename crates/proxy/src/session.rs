@@ -430,3 +430,192 @@ impl From<SessionFault> for SessionError {
 
 /// The bytes of one read during the handshake.
 const HANDSHAKE_READ: usize = 4096;
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU32;
+
+    use sys::socket::socket_pair;
+    use wire::framer::SCRATCH_LEN_MIN;
+    use wire::message::Builder;
+    use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
+
+    use super::*;
+    use crate::filter::with_bus_rule;
+
+    /// A session with the other ends of its sockets.
+    struct SessionBench {
+        session: ProxySession,
+        program: OwnedFd,
+        bus: OwnedFd,
+        poller: Poller,
+        scratch: Vec<u8>,
+    }
+
+    impl SessionBench {
+        fn new(rules: &[&str]) -> Self {
+            let (client, program) = socket_pair().unwrap();
+            let (to_bus, bus) = socket_pair().unwrap();
+            let rules = sandbox::SandboxRules::parse(rules.iter().copied()).unwrap();
+            let options = FilterOptions { is_enabled: true, rules, ..Default::default() };
+            let stream = BusStream { socket: to_bus, is_unix: true };
+            let options = Rc::new(with_bus_rule(options));
+            let session = ProxySession::new(client, stream, [0, 1], &options);
+            let (poller, scratch) = (Poller::new().unwrap(), vec![0; SCRATCH_LEN_MIN]);
+            let mut bench = Self { session, program, bus, poller, scratch };
+            bench.session.watch(&bench.poller).unwrap();
+            bench
+        }
+
+        /// A session whose handshake is complete, and whose client has called Hello.
+        fn after_hello(rules: &[&str]) -> Self {
+            let mut bench = Self::new(rules);
+            bench.client_sends(b"\0AUTH EXTERNAL 30\r\nBEGIN\r\n");
+            bench.bus_sends(b"OK 00\r\n");
+            assert_eq!(bench.at_program(), b"OK 00\r\n");
+            bench.client_sends(&call_of_bus("Hello", 1));
+            bench
+        }
+
+        fn client_sends(&mut self, bytes: &[u8]) -> SessionState {
+            send_all(&self.program, bytes);
+            self.session.handle(SessionSide::Client, &mut self.scratch, &self.poller)
+        }
+
+        fn bus_sends(&mut self, bytes: &[u8]) -> SessionState {
+            send_all(&self.bus, bytes);
+            self.session.handle(SessionSide::Bus, &mut self.scratch, &self.poller)
+        }
+
+        fn at_bus(&self) -> Vec<u8> {
+            receive_all(&self.bus)
+        }
+
+        fn at_program(&self) -> Vec<u8> {
+            receive_all(&self.program)
+        }
+    }
+
+    fn send_all(socket: &OwnedFd, bytes: &[u8]) {
+        let slices = [io::IoSlice::new(bytes)];
+        let sent = transfer::send(socket, &slices, &[], TransferWait::Never);
+        assert_eq!(sent.unwrap(), bytes.len());
+    }
+
+    fn receive_all(socket: &OwnedFd) -> Vec<u8> {
+        let mut all = Vec::new();
+        let mut buffer = vec![0; 1 << 20];
+        let mut descriptors = Vec::new();
+        while let Ok(outcome) =
+            transfer::receive(socket, &mut buffer, &mut descriptors, TransferWait::Never)
+            && outcome.bytes > 0
+        {
+            all.extend_from_slice(&buffer[..outcome.bytes]);
+        }
+        all
+    }
+
+    fn call_of_bus(member: &'static str, serial: u32) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        Builder::method_call(ObjectPath::ROOT, MemberName::literal(member))
+            .interface(InterfaceName::literal("org.freedesktop.DBus"))
+            .destination(BusName::new("org.freedesktop.DBus").unwrap())
+            .write(&mut bytes, NonZeroU32::new(serial).unwrap(), &())
+            .unwrap();
+        bytes
+    }
+
+    fn return_of_bus(call: u32, owner: &str) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        Builder::method_return(NonZeroU32::new(call).unwrap())
+            .sender(BusName::new("org.freedesktop.DBus").unwrap())
+            .write(&mut bytes, NonZeroU32::MIN, &(owner,))
+            .unwrap();
+        bytes
+    }
+
+    #[test]
+    fn a_client_waits_until_the_owners_are_known() {
+        let mut bench = SessionBench::after_hello(&["talk=a.b"]);
+        assert!(!bench.at_bus().is_empty());
+        let call = call_of_bus("GetId", 2);
+        assert_eq!(bench.client_sends(&call), SessionState::Open);
+        assert_eq!(bench.at_bus(), b"");
+        bench.bus_sends(&return_of_bus(1, ":1.5"));
+        assert_eq!(bench.at_program(), return_of_bus(1, ":1.5"));
+        assert_eq!(bench.at_bus(), b"");
+        // The filter used the serials 2 and 3; the client may use them now.
+        bench.bus_sends(&return_of_bus(3, ":1.4"));
+        assert_eq!(
+            bench.session.handle(SessionSide::Client, &mut bench.scratch, &bench.poller),
+            SessionState::Open
+        );
+        assert_eq!(bench.at_bus(), call);
+        assert_eq!(bench.at_program(), b"");
+    }
+
+    #[test]
+    fn data_of_the_bus_that_is_not_valid_ends_the_session() {
+        for bytes in [&b"garbage of the bus"[..], &[0; 16], &[0xff; 32]] {
+            let mut bench = SessionBench::after_hello(&[]);
+            assert_eq!(bench.bus_sends(bytes), SessionState::Ended, "{bytes:?}");
+        }
+        let mut bench = SessionBench::new(&[]);
+        assert_eq!(bench.bus_sends(b"OK too early\r\n"), SessionState::Ended);
+    }
+
+    #[test]
+    fn a_full_queue_stops_reading_from_the_other_side() {
+        let mut bench = SessionBench::after_hello(&[]);
+        bench.at_bus();
+        let call = call_of_bus("GetId", 7);
+        let batch = call.repeat(500);
+        let mut sent = 0;
+        // The other end of the connection to the bus does not read.
+        while bench.session.reads(SessionSide::Client) {
+            assert_eq!(bench.client_sends(&batch), SessionState::Open);
+            sent += batch.len();
+            assert!(sent < 16 << 20, "the proxy reads without a limit");
+        }
+        assert_eq!(bench.session.client.interest, None);
+        assert_eq!(bench.session.bus.interest, Some(Interest::ReadWrite));
+        let mut received = 0;
+        while received < sent {
+            let bytes = bench.at_bus().len();
+            assert!(bytes > 0, "{received} of {sent} bytes");
+            received += bytes;
+            let state = bench.session.handle(SessionSide::Bus, &mut bench.scratch, &bench.poller);
+            assert_eq!(state, SessionState::Open);
+        }
+        assert!(bench.session.reads(SessionSide::Client));
+        assert_eq!(bench.session.client.interest, Some(Interest::Read));
+    }
+
+    #[test]
+    fn what_was_queued_is_written_after_the_end_of_the_other_side() {
+        let mut bench = SessionBench::after_hello(&[]);
+        bench.at_bus();
+        let call = call_of_bus("GetId", 7);
+        let batch = call.repeat(500);
+        let mut sent = 0;
+        while bench.session.bus.outgoing.is_empty() {
+            bench.client_sends(&batch);
+            sent += batch.len();
+        }
+        let (program, _) = socket_pair().unwrap();
+        drop(std::mem::replace(&mut bench.program, program));
+        let handle = |bench: &mut SessionBench, side| {
+            bench.session.handle(side, &mut bench.scratch, &bench.poller)
+        };
+        assert_eq!(handle(&mut bench, SessionSide::Client), SessionState::Open);
+        let mut received = 0;
+        loop {
+            received += bench.at_bus().len();
+            if handle(&mut bench, SessionSide::Bus) == SessionState::Ended {
+                break;
+            }
+        }
+        received += bench.at_bus().len();
+        assert_eq!(received, sent);
+    }
+}

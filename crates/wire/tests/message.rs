@@ -443,8 +443,11 @@ fn filtered_headers_have_no_sender_or_unknown_fields() {
     for endian in ORDERS {
         let original = bytes(endian, &header("02", 0, &fields));
         let mut out = Vec::new();
-        Message::parse(&original).unwrap().copy_header_filtered(&mut out);
+        let message = Message::parse(&original).unwrap();
+        assert!(message.has_unknown_fields());
+        message.copy_header_filtered(&mut out);
         assert_eq!(out, bytes(endian, &header("02", 0, &[SERIAL])));
+        assert!(!Message::parse(&out).unwrap().has_unknown_fields());
     }
 }
 
