@@ -99,7 +99,8 @@ pub(crate) fn rules(random: &mut SeededRandom) -> Vec<String> {
         let name = random.pick(&NAMES);
         let subtree = if random.once_in(3) { ".*" } else { "" };
         let pattern = random.pick(&PATTERNS);
-        rules.push(match random.below(7) {
+        rules.push(match random.below(8) {
+            7 => format!("--call=org.*={pattern}"),
             0 | 1 => format!("--see={name}{subtree}"),
             2 => format!("--talk={name}{subtree}"),
             3 => format!("--own={name}{subtree}"),
@@ -156,7 +157,8 @@ impl SandboxScript {
     /// A name of any kind. The sides replace `@0`, `@1` and so on by the unique names of the peers,
     /// and `@client` by the name of the client.
     fn any_name(&mut self) -> String {
-        match self.random.below(10) {
+        match self.random.below(11) {
+            10 => ":1.0".to_owned(),
             0 => "@client".to_owned(),
             1 => "org.freedesktop.DBus".to_owned(),
             2 => ":1.999".to_owned(),
@@ -164,6 +166,29 @@ impl SandboxScript {
             4 | 5 => format!("@{}", self.random.below(PEERS)),
             _ => self.random.pick(&NAMES).to_owned(),
         }
+    }
+
+    /// A name, or a text that is not a name.
+    fn any_argument(&mut self) -> PlainValue {
+        match self.random.below(12) {
+            0 => PlainValue::U32(5),
+            1 => PlainValue::text(self.random.pick(&["", "org", "not a name", ":", "org..a"])),
+            2 => PlainValue::texts(&["org.example.A"]),
+            _ => PlainValue::text(&self.any_name()),
+        }
+    }
+
+    /// A reply to a call that nobody made.
+    fn unexpected_reply(&mut self) -> PlainMessage {
+        let call = u32::try_from(1 + self.random.below(9)).expect("a small number");
+        let reply = PlainMessage::new(self.random.pick(&[&kind::RETURN, &kind::ERROR]).to_owned());
+        let reply = match reply.kind {
+            kind::ERROR => reply.text(field::ERROR_NAME, "com.example.Failed"),
+            _ => reply,
+        };
+        reply
+            .field(field::REPLY_SERIAL, PlainValue::U32(call))
+            .text(field::DESTINATION, &self.any_name())
     }
 
     fn body_of_message(&mut self, kind: u8) -> PlainMessage {
@@ -184,8 +209,14 @@ impl SandboxScript {
 
     /// A call or signal of the client to a peer, to all, or to nobody.
     fn client_message(&mut self) -> PlainMessage {
+        if self.random.once_in(12) {
+            return self.unexpected_reply();
+        }
         let kind = if self.random.once_in(3) { kind::SIGNAL } else { kind::CALL };
         let mut message = self.body_of_message(kind);
+        if self.random.once_in(20) {
+            message = message.field(field::REPLY_SERIAL, PlainValue::U32(5));
+        }
         // dbus-daemon broadcasts a call without a destination.
         if kind == kind::CALL || !self.random.once_in(4) {
             message = message.text(field::DESTINATION, &self.any_name());
@@ -228,15 +259,14 @@ impl SandboxScript {
                 let name = self.random.pick(&NAMES);
                 message.arg(PlainValue::text(name)).arg(PlainValue::U32(4))
             }
-            "ReleaseName" | "ListQueuedOwners" => {
+            "ReleaseName" | "ListQueuedOwners" if self.random.once_in(2) => {
                 message.arg(PlainValue::text(self.random.pick(&NAMES)))
             }
             "StartServiceByName" => {
                 message.arg(PlainValue::text(&self.any_name())).arg(PlainValue::U32(0))
             }
             "Hello" | "GetId" | "ListNames" | "ListActivatableNames" | "ReloadConfig" => message,
-            _ if self.random.once_in(10) => message.arg(PlainValue::U32(5)),
-            _ => message.arg(PlainValue::text(&self.any_name())),
+            _ => message.arg(self.any_argument()),
         };
         self.with_flags(message)
     }

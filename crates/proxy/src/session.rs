@@ -137,7 +137,9 @@ impl ProxySession {
             Ok(()) => {}
             Err(SessionError::Fault(fault)) => {
                 crate::warn(&fault.to_string());
-                return SessionState::Ended;
+                // The messages before the fault are still delivered.
+                self.is_ending = true;
+                SessionSide::BOTH.into_iter().for_each(|side| self.write(side));
             }
             Err(SessionError::Io) => return SessionState::Ended,
         }
@@ -552,6 +554,16 @@ mod tests {
         );
         assert_eq!(bench.at_bus(), call);
         assert_eq!(bench.at_program(), b"");
+    }
+
+    #[test]
+    fn messages_before_a_fault_are_delivered() {
+        let mut bench = SessionBench::after_hello(&[]);
+        bench.at_bus();
+        let call = call_of_bus("GetId", 2);
+        let with_garbage = [&call, &[0xff; 32][..]].concat();
+        assert_eq!(bench.client_sends(&with_garbage), SessionState::Ended);
+        assert_eq!(bench.at_bus(), call);
     }
 
     #[test]
