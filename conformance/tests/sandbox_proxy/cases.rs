@@ -136,6 +136,29 @@ pub(crate) fn callers_with_the_same_serial_all_get_replies() {
 /// The numbers of descriptors of messages. The bus allows 16.
 const COUNTS: [usize; 7] = [0, 1, 0, 3, 16, 0, 2];
 
+pub(crate) fn only_replies_to_a_caller_pass_as_replies() {
+    let (bus, mut hidden, proxy) = with_service(&["--filter"]);
+    let mut client = TestPeer::connect(proxy.address());
+    let mut caller = bus.peer();
+    let call = caller.send(PlainMessage::some_call(client.name()));
+    let found = client.receive().expect("a call");
+    let quoting =
+        |message: PlainMessage| message.field(field::REPLY_SERIAL, PlainValue::U32(found.serial));
+    let name = hidden.name().to_owned();
+    for destination in [NAME, &name] {
+        let refused = client.call(quoting(PlainMessage::some_call(destination)));
+        assert_eq!(refused.kind, kind::ERROR, "{}", refused.summary());
+        client.send(quoting(PlainMessage::some_signal().text(field::DESTINATION, destination)));
+        client.send(PlainMessage::reply(&found).text(field::DESTINATION, destination));
+    }
+    client.send(PlainMessage::reply(&found).without(field::DESTINATION));
+    client.collect();
+    let received: Vec<_> = hidden.collect().iter().map(PlainMessage::summary).collect();
+    assert_eq!(received, [""; 0]);
+    client.send(PlainMessage::reply(&found));
+    assert_eq!(caller.receive().and_then(|reply| reply.reply_serial()), Some(call));
+}
+
 pub(crate) fn descriptors_stay_with_their_messages() {
     for options in [&["--filter", "--talk=com.example.*"][..], &[]] {
         let (_bus, mut service, proxy) = with_service(options);

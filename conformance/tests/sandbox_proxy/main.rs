@@ -20,7 +20,7 @@ use conformance::differential::{SeededRandom, number, seeds};
 use conformance::{diligence, note, run_tests, test_case};
 
 use proxy::ProxyProgram;
-use script::{SandboxScript, rules};
+use script::{SandboxScript, owners, rules};
 use side::{SandboxSide, SideBus};
 
 fn main() -> ExitCode {
@@ -34,6 +34,7 @@ fn main() -> ExitCode {
         test_case!(cases::proxies_can_be_nested),
         test_case!(cases::all_serials_are_free_for_the_client),
         test_case!(cases::callers_with_the_same_serial_all_get_replies),
+        test_case!(cases::only_replies_to_a_caller_pass_as_replies),
         test_case!(cases::descriptors_stay_with_their_messages),
         test_case!(cases::large_messages_pass),
         test_case!(cases::a_client_that_does_not_read_fills_no_memory),
@@ -67,8 +68,9 @@ fn compare(seed: u64) -> usize {
     let mut random = SeededRandom::from_seed(seed);
     let bus = if random.once_in(2) { SideBus::Reference } else { SideBus::Ours };
     let rules = rules(&mut random);
-    let mut ours = SandboxSide::new(bus, ProxyProgram::Ours, &rules);
-    let mut original = SandboxSide::new(bus, ProxyProgram::Original, &rules);
+    let owners = owners(&mut random);
+    let mut ours = SandboxSide::new(bus, ProxyProgram::Ours, &rules, &owners);
+    let mut original = SandboxSide::new(bus, ProxyProgram::Original, &rules, &owners);
     let mut script = SandboxScript::new(random, &rules);
     let mut received = 0;
     let mut actions = Vec::new();

@@ -89,7 +89,10 @@ const DRIVER_METHODS: [&str; 22] = [
     "GetNameOwner",
 ];
 
-/// Options of a proxy.
+/// A serial that no call has.
+const UNUSED_SERIAL: u32 = 90_000;
+
+/// The options of a proxy.
 pub(crate) fn rules(random: &mut SeededRandom) -> Vec<String> {
     let mut rules = vec!["--filter".to_owned()];
     if random.once_in(4) {
@@ -109,6 +112,12 @@ pub(crate) fn rules(random: &mut SeededRandom) -> Vec<String> {
         });
     }
     rules
+}
+
+/// The peers that own names before the client connects, with their names.
+pub(crate) fn owners(random: &mut SeededRandom) -> Vec<(usize, &'static str)> {
+    let owns = NAMES.into_iter().filter(|_| random.once_in(2)).collect::<Vec<_>>();
+    owns.into_iter().map(|name| (random.below(PEERS), name)).collect()
 }
 
 /// Creates the random actions of a sequence.
@@ -180,14 +189,13 @@ impl SandboxScript {
 
     /// A reply to a call that nobody made.
     fn unexpected_reply(&mut self) -> PlainMessage {
-        let call = u32::try_from(1 + self.random.below(9)).expect("a small number");
         let reply = PlainMessage::new(self.random.pick(&[&kind::RETURN, &kind::ERROR]).to_owned());
         let reply = match reply.kind {
             kind::ERROR => reply.text(field::ERROR_NAME, "com.example.Failed"),
             _ => reply,
         };
         reply
-            .field(field::REPLY_SERIAL, PlainValue::U32(call))
+            .field(field::REPLY_SERIAL, PlainValue::U32(UNUSED_SERIAL))
             .text(field::DESTINATION, &self.any_name())
     }
 
@@ -214,9 +222,6 @@ impl SandboxScript {
         }
         let kind = if self.random.once_in(3) { kind::SIGNAL } else { kind::CALL };
         let mut message = self.body_of_message(kind);
-        if self.random.once_in(20) {
-            message = message.field(field::REPLY_SERIAL, PlainValue::U32(5));
-        }
         // dbus-daemon broadcasts a call without a destination.
         if kind == kind::CALL || !self.random.once_in(4) {
             message = message.text(field::DESTINATION, &self.any_name());

@@ -58,14 +58,23 @@ const FIRST_PEER_SERIAL: u32 = 100_000;
 const VARYING: [&str; 3] = ["GetId", "GetConnectionUnixProcessID", "GetConnectionCredentials"];
 
 impl SandboxSide {
-    pub(crate) fn new(bus: SideBus, program: ProxyProgram, rules: &[String]) -> Self {
+    /// Starts a side. Before the client connects, each owner gets its name.
+    pub(crate) fn new(
+        bus: SideBus,
+        program: ProxyProgram,
+        rules: &[String],
+        owners: &[(usize, &str)],
+    ) -> Self {
         let config = TestConfig::session();
         let bus = match bus {
             SideBus::Reference => start_reference(&config),
             SideBus::Ours => BusUnderTest::start(&config),
         };
         let clerk = bus.peer();
-        let peers = (0..PEERS).map(|_| SidePeer::connect(bus.address())).collect();
+        let mut peers: Vec<_> = (0..PEERS).map(|_| SidePeer::connect(bus.address())).collect();
+        for (peer, name) in owners {
+            peers[*peer].peer.request_name(name, 0);
+        }
         let options: Vec<_> = rules.iter().map(String::as_str).collect();
         let proxy = program.start(bus.address(), &options);
         let client = TestPeer::connect(proxy.address());
@@ -73,7 +82,7 @@ impl SandboxSide {
         let client = Some(SidePeer { peer: client, calls: VecDeque::new() });
         let (uncompared, declined) = (BTreeSet::new(), BTreeSet::new());
         let peer_serial = FIRST_PEER_SERIAL;
-        Self {
+        let mut side = Self {
             bus,
             _proxy: proxy,
             clerk,
@@ -83,7 +92,10 @@ impl SandboxSide {
             uncompared,
             declined,
             peer_serial,
-        }
+        };
+        // The original forwards the first messages of its client before it knows all owners.
+        side.settle();
+        side
     }
 
     /// Performs an action, and returns what the client and each peer received.

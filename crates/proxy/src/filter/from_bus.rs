@@ -9,7 +9,7 @@ use super::driver_calls::first_string;
 use super::made_up::name_list;
 use super::pending::ExpectedReply;
 use super::well_known::{BUS_INTERFACE, BUS_NAME};
-use super::{ConnectionFilter, Verdict};
+use super::{ConnectionFilter, Verdict, answered_call};
 
 impl ConnectionFilter {
     /// Decides about a message from the bus. The bus is trusted, so the client is never
@@ -19,7 +19,7 @@ impl ConnectionFilter {
             return Verdict::Drop;
         }
         self.log.bus_message(message);
-        let mut verdict = match message.reply_serial() {
+        let mut verdict = match answered_call(message) {
             Some(call) => self.reply_from_bus(call, message),
             None if is_name_owner_changed(message) => self.name_owner_changed(message),
             None => Verdict::Forward,

@@ -11,7 +11,7 @@ use super::pending::ExpectedReply;
 use super::well_known::{
     ACCESS_DENIED, BUS_INTERFACE, BUS_NAME, INTROSPECTABLE, NAME_HAS_NO_OWNER, SERVICE_UNKNOWN,
 };
-use super::{ConnectionFilter, FilterFault, Verdict};
+use super::{ConnectionFilter, FilterFault, Verdict, answered_call};
 
 /// A decision about a message of the client.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -59,9 +59,10 @@ impl ConnectionFilter {
 
     fn decide(&mut self, message: &Message<'_>) -> ClientDecision {
         let destination = message.destination();
-        if let Some(call) = message.reply_serial() {
-            let to = destination.map(|name| name.as_str());
-            return pass_if(self.peer_calls.take(to, call));
+        if let Some(call) = answered_call(message) {
+            let is_expected =
+                destination.is_some_and(|caller| self.peer_calls.take(caller.as_str(), call));
+            return pass_if(is_expected);
         }
         let access = self.names.access(destination, &self.options.rules);
         match access.level() {

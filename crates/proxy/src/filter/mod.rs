@@ -19,9 +19,11 @@ mod well_known;
 #[cfg(test)]
 mod tests;
 
+use std::num::NonZeroU32;
 use std::rc::Rc;
 
 use sandbox::{AccessLevel, NameSelector, SandboxRule};
+use wire::Message;
 use wire::names::WellKnownName;
 
 use crate::command_line::FilterOptions;
@@ -74,6 +76,14 @@ impl std::fmt::Display for FilterFault {
             Self::InvalidBody => "the body does not have the types of its signature",
         })
     }
+}
+
+/// Returns the serial of the call to which a message replies.
+///
+/// Calls and signals can have a reply serial too, which means nothing. If they counted as replies,
+/// a client that was called could send any message to any recipient (CVE-2026-94422).
+fn answered_call(message: &Message<'_>) -> Option<NonZeroU32> {
+    message.reply_serial().filter(|_| message.message_type().is_reply())
 }
 
 /// Adds the rule that all clients can talk to the bus.

@@ -74,16 +74,11 @@ impl PeerCalls {
         }
     }
 
-    /// Takes a pending call, and returns true if there was one. The destination of a reply is the
-    /// unique name of the caller; if it has no unique name, any call with this serial counts.
-    pub(super) fn take(&mut self, destination: Option<&str>, call: NonZeroU32) -> bool {
+    /// Takes a pending call of a connection with this unique name, and returns true if there was
+    /// one.
+    pub(super) fn take(&mut self, caller: &str, call: NonZeroU32) -> bool {
         let Some(callers) = self.0.get_mut(&call) else { return false };
-        let found = match destination {
-            Some(name) if name.starts_with(':') => {
-                callers.iter().position(|known| **known == *name)
-            }
-            _ => Some(0),
-        };
+        let found = callers.iter().position(|known| **known == *caller);
         let Some(index) = found else { return false };
         callers.swap_remove(index);
         if callers.is_empty() {

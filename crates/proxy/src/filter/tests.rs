@@ -12,7 +12,7 @@ use wire::names::{BusName, ErrorName, InterfaceName, MemberName, ObjectPath};
 
 use super::*;
 use wire::Message;
-use wire::message::{Flags, MessageType};
+use wire::message::{FixedHeader, Flags, MessageType};
 
 const ME: &str = ":1.7";
 
@@ -62,7 +62,7 @@ fn answer_own_calls(filter: &mut ConnectionFilter, owner: impl Fn(&str) -> Optio
 fn calls(mut bytes: &[u8]) -> Vec<(u32, String, String)> {
     let mut calls = Vec::new();
     while let Some(start) = bytes.first_chunk() {
-        let len = wire::message::FixedHeader::parse(start).unwrap().message_len();
+        let len = FixedHeader::parse(start).unwrap().message_len();
         let message = Message::parse(&bytes[..len]).unwrap();
         let argument = driver_calls::first_string(&message).unwrap_or_default();
         let member = message.member().unwrap().as_str();
@@ -175,6 +175,25 @@ fn message(line: &str, from_client: bool) -> Vec<u8> {
         Some(text) => builder.write(&mut bytes, serial, &(text,)),
     };
     written.unwrap();
+    match reply {
+        Some(call) if matches!(words[0], "call" | "signal") => {
+            let [a, b, c, d] = call.get().to_ne_bytes();
+            with_field(&bytes, &[5, 1, b'u', 0, a, b, c, d])
+        }
+        _ => bytes,
+    }
+}
+
+/// Appends a field to the header of a message.
+fn with_field(message: &[u8], field: &[u8]) -> Vec<u8> {
+    let fixed = FixedHeader::parse(message.first_chunk().unwrap()).unwrap();
+    let mut bytes = message[..fixed.fields_end()].to_vec();
+    bytes.resize(bytes.len().next_multiple_of(8), 0);
+    bytes.extend_from_slice(field);
+    let fields_len = (bytes.len() - FixedHeader::LEN) as u32;
+    bytes[12..16].copy_from_slice(&fields_len.to_ne_bytes());
+    bytes.resize(bytes.len().next_multiple_of(8), 0);
+    bytes.extend_from_slice(&message[fixed.body_start()..]);
     bytes
 }
 
@@ -287,6 +306,11 @@ fn replies_pass_once_and_only_for_calls() {
     assert_eq!(bus(&mut filter, "return :1.5 - - reply=2"), "drop");
     assert_eq!(client(&mut filter, "call org.talk a.b.Get - noreply serial=2"), "forward");
     assert_eq!(bus(&mut filter, "return :1.5 - - reply=2"), "drop");
+    // A signal is not a reply.
+    assert_eq!(client(&mut filter, "call org.talk a.b.Get serial=2"), "forward");
+    assert_eq!(bus(&mut filter, "signal :1.6 a.b.Changed - reply=2"), "drop");
+    assert_eq!(bus(&mut filter, "signal :1.6 a.b.Changed - reply=2 unicast"), "forward");
+    assert_eq!(bus(&mut filter, "return :1.5 - - reply=2"), "forward");
     // Only the bus answers a Ping, and calls of the bus.
     assert_eq!(client(&mut filter, "call org.hidden a.b.Get serial=4"), "ping");
     assert_eq!(bus(&mut filter, "return :1.5 - - reply=4"), "drop");
@@ -295,20 +319,27 @@ fn replies_pass_once_and_only_for_calls() {
 
 #[test]
 fn the_client_replies_once_to_each_caller() {
-    let mut filter = filter("");
+    let mut filter = filter("talk=org.talk");
     for caller in [":1.5", ":1.6"] {
         assert_eq!(bus(&mut filter, &format!("call {caller} a.b.Get unicast serial=2")), "forward");
     }
     assert_eq!(bus(&mut filter, "call :1.5 a.b.Get - unicast noreply serial=3"), "forward");
     for (line, expected) in [
         ("return :1.8 - - reply=2", "drop"),
+        ("return org.talk - - reply=2", "drop"),
+        ("return BUS - - reply=2", "drop"),
+        ("return - - - reply=2", "drop"),
+        // Calls and signals are not replies, whatever their headers say.
+        ("call :1.5 a.b.Get - reply=2", "AccessDenied"),
+        ("call org.hidden a.b.Get - reply=2", "ServiceUnknown"),
+        ("call BUS org.freedesktop.DBus.BecomeMonitor - reply=2", "AccessDenied"),
+        ("call org.talk a.b.Get - reply=2", "forward"),
+        ("signal :1.5 a.b.Changed - reply=2", "drop"),
         ("return :1.5 - - reply=2", "forward"),
         ("return :1.5 - - reply=2", "drop"),
         ("error :1.6 a.b.Failed - reply=2", "forward"),
         ("return :1.6 - - reply=2", "drop"),
         ("return :1.5 - - reply=3", "drop"),
-        // A call with a reply serial is a reply too.
-        ("call :1.5 a.b.Get - reply=2", "AccessDenied"),
     ] {
         assert_eq!(result(&mut filter, line), expected, "{line}");
     }
@@ -430,15 +461,8 @@ fn messages_that_a_bus_could_read_differently_end_the_connection() {
     let parsed = Message::parse(&unknown_type).unwrap();
     assert_eq!(filter.client_message(&parsed), Verdict::Disconnect(FilterFault::UnknownType));
     assert_eq!(filter.bus_message(&parsed), Verdict::Drop);
-    // The smallest header of a signal, and a field with the code 77.
     let signal = message("signal - a.b.C", true);
-    let fields = u32::from_ne_bytes(signal[12..16].try_into().unwrap()) as usize;
-    let mut unknown_field = signal[..16 + fields].to_vec();
-    unknown_field.resize(unknown_field.len().next_multiple_of(8), 0);
-    unknown_field.extend_from_slice(&[77, 1, b'y', 0, 5]);
-    let fields = (unknown_field.len() - 16) as u32;
-    unknown_field[12..16].copy_from_slice(&fields.to_ne_bytes());
-    unknown_field.resize(unknown_field.len().next_multiple_of(8), 0);
+    let unknown_field = with_field(&signal, &[77, 1, b'y', 0, 5]);
     let parsed = Message::parse(&unknown_field).unwrap();
     assert_eq!(filter.client_message(&parsed), Verdict::Disconnect(FilterFault::UnknownField));
 }
