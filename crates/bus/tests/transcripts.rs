@@ -55,11 +55,12 @@ use bus::{
 };
 use libtest_mimic::{Arguments, Trial};
 use testkit::golden::{self, GoldenMode};
+use testkit::header_fields;
 use testkit::rules;
 use testkit::text::{self, ValueCursor};
 use testkit::world::{self, BusWorld, ReadingMode, ReplacementTiming, SeenEffect, foreign_error};
 use wire::body::Value;
-use wire::message::{Builder, FieldCode, Flags, MessageType};
+use wire::message::{Builder, Flags, MessageType};
 use wire::names::ErrorName;
 use wire::{Endian, Message};
 
@@ -678,12 +679,12 @@ impl MessageLine {
             bytes[1] = code.parse().expect("a number");
         }
         if let Some(code) = self.unknown_field {
-            bytes = with_field(&bytes, code);
+            bytes = header_fields::with_text(&bytes, code);
         }
         if let Some(serial) = self.reply_serial
             && !matches!(&*self.kind, "return" | "error")
         {
-            bytes = with_reply_serial(&bytes, serial);
+            bytes = header_fields::with_reply_serial(&bytes, serial);
         }
         if self.is_broken {
             *bytes.last_mut().expect("a body") ^= 0xff;
@@ -721,32 +722,6 @@ impl MessageLine {
             self.destination.iter().fold(builder, |b, text| b.destination(world::name(text)));
         self.sender.iter().fold(builder, |builder, text| builder.sender(world::name(text)))
     }
-}
-
-/// Adds a header field with this code and a string to a message.
-fn with_field(bytes: &[u8], code: u8) -> Vec<u8> {
-    let endian = Message::parse(bytes).expect("a message").endian();
-    with_value(bytes, &[&[code, 1, b's', 0], &endian.u32_bytes(3)[..], b"new\0"].concat())
-}
-
-/// Adds the serial of a call to a message that is not a reply.
-fn with_reply_serial(bytes: &[u8], serial: u32) -> Vec<u8> {
-    let endian = Message::parse(bytes).expect("a message").endian();
-    let code = FieldCode::ReplySerial as u8;
-    with_value(bytes, &[&[code, 1, b'u', 0], &endian.u32_bytes(serial)[..]].concat())
-}
-
-/// Adds a marshaled header field to a message.
-fn with_value(bytes: &[u8], field: &[u8]) -> Vec<u8> {
-    let message = Message::parse(bytes).expect("a message");
-    let endian = message.endian();
-    let mut out = message.header_bytes().to_vec();
-    out.extend_from_slice(field);
-    let len = endian.u32_bytes((out.len() - 16) as u32);
-    out[12..16].copy_from_slice(&len);
-    out.resize(out.len().next_multiple_of(8), 0);
-    out.extend_from_slice(message.body());
-    out
 }
 
 fn credentials(options: &str) -> ConnectionCredentials {

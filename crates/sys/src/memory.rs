@@ -4,6 +4,7 @@
 use crate::raw::HugePages;
 use crate::{process, raw};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fstat, memfd_create};
+use rustix::process::{Resource, getrlimit};
 use std::fs::File;
 use std::hint;
 use std::io::{self, Write as _};
@@ -96,9 +97,13 @@ pub struct HeapReserve {
 
 impl HeapReserve {
     /// Takes about `len` bytes, which the kernel provides when they are used. Takes less if there is
-    /// not enough memory.
+    /// not enough memory, and nothing if the address space is limited, because what is reserved would
+    /// be missing elsewhere.
     #[must_use]
     pub fn new(len: usize) -> Self {
+        if is_address_space_limited() {
+            return Self { blocks: Vec::new() };
+        }
         let block_len = len.min(BLOCK_MAX);
         // The allocator of GNU gets each large block from the kernel, and returns it. But when it frees
         // a block that is larger than all before, it keeps blocks of this size from then on.
@@ -123,6 +128,12 @@ impl Drop for HeapReserve {
             raw::advise_huge_pages(range.clone(), HugePages::Unwanted);
         }
     }
+}
+
+/// Whether this process has a limit on its address space or its data (`RLIMIT_AS`, `RLIMIT_DATA`).
+fn is_address_space_limited() -> bool {
+    let limits = [Resource::As, Resource::Data].map(getrlimit);
+    limits.iter().any(|limit| limit.current.is_some())
 }
 
 /// Allocates a block of this size, if there is enough memory.

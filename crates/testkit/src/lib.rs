@@ -25,6 +25,7 @@ pub mod findings;
 pub mod forged;
 pub mod forms;
 pub mod golden;
+pub mod header_fields;
 pub mod model;
 pub mod mutated;
 pub mod random;
