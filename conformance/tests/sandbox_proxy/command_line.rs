@@ -80,7 +80,7 @@ fn script(program: ProxyProgram, script: &str) -> FinishedProgram {
     let bus = BusUnderTest::session();
     let scratch = ScratchFolder::new();
     let path = match program {
-        ProxyProgram::Ours => link_proxy(&scratch),
+        ProxyProgram::Ours | ProxyProgram::InBus => link_proxy(&scratch),
         ProxyProgram::Original => crate::proxy::original(),
     };
     let shell = ExternalProgram::shell(script).arg(path).arg(bus.address()).arg(scratch.path());

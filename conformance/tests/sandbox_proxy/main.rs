@@ -10,6 +10,7 @@
 
 mod cases;
 mod command_line;
+mod in_the_bus;
 mod proxy;
 mod script;
 mod side;
@@ -21,11 +22,14 @@ use conformance::{diligence, note, run_tests, test_case};
 
 use proxy::ProxyProgram;
 use script::{SandboxScript, owners, rules};
-use side::{SandboxSide, SideBus};
+use side::{SandboxSide, SideBus, SideComparison};
 
 fn main() -> ExitCode {
     let tests = [
         test_case!(random_messages_get_the_decisions_of_the_original),
+        test_case!(random_messages_get_the_same_decisions_in_the_bus),
+        test_case!(in_the_bus::no_process_stands_between),
+        test_case!(in_the_bus::the_proxy_takes_over_if_the_bus_ends),
         test_case!(command_line::errors_are_those_of_the_original),
         test_case!(command_line::the_byte_and_the_end_of_the_sync_descriptor),
         test_case!(command_line::arguments_come_from_descriptors),
@@ -56,22 +60,43 @@ fn random_messages_get_the_decisions_of_the_original() {
     let sequences = number("DILIGENCE_SEQUENCES").unwrap_or(SEQUENCES);
     let mut received = 0;
     for seed in seeds(sequences) {
-        received += compare(seed);
+        received += compare(seed, ProxyProgram::Ours);
     }
+    check_count(received, sequences);
+}
+
+/// Differences that docs/sandboxing.md lists are left out.
+fn random_messages_get_the_same_decisions_in_the_bus() {
+    let sequences = number("DILIGENCE_SEQUENCES").unwrap_or(SEQUENCES);
+    let mut received = 0;
+    for seed in seeds(sequences) {
+        received += compare(seed, ProxyProgram::InBus);
+    }
+    check_count(received, sequences);
+}
+
+fn check_count(received: usize, sequences: u64) {
     note(&format!("{received} messages were compared"));
     let least = sequences * ACTIONS as u64 / 2;
     assert!(received as u64 > least, "only {received} messages were received, which checks little");
 }
 
 /// Performs the same random actions on both sides, and returns the number of received messages.
-fn compare(seed: u64) -> usize {
+fn compare(seed: u64, program: ProxyProgram) -> usize {
     let mut random = SeededRandom::from_seed(seed);
-    let bus = if random.once_in(2) { SideBus::Reference } else { SideBus::Ours };
+    let bus = match (random.once_in(2), program) {
+        (true, ProxyProgram::Ours | ProxyProgram::Original) => SideBus::Reference,
+        _ => SideBus::Ours,
+    };
     let rules = rules(&mut random);
     let owners = owners(&mut random);
-    let mut ours = SandboxSide::new(bus, ProxyProgram::Ours, &rules, &owners);
-    let mut original = SandboxSide::new(bus, ProxyProgram::Original, &rules, &owners);
-    let mut script = SandboxScript::new(random, &rules);
+    let comparison = match program {
+        ProxyProgram::InBus => SideComparison::Decisions,
+        ProxyProgram::Ours | ProxyProgram::Original => SideComparison::Messages,
+    };
+    let side = |program| SandboxSide::new(bus, program, comparison, &rules, &owners);
+    let (mut ours, mut original) = (side(program), side(ProxyProgram::Original));
+    let mut script = SandboxScript::new(random, &rules, comparison);
     let mut received = 0;
     let mut actions = Vec::new();
     for step in 0..ACTIONS {

@@ -13,8 +13,10 @@ use conformance::{
 /// The program of a proxy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ProxyProgram {
-    /// The program under test.
+    /// The program under test, between the programs and the bus.
     Ours,
+    /// The program under test, which lets the bus do its work.
+    InBus,
     /// The original xdg-dbus-proxy, as installed.
     Original,
 }
@@ -23,7 +25,7 @@ impl ProxyProgram {
     /// The program without arguments.
     pub(crate) fn program(self) -> ExternalProgram {
         match self {
-            Self::Ours => ExternalProgram::linked(link_proxy),
+            Self::Ours | Self::InBus => ExternalProgram::linked(link_proxy),
             Self::Original => ExternalProgram::at(original()),
         }
     }
@@ -33,6 +35,11 @@ impl ProxyProgram {
         let scratch = ScratchFolder::new();
         let path = scratch.join("proxy");
         let program = self.program().arg(bus).arg(&path).args(options).limit(LIFE_LIMIT);
+        // A proxy that prints messages does not let the bus do its work.
+        let program = match self {
+            Self::Ours => program.arg("--log"),
+            Self::InBus | Self::Original => program,
+        };
         let process = program.start();
         eventually("a proxy that listens", || UnixStream::connect(&path).ok());
         RunningProxy {

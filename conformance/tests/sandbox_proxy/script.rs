@@ -4,7 +4,7 @@ use conformance::differential::SeededRandom;
 use conformance::{PlainMessage, PlainValue, WireByteOrder, field, flag, kind};
 
 use crate::proxy::original_is_old;
-use crate::side::PEERS;
+use crate::side::{PEERS, SideComparison};
 
 /// What happens next, on both sides.
 #[derive(Clone, Debug)]
@@ -59,11 +59,14 @@ const MATCH_RULES: [&str; 10] = [
     "type='signal',sender='org.freedesktop.DBus'",
     "arg0namespace='org.example'",
     "eavesdrop=true",
-    "type='signal',eavesdrop='false'",
-    "arg0='eavesdrop='",
     "arg0='eavesdrop'",
     "nonsense",
+    "type='signal',eavesdrop='false'",
+    "arg0='eavesdrop='",
 ];
+
+/// The number of match rules about which the bus decides like the original.
+const EXACT_MATCH_RULES: usize = MATCH_RULES.len() - 2;
 const DRIVER_METHODS: [&str; 22] = [
     "Hello",
     "AddMatch",
@@ -125,18 +128,20 @@ pub(crate) struct SandboxScript {
     random: SeededRandom,
     /// False if old versions of the original decide differently about broadcasts.
     has_broadcasts: bool,
+    comparison: SideComparison,
 }
 
 impl SandboxScript {
-    pub(crate) fn new(random: SeededRandom, rules: &[String]) -> Self {
+    pub(crate) fn new(random: SeededRandom, rules: &[String], comparison: SideComparison) -> Self {
         let has_patterns =
             rules.iter().any(|rule| rule.starts_with("--call") || rule.starts_with("--broadcast"));
-        Self { random, has_broadcasts: !(has_patterns && original_is_old()) }
+        Self { random, has_broadcasts: !(has_patterns && original_is_old()), comparison }
     }
 
     /// A random action. The last one of a sequence may end the connection of the client.
     pub(crate) fn action(&mut self, is_last: bool) -> SandboxAction {
-        if is_last && self.random.once_in(2) {
+        // The proxy ends the connection for messages of unknown types, which the bus refuses.
+        if is_last && self.comparison == SideComparison::Messages && self.random.once_in(2) {
             return SandboxAction::ClientSendsBytes(self.malformed());
         }
         let peer = self.random.below(PEERS);
@@ -179,6 +184,10 @@ impl SandboxScript {
 
     /// A name, or a text that is not a name.
     fn any_argument(&mut self) -> PlainValue {
+        // The bus refuses other arguments, and the original treats some of them like hidden names.
+        if self.comparison == SideComparison::Decisions {
+            return PlainValue::text(&self.any_name());
+        }
         match self.random.below(12) {
             0 => PlainValue::U32(5),
             1 => PlainValue::text(self.random.pick(&["", "org", "not a name", ":", "org..a"])),
@@ -258,7 +267,12 @@ impl SandboxScript {
         }
         message = match member {
             "AddMatch" | "RemoveMatch" => {
-                message.arg(PlainValue::text(self.random.pick(&MATCH_RULES)))
+                let rules = match self.comparison {
+                    SideComparison::Messages => &MATCH_RULES[..],
+                    // The original refuses all rules that contain such a text.
+                    SideComparison::Decisions => &MATCH_RULES[..EXACT_MATCH_RULES],
+                };
+                message.arg(PlainValue::text(self.random.pick(rules)))
             }
             "RequestName" => {
                 let name = self.random.pick(&NAMES);
@@ -278,7 +292,8 @@ impl SandboxScript {
 
     fn name_request(&mut self) -> PlainMessage {
         let name = PlainValue::text(self.random.pick(&NAMES));
-        if self.random.once_in(3) {
+        // With the original, the rights end with the connection, and in the bus with the name.
+        if self.comparison == SideComparison::Messages && self.random.once_in(3) {
             PlainMessage::to_bus("ReleaseName").arg(name)
         } else {
             PlainMessage::to_bus("RequestName").arg(name).arg(PlainValue::U32(4))

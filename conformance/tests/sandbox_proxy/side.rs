@@ -40,9 +40,23 @@ pub(crate) struct SandboxSide {
     /// The serials of calls of the client without a reply. The original forwards some replies that
     /// the bus sends nevertheless.
     declined: BTreeSet<u32>,
+    /// Whether only decisions are compared, not the texts and the kinds of refusals.
+    comparison: SideComparison,
+    /// A connection that the proxy has opened, or one in its place, so that the unique names of the
+    /// clients are equal.
+    _spare: Option<TestPeer>,
     /// The serial of the next message of a peer. The original confuses calls of different peers
     /// with the same serial.
     peer_serial: u32,
+}
+
+/// What the two sides must have in common.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum SideComparison {
+    /// All messages, with the texts of errors.
+    Messages,
+    /// Whether messages arrive or are refused.
+    Decisions,
 }
 
 struct SidePeer {
@@ -57,11 +71,25 @@ const FIRST_PEER_SERIAL: u32 = 100_000;
 /// Methods whose results differ between two buses or two proxies.
 const VARYING: [&str; 3] = ["GetId", "GetConnectionUnixProcessID", "GetConnectionCredentials"];
 
+/// Methods that the bus answers in more cases than the original, but that show nothing hidden.
+const DIFFERENT: [&str; 2] = ["ListQueuedOwners", "ReleaseName"];
+
+/// The errors by which messages are refused.
+const REFUSALS: [&str; 6] = [
+    "AccessDenied",
+    "InvalidArgs",
+    "NameHasNoOwner",
+    "ServiceUnknown",
+    "UnknownInterface",
+    "UnknownMethod",
+];
+
 impl SandboxSide {
     /// Starts a side. Before the client connects, each owner gets its name.
     pub(crate) fn new(
         bus: SideBus,
         program: ProxyProgram,
+        comparison: SideComparison,
         rules: &[String],
         owners: &[(usize, &str)],
     ) -> Self {
@@ -76,8 +104,15 @@ impl SandboxSide {
             peers[*peer].peer.request_name(name, 0);
         }
         let options: Vec<_> = rules.iter().map(String::as_str).collect();
+        let has_spare =
+            (program, comparison) == (ProxyProgram::Original, SideComparison::Decisions);
+        let spare = has_spare.then(|| bus.peer());
         let proxy = program.start(bus.address(), &options);
-        let client = TestPeer::connect(proxy.address());
+        let mut client = TestPeer::connect(proxy.address());
+        if comparison == SideComparison::Decisions {
+            // The original requests these signals for the names in its rules, for its own use.
+            client.add_match("type='signal',member='NameOwnerChanged'");
+        }
         let client_name = client.name().to_owned();
         let client = Some(SidePeer { peer: client, calls: VecDeque::new() });
         let (uncompared, declined) = (BTreeSet::new(), BTreeSet::new());
@@ -91,6 +126,8 @@ impl SandboxSide {
             peers,
             uncompared,
             declined,
+            comparison,
+            _spare: spare,
             peer_serial,
         };
         // The original forwards the first messages of its client before it knows all owners.
@@ -104,25 +141,32 @@ impl SandboxSide {
             SandboxAction::ClientSends(message) => {
                 let message = self.resolve(message);
                 let is_varying = VARYING.contains(&message.member());
+                let is_different = self.comparison == SideComparison::Decisions
+                    && (DIFFERENT.contains(&message.member()) || is_of_other_interface(&message));
                 let is_declined = message.flags & flag::NO_REPLY_EXPECTED != 0;
+                let expects_reply = expects_reply(&message);
                 let serial = self.client().send(message);
+                self.note_sent(serial, expects_reply);
                 if is_varying {
                     self.uncompared.insert(serial);
                 }
-                if is_declined {
+                if is_declined || is_different {
                     self.declined.insert(serial);
                 }
             }
             SandboxAction::ClientSendsDescriptors(message, count) => {
                 let message = self.resolve(message);
-                send_descriptors(self.client(), message, *count);
+                let expects_reply = expects_reply(&message);
+                let serial = send_descriptors(self.client(), message, *count);
+                self.note_sent(serial, expects_reply);
             }
             SandboxAction::ClientReplies { with_error, times } => {
                 if let Some(client) = &mut self.client
                     && let Some(call) = client.calls.pop_front()
                 {
                     for _ in 0..*times {
-                        client.peer.send(reply(&call, *with_error));
+                        let serial = self.client().send(reply(&call, *with_error));
+                        self.note_sent(serial, false);
                     }
                 }
             }
@@ -150,6 +194,14 @@ impl SandboxSide {
             }
         }
         self.settle()
+    }
+
+    /// Notes that the client has sent a message. The bus answers refused messages with errors even if
+    /// they expect no reply, which the original does not.
+    fn note_sent(&mut self, serial: u32, expects_reply: bool) {
+        if self.comparison == SideComparison::Decisions && !expects_reply {
+            self.declined.insert(serial);
+        }
     }
 
     /// Returns true if the client is disconnected.
@@ -182,6 +234,13 @@ impl SandboxSide {
         received[0].retain(|message| {
             message.reply_serial().is_none_or(|serial| !self.declined.contains(&serial))
         });
+        if self.comparison == SideComparison::Decisions {
+            // The bus answers a peer whose reply the filter does not let pass. The original does not.
+            for received in &mut received[1..] {
+                received
+                    .retain(|message| message.kind != kind::ERROR || message.sender() != BUS_NAME);
+            }
+        }
         for message in &mut received[0] {
             let is_uncompared = |serial| self.uncompared.contains(&serial);
             if message.kind == kind::RETURN && message.reply_serial().is_some_and(is_uncompared) {
@@ -203,6 +262,11 @@ impl SandboxSide {
             if let PlainValue::Array(_, names) = value {
                 names.sort_by_key(|name| format!("{name:?}"));
             }
+        }
+        let is_refusal = message.kind == kind::ERROR && REFUSALS.contains(&message.error_name());
+        if self.comparison == SideComparison::Decisions && is_refusal {
+            let serial = message.reply_serial();
+            return format!("refused: {serial:?}");
         }
         message.compared()
     }
@@ -274,6 +338,16 @@ impl SidePeer {
     }
 }
 
+fn expects_reply(message: &PlainMessage) -> bool {
+    message.kind == kind::CALL && message.flags & flag::NO_REPLY_EXPECTED == 0
+}
+
+/// True for a call of the bus that is not of its main interface. The original refuses most of them.
+fn is_of_other_interface(message: &PlainMessage) -> bool {
+    let is_to_bus = message.get(field::DESTINATION) == Some(&PlainValue::text(BUS_NAME));
+    is_to_bus && message.get(field::INTERFACE) != Some(&PlainValue::text(BUS_NAME))
+}
+
 fn reply(call: &PlainMessage, with_error: bool) -> PlainMessage {
     if with_error {
         PlainMessage::error(call, "com.example.Failed")
@@ -282,11 +356,12 @@ fn reply(call: &PlainMessage, with_error: bool) -> PlainMessage {
     }
 }
 
-/// Sends a message with this number of descriptors.
-fn send_descriptors(peer: &mut TestPeer, message: PlainMessage, count: usize) {
+/// Sends a message with this number of descriptors, and returns its serial.
+fn send_descriptors(peer: &mut TestPeer, message: PlainMessage, count: usize) -> u32 {
     let file = File::open("/dev/null").expect("the system has it");
     let descriptors: Vec<BorrowedFd<'_>> = (0..count).map(|_| file.as_fd()).collect();
     let number = u32::try_from(count).expect("a small number");
     let message = peer.numbered(message.field(field::UNIX_FDS, PlainValue::U32(number)));
     peer.send_with_descriptors(&message.encode(), &descriptors);
+    message.serial
 }

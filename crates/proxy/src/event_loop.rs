@@ -19,6 +19,7 @@ use wire::framer::SCRATCH_LEN_MIN;
 use crate::bus_connection;
 use crate::command_line::{FilterOptions, ProxyOptions, ProxySettings};
 use crate::filter::with_bus_rule;
+use crate::registration::{BusRegistration, RegistrationState};
 use crate::session::{ProxySession, SessionSide, SessionState};
 
 /// The reason why the proxies do not start.
@@ -78,14 +79,21 @@ pub(crate) fn serve(settings: ProxySettings) -> Result<(), ProxyError> {
         listeners.push(listener.map_err(|error| ProxyError::Listen { address, error })?);
     }
     let poller = Poller::new().map_err(ProxyError::Poll)?;
-    for (index, listener) in listeners.iter().enumerate() {
-        let token = FIRST_LISTENER + index as u64;
-        poller.add(&listener.socket, token, Interest::Read).map_err(ProxyError::Poll)?;
+    let first_registration = FIRST_LISTENER + listeners.len() as u64;
+    for (listener, index) in listeners.iter().zip(0..) {
+        let watched = match &listener.registration {
+            Some(registration) => {
+                poller.add(registration, first_registration + index, Interest::Read)
+            }
+            None => poller.add(&listener.socket, FIRST_LISTENER + index, Interest::Read),
+        };
+        watched.map_err(ProxyError::Poll)?;
     }
     let sync = settings.sync_fd.and_then(|fd| announce(fd, &poller));
     let mut event_loop = ProxyLoop {
         poller,
-        first_session: FIRST_LISTENER + listeners.len() as u64,
+        first_registration,
+        first_session: first_registration + listeners.len() as u64,
         listeners,
         next_session: 0,
         sessions: HashMap::new(),
@@ -125,17 +133,20 @@ struct ProxyListener {
     path: PathBuf,
     address: std::ffi::OsString,
     options: Rc<FilterOptions>,
+    /// The container of the bus that accepts the connections, if the bus has one for this proxy.
+    registration: Option<BusRegistration>,
 }
 
 impl ProxyListener {
     fn start(options: ProxyOptions) -> io::Result<Self> {
-        let ProxyOptions { address, path, filter } = options;
-        match fs::remove_file(&path) {
+        match fs::remove_file(&options.path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        let socket = socket::listen_unix(UnixAddress::Path(&path))?;
-        Ok(Self { socket, path, address, options: Rc::new(with_bus_rule(filter)) })
+        let socket = socket::listen_unix(UnixAddress::Path(&options.path))?;
+        let registration = BusRegistration::try_new(&options, &socket);
+        let ProxyOptions { address, path, filter } = options;
+        Ok(Self { socket, path, address, options: Rc::new(with_bus_rule(filter)), registration })
     }
 }
 
@@ -161,6 +172,8 @@ struct ProxyLoop {
     /// The number of the next session. Numbers are not used again, so late events do not reach
     /// another session.
     next_session: u64,
+    /// The token of the registration of the first listener.
+    first_registration: u64,
     /// The token of the first socket of session 0.
     first_session: u64,
     waiting: Vec<WaitingClient>,
@@ -179,8 +192,11 @@ impl ProxyLoop {
             for event in events.iter() {
                 match event.token() {
                     SYNC => return Ok(()),
-                    token if token < self.first_session => {
+                    token if token < self.first_registration => {
                         self.accept((token - FIRST_LISTENER) as usize)?;
+                    }
+                    token if token < self.first_session => {
+                        self.check_registration((token - self.first_registration) as usize)?;
                     }
                     token => self.handle(token - self.first_session),
                 }
@@ -189,6 +205,20 @@ impl ProxyLoop {
                 self.retry()?;
             }
         }
+    }
+
+    /// Accepts connections itself from now on if the bus has ended.
+    fn check_registration(&mut self, index: usize) -> io::Result<()> {
+        let listener = &mut self.listeners[index];
+        if let Some(registration) = &listener.registration
+            && registration.process() == RegistrationState::Ended
+        {
+            self.poller.remove(registration)?;
+            listener.registration = None;
+            let token = FIRST_LISTENER + index as u64;
+            self.poller.add(&listener.socket, token, Interest::Read)?;
+        }
+        Ok(())
     }
 
     /// Accepts one connection of a program.

@@ -17,6 +17,9 @@
 //! - `session` moves the bytes of one program, and `event_loop` serves all sessions with one
 //!   thread.
 //!
+//! If the bus is Diligence and permits it, the proxy passes it the rules and the socket, and does
+//! not stand between (`registration`).
+//!
 //! A program that does not read delays only itself: while the queue of one socket is full, the
 //! other socket of the session is not read.
 
@@ -29,6 +32,7 @@ mod event_loop;
 mod filter;
 mod handshake;
 mod outgoing;
+mod registration;
 mod session;
 
 use std::ffi::OsString;

@@ -44,13 +44,13 @@ pub(crate) struct ContainerRules {
     pub(crate) descriptors: DescriptorRules,
 }
 
-/// The unique names that a container sees.
+/// The connections whose beginning and end a container learns from NameOwnerChanged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) enum UniqueNames {
-    /// Only the unique names of visible connections.
+    /// Only connections that it sees.
     #[default]
     Visible,
-    /// The unique names of all connections, as programs on an accessibility bus need.
+    /// All connections, as programs on an accessibility bus need.
     All,
 }
 
@@ -126,9 +126,12 @@ impl ContainerFilter {
 
     /// True if the container sees a connection by its unique name.
     pub(crate) fn sees(&mut self, peer: PeerId, registry: &Registry) -> bool {
+        self.seen.contains(&peer) || self.access_to(peer, registry).is_visible()
+    }
+
+    /// True if the container learns of the beginning and the end of all connections.
+    pub(crate) fn hears_of_all_unique_names(&self) -> bool {
         self.rules.unique_names == UniqueNames::All
-            || self.seen.contains(&peer)
-            || self.access_to(peer, registry).is_visible()
     }
 
     fn access_to(&mut self, peer: PeerId, registry: &Registry) -> &NameAccess {

@@ -80,6 +80,9 @@ impl Containers {
             true => delivery.reply,
             false => ReplyClass::No,
         };
+        if reply == ReplyClass::Unrequested && self.are_together(from, to, registry) {
+            return Err(FilterDenial::Denied);
+        }
         if let Some(filter) = self.filter_between(from, to, registry) {
             let name = message.destination();
             match (reply, name) {
@@ -103,6 +106,12 @@ impl Containers {
             filter.see(from);
         }
         Ok(())
+    }
+
+    /// True if two connections are in the same container with a filter.
+    fn are_together(&self, peer: PeerId, other: PeerId, registry: &Registry) -> bool {
+        self.filters(peer, registry)
+            && container_of(peer, registry) == container_of(other, registry)
     }
 
     /// Decides whether a connection may get a copy of a message that is not addressed to it.
@@ -166,6 +175,19 @@ impl Containers {
             Some(filter) => is_visible(filter, name, owner, registry),
             None => true,
         }
+    }
+
+    /// True if a connection may learn that a name has another owner.
+    pub(crate) fn hears_of(
+        &mut self,
+        peer: PeerId,
+        name: BusName<'_>,
+        owner: PeerId,
+        registry: &Registry,
+    ) -> bool {
+        let Some(filter) = self.filter_between(peer, owner, registry) else { return true };
+        name.as_str().starts_with(':') && filter.hears_of_all_unique_names()
+            || is_visible(filter, name, owner, registry)
     }
 
     /// Makes a connection visible to another one, if it is hidden from it.

@@ -140,7 +140,7 @@ const ALLOW_TYPE: &str = "a(usos)";
 /// Rules in the language of xdg-dbus-proxy.
 const RULES: &str = "org.diligence.Rules";
 
-/// Whether the unique names of all connections are visible.
+/// Whether NameOwnerChanged is about the unique names of all connections.
 const UNIQUE_NAMES: &str = "org.diligence.SeeUniqueNames";
 
 /// A listening socket, instead of a new one.

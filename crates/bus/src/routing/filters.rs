@@ -102,9 +102,9 @@ impl Router {
             SignalSubject::Name { name, old, new } => {
                 // One of both is present, or the signal would say nothing.
                 let Some(owner) = old.or(new) else { return true };
-                let hears = containers.sees(to, name, owner, registry)
-                    || new.is_some_and(|new| containers.sees(to, name, new, registry));
-                if hears {
+                let hears = containers.hears_of(to, name, owner, registry)
+                    || new.is_some_and(|new| containers.hears_of(to, name, new, registry));
+                if hears && !name.as_str().starts_with(':') {
                     // The signal names both, so the subscriber may also learn when they leave.
                     for named in [old, new].into_iter().flatten() {
                         containers.show(named, to, registry);

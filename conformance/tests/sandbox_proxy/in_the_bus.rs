@@ -1,0 +1,75 @@
+//! The proxy lets Diligence's bus do its work.
+
+use std::process;
+
+use conformance::{
+    BusUnderTest, ExternalProgram, PlainMessage, PlainValue, TestConfig, TestPeer, eventually, kind,
+};
+
+use crate::proxy::ProxyProgram;
+
+const NAME: &str = "com.example.Service";
+const RULES: [&str; 2] = ["--filter", "--talk=com.example.Service"];
+
+pub(crate) fn no_process_stands_between() {
+    let bus = BusUnderTest::session();
+    let [mut service, mut hidden] = [bus.peer(), bus.peer()];
+    service.request_name(NAME, 0);
+    hidden.request_name("com.example.Hidden", 0);
+    let proxy = ProxyProgram::InBus.start(bus.address(), &RULES);
+    let mut client = TestPeer::connect(proxy.address());
+    client.round_trip(&mut service);
+    let refused = client.call(PlainMessage::some_call("com.example.Hidden"));
+    assert_eq!(refused.error_name(), "ServiceUnknown", "{}", refused.summary());
+    // The service sees the process of the client, and the container.
+    let pid = service.ask_bus("GetConnectionUnixProcessID", client.name());
+    assert_eq!(pid.body, [PlainValue::U32(process::id())]);
+    let container = PlainMessage::call(
+        "org.freedesktop.DBus",
+        "/org/freedesktop/DBus",
+        "org.freedesktop.DBus.Containers1",
+        "GetConnectionInstance",
+    );
+    let container = service.call(container.arg(PlainValue::text(client.name())));
+    let name = proxy.path().display().to_string();
+    assert_eq!(
+        container.body[2..4],
+        [PlainValue::text("org.diligence.SandboxProxy"), PlainValue::Str(name)]
+    );
+    let address = proxy.address().to_owned();
+    let ran = ExternalProgram::at("gdbus")
+        .args(["introspect", "--address", &address, "--dest", "org.freedesktop.DBus"])
+        .args(["--object-path", "/org/freedesktop/DBus"])
+        .run();
+    assert!(ran.success().stdout.contains("ListNames"));
+    // When the proxy ends, its programs are disconnected from the socket.
+    drop(proxy);
+    eventually("the end of the socket", || {
+        let path = address.strip_prefix("unix:path=").expect("a path");
+        std::os::unix::net::UnixStream::connect(path).is_err().then_some(())
+    });
+    bus.stop();
+}
+
+pub(crate) fn the_proxy_takes_over_if_the_bus_ends() {
+    let scratch = conformance::ScratchFolder::new();
+    let address = format!("unix:path={}", scratch.join("bus").display());
+    let config = TestConfig::session().listen(&address);
+    let first = BusUnderTest::start(&config);
+    let proxy = ProxyProgram::InBus.start(first.address(), &RULES);
+    assert!(TestPeer::connect(proxy.address()).is_alive());
+    first.stop();
+    let second = BusUnderTest::start(&config);
+    let mut service = second.peer();
+    service.request_name(NAME, 0);
+    let mut client = eventually("a connection through the proxy", || {
+        let stream = conformance::PeerStream::dial(proxy.address()).ok()?;
+        let mut client = TestPeer::over(stream);
+        client.stream().log_in(conformance::ReceivedDescriptors::Unwanted);
+        (client.hello().kind == kind::RETURN).then_some(client)
+    });
+    client.round_trip(&mut service);
+    let refused = client.call(PlainMessage::some_call("com.example.Hidden"));
+    assert_eq!(refused.error_name(), "ServiceUnknown", "{}", refused.summary());
+    second.stop();
+}

@@ -1,0 +1,129 @@
+//! Handing the work of a proxy to the bus itself.
+//!
+//! Diligence's bus can filter the messages of a sandbox. So the proxy passes it the rules and the
+//! listening socket, and programs are connected to the bus without a process between. Their
+//! messages need no copies, and the bus sees their real processes. On another bus, or if the bus
+//! does not permit it, the proxy stands between as usual.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
+use std::time::Duration;
+
+use client::{CallOptions, ConnectOptions, Connection, Timeout, Values};
+use wire::address::AddressList;
+use wire::body::Value;
+use wire::message::Builder;
+use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
+use wire::signature::{Signature, SignatureBuf, Type};
+
+use crate::command_line::{FilterOptions, ProxyOptions};
+
+/// A container of the bus that does the work of one proxy, as long as this exists.
+#[derive(Debug)]
+pub(crate) struct BusRegistration {
+    connection: Connection,
+}
+
+/// Whether the bus still does the work of a proxy.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum RegistrationState {
+    /// The bus serves the programs.
+    Serving,
+    /// The connection to the bus has ended, and the container with it.
+    Ended,
+}
+
+impl BusRegistration {
+    /// Asks the bus to serve the programs that connect to `socket`. Returns `None` if it does not.
+    ///
+    /// Without a filter, and if messages are printed, the proxy must do the work itself.
+    pub(crate) fn try_new(options: &ProxyOptions, socket: &OwnedFd) -> Option<Self> {
+        let ProxyOptions { address, path, filter } = options;
+        if !filter.is_enabled || filter.logs {
+            return None;
+        }
+        let connecting = ConnectOptions { timeout: Some(TIMEOUT), ..ConnectOptions::default() };
+        let addresses = AddressList::parse(address.to_str()?).ok()?;
+        let connection = Connection::open_with(&addresses, &connecting).ok()?;
+        let supported = connection
+            .call(DRIVER, PATH, PROPERTIES, "Get", &(CONTAINERS, "SupportedArguments"))
+            .ok()?;
+        let (Value::Array { items, .. },) = supported.read::<(Value,)>().ok()? else { return None };
+        let is_supported = |name: &str| items.contains(&Value::from(name));
+        if ![RULES, UNIQUE_NAMES, SOCKET].into_iter().all(is_supported) {
+            return None;
+        }
+        let call =
+            Builder::method_call(ObjectPath::literal(PATH), MemberName::literal("AddServer"))
+                .interface(InterfaceName::literal(CONTAINERS))
+                .destination(BusName::new(DRIVER).ok()?);
+        let call_options = CallOptions {
+            timeout: Timeout::After(TIMEOUT),
+            descriptors: vec![socket.try_clone().ok()?],
+        };
+        let arguments = arguments(path, filter);
+        let added = connection.start_call(&call, &Values(&arguments), call_options).ok()?.wait();
+        added.is_ok().then_some(Self { connection })
+    }
+
+    /// Reads what the bus has sent. Nobody has a reason to call the proxy, so calls are dropped.
+    pub(crate) fn process(&self) -> RegistrationState {
+        loop {
+            match self.connection.next_request(Some(Duration::ZERO)) {
+                Ok(Some(_)) => {}
+                Ok(None) => return RegistrationState::Serving,
+                Err(_) => return RegistrationState::Ended,
+            }
+        }
+    }
+}
+
+impl AsFd for BusRegistration {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.connection.as_fd()
+    }
+}
+
+/// The arguments of AddServer: type, name, metadata, and named arguments.
+fn arguments(path: &Path, filter: &FilterOptions) -> [Value; 4] {
+    let rules = filter.rules.iter().map(|rule| Value::from(rule.to_string().as_str()));
+    let rules = Value::Array { element: element_of("as"), items: rules.collect() };
+    let entry = |(name, value): (&str, Value)| {
+        Value::DictEntry(Box::new((Value::from(name), Value::Variant(Box::new(value)))))
+    };
+    let dictionary = |items| Value::Array { element: element_of("a{sv}"), items };
+    let named = [
+        (RULES, rules),
+        (UNIQUE_NAMES, Value::Boolean(filter.has_sloppy_names)),
+        (SOCKET, Value::UnixFd(0)),
+    ];
+    [
+        Value::from(CONTAINER_TYPE),
+        Value::from(&*path.to_string_lossy()),
+        dictionary(Vec::new()),
+        dictionary(named.map(entry).into()),
+    ]
+}
+
+/// The type of the elements of an array.
+fn element_of(array: &str) -> SignatureBuf {
+    match Signature::new(array).ok().and_then(Signature::single) {
+        Some(Type::Array(element)) => element.into(),
+        _ => unreachable!("it is the type of an array"),
+    }
+}
+
+/// The type of the containers of proxies. Their name is the path of the socket.
+const CONTAINER_TYPE: &str = "org.diligence.SandboxProxy";
+
+const DRIVER: &str = "org.freedesktop.DBus";
+const PATH: &str = "/org/freedesktop/DBus";
+const PROPERTIES: &str = "org.freedesktop.DBus.Properties";
+const CONTAINERS: &str = "org.freedesktop.DBus.Containers1";
+
+const RULES: &str = "org.diligence.Rules";
+const UNIQUE_NAMES: &str = "org.diligence.SeeUniqueNames";
+const SOCKET: &str = "org.diligence.Socket";
+
+/// The time that the bus has to answer. The program that starts the proxy waits meanwhile.
+const TIMEOUT: Duration = Duration::from_secs(2);
