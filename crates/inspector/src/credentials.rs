@@ -18,6 +18,9 @@ pub struct BusCredentials {
     pub groups: Vec<u32>,
     /// The label of the Linux security module, from `LinuxSecurityLabel`.
     pub label: Option<String>,
+    /// The object path of the container that the connection is in, from
+    /// `org.freedesktop.DBus.Containers1.Instance`.
+    pub container: Option<String>,
 }
 
 impl BusCredentials {
@@ -31,6 +34,10 @@ impl BusCredentials {
             uid: number("UnixUserID"),
             groups: entries.get("UnixGroupIDs").map(numbers).unwrap_or_default(),
             label: entries.get("LinuxSecurityLabel").and_then(label),
+            container: entries.get(CONTAINER).and_then(|value| match value {
+                Value::ObjectPath(path) => Some(path.to_string()),
+                _ => None,
+            }),
         }
     }
 
@@ -52,6 +59,9 @@ impl BusCredentials {
         }
     }
 }
+
+/// The container of a connection, in its credentials.
+const CONTAINER: &str = "org.freedesktop.DBus.Containers1.Instance";
 
 /// Returns the start time of a process, with a resolution of 10 ms: the kernel reports it in clock
 /// ticks since boot.

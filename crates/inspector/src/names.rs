@@ -52,6 +52,9 @@ pub struct NameOwner {
     /// The label of the process in the Linux security module.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
+    /// The object path of the container that the connection is in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub container: Option<String>,
 }
 
 impl Inspector {
@@ -189,8 +192,8 @@ impl NameCensus {
             let look_up = || UserAccount::by_id(uid).ok().flatten().map(|user| user.name());
             self.users.entry(uid).or_insert_with(look_up).clone()
         });
-        let BusCredentials { groups, label, .. } = credentials;
-        self.owners.insert(name, NameOwner { process, user, groups, label });
+        let BusCredentials { groups, label, container, .. } = credentials;
+        self.owners.insert(name, NameOwner { process, user, groups, label, container });
     }
 
     /// Stores a failure. A name that has lost its owner is removed, unless it is activatable.

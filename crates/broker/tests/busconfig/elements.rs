@@ -72,7 +72,9 @@ fn every_element_is_understood() {
         ServiceDir::StandardSystem,
     ];
     assert_eq!(document.service_dirs, service_dirs);
-    assert_eq!(document.limits, BusLimits { max_names_per_connection: 7, ..BusLimits::default() });
+    let limits =
+        BusLimits { max_names_per_connection: 7, max_containers: 1, ..BusLimits::default() };
+    assert_eq!(document.limits, limits);
     let association = &document.associations[0];
     assert_eq!((&*association.name, &*association.context), ("a.b", "c_t"));
     assert_eq!(files.shorten(&association.origin), "main.conf:10:21");

@@ -64,6 +64,7 @@ pub(crate) struct Container {
     /// The user who created it. Only processes of this user may connect.
     pub(crate) uid: u32,
     lifetime: ContainerLifetime,
+    origin: SocketOrigin,
     socket: SocketStage,
     connections: BTreeSet<PeerId>,
     /// What its connections may see and do; `None` for everything that others may.
@@ -77,6 +78,15 @@ pub(crate) enum ContainerLifetime {
     Creator,
     /// The container is stopped when the creator's end of a pipe is closed.
     Pipe,
+}
+
+/// The process that has opened the socket of a container.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) enum SocketOrigin {
+    /// The bus has opened it.
+    Bus,
+    /// The creator has opened it. It is the user of the bus or root, so its connections are not limited.
+    Creator,
 }
 
 /// Facts about the process that created a container, which outlive its connection.
@@ -108,6 +118,7 @@ pub(crate) struct NewContainer<'m> {
     pub(crate) uid: u32,
     pub(crate) rules: Option<ContainerRules>,
     pub(crate) lifetime: ContainerLifetime,
+    pub(crate) origin: SocketOrigin,
 }
 
 /// A limit does not allow another container.
@@ -163,6 +174,7 @@ impl Containers {
             creator_facts: CreatorFacts { pid: new.creator_pid, ..CreatorFacts::default() },
             uid: new.uid,
             lifetime: new.lifetime,
+            origin: new.origin,
             socket: SocketStage::Opening,
             connections: BTreeSet::new(),
             filter: new.rules.map(ContainerFilter::new),
@@ -202,7 +214,9 @@ impl Containers {
     ) -> Result<ContainerDescription, DisconnectReason> {
         let container = self.all.get_mut(&id).filter(|it| it.socket == SocketStage::Listening);
         let container = container.ok_or(DisconnectReason::ContainerClosed)?;
-        if container.connections.len() as u64 >= limits.max_connections_per_container {
+        if container.origin == SocketOrigin::Bus
+            && container.connections.len() as u64 >= limits.max_connections_per_container
+        {
             return Err(DisconnectReason::ContainerFull);
         }
         container.connections.insert(peer);

@@ -16,7 +16,7 @@ use super::container_arguments::{parse_rules, read_descriptors, read_rules};
 use crate::access::describe_process;
 use crate::containers::{
     Container, ContainerLifetime, ContainerMetadata, CreatorFacts, DescriptorInMetadata,
-    NewContainer, Remaining, TooManyContainers,
+    NewContainer, Remaining, SocketOrigin, TooManyContainers,
 };
 use crate::registry::Peer;
 use crate::routing::{Router, SignalSubject, reply_too_long};
@@ -58,6 +58,10 @@ pub(super) fn add_server(
     }
     containers.check_room(uid, limits).map_err(|reason| too_many(reason, creator, uid))?;
     let creator_pid = creator.credentials.pid;
+    let origin = match descriptors.socket {
+        None => SocketOrigin::Bus,
+        Some(_) => SocketOrigin::Creator,
+    };
     let lifetime = match descriptors.lifetime {
         None => ContainerLifetime::Creator,
         Some(_) => ContainerLifetime::Pipe,
@@ -71,6 +75,7 @@ pub(super) fn add_server(
         uid,
         rules,
         lifetime,
+        origin,
     };
     let container = containers.add(new);
     driver.router.filters_changed();

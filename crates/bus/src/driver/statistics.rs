@@ -187,6 +187,7 @@ fn of_incident(incident: &Incident, now: Time) -> Dict {
 fn of_snapshot(peer: &PeerSnapshot) -> Dict {
     let text = |text: &Option<Box<str>>| text.as_deref().map(Value::from);
     let names = peer.names.iter().map(|name| Value::from(&**name)).collect();
+    let container = peer.container.as_deref();
     let known = [
         ("UniqueName", text(&peer.unique_name)),
         ("Names", Some(Value::Array { element: element_of("as"), items: names })),
@@ -195,6 +196,9 @@ fn of_snapshot(peer: &PeerSnapshot) -> Dict {
         ("Program", text(&peer.process.comm)),
         ("Unit", text(&peer.process.unit)),
         ("ControlGroup", text(&peer.process.cgroup)),
+        ("Container", container.map(|it| Value::from(&*it.id.path()))),
+        ("ContainerType", container.map(|it| Value::from(&*it.kind))),
+        ("ContainerName", container.map(|it| Value::from(&*it.name))),
     ];
     known.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
 }

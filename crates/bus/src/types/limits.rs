@@ -147,7 +147,8 @@ pub struct BusLimits {
     pub max_containers_per_user: u64,
     /// Bytes of the type, the name and the metadata of one container.
     pub max_container_metadata_bytes: u64,
-    /// Connections in one container, including those that have not called Hello.
+    /// Connections in one container whose socket the bus has opened, including those that have not
+    /// called Hello.
     pub max_connections_per_container: u64,
     /// Timeout for the reply to a call.
     pub reply_timeout: Option<Duration>,
@@ -200,10 +201,6 @@ impl BusLimits {
             max_names_per_connection: 50_000,
             max_match_rules_per_connection: 50_000,
             max_replies_per_connection: 50_000,
-            max_containers: 10_000,
-            max_containers_per_user: 10_000,
-            max_container_metadata_bytes: 1_000_000_000,
-            max_connections_per_container: 16,
             ..Self::default()
         }
     }

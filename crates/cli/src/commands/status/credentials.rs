@@ -99,7 +99,13 @@ pub(super) fn of_bus(
 }
 
 fn unknown_owner() -> NameOwner {
-    NameOwner { process: RecordedProcess::default(), user: None, groups: Vec::new(), label: None }
+    NameOwner {
+        process: RecordedProcess::default(),
+        user: None,
+        groups: Vec::new(),
+        label: None,
+        container: None,
+    }
 }
 
 fn names_of(all: &[Name], is_wanted: impl Fn(&Name) -> bool) -> Vec<String> {
@@ -224,6 +230,7 @@ impl CredentialList {
         };
         self.words("SupplementaryGroups", groups.iter().filter_map(|gid| named(*gid)).collect());
         self.text("BusLabel", known.label.clone());
+        self.text("Container", known.container.clone());
         self.text("InnermostUnit", known.process.unit.clone());
         self.text("Started", known.process.started.map(date_and_time));
     }

@@ -56,8 +56,9 @@ fn peer_line(incident: &StatusDict) -> String {
     let name = incident.text("UniqueName").unwrap_or("(no name yet)");
     let process = process_of(incident.number("ProcessID"), incident.text("Program"));
     let place = incident.text("Unit").or_else(|| incident.text("ControlGroup"));
+    let container = incident.text("ContainerName").map(|name| format!("container {name}"));
     let user = incident.number("UnixUserID").map(|uid| format!("user {uid}"));
-    let words = [Some(name.to_owned()), Some(process), place.map(str::to_owned), user];
+    let words = [Some(name.to_owned()), Some(process), place.map(str::to_owned), container, user];
     let names = incident.texts("Names").into_iter().map(str::to_owned);
     let words: Vec<_> = words.into_iter().flatten().chain(names).collect();
     printable(&words.join(", ")).into_owned()
