@@ -5,6 +5,7 @@
 //! messages need no copies, and the bus sees their real processes. On another bus, or if the bus
 //! does not permit it, the proxy stands between as usual.
 
+use std::io::PipeWriter;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::time::Duration;
@@ -22,6 +23,8 @@ use crate::command_line::{FilterOptions, ProxyOptions};
 #[derive(Debug)]
 pub(crate) struct BusRegistration {
     connection: Connection,
+    /// When this is closed, also because the process was killed, the bus disconnects the programs.
+    _lifetime: PipeWriter,
 }
 
 /// Whether the bus still does the work of a proxy.
@@ -45,25 +48,27 @@ impl BusRegistration {
         let connecting = ConnectOptions { timeout: Some(TIMEOUT), ..ConnectOptions::default() };
         let addresses = AddressList::parse(address.to_str()?).ok()?;
         let connection = Connection::open_with(&addresses, &connecting).ok()?;
+        connection.set_call_timeout(Some(TIMEOUT));
         let supported = connection
             .call(DRIVER, PATH, PROPERTIES, "Get", &(CONTAINERS, "SupportedArguments"))
             .ok()?;
         let (Value::Array { items, .. },) = supported.read::<(Value,)>().ok()? else { return None };
         let is_supported = |name: &str| items.contains(&Value::from(name));
-        if ![RULES, UNIQUE_NAMES, SOCKET].into_iter().all(is_supported) {
+        if ![RULES, UNIQUE_NAMES, SOCKET, LIFETIME].into_iter().all(is_supported) {
             return None;
         }
         let call =
             Builder::method_call(ObjectPath::literal(PATH), MemberName::literal("AddServer"))
                 .interface(InterfaceName::literal(CONTAINERS))
                 .destination(BusName::new(DRIVER).ok()?);
+        let (read_end, write_end) = std::io::pipe().ok()?;
         let call_options = CallOptions {
-            timeout: Timeout::After(TIMEOUT),
-            descriptors: vec![socket.try_clone().ok()?],
+            timeout: Timeout::OfConnection,
+            descriptors: vec![socket.try_clone().ok()?, read_end.into()],
         };
         let arguments = arguments(path, filter);
         let added = connection.start_call(&call, &Values(&arguments), call_options).ok()?.wait();
-        added.is_ok().then_some(Self { connection })
+        added.is_ok().then_some(Self { connection, _lifetime: write_end })
     }
 
     /// Reads what the bus has sent. Nobody has a reason to call the proxy, so calls are dropped.
@@ -96,6 +101,7 @@ fn arguments(path: &Path, filter: &FilterOptions) -> [Value; 4] {
         (RULES, rules),
         (UNIQUE_NAMES, Value::Boolean(filter.has_sloppy_names)),
         (SOCKET, Value::UnixFd(0)),
+        (LIFETIME, Value::UnixFd(1)),
     ];
     [
         Value::from(CONTAINER_TYPE),
@@ -124,6 +130,7 @@ const CONTAINERS: &str = "org.freedesktop.DBus.Containers1";
 const RULES: &str = "org.diligence.Rules";
 const UNIQUE_NAMES: &str = "org.diligence.SeeUniqueNames";
 const SOCKET: &str = "org.diligence.Socket";
+const LIFETIME: &str = "org.diligence.Lifetime";
 
 /// The time that the bus has to answer. The program that starts the proxy waits meanwhile.
 const TIMEOUT: Duration = Duration::from_secs(2);

@@ -86,8 +86,10 @@ impl Containers {
         if let Some(filter) = self.filter_between(from, to, registry) {
             let name = message.destination();
             match (reply, name) {
-                (ReplyClass::Requested, _)
-                    if filter.may_send_descriptors(message, to, registry) => {}
+                // A reply to a well-known name would show whether the caller owns the name.
+                (ReplyClass::Requested, Some(name))
+                    if name.as_str().starts_with(':')
+                        && filter.may_send_descriptors(message, to, registry) => {}
                 (ReplyClass::No, Some(name)) => {
                     filter.judge_addressed(message, name, to, registry)?;
                 }

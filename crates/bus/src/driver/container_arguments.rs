@@ -2,6 +2,7 @@
 
 use alloc::collections::BTreeMap;
 use alloc::string::ToString;
+use alloc::vec::Vec;
 
 use sandbox::{AccessLevel, MessagePattern, NameSelector, PathPattern, SandboxRule, SandboxRules};
 use wire::body::Value;
@@ -67,6 +68,8 @@ fn texts(value: &Value) -> Result<SandboxRules, ContainerRefusal> {
 pub(super) fn parse_rules<'t>(
     texts: impl IntoIterator<Item = &'t str>,
 ) -> Result<SandboxRules, ContainerRefusal> {
+    let texts: Vec<&str> = texts.into_iter().collect();
+    check_amount(texts.len(), texts.iter().map(|text| text.len()).sum())?;
     SandboxRules::parse(texts).map_err(|error| ContainerRefusal::InvalidRule(error.to_string()))
 }
 
@@ -78,6 +81,11 @@ fn allowed(value: &Value) -> Result<ContainerRules, ContainerRefusal> {
     if element.as_str() != "(usos)" {
         return Err(wrong());
     }
+    let len = |item: &Value| match item {
+        Value::Struct(fields) => fields.iter().map(text_len).sum(),
+        _ => 0,
+    };
+    check_amount(items.len(), items.iter().map(len).sum::<usize>())?;
     let (mut names, mut sent, mut received) =
         <(SandboxRules, SandboxRules, SandboxRules)>::default();
     for item in items {
@@ -129,9 +137,31 @@ fn messages(method: &str, path: &str, flags: u32) -> MessagePattern {
     MessagePattern { path, ..MessagePattern::parse(method) }
 }
 
+/// Checks the limits on rules. Rights are computed from all rules of a container, while everybody
+/// else waits.
+fn check_amount(rules: usize, bytes: usize) -> Result<(), ContainerRefusal> {
+    match rules > RULES_MAX || bytes > RULE_BYTES_MAX {
+        true => Err(ContainerRefusal::TooManyRules { rules: RULES_MAX, bytes: RULE_BYTES_MAX }),
+        false => Ok(()),
+    }
+}
+
+fn text_len(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::ObjectPath(path) => path.as_str().len(),
+        _ => 0,
+    }
+}
+
 fn wrong_type(argument: &'static str, expected: &'static str) -> ContainerRefusal {
     ContainerRefusal::WrongArgumentType { argument, expected }
 }
+
+/// Maximum number of rules of a container, and the maximum length of all their texts. Sandboxes have
+/// a few dozen rules.
+const RULES_MAX: usize = 1024;
+const RULE_BYTES_MAX: usize = 64 << 10;
 
 /// Rules as in the filter branch of dbus-daemon.
 const ALLOW: &str = "Allow";

@@ -31,6 +31,13 @@ pub enum ContainerRefusal {
     /// Only the user of the bus, and root, may pass a listening socket: a process that has it, too,
     /// could make the bus wait.
     SocketOfOtherUser,
+    /// The container has too many rules, or their texts are too long.
+    TooManyRules {
+        /// The maximum number of rules.
+        rules: usize,
+        /// The maximum length of all texts, in bytes.
+        bytes: usize,
+    },
     /// A rule is invalid, for this reason.
     InvalidRule(String),
     /// A rule of `Allow` has flags that are unknown.
@@ -115,6 +122,7 @@ impl ContainerRefusal {
             | Self::UnknownAllowFlags { .. }
             | Self::DescriptorInMetadata => ErrorKind::InvalidArgs,
             Self::MetadataTooLong { .. }
+            | Self::TooManyRules { .. }
             | Self::TooMany { .. }
             | Self::TooManyOfUser { .. }
             | Self::NoIdsLeft => ErrorKind::LimitsExceeded,
@@ -157,6 +165,9 @@ impl fmt::Display for ContainerRefusal {
             }
             Self::SocketOfOtherUser => {
                 f.write_str("Only the user of the bus can pass a socket for a container")
+            }
+            Self::TooManyRules { rules, bytes } => {
+                write!(f, "A container can have at most {rules} rules with {bytes} bytes")
             }
             Self::NoRules => f.write_str("The container has no rules"),
             Self::InvalidRule(reason) => write!(f, "A rule of the container is invalid: {reason}"),
