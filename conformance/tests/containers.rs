@@ -22,6 +22,7 @@ fn main() -> ExitCode {
         test_case!(a_stopped_container_closes_its_connections),
         test_case!(the_bus_removes_the_sockets_when_it_ends),
         test_case!(limits_are_enforced),
+        test_case!(the_rules_of_a_container_are_limited),
         test_case!(a_filter_hides_names_from_common_programs),
         test_case!(a_filter_survives_a_replacement_of_the_bus),
         test_case!(a_socket_of_the_creator_is_used),
@@ -67,9 +68,12 @@ fn create(manager: &mut TestPeer, name: &str) -> TestContainer {
 
 /// Creates a container with rules in the language of xdg-dbus-proxy.
 fn create_filtered(manager: &mut TestPeer, rules: &[&str]) -> TestContainer {
+    create_with(manager, "filtered", vec![("org.diligence.Rules", rule_texts(rules))])
+}
+
+fn rule_texts(rules: &[&str]) -> PlainValue {
     let texts = rules.iter().map(|rule| PlainValue::text(rule)).collect();
-    let rules = PlainValue::Array("s".to_owned(), texts);
-    create_with(manager, "filtered", vec![("org.diligence.Rules", rules)])
+    PlainValue::Array("s".to_owned(), texts)
 }
 
 fn create_with(
@@ -279,6 +283,27 @@ fn limits_are_enforced() {
 }
 
 /// Programs print the same for a hidden service as for a service that does not exist.
+fn the_rules_of_a_container_are_limited() {
+    let bus = BusUnderTest::session();
+    let mut manager = bus.peer();
+    let container = create_filtered(&mut manager, &[]);
+    let long = format!("see=com.example.{}", "A".repeat(200));
+    for (rules, error) in [
+        (vec!["see=com.example.A"; 1025], "LimitsExceeded"),
+        (vec![long.as_str(); 400], "LimitsExceeded"),
+        (vec!["see=com.example.A"; 1024], ""),
+    ] {
+        let path = "/org/freedesktop/DBus";
+        let request = PlainMessage::call(DRIVER, path, "org.diligence.Containers1", "SetRules")
+            .arg(PlainValue::Path(container.instance.clone()))
+            .arg(rule_texts(&rules));
+        let reply = manager.call(request);
+        let found = if reply.kind == kind::RETURN { "" } else { reply.error_name() };
+        assert_eq!(found, error, "{} rules: {}", rules.len(), reply.summary());
+    }
+    bus.stop();
+}
+
 fn a_filter_hides_names_from_common_programs() {
     let bus = BusUnderTest::session();
     let [mut manager, mut open, mut hidden] = [(); 3].map(|()| bus.peer());
