@@ -515,6 +515,8 @@ export interface NameOwner {
   readonly comm?: string;
   /** The arguments of its command line, with the program first. */
   readonly command?: readonly string[];
+  /** The object path of the container that the connection is in. */
+  readonly container?: string;
   /** The path of its executable. */
   readonly exe?: string;
   /** The group IDs of the process. */
@@ -1115,7 +1117,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   Method: {"properties":{"annotations":{"items":{"$ref":"#/$defs/Annotation"},"type":"array"},"arguments":{"items":{"$ref":"#/$defs/Argument"},"type":"array"},"documentation":{"type":"string"},"name":{"type":"string"},"results":{"items":{"$ref":"#/$defs/Argument"},"type":"array"}},"required":["name","arguments","results","annotations"],"type":"object"},
   Milestone: {"properties":{"at":{"type":"integer"},"message":{"minimum":0,"type":["integer","null"]},"what":{"type":"string"}},"required":["at","what","message"],"type":"object"},
   Name: {"properties":{"failure":{"$ref":"#/$defs/Failure"},"is_activatable":{"type":"boolean"},"name":{"type":"string"},"owner":{"type":"string"},"who":{"$ref":"#/$defs/NameOwner"}},"required":["name","is_activatable"],"type":"object"},
-  NameOwner: {"properties":{"cgroup":{"type":"string"},"comm":{"type":"string"},"command":{"items":{"type":"string"},"type":"array"},"exe":{"type":"string"},"groups":{"items":{"minimum":0,"type":"integer"},"type":"array"},"label":{"type":"string"},"pid":{"minimum":0,"type":"integer"},"started":{"$ref":"#/$defs/Time"},"uid":{"minimum":0,"type":"integer"},"unit":{"type":"string"},"user":{"type":"string"}},"type":"object"},
+  NameOwner: {"properties":{"cgroup":{"type":"string"},"comm":{"type":"string"},"command":{"items":{"type":"string"},"type":"array"},"container":{"type":"string"},"exe":{"type":"string"},"groups":{"items":{"minimum":0,"type":"integer"},"type":"array"},"label":{"type":"string"},"pid":{"minimum":0,"type":"integer"},"started":{"$ref":"#/$defs/Time"},"uid":{"minimum":0,"type":"integer"},"unit":{"type":"string"},"user":{"type":"string"}},"type":"object"},
   NamedPeer: {"properties":{"label":{"type":["string","null"]},"name":{"type":"string"},"peer":{"minimum":0,"type":["integer","null"]}},"required":["name","peer","label"],"type":"object"},
   ObjectInterface: {"properties":{"annotations":{"items":{"$ref":"#/$defs/Annotation"},"type":"array"},"documentation":{"type":"string"},"failure":{"$ref":"#/$defs/Failure"},"methods":{"items":{"$ref":"#/$defs/Method"},"type":"array"},"name":{"type":"string"},"properties":{"items":{"$ref":"#/$defs/ObjectProperty"},"type":"array"},"signals":{"items":{"$ref":"#/$defs/Signal"},"type":"array"},"undescribed":{"additionalProperties":{"$ref":"#/$defs/TypedValue"},"type":"object"}},"required":["name","methods","signals","properties","annotations"],"type":"object"},
   ObjectProperty: {"properties":{"access":{"$ref":"#/$defs/Access"},"annotations":{"items":{"$ref":"#/$defs/Annotation"},"type":"array"},"documentation":{"type":"string"},"emits_change":{"$ref":"#/$defs/EmitsChange"},"failure":{"$ref":"#/$defs/Failure"},"name":{"type":"string"},"type":{"type":"string"},"value":{"$ref":"#/$defs/TypedValue"}},"required":["name","type","access","emits_change","annotations"],"type":"object"},
