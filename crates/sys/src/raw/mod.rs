@@ -4,12 +4,12 @@
 pub(crate) mod crash;
 pub(crate) mod cycles;
 mod mapping;
+mod receive;
 mod sealed;
 mod start;
 pub(crate) mod unfinished;
 
 use crate::inherited::InheritError;
-use crate::transfer::{MAX_DESCRIPTORS, TransferWait};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
 use rustix::param::page_size;
@@ -26,6 +26,7 @@ use std::time::Duration;
 use std::{io, ptr, slice};
 
 pub(crate) use mapping::{Pages, ReadOnlyMapping, WritableMapping};
+pub(crate) use receive::{receive_behind, receive_into};
 pub(crate) use sealed::SealedPages;
 pub(crate) use start::{
     LaunchStreams, execute, fork, launch, run_before_exec, with_own_descriptors,
@@ -68,77 +69,6 @@ pub(crate) fn socket_option(
     }
 }
 
-/// recvmsg(2) into `space`. Appends received descriptors to `descriptors`. Returns the number of bytes received and
-/// the flags of the message.
-pub(crate) fn receive_into(
-    socket: BorrowedFd<'_>,
-    space: &mut [u8],
-    descriptors: &mut Vec<OwnedFd>,
-    wait: TransferWait,
-) -> io::Result<(usize, c_int)> {
-    let space = libc::iovec { iov_base: space.as_mut_ptr().cast(), iov_len: space.len() };
-    // SAFETY: the slice may be written for its length.
-    unsafe { receive_message(socket, space, descriptors, wait) }
-}
-
-/// Like [`receive_into`], but appends at most `room` received bytes to `buffer`.
-pub(crate) fn receive_behind(
-    socket: BorrowedFd<'_>,
-    buffer: &mut Vec<u8>,
-    room: usize,
-    descriptors: &mut Vec<OwnedFd>,
-    wait: TransferWait,
-) -> io::Result<(usize, c_int)> {
-    buffer.reserve(room);
-    let spare = &mut buffer.spare_capacity_mut()[..room];
-    let space = libc::iovec { iov_base: spare.as_mut_ptr().cast(), iov_len: spare.len() };
-    // SAFETY: the slice may be written for its length.
-    let received = unsafe { receive_message(socket, space, descriptors, wait) }?;
-    // SAFETY: the kernel has written `received.0` bytes to the start of the spare capacity. It returns a larger number
-    // than it writes only with `MSG_TRUNC`, which `receive_message` never passes.
-    unsafe { buffer.set_len(buffer.len() + received.0) };
-    Ok(received)
-}
-
-/// recvmsg(2). The function of rustix always asks for the address of the sender, and receives only into initialized
-/// memory.
-///
-/// # Safety
-///
-/// The memory that `space` describes may be written.
-unsafe fn receive_message(
-    socket: BorrowedFd<'_>,
-    mut space: libc::iovec,
-    descriptors: &mut Vec<OwnedFd>,
-    wait: TransferWait,
-) -> io::Result<(usize, c_int)> {
-    let flags = match wait {
-        TransferWait::Never => libc::MSG_CMSG_CLOEXEC | libc::MSG_DONTWAIT,
-        TransferWait::Block => libc::MSG_CMSG_CLOEXEC,
-    };
-    let mut control = MaybeUninit::<ControlSpace>::uninit();
-    // SAFETY: zeroes are valid for all fields of this C structure.
-    let mut message: libc::msghdr = unsafe { MaybeUninit::zeroed().assume_init() };
-    message.msg_iov = &raw mut space;
-    message.msg_iovlen = 1;
-    let count = loop {
-        message.msg_control = control.as_mut_ptr().cast();
-        message.msg_controllen = size_of::<ControlSpace>() as _;
-        // SAFETY: `message` points to one slice, which may be written as the caller says, and to a
-        // place for control data that may be written for its length; all outlive the call.
-        let status = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, flags) };
-        match check(status as i64) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            received => break received?,
-        }
-    };
-    if message.msg_controllen > 0 {
-        // SAFETY: the kernel has initialized `message`, which was not changed since.
-        unsafe { take_descriptors(&message, descriptors) };
-    }
-    Ok((count as usize, message.msg_flags))
-}
-
 /// Returns the memory in bytes that unreceived data of a socket occupies (`SIOCOUTQ`).
 pub(crate) fn unsent_bytes(socket: BorrowedFd<'_>) -> io::Result<u64> {
     let mut bytes: c_int = 0;
@@ -147,43 +77,6 @@ pub(crate) fn unsent_bytes(socket: BorrowedFd<'_>) -> io::Result<u64> {
     check(status)?;
     Ok(bytes.unsigned_abs().into())
 }
-
-/// Takes the descriptors out of the control data of a message.
-///
-/// # Safety
-///
-/// recvmsg(2) has filled in `message`, what it points to still exists, and its descriptors were not taken yet.
-unsafe fn take_descriptors(message: &libc::msghdr, descriptors: &mut Vec<OwnedFd>) {
-    // SAFETY: the control data exists, and the kernel has stored its length in `message`.
-    let mut header = unsafe { libc::CMSG_FIRSTHDR(message) };
-    while !header.is_null() {
-        // SAFETY: a pointer that is not null points to the header of an item of the control data.
-        let (item, data) = unsafe { (*header, libc::CMSG_DATA(header)) };
-        if (item.cmsg_level, item.cmsg_type) == (libc::SOL_SOCKET, libc::SCM_RIGHTS) {
-            let before = data.addr() - header.addr();
-            // C libraries differ in the type of this field.
-            let length: usize = item.cmsg_len as _;
-            let count = (length - before) / size_of::<RawFd>();
-            for index in 0..count {
-                // SAFETY: the item has this number of descriptors, at any alignment; each is a
-                // descriptor that was opened for this message, and has no owner yet.
-                descriptors.push(unsafe {
-                    OwnedFd::from_raw_fd(data.cast::<RawFd>().add(index).read_unaligned())
-                });
-            }
-        }
-        // SAFETY: the control data exists, and `header` points to an item of it.
-        header = unsafe { libc::CMSG_NXTHDR(message, header) };
-    }
-}
-
-/// Space for the control data of a message with the maximum number of descriptors.
-#[repr(C, align(8))]
-struct ControlSpace([u8; CONTROL_LEN]);
-
-// SAFETY: the macro only computes.
-const CONTROL_LEN: usize =
-    unsafe { libc::CMSG_SPACE((MAX_DESCRIPTORS * size_of::<RawFd>()) as c_uint) } as usize;
 
 /// `SO_PEERPIDFD`: returns a new pidfd of the process at the other end.
 pub(crate) fn peer_pidfd(socket: BorrowedFd<'_>) -> io::Result<OwnedFd> {
