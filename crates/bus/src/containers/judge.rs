@@ -47,6 +47,11 @@ impl Containers {
         self.all.values().any(|container| container.filter.is_some())
     }
 
+    /// True if a connection may know a container: its own, or any if it has no filter.
+    pub(crate) fn shows(&self, id: ContainerId, to: PeerId, registry: &Registry) -> bool {
+        container_of(to, registry) == Some(id) || !self.filters(to, registry)
+    }
+
     /// True if a connection is in a container with a filter.
     pub(crate) fn filters(&self, peer: PeerId, registry: &Registry) -> bool {
         let container = container_of(peer, registry).and_then(|id| self.get(id));

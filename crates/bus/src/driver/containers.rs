@@ -6,6 +6,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use sandbox::AccessLevel;
 use wire::body::Value;
 use wire::message::Builder;
 use wire::names::{InterfaceName, MemberName, ObjectPath};
@@ -13,6 +14,7 @@ use wire::names::{InterfaceName, MemberName, ObjectPath};
 use super::call::{Call, Driver};
 use super::connections::{Subject, credentials_dict, find};
 use super::container_arguments::{parse_rules, read_descriptors, read_rules};
+use super::ownership::announce_change;
 use crate::access::describe_process;
 use crate::containers::{
     Container, ContainerLifetime, ContainerMetadata, CreatorFacts, DescriptorInMetadata,
@@ -186,7 +188,8 @@ fn find_container<'r>(
     found.ok_or_else(|| ContainerRefusal::NoSuchContainer { path: path.as_str().into() }.into())
 }
 
-/// Returns the container of a connection.
+/// Returns the container of a connection. A connection in a container with a filter sees no other
+/// containers.
 pub(super) fn connection_instance(
     driver: &mut Driver<'_>,
     call: &Call<'_>,
@@ -197,9 +200,10 @@ pub(super) fn connection_instance(
         Subject::Peer(peer) => peer,
     };
     let router = &*driver.router;
-    let container =
-        router.registry[peer].container.as_deref().and_then(|it| router.containers.get(it.id));
-    let Some(container) = container else {
+    let Router { registry, containers, .. } = router;
+    let container = registry[peer].container.as_deref().map(|it| it.id);
+    let container = container.filter(|&id| containers.shows(id, call.from, registry));
+    let Some(container) = container.and_then(|id| containers.get(id)) else {
         let (name,) = call.args::<(&str,)>()?;
         return Err(ContainerRefusal::NotContained { name: name.into() }.into());
     };
@@ -209,8 +213,7 @@ pub(super) fn connection_instance(
     driver.reply(call, &(path, creator, kind, name, metadata), fx)
 }
 
-/// Returns facts about a container. A connection in a container with a filter sees no other
-/// containers.
+/// Returns facts about a container, unless it is hidden like in [`connection_instance`].
 pub(super) fn instance_info(
     driver: &mut Driver<'_>,
     call: &Call<'_>,
@@ -219,8 +222,8 @@ pub(super) fn instance_info(
     let Router { registry, containers, .. } = &*driver.router;
     let (path,) = call.args::<(ObjectPath<'_>,)>()?;
     let container = find_container(driver.router, path)?;
-    let (id, own) = (container.description.id, registry[call.from].container.as_deref());
-    if containers.filters(call.from, registry) && own.is_none_or(|own| own.id != id) {
+    let id = container.description.id;
+    if !containers.shows(id, call.from, registry) {
         return Err(ContainerRefusal::NoSuchContainer { path: id.path().into() }.into());
     }
     let facts = ContainerFacts::of(container);
@@ -228,7 +231,7 @@ pub(super) fn instance_info(
     driver.reply(call, &(creator, kind, name, metadata), fx)
 }
 
-/// Replaces the rules of a container.
+/// Replaces the rules of a container. Its connections lose names that they may not own any more.
 pub(super) fn set_rules(
     driver: &mut Driver<'_>,
     call: &Call<'_>,
@@ -239,7 +242,25 @@ pub(super) fn set_rules(
     if !driver.router.containers.set_rules(id, parse_rules(texts)?) {
         return Err(ContainerRefusal::NoRules.into());
     }
+    release_forbidden_names(id, driver.router, fx);
     driver.reply(call, &(), fx)
+}
+
+/// Releases the names, and the places in queues, that the rules of a container do not allow.
+fn release_forbidden_names(id: ContainerId, router: &mut Router, fx: &mut Effects) {
+    let Router { registry, containers, .. } = &*router;
+    let peers = containers.get(id).into_iter().flat_map(Container::connections);
+    let names = peers.flat_map(|&peer| {
+        let requested = registry.requested_names(peer).map(move |name| (peer, name));
+        requested.filter(|(peer, name)| !router.has_access(*peer, name, AccessLevel::Own))
+    });
+    let forbidden: Vec<(PeerId, String)> =
+        names.map(|(peer, name)| (peer, name.to_owned())).collect();
+    for (peer, name) in forbidden {
+        if let (_, Some(change)) = router.registry.release_name(peer, &name) {
+            announce_change(&change, router, fx);
+        }
+    }
 }
 
 /// Returns the rules of a container.

@@ -281,9 +281,18 @@ impl Registry {
 
     /// The well-known names that a connection owns, in the order in which it requested them.
     pub(crate) fn owned_names(&self, id: PeerId) -> impl Iterator<Item = &str> {
+        let owned = self.name_ids(id).filter(move |name| self.names.owner(*name) == id);
+        owned.map(|name| self.names.text(name))
+    }
+
+    /// The well-known names that a connection owns or waits for, in the order of its requests.
+    pub(crate) fn requested_names(&self, id: PeerId) -> impl Iterator<Item = &str> {
+        self.name_ids(id).map(|name| self.names.text(name))
+    }
+
+    fn name_ids(&self, id: PeerId) -> impl Iterator<Item = NameId> {
         let registration = self.get(id).and_then(Peer::registration);
-        let ids = registration.into_iter().flat_map(|it| it.names().values().copied());
-        ids.filter(move |name| self.names.owner(*name) == id).map(|name| self.names.text(name))
+        registration.into_iter().flat_map(|it| it.names().values().copied())
     }
 
     /// All well-known names that have an owner, in arbitrary order.

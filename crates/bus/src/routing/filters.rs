@@ -112,10 +112,7 @@ impl Router {
                 }
                 hears
             }
-            SignalSubject::Container(container) => {
-                let own = registry.get(to).and_then(|peer| peer.container.as_deref());
-                own.is_some_and(|own| own.id == container) || !containers.filters(to, registry)
-            }
+            SignalSubject::Container(container) => containers.shows(container, to, registry),
         }
     }
 
