@@ -2,34 +2,30 @@
 //! called RequestHeader.
 
 use alloc::string::String;
-use alloc::vec::Vec;
 
 use wire::limits::MESSAGE_LEN_MAX;
 use wire::message::{FieldCode, FixedHeader, HeaderScan, ScannedField};
 use wire::names::{BusName, ObjectPath};
 
 use super::router::Router;
-use crate::types::{Effects, PeerId, Span};
+use crate::types::{Effects, Span};
 
 impl Router {
     /// Adds a label to the messages for connections that asked for it. Other recipients of the same
     /// messages get them without.
     #[cold]
     pub(crate) fn label_deliveries(&mut self, fx: &mut Effects) {
-        let wanted: Vec<(PeerId, Span)> = fx
-            .deliveries()
-            .filter(|delivery| self.containers.labels_messages_to(delivery.to))
-            .filter(|delivery| !fx.is_labeled(delivery.head))
-            .map(|delivery| (delivery.to, delivery.head))
-            .collect();
-        for (to, head) in wanted {
+        fx.map_heads(|fx, to, head| {
+            if !self.containers.labels_messages_to(to) || fx.is_labeled(head) {
+                return head;
+            }
             let labeled = fx.label_of(head).or_else(|| self.label(head, fx));
             let (Some(labeled), Some(peer)) = (labeled, self.registry.get_mut(to)) else {
-                continue;
+                return head;
             };
             peer.queue.grow((labeled.len() - head.len()) as u64);
-            fx.replace_head(to, head, labeled);
-        }
+            labeled
+        });
     }
 
     /// Makes a copy of a head with a label. Returns `None` if the message would be too long.

@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::mem;
 use core::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -118,12 +119,15 @@ impl Effects {
         }
     }
 
-    /// The messages to send.
-    pub(crate) fn deliveries(&self) -> impl Iterator<Item = &Delivery> {
-        self.list.iter().filter_map(|effect| match effect {
-            Effect::Send(delivery) => Some(delivery),
-            _ => None,
-        })
+    /// Replaces the heads of the messages to send. `new_head` gets the recipient and the head.
+    pub(crate) fn map_heads(&mut self, mut new_head: impl FnMut(&mut Self, PeerId, Span) -> Span) {
+        let mut list = mem::take(&mut self.list);
+        for effect in &mut list {
+            if let Effect::Send(Delivery { to, head, .. }) = effect {
+                *head = new_head(self, *to, *head);
+            }
+        }
+        self.list = list;
     }
 
     /// True if a head is a copy with a label.
@@ -145,17 +149,6 @@ impl Effects {
         let labels = self.labels.get_or_insert_default();
         labels.0.push(LabeledHead { original: head, labeled });
         labeled
-    }
-
-    /// Sends a message with another head.
-    pub(crate) fn replace_head(&mut self, recipient: PeerId, old: Span, new: Span) {
-        for effect in &mut self.list {
-            if let Effect::Send(Delivery { to, head, .. }) = effect
-                && (*to, *head) == (recipient, old)
-            {
-                *head = new;
-            }
-        }
     }
 
     /// Log events are boxed because they are rare and would make every effect larger.
