@@ -13,7 +13,7 @@ use crate::{AccessLevel, MessagePattern};
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct NameAccess {
     level: Option<AccessLevel>,
-    send: SendPermission,
+    pub(crate) send: SendPermission,
 }
 
 impl NameAccess {
@@ -55,11 +55,6 @@ impl NameAccess {
         self.level.is_some()
     }
 
-    /// The calls and signals that the program may send to the connection.
-    pub const fn send_permission(&self) -> &SendPermission {
-        &self.send
-    }
-
     /// Returns true if the program may send `message`, a call or a signal, to the connection.
     ///
     /// If not, its error should be AccessDenied if the connection [is
@@ -74,18 +69,18 @@ impl NameAccess {
         }
     }
 
-    /// Returns true if the program may receive `signal`, which the connection broadcasts.
+    /// Returns true if the program may receive the signals that the connection broadcasts.
     ///
     /// As with xdg-dbus-proxy, this only depends on the level; see
     /// [`SandboxRule::Broadcast`](crate::SandboxRule::Broadcast).
-    pub fn may_receive_broadcast(&self, _signal: &Message<'_>) -> bool {
+    pub fn may_receive_broadcasts(&self) -> bool {
         self.level >= Some(AccessLevel::Talk)
     }
 }
 
 /// The calls and signals that a program in a sandbox may send to a connection.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub enum SendPermission {
+pub(crate) enum SendPermission {
     /// The program may send nothing.
     #[default]
     None,

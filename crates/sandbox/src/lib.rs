@@ -51,7 +51,7 @@ mod name_selector;
 mod rule;
 mod rules;
 
-pub use access::{NameAccess, SendPermission};
+pub use access::NameAccess;
 pub use error::SandboxRuleError;
 pub use level::AccessLevel;
 pub use message_pattern::{MessagePattern, PathPattern};

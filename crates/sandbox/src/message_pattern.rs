@@ -1,9 +1,7 @@
 //! The messages that a rule is about.
 
 use alloc::boxed::Box;
-use core::convert::Infallible;
 use core::fmt;
-use core::str::FromStr;
 
 use wire::Message;
 
@@ -64,14 +62,6 @@ impl MessagePattern {
             && self.path.as_ref().is_none_or(|pattern| {
                 message.path().is_some_and(|path| pattern.selects(path.as_str()))
             })
-    }
-}
-
-impl FromStr for MessagePattern {
-    type Err = Infallible;
-
-    fn from_str(text: &str) -> Result<Self, Infallible> {
-        Ok(Self::parse(text))
     }
 }
 

@@ -2,10 +2,9 @@
 
 use alloc::string::{String, ToString};
 use core::fmt;
-use core::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use wire::names::WellKnownName;
+use wire::names::{NameError, WellKnownName};
 
 use crate::{AccessLevel, MessagePattern, NameSelector, SandboxRuleError};
 
@@ -53,7 +52,7 @@ impl SandboxRule {
     pub fn parse(text: &str) -> Result<Self, SandboxRuleError> {
         let (keyword, value) = text.split_once('=').unwrap_or((text, ""));
         if let Some(level) = AccessLevel::ALL.into_iter().find(|level| level.keyword() == keyword) {
-            return Ok(Self::Level { names: parse_name(value, true)?, level });
+            return Ok(Self::Level { names: parse_whole_name(value)?, level });
         }
         match keyword {
             CALL => {
@@ -90,28 +89,25 @@ fn parse_name_and_pattern(value: &str) -> Result<(NameSelector, MessagePattern),
     let (name, pattern) = value
         .split_once('=')
         .ok_or_else(|| SandboxRuleError::MissingPattern { value: value.into() })?;
-    Ok((parse_name(name, false)?, MessagePattern::parse(pattern)))
+    Ok((parse_name(name)?, MessagePattern::parse(pattern)))
 }
 
-/// Parses a name. If `whole`, the part before `.*` must be a well-known name, too.
-fn parse_name(text: &str, whole: bool) -> Result<NameSelector, SandboxRuleError> {
-    let base = text.strip_suffix(".*").unwrap_or(text);
-    let error = match NameSelector::parse(text) {
-        Ok(names) => match WellKnownName::new(names.base()) {
-            Err(error) if whole => error,
-            _ => return Ok(names),
-        },
-        Err(error) => error,
-    };
-    Err(SandboxRuleError::InvalidName { name: base.into(), error })
+fn parse_name(text: &str) -> Result<NameSelector, SandboxRuleError> {
+    NameSelector::parse(text).map_err(|error| invalid_name(text, error))
 }
 
-impl FromStr for SandboxRule {
-    type Err = SandboxRuleError;
-
-    fn from_str(text: &str) -> Result<Self, SandboxRuleError> {
-        Self::parse(text)
+/// Parses a name. The part before `.*` must be a well-known name, too.
+fn parse_whole_name(text: &str) -> Result<NameSelector, SandboxRuleError> {
+    let names = parse_name(text)?;
+    match WellKnownName::new(names.base()) {
+        Ok(_) => Ok(names),
+        Err(error) => Err(invalid_name(text, error)),
     }
+}
+
+fn invalid_name(text: &str, error: NameError) -> SandboxRuleError {
+    let name = text.strip_suffix(".*").unwrap_or(text).into();
+    SandboxRuleError::InvalidName { name, error }
 }
 
 impl fmt::Display for SandboxRule {

@@ -158,7 +158,7 @@ impl ContainerFilter {
         to: PeerId,
         registry: &Registry,
     ) -> Result<(), FilterDenial> {
-        let is_unique = name.as_str().starts_with(':');
+        let is_unique = name.is_unique();
         let access = match is_unique {
             true => self.access_to(to, registry),
             false => self.access_to_name(name.as_str()),
@@ -206,7 +206,7 @@ impl ContainerFilter {
         from: PeerId,
         registry: &Registry,
     ) -> bool {
-        self.access_to(from, registry).may_receive_broadcast(message)
+        self.access_to(from, registry).may_receive_broadcasts()
             && self.may_receive_descriptors(message, from, registry)
     }
 

@@ -93,8 +93,7 @@ impl Containers {
             match (reply, name) {
                 // A reply to a well-known name would show whether the caller owns the name.
                 (ReplyClass::Requested, Some(name))
-                    if name.as_str().starts_with(':')
-                        && filter.may_send_descriptors(message, to, registry) => {}
+                    if name.is_unique() && filter.may_send_descriptors(message, to, registry) => {}
                 (ReplyClass::No, Some(name)) => {
                     filter.judge_addressed(message, name, to, registry)?;
                 }
@@ -193,7 +192,7 @@ impl Containers {
         registry: &Registry,
     ) -> bool {
         let Some(filter) = self.filter_between(peer, owner, registry) else { return true };
-        name.as_str().starts_with(':') && filter.hears_of_all_unique_names()
+        name.is_unique() && filter.hears_of_all_unique_names()
             || is_visible(filter, name, owner, registry)
     }
 
@@ -234,7 +233,7 @@ fn is_visible(
     owner: PeerId,
     registry: &Registry,
 ) -> bool {
-    match name.as_str().starts_with(':') {
+    match name.is_unique() {
         true => filter.sees(owner, registry),
         false => filter.level_of(name.as_str()).is_some(),
     }

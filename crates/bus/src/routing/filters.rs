@@ -104,7 +104,7 @@ impl Router {
                 let Some(owner) = old.or(new) else { return true };
                 let hears = containers.hears_of(to, name, owner, registry)
                     || new.is_some_and(|new| containers.hears_of(to, name, new, registry));
-                if hears && !name.as_str().starts_with(':') {
+                if hears && !name.is_unique() {
                     // The signal names both, so the subscriber may also learn when they leave.
                     for named in [old, new].into_iter().flatten() {
                         containers.show(named, to, registry);

@@ -27,10 +27,7 @@ impl ConnectionFilter {
         let is_broadcast =
             message.message_type() == MessageType::Signal && message.destination().is_none();
         if is_broadcast
-            && !self
-                .names
-                .access(message.sender(), &self.options.rules)
-                .may_receive_broadcast(message)
+            && !self.names.access(message.sender(), &self.options.rules).may_receive_broadcasts()
         {
             self.log.line(format_args!("*FILTERED IN*"));
             verdict = Verdict::Drop;
