@@ -92,8 +92,7 @@ impl KeyReader {
             match ioctl_fionread(stdin())? {
                 0 if ready.is_empty() => continue,
                 0 => return Ok(()),
-                1 => thread::sleep(SEQUENCE_PAUSE),
-                _ => {}
+                available => wait_for_sequence(available)?,
             }
             while event::poll(Duration::ZERO)? {
                 if let Some(input) = input(event::read()?) {
@@ -101,6 +100,17 @@ impl KeyReader {
                     self.waker.write_all(&[0])?;
                 }
             }
+        }
+    }
+}
+
+/// Waits until no more bytes come, so that the available ones do not end within an escape sequence.
+fn wait_for_sequence(mut available: u64) -> io::Result<()> {
+    loop {
+        thread::sleep(SEQUENCE_PAUSE);
+        match ioctl_fionread(stdin())? {
+            now if now > available => available = now,
+            _ => return Ok(()),
         }
     }
 }
