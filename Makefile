@@ -37,7 +37,7 @@ PROVE_STEPS ?= 1000000000
 PROVE_SOAK ?= 3600
 
 # Scenarios that docs/benchmarks.md shows in addition to the comparison.
-SCENARIOS := ping-pong fan-out validation flood priority
+SCENARIOS := ping-pong fan-out validation flood priority sandbox
 
 .PHONY: help build run check test prove prove-confined prove-dependencies prove-faults prove-interpreted prove-sanitized prove-simulated coverage nightly fuzz bench bench-scenarios bench-documents packages-boot packages-build packages-static packages-test static test-long install deb
 
@@ -170,7 +170,7 @@ bench-scenarios: $(SCENARIOS:%=bench-%)
 $(SCENARIOS:%=bench-%): bench-%: build
 	$(PROGRAM) bench $* --json=$(TARGET)/$*.jsonl
 
-# Writes the newest results into docs/benchmarks.md and the table of the README.
+# Writes the newest results into docs/benchmarks.md and the tables of the README.
 bench-documents:
 	$(PROGRAM) bench render $(TARGET)/bench.jsonl $(wildcard $(SCENARIOS:%=$(TARGET)/%.jsonl)) \
 	    --document docs/benchmarks.md --readme README.md

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
-use bench::report::{TableStyle, headline, html, markdown, text};
+use bench::report::{TableStyle, html, markdown, summary_table, text};
 use bench::result::{self, BenchCase, BenchFailure, BenchRecord, BenchSample, Metric};
 use bench::scenario_info::ScenarioInfo;
 use testkit::golden;
@@ -70,9 +70,11 @@ fn the_document() {
 }
 
 #[test]
-fn the_headline() {
-    golden::check(data("headline.md"), &headline(&records(), &INFOS).unwrap());
-    assert_eq!(headline(&[], &INFOS), None);
+fn summary_tables() {
+    let table = |scenario| summary_table(&records(), &INFOS, scenario);
+    golden::check(data("compare.md"), &table("compare").unwrap());
+    golden::check(data("fan-out.md"), &table("fan-out").unwrap());
+    assert_eq!(table("idle"), None);
 }
 
 #[test]

@@ -241,10 +241,22 @@ fn saved_results_are_rendered() {
     check(&[&path("none.json")], "none.json: No such file or directory");
     check(&[&document], "document.md is not a results file: line 1 is not a record");
     let results = path("results.json");
+    check(&[&results, "--readme", &document], "expected a line <!-- benchmark:SCENARIO -->");
+    let readme = path("readme.md");
+    let table_of = |scenario: &str| {
+        let text = format!("<!-- benchmark:{scenario} --><!-- benchmark:end -->");
+        fs::write(&readme, text).expect("a file");
+    };
+    table_of("compare");
     check(
-        &[&results, "--readme", &document],
+        &[&results, "--readme", &readme],
         "there is no summary table: the results are not from `bench compare`",
     );
+    table_of("connect");
+    let made = bench(&["render", &results, "--readme", &readme]);
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    let table = fs::read_to_string(&readme).expect("a document");
+    assert!(table.contains("| connect, µs ↓ |"), "{table}");
 }
 
 #[test]

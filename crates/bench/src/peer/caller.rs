@@ -8,7 +8,7 @@ use wire::body::Value;
 use wire::message::{Message, MessageType};
 use wire::names::BusName;
 
-use super::{Control, WorkloadRole};
+use super::{BusSetup, Control, WorkloadRole};
 use crate::body_validation::BenchBodyValidation;
 use crate::durations::{Distribution, Durations};
 use crate::raw::{
@@ -68,9 +68,10 @@ impl WorkloadRole for CallerPeer {
     type Report = CallerReport;
 
     fn play(self, control: &mut Control) -> Result<CallerReport, RawError> {
-        let mut connection = control.join(&self.endpoint, HubOrSpoke::Hub, &[])?;
+        let mut connection = control.join(&self.endpoint, HubOrSpoke::Hub, BusSetup::default())?;
         connection.set_read_buffer(self.read_buffer);
         let mut call = self.template()?;
+        call.continue_from(connection.last_serial());
         control.wait()?;
         match self.in_flight {
             0 | 1 => self.one_by_one(&mut connection, &mut call),

@@ -12,6 +12,15 @@ use sys::socket::{Accepted, UnixAddress, accept, listen_unix};
 
 use crate::raw::{Endpoint, HubOrSpoke, RawConnection, RawError};
 
+/// What a peer asks of a bus before it is ready. Other carriers need nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct BusSetup<'a> {
+    /// The match rules to add.
+    pub(crate) rules: &'a [String],
+    /// The well-known name to request.
+    pub(crate) name: Option<&'a str>,
+}
+
 /// The peer's side of the control protocol with the measuring process.
 #[derive(Debug)]
 pub(crate) struct Control {
@@ -23,18 +32,19 @@ impl Control {
         Self { _private: () }
     }
 
-    /// Connects to the carrier of the messages, adds match rules if that is a bus, and reports
+    /// Connects to the carrier of the messages, does the setup if that is a bus, and reports
     /// readiness with the unique name.
     pub(crate) fn join(
         &mut self,
         endpoint: &Endpoint,
         end: HubOrSpoke,
-        rules: &[String],
+        setup: BusSetup<'_>,
     ) -> Result<RawConnection, RawError> {
         match (endpoint, end) {
             (Endpoint::Bus(address), _) => {
                 let (mut connection, name) = RawConnection::to_bus(address)?;
-                rules.iter().try_for_each(|rule| connection.add_match(rule))?;
+                setup.rules.iter().try_for_each(|rule| connection.add_match(rule))?;
+                setup.name.map_or(Ok(()), |name| connection.request_name(name))?;
                 self.ready(&name)?;
                 Ok(connection)
             }

@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use wire::message::{Message, MessageType};
 
-use super::{Control, WorkloadRole};
+use super::{BusSetup, Control, WorkloadRole};
 use crate::body_validation::BenchBodyValidation;
 use crate::raw::{
     Endpoint, HubOrSpoke, RawConnection, RawError, ReadBuffer, Template, serial_bytes,
@@ -15,6 +15,8 @@ use crate::raw::{
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct EchoPeer {
     pub(crate) endpoint: Endpoint,
+    /// The name that it requests, besides its unique name.
+    pub(crate) well_known_name: Option<String>,
     /// The number of calls after which it waits to report; `None` means to reply as long as calls
     /// arrive.
     pub(crate) calls: Option<u64>,
@@ -61,7 +63,8 @@ impl WorkloadRole for EchoPeer {
     type Report = EchoReport;
 
     fn play(self, control: &mut Control) -> Result<EchoReport, RawError> {
-        let mut connection = control.join(&self.endpoint, HubOrSpoke::Spoke, &[])?;
+        let setup = BusSetup { name: self.well_known_name.as_deref(), ..BusSetup::default() };
+        let mut connection = control.join(&self.endpoint, HubOrSpoke::Spoke, setup)?;
         connection.set_read_buffer(self.read_buffer);
         let mut replies = PendingEchoReplies::new(self.answer);
         while self.calls.is_none_or(|calls| replies.report.calls < calls) {

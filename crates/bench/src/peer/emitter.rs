@@ -8,7 +8,7 @@ use sys::clock;
 use wire::names::BusName;
 
 use super::volumes::VolumeSignals;
-use super::{Control, VolumeCounts, WorkloadRole};
+use super::{BusSetup, Control, VolumeCounts, WorkloadRole};
 use crate::raw::{Endpoint, HubOrSpoke, RawConnection, RawError, SocketCalls, Template};
 
 /// Emits signals in bursts, with one send per signal and a pause before each burst.
@@ -62,7 +62,7 @@ impl WorkloadRole for Emitter {
     type Report = EmitterReport;
 
     fn play(self, control: &mut Control) -> Result<EmitterReport, RawError> {
-        let mut connection = control.join(&self.endpoint, HubOrSpoke::Hub, &[])?;
+        let mut connection = control.join(&self.endpoint, HubOrSpoke::Hub, BusSetup::default())?;
         connection.set_timeout(TIMEOUT)?;
         let mut signals = self.signals()?;
         control.wait()?;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use wire::message::{Message, MessageType};
 
 use super::emitter::{Stamps, now_ns};
-use super::{Control, WorkloadRole};
+use super::{BusSetup, Control, WorkloadRole};
 use crate::durations::{Distribution, Durations};
 use crate::raw::{Endpoint, HubOrSpoke, RawConnection, RawError, SocketCalls};
 
@@ -53,7 +53,8 @@ impl WorkloadRole for ListenerPeer {
     type Report = ListenerReport;
 
     fn play(self, control: &mut Control) -> Result<ListenerReport, RawError> {
-        let mut connection = control.join(&self.endpoint, HubOrSpoke::Spoke, &self.rules)?;
+        let setup = BusSetup { rules: &self.rules, ..BusSetup::default() };
+        let mut connection = control.join(&self.endpoint, HubOrSpoke::Spoke, setup)?;
         connection.set_timeout(Duration::from_millis(self.timeout_ms))?;
         let mut counter = SignalCounter::new(&self, &connection);
         let expected = self.bursts * self.per_burst;

@@ -32,7 +32,7 @@ use std::process::ExitCode;
 use serde_json::Value;
 
 pub(crate) use caller::{CallerPeer, CallerReport, Payload};
-pub(crate) use control::Control;
+pub(crate) use control::{BusSetup, Control};
 pub(crate) use echo::{EchoPeer, ReplyPayload};
 pub(crate) use emitter::{Emitter, EmitterReport, SignalContent, Stamps};
 pub(crate) use forwarder::Forwarder;

@@ -21,6 +21,8 @@ pub(crate) struct RawConnection {
     unread: Range<usize>,
     read_at_most: usize,
     traffic: SocketCalls,
+    /// The serial of the last call of the bus, 0 before the first.
+    pub(super) last_serial: u32,
 }
 
 /// The number of bytes that a peer reads at once.
@@ -45,7 +47,8 @@ impl RawConnection {
     pub(super) fn new(socket: OwnedFd) -> Self {
         let buffer = vec![0; FIRST_BUFFER_LEN];
         let traffic = SocketCalls::default();
-        Self { socket, buffer, unread: 0..0, read_at_most: usize::MAX, traffic }
+        let read_at_most = usize::MAX;
+        Self { socket, buffer, unread: 0..0, read_at_most, traffic, last_serial: 0 }
     }
 
     /// Creates a connection from a socket created elsewhere, and sets it to blocking mode.
@@ -73,6 +76,12 @@ impl RawConnection {
                 .map_err(RawError::system)?;
         }
         Ok(())
+    }
+
+    /// The serial after which the serials of a workload continue: xdg-dbus-proxy before version
+    /// 0.1.6 closes connections whose serials do not grow.
+    pub(crate) const fn last_serial(&self) -> u32 {
+        self.last_serial
     }
 
     pub(crate) const fn traffic(&self) -> SocketCalls {

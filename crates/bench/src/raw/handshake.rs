@@ -37,9 +37,16 @@ impl RawConnection {
         self.ask(&mut Template::driver("AddMatch", &(rule,))?).map(drop)
     }
 
+    /// Requests a well-known name that no other client has.
+    pub(crate) fn request_name(&mut self, name: &str) -> Result<(), RawError> {
+        self.ask(&mut Template::driver("RequestName", &(name, DO_NOT_QUEUE))?).map(drop)
+    }
+
     /// Calls a method of the bus, and returns the string in the reply, if there is one.
     pub(crate) fn ask(&mut self, call: &mut Template) -> Result<Option<String>, RawError> {
+        call.continue_from(self.last_serial);
         let serial = call.next_serial();
+        self.last_serial = serial;
         self.send(call.bytes())?;
         loop {
             let message = Message::parse(self.receive()?)?;
@@ -102,6 +109,9 @@ fn dial_one(transport: &Transport) -> Result<OwnedFd, RawError> {
         _ => Err(RawError::Transport),
     }
 }
+
+/// The flag of RequestName with which a client does not wait for a name of another client.
+const DO_NOT_QUEUE: u32 = 4;
 
 /// The first byte that the hub sends to the process that only reads and writes.
 pub(crate) const HUB: &[u8; 1] = b"h";

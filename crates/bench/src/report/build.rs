@@ -36,16 +36,24 @@ pub(super) fn report<'a>(
     BenchReport { title: "Benchmarks", introduction: introduction(records), sections }
 }
 
-/// Builds the table of [`HEADLINE_SCENARIO`] and its explanation; `None` if that scenario was not
-/// run.
-pub(super) fn headline<'a>(
+/// Builds a table of a scenario and its explanation; `None` if that scenario was not run. The table
+/// has the one metric of each row, or the most informative metrics. Rows of a single subject, which
+/// compare nothing, are left out.
+pub(super) fn summary_table<'a>(
     records: &[BenchRecord],
     summary: &'a RunSummary,
     infos: &[ScenarioInfo],
+    name: &str,
 ) -> Option<Vec<ReportBlock<'a>>> {
-    let scenario = summary.find(HEADLINE_SCENARIO)?;
-    let heading = ScenarioHeading::of(scenario, infos);
-    let rows = scenario.rows(&heading.metrics);
+    let scenario = summary.find(name)?;
+    let mut metrics = ScenarioHeading::of(scenario, infos).metrics;
+    if !scenario.is_mixed() {
+        metrics.truncate(SUMMARY_METRICS_MAX);
+    }
+    let mut rows = scenario.rows(&metrics);
+    if scenario.subjects.len() > 1 {
+        rows.retain(|row| row.comparison.outcomes.len() > 1);
+    }
     let table = ReportTable::of_figures(
         &rows,
         &scenario.subjects,
@@ -189,6 +197,9 @@ fn in_a_sentence(run: &BenchRun) -> String {
     let (placement, rounds) = (wording::placement(run.placement), wording::rounds(run.rounds));
     format!("Measured {date} with {OURS} {}: {machine}. {placement}, {rounds}.", run.version)
 }
+
+/// The number of metrics in a short table of one scenario.
+const SUMMARY_METRICS_MAX: usize = 2;
 
 /// The scenario with a row of each of the others.
 const HEADLINE_SCENARIO: &str = "compare";

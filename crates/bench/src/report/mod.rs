@@ -1,7 +1,7 @@
 //! Reports from the records of a run.
 //!
 //! ```text
-//!  records ──▶ summary ──▶ model ──▶ markdown: docs/benchmarks.md and the table of the README
+//!  records ──▶ summary ──▶ model ──▶ markdown: docs/benchmarks.md and the tables of the README
 //!                       │        └─▶ html: one page to share, with plots
 //!                       └─▶ text: a table for the terminal, which grows during the run
 //! ```
@@ -11,7 +11,6 @@
 
 mod axis;
 mod build;
-mod headline;
 mod html;
 mod losses;
 mod markdown;
@@ -19,9 +18,10 @@ mod model;
 mod palette;
 mod plot;
 mod svg;
+mod tables;
 pub(crate) mod text;
 
-pub use headline::{HEADLINE_END, HEADLINE_START, MarkerError, replace_headline};
+pub use tables::{MarkerError, replace_tables};
 pub use text::TableStyle;
 
 use crate::result::BenchRecord;
@@ -41,11 +41,15 @@ pub fn markdown(records: &[BenchRecord], infos: &[ScenarioInfo]) -> String {
     markdown::report(&build::report(records, &RunSummary::of(records), infos))
 }
 
-/// Formats the table for the README, in Markdown; `None` if the `compare` scenario was not run.
+/// Formats the table of a scenario for the README, in Markdown; `None` if it was not run.
 #[must_use]
-pub fn headline(records: &[BenchRecord], infos: &[ScenarioInfo]) -> Option<String> {
+pub fn summary_table(
+    records: &[BenchRecord],
+    infos: &[ScenarioInfo],
+    scenario: &str,
+) -> Option<String> {
     let summary = RunSummary::of(records);
-    Some(markdown::blocks(&build::headline(records, &summary, infos)?))
+    Some(markdown::blocks(&build::summary_table(records, &summary, infos, scenario)?))
 }
 
 /// Formats the tables of all scenarios for a terminal.

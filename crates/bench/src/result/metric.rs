@@ -69,6 +69,8 @@ metrics! {
     LongestCallMs: "longest call", Milliseconds, Lower;
     /// Time from the request to replace the program of the bus to the reply.
     ReplacementMs: "replacement", Milliseconds, Lower;
+    /// Context switches of all processes that take part, per unit of work.
+    Switches: "context switches", Count, Lower;
     /// Context switches of the bus, per unit of work.
     BusSwitches: "bus context switches", Count, Lower;
     /// Context switches of the sender, per unit of work.
@@ -96,6 +98,8 @@ metrics! {
     ModelValidations: "validations (model)", Count, Lower;
     /// Processor time of the bus, per unit of work.
     BusCpuUs: "bus CPU time", Microseconds, Lower;
+    /// Processor time of the proxy between the client and the bus, per unit of work.
+    ProxyCpuUs: "proxy CPU time", Microseconds, Lower;
     /// Processor time of the client, per unit of work.
     ClientCpuUs: "client CPU time", Microseconds, Lower;
     /// Memory of the bus, per connection.

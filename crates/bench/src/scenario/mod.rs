@@ -13,6 +13,7 @@ mod effort;
 mod floor;
 mod library_builder;
 mod observation;
+mod sandbox;
 mod signals;
 mod trial;
 mod words;
@@ -25,6 +26,7 @@ pub use effort::Effort;
 pub use floor::Floor;
 pub use library_builder::LibraryBuilder;
 pub use observation::{Recording, TraceScenario};
+pub use sandbox::SandboxScenario;
 pub use signals::{FanOut, PriorityScenario, RulesScenario, SignalsScenario, VolumesScenario};
 pub use trial::{Scenario, Subjects, Trial};
 pub(crate) use words::{read_buffer_label, size_label};
@@ -52,12 +54,13 @@ pub fn all() -> Vec<Box<dyn Scenario>> {
         Box::<FloodScenario>::default(),
         Box::<TraceScenario>::default(),
         Box::<Recording>::default(),
+        Box::<SandboxScenario>::default(),
         Box::<Clients>::default(),
     ]
 }
 
 /// Titles, descriptions and metrics of all scenarios.
-pub static INFOS: [ScenarioInfo; 18] = [
+pub static INFOS: [ScenarioInfo; 19] = [
     compare::COMPARE,
     floor::FLOOR,
     calls::PING_PONG,
@@ -75,6 +78,7 @@ pub static INFOS: [ScenarioInfo; 18] = [
     calls::FLOOD,
     observation::TRACE,
     observation::RECORDING,
+    sandbox::SANDBOX,
     clients::CLIENTS,
 ];
 

@@ -88,24 +88,40 @@ impl CallWorkload {
         stage: &MeasurementStage<'_>,
         warm_up: u64,
     ) -> Result<CallPair, MeasureError> {
-        let echo = stage.start(EchoPeer {
+        let echo = stage.start(self.echo(stage, warm_up))?;
+        let caller = stage.start(self.caller(stage, echo.name(), warm_up))?;
+        Ok(CallPair { echo, caller })
+    }
+
+    /// The role of the process that replies, with this number of warm-up calls.
+    pub(super) fn echo(&self, stage: &MeasurementStage<'_>, warm_up: u64) -> EchoPeer {
+        EchoPeer {
             endpoint: stage.endpoint.clone(),
+            well_known_name: None,
             calls: Some(self.count + warm_up),
             read_buffer: self.read_buffer,
             body_validation: self.body_validation,
             answer: self.answer,
-        })?;
-        let caller = stage.start(CallerPeer {
+        }
+    }
+
+    /// The role of the process that calls `destination`, with this number of warm-up calls.
+    pub(super) fn caller(
+        &self,
+        stage: &MeasurementStage<'_>,
+        destination: &str,
+        warm_up: u64,
+    ) -> CallerPeer {
+        CallerPeer {
             endpoint: stage.endpoint.clone(),
-            destination: echo.name().to_owned(),
+            destination: destination.to_owned(),
             payload: self.payload.clone(),
             warm_up,
             count: self.count,
             in_flight: self.in_flight,
             read_buffer: self.read_buffer,
             body_validation: self.body_validation,
-        })?;
-        Ok(CallPair { echo, caller })
+        }
     }
 
     /// Runs the calls, and returns the figures.
@@ -143,7 +159,7 @@ impl CallWorkload {
         }
     }
 
-    fn figures(&self, report: &CallerReport) -> Figures {
+    pub(super) fn figures(&self, report: &CallerReport) -> Figures {
         let per_second = self.count as f64 / (report.elapsed_ns as f64 / NS_PER_S);
         let mut figures = Figures::new();
         figures.insert(Metric::CallsPerS, per_second);

@@ -66,6 +66,7 @@ impl ThroughLibrary {
     fn calls(&self, stage: &MeasurementStage<'_>) -> Result<Figures, MeasureError> {
         let echo = stage.start(EchoPeer {
             endpoint: stage.endpoint.clone(),
+            well_known_name: None,
             calls: None,
             read_buffer: ReadBuffer::Ours,
             body_validation: BenchBodyValidation::Off,

@@ -16,6 +16,7 @@ mod observed;
 mod prioritized;
 mod reexec;
 mod repeated;
+mod sandboxed;
 mod stream;
 mod system_calls;
 
@@ -33,6 +34,7 @@ pub(crate) use observed::{CountedWorkload, ObservedWorkload, ObserverKind, Recor
 pub(crate) use prioritized::{BusPriority, Prioritized};
 pub(crate) use reexec::ReexecWorkload;
 pub(crate) use repeated::{ConnectWorkload, NameCycleWorkload};
+pub(crate) use sandboxed::{SandboxProxy, SandboxedCalls};
 pub(crate) use stream::{StreamRecipients, StreamWorkload};
 
 use crate::body_validation::BenchBodyValidation;

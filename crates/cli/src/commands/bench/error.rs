@@ -23,11 +23,9 @@ pub(crate) enum BenchError {
     File { path: PathBuf, error: io::Error },
     #[error("{} is not a results file: {error}", path.display())]
     Results { path: PathBuf, error: ResultsError },
-    /// A file has no markers for the headline.
+    /// The tables of a file cannot be replaced.
     #[error("{}: {error}", path.display())]
     Marker { path: PathBuf, error: MarkerError },
-    #[error("there is no summary table: the results are not from `bench compare`")]
-    NoHeadline,
     /// The chosen buses are not available.
     #[error("no bus is left to measure")]
     NothingToMeasure,

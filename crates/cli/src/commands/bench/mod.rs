@@ -11,8 +11,8 @@ use std::process::ExitCode;
 
 use bench::scenario::{
     self, Clients, Compare, ConnectScenario, FanOut, FloodScenario, Floor, Idle, NamesScenario,
-    PingPong, Pipeline, PriorityScenario, Recording, ReexecScenario, RulesScenario, Scenario,
-    SignalsScenario, TraceScenario, Validation, VolumesScenario,
+    PingPong, Pipeline, PriorityScenario, Recording, ReexecScenario, RulesScenario,
+    SandboxScenario, Scenario, SignalsScenario, TraceScenario, Validation, VolumesScenario,
 };
 use clap::{Args, Subcommand};
 pub(crate) use error::BenchError;
@@ -65,6 +65,8 @@ enum BenchTask {
     Trace(MeasureArgs<TraceScenario>),
     /// The rate at which a stream can be recorded, and the losses
     Recording(MeasureArgs<Recording>),
+    /// Calls from a sandbox, behind a proxy or in a container of the bus
+    Sandbox(MeasureArgs<SandboxScenario>),
     /// Calls and signals with several client libraries
     Clients(MeasureArgs<Clients>),
     /// Make tables, an HTML page or a Markdown document from saved results
@@ -118,6 +120,7 @@ impl BenchTask {
             Self::Flood(measure) => measure.run(),
             Self::Trace(measure) => measure.run(),
             Self::Recording(measure) => measure.run(),
+            Self::Sandbox(measure) => measure.run(),
             Self::Clients(measure) => measure.run(),
             Self::Render(render) => render::run(&render),
         }

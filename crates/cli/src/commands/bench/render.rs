@@ -5,7 +5,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use bench::report::{TableStyle, headline, html, markdown, replace_headline, text};
+use bench::report::{TableStyle, html, markdown, replace_tables, summary_table, text};
 use bench::result::{self, BenchRecord};
 use bench::scenario::INFOS;
 use clap::Args;
@@ -25,7 +25,7 @@ pub(super) struct Render {
     /// Write a Markdown document
     #[arg(long, value_name = "FILE.md")]
     document: Option<PathBuf>,
-    /// Replace the summary table between the markers of a Markdown document
+    /// Replace the summary tables between the markers of a Markdown document
     #[arg(long, value_name = "FILE.md")]
     readme: Option<PathBuf>,
 }
@@ -43,7 +43,7 @@ pub(super) fn run(render: &Render) -> Result<ExitCode, BenchError> {
         fs::write(path, markdown(&records, &INFOS)).map_err(BenchError::file(path))?;
     }
     if let Some(path) = &render.readme {
-        write_headline(&records, path)?;
+        write_tables(&records, path)?;
     }
     if render.report.is_some() || render.document.is_some() || render.readme.is_some() {
         return Ok(ExitCode::SUCCESS);
@@ -57,10 +57,9 @@ fn read(path: &Path) -> Result<Vec<BenchRecord>, BenchError> {
     records.map_err(|error| BenchError::Results { path: path.to_owned(), error })
 }
 
-fn write_headline(records: &[BenchRecord], path: &Path) -> Result<(), BenchError> {
-    let headline = headline(records, &INFOS).ok_or(BenchError::NoHeadline)?;
+fn write_tables(records: &[BenchRecord], path: &Path) -> Result<(), BenchError> {
     let text = fs::read_to_string(path).map_err(BenchError::file(path))?;
-    let text = replace_headline(&text, &headline)
+    let text = replace_tables(&text, |scenario| summary_table(records, &INFOS, scenario))
         .map_err(|error| BenchError::Marker { path: path.to_owned(), error })?;
     fs::write(path, text).map_err(BenchError::file(path))
 }

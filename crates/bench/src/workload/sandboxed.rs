@@ -1,0 +1,172 @@
+//! The workload in which a program in a sandbox calls a service outside.
+
+use std::io::{self, Read};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+use daemon_command::locate;
+use sys::process::{self, Usage};
+
+use super::{CallWorkload, NS_PER_US, Requirements, Targets, Workload, WorkloadOutcome};
+use crate::raw::Endpoint;
+use crate::result::Metric;
+use crate::stage::{MeasureError, MeasurementStage};
+
+/// Sequential calls of a client to a service with a well-known name. The rules of the sandbox allow
+/// calls to that name, and nothing else.
+#[derive(Clone, Debug)]
+pub(crate) struct SandboxedCalls {
+    /// The program between client and bus; `None` if the client is in no sandbox.
+    pub proxy: Option<SandboxProxy>,
+    pub calls: CallWorkload,
+}
+
+impl Workload for SandboxedCalls {
+    fn requirements(&self) -> Requirements {
+        Requirements { targets: Targets::Buses, ..self.calls.requirements() }
+    }
+
+    fn measure(&self, stage: &MeasurementStage<'_>) -> Result<WorkloadOutcome, MeasureError> {
+        let warm_up = self.calls.warm_up();
+        let mut echo = self.calls.echo(stage, warm_up);
+        echo.well_known_name = Some(SERVICE.to_owned());
+        let echo = stage.start(echo)?;
+        let start = |program| RunningSandboxProxy::start(program, stage);
+        let proxy = self.proxy.map(start).transpose()?;
+        let mut caller = self.calls.caller(stage, SERVICE, warm_up);
+        if let Some(proxy) = &proxy {
+            caller.endpoint = Endpoint::Bus(proxy.address());
+        }
+        let mut caller = stage.start(caller)?;
+        let proxy_pid = proxy.as_ref().map(|proxy| proxy.process.id());
+        let parts = [Some(caller.pid()), Some(echo.pid()), stage.carrier, proxy_pid];
+        let usages = || parts.map(|pid| pid.and_then(process::usage));
+        let before = usages();
+        caller.begin()?;
+        let report = caller.finish()?;
+        let used = PartUsage::between(before, usages(), self.calls.count + warm_up);
+        let mut figures = self.calls.figures(&report);
+        figures.extend(used.figures());
+        Ok(figures.into())
+    }
+}
+
+/// The resources that the processes of a call have used, per call.
+struct PartUsage {
+    switches: Option<f64>,
+    bus_us: Option<f64>,
+    proxy_us: Option<f64>,
+}
+
+impl PartUsage {
+    /// Compares the usage of the caller, the service, the bus and the proxy at two times. A process
+    /// that does not exist has no usage.
+    fn between(before: [Option<Usage>; 4], after: [Option<Usage>; 4], calls: u64) -> Self {
+        let parts: Vec<Option<(Usage, Usage)>> =
+            before.into_iter().zip(after).map(|(before, after)| before.zip(after)).collect();
+        let switches = |usage: Usage| usage.voluntary_switches + usage.involuntary_switches;
+        let all =
+            parts.iter().flatten().map(|(before, after)| switches(*after) - switches(*before));
+        let time = |part: Option<(Usage, Usage)>| {
+            let (before, after) = part?;
+            let used = after.processor_time.saturating_sub(before.processor_time);
+            Some(used.as_nanos() as f64 / NS_PER_US / calls as f64)
+        };
+        Self {
+            // Without the process of the bus, the sum would be too small.
+            switches: parts[2].map(|_| all.sum::<u64>() as f64 / calls as f64),
+            bus_us: time(parts[2]),
+            proxy_us: time(parts[3]),
+        }
+    }
+
+    fn figures(self) -> impl Iterator<Item = (Metric, f64)> {
+        let figures = [
+            (Metric::Switches, self.switches),
+            (Metric::BusCpuUs, self.bus_us),
+            (Metric::ProxyCpuUs, self.proxy_us),
+        ];
+        figures.into_iter().filter_map(|(metric, figure)| Some((metric, figure?)))
+    }
+}
+
+/// The program that makes the socket in the sandbox.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum SandboxProxy {
+    /// The program of this project's bus, under the name of the other. It forwards messages of
+    /// other buses, and makes this project's bus serve the socket itself.
+    Ours,
+    /// The program that sandboxes start today. It forwards all messages.
+    XdgDbusProxy,
+}
+
+impl SandboxProxy {
+    fn command(self) -> Result<Command, MeasureError> {
+        match self {
+            Self::XdgDbusProxy => Ok(Command::new(XDG_DBUS_PROXY)),
+            Self::Ours => {
+                let program =
+                    locate::daemon().map_err(|error| MeasureError::Unable(error.to_string()))?;
+                let mut command = Command::new(program);
+                command.arg0(XDG_DBUS_PROXY);
+                Ok(command)
+            }
+        }
+    }
+}
+
+/// A running proxy program, which listens at a socket. It ends when dropped.
+struct RunningSandboxProxy {
+    process: Child,
+    socket: PathBuf,
+    /// The program ends when this pipe is closed.
+    _lifetime: ChildStdout,
+}
+
+impl RunningSandboxProxy {
+    /// Starts the program, and waits until it listens.
+    fn start(program: SandboxProxy, stage: &MeasurementStage<'_>) -> Result<Self, MeasureError> {
+        let socket = stage.site.new_file("sandbox");
+        let mut command = program.command()?;
+        command.arg(stage.bus_address()?).arg(&socket);
+        // Descriptor 1 is the pipe below. The program writes a byte to it when it listens.
+        command.args(["--filter", &format!("--talk={SERVICE}"), "--fd=1"]);
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut process = stage.placed(command).spawn().map_err(|error| missing(&error))?;
+        let mut lifetime = process.stdout.take().expect("the pipe was requested");
+        stage.stop.wait_for(&lifetime)?;
+        let mut ready = [0];
+        let count = lifetime.read(&mut ready)?;
+        let proxy = Self { process, socket, _lifetime: lifetime };
+        match count {
+            0 => Err(MeasureError::Unable("the proxy of the sandbox ended at once".to_owned())),
+            _ => Ok(proxy),
+        }
+    }
+
+    /// The address of the bus for programs in the sandbox.
+    fn address(&self) -> String {
+        format!("unix:path={}", self.socket.display())
+    }
+}
+
+impl Drop for RunningSandboxProxy {
+    fn drop(&mut self) {
+        // Fails if the process has ended already.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn missing(error: &io::Error) -> MeasureError {
+    MeasureError::Unable(format!(
+        "{XDG_DBUS_PROXY} cannot be started: {error}; get it with: apt install {XDG_DBUS_PROXY}"
+    ))
+}
+
+/// The name of the program, and of its package.
+const XDG_DBUS_PROXY: &str = "xdg-dbus-proxy";
+
+/// The name of the service outside of the sandbox.
+const SERVICE: &str = "org.diligence.Bench1.Service";
