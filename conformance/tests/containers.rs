@@ -352,9 +352,7 @@ fn a_filter_survives_a_replacement_of_the_bus() {
     let mut app = TestPeer::connect(&container.address);
     hidden.send(PlainMessage::some_call(app.name()));
     let call = eventually("the call", || app.receive().filter(|it| it.kind == kind::CALL));
-    let replace =
-        PlainMessage::call(DRIVER, "/org/freedesktop/DBus", "org.diligence.Daemon1", "Reexecute");
-    assert_eq!(manager.call(replace).kind, kind::RETURN);
+    replace(&mut manager);
     let seen = app.ask_bus("NameHasOwner", hidden.name());
     assert_eq!(seen.body, [PlainValue::Bool(true)], "it has called the program");
     let seen = app.ask_bus("NameHasOwner", manager.name());
@@ -419,14 +417,22 @@ fn a_pipe_determines_the_lifetime() {
     assert_eq!(reply.kind, kind::ERROR, "a socket could keep its own connection open");
     drop((manager, read_end));
     let mut app = TestPeer::connect(address);
-    let replace =
-        PlainMessage::call(DRIVER, "/org/freedesktop/DBus", "org.diligence.Daemon1", "Reexecute");
-    assert_eq!(observer.call(replace).kind, kind::RETURN);
+    replace(&mut observer);
     assert!(app.is_alive() && TestPeer::connect(address).is_alive());
+    assert_eq!(observer.call(stop("StopListening", instance)).kind, kind::RETURN);
+    assert!(app.is_alive(), "the pipe outlives the socket");
+    replace(&mut observer);
     drop(write_end);
     app.until_closed();
     wait_for_removal(&mut observer, instance);
     bus.stop();
+}
+
+/// Replaces the program of the bus.
+fn replace(peer: &mut TestPeer) {
+    let (path, interface) = ("/org/freedesktop/DBus", "org.diligence.Daemon1");
+    let call = PlainMessage::call(DRIVER, path, interface, "Reexecute");
+    assert_eq!(peer.call(call).kind, kind::RETURN);
 }
 
 fn bus_socket() -> OwnedFd {
@@ -443,9 +449,7 @@ fn containers_outlive_a_replacement_of_the_bus() {
     let container = create(&mut manager, "app");
     let mut app = TestPeer::connect(&container.address);
     let before = info(&mut observer, &container.instance);
-    let replace =
-        PlainMessage::call(DRIVER, "/org/freedesktop/DBus", "org.diligence.Daemon1", "Reexecute");
-    assert_eq!(manager.call(replace).kind, kind::RETURN);
+    replace(&mut manager);
     assert!(app.is_alive() && is_socket(&container.path));
     assert_eq!(info(&mut observer, &container.instance).body, before.body);
     let mut second = TestPeer::connect(&container.address);

@@ -1,6 +1,6 @@
 //! The proxy lets Diligence's bus do its work.
 
-use std::process;
+use std::{fs, process};
 
 use conformance::{
     BusUnderTest, ExternalProgram, PlainMessage, PlainValue, TestConfig, TestPeer, eventually, kind,
@@ -48,6 +48,29 @@ pub(crate) fn no_process_stands_between() {
         let path = address.strip_prefix("unix:path=").expect("a path");
         std::os::unix::net::UnixStream::connect(path).is_err().then_some(())
     });
+    bus.stop();
+}
+
+pub(crate) fn a_stopped_container_closes_the_socket() {
+    let bus = BusUnderTest::session();
+    let mut manager = bus.peer();
+    let mut proxy = ProxyProgram::InBus.start(bus.address(), &RULES);
+    let mut client = TestPeer::connect(proxy.address());
+    let containers = |member| {
+        let (driver, path) = ("org.freedesktop.DBus", "/org/freedesktop/DBus");
+        PlainMessage::call(driver, path, "org.freedesktop.DBus.Containers1", member)
+    };
+    let instance = containers("GetConnectionInstance").arg(PlainValue::text(client.name()));
+    let instance = manager.call(instance).body.remove(0);
+    // A file that another program has put there meanwhile stays.
+    let path = proxy.path().to_owned();
+    fs::remove_file(&path).expect("the socket");
+    fs::write(&path, "another program").expect("a file");
+    assert_eq!(manager.call(containers("StopInstance").arg(instance)).kind, kind::RETURN);
+    client.until_closed();
+    let status = eventually("the end of the proxy", || proxy.process.ended());
+    assert!(status.success(), "{status}");
+    assert_eq!(fs::read_to_string(&path).expect("the file"), "another program");
     bus.stop();
 }
 

@@ -466,6 +466,7 @@ impl Runner {
             SeenEffect::Joined(peer) => format!("traced for all: {} joined", self.names[peer]),
             SeenEffect::CloseRing(peer) => format!("the ring of {} is closed", self.names[peer]),
             SeenEffect::CloseContainer(id) => format!("the socket of {} is closed", id.path()),
+            SeenEffect::RemoveContainer(id) => format!("{} is removed", id.path()),
             SeenEffect::Log(event) => self.describe_event(event),
         }
     }

@@ -5,11 +5,11 @@ use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd as _, OwnedFd, RawFd};
-use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 use std::{fmt, mem};
 
+use sys::filesystem::SocketFile;
 use sys::inherited::{self, InheritError};
 use sys::poll::{Events, Interest, Poller};
 use sys::rlimit::OpenFiles;
@@ -81,11 +81,14 @@ pub(crate) fn serve(settings: ProxySettings) -> Result<(), ProxyError> {
     let poller = Poller::new().map_err(ProxyError::Poll)?;
     let first_registration = FIRST_LISTENER + listeners.len() as u64;
     for (listener, index) in listeners.iter().zip(0..) {
-        let watched = match &listener.registration {
-            Some(registration) => {
+        let watched = match &listener.socket {
+            ProxySocket::OfBus { registration, .. } => {
                 poller.add(registration, first_registration + index, Interest::Read)
             }
-            None => poller.add(&listener.socket, FIRST_LISTENER + index, Interest::Read),
+            ProxySocket::OfProxy { socket, .. } => {
+                poller.add(socket, FIRST_LISTENER + index, Interest::Read)
+            }
+            ProxySocket::Closed => Ok(()),
         };
         watched.map_err(ProxyError::Poll)?;
     }
@@ -126,15 +129,23 @@ fn announce(fd: RawFd, poller: &Poller) -> Option<OwnedFd> {
     }
 }
 
-/// A socket at which programs connect. Its file is removed on drop.
+/// A socket at which programs connect.
 #[derive(Debug)]
 struct ProxyListener {
-    socket: OwnedFd,
-    path: PathBuf,
+    socket: ProxySocket,
     address: std::ffi::OsString,
     options: Rc<FilterOptions>,
-    /// The container of the bus that accepts the connections, if the bus has one for this proxy.
-    registration: Option<BusRegistration>,
+}
+
+/// The one who accepts connections at a socket.
+#[derive(Debug)]
+enum ProxySocket {
+    /// The bus. If it ends, the proxy accepts connections.
+    OfBus { registration: BusRegistration, socket: OwnedFd, file: SocketFile },
+    /// The proxy itself, as on any other bus.
+    OfProxy { socket: OwnedFd, _file: SocketFile },
+    /// Nobody, because a program of this user has stopped the container of the bus.
+    Closed,
 }
 
 impl ProxyListener {
@@ -144,16 +155,23 @@ impl ProxyListener {
             _ => {}
         }
         let socket = socket::listen_unix(UnixAddress::Path(&options.path))?;
-        let registration = BusRegistration::try_new(&options, &socket);
-        let ProxyOptions { address, path, filter } = options;
-        Ok(Self { socket, path, address, options: Rc::new(with_bus_rule(filter)), registration })
+        let file = SocketFile::of(&options.path)?;
+        let socket = match BusRegistration::try_new(&options, &socket) {
+            Some(registration) => ProxySocket::OfBus { registration, socket, file },
+            None => ProxySocket::OfProxy { socket, _file: file },
+        };
+        let ProxyOptions { address, path: _, filter } = options;
+        Ok(Self { socket, address, options: Rc::new(with_bus_rule(filter)) })
     }
 }
 
-impl Drop for ProxyListener {
-    fn drop(&mut self) {
-        // The file may be removed already.
-        let _ = fs::remove_file(&self.path);
+impl ProxySocket {
+    /// The socket, if the proxy accepts connections.
+    fn of_proxy(&self) -> Option<&OwnedFd> {
+        match self {
+            Self::OfProxy { socket, .. } => Some(socket),
+            Self::OfBus { .. } | Self::Closed => None,
+        }
     }
 }
 
@@ -183,7 +201,7 @@ struct ProxyLoop {
 }
 
 impl ProxyLoop {
-    /// Serves until the sync descriptor hangs up.
+    /// Serves until the sync descriptor hangs up, or all sockets are closed.
     fn run(&mut self) -> io::Result<()> {
         let mut events = Events::with_capacity(64);
         loop {
@@ -204,31 +222,49 @@ impl ProxyLoop {
             if has_retries {
                 self.retry()?;
             }
+            if self.is_closed() {
+                return Ok(());
+            }
         }
     }
 
-    /// Accepts connections itself from now on if the bus has ended.
+    /// True if no program is connected, and none can connect.
+    fn is_closed(&self) -> bool {
+        let is_closed = |it: &ProxyListener| matches!(it.socket, ProxySocket::Closed);
+        self.sessions.is_empty() && self.listeners.iter().all(is_closed)
+    }
+
+    /// Accepts connections itself from now on if the bus has ended. Closes the socket if the
+    /// container was stopped.
     fn check_registration(&mut self, index: usize) -> io::Result<()> {
-        let listener = &mut self.listeners[index];
-        if let Some(registration) = &listener.registration
-            && registration.process() == RegistrationState::Ended
-        {
-            self.poller.remove(registration)?;
-            listener.registration = None;
-            let token = FIRST_LISTENER + index as u64;
-            self.poller.add(&listener.socket, token, Interest::Read)?;
-        }
+        let listener = &mut self.listeners[index].socket;
+        *listener = match mem::replace(listener, ProxySocket::Closed) {
+            ProxySocket::OfBus { registration, socket, file } => match registration.process() {
+                RegistrationState::Serving => ProxySocket::OfBus { registration, socket, file },
+                RegistrationState::Stopped => {
+                    self.poller.remove(&registration)?;
+                    ProxySocket::Closed
+                }
+                RegistrationState::Ended => {
+                    self.poller.remove(&registration)?;
+                    self.poller.add(&socket, FIRST_LISTENER + index as u64, Interest::Read)?;
+                    ProxySocket::OfProxy { socket, _file: file }
+                }
+            },
+            other => other,
+        };
         Ok(())
     }
 
     /// Accepts one connection of a program.
     fn accept(&mut self, listener: usize) -> io::Result<()> {
-        match socket::accept(&self.listeners[listener].socket) {
+        let Some(socket) = self.listeners[listener].socket.of_proxy() else { return Ok(()) };
+        match socket::accept(socket) {
             Ok(Accepted::Connection(socket)) => self.connect(WaitingClient { socket, listener }),
             Ok(Accepted::NoneWaiting) => {}
             Ok(Accepted::OutOfRoom(error)) => {
                 crate::warn(&format!("cannot accept a connection: {error}"));
-                self.poller.remove(&self.listeners[listener].socket)?;
+                self.poller.remove(socket)?;
                 self.exhausted.push(listener);
             }
             Err(error) => crate::warn(&format!("cannot accept a connection: {error}")),
@@ -262,8 +298,8 @@ impl ProxyLoop {
             self.connect(client);
         }
         for index in mem::take(&mut self.exhausted) {
-            let token = FIRST_LISTENER + index as u64;
-            self.poller.add(&self.listeners[index].socket, token, Interest::Read)?;
+            let Some(socket) = self.listeners[index].socket.of_proxy() else { continue };
+            self.poller.add(socket, FIRST_LISTENER + index as u64, Interest::Read)?;
         }
         Ok(())
     }

@@ -6,15 +6,19 @@
 //! does not permit it, the proxy stands between as usual.
 
 use std::io::PipeWriter;
+use std::iter;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::time::Duration;
 
-use client::{CallOptions, ConnectOptions, Connection, Timeout, Values};
+use client::{
+    CallOptions, ConnectOptions, Connection, ReceivedMessage, Subscription, SubscriptionError,
+    Timeout, Values,
+};
 use wire::address::AddressList;
 use wire::body::Value;
 use wire::message::Builder;
-use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
+use wire::names::{BusName, InterfaceName, MemberName, ObjectPath, ObjectPathBuf};
 use wire::signature::{Signature, SignatureBuf, Type};
 
 use crate::command_line::{FilterOptions, ProxyOptions};
@@ -25,6 +29,10 @@ pub(crate) struct BusRegistration {
     connection: Connection,
     /// When this is closed, also because the process was killed, the bus disconnects the programs.
     _lifetime: PipeWriter,
+    /// The ends of containers.
+    removals: Subscription,
+    /// The object path of the container.
+    container: String,
 }
 
 /// Whether the bus still does the work of a proxy.
@@ -32,6 +40,8 @@ pub(crate) struct BusRegistration {
 pub(crate) enum RegistrationState {
     /// The bus serves the programs.
     Serving,
+    /// The container was stopped by a program of this user.
+    Stopped,
     /// The connection to the bus has ended, and the container with it.
     Ended,
 }
@@ -61,6 +71,8 @@ impl BusRegistration {
             Builder::method_call(ObjectPath::literal(PATH), MemberName::literal("AddServer"))
                 .interface(InterfaceName::literal(CONTAINERS))
                 .destination(BusName::new(DRIVER).ok()?);
+        let removals = connection.proxy(DRIVER, PATH, CONTAINERS).ok()?;
+        let removals = removals.signals("InstanceRemoved").ok()?;
         let (read_end, write_end) = std::io::pipe().ok()?;
         let call_options = CallOptions {
             timeout: Timeout::OfConnection,
@@ -68,7 +80,9 @@ impl BusRegistration {
         };
         let arguments = arguments(path, filter);
         let added = connection.start_call(&call, &Values(&arguments), call_options).ok()?.wait();
-        added.is_ok().then_some(Self { connection, _lifetime: write_end })
+        let (container, _, _): (ObjectPathBuf, Vec<u8>, String) = added.ok()?.read().ok()?;
+        let container = container.to_string();
+        Some(Self { connection, _lifetime: write_end, removals, container })
     }
 
     /// Reads what the bus has sent. Nobody has a reason to call the proxy, so calls are dropped.
@@ -76,10 +90,21 @@ impl BusRegistration {
         loop {
             match self.connection.next_request(Some(Duration::ZERO)) {
                 Ok(Some(_)) => {}
-                Ok(None) => return RegistrationState::Serving,
+                Ok(None) => break,
                 Err(_) => return RegistrationState::Ended,
             }
         }
+        match iter::from_fn(|| self.removals.poll().transpose()).any(|it| self.is_end(it)) {
+            true => RegistrationState::Stopped,
+            false => RegistrationState::Serving,
+        }
+    }
+
+    /// True if a signal says that the container was removed.
+    fn is_end(&self, removal: Result<ReceivedMessage, SubscriptionError>) -> bool {
+        let Ok(signal) = removal else { return false };
+        let container = signal.read::<(ObjectPath<'_>,)>();
+        container.is_ok_and(|(container,)| container.as_str() == self.container)
     }
 }
 

@@ -41,6 +41,72 @@ pub fn remove_stale_socket(path: &Path) -> io::Result<StaleSocket> {
     }
 }
 
+/// The file of a Unix socket. It is removed on drop, unless another program has replaced it.
+///
+/// After a fork, only one of the two processes may drop it: the other leaves with
+/// [`exit`](std::process::exit), which runs no destructors.
+#[derive(Debug)]
+pub struct SocketFile {
+    /// Absolute, because the process may change its working directory.
+    path: PathBuf,
+    identity: FileIdentity,
+}
+
+impl SocketFile {
+    /// Takes ownership of the file at `path`.
+    ///
+    /// # Errors
+    ///
+    /// Fails with the errors of lstat(2) and getcwd(3).
+    pub fn of(path: &Path) -> io::Result<Self> {
+        let identity = FileIdentity::of(path)?;
+        Ok(Self { path: std::path::absolute(path)?, identity })
+    }
+
+    /// Takes ownership of a file that was at this absolute path before.
+    #[must_use]
+    pub fn found_before(path: PathBuf, identity: FileIdentity) -> Self {
+        Self { path, identity }
+    }
+
+    /// The absolute path of the file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The identity of the file.
+    #[must_use]
+    pub fn identity(&self) -> FileIdentity {
+        self.identity
+    }
+}
+
+impl Drop for SocketFile {
+    fn drop(&mut self) {
+        if FileIdentity::of(&self.path).is_ok_and(|found| found == self.identity) {
+            // If this fails, the next program that listens at this path replaces the file.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// What distinguishes a file from all others, also from a later one at the same path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FileIdentity {
+    /// The number of the file system.
+    pub device: u64,
+    /// The number of the file in the file system.
+    pub inode: u64,
+}
+
+impl FileIdentity {
+    fn of(path: &Path) -> io::Result<Self> {
+        let found = fs::symlink_metadata(path)?;
+        Ok(Self { device: found.dev(), inode: found.ino() })
+    }
+}
+
 /// Finds `path` below `root`, like a process whose root directory is `root`: symbolic links do not
 /// lead out of it (openat2(2), `RESOLVE_IN_ROOT`). The result can be used with
 /// [`path_of_descriptor`], but not read.

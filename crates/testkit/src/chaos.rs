@@ -94,6 +94,7 @@ impl Chaos {
                 | SeenEffect::Abandon(_)
                 | SeenEffect::CloseRing(_)
                 | SeenEffect::CloseContainer(_)
+                | SeenEffect::RemoveContainer(_)
                 | SeenEffect::Traced { .. }
                 | SeenEffect::Joined(_)
                 | SeenEffect::Owner(_)

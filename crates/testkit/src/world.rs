@@ -108,6 +108,8 @@ pub enum SeenEffect {
     CloseRing(PeerId),
     /// The daemon shall close the socket of a container.
     CloseContainer(ContainerId),
+    /// The daemon shall close what else belongs to a container.
+    RemoveContainer(ContainerId),
     /// A line for the log.
     Log(LogEvent),
 }
@@ -335,6 +337,7 @@ impl BusWorld {
                     continue;
                 }
                 Effect::CloseContainer { container } => SeenEffect::CloseContainer(*container),
+                Effect::RemoveContainer { container } => SeenEffect::RemoveContainer(*container),
                 Effect::CloseRing { peer } => SeenEffect::CloseRing(*peer),
                 Effect::ReadDetails { peer, call } => {
                     let details = self.peer(*peer).details.clone();

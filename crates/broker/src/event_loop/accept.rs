@@ -15,7 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use super::admission_queue::{Admission, AdmissionQueue, PendingPeer, SavedPendingPeer};
 use super::entrance::Entrance;
-use super::listening::{ContainerListener, ListenerWatch, watch_lifetime};
+use super::lifetimes::{ContainerLifetimes, SavedLifetimes};
+use super::listening::ListenerWatch;
 use super::loop_state::LoopState;
 use super::switchboard::Switchboard;
 use crate::arrivals::{Arrival, Arrivals, Rate, SavedArrivals, ServingTime};
@@ -27,7 +28,7 @@ use crate::listen::{Listener, RestoredListener, SavedListener};
 use crate::login::PeerLogin;
 use crate::os_error::OsError;
 use crate::report;
-use crate::saved_state::{FdCollector, FdIndex, RestoredFds, StateError};
+use crate::saved_state::{FdCollector, RestoredFds, StateError};
 use crate::throttled_peer::{ThrottleOutcome, ThrottleReason, ThrottledPeer};
 
 /// The listeners, and the limits that decide when a connection is served.
@@ -36,6 +37,7 @@ pub(super) struct Acceptor {
     pub(super) listeners: ListenerWatch,
     arrivals: Arrivals,
     queue: AdmissionQueue,
+    pub(super) lifetimes: ContainerLifetimes,
 }
 
 /// The listeners and their limits in a saved state.
@@ -47,6 +49,7 @@ pub(super) struct SavedAcceptor {
     short: Option<Duration>,
     arrivals: SavedArrivals,
     queue: Vec<SavedPendingPeer>,
+    lifetimes: SavedLifetimes,
 }
 
 /// The listener of a container in a saved state.
@@ -54,23 +57,23 @@ pub(super) struct SavedAcceptor {
 struct SavedContainer {
     id: ContainerId,
     listener: SavedListener,
-    lifetime: Option<FdIndex>,
 }
 
 /// Listeners whose files still belong to the program that they were saved by.
 #[derive(Debug)]
 pub(super) struct RestoredAcceptor {
     pub(super) listeners: Vec<RestoredListener>,
-    containers: BTreeMap<ContainerId, (RestoredListener, Option<OwnedFd>)>,
+    containers: BTreeMap<ContainerId, RestoredListener>,
     short: Option<Duration>,
     arrivals: Arrivals,
     pub(super) queue: AdmissionQueue,
+    pub(super) lifetimes: ContainerLifetimes,
 }
 
 impl RestoredAcceptor {
     /// Takes the sockets of a saved state.
     pub(super) fn new(saved: SavedAcceptor, fds: &mut RestoredFds) -> Result<Self, StateError> {
-        let SavedAcceptor { listeners, containers, short, arrivals, queue } = saved;
+        let SavedAcceptor { listeners, containers, short, arrivals, queue, lifetimes } = saved;
         let has_listener = |entrance| match entrance {
             Entrance::Configured(index) => index < listeners.len(),
             Entrance::Container(container) => containers.iter().any(|saved| saved.id == container),
@@ -78,19 +81,12 @@ impl RestoredAcceptor {
         let queue = AdmissionQueue::restore(queue, fds, has_listener)?;
         let listeners = listeners.into_iter().map(|listener| RestoredListener::new(listener, fds));
         let listeners = listeners.collect::<Result<_, _>>()?;
-        let restore = |SavedContainer { id, listener, lifetime }| {
-            let lifetime = lifetime.map(|lifetime| fds.take(lifetime)).transpose()?;
-            Ok((id, (RestoredListener::new(listener, fds)?, lifetime)))
-        };
+        let restore =
+            |SavedContainer { id, listener }| Ok((id, RestoredListener::new(listener, fds)?));
         let containers = containers.into_iter().map(restore).collect::<Result<_, _>>()?;
         let arrivals = Arrivals::restore(arrivals);
-        Ok(Self { listeners, containers, short, arrivals, queue })
-    }
-
-    /// Watches the pipes that determine the lifetime of containers.
-    pub(super) fn watch_lifetimes(&self, state: &LoopState) -> io::Result<()> {
-        let mut containers = self.containers.iter();
-        containers.try_for_each(|(&id, (_, lifetime))| watch_lifetime(state, id, lifetime.as_ref()))
+        let lifetimes = ContainerLifetimes::restore(lifetimes, fds)?;
+        Ok(Self { listeners, containers, short, arrivals, queue, lifetimes })
     }
 
     /// Continues with the sockets that the service manager has passed to this process. Returns how
@@ -103,8 +99,7 @@ impl RestoredAcceptor {
                 .try_fold(socket, |socket, listener| listener.replace_socket(socket).ok_or(()));
             unused += usize::from(left.is_ok());
         }
-        let containers = self.containers.values_mut().map(|(listener, _)| listener);
-        let mut all = self.listeners.iter_mut().chain(containers);
+        let mut all = self.listeners.iter_mut().chain(self.containers.values_mut());
         all.try_for_each(RestoredListener::set_nonblocking)?;
         Ok(unused)
     }
@@ -120,28 +115,24 @@ impl Acceptor {
                 .listeners
                 .containers()
                 .iter()
-                .map(|(&id, ContainerListener { listener, lifetime })| SavedContainer {
-                    id,
-                    listener: listener.save(fds),
-                    lifetime: lifetime.as_ref().map(|lifetime| fds.add(lifetime)),
-                })
+                .map(|(&id, listener)| SavedContainer { id, listener: listener.save(fds) })
                 .collect(),
             short: self.listeners.short_since(),
             arrivals: self.arrivals.save(),
             queue: self.queue.save(fds),
+            lifetimes: self.lifetimes.save(fds),
         }
     }
 
     /// Takes the ownership of restored listeners and their files.
     pub(super) fn adopt(restored: RestoredAcceptor) -> Self {
-        let RestoredAcceptor { listeners, containers, short, arrivals, queue } = restored;
+        let RestoredAcceptor { listeners, containers, short, arrivals, queue, lifetimes } =
+            restored;
         let listeners = listeners.into_iter().map(RestoredListener::adopt).collect();
-        let containers = containers.into_iter().map(|(id, (listener, lifetime))| {
-            (id, ContainerListener { listener: listener.adopt(), lifetime })
-        });
+        let containers = containers.into_iter().map(|(id, listener)| (id, listener.adopt()));
         let containers = containers.collect();
         let listeners = ListenerWatch::restored(listeners, containers, short);
-        Self { listeners, arrivals, queue }
+        Self { listeners, arrivals, queue, lifetimes }
     }
 
     pub(super) fn new(listeners: Vec<Listener>) -> Self {
@@ -149,6 +140,7 @@ impl Acceptor {
             listeners: ListenerWatch::new(listeners),
             arrivals: Arrivals::default(),
             queue: AdmissionQueue::default(),
+            lifetimes: ContainerLifetimes::default(),
         }
     }
 
@@ -184,6 +176,22 @@ impl Acceptor {
             switchboard.handle(Input::ContainerExpired { container });
             self.close_container(&switchboard.state, container);
         }
+    }
+
+    /// Starts accepting connections to a container.
+    pub(super) fn add_container(
+        &mut self,
+        state: &mut LoopState,
+        container: ContainerId,
+        listener: Listener,
+        lifetime: Option<OwnedFd>,
+    ) -> io::Result<()> {
+        lifetime.map_or(Ok(()), |pipe| self.lifetimes.add(state, container, pipe))?;
+        let added = self.listeners.add_container(state, container, listener);
+        if added.is_err() {
+            self.lifetimes.remove(state, container);
+        }
+        added
     }
 
     /// Stops accepting connections to a container.

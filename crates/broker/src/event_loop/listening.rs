@@ -5,8 +5,6 @@
 //! read files. New connections then wait in the queue of the kernel until another one closes.
 
 use std::collections::BTreeMap;
-use std::error::Error;
-use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::Duration;
@@ -59,32 +57,12 @@ impl DescriptorReserve {
     }
 }
 
-/// The listener of a container.
-#[derive(Debug)]
-pub(super) struct ContainerListener {
-    pub(super) listener: Listener,
-    /// The read end of a pipe that is closed when the container shall stop.
-    pub(super) lifetime: Option<OwnedFd>,
-}
-
-/// The descriptor that shall determine the lifetime of a container is not a pipe.
-#[derive(Debug)]
-pub(super) struct NotAPipe;
-
-impl fmt::Display for NotAPipe {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the descriptor of org.diligence.Lifetime is not a pipe")
-    }
-}
-
-impl Error for NotAPipe {}
-
 /// The listening sockets, and whether they are watched.
 #[derive(Debug)]
 pub(super) struct ListenerWatch {
     listeners: Vec<Listener>,
     /// The listeners of containers.
-    containers: BTreeMap<ContainerId, ContainerListener>,
+    containers: BTreeMap<ContainerId, Listener>,
     listening: Listening,
     descriptors: DescriptorReserve,
 }
@@ -100,7 +78,7 @@ impl ListenerWatch {
     /// short at this time.
     pub(super) fn restored(
         listeners: Vec<Listener>,
-        containers: BTreeMap<ContainerId, ContainerListener>,
+        containers: BTreeMap<ContainerId, Listener>,
         short: Option<Duration>,
     ) -> Self {
         let mut restored = Self { containers, ..Self::new(listeners) };
@@ -118,7 +96,7 @@ impl ListenerWatch {
     }
 
     /// The listeners of containers.
-    pub(super) const fn containers(&self) -> &BTreeMap<ContainerId, ContainerListener> {
+    pub(super) const fn containers(&self) -> &BTreeMap<ContainerId, Listener> {
         &self.containers
     }
 
@@ -126,7 +104,7 @@ impl ListenerWatch {
     pub(super) fn listener(&self, entrance: Entrance) -> Option<&Listener> {
         match entrance {
             Entrance::Configured(index) => self.listeners.get(index),
-            Entrance::Container(container) => Some(&self.containers.get(&container)?.listener),
+            Entrance::Container(container) => self.containers.get(&container),
         }
     }
 
@@ -135,11 +113,10 @@ impl ListenerWatch {
         &mut self,
         state: &mut LoopState,
         container: ContainerId,
-        added: ContainerListener,
+        added: Listener,
     ) -> io::Result<()> {
-        watch_lifetime(state, container, added.lifetime.as_ref())?;
         if self.listening == Listening::Watched {
-            watch(state, Entrance::Container(container), &added.listener)?;
+            watch(state, Entrance::Container(container), &added)?;
         }
         self.containers.insert(container, added);
         Ok(())
@@ -147,18 +124,12 @@ impl ListenerWatch {
 
     /// Closes the listener of a container.
     pub(super) fn close_container(&mut self, state: &LoopState, container: ContainerId) {
-        let Some(ContainerListener { listener, lifetime }) = self.containers.remove(&container)
-        else {
-            return;
-        };
+        let Some(listener) = self.containers.remove(&container) else { return };
         // Closing a descriptor removes it, too, unless another process has a copy.
         if self.listening == Listening::Watched {
             for socket in &listener.sockets {
                 let _ = state.poller.remove(socket);
             }
-        }
-        if let Some(lifetime) = lifetime {
-            let _ = state.poller.remove(lifetime);
         }
     }
 
@@ -167,8 +138,7 @@ impl ListenerWatch {
         let configured = self.listeners.iter().enumerate();
         let configured = configured.map(|(index, it)| (Entrance::Configured(index), it));
         let contained = self.containers.iter();
-        configured
-            .chain(contained.map(|(&id, container)| (Entrance::Container(id), &container.listener)))
+        configured.chain(contained.map(|(&id, listener)| (Entrance::Container(id), listener)))
     }
 
     /// Accepts one connection, unless descriptors are short. Further waiting connections are
@@ -274,16 +244,6 @@ impl ListenerWatch {
         self.listening = listening;
         Ok(())
     }
-}
-
-/// Watches the pipe that determines the lifetime of a container, if it has one.
-pub(super) fn watch_lifetime(
-    state: &LoopState,
-    container: ContainerId,
-    lifetime: Option<&OwnedFd>,
-) -> io::Result<()> {
-    let token = EventSource::Lifetime(container).token();
-    lifetime.map_or(Ok(()), |lifetime| state.poller.add(lifetime, token, Interest::Hangup))
 }
 
 /// Watches the sockets of a listener.

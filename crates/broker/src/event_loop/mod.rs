@@ -24,6 +24,7 @@ mod alarm;
 mod changes;
 mod entrance;
 mod handshake;
+mod lifetimes;
 mod listening;
 mod loaded;
 mod loop_state;
@@ -40,7 +41,7 @@ mod work;
 
 use std::io;
 use std::mem;
-use std::os::fd::AsFd as _;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::rc::Rc;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -73,7 +74,7 @@ use accept::Acceptor;
 use alarm::Alarm;
 use changes::ConfigChanges;
 use entrance::Entrance;
-use listening::{ContainerListener, NotAPipe};
+use lifetimes::NotAPipe;
 pub use loaded::{Loaded, Reload};
 use loop_state::LoopState;
 use metrics::MetricsService;
@@ -244,6 +245,7 @@ impl EventLoop {
                 EventSource::Stderr => self.services.resume_outputs(state),
                 EventSource::Metrics(place) => self.metrics.serve(state, place),
                 EventSource::Lifetime(container) => {
+                    self.acceptor.lifetimes.remove(state, container);
                     self.switchboard.handle(Input::ContainerExpired { container });
                     self.close_container(container);
                 }
@@ -274,6 +276,9 @@ impl EventLoop {
             self.acceptor.listeners.note_closed(self.switchboard.state.now);
             while let Some(container) = self.switchboard.work.closed_containers.pop() {
                 self.close_container(container);
+            }
+            while let Some(container) = self.switchboard.work.removed_containers.pop() {
+                self.acceptor.lifetimes.remove(&self.switchboard.state, container);
             }
         }
         self.acceptor.serve_queued(&mut self.switchboard, &self.config);
@@ -481,7 +486,9 @@ impl EventLoop {
         self.switchboard.begin_applying(effects, origin);
         for effect in effects.list() {
             match effect {
-                Effect::OpenContainer { .. } | Effect::CloseContainer { .. } => {
+                Effect::OpenContainer { .. }
+                | Effect::CloseContainer { .. }
+                | Effect::RemoveContainer { .. } => {
                     self.apply_to_container(effect, origin);
                 }
                 Effect::Replace { caller: _ } => self.replacement.request(),
@@ -501,14 +508,14 @@ impl EventLoop {
         match effect {
             Effect::OpenContainer { container, creator, call, descriptors } => {
                 let opened = self.open_container(**descriptors, origin.fds());
-                let outcome = opened.and_then(|added| {
+                let outcome = opened.and_then(|(listener, lifetime)| {
                     let socket = ContainerSocket {
-                        path: added.listener.socket_path().unwrap_or_default().into(),
-                        address: added.listener.address.to_string().into(),
+                        path: listener.socket_path().unwrap_or_default().into(),
+                        address: listener.address.to_string().into(),
                         creator: self.switchboard.details_of(*creator),
                     };
                     let state = &mut self.switchboard.state;
-                    let added = self.acceptor.listeners.add_container(state, *container, added);
+                    let added = self.acceptor.add_container(state, *container, listener, lifetime);
                     added.map_err(|error| ForeignError::new(OsError::from(error)))?;
                     Ok(socket)
                 });
@@ -517,16 +524,20 @@ impl EventLoop {
                 self.switchboard.answer(opened, None);
             }
             Effect::CloseContainer { container } => self.close_container(*container),
+            Effect::RemoveContainer { container } => {
+                self.acceptor.lifetimes.remove(&self.switchboard.state, *container);
+            }
             _ => unreachable!("it is about a container"),
         }
     }
 
-    /// Opens the socket of a container, or uses the descriptors that its creator has passed.
+    /// Opens the socket of a container, or uses the descriptors that its creator has passed. Returns
+    /// also the pipe that determines the lifetime, if the creator has passed one.
     fn open_container(
         &self,
         ContainerDescriptors { socket, lifetime }: ContainerDescriptors,
         fds: &[CountedFd],
-    ) -> Result<ContainerListener, ForeignError> {
+    ) -> Result<(Listener, Option<OwnedFd>), ForeignError> {
         let passed = |index: u32| {
             let passed = &fds.get(index as usize).ok_or(io::ErrorKind::NotFound)?;
             passed.as_fd().try_clone_to_owned()
@@ -545,7 +556,7 @@ impl EventLoop {
                 ContainerFolder::of_bus(bus_type, self.authority.uid).listen()
             }
         };
-        Ok(ContainerListener { listener: listener.map_err(ForeignError::new)?, lifetime })
+        Ok((listener.map_err(ForeignError::new)?, lifetime))
     }
 
     /// Closes the socket of a container, and removes its file.

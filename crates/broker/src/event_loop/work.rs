@@ -23,6 +23,8 @@ pub(super) struct Work {
     pub(super) backlog: VecDeque<PeerId>,
     /// Containers whose sockets are to be closed, because connections have ended.
     pub(super) closed_containers: Vec<ContainerId>,
+    /// Containers that were removed, because connections have ended.
+    pub(super) removed_containers: Vec<ContainerId>,
     /// Connections to be closed.
     pub(super) ended: Vec<PeerId>,
     /// Connections with a deadline: their sockets are full, or their descriptors wait for a

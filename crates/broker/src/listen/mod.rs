@@ -37,7 +37,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use sys::filesystem::{FileOwner, allow_everyone, remove_stale_socket};
+use sys::filesystem::{FileOwner, SocketFile, allow_everyone, remove_stale_socket};
 use sys::inherited::InheritError;
 use sys::socket::{SocketKind, UnixAddress as Place, listen_unix};
 use wire::address::{Address, AddressList, TcpAddress, Transport, UnixTransport};
@@ -49,7 +49,7 @@ pub use nonce::Nonce;
 pub(crate) use nonce::NonceFile;
 pub(crate) use passed::listener_of_program;
 pub(crate) use saved::{RestoredListener, SavedListener};
-pub(crate) use socket_file::{SavedSocketFile, SocketFile};
+pub(crate) use socket_file::SavedSocketFile;
 
 /// An address that clients can connect to, with its sockets.
 #[derive(Debug)]

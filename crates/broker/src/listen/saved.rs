@@ -12,7 +12,7 @@ use wire::guid::Guid;
 
 use super::passed::without_blocking;
 use super::socket_file::SavedSocketFile;
-use super::{Listener, ListenerEntry, Nonce, NonceFile, Remains, SocketFile};
+use super::{Listener, ListenerEntry, Nonce, NonceFile, Remains};
 use crate::saved_state::{FdCollector, FdIndex, RestoredFds, StateError};
 
 /// A listener in a saved state.
@@ -48,7 +48,7 @@ impl Listener {
     pub(crate) fn save<'f>(&'f self, fds: &mut FdCollector<'f>) -> SavedListener {
         let (file, nonce_file) = match &self.remains {
             Remains::Nothing => (None, None),
-            Remains::Socket { file } => (Some(file.save()), None),
+            Remains::Socket { file } => (Some(SavedSocketFile::of(file)), None),
             Remains::Nonce { file: NonceFile { nonce, path, .. } } => {
                 (None, Some(SavedNonceFile { nonce: *nonce, path: path.clone() }))
             }
@@ -112,7 +112,7 @@ impl RestoredListener {
         let kind = self.kind();
         let Self { sockets, address, saved } = self;
         let remains = match (saved.file, saved.nonce_file) {
-            (Some(file), _) => Remains::Socket { file: SocketFile::adopt(file) },
+            (Some(file), _) => Remains::Socket { file: file.adopt() },
             (None, Some(SavedNonceFile { nonce, path })) => {
                 Remains::Nonce { file: NonceFile::adopt(nonce, path) }
             }

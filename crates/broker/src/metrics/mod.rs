@@ -19,12 +19,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use bus::Bus;
-use sys::filesystem::{FileOwner, give_socket, remove_stale_socket};
+use sys::filesystem::{FileOwner, SocketFile, give_socket, remove_stale_socket};
 use sys::poll::Interest;
 use sys::socket::{Accepted, accept, listen_unix_for_owner};
 use sys::transfer::{TransferWait, receive, send};
 
-use crate::listen::SocketFile;
 use document::document;
 use http::{MetricsRequest, MetricsStream};
 pub(crate) use saved::{RestoredMetrics, SavedMetrics};

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 
 use super::{CLIENTS_MAX, Metrics, MetricsClient, MetricsExchange};
-use crate::listen::{SavedSocketFile, SocketFile};
+use crate::listen::SavedSocketFile;
 use crate::saved_state::{FdCollector, FdIndex, RestoredFds, StateError};
 
 /// The metrics socket in a saved state.
@@ -53,7 +53,7 @@ impl Metrics {
             })
         };
         let clients = self.clients.iter().map(save).collect();
-        SavedMetrics { listener, file: self.file.save(), clients }
+        SavedMetrics { listener, file: SavedSocketFile::of(&self.file), clients }
     }
 }
 
@@ -99,6 +99,6 @@ impl RestoredMetrics {
     /// The metrics socket, which now owns its file.
     pub(crate) fn adopt(self) -> Metrics {
         let Self { listener, file, clients } = self;
-        Metrics { listener, file: SocketFile::adopt(file), clients }
+        Metrics { listener, file: file.adopt(), clients }
     }
 }

@@ -339,6 +339,7 @@ fn remove_if_unused(container: ContainerId, router: &mut Router, fx: &mut Effect
         let path = ObjectPath::new(&path).expect("a valid path");
         router.broadcast_own(builder, &(path,), SignalSubject::Container(container), fx);
         router.filters_changed();
+        fx.push(Effect::RemoveContainer { container });
     }
 }
 

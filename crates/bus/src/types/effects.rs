@@ -291,6 +291,11 @@ pub enum Effect {
         /// The container that no longer accepts connections.
         container: ContainerId,
     },
+    /// Close what else belongs to a container, which has neither a socket nor connections any more.
+    RemoveContainer {
+        /// The container that was removed.
+        container: ContainerId,
+    },
     /// Start a service, and report a failure with
     /// [`Input::StartFailed`](crate::Input::StartFailed).
     Start {

@@ -252,7 +252,7 @@ impl EventLoop {
             state.poller.add(folders, EventSource::Folders.token(), Interest::Read)?;
         }
         ServiceStarter::watch_all(state)?;
-        restored.acceptor.watch_lifetimes(state)?;
+        restored.acceptor.lifetimes.watch_all(state)?;
         // All deadlines are checked in the first turn.
         state.alarm.no_later_than(state.now);
         state.set_alarm()?;

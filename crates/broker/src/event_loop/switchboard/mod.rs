@@ -129,6 +129,7 @@ impl Switchboard {
             Effect::OpenRing { call, request } => self.open_ring(*call, **request),
             Effect::ReadDetails { peer, call } => self.read_details(*peer, *call),
             Effect::CloseContainer { container } => self.work.closed_containers.push(*container),
+            Effect::RemoveContainer { container } => self.work.removed_containers.push(*container),
             Effect::OpenContainer { .. }
             | Effect::Start { .. }
             | Effect::Abandon { .. }
