@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use conformance::{
     BusUnderTest, ExternalProgram, PlainMessage, PlainValue, ReceivedDescriptors, RunAs,
-    TestConfig, TestPeer, eventually, field, kind, root, run_tests, test_case,
+    TestConfig, TestPeer, eventually, field, instruments_binary, kind, root, run_tests, test_case,
 };
 
 fn main() -> ExitCode {
@@ -26,6 +26,7 @@ fn main() -> ExitCode {
         test_case!(a_filter_hides_names_from_common_programs),
         test_case!(a_filter_survives_a_replacement_of_the_bus),
         test_case!(a_socket_of_the_creator_is_used),
+        test_case!(the_instruments_name_the_containers_of_connections),
         test_case!(a_pipe_determines_the_lifetime),
         test_case!(containers_outlive_a_replacement_of_the_bus),
     ])
@@ -401,6 +402,30 @@ fn a_socket_of_the_creator_is_used() {
     let (stream, _) = std::os::unix::net::UnixStream::pair().expect("sockets");
     let reply = add_server_with(&mut manager, "org.diligence.Socket", stream.as_fd());
     assert_eq!(reply.kind, kind::ERROR, "it does not listen");
+    bus.stop();
+}
+
+fn the_instruments_name_the_containers_of_connections() {
+    let bus = BusUnderTest::session();
+    let mut manager = bus.peer();
+    let container = create(&mut manager, "com.example.App");
+    let app = TestPeer::connect(&container.address);
+    let address = format!("--address={}", bus.address());
+    let run = |words: &[&str]| {
+        let program = ExternalProgram::at(instruments_binary());
+        program.args(words).arg(&address).run().success().stdout
+    };
+    let list = run(&["list", "--unique", "--json"]);
+    let named = r#""type":"com.example.Sandbox","name":"com.example.App"}"#;
+    let of_app = format!(r#""container":{{"path":"{}",{named}"#, container.instance);
+    assert!(list.contains(&of_app), "{list}");
+    assert_eq!(list.matches(r#""container":"#).count(), 1, "{list}");
+    let columns = run(&["list", "--unique"]);
+    assert!(!columns.contains("com.example.App"), "busctl shows no containers: {columns}");
+    let status = run(&["status", app.name()]);
+    for line in ["ContainerType=com.example.Sandbox", "ContainerName=com.example.App"] {
+        assert!(status.lines().any(|it| it == line), "{status}");
+    }
     bus.stop();
 }
 

@@ -55,7 +55,7 @@ pub use client::Connection;
 pub use credentials::BusCredentials;
 pub use emission::{Emission, SignalName};
 pub use failure::{InspectionBound, InspectorFailure};
-pub use names::{Name, NameOwner};
+pub use names::{Name, NameOwner, OwnerContainer};
 pub use notation::ArgumentError;
 pub use notation::json::{self, TypedValue};
 pub use object::{InspectedObject, ObjectInterface, ObjectProperty, PropertyReading};

@@ -1,6 +1,7 @@
 //! The names on a bus, and the processes that own them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt;
 use std::time::Duration;
 
 use capture::record::{RecordedProcess, RecordedTime};
@@ -8,6 +9,7 @@ use client::{CallError, Connection, IntoName, ReceivedMessage, StartedCall};
 use serde::Serialize;
 use sys::clock;
 use sys::users::UserAccount;
+use wire::body::Value;
 use wire::message::Builder;
 use wire::names::{BusName, InterfaceName, MemberName, ObjectPath, WellKnownName};
 
@@ -52,9 +54,35 @@ pub struct NameOwner {
     /// The label of the process in the Linux security module.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// The object path of the container that the connection is in.
+    /// The container that the connection is in.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub container: Option<String>,
+    pub container: Option<OwnerContainer>,
+}
+
+/// A container of the bus (`org.freedesktop.DBus.Containers1`): the connections of one sandbox.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OwnerContainer {
+    /// The object path that identifies it.
+    pub path: String,
+    /// The type, such as `org.flatpak`, unless the bus does not tell.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// The name that the sandbox has chosen, such as an application id, unless the bus does not
+    /// tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+}
+
+/// Formats name and type, or else the object path.
+impl fmt::Display for OwnerContainer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.kind, &self.name) {
+            (Some(kind), Some(name)) if !name.is_empty() => write!(f, "{name} ({kind})"),
+            (Some(kind), _) => f.write_str(kind),
+            (None, _) => f.write_str(&self.path),
+        }
+    }
 }
 
 impl Inspector {
@@ -107,6 +135,8 @@ enum NameRequest {
     Activatable,
     Owner(String),
     Credentials(String),
+    /// The container with this object path.
+    Container(String),
 }
 
 impl InspectorRequest for NameRequest {
@@ -122,6 +152,11 @@ impl InspectorRequest for NameRequest {
             Self::Credentials(name) => {
                 connection.start_call(&message(CREDENTIALS), &(name,), options)
             }
+            Self::Container(path) => {
+                let message = message(INSTANCE_INFO).interface(CONTAINERS);
+                let path = ObjectPath::new(path).expect("the bus has sent it as a path");
+                connection.start_call(&message, &(path,), options)
+            }
         }
     }
 }
@@ -135,6 +170,8 @@ struct NameCensus {
     /// The names whose credentials were requested.
     requested: HashSet<String>,
     users: HashMap<u32, Option<String>>,
+    /// Types and names of containers, by object path; `None` if they are not known yet.
+    containers: HashMap<String, Option<(String, String)>>,
 }
 
 impl NameCensus {
@@ -158,9 +195,17 @@ impl NameCensus {
                 Err(failure) => self.fail(name, failure),
             },
             NameRequest::Credentials(name) => match reply {
-                Ok(reply) => self.set_credentials(name, BusCredentials::read(&reply)),
+                Ok(reply) => {
+                    let request = self.set_credentials(name, BusCredentials::read(&reply));
+                    return Ok(request.into_iter().collect());
+                }
                 Err(failure) => self.fail(name, failure),
             },
+            // A container that has ended, or that is hidden from a sandboxed program, has no facts.
+            NameRequest::Container(path) => {
+                let facts = reply.ok().and_then(|reply| container_facts(&reply));
+                self.containers.insert(path, facts);
+            }
         }
         Ok(Vec::new())
     }
@@ -186,14 +231,23 @@ impl NameCensus {
         names.into_iter().for_each(|name| self.name(name).is_activatable = true);
     }
 
-    fn set_credentials(&mut self, name: String, credentials: BusCredentials) {
+    /// Stores credentials, and returns a request for the container, unless one was made before.
+    fn set_credentials(
+        &mut self,
+        name: String,
+        credentials: BusCredentials,
+    ) -> Option<NameRequest> {
         let process = credentials.process(now());
         let user = process.uid.and_then(|uid| {
             let look_up = || UserAccount::by_id(uid).ok().flatten().map(|user| user.name());
             self.users.entry(uid).or_insert_with(look_up).clone()
         });
         let BusCredentials { groups, label, container, .. } = credentials;
+        let request = container.clone().filter(|path| !self.containers.contains_key(path));
+        self.containers.extend(request.clone().map(|path| (path, None)));
+        let container = container.map(|path| OwnerContainer { path, kind: None, name: None });
         self.owners.insert(name, NameOwner { process, user, groups, label, container });
+        request.map(NameRequest::Container)
     }
 
     /// Stores a failure. A name that has lost its owner is removed, unless it is activatable.
@@ -226,7 +280,12 @@ impl NameCensus {
     }
 
     fn finish(self) -> Vec<Name> {
-        let Self { names, owners, .. } = self;
+        let Self { names, mut owners, containers, .. } = self;
+        for container in owners.values_mut().filter_map(|owner| owner.container.as_mut()) {
+            if let Some(Some((kind, name))) = containers.get(&container.path).cloned() {
+                (container.kind, container.name) = (Some(kind), Some(name));
+            }
+        }
         let mut names: Vec<_> = names.into_values().collect();
         for name in &mut names {
             name.owner_process = owners.get(name.owner.as_ref().unwrap_or(&name.name)).cloned();
@@ -246,6 +305,13 @@ fn owner(reply: &ReceivedMessage) -> Result<String, InspectorFailure> {
     Ok(owner)
 }
 
+/// Returns the type and the name of a container.
+fn container_facts(reply: &ReceivedMessage) -> Option<(String, String)> {
+    type Facts = (HashMap<String, Value>, String, String, HashMap<String, Value>);
+    let (_, kind, name, _): Facts = reply.read().ok()?;
+    Some((kind, name))
+}
+
 /// Returns the numbers of a unique name. Well-entry names have none, so they sort first.
 fn unique_number(name: &str) -> Vec<u64> {
     let numbers = name.strip_prefix(':').into_iter().flat_map(|rest| rest.split('.'));
@@ -263,6 +329,9 @@ const LIST_NAMES: MemberName<'static> = MemberName::literal("ListNames");
 const LIST_ACTIVATABLE: MemberName<'static> = MemberName::literal("ListActivatableNames");
 const OWNER: MemberName<'static> = MemberName::literal("GetNameOwner");
 const CREDENTIALS: MemberName<'static> = MemberName::literal("GetConnectionCredentials");
+const CONTAINERS: InterfaceName<'static> =
+    InterfaceName::literal("org.freedesktop.DBus.Containers1");
+const INSTANCE_INFO: MemberName<'static> = MemberName::literal("GetInstanceInfo");
 const NAME_HAS_NO_OWNER: &str = "org.freedesktop.DBus.Error.NameHasNoOwner";
 
 /// Maximum number of requests in flight. System buses commonly allow 128 pending replies per

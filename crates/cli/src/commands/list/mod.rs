@@ -6,7 +6,7 @@ use capture::table::{Cell, Column, DataTable};
 use capture::text::columns::{Fit, Grid};
 use capture::text::visible::printable;
 use clap::Args;
-use inspector::Name;
+use inspector::{Name, OwnerContainer};
 use serde::Serialize;
 use sys::control_group::Belonging;
 
@@ -104,14 +104,19 @@ struct NameListRow {
     session: Option<String>,
     /// Only connections of kernel buses had a description.
     description: Option<String>,
+    /// The container of the connection, which busctl does not show.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    container: Option<OwnerContainer>,
 }
 
 impl From<Name> for NameListRow {
     fn from(name: Name) -> Self {
         let startable = (!has_owner(&name)).then(|| String::from("(activatable)"));
         let connection = name.owner.or(startable);
-        let (process, user) =
-            name.owner_process.map(|who| (who.process, who.user)).unwrap_or_default();
+        let (process, user, container) = name
+            .owner_process
+            .map(|who| (who.process, who.user, who.container))
+            .unwrap_or_default();
         let belonging = process.pid.and_then(Belonging::of_process).unwrap_or_default();
         Self {
             name: name.name,
@@ -122,6 +127,7 @@ impl From<Name> for NameListRow {
             unit: belonging.unit,
             session: belonging.session,
             description: None,
+            container,
         }
     }
 }
@@ -129,7 +135,7 @@ impl From<Name> for NameListRow {
 impl NameListRow {
     /// The cell for each of [`NAMES`].
     fn cells(&self) -> [Option<String>; 8] {
-        let Self { name, pid, process, user, connection, unit, session, description } = self;
+        let Self { name, pid, process, user, connection, unit, session, description, .. } = self;
         let [name, pid] = [Some(name.clone()), pid.map(|pid| pid.to_string())];
         let [process, user, connection] = [process, user, connection].map(Option::clone);
         let [unit, session, description] = [unit, session, description].map(Option::clone);
@@ -148,15 +154,19 @@ fn columns(rows: &[NameListRow], has_legend: bool) -> String {
     rows.iter().map(|row| grid.line(row) + "\n").collect()
 }
 
-/// The table for a terminal, without the description, which no connection has.
+/// The table for a terminal, without the description, which no connection has, and with the
+/// containers.
 fn table(rows: &[NameListRow]) -> DataTable {
     let column = |name| match name {
-        "USER" | "UNIT" | "SESSION" => Column::text(name).spare(),
+        "USER" | "UNIT" | "SESSION" | "CONTAINER" => Column::text(name).spare(),
         name => Column::text(name),
     };
-    let mut table = DataTable::new(NAMES.into_iter().take(7).map(column));
+    let columns = NAMES.into_iter().take(7).chain(["CONTAINER"]);
+    let mut table = DataTable::new(columns.map(column));
     for row in rows {
-        table.push(row.cells().into_iter().take(7).map(Cell::text_or_absent));
+        let container = row.container.as_ref().map(ToString::to_string);
+        let cells = row.cells().into_iter().take(7).chain([container]);
+        table.push(cells.map(Cell::text_or_absent));
     }
     table
 }
@@ -166,7 +176,7 @@ const NAMES: [&str; 8] =
 
 const LONG_HELP: &str = "\
 The output is the same as from `busctl list`: exactly in a pipe; on a terminal it uses the available \
-width and omits empty columns. A service that is not running and can be started has `(activatable)` \
+width, omits empty columns, and has a column for the sandbox (container) of each connection. A service that is not running and can be started has `(activatable)` \
 instead of a connection.
 
   diligence list --acquired            services that run on the session bus

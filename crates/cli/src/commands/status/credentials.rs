@@ -6,7 +6,7 @@ use capture::record::{RecordedProcess, RecordedTime};
 use capture::text::Style;
 use capture::text::units::date_and_time;
 use capture::text::visible::printable;
-use inspector::{Inspector, Name, NameOwner};
+use inspector::{Inspector, Name, NameOwner, OwnerContainer};
 use serde::{Serialize, Serializer};
 use sys::control_group::Belonging;
 use sys::identity::{Capabilities, IdSet, ProcessIdentity, capability_names};
@@ -230,7 +230,11 @@ impl CredentialList {
         };
         self.words("SupplementaryGroups", groups.iter().filter_map(|gid| named(*gid)).collect());
         self.text("BusLabel", known.label.clone());
-        self.text("Container", known.container.clone());
+        if let Some(OwnerContainer { path, kind, name }) = known.container.clone() {
+            self.text("Container", Some(path));
+            self.text("ContainerType", kind);
+            self.text("ContainerName", name);
+        }
         self.text("InnermostUnit", known.process.unit.clone());
         self.text("Started", known.process.started.map(date_and_time));
     }

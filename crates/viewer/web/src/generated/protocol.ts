@@ -515,8 +515,8 @@ export interface NameOwner {
   readonly comm?: string;
   /** The arguments of its command line, with the program first. */
   readonly command?: readonly string[];
-  /** The object path of the container that the connection is in. */
-  readonly container?: string;
+  /** The container that the connection is in. */
+  readonly container?: OwnerContainer;
   /** The path of its executable. */
   readonly exe?: string;
   /** The group IDs of the process. */
@@ -581,6 +581,19 @@ export interface ObjectProperty {
   /** The signature of the property. */
   readonly type: string;
   readonly value?: TypedValue;
+}
+
+/** A container of the bus (`org.freedesktop.DBus.Containers1`): the connections of one sandbox. */
+export interface OwnerContainer {
+  /**
+   * The name that the sandbox has chosen, such as an application id, unless the bus does not
+   * tell.
+   */
+  readonly name?: string;
+  /** The object path that identifies it. */
+  readonly path: string;
+  /** The type, such as `org.flatpak`, unless the bus does not tell. */
+  readonly type?: string;
 }
 
 /** The kind of data that a page shows. */
@@ -1117,10 +1130,11 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   Method: {"properties":{"annotations":{"items":{"$ref":"#/$defs/Annotation"},"type":"array"},"arguments":{"items":{"$ref":"#/$defs/Argument"},"type":"array"},"documentation":{"type":"string"},"name":{"type":"string"},"results":{"items":{"$ref":"#/$defs/Argument"},"type":"array"}},"required":["name","arguments","results","annotations"],"type":"object"},
   Milestone: {"properties":{"at":{"type":"integer"},"message":{"minimum":0,"type":["integer","null"]},"what":{"type":"string"}},"required":["at","what","message"],"type":"object"},
   Name: {"properties":{"failure":{"$ref":"#/$defs/Failure"},"is_activatable":{"type":"boolean"},"name":{"type":"string"},"owner":{"type":"string"},"who":{"$ref":"#/$defs/NameOwner"}},"required":["name","is_activatable"],"type":"object"},
-  NameOwner: {"properties":{"cgroup":{"type":"string"},"comm":{"type":"string"},"command":{"items":{"type":"string"},"type":"array"},"container":{"type":"string"},"exe":{"type":"string"},"groups":{"items":{"minimum":0,"type":"integer"},"type":"array"},"label":{"type":"string"},"pid":{"minimum":0,"type":"integer"},"started":{"$ref":"#/$defs/Time"},"uid":{"minimum":0,"type":"integer"},"unit":{"type":"string"},"user":{"type":"string"}},"type":"object"},
+  NameOwner: {"properties":{"cgroup":{"type":"string"},"comm":{"type":"string"},"command":{"items":{"type":"string"},"type":"array"},"container":{"$ref":"#/$defs/OwnerContainer"},"exe":{"type":"string"},"groups":{"items":{"minimum":0,"type":"integer"},"type":"array"},"label":{"type":"string"},"pid":{"minimum":0,"type":"integer"},"started":{"$ref":"#/$defs/Time"},"uid":{"minimum":0,"type":"integer"},"unit":{"type":"string"},"user":{"type":"string"}},"type":"object"},
   NamedPeer: {"properties":{"label":{"type":["string","null"]},"name":{"type":"string"},"peer":{"minimum":0,"type":["integer","null"]}},"required":["name","peer","label"],"type":"object"},
   ObjectInterface: {"properties":{"annotations":{"items":{"$ref":"#/$defs/Annotation"},"type":"array"},"documentation":{"type":"string"},"failure":{"$ref":"#/$defs/Failure"},"methods":{"items":{"$ref":"#/$defs/Method"},"type":"array"},"name":{"type":"string"},"properties":{"items":{"$ref":"#/$defs/ObjectProperty"},"type":"array"},"signals":{"items":{"$ref":"#/$defs/Signal"},"type":"array"},"undescribed":{"additionalProperties":{"$ref":"#/$defs/TypedValue"},"type":"object"}},"required":["name","methods","signals","properties","annotations"],"type":"object"},
   ObjectProperty: {"properties":{"access":{"$ref":"#/$defs/Access"},"annotations":{"items":{"$ref":"#/$defs/Annotation"},"type":"array"},"documentation":{"type":"string"},"emits_change":{"$ref":"#/$defs/EmitsChange"},"failure":{"$ref":"#/$defs/Failure"},"name":{"type":"string"},"type":{"type":"string"},"value":{"$ref":"#/$defs/TypedValue"}},"required":["name","type","access","emits_change","annotations"],"type":"object"},
+  OwnerContainer: {"properties":{"name":{"type":"string"},"path":{"type":"string"},"type":{"type":"string"}},"required":["path"],"type":"object"},
   PageMode: {"enum":["recording","live","embedded"]},
   Peer: {"properties":{"arrived":{"type":["integer","null"]},"bus":{"minimum":0,"type":"integer"},"id":{"minimum":0,"type":"integer"},"label":{"type":"string"},"left":{"type":["integer","null"]},"names":{"items":{"type":"string"},"type":"array"},"process":{"anyOf":[{"$ref":"#/$defs/Process"},{"type":"null"}]},"recorder":{"type":"boolean"},"unique":{"type":"string"},"why":{"type":["string","null"]}},"required":["id","bus","unique","names","label","process","arrived","left","why","recorder"],"type":"object"},
   PhaseTime: {"properties":{"ns":{"minimum":0,"type":"integer"},"phase":{"type":"string"}},"required":["phase","ns"],"type":"object"},

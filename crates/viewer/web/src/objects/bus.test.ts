@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { BusObject, Name, WatchedSignal } from "../generated/protocol";
+import type { BusObject, Name, NameOwner, WatchedSignal } from "../generated/protocol";
 import { argumentsText, traitsOf } from "./annotations";
 import { BusFailure } from "./bus";
 import { changesOf, withChanges } from "./changes";
@@ -83,11 +83,17 @@ test("known details of the owner of a name are listed", () => {
     ["user", "root (0)"],
     ["unit", "runner.service"],
   ]);
-  expect([ownerText(runs?.who), ownerText({ exe: "/usr/bin/x" }), ownerText(undefined)]).toEqual([
-    "runner 7",
-    "x",
-    "",
-  ]);
+  const path = "/org/freedesktop/DBus/Containers1/c1";
+  const container = { path, type: "org.flatpak", name: "org.example.App" };
+  expect([
+    ownerText(runs?.who),
+    ownerText({ exe: "/usr/bin/x" }),
+    ownerText(undefined),
+    ownerText({ comm: "app", pid: 8, container }),
+  ]).toEqual(["runner 7", "x", "", "app 8 [org.example.App]"]);
+  const contained = (who: NameOwner) => ownerFacts({ name: ":1.3", is_activatable: false, who });
+  expect(contained({ container })).toEqual([["container", "org.example.App (org.flatpak)"]]);
+  expect(contained({ container: { path } })).toEqual([["container", path]]);
 });
 
 const SIGNAL: WatchedSignal = {

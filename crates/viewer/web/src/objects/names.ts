@@ -1,6 +1,6 @@
 // The names on a bus, grouped and sorted for display.
 
-import type { Name, NameOwner, WatchedSignal } from "../generated/protocol";
+import type { Name, NameOwner, OwnerContainer, WatchedSignal } from "../generated/protocol";
 
 /** The names of one kind. */
 export interface NameGroup {
@@ -94,11 +94,16 @@ function numbersOf(unique: string): readonly number[] {
   return unique.slice(1).split(".").map(Number);
 }
 
-/** A short description of the owner of a name: `demo-battery 31326`. */
+/** A short description of the owner of a name: `demo-battery 31326 [org.example.Battery]`. */
 export function ownerText(owner: NameOwner | undefined): string {
   if (owner === undefined) return "";
   const program = owner.comm ?? owner.exe?.split("/").at(-1) ?? "";
-  const words = [program, owner.pid === undefined ? "" : String(owner.pid)];
+  const container = owner.container?.name;
+  const words = [
+    program,
+    owner.pid === undefined ? "" : String(owner.pid),
+    container ? `[${container}]` : "",
+  ];
   return words.filter((word) => word !== "").join(" ");
 }
 
@@ -114,12 +119,19 @@ export function ownerFacts({
     ["command", who?.command === undefined ? undefined : who.command.join(" ")],
     ["user", userText(who)],
     ["unit", who?.unit],
+    ["container", containerText(who?.container)],
     ["control group", who?.cgroup],
     ["label", who?.label],
   ];
   return facts.flatMap(([label, text]) =>
     text === undefined || text === "" ? [] : [[label, text]],
   );
+}
+
+/** The name and the type of a container: `org.example.App (org.flatpak)`. */
+function containerText(container: OwnerContainer | undefined): string | undefined {
+  if (container?.type === undefined) return container?.path;
+  return container.name ? `${container.name} (${container.type})` : container.type;
 }
 
 function userText(who: NameOwner | undefined): string | undefined {
@@ -135,6 +147,7 @@ function kindOf(name: Name): NameGroup["kind"] {
 function searched(name: Name): string {
   const { who } = name;
   const texts = [name.name, name.owner, who?.comm, who?.exe, who?.pid, who?.user, who?.unit];
+  texts.push(containerText(who?.container));
   return texts.join("\n").toLowerCase();
 }
 
