@@ -12,13 +12,12 @@ use wire::Message;
 use wire::body::Value;
 use wire::message::{Builder, Flags};
 use wire::names::ErrorName;
-use wire::signature::{Signature, SignatureBuf, Type};
 
 use crate::random::Random;
 use crate::rules::rule;
 use crate::world::{
-    BusWorld, ReadingMode, SeenEffect, build, driver_method, foreign_error, interface, member,
-    name, path,
+    BusWorld, ReadingMode, SeenEffect, build, dictionary, driver_method, element_of, foreign_error,
+    interface, member, name, path,
 };
 
 /// A bus with connections that act randomly.
@@ -194,7 +193,7 @@ impl Chaos {
                 vec![text(random), text(random), Value::Variant(Box::new(text(random)))]
             }
             "Monitoring.BecomeMonitor" => {
-                let element = Signature::new("s").expect("valid").into();
+                let element = element_of("as");
                 let items = (0..random.below(3)).map(|_| text(random)).collect();
                 vec![Value::Array { element, items }, (random.below(2) as u32).into()]
             }
@@ -354,21 +353,6 @@ fn allow(random: &mut Random) -> Value {
     };
     let items = (0..random.below(4)).map(|_| rule(random)).collect();
     Value::Array { element: element_of("a(usos)"), items }
-}
-
-fn dictionary(entries: Vec<(&str, Value)>) -> Value {
-    let entry = |(key, value)| {
-        Value::DictEntry(Box::new((Value::from(key), Value::Variant(Box::new(value)))))
-    };
-    Value::Array { element: element_of("a{sv}"), items: entries.into_iter().map(entry).collect() }
-}
-
-/// The type of the elements of an array.
-fn element_of(array: &str) -> SignatureBuf {
-    match Signature::new(array).ok().and_then(Signature::single) {
-        Some(Type::Array(element)) => element.into(),
-        _ => panic!("{array} is not an array"),
-    }
 }
 
 /// Rules for containers about the names that peers request.

@@ -14,6 +14,7 @@ use wire::body::Value;
 use wire::guid::Guid;
 use wire::message::{Builder, Flags, append_with_path_field};
 use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
+use wire::signature::{Signature, SignatureBuf, Type};
 
 /// Creates an error of the daemon with this text.
 #[must_use]
@@ -514,7 +515,7 @@ const CONTAINER_INSTANCE: u8 = 10;
 pub fn build(builder: Builder<'_>, serial: u32, args: &[Value]) -> Vec<u8> {
     let mut signature = String::new();
     args.iter().for_each(|arg| arg.push_signature(&mut signature));
-    let signature = wire::signature::Signature::new(&signature).expect("a valid signature");
+    let signature = Signature::new(&signature).expect("a valid signature");
     let serial = serial.try_into().expect("serials are not 0");
     let mut bytes = Vec::new();
     builder
@@ -523,6 +524,26 @@ pub fn build(builder: Builder<'_>, serial: u32, args: &[Value]) -> Vec<u8> {
         })
         .expect("a message that can be written");
     bytes
+}
+
+/// Creates a dictionary (`a{sv}`).
+pub fn dictionary(entries: Vec<(&str, Value)>) -> Value {
+    let entry = |(key, value)| {
+        Value::DictEntry(Box::new((Value::from(key), Value::Variant(Box::new(value)))))
+    };
+    Value::Array { element: element_of("a{sv}"), items: entries.into_iter().map(entry).collect() }
+}
+
+/// The type of the elements of an array.
+///
+/// # Panics
+///
+/// Panics if `array` is not the type of an array.
+pub fn element_of(array: &str) -> SignatureBuf {
+    match Signature::new(array).ok().and_then(Signature::single) {
+        Some(Type::Array(element)) => element.into(),
+        _ => panic!("{array} is not an array"),
+    }
 }
 
 /// Splits the text for a method of the bus into interface and member: `GetId`,
