@@ -174,7 +174,14 @@ pub(super) fn queued_owners(
         let unique = find(driver.router, call.from, text).filter(|_| text.starts_with(':'));
         let registry = &driver.router.registry;
         let owners = unique.into_iter().chain(registry.queue_of(text));
-        owners.map(|id| registry[id].name().as_str().into()).collect()
+        let mut owners: Vec<Box<str>> =
+            owners.map(|id| registry[id].name().as_str().into()).collect();
+        // A hidden connection that waits for a name of the caller stays hidden.
+        owners.retain(|owner| {
+            let owner = BusName::new(owner).expect("the bus has assigned it");
+            driver.router.resolve_for(call.from, owner).is_some()
+        });
+        owners
     };
     if names.is_empty() {
         return Err(RefusalReason::NoSuchName { fact: ConnectionFact::Owners, name: text.into() });
