@@ -212,6 +212,12 @@ impl StartedProgram {
         fs::read(self.output.join("stdout")).unwrap_or_default()
     }
 
+    /// The process id of the program.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Sends a signal to the program.
     pub fn signal(&self, signal: Signal) {
         if let Some(pid) = Pid::from_raw(self.child.id().cast_signed()) {

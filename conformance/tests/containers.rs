@@ -27,6 +27,7 @@ fn main() -> ExitCode {
         test_case!(a_filter_survives_a_replacement_of_the_bus),
         test_case!(a_socket_of_the_creator_is_used),
         test_case!(the_instruments_name_the_containers_of_connections),
+        test_case!(sandboxed_programs_get_no_descriptors_of_processes),
         test_case!(a_pipe_determines_the_lifetime),
         test_case!(containers_outlive_a_replacement_of_the_bus),
     ])
@@ -425,6 +426,20 @@ fn the_instruments_name_the_containers_of_connections() {
     let status = run(&["status", app.name()]);
     for line in ["ContainerType=com.example.Sandbox", "ContainerName=com.example.App"] {
         assert!(status.lines().any(|it| it == line), "{status}");
+    }
+    bus.stop();
+}
+
+fn sandboxed_programs_get_no_descriptors_of_processes() {
+    let bus = BusUnderTest::session();
+    let [mut manager, mut outside] = [(); 2].map(|()| bus.peer());
+    let container = create(&mut manager, "app");
+    let mut app = TestPeer::connect(&container.address);
+    for (peer, has_descriptor) in [(&mut outside, true), (&mut app, false)] {
+        let reply = peer.ask_bus("GetConnectionCredentials", manager.name());
+        let entries = reply.body[0].entries().expect("a dictionary");
+        assert_eq!(entries.contains_key("ProcessFD"), has_descriptor, "{}", reply.summary());
+        assert!(entries.contains_key("ProcessID"), "{}", reply.summary());
     }
     bus.stop();
 }

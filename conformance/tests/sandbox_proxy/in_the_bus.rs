@@ -21,9 +21,13 @@ pub(crate) fn no_process_stands_between() {
     client.round_trip(&mut service);
     let refused = client.call(PlainMessage::some_call("com.example.Hidden"));
     assert_eq!(refused.error_name(), "ServiceUnknown", "{}", refused.summary());
-    // The service sees the process of the client, and the container.
+    // The service sees the process of the proxy, as behind the original, and the container.
     let pid = service.ask_bus("GetConnectionUnixProcessID", client.name());
-    assert_eq!(pid.body, [PlainValue::U32(process::id())]);
+    assert_eq!(pid.body, [PlainValue::U32(proxy.process.pid())]);
+    let credentials = service.ask_bus("GetConnectionCredentials", client.name());
+    let credentials = credentials.body[0].entries().expect("a dictionary");
+    let sandboxed = credentials["org.diligence.SandboxedProcessID"];
+    assert_eq!(sandboxed, &PlainValue::U32(process::id()));
     let container = PlainMessage::call(
         "org.freedesktop.DBus",
         "/org/freedesktop/DBus",

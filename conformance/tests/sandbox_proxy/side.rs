@@ -245,6 +245,9 @@ impl SandboxSide {
             let is_uncompared = |serial| self.uncompared.contains(&serial);
             if message.kind == kind::RETURN && message.reply_serial().is_some_and(is_uncompared) {
                 message.body.clear();
+                // The bus gives sandboxed programs no ProcessFD.
+                message.descriptors.clear();
+                *message = message.clone().without(field::UNIX_FDS);
             }
         }
         let describe = |message: &PlainMessage| self.describe(message);

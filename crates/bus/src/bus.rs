@@ -12,7 +12,7 @@ use crate::accounting::{
     Gauges, Incident, IncidentKind, MemberCounts, MemberUse, QueueAccount, Totals,
 };
 use crate::activation::Activation;
-use crate::driver::{self, Driver};
+use crate::driver::{self, CredentialSubject, Driver};
 use crate::hash::{HashKey, KeyedState};
 use crate::matching::RuleMatching;
 use crate::policy::PeerAttributes;
@@ -185,8 +185,9 @@ impl Bus {
             Input::AttributesRead { peer, attributes } => self.attributes_read(peer, attributes),
             Input::Disconnected { peer, end } => self.disconnected(peer, &end, fx),
             Input::DeadlinePassed => self.deadline_passed(fx),
-            Input::DetailsRead { peer, details, call } => {
-                driver::details_read(peer, &details, call, &mut self.router, fx);
+            Input::DetailsRead { subject, peer, details, call } => {
+                let described = CredentialSubject { subject, process: Some(peer) };
+                driver::details_read(described, &details, call, &mut self.router, fx);
             }
             Input::RingOpened { call, request, outcome } => {
                 driver::ring_opened(call, request, outcome, &mut self.router, fx);

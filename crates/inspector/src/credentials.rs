@@ -10,7 +10,8 @@ use wire::body::Value;
 /// The reply of a bus to `GetConnectionCredentials`. Entries that the bus does not send are absent.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct BusCredentials {
-    /// The process ID, from `ProcessID`.
+    /// The process ID, from `ProcessID`, or from `org.diligence.SandboxedProcessID` for a connection
+    /// that another process represents.
     pub pid: Option<u32>,
     /// The user ID, from `UnixUserID`.
     pub uid: Option<u32>,
@@ -30,7 +31,7 @@ impl BusCredentials {
         let entries = entries.unwrap_or_default();
         let number = |key: &str| entries.get(key).and_then(number);
         Self {
-            pid: number("ProcessID"),
+            pid: number(SANDBOXED_PROCESS).or_else(|| number("ProcessID")),
             uid: number("UnixUserID"),
             groups: entries.get("UnixGroupIDs").map(numbers).unwrap_or_default(),
             label: entries.get("LinuxSecurityLabel").and_then(label),
@@ -59,6 +60,9 @@ impl BusCredentials {
         }
     }
 }
+
+/// The process of a sandboxed connection that its creator represents, in its credentials.
+const SANDBOXED_PROCESS: &str = "org.diligence.SandboxedProcessID";
 
 /// The container of a connection, in its credentials.
 const CONTAINER: &str = "org.freedesktop.DBus.Containers1.Instance";

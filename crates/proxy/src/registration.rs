@@ -15,6 +15,7 @@ use client::{
     CallOptions, ConnectOptions, Connection, ReceivedMessage, Subscription, SubscriptionError,
     Timeout, Values,
 };
+use sys::privileges::effective_user;
 use wire::address::AddressList;
 use wire::body::Value;
 use wire::message::Builder;
@@ -59,12 +60,21 @@ impl BusRegistration {
         let addresses = AddressList::parse(address.to_str()?).ok()?;
         let connection = Connection::open_with(&addresses, &connecting).ok()?;
         connection.set_call_timeout(Some(TIMEOUT));
+        // Other users may not pass sockets, and the bus would log each attempt.
+        let user = connection.call(DRIVER, PATH, DRIVER, "GetConnectionUnixUser", &(DRIVER,));
+        let (user,): (u32,) = user.ok()?.read().ok()?;
+        if ![user, 0].contains(&effective_user()) {
+            return None;
+        }
         let supported = connection
             .call(DRIVER, PATH, PROPERTIES, "Get", &(CONTAINERS, "SupportedArguments"))
             .ok()?;
         let (Value::Array { items, .. },) = supported.read::<(Value,)>().ok()? else { return None };
         let is_supported = |name: &str| items.contains(&Value::from(name));
-        if ![RULES, UNIQUE_NAMES, SOCKET, LIFETIME].into_iter().all(is_supported) {
+        if ![RULES, UNIQUE_NAMES, CREATOR_CREDENTIALS, SOCKET, LIFETIME]
+            .into_iter()
+            .all(is_supported)
+        {
             return None;
         }
         let call =
@@ -125,6 +135,8 @@ fn arguments(path: &Path, filter: &FilterOptions) -> [Value; 4] {
     let named = [
         (RULES, rules),
         (UNIQUE_NAMES, Value::Boolean(filter.has_sloppy_names)),
+        // Services look for the identity of a sandbox in the process of its proxy.
+        (CREATOR_CREDENTIALS, Value::Boolean(true)),
         (SOCKET, Value::UnixFd(0)),
         (LIFETIME, Value::UnixFd(1)),
     ];
@@ -154,6 +166,7 @@ const CONTAINERS: &str = "org.freedesktop.DBus.Containers1";
 
 const RULES: &str = "org.diligence.Rules";
 const UNIQUE_NAMES: &str = "org.diligence.SeeUniqueNames";
+const CREATOR_CREDENTIALS: &str = "org.diligence.CreatorCredentials";
 const SOCKET: &str = "org.diligence.Socket";
 const LIFETIME: &str = "org.diligence.Lifetime";
 

@@ -340,9 +340,10 @@ impl BusWorld {
                 Effect::CloseContainer { container } => SeenEffect::CloseContainer(*container),
                 Effect::RemoveContainer { container } => SeenEffect::RemoveContainer(*container),
                 Effect::CloseRing { peer } => SeenEffect::CloseRing(*peer),
-                Effect::ReadDetails { peer, call } => {
+                Effect::ReadDetails { subject, peer, call } => {
                     let details = self.peer(*peer).details.clone();
-                    let input = Input::DetailsRead { peer: *peer, details, call: *call };
+                    let (subject, peer, call) = (*subject, *peer, *call);
+                    let input = Input::DetailsRead { subject, peer, details, call };
                     seen.extend(self.input_without_reading(input));
                     continue;
                 }

@@ -65,6 +65,7 @@ pub(crate) struct Container {
     pub(crate) uid: u32,
     lifetime: ContainerLifetime,
     origin: SocketOrigin,
+    represented_by: Representation,
     socket: SocketStage,
     connections: BTreeSet<PeerId>,
     /// What its connections may see and do; `None` for everything that others may.
@@ -86,6 +87,18 @@ pub(crate) enum SocketOrigin {
     /// The bus has opened it.
     Bus,
     /// The creator has opened it. It is the user of the bus or root, so its connections are not limited.
+    Creator,
+}
+
+/// The process that other programs see when they ask who a connection in a container is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub(crate) enum Representation {
+    /// The process of the connection itself.
+    #[default]
+    Itself,
+    /// The process of the creator. Portals look for the identity of a sandbox in the root directory
+    /// of the process, which a sandboxed program may be able to change, or leave behind when its
+    /// process id is used again.
     Creator,
 }
 
@@ -119,6 +132,7 @@ pub(crate) struct NewContainer<'m> {
     pub(crate) rules: Option<ContainerRules>,
     pub(crate) lifetime: ContainerLifetime,
     pub(crate) origin: SocketOrigin,
+    pub(crate) represented_by: Representation,
 }
 
 /// A limit does not allow another container.
@@ -143,15 +157,22 @@ pub(crate) enum Remaining {
 }
 
 impl Containers {
-    /// Checks that a user may create another container.
-    pub(crate) fn check_room(&self, uid: u32, limits: &BusLimits) -> Result<(), TooManyContainers> {
+    /// Checks that a user may create another container. Those whose sockets the user of the bus has
+    /// opened do not count for the limit of a user.
+    pub(crate) fn check_room(
+        &self,
+        uid: u32,
+        origin: SocketOrigin,
+        limits: &BusLimits,
+    ) -> Result<(), TooManyContainers> {
         let (max, used) = (limits.max_containers, self.all.len() as u64);
         if used >= max {
             return Err(TooManyContainers::OfBus { max, used });
         }
-        let used = self.all.values().filter(|other| other.uid == uid).count() as u64;
+        let is_counted = |other: &&Container| other.uid == uid && other.origin == SocketOrigin::Bus;
+        let used = self.all.values().filter(is_counted).count() as u64;
         let max = limits.max_containers_per_user;
-        if used >= max {
+        if used >= max && origin == SocketOrigin::Bus {
             return Err(TooManyContainers::OfUser { max, used });
         }
         match self.next {
@@ -175,6 +196,7 @@ impl Containers {
             uid: new.uid,
             lifetime: new.lifetime,
             origin: new.origin,
+            represented_by: new.represented_by,
             socket: SocketStage::Opening,
             connections: BTreeSet::new(),
             filter: new.rules.map(ContainerFilter::new),
@@ -265,6 +287,17 @@ impl Containers {
             container.creator == creator && container.lifetime == ContainerLifetime::Creator
         };
         self.all.iter().filter(move |(_, container)| is_bound(container)).map(|(&id, _)| id)
+    }
+
+    /// The connection whose process represents a connection; `None` if it has ended.
+    pub(crate) fn represented_by(&self, peer: PeerId, registry: &Registry) -> Option<PeerId> {
+        let container = registry.get(peer).and_then(|peer| peer.container.as_deref());
+        match container.and_then(|container| self.get(container.id)) {
+            Some(container) if container.represented_by == Representation::Creator => {
+                registry.get(container.creator).map(|creator| creator.id)
+            }
+            _ => Some(peer),
+        }
     }
 
     /// Names the container of the sender in all messages to a connection from now on.

@@ -88,7 +88,11 @@ pub(super) fn process_id(
 ) -> Result<(), RefusalReason> {
     let pid = match find(driver.router, call, ConnectionFact::Process)? {
         Subject::Bus => Some(driver.router.identity.pid),
-        Subject::Peer(peer) => driver.router.registry[peer].credentials.pid,
+        Subject::Peer(peer) => {
+            let Router { registry, containers, .. } = &*driver.router;
+            let process = containers.represented_by(peer, registry);
+            process.and_then(|process| registry[process].credentials.pid)
+        }
     };
     match pid {
         Some(pid) => driver.reply(call, &(pid,), fx),
@@ -110,33 +114,60 @@ pub(super) fn credentials(
             dict.extend(label.map(|label| ("LinuxSecurityLabel", terminated(label))));
             driver.reply(call, &(dict,), fx)
         }
-        Subject::Peer(peer) => {
-            if call.message.expects_reply() {
-                fx.push(Effect::ReadDetails { peer, call: call.id() });
+        Subject::Peer(subject) => {
+            if !call.message.expects_reply() {
+                return Ok(());
+            }
+            let Router { registry, containers, .. } = &*driver.router;
+            let (process, call) = (containers.represented_by(subject, registry), call.id());
+            match process {
+                Some(peer) => fx.push(Effect::ReadDetails { subject, peer, call }),
+                None => {
+                    let described = CredentialSubject { subject, process };
+                    details_read(described, &Details::default(), call, driver.router, fx);
+                }
             }
             Ok(())
         }
     }
 }
 
+/// A connection whose credentials are described.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CredentialSubject {
+    /// The connection that the call names.
+    pub(crate) subject: PeerId,
+    /// The connection whose process represents it; `None` if that has ended.
+    pub(crate) process: Option<PeerId>,
+}
+
 /// Answers GetConnectionCredentials with the facts that the daemon has read.
 pub(crate) fn details_read(
-    peer: PeerId,
+    described: CredentialSubject,
     details: &Details,
     call: CallId,
     router: &mut Router,
     fx: &mut Effects,
 ) {
+    let CredentialSubject { subject, process } = described;
     // If the peer or the caller has disconnected, no answer is needed.
-    let (Some(peer), Some(caller)) = (router.registry.get(peer), router.registry.get(call.peer))
+    let (Some(subject), Some(caller)) =
+        (router.registry.get(subject), router.registry.get(call.peer))
     else {
         return;
     };
-    let mut dict = credentials_of(peer, details);
+    let process = process.and_then(|process| router.registry.get(process));
+    let mut dict = credentials_of(subject, process, details);
     let mut fds = Fds::None;
-    if caller.fds == DescriptorPassing::Agreed && details.pidfd == PidFd::Held {
+    // A process can take descriptors out of another one by its pidfd (pidfd_getfd(2)), which could
+    // lead out of a sandbox.
+    if caller.fds == DescriptorPassing::Agreed
+        && caller.container.is_none()
+        && details.pidfd == PidFd::Held
+        && let Some(process) = process
+    {
         dict.insert("ProcessFD", Value::UnixFd(0));
-        fds = Fds::OfProcess(peer.id);
+        fds = Fds::OfProcess(process.id);
     }
     let builder = Builder::method_return(call.serial);
     let sent = router.send_own(call.peer, builder, &(dict,), fds, fx);
@@ -145,19 +176,31 @@ pub(crate) fn details_read(
     }
 }
 
-fn credentials_of(peer: &Peer, details: &Details) -> BTreeMap<&'static str, Value> {
-    let known = &peer.credentials;
+/// The credentials of a connection that another one, or itself, represents by its process.
+fn credentials_of(
+    subject: &Peer,
+    process: Option<&Peer>,
+    details: &Details,
+) -> BTreeMap<&'static str, Value> {
+    let (pid, uid) = process.map_or((None, None), |it| (it.credentials.pid, it.credentials.uid));
     // The groups of the process differ from the groups of another user that it authenticated as.
-    let groups = details.groups.as_deref().filter(|_| peer.user == known.uid);
+    let groups = details.groups.as_deref().filter(|_| subject.user == uid);
     let label = details.security_label.as_deref();
-    let mut dict = credentials_dict(known.pid, peer.user, groups, label);
-    if let Some(container) = &peer.container {
+    let mut dict = credentials_dict(pid, subject.user, groups, label);
+    if process.is_none_or(|process| process.id != subject.id) {
+        let own = subject.credentials.pid;
+        dict.extend(own.map(|pid| (SANDBOXED_PROCESS_CREDENTIAL, pid.into())));
+    }
+    if let Some(container) = &subject.container {
         let path = container.id.path();
         let path = ObjectPath::new(&path).expect("a valid path");
         dict.insert(CONTAINER_CREDENTIAL, Value::ObjectPath(path.into()));
     }
     dict
 }
+
+/// The process of a connection in a container that its creator represents.
+const SANDBOXED_PROCESS_CREDENTIAL: &str = "org.diligence.SandboxedProcessID";
 
 /// The container of a connection, in its credentials.
 const CONTAINER_CREDENTIAL: &str = "org.freedesktop.DBus.Containers1.Instance";
@@ -205,7 +248,11 @@ pub(super) fn selinux_context(
     if driver.router.access.modules().any(|module| module == MediatorKind::Selinux)
         && let Some(context) = match subject {
             Subject::Bus => driver.router.identity.security_label.as_deref(),
-            Subject::Peer(peer) => driver.router.registry[peer].security_label(),
+            Subject::Peer(peer) => {
+                let Router { registry, containers, .. } = &*driver.router;
+                let process = containers.represented_by(peer, registry);
+                process.and_then(|process| registry[process].security_label())
+            }
         }
     {
         let context = context.to_owned();

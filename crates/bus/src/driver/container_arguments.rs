@@ -8,11 +8,14 @@ use sandbox::{AccessLevel, MessagePattern, NameSelector, PathPattern, SandboxRul
 use wire::body::Value;
 use wire::names::WellKnownName;
 
-use crate::containers::{ContainerRules, DescriptorRules, OutgoingBroadcasts, UniqueNames};
+use crate::containers::{
+    ContainerRules, DescriptorRules, OutgoingBroadcasts, Representation, UniqueNames,
+};
 use crate::types::{ContainerDescriptors, ContainerRefusal};
 
 /// The named arguments that AddServer accepts, in alphabetical order.
-pub(super) const SUPPORTED_ARGUMENTS: &[&str] = &[ALLOW, LIFETIME, RULES, UNIQUE_NAMES, SOCKET];
+pub(super) const SUPPORTED_ARGUMENTS: &[&str] =
+    &[ALLOW, REPRESENTED, LIFETIME, RULES, UNIQUE_NAMES, SOCKET];
 
 /// Reads the rules of a container from the named arguments. Without rules, a container has no
 /// filter.
@@ -50,6 +53,17 @@ pub(super) fn read_descriptors(
         Some(_) => Err(wrong_type(name, "h")),
     };
     Ok(ContainerDescriptors { socket: index(SOCKET)?, lifetime: index(LIFETIME)? })
+}
+
+/// Reads which process represents the connections of a container from the named arguments.
+pub(super) fn read_representation(
+    arguments: &BTreeMap<&str, Value>,
+) -> Result<Representation, ContainerRefusal> {
+    match arguments.get(REPRESENTED) {
+        None | Some(Value::Boolean(false)) => Ok(Representation::Itself),
+        Some(Value::Boolean(true)) => Ok(Representation::Creator),
+        Some(_) => Err(wrong_type(REPRESENTED, "b")),
+    }
 }
 
 /// Reads rules in the language of xdg-dbus-proxy.
@@ -172,6 +186,9 @@ const RULES: &str = "org.diligence.Rules";
 
 /// Whether NameOwnerChanged is about the unique names of all connections.
 const UNIQUE_NAMES: &str = "org.diligence.SeeUniqueNames";
+
+/// Whether the process of the creator represents the connections.
+const REPRESENTED: &str = "org.diligence.CreatorCredentials";
 
 /// A listening socket, instead of a new one.
 const SOCKET: &str = "org.diligence.Socket";

@@ -13,7 +13,7 @@ use wire::names::{InterfaceName, MemberName, ObjectPath};
 
 use super::call::{Call, Driver};
 use super::connections::{Subject, credentials_dict, find};
-use super::container_arguments::{parse_rules, read_descriptors, read_rules};
+use super::container_arguments::{parse_rules, read_descriptors, read_representation, read_rules};
 use super::ownership::announce_change;
 use crate::access::describe_process;
 use crate::containers::{
@@ -58,12 +58,14 @@ pub(super) fn add_server(
     if descriptors.socket.is_some() && !may_listen {
         return Err(ContainerRefusal::SocketOfOtherUser.into());
     }
-    containers.check_room(uid, limits).map_err(|reason| too_many(reason, creator, uid))?;
-    let creator_pid = creator.credentials.pid;
     let origin = match descriptors.socket {
         None => SocketOrigin::Bus,
         Some(_) => SocketOrigin::Creator,
     };
+    let room = containers.check_room(uid, origin, limits);
+    room.map_err(|reason| too_many(reason, creator, uid))?;
+    let creator_pid = creator.credentials.pid;
+    let represented_by = read_representation(&arguments)?;
     let lifetime = match descriptors.lifetime {
         None => ContainerLifetime::Creator,
         Some(_) => ContainerLifetime::Pipe,
@@ -78,6 +80,7 @@ pub(super) fn add_server(
         rules,
         lifetime,
         origin,
+        represented_by,
     };
     let container = containers.add(new);
     driver.router.filters_changed();

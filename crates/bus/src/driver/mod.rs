@@ -25,7 +25,7 @@ use wire::message::MessageType;
 
 use call::Call;
 pub(crate) use call::Driver;
-pub(crate) use connections::details_read;
+pub(crate) use connections::{CredentialSubject, details_read};
 pub(crate) use containers::{container_opened, leave_containers, stop_container};
 pub(crate) use daemon::replaced;
 pub use introspect::introspection_xml;

@@ -256,7 +256,9 @@ pub enum Effect {
     /// Read all facts that the kernel reports about the process of a connection, and report them
     /// with [`Input::DetailsRead`](crate::Input::DetailsRead).
     ReadDetails {
-        /// The connection to describe.
+        /// The connection that the call names.
+        subject: PeerId,
+        /// The connection whose process is described.
         peer: PeerId,
         /// The call that asks for the facts.
         call: CallId,

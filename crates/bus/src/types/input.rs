@@ -80,7 +80,9 @@ pub enum Input<'a> {
     DeadlinePassed,
     /// The result of an [`Effect::ReadDetails`](crate::Effect::ReadDetails).
     DetailsRead {
-        /// The connection that was described.
+        /// The connection that the call names.
+        subject: PeerId,
+        /// The connection whose process was described.
         peer: PeerId,
         /// The facts that were read.
         details: Details,

@@ -127,7 +127,9 @@ impl Switchboard {
                 self.held_fds.remove(held);
             }
             Effect::OpenRing { call, request } => self.open_ring(*call, **request),
-            Effect::ReadDetails { peer, call } => self.read_details(*peer, *call),
+            Effect::ReadDetails { subject, peer, call } => {
+                self.read_details(*subject, *peer, *call);
+            }
             Effect::CloseContainer { container } => self.work.closed_containers.push(*container),
             Effect::RemoveContainer { container } => self.work.removed_containers.push(*container),
             Effect::OpenContainer { .. }
@@ -173,10 +175,10 @@ impl Switchboard {
 
     /// Answers a call that requests the kernel's facts about a process. Facts that the kernel does
     /// not report are omitted.
-    fn read_details(&mut self, peer: PeerId, call: CallId) {
+    fn read_details(&mut self, subject: PeerId, peer: PeerId, call: CallId) {
         let Some(connection) = self.state.table.get(peer) else { return };
         let (details, fds) = details_of(connection);
-        self.answer(Input::DetailsRead { peer, details, call }, fds);
+        self.answer(Input::DetailsRead { subject, peer, details, call }, fds);
     }
 
     /// Writes the queues that became long. This waits until all effects of an input are applied: a
