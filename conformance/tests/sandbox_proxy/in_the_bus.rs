@@ -55,6 +55,44 @@ pub(crate) fn no_process_stands_between() {
     bus.stop();
 }
 
+/// The requirement that Bubblewrap can create a sandbox.
+pub(crate) fn bubblewrap() -> Result<(), String> {
+    let created = ExternalProgram::named("bwrap", "bubblewrap").args(SANDBOX).arg("true").run();
+    if created.succeeded() { Ok(()) } else { Err(format!("needs bwrap: {created}")) }
+}
+
+/// A program in a sandbox of Bubblewrap, which could give itself another root directory, sees only
+/// what the rules name, and services see the process of the proxy.
+pub(crate) fn programs_in_bubblewrap_see_the_same_as_behind_the_original() {
+    let bus = BusUnderTest::session();
+    let [mut service, mut hidden] = [bus.peer(), bus.peer()];
+    service.request_name(NAME, 0);
+    hidden.request_name("com.example.Hidden", 0);
+    for program in [ProxyProgram::Original, ProxyProgram::InBus] {
+        let proxy = program.start(bus.address(), &RULES);
+        let ask = |member: &str, argument: &str| {
+            let driver = "org.freedesktop.DBus";
+            ExternalProgram::named("bwrap", "bubblewrap")
+                .args(SANDBOX)
+                .args(["gdbus", "call", "--address", proxy.address(), "--dest", driver])
+                .args(["--object-path", "/", "--method", &format!("{driver}.{member}"), argument])
+                .run()
+                .success()
+                .stdout
+        };
+        assert_eq!(ask("NameHasOwner", NAME), "(true,)\n", "{program:?}");
+        assert_eq!(ask("NameHasOwner", "com.example.Hidden"), "(false,)\n", "{program:?}");
+        let client = TestPeer::connect(proxy.address());
+        let pid = service.ask_bus("GetConnectionUnixProcessID", client.name());
+        assert_eq!(pid.body, [PlainValue::U32(proxy.process.pid())], "{program:?}");
+    }
+    bus.stop();
+}
+
+/// The options of a sandbox with its own users and processes.
+const SANDBOX: [&str; 9] =
+    ["--ro-bind", "/", "/", "--dev", "/dev", "--unshare-user", "--unshare-pid", "--proc", "/proc"];
+
 pub(crate) fn a_stopped_container_closes_the_socket() {
     let bus = BusUnderTest::session();
     let mut manager = bus.peer();

@@ -29,6 +29,8 @@ fn main() -> ExitCode {
         test_case!(random_messages_get_the_decisions_of_the_original),
         test_case!(random_messages_get_the_same_decisions_in_the_bus),
         test_case!(in_the_bus::no_process_stands_between),
+        test_case!(in_the_bus::programs_in_bubblewrap_see_the_same_as_behind_the_original)
+            .requires(in_the_bus::bubblewrap()),
         test_case!(in_the_bus::a_stopped_container_closes_the_socket),
         test_case!(in_the_bus::the_proxy_takes_over_if_the_bus_ends),
         test_case!(command_line::errors_are_those_of_the_original),
