@@ -53,9 +53,11 @@
 //! is the bus under test, [`TestPeer`] is a raw client that sends any bytes and [`PlainMessage`]
 //! encodes them, [`process`] reads data of a process from the kernel, [`statistics`] reads the
 //! statistics of the bus, [`check_all`] checks a table of cases, [`differential`] compares two
-//! buses, [`tap`] parses the results of dbus-daemon's test programs.
+//! buses, [`tap`] parses the results of dbus-daemon's test programs, [`build_rust_client`] builds a
+//! client with a library that nothing else uses.
 
 mod bus;
+mod client;
 pub mod differential;
 mod harness;
 mod installed;
@@ -75,6 +77,7 @@ pub use bus::{
     BusUnderTest, Daemon, Flavour, TestConfig, bus_binary, bus_program, bus_program_as, copy_bus,
     copy_program, first_line, instruments_binary, link_bus, socket_path,
 };
+pub use client::{BUILD_LIMIT, build_rust_client, client_source};
 pub use harness::{TestCase, diligence, mounts, note, root, run_tests};
 pub use installed::InstalledProgram;
 pub use message::{BUS_NAME, BUS_PATH, PlainMessage, field, flag, kind};

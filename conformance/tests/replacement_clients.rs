@@ -3,14 +3,14 @@
 //!
 //! `DILIGENCE_REPLACEMENTS` sets the number of replacements. With it, zbus is tested, too.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use conformance::differential::number;
 use conformance::{
-    BusUnderTest, ExternalProgram, PlainMessage, ScratchFolder, diligence, kind, note, run_tests,
-    test_case,
+    BusUnderTest, ExternalProgram, PlainMessage, ScratchFolder, build_rust_client, client_source,
+    diligence, kind, note, run_tests, test_case,
 };
 
 fn main() -> ExitCode {
@@ -76,26 +76,14 @@ fn libdbus() {
     stream_through_replacements(|| ExternalProgram::at(&program));
 }
 
-/// Downloads and builds zbus, which nothing else here needs.
 fn zbus() {
     let folder = ScratchFolder::new();
-    let script = "exec cargo build --quiet --locked --manifest-path \"$1\" --target-dir \"$2\"";
-    let build = ExternalProgram::shell(script).arg(source("zbus/Cargo.toml")).arg(folder.join(""));
-    let _ = build.limit(BUILD_LIMIT).run().success();
-    let program = folder.join("debug/stream-zbus");
+    let program = build_rust_client(&folder, "zbus", "stream-zbus");
     stream_through_replacements(|| ExternalProgram::at(&program));
 }
 
-/// The time limit for the download and the build of zbus.
-const BUILD_LIMIT: Duration = Duration::from_secs(600);
-
-/// The path of a source file of the clients.
-fn source(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients").join(name)
-}
-
 fn script(name: &str) -> ExternalProgram {
-    ExternalProgram::at(PYTHON).env("PYTHONDONTWRITEBYTECODE", "1").arg(source(name))
+    ExternalProgram::at(PYTHON).env("PYTHONDONTWRITEBYTECODE", "1").arg(client_source(name))
 }
 
 /// Compiles a program into the folder, and returns its path.
@@ -104,7 +92,7 @@ fn compiled(folder: &ScratchFolder, name: &str, package: &str) -> PathBuf {
     let script = format!(
         "cc -std=c11 -O2 -Wall -Werror -o \"$1\" \"$2\" $(pkg-config --cflags --libs {package})"
     );
-    let _ = ExternalProgram::shell(&script).arg(&program).arg(source(name)).run().success();
+    let _ = ExternalProgram::shell(&script).arg(&program).arg(client_source(name)).run().success();
     program
 }
 
