@@ -39,7 +39,7 @@ PROVE_SOAK ?= 3600
 # Scenarios that docs/benchmarks.md shows in addition to the comparison.
 SCENARIOS := ping-pong fan-out validation flood priority sandbox
 
-.PHONY: help build run check test prove prove-confined prove-dependencies prove-faults prove-interpreted prove-sanitized prove-simulated coverage nightly fuzz bench bench-scenarios bench-documents packages-boot packages-build packages-static packages-test static test-long install deb
+.PHONY: help build run check test prove prove-confined prove-dependencies prove-faults prove-interpreted prove-sanitized prove-simulated coverage nightly fuzz bench bench-scenarios bench-documents packages-boot packages-build packages-clients packages-static packages-test static test-long install deb
 
 help:
 	@echo 'make run        build quickly, then start a private bus with demo programs and a live view'
@@ -99,7 +99,7 @@ static: packages-static
 	@stat --format='%n: %s bytes' $(STATIC)/diligence-bus $(STATIC)/diligence
 
 # Tests that take too long, or need too much, to run for every change.
-test-long: packages-boot packages-test build deb static
+test-long: packages-boot packages-clients packages-test build deb static
 	$(CARGO) build --workspace --bins --locked
 	DILIGENCE_POLICIES=2500 $(CARGO) test --locked --package diligence-conformance --test policy
 	$(CARGO) test --locked --package diligence-cli --test program -- --ignored rust_proxies
@@ -107,6 +107,7 @@ test-long: packages-boot packages-test build deb static
 	DILIGENCE_SEQUENCES=1500 $(CARGO) test --locked --package diligence-conformance --test sandbox_proxy
 	scripts/replaced-tests all
 	DILIGENCE_REPLACEMENTS=1000 $(CARGO) test --locked --package diligence-conformance --test replacement_clients
+	DILIGENCE_BUILD_CLIENTS=1 $(CARGO) test --locked --package diligence-conformance --test user_namespaces
 	DILIGENCE_CONFIGURATIONS=50000 $(CARGO) test --locked --package diligence-conformance --test configuration
 	DILIGENCE_CASES=10000000 $(CARGO) test --locked --package diligence-wire --test reference
 	scripts/try-static $(STATIC)
@@ -175,7 +176,7 @@ bench-documents:
 	$(PROGRAM) bench render $(TARGET)/bench.jsonl $(wildcard $(SCENARIOS:%=$(TARGET)/%.jsonl)) \
 	    --document docs/benchmarks.md --readme README.md
 
-packages-boot packages-build packages-static packages-test: packages-%:
+packages-boot packages-build packages-clients packages-static packages-test: packages-%:
 	@scripts/debian-packages $*
 
 # dbus-daemon, its units and xdg-dbus-proxy stay unchanged: the links with these names are in a

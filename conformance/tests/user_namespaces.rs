@@ -1,18 +1,25 @@
 //! Clients in other user namespaces, as in rootless containers. Most libraries authenticate with the
 //! user id that they have there.
+//!
+//! With `DILIGENCE_BUILD_CLIENTS`, programs that must be built with their libraries are tested, too.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 use std::process::ExitCode;
 
 use conformance::{
-    BusUnderTest, ExternalProgram, RunAs, ScratchFolder, TestConfig, copy_program, diligence,
-    first_line, installed, instruments_binary, require, root, run_tests, socket_path, test_case,
+    BUILD_LIMIT, BusUnderTest, ExternalProgram, RunAs, ScratchFolder, TestConfig,
+    build_rust_client, client_source, copy_program, diligence, first_line, installed,
+    instruments_binary, require, root, run_tests, socket_path, test_case,
 };
 
 fn main() -> ExitCode {
     run_tests([
         test_case!(common_programs_connect).requires(namespaces()),
+        test_case!(zbus_connects).requires(namespaces()).requires(long_form()),
+        test_case!(dbus_rs_connects).requires(namespaces()).requires(long_form()),
+        test_case!(godbus_connects).requires(namespaces()).requires(long_form()),
         test_case!(claimed_ids_must_stand_for_the_user_of_the_socket).requires(namespaces()),
         test_case!(the_user_at_the_time_of_the_connection_counts)
             .requires(namespaces())
@@ -28,6 +35,13 @@ fn namespaces() -> Result<(), String> {
     let created = in_namespace(1, &["true"]).run().succeeded();
     diligence()?;
     if created { Ok(()) } else { Err("needs user namespaces of ordinary users".to_owned()) }
+}
+
+/// The requirement that programs may be downloaded and built.
+fn long_form() -> Result<(), String> {
+    let wanted = std::env::var_os("DILIGENCE_BUILD_CLIENTS").is_some();
+    let reason = "it builds a client library: set DILIGENCE_BUILD_CLIENTS";
+    if wanted { Ok(()) } else { Err(reason.to_owned()) }
 }
 
 /// Runs a command in a user namespace, or in one within another, where its user is root.
@@ -93,6 +107,40 @@ fn run_in_namespaces(command: &[&str]) {
 /// How often a log mentions a client that has claimed to be root. Only the first one is mentioned.
 fn claims_of_root(log: &str) -> usize {
     log.matches("A process in another user namespace authenticated as uid 0").count()
+}
+
+/// Checks a client that prints the id of the bus. It claims to be root, or claims nothing.
+fn client_connects(program: &Path, claims: bool) {
+    let bus = start_bus("");
+    run_in_namespaces(&[&program.display().to_string(), bus.address()]);
+    let ran = bus.stop();
+    assert_eq!(claims_of_root(&ran.stderr), usize::from(claims), "{}", ran.stderr);
+}
+
+/// dbus-daemon rejects zbus, which sends its own user id.
+fn zbus_connects() {
+    let folder = ScratchFolder::new();
+    let program = build_rust_client(&folder, "zbus", "get-id-zbus");
+    client_connects(&program, true);
+}
+
+/// dbus-daemon rejects dbus-rs, which uses libdbus.
+fn dbus_rs_connects() {
+    let folder = ScratchFolder::new();
+    let program = build_rust_client(&folder, "get-id-dbus-rs", "get-id-dbus-rs");
+    client_connects(&program, true);
+}
+
+/// godbus lets the kernel say who it is, so it can connect to dbus-daemon, too.
+fn godbus_connects() {
+    let folder = ScratchFolder::new();
+    let program = folder.join("get-id-godbus");
+    let build = ExternalProgram::shell("exec go build -buildvcs=false -o \"$1\"")
+        .arg(&program)
+        .env("CGO_ENABLED", "0")
+        .folder(&client_source("get-id-godbus"));
+    let _ = build.limit(BUILD_LIMIT).run().success();
+    client_connects(&program, false);
 }
 
 /// The instruments let the kernel say who they are.
