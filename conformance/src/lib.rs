@@ -87,7 +87,7 @@ pub use program::{
     require,
 };
 pub use rustix::process::Signal;
-pub use scratch::{ScratchFolder, set_mode};
+pub use scratch::{ScratchFolder, file_with_extension, set_mode};
 use table::text_of_panic;
 pub use table::{check_all, fail_with};
 pub use wire::{PlainValue, ValueReader, ValueWriter, WireByteOrder, signature_of};

@@ -88,3 +88,11 @@ impl Drop for ScratchFolder {
 pub fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("the file is ours");
 }
+
+/// Returns a file of a folder whose name has this extension. A file that is still being written has
+/// another one.
+#[must_use]
+pub fn file_with_extension(folder: &Path, extension: &str) -> Option<PathBuf> {
+    let mut files = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
+    files.find(|path| path.extension().is_some_and(|found| found == extension))
+}

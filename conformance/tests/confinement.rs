@@ -9,7 +9,8 @@ use conformance::process::status;
 use conformance::statistics::scrape;
 use conformance::{
     BusUnderTest, ExternalProgram, PlainMessage, PlainValue, RunAs, ScratchFolder, Signal,
-    TestConfig, copy_bus, diligence, eventually, installed, root, run_tests, set_mode, test_case,
+    TestConfig, copy_bus, diligence, eventually, file_with_extension, installed, root, run_tests,
+    set_mode, test_case,
 };
 
 fn main() -> ExitCode {
@@ -94,7 +95,7 @@ fn run_confined(user: &str) {
     assert!(caller.is_alive());
     bus.process().signal(Signal::USR2);
     eventually("a file of the flight recorder", || {
-        let file = fs::read_dir(&flights).ok()?.next()?.ok()?.path();
+        let file = file_with_extension(&flights, "trace")?;
         fs::metadata(file).is_ok_and(|it| it.len() > 65_536).then_some(())
     });
     bus.stop();

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use conformance::{
     BUS_NAME, BUS_PATH, BusUnderTest, PlainMessage, PlainValue, RunAs, ScratchFolder, Signal,
-    TestConfig, TestPeer, diligence, eventually, root, run_tests, test_case,
+    TestConfig, TestPeer, diligence, eventually, file_with_extension, root, run_tests, test_case,
 };
 use rustix::fs::{SealFlags, fcntl_get_seals, ftruncate};
 
@@ -45,7 +45,7 @@ fn the_flight_recorder_writes_a_file_on_request() {
     let (mut bus, _peer) = bus_that_records(&folder);
     bus.process().signal(Signal::USR2);
     let file = eventually("a file", || {
-        let file = fs::read_dir(folder.path().join("records")).ok()?.next()?.ok()?.path();
+        let file = file_with_extension(&folder.join("records"), "trace")?;
         fs::metadata(&file).is_ok_and(|it| it.len() > 65_536).then_some(file)
     });
     let bytes = fs::read(&file).expect("it is ours");
@@ -61,14 +61,14 @@ fn left_by(signal: Signal) -> (String, Vec<u8>) {
     let (mut bus, mut peer) = bus_that_records(&folder);
     bus.process().signal(signal);
     peer.until_closed();
-    let found = || fs::read_dir(folder.path().join("records")).ok()?.next()?.ok();
+    let found = || file_with_extension(&folder.join("records"), "trace");
     let file = eventually("a file", found);
-    let mode = file.metadata().expect("it is there").permissions().mode();
+    let mode = fs::metadata(&file).expect("it is there").permissions().mode();
     assert_eq!(mode & 0o777, 0o600, "it is nobody else's business");
-    let name = file.file_name().into_string().expect("the name has the expected prefix");
+    let name = file.file_name().expect("it has a name").to_string_lossy().into_owned();
     let log = bus.process().stderr();
-    assert!(log.contains(&file.path().display().to_string()), "{log}");
-    (name, fs::read(file.path()).expect("it is ours"))
+    assert!(log.contains(&file.display().to_string()), "{log}");
+    (name, fs::read(&file).expect("it is ours"))
 }
 
 fn the_flight_recorder_writes_a_file_when_the_bus_ends() {

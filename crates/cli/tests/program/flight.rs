@@ -88,9 +88,12 @@ impl FlightBus {
         self.run(&["dbus-test-tool", "spam", "--session", &destination, "--count=2000"]);
     }
 
-    /// Reads the only file that the flight recorder has written.
+    /// Reads the only file that the flight recorder has written. Its name has the extension only
+    /// when it is complete.
     fn capture(&self) -> Option<(PathBuf, Capture)> {
-        let file = fs::read_dir(self.folder.join("records")).ok()?.next()?.ok()?.path();
+        let mut files = fs::read_dir(self.folder.join("records")).ok()?.flatten();
+        let is_complete = |path: &PathBuf| path.extension().is_some_and(|it| it == "trace");
+        let file = files.find_map(|entry| Some(entry.path()).filter(is_complete))?;
         let capture = Capture::open(&file).ok()?;
         Some((file, capture))
     }
