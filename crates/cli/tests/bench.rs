@@ -250,7 +250,7 @@ fn saved_results_are_rendered() {
     table_of("compare");
     check(
         &[&results, "--readme", &readme],
-        "there is no summary table: the results are not from `bench compare`",
+        "the results have no figures of `bench compare` for its table",
     );
     table_of("connect");
     let made = bench(&["render", &results, "--readme", &readme]);

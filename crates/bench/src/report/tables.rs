@@ -48,7 +48,7 @@ pub enum MarkerError {
     #[error("expected the line {END} after {START}SCENARIO{MARKER_END}, found none")]
     NoEnd,
     /// The results have no table for the scenario that a marker names.
-    #[error("there is no summary table: the results are not from `bench {0}`")]
+    #[error("the results have no figures of `bench {0}` for its table")]
     NotMeasured(String),
 }
 

@@ -1,5 +1,6 @@
 //! The workload in which a program in a sandbox calls a service outside.
 
+use std::array;
 use std::io::{self, Read};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
@@ -63,21 +64,22 @@ impl PartUsage {
     /// Compares the usage of the caller, the service, the bus and the proxy at two times. A process
     /// that does not exist has no usage.
     fn between(before: [Option<Usage>; 4], after: [Option<Usage>; 4], calls: u64) -> Self {
-        let parts: Vec<Option<(Usage, Usage)>> =
-            before.into_iter().zip(after).map(|(before, after)| before.zip(after)).collect();
-        let switches = |usage: Usage| usage.voluntary_switches + usage.involuntary_switches;
-        let all =
-            parts.iter().flatten().map(|(before, after)| switches(*after) - switches(*before));
+        let [caller, service, bus, proxy] = array::from_fn(|part| before[part].zip(after[part]));
+        let switches = |(before, after): (Usage, Usage)| {
+            let count = |usage: Usage| usage.voluntary_switches + usage.involuntary_switches;
+            count(after) - count(before)
+        };
         let time = |part: Option<(Usage, Usage)>| {
             let (before, after) = part?;
             let used = after.processor_time.saturating_sub(before.processor_time);
             Some(used.as_nanos() as f64 / NS_PER_US / calls as f64)
         };
+        let all = [caller, service, bus, proxy].into_iter().flatten().map(switches).sum::<u64>();
         Self {
             // Without the process of the bus, the sum would be too small.
-            switches: parts[2].map(|_| all.sum::<u64>() as f64 / calls as f64),
-            bus_us: time(parts[2]),
-            proxy_us: time(parts[3]),
+            switches: bus.map(|_| all as f64 / calls as f64),
+            bus_us: time(bus),
+            proxy_us: time(proxy),
         }
     }
 

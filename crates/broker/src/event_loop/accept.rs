@@ -44,19 +44,12 @@ pub(super) struct Acceptor {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct SavedAcceptor {
     listeners: Vec<SavedListener>,
-    containers: Vec<SavedContainer>,
+    containers: Vec<(ContainerId, SavedListener)>,
     /// When descriptors were last short.
     short: Option<Duration>,
     arrivals: SavedArrivals,
     queue: Vec<SavedPendingPeer>,
     lifetimes: SavedLifetimes,
-}
-
-/// The listener of a container in a saved state.
-#[derive(Debug, Serialize, Deserialize)]
-struct SavedContainer {
-    id: ContainerId,
-    listener: SavedListener,
 }
 
 /// Listeners whose files still belong to the program that they were saved by.
@@ -76,13 +69,12 @@ impl RestoredAcceptor {
         let SavedAcceptor { listeners, containers, short, arrivals, queue, lifetimes } = saved;
         let has_listener = |entrance| match entrance {
             Entrance::Configured(index) => index < listeners.len(),
-            Entrance::Container(container) => containers.iter().any(|saved| saved.id == container),
+            Entrance::Container(container) => containers.iter().any(|(id, _)| *id == container),
         };
         let queue = AdmissionQueue::restore(queue, fds, has_listener)?;
         let listeners = listeners.into_iter().map(|listener| RestoredListener::new(listener, fds));
         let listeners = listeners.collect::<Result<_, _>>()?;
-        let restore =
-            |SavedContainer { id, listener }| Ok((id, RestoredListener::new(listener, fds)?));
+        let restore = |(id, listener)| Ok((id, RestoredListener::new(listener, fds)?));
         let containers = containers.into_iter().map(restore).collect::<Result<_, _>>()?;
         let arrivals = Arrivals::restore(arrivals);
         let lifetimes = ContainerLifetimes::restore(lifetimes, fds)?;
@@ -115,7 +107,7 @@ impl Acceptor {
                 .listeners
                 .containers()
                 .iter()
-                .map(|(&id, listener)| SavedContainer { id, listener: listener.save(fds) })
+                .map(|(&id, listener)| (id, listener.save(fds)))
                 .collect(),
             short: self.listeners.short_since(),
             arrivals: self.arrivals.save(),

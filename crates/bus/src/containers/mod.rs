@@ -290,11 +290,15 @@ impl Containers {
     }
 
     /// The connection whose process represents a connection; `None` if it has ended.
-    pub(crate) fn represented_by(&self, peer: PeerId, registry: &Registry) -> Option<PeerId> {
-        let container = registry.get(peer).and_then(|peer| peer.container.as_deref());
-        match container.and_then(|container| self.get(container.id)) {
+    pub(crate) fn representative_of<'r>(
+        &self,
+        peer: PeerId,
+        registry: &'r Registry,
+    ) -> Option<&'r Peer> {
+        let peer = registry.get(peer)?;
+        match peer.container.as_deref().and_then(|container| self.get(container.id)) {
             Some(container) if container.represented_by == Representation::Creator => {
-                registry.get(container.creator).map(|creator| creator.id)
+                registry.get(container.creator)
             }
             _ => Some(peer),
         }

@@ -89,9 +89,7 @@ pub(super) fn process_id(
     let pid = match find(driver.router, call, ConnectionFact::Process)? {
         Subject::Bus => Some(driver.router.identity.pid),
         Subject::Peer(peer) => {
-            let Router { registry, containers, .. } = &*driver.router;
-            let process = containers.represented_by(peer, registry);
-            process.and_then(|process| registry[process].credentials.pid)
+            driver.router.representative_of(peer).and_then(|process| process.credentials.pid)
         }
     };
     match pid {
@@ -118,8 +116,8 @@ pub(super) fn credentials(
             if !call.message.expects_reply() {
                 return Ok(());
             }
-            let Router { registry, containers, .. } = &*driver.router;
-            let (process, call) = (containers.represented_by(subject, registry), call.id());
+            let process = driver.router.representative_of(subject).map(|process| process.id);
+            let call = call.id();
             match process {
                 Some(peer) => fx.push(Effect::ReadDetails { subject, peer, call }),
                 None => {
@@ -249,9 +247,7 @@ pub(super) fn selinux_context(
         && let Some(context) = match subject {
             Subject::Bus => driver.router.identity.security_label.as_deref(),
             Subject::Peer(peer) => {
-                let Router { registry, containers, .. } = &*driver.router;
-                let process = containers.represented_by(peer, registry);
-                process.and_then(|process| registry[process].security_label())
+                driver.router.representative_of(peer).and_then(Peer::security_label)
             }
         }
     {

@@ -175,16 +175,12 @@ pub(super) fn queued_owners(
             _ => {}
         }
         let unique = find(driver.router, call.from, text).filter(|_| text.starts_with(':'));
-        let registry = &driver.router.registry;
+        let Router { registry, containers, .. } = &mut *driver.router;
         let owners = unique.into_iter().chain(registry.queue_of(text));
-        let mut owners: Vec<Box<str>> =
-            owners.map(|id| registry[id].name().as_str().into()).collect();
         // A hidden connection that waits for a name of the caller stays hidden.
-        owners.retain(|owner| {
-            let owner = BusName::new(owner).expect("the bus has assigned it");
-            driver.router.resolve_for(call.from, owner).is_some()
-        });
-        owners
+        let visible =
+            owners.filter(|&id| containers.sees(call.from, registry[id].name(), id, registry));
+        visible.map(|id| registry[id].name().as_str().into()).collect()
     };
     if names.is_empty() {
         return Err(RefusalReason::NoSuchName { fact: ConnectionFact::Owners, name: text.into() });

@@ -9,6 +9,7 @@ use super::router::Router;
 use crate::access::{AccessQuery, deny};
 use crate::calls::PendingCallId;
 use crate::containers::{FilterDenial, FilteredLevel, FilteredMessage};
+use crate::registry::Peer;
 use crate::types::{AccessDenial, ContainerId, Effects, PeerId, RefusalReason, WithheldBy};
 
 /// The subject of a signal of the bus itself, which may be hidden from some subscribers.
@@ -125,6 +126,11 @@ impl Router {
     pub(crate) fn resolve_for(&mut self, observer: PeerId, name: BusName<'_>) -> Option<PeerId> {
         let owner = self.registry.resolve(name)?;
         self.containers.sees(observer, name, owner, &self.registry).then_some(owner)
+    }
+
+    /// The connection whose process represents a connection; `None` if it has ended.
+    pub(crate) fn representative_of(&self, peer: PeerId) -> Option<&Peer> {
+        self.containers.representative_of(peer, &self.registry)
     }
 
     /// The level of access of a connection to a well-known name, by the filter of its container.
