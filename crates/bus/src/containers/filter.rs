@@ -3,11 +3,12 @@
 //! The rules are about well-known names. A message to a well-known name needs a right for this
 //! name. A message to a unique name, or from one, needs a right for one of the names that the
 //! connection owns. Rights are computed when a message first needs them, and again after the names
-//! of a connection or the rules have changed. A connection that the container has once seen stays
-//! visible until it ends, so that programs can observe its end.
+//! of a connection or the rules have changed. A connection that was once visible stays visible until
+//! it ends, so that programs can observe its end.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
@@ -23,8 +24,8 @@ use crate::types::PeerId;
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ContainerFilter {
     rules: ContainerRules,
-    /// The connections that the container sees without a rule: they have sent it a message, or
-    /// they owned a visible name.
+    /// The connections that the container sees even if they own no visible name: they have sent it
+    /// a message, or they owned a visible name before.
     seen: BTreeSet<PeerId>,
     /// The rights towards connections, as far as they were needed. The daemon chooses the ids, so
     /// the hasher does not need a secret key.
@@ -94,9 +95,11 @@ impl ContainerFilter {
     }
 
     /// Applies other rules from now on. Connections that were visible stay visible.
-    pub(crate) fn set_rules(&mut self, rules: SandboxRules) {
-        let visible = self.of_peers.drain().filter(|(_, access)| access.is_visible());
-        self.seen.extend(visible.map(|(peer, _)| peer));
+    pub(crate) fn set_rules(&mut self, rules: SandboxRules, registry: &Registry) {
+        let visible = registry.well_known_names().filter(|name| self.level_of(name).is_some());
+        let owners: Vec<PeerId> = visible.filter_map(|name| registry.owner_of(name)).collect();
+        self.seen.extend(owners);
+        self.of_peers.clear();
         self.of_names.clear();
         self.rules.names = rules;
     }
@@ -106,10 +109,16 @@ impl ContainerFilter {
         self.seen.insert(peer);
     }
 
-    /// Forgets the rights towards a connection, because the names that it owns have changed.
-    pub(crate) fn names_changed(&mut self, peer: PeerId) {
-        if self.of_peers.remove(&peer).is_some_and(|access| access.is_visible()) {
-            self.see(peer);
+    /// Updates the rights towards the connections that have lost or got a well-known name. A visible
+    /// connection stays visible without the name.
+    pub(crate) fn owner_changed(&mut self, name: &str, old: Option<PeerId>, new: Option<PeerId>) {
+        for peer in [old, new].into_iter().flatten() {
+            self.of_peers.remove(&peer);
+        }
+        if let Some(old) = old
+            && self.level_of(name).is_some()
+        {
+            self.see(old);
         }
     }
 

@@ -73,7 +73,7 @@ impl Containers {
     }
 
     /// Decides whether a call, a reply or a signal may reach the connection that it is addressed
-    /// to. A sender outside becomes visible to the container.
+    /// to.
     pub(crate) fn judge_addressed(
         &mut self,
         delivery: FilteredMessage<'_>,
@@ -103,15 +103,15 @@ impl Containers {
                 _ => return Err(FilterDenial::Hidden),
             }
         }
-        if let Some(filter) = self.filter_between(to, from, registry) {
-            if reply == ReplyClass::Unrequested
-                || !filter.may_receive_descriptors(message, from, registry)
+        match self.filter_between(to, from, registry) {
+            Some(filter)
+                if reply == ReplyClass::Unrequested
+                    || !filter.may_receive_descriptors(message, from, registry) =>
             {
-                return Err(FilterDenial::Denied);
+                Err(FilterDenial::Denied)
             }
-            filter.see(from);
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// True if two connections are in the same container with a filter.
@@ -135,13 +135,10 @@ impl Containers {
         {
             return false;
         }
-        if let Some(filter) = self.filter_between(to, from, registry) {
-            if !is_broadcast || !filter.may_hear(message, from, registry) {
-                return false;
-            }
-            filter.see(from);
+        match self.filter_between(to, from, registry) {
+            Some(filter) => is_broadcast && filter.may_hear(message, from, registry),
+            None => true,
         }
-        true
     }
 
     /// Decides whether a message may start the service of a name without an owner.
@@ -203,10 +200,10 @@ impl Containers {
         }
     }
 
-    /// Updates what containers may do with connections that have lost or got a name.
-    pub(crate) fn names_changed(&mut self, peers: [Option<PeerId>; 2]) {
+    /// Updates what containers may do with connections that have lost or got a well-known name.
+    pub(crate) fn owner_changed(&mut self, name: &str, old: Option<PeerId>, new: Option<PeerId>) {
         for filter in self.all.values_mut().filter_map(|container| container.filter.as_mut()) {
-            peers.into_iter().flatten().for_each(|peer| filter.names_changed(peer));
+            filter.owner_changed(name, old, new);
         }
     }
 

@@ -266,9 +266,20 @@ impl Containers {
     }
 
     /// Sets the rules of a container. Returns false if it has no filter.
-    pub(crate) fn set_rules(&mut self, id: ContainerId, rules: SandboxRules) -> bool {
+    pub(crate) fn set_rules(
+        &mut self,
+        id: ContainerId,
+        rules: SandboxRules,
+        registry: &Registry,
+    ) -> bool {
         let filter = self.all.get_mut(&id).and_then(|container| container.filter.as_mut());
-        filter.map(|filter| filter.set_rules(rules)).is_some()
+        filter.map(|filter| filter.set_rules(rules, registry)).is_some()
+    }
+
+    /// True if there are no containers.
+    #[inline]
+    pub(crate) fn are_none(&self) -> bool {
+        self.all.is_empty()
     }
 
     pub(crate) fn get(&self, id: ContainerId) -> Option<&Container> {

@@ -242,7 +242,8 @@ pub(super) fn set_rules(
 ) -> Result<(), RefusalReason> {
     let (path, texts) = call.args::<(ObjectPath<'_>, Vec<&str>)>()?;
     let id = own_container(driver.router, call, path)?.description.id;
-    if !driver.router.containers.set_rules(id, parse_rules(texts)?) {
+    let Router { containers, registry, .. } = &mut *driver.router;
+    if !containers.set_rules(id, parse_rules(texts)?, registry) {
         return Err(ContainerRefusal::NoRules.into());
     }
     release_forbidden_names(id, driver.router, fx);
@@ -257,9 +258,11 @@ fn release_forbidden_names(id: ContainerId, router: &mut Router, fx: &mut Effect
         let requested = registry.requested_names(peer).map(move |name| (peer, name));
         requested.filter(|(peer, name)| !router.has_access(*peer, name, AccessLevel::Own))
     });
-    let forbidden: Vec<(PeerId, String)> =
-        names.map(|(peer, name)| (peer, name.to_owned())).collect();
-    for (peer, name) in forbidden {
+    let (owned, queued): (Vec<_>, Vec<_>) = names
+        .map(|(peer, name)| (peer, name.to_owned()))
+        .partition(|(peer, name)| registry.owner_of(name) == Some(*peer));
+    // The owners last: otherwise a connection in a queue would get the name for a moment.
+    for (peer, name) in queued.into_iter().chain(owned) {
         if let (_, Some(change)) = router.registry.release_name(peer, &name) {
             announce_change(&change, router, fx);
         }

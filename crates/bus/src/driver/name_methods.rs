@@ -145,10 +145,7 @@ pub(super) fn owner(
         let owner = find(driver.router, call.from, text).ok_or_else(|| {
             RefusalReason::NoSuchName { fact: ConnectionFact::Owner, name: text.into() }
         })?;
-        // The caller knows the unique name from now on, so it may also follow its end.
-        let Router { registry, containers, .. } = &mut *driver.router;
-        containers.show(owner, call.from, registry);
-        registry[owner].name().as_str().to_owned()
+        driver.router.registry[owner].name().as_str().to_owned()
     };
     driver.reply(call, &(owner,), fx)
 }

@@ -14,6 +14,7 @@ use crate::well_known::{DRIVER_INTERFACE, DRIVER_PATH};
 /// Announces that the owner of a well-known name has changed.
 pub(super) fn announce_change(change: &OwnerChange, router: &mut Router, fx: &mut Effects) {
     router.tracing.record_owner(change, &router.registry, fx);
+    router.containers.owner_changed(&change.name, change.old, change.new);
     announce_owner(&change.name, change.old, change.new, router, fx);
 }
 
@@ -26,7 +27,6 @@ pub(super) fn announce_owner(
     fx: &mut Effects,
 ) {
     router.registry.owner_changed();
-    router.containers.names_changed([old, new]);
     if let Some(old) = old {
         send_signal(old, NAME_LOST, name, router, fx);
     }

@@ -37,11 +37,22 @@ impl Router {
         let AccessQuery { message, from: Some(from), to: Some(to), reply, .. } = *query else {
             return Ok(());
         };
+        if self.containers.are_none() {
+            return Ok(());
+        }
         let delivery = FilteredMessage { message, from, to, reply };
         match self.containers.judge_addressed(delivery, &self.registry) {
             Ok(()) => Ok(()),
             Err(FilterDenial::Hidden) => Err(absent(message)),
             Err(FilterDenial::Denied) => Err(deny(AccessDenial::Container, query, &self.registry)),
+        }
+    }
+
+    /// Makes the sender of an addressed message visible to the container of its recipient.
+    #[inline(never)]
+    pub(super) fn show_sender(&mut self, from: PeerId, to: PeerId) {
+        if !self.containers.are_none() {
+            self.containers.show(from, to, &self.registry);
         }
     }
 
@@ -103,15 +114,8 @@ impl Router {
             SignalSubject::Name { name, old, new } => {
                 // One of both is present, or the signal would say nothing.
                 let Some(owner) = old.or(new) else { return true };
-                let hears = containers.hears_of(to, name, owner, registry)
-                    || new.is_some_and(|new| containers.hears_of(to, name, new, registry));
-                if hears && !name.is_unique() {
-                    // The signal names both, so the subscriber may also learn when they leave.
-                    for named in [old, new].into_iter().flatten() {
-                        containers.show(named, to, registry);
-                    }
-                }
-                hears
+                containers.hears_of(to, name, owner, registry)
+                    || new.is_some_and(|new| containers.hears_of(to, name, new, registry))
             }
             SignalSubject::Container(container) => containers.shows(container, to, registry),
         }

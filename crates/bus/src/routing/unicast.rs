@@ -50,6 +50,9 @@ impl Router {
         fx: &mut Effects,
     ) -> Result<(), RefusalReason> {
         self.check_unicast(forward, to, fx)?;
+        if self.access.restricts() {
+            self.show_sender(forward.from, to);
+        }
         let urgency = match forward.message.message_type() {
             MessageType::Signal => Urgency::Passing,
             _ => Urgency::Awaited,
