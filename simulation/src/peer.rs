@@ -9,6 +9,7 @@ use kernel::machine::{self, FailedWrite, SocketId};
 use wire::Message;
 
 use crate::oracle::{is_retried, whole_message};
+use crate::setting::BUS_SOCKET;
 use crate::user::SimulatedUser;
 
 /// The progress of a connection.
@@ -124,12 +125,17 @@ impl OutboxChunk {
 }
 
 impl SimulatedPeer {
-    /// Connects a peer and queues its handshake. At most `capacity` bytes are in transit in each
-    /// direction.
+    /// Connects a peer to the socket of the bus and queues its handshake. At most `capacity` bytes
+    /// are in transit in each direction.
     pub fn connect(pid: u32, user: SimulatedUser, capacity: usize) -> Self {
-        let SimulatedUser { uid, passes_descriptors } = user;
+        Self::connect_to(BUS_SOCKET, pid, user, capacity).expect("the bus listens")
+    }
+
+    /// Like [`Self::connect`], to any socket. Returns `None` if the bus does not listen there.
+    pub fn connect_to(place: &str, pid: u32, user: SimulatedUser, capacity: usize) -> Option<Self> {
+        let SimulatedUser { uid, passes_descriptors, .. } = user;
         let owner = Ids { pid: Some(pid), uid, gid: uid };
-        let socket = machine::with(|machine| machine.connect(owner, capacity));
+        let socket = machine::with(|machine| machine.connect(place, owner, capacity))?;
         let mut peer = Self {
             socket,
             user,
@@ -161,7 +167,7 @@ impl SimulatedPeer {
         let negotiation = if passes_descriptors { "NEGOTIATE_UNIX_FD\r\n" } else { "" };
         let lines = format!("\0AUTH EXTERNAL {uid}\r\n{negotiation}BEGIN\r\n");
         peer.send_raw(lines.into_bytes());
-        peer
+        Some(peer)
     }
 
     /// Returns a new serial.

@@ -15,7 +15,7 @@ use kernel::rlimit::OpenFiles;
 use kernel::signals::{ProcessSignal, SignalSource};
 use wire::guid::Guid;
 
-use crate::setting::{OWNER, SimulatedPolicy, SimulationSetting};
+use crate::setting::{BUS_SOCKET, OWNER, SimulatedPolicy, SimulationSetting};
 use crate::world::{SimulatedWorld, WorldPlan, WorldTally};
 
 /// Runs the daemon in a world of this plan and checks that it leaves nothing behind.
@@ -50,6 +50,8 @@ pub fn run(plan: WorldPlan) -> WorldTally {
     drop(event_loop);
     let open = machine::with(machine::SimulatedMachine::open_count);
     assert_eq!(open, 0, "the daemon left descriptors open");
+    let files = machine::with(|machine| machine.socket_files().next().map(str::to_owned));
+    assert_eq!(files, None, "the daemon left the file of a socket");
     drop(machine::stop());
     let tally = WorldTally { replacements, ..*tally.borrow() };
     assert!(tally.is_done, "the daemon exited before the end of the run");
@@ -84,7 +86,9 @@ fn replaced(mut old: EventLoop, policies: &SuccessivePolicies) -> EventLoop {
     let state = state.encode().expect("a state");
     let take_over = |fd| machine::with(|machine| machine.take_over(fd)).expect("descriptors");
     let fds = fds.into_iter().map(take_over).collect();
+    machine::with(|machine| machine.set_executing(true));
     drop(old);
+    machine::with(|machine| machine.set_executing(false));
     let restored = RestoredLoop::read(&state, || Ok(fds), ReadPurpose::Continue)
         .expect("the state of an event loop");
     restored.check();
@@ -99,7 +103,7 @@ fn replaced(mut old: EventLoop, policies: &SuccessivePolicies) -> EventLoop {
 }
 
 fn parts(policies: &SuccessivePolicies) -> LoopParts {
-    let address = parse("unix:abstract=simulation").expect("an address");
+    let address = parse(&format!("unix:abstract={BUS_SOCKET}")).expect("an address");
     LoopParts {
         listeners: listen(&address, &mut ListenEnvironment::default()).expect("a free place"),
         identity: bus::BusIdentity {

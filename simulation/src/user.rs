@@ -1,30 +1,50 @@
 //! The properties of a peer for which the bus treats it differently.
 
-/// The user of a peer and the result of its handshake.
+use crate::setting::{DEAFENED, MUTED, OWNER};
+
+/// The user of a peer, its container, and the result of its handshake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SimulatedUser {
-    /// The user ID of the peer.
+    /// The user ID of the peer, one of [`USERS`].
     pub uid: u32,
     /// True if the peer has negotiated passing descriptors.
     pub passes_descriptors: bool,
+    /// The number of its container, below [`CONTAINERS_MAX`].
+    pub container: Option<u32>,
 }
 
 impl SimulatedUser {
     /// Returns the number below the first serial of a peer. Serials encode the properties of the
     /// sender, so that the oracle knows them from the messages alone.
-    pub const fn serials(self) -> u32 {
-        (self.uid << 1 | self.passes_descriptors as u32) << SERIAL_BITS
+    pub fn serials(self) -> u32 {
+        let user = USERS.iter().position(|uid| *uid == self.uid).expect("one of the users");
+        let container = self.container.map_or(0, |container| container + 1);
+        let kind = (user as u32) << 1 | u32::from(self.passes_descriptors);
+        (container << KIND_BITS | kind) << SERIAL_BITS
     }
 
     /// Returns the properties of the peer that uses such serials.
     pub const fn of_serial(serial: u32) -> Self {
         let encoded = serial >> SERIAL_BITS;
-        Self { uid: encoded >> 1, passes_descriptors: encoded & 1 == 1 }
+        Self {
+            uid: USERS[(encoded >> 1) as usize % USERS.len()],
+            passes_descriptors: encoded & 1 == 1,
+            container: (encoded >> KIND_BITS).checked_sub(1),
+        }
     }
 }
 
+/// All users. The default of [`SimulatedUser`] is the first.
+const USERS: [u32; 4] = [0, OWNER, MUTED, DEAFENED];
+
 /// The number of low bits of a serial that count messages: more than any peer sends.
 const SERIAL_BITS: u32 = 20;
+
+/// The number of bits for the user and for passing descriptors.
+const KIND_BITS: u32 = 3;
+
+/// The most containers of a run.
+pub const CONTAINERS_MAX: u32 = (1 << (u32::BITS - SERIAL_BITS - KIND_BITS)) - 1;
 
 #[cfg(test)]
 mod tests {
@@ -32,10 +52,12 @@ mod tests {
 
     #[test]
     fn serials_encode_the_user() {
-        for uid in [0, 1, 500] {
+        for uid in USERS {
             for passes_descriptors in [false, true] {
-                let user = SimulatedUser { uid, passes_descriptors };
-                assert_eq!(SimulatedUser::of_serial(user.serials() + 7), user);
+                for container in [None, Some(0), Some(CONTAINERS_MAX - 1)] {
+                    let user = SimulatedUser { uid, passes_descriptors, container };
+                    assert_eq!(SimulatedUser::of_serial(user.serials() + 7), user);
+                }
             }
         }
     }

@@ -30,6 +30,7 @@ fn peers_receive_exactly_the_expected_messages() {
             run_or_shrink(WorldPlan { seed: random.number(), steps: STEPS_OF_WORLD, peers });
         all.steps += tally.steps;
         all.connections += tally.connections;
+        all.contained += tally.contained;
         all.routed += tally.routed;
         all.delivered += tally.delivered;
         all.lost += tally.lost;
@@ -37,6 +38,7 @@ fn peers_receive_exactly_the_expected_messages() {
     }
     println!("{all:?}");
     assert!(all.delivered > all.steps / 20, "{all:?}");
+    assert!(all.contained > all.steps / 5000, "{all:?}");
     assert!(all.replacements > all.steps / 2000, "{all:?}");
 }
 

@@ -12,8 +12,8 @@
 //! Modules that need no simulation (files, users) are re-exported from the real crate.
 
 pub use real::{
-    control_group, crash, daemonize, fd_queue, filesystem, identity, inherited, notify,
-    private_directory, privileges, process, replace, shared, spawn, users, watch,
+    control_group, crash, daemonize, fd_queue, identity, inherited, notify, private_directory,
+    privileges, process, replace, shared, spawn, users, watch,
 };
 
 pub mod machine;
@@ -22,6 +22,7 @@ pub mod clock;
 pub mod credentials;
 pub mod cycles;
 pub mod datagram;
+pub mod filesystem;
 pub mod launch;
 pub mod memory;
 pub mod parallel;

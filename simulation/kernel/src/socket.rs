@@ -8,15 +8,19 @@ pub use real::socket::{
     listen_unix_for_owner, local_address, send_at_once, socket_kind, socket_pair,
 };
 
-use crate::machine::{self, SimulatedFile};
+use crate::machine;
 
-/// Opens a listener. All peers connect to it, whatever its address.
+/// Opens a listener.
 ///
 /// # Errors
 ///
-/// Fails if this process has no descriptors left.
-pub fn listen_unix(_: UnixAddress<'_>) -> io::Result<OwnedFd> {
-    machine::with(|machine| machine.open(SimulatedFile::Listener))
+/// [`io::ErrorKind::AddrInUse`] if a file exists at the path.
+pub fn listen_unix(address: UnixAddress<'_>) -> io::Result<OwnedFd> {
+    let place = match address {
+        UnixAddress::Path(path) => path.to_string_lossy().into_owned(),
+        UnixAddress::Abstract(name) => String::from_utf8_lossy(name).into_owned(),
+    };
+    machine::with(|machine| machine.listen(place))
 }
 
 /// Accepts the oldest waiting connection.
@@ -24,15 +28,10 @@ pub fn listen_unix(_: UnixAddress<'_>) -> io::Result<OwnedFd> {
 /// # Errors
 ///
 /// Never fails: a lack of descriptors is reported by [`Accepted::OutOfRoom`].
-pub fn accept(_: impl AsFd) -> io::Result<Accepted> {
-    Ok(machine::with(|machine| match machine.waiting.pop_front() {
+pub fn accept(listener: impl AsFd) -> io::Result<Accepted> {
+    Ok(machine::with(|machine| match machine.accept_from(listener.as_fd()) {
         None => Accepted::NoneWaiting,
-        Some(socket) => match machine.open(SimulatedFile::Socket(socket)) {
-            Ok(descriptor) => Accepted::Connection(descriptor),
-            Err(error) => {
-                machine.waiting.push_front(socket);
-                Accepted::OutOfRoom(error)
-            }
-        },
+        Some(Ok(descriptor)) => Accepted::Connection(descriptor),
+        Some(Err(error)) => Accepted::OutOfRoom(error),
     }))
 }

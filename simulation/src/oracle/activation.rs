@@ -1,5 +1,6 @@
 //! Messages that are held for activation.
 
+use sandbox::AccessLevel;
 use wire::Message;
 use wire::body::Value;
 
@@ -40,6 +41,13 @@ impl Oracle {
         message: &Message<'_>,
         name: &str,
     ) -> StartOutcome {
+        match self.level_of(from, name) {
+            None => return StartOutcome::Refused(super::bus_messages::SERVICE_UNKNOWN),
+            Some(AccessLevel::See) => {
+                return StartOutcome::Refused(super::bus_messages::ACCESS_DENIED);
+            }
+            Some(_) => {}
+        }
         if !self.is_startable(name) {
             return StartOutcome::Refused(super::bus_messages::SERVICE_UNKNOWN);
         }

@@ -4,6 +4,7 @@ use wire::Message;
 use wire::body::Value;
 use wire::message::MessageType;
 
+use super::containers::container_of_path;
 use super::subscribers::Destination;
 use super::undelivered::{COULD_NOT_BE_DELIVERED, FDS_NOT_RECEIVED};
 use super::{Deviation, Oracle, arguments, id_of};
@@ -24,6 +25,9 @@ pub(super) enum BusMessage {
     Acquired { by: u64, name: String },
     /// The signal NameLost to a former owner.
     Lost { by: u64, name: String },
+    /// The signal that a container has ended. The oracle does not know when, because it does not
+    /// know of connections without a name.
+    ContainerRemoved { number: u32 },
 }
 
 impl BusMessage {
@@ -74,6 +78,7 @@ impl Oracle {
                 self.notifications.withheld += 1;
                 return self.settle(&BusMessage::Withheld { from, serial });
             }
+            BusMessage::ContainerRemoved { number } => self.container_removed(number)?,
             ref sent => {
                 self.notifications.refused += u64::from(sent.is_refusal());
                 self.settle(sent)?;
@@ -130,7 +135,7 @@ impl Oracle {
         };
         Ok(match (message.message_type(), to, member.as_str()) {
             (MessageType::MethodReturn, Some(to), _) => {
-                let body = Some(format!("{args:?}"));
+                let body = Some(format!("{:?}", sorted(args)));
                 let known = BusMessage::Reply { to, serial, body };
                 let unknown = BusMessage::Reply { to, serial, body: None };
                 if self.due.contains(&unknown) { unknown } else { known }
@@ -140,6 +145,13 @@ impl Oracle {
                 let name = ERRORS.into_iter().find(|known| Some(*known) == name.as_deref());
                 let name = name.ok_or_else(|| format!("unexpected error: {args:?}"))?;
                 BusMessage::Error { to, serial, name }
+            }
+            (MessageType::Signal, None, "InstanceRemoved") => {
+                let number = match args.first() {
+                    Some(Value::ObjectPath(path)) => container_of_path(path.as_str()),
+                    _ => None,
+                };
+                BusMessage::ContainerRemoved { number: number.ok_or("not a container")? }
             }
             (MessageType::Signal, None, "NameOwnerChanged") => {
                 BusMessage::OwnerChanged { name: text(0), old: text(1), new: text(2) }
@@ -177,9 +189,10 @@ impl Oracle {
                 pending.find(|(caller, call, _)| (caller, call) == (to, serial))?.2
             }
             BusMessage::Lost { by, .. } => *by,
-            BusMessage::Error { .. } | BusMessage::Reply { .. } | BusMessage::Withheld { .. } => {
-                return None;
-            }
+            BusMessage::Error { .. }
+            | BusMessage::Reply { .. }
+            | BusMessage::Withheld { .. }
+            | BusMessage::ContainerRemoved { .. } => return None,
         };
         self.accounts.get(&id).filter(|account| !account.is_gone).map(|_| id)
     }
@@ -204,6 +217,19 @@ impl Oracle {
     }
 }
 
+/// Sorts lists of names, whose order is not specified.
+fn sorted(mut args: Vec<Value>) -> Vec<Value> {
+    for arg in &mut args {
+        if let Value::Array { items, .. } = arg {
+            items.sort_by_key(|item| match item {
+                Value::String(text) => text.clone(),
+                _ => String::new(),
+            });
+        }
+    }
+    args
+}
+
 /// Returns the text of an error message.
 fn explanation(message: &Message<'_>) -> String {
     match arguments(message).first() {
@@ -213,8 +239,10 @@ fn explanation(message: &Message<'_>) -> String {
 }
 
 pub(super) const ACCESS_DENIED: &str = "org.freedesktop.DBus.Error.AccessDenied";
+pub(super) const INVALID_ARGS: &str = "org.freedesktop.DBus.Error.InvalidArgs";
 pub(super) const LIMITS_EXCEEDED: &str = "org.freedesktop.DBus.Error.LimitsExceeded";
 pub(super) const NAME_HAS_NO_OWNER: &str = "org.freedesktop.DBus.Error.NameHasNoOwner";
+pub(super) const NOT_CONTAINER: &str = "org.freedesktop.DBus.Error.NotContainer";
 pub(super) const NOT_SUPPORTED: &str = "org.freedesktop.DBus.Error.NotSupported";
 pub(super) const NO_REPLY: &str = "org.freedesktop.DBus.Error.NoReply";
 pub(super) const RULE_NOT_FOUND: &str = "org.freedesktop.DBus.Error.MatchRuleNotFound";
@@ -225,12 +253,14 @@ const START_ERRORS: [&str; 2] =
     ["org.freedesktop.DBus.Error.Spawn.ChildExited", "org.freedesktop.DBus.Error.TimedOut"];
 
 /// All errors that the bus may send here.
-const ERRORS: [&str; 9] = [
+const ERRORS: [&str; 11] = [
     START_ERRORS[0],
     START_ERRORS[1],
     ACCESS_DENIED,
+    INVALID_ARGS,
     LIMITS_EXCEEDED,
     NAME_HAS_NO_OWNER,
+    NOT_CONTAINER,
     NOT_SUPPORTED,
     NO_REPLY,
     RULE_NOT_FOUND,

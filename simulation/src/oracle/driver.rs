@@ -1,6 +1,8 @@
 //! Calls of the bus's own methods.
 
+use sandbox::AccessLevel;
 use testkit::model::ModelRule;
+use testkit::world::element_of;
 use wire::Message;
 use wire::body::Value;
 
@@ -20,7 +22,7 @@ pub(super) struct DeferredCopy {
 }
 
 /// The values of the reply, if they are known, or the name of the error.
-type DriverAnswer = Result<Option<Vec<Value>>, &'static str>;
+pub(super) type DriverAnswer = Result<Option<Vec<Value>>, &'static str>;
 
 impl Oracle {
     pub(super) fn bus_called(&mut self, from: u64, message: &Message<'_>) -> Result<(), Deviation> {
@@ -43,6 +45,11 @@ impl Oracle {
                 self.due.push(BusMessage::Acquired { by: from, name: name.clone() });
                 Ok(Some(vec![Value::from(name.as_str())]))
             }
+            "AddServer" => self.add_container(from, message),
+            "SetRules" | "StopListening" | "StopInstance" => {
+                self.call_container(from, &member, message)
+            }
+            "ReloadConfig" if self.is_filtered(from) => Err(ACCESS_DENIED),
             "ReloadConfig" => {
                 self.policy = self.policy.next(self.setting);
                 Ok(Some(Vec::new()))
@@ -56,6 +63,9 @@ impl Oracle {
                 }
             },
             "RequestName" => self.request_name(from, text(0), number),
+            "ReleaseName" if self.level_of(from, text(0)).is_none() => {
+                Ok(Some(vec![Value::Uint32(NAME_NON_EXISTENT)]))
+            }
             "ReleaseName" => {
                 let (result, change) = self.names.release(text(0), peer_id(from));
                 self.expect_owner_change(change);
@@ -63,11 +73,22 @@ impl Oracle {
             }
             "AddMatch" => self.add_rule(from, text(0))?,
             "RemoveMatch" => self.remove_rule(from, text(0))?,
-            "NameHasOwner" => Ok(Some(vec![Value::Boolean(self.find(text(0)).is_some())])),
-            "GetNameOwner" => match self.find(text(0)) {
+            "NameHasOwner" => {
+                Ok(Some(vec![Value::Boolean(self.find_for(from, text(0)).is_some())]))
+            }
+            "GetNameOwner" => match self.find_for(from, text(0)) {
                 Some(id) => Ok(Some(vec![Value::from(unique(id).as_str())])),
                 None => Err(NAME_HAS_NO_OWNER),
             },
+            "GetConnectionUnixUser" => match self.find_for(from, text(0)) {
+                Some(id) => Ok(Some(vec![Value::Uint32(self.user(id).uid)])),
+                None => Err(NAME_HAS_NO_OWNER),
+            },
+            "ListNames" => {
+                let names: Vec<_> = self.names_for(from);
+                let items = names.iter().map(|name| Value::from(name.as_str())).collect();
+                Ok(Some(vec![Value::Array { element: element_of("as"), items }]))
+            }
             _ => Ok(None),
         };
         let is_done = answer.is_ok();
@@ -112,7 +133,7 @@ impl Oracle {
     }
 
     fn request_name(&mut self, by: u64, name: &str, flags: u32) -> DriverAnswer {
-        if !self.may_own(by, name) {
+        if self.level_of(by, name) < Some(AccessLevel::Own) || !self.may_own(by, name) {
             return Err(ACCESS_DENIED);
         }
         let is_queued = |name: &str| self.names.queue(name).contains(&peer_id(by));
@@ -132,7 +153,7 @@ impl Oracle {
             return Ok(Err(LIMITS_EXCEEDED));
         }
         // Only the owner of the bus may eavesdrop.
-        if rule.eavesdrops && self.user(by).uid != OWNER {
+        if rule.eavesdrops && (self.user(by).uid != OWNER || self.is_contained(by)) {
             return Ok(Err(ACCESS_DENIED));
         }
         self.account(by).rules.push(rule);
@@ -157,3 +178,6 @@ fn rule_by_text(text: &str) -> Result<ModelRule, Deviation> {
         .find(|rule| rule.text() == text)
         .ok_or_else(|| format!("unknown match rule: {text}"))
 }
+
+/// The reply to ReleaseName for a name without an owner.
+const NAME_NON_EXISTENT: u32 = 2;

@@ -4,6 +4,7 @@
 
 mod activation;
 mod bus_messages;
+mod containers;
 mod driver;
 mod policy;
 mod subscribers;
@@ -21,6 +22,8 @@ use crate::setting::{CONNECTIONS_MAX, Feature, SimulatedPolicy, SimulationSettin
 use crate::user::SimulatedUser;
 use activation::HeldRequest;
 use bus_messages::BusMessage;
+use containers::OracleContainer;
+pub use containers::{container_of_path, container_path};
 use driver::DeferredCopy;
 use subscribers::Destination;
 pub use undelivered::{is_retried, whole_message};
@@ -36,6 +39,7 @@ pub struct Oracle {
     policy: SimulatedPolicy,
     accounts: BTreeMap<u64, OracleAccount>,
     names: ModelNames,
+    containers: Vec<OracleContainer>,
     /// Messages and calls of StartServiceByName that are held for activation.
     held: Vec<HeldRequest>,
     /// Calls that await a reply: caller, serial and callee.
@@ -108,6 +112,7 @@ impl Oracle {
             policy: SimulatedPolicy::default(),
             accounts: BTreeMap::new(),
             names: ModelNames::default(),
+            containers: Vec::new(),
             held: Vec::new(),
             pending: Vec::new(),
             due: Vec::new(),
@@ -187,6 +192,9 @@ impl Oracle {
             if !self.may_connect(user.uid) {
                 return Err(format!("user {} has more connections than its limit", user.uid));
             }
+            if user.container.is_some_and(|container| self.is_stopped(container)) {
+                return Err(format!("a peer of a stopped container got the name :1.{from}"));
+            }
             self.account(from).user = user;
         }
         if let Some(call) = &self.deferred_copy {
@@ -250,6 +258,7 @@ impl Oracle {
             let (_, change) = self.names.release(&name, peer_id(id));
             self.expect_owner_change(change);
         }
+        self.creator_gone(id);
         let unique = unique(id);
         self.due.push(BusMessage::Lost { by: id, name: unique.clone() });
         self.due.push(BusMessage::OwnerChanged {
@@ -276,6 +285,7 @@ impl Oracle {
             new: text(new),
         });
         if let Some(by) = id(old) {
+            self.name_lost(&name, by);
             self.due.push(BusMessage::Lost { by, name: name.clone() });
         }
         if let Some(by) = id(new) {

@@ -5,6 +5,7 @@ use wire::Message;
 use wire::body::Value;
 
 use super::bus_messages::BusMessage;
+use super::containers::{AnnouncedOwner, container_of_path};
 use super::{DRIVER, Oracle, OracleAccount, arguments, id_of};
 
 /// The destination of a message.
@@ -48,6 +49,14 @@ impl Oracle {
         let before = self.due.len();
         let sender = message.sender().and_then(|name| id_of(name.as_str()));
         for by in self.subscribers(message, to) {
+            match sender {
+                Some(sender) if to == Destination::Broadcast && !self.may_hear(sender, by) => {
+                    self.notifications.withheld += 1;
+                    continue;
+                }
+                None if !self.may_hear_of_bus(by, message) => continue,
+                _ => {}
+            }
             let may_listen = to == Destination::Broadcast || Self::may_eavesdrop(message);
             if may_listen && self.may_deliver(sender, by, message) {
                 if self.can_receive_fds(by, message) {
@@ -59,6 +68,24 @@ impl Oracle {
             }
         }
         self.due.len() - before
+    }
+
+    /// True if the filter of a subscriber lets a signal of the bus pass.
+    fn may_hear_of_bus(&self, by: u64, message: &Message<'_>) -> bool {
+        let args = arguments(message);
+        let text = |place: usize| match args.get(place) {
+            Some(Value::String(text)) => text.clone(),
+            _ => String::new(),
+        };
+        match (message.member().map_or("", |name| name.as_str()), args.first()) {
+            ("NameOwnerChanged", _) => {
+                let (old, new) = (id_of(&text(1)), id_of(&text(2)));
+                self.may_hear_of(by, &AnnouncedOwner { name: text(0), old, new })
+            }
+            ("InstanceRemoved", Some(Value::ObjectPath(path))) => container_of_path(path.as_str())
+                .is_none_or(|container| self.may_hear_of_container(by, container)),
+            _ => true,
+        }
     }
 
     /// True unless the message has descriptors and the peer has not negotiated passing them.

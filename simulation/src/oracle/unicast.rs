@@ -23,6 +23,8 @@ pub(super) struct UnicastDelivery {
     is_reply: bool,
     /// How many subscribers did not get a copy because of the policy.
     withheld: usize,
+    /// The recipient, if it is in a container from which the sender was hidden before.
+    shown_to: Option<u64>,
 }
 
 impl Oracle {
@@ -33,6 +35,8 @@ impl Oracle {
         let serial = message.serial().get();
         let error = if message.flags().contains(Flags::NO_AUTO_START) {
             Some(NAME_HAS_NO_OWNER)
+        } else if let Err(error) = self.judge_absent(from, name, message) {
+            Some(error)
         } else if !self.is_startable(name) {
             Some(SERVICE_UNKNOWN)
         } else if !self.may_send(from, message) {
@@ -54,6 +58,9 @@ impl Oracle {
     /// Delivers a message to the peer that owns the destination.
     pub(super) fn deliver(&mut self, from: u64, to: u64, message: &Message<'_>) {
         let (serial, kind) = (message.serial().get(), message.message_type());
+        if let Err(error) = self.judge_filters(from, to, message) {
+            return self.refuse(from, serial, error);
+        }
         if !self.may_deliver(Some(from), to, message) {
             return self.refuse(from, serial, ACCESS_DENIED);
         }
@@ -78,6 +85,7 @@ impl Oracle {
         let number = self.routed;
         let is_reply = kind.is_reply();
         self.expect(to, message, false);
+        let shown_to = self.show(from, to).then_some(to);
         let withheld = self.copy_to_subscribers(message, Destination::Peer(to));
         self.latest.push(UnicastDelivery {
             from,
@@ -86,6 +94,7 @@ impl Oracle {
             call: pending_call,
             is_reply,
             withheld,
+            shown_to,
         });
     }
 
@@ -130,6 +139,9 @@ impl Oracle {
             let withheld = BusMessage::Withheld { from: sender, serial: refused_serial };
             let place = self.due.iter().rposition(|one| *one == withheld);
             self.due.remove(place.ok_or("a withheld copy of a refused message is not due")?);
+        }
+        if let Some(to) = latest.shown_to {
+            self.hide(latest.from, to);
         }
         match latest.call {
             // The reply was not delivered, so the call is still pending.

@@ -9,10 +9,11 @@ use broker::busconfig::{self, Environment};
 use broker::event_loop::Loaded;
 
 use super::{
-    CALL_DENIED_TO_MUTED, CONNECTIONS_MAX, DEAFENED, EAVESDROP_DENIED, Feature, MESSAGE_FDS_MAX,
-    MESSAGE_LEN_MAX, MUTED, NAMES_MAX, OWN_DENIED, QUEUE_MAX, RECEIVE_DENIED, REPLIES_MAX,
-    REPLY_TIMEOUT_MS, RULES_MAX, SEND_DENIED, SIGNAL_DENIED_TO_DEAFENED, START_TIMEOUT_MS,
-    STARTS_MAX, SimulatedPolicy, SimulationSetting, UNREACHABLE,
+    BUS_SOCKET, CALL_DENIED_TO_MUTED, CONNECTIONS_MAX, CONNECTIONS_OF_CONTAINER_MAX,
+    CONTAINERS_OF_USER_MAX, DEAFENED, EAVESDROP_DENIED, Feature, MESSAGE_FDS_MAX, MESSAGE_LEN_MAX,
+    MUTED, NAMES_MAX, OWN_DENIED, QUEUE_MAX, RECEIVE_DENIED, REPLIES_MAX, REPLY_TIMEOUT_MS,
+    RULES_MAX, SEND_DENIED, SIGNAL_DENIED_TO_DEAFENED, START_TIMEOUT_MS, STARTS_MAX,
+    SimulatedPolicy, SimulationSetting, UNREACHABLE,
 };
 
 impl SimulationSetting {
@@ -28,7 +29,7 @@ impl SimulationSetting {
         // cause an error for each connection from which the policy withholds it, which exceeds
         // `QUEUE_MAX`.
         let text = format!(
-            "<busconfig><type>session</type><listen>unix:abstract=simulation</listen>\
+            "<busconfig><type>session</type><listen>unix:abstract={BUS_SOCKET}</listen>\
              <auth>EXTERNAL</auth><policy context='default'><allow user='*'/>\
              <allow send_destination='*' eavesdrop='true'/><allow eavesdrop='true'/>\
              <deny eavesdrop='true' receive_type='method_call' receive_interface='{EAVESDROP_DENIED}'/>\
@@ -65,7 +66,7 @@ impl SimulationSetting {
         limit("max_outgoing_bytes", self.limit(Feature::TightQueues, QUEUE_MAX));
         // Not limited: the monitor gets a copy of everything.
         limit("max_outgoing_unix_fds", UNREACHABLE / 4);
-        for name in ["max_completed_connections", "max_incomplete_connections"] {
+        for name in ["max_completed_connections", "max_incomplete_connections", "max_containers"] {
             limit(name, UNREACHABLE);
         }
         limit("max_message_size", self.limit(Feature::SmallMessages, MESSAGE_LEN_MAX));
@@ -79,6 +80,8 @@ impl SimulationSetting {
             ("max_match_rules_per_connection", RULES_MAX),
             ("max_replies_per_connection", REPLIES_MAX),
             ("max_pending_service_starts", STARTS_MAX),
+            ("max_containers_per_user", CONTAINERS_OF_USER_MAX),
+            ("max_connections_per_container", CONNECTIONS_OF_CONTAINER_MAX as usize),
         ];
         for (name, max) in low {
             limit(name, self.limit(Feature::LowLimits, max as u64));

@@ -32,9 +32,11 @@ pub enum Feature {
     /// The kernel rejects some writes ([`Shortage`](kernel::transfer::TransferShortage)), and the
     /// bus may open only [`OPEN_FILES_MAX`] files.
     KernelShortages,
+    /// Peers create containers, and other peers connect to them.
+    Containers,
 }
 
-const FEATURES: [Feature; 10] = [
+const FEATURES: [Feature; 11] = [
     Feature::TightQueues,
     Feature::ChangingPolicy,
     Feature::Services,
@@ -45,6 +47,7 @@ const FEATURES: [Feature; 10] = [
     Feature::WithoutDescriptors,
     Feature::SmallMessages,
     Feature::KernelShortages,
+    Feature::Containers,
 ];
 
 /// The settings of a bus: a subset of the features.
@@ -137,6 +140,9 @@ impl fmt::Debug for SimulationSetting {
     }
 }
 
+/// The abstract name of the bus's socket.
+pub const BUS_SOCKET: &str = "simulation";
+
 /// The user that owns the bus.
 pub const OWNER: u32 = 500;
 
@@ -163,6 +169,10 @@ pub const RULES_MAX: usize = 4;
 pub const REPLIES_MAX: usize = 5;
 /// The limit of connections per user with [`Feature::LowLimits`].
 pub const CONNECTIONS_MAX: usize = 8;
+/// The limit of containers per user with [`Feature::LowLimits`].
+pub const CONTAINERS_OF_USER_MAX: usize = 2;
+/// The limit of connections per container with [`Feature::LowLimits`].
+const CONNECTIONS_OF_CONTAINER_MAX: u64 = 3;
 /// The limit of bytes per message with [`Feature::SmallMessages`]. All calls of the bus that the
 /// world needs are shorter.
 pub const MESSAGE_LEN_MAX: u64 = 600;

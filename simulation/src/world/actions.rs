@@ -114,7 +114,7 @@ impl SimulatedWorld {
             1 => 1 + self.chance.below(5000),
             _ => 200_000,
         };
-        let mut peer = SimulatedPeer::connect(100 + count as u32, self.random_user(), capacity);
+        let mut peer = self.connect_anywhere(100 + count as u32, capacity);
         let serial = peer.next_serial();
         if self.chance.once_in(60) {
             // The bus closes a connection that sends anything else before Hello.
@@ -212,8 +212,10 @@ impl SimulatedWorld {
             Stage::Named(id) => format!(":1.{id}"),
             _ => String::new(),
         };
+        let uid = peer.user.uid;
         for bytes in peer.take_unhandled() {
             let message = Message::parse(&bytes).expect("received messages are valid");
+            self.note_container(uid, &message);
             let caller = message.sender().and_then(|name| id_of(name.as_str()));
             let is_own = message.destination().is_some_and(|name| name.as_str() == own);
             if is_strict && !is_own && self.setting.has(Feature::Eavesdroppers) {
@@ -222,7 +224,7 @@ impl SimulatedWorld {
             if let (MessageType::MethodCall, true, Some(caller)) =
                 (message.message_type(), message.expects_reply(), caller)
             {
-                peer.calls.push((caller, message.serial().get()));
+                self.peers[place].calls.push((caller, message.serial().get()));
             }
         }
     }

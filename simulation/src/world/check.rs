@@ -135,13 +135,17 @@ impl SimulatedWorld {
                 peer.lost.push(bytes);
             }
         }
-        failure = failure.or(self.oracle.settled().err());
+        failure = failure.or(self.oracle.settled().err()).or(self.check_stopped().err());
         let has_low_limits = self.setting.has(Feature::LowLimits);
         let well_behaved = self.peers.iter().find(|peer| {
             // A peer that is over a limit may have sent more messages before it received the error, for which
             // the bus closes the connection.
-            let may_be_full = has_low_limits && !matches!(peer.stage, Stage::Named(_));
-            peer.is_closed && !peer.is_misbehaving && !may_be_full
+            let is_named = matches!(peer.stage, Stage::Named(_));
+            let may_be_full = has_low_limits && !is_named;
+            let may_be_stopped = peer.user.container.is_some_and(|container| {
+                self.oracle.is_stopped(container) || !is_named && self.oracle.is_closed(container)
+            });
+            peer.is_closed && !peer.is_misbehaving && !may_be_full && !may_be_stopped
         });
         if let Some(peer) = well_behaved {
             failure =

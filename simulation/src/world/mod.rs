@@ -2,6 +2,7 @@
 
 mod actions;
 mod check;
+mod containers;
 mod message;
 mod send;
 mod totals;
@@ -24,6 +25,7 @@ use crate::oracle::Oracle;
 use crate::peer::SimulatedPeer;
 use crate::setting::{Feature, SimulationSetting};
 use crate::user::SimulatedUser;
+use containers::KnownContainers;
 use message::{call_bus, hello, shown, strings};
 
 /// The parameters of a run.
@@ -44,6 +46,8 @@ pub struct WorldTally {
     pub steps: usize,
     /// The number of connections that were made.
     pub connections: usize,
+    /// The number of those that were made to containers.
+    pub contained: usize,
     /// The number of messages that were routed.
     pub routed: usize,
     /// The number of messages that arrived as expected.
@@ -97,6 +101,7 @@ pub struct SimulatedWorld {
     unnamed_services: Vec<(SocketId, &'static str)>,
     /// The number of descriptors that the daemon had open with only the monitor connected.
     open_before: usize,
+    containers: KnownContainers,
     /// Connections with failing writes enabled, with the numbers in their unique names.
     failing: BTreeMap<SocketId, u64>,
     /// The messages that were routed last, for a failure report.
@@ -137,6 +142,7 @@ impl SimulatedWorld {
             connected_services: BTreeSet::new(),
             unnamed_services: Vec::new(),
             open_before: 0,
+            containers: KnownContainers::default(),
             failing: BTreeMap::new(),
             latest: VecDeque::new(),
             turn: 0,
@@ -282,7 +288,8 @@ impl machine::KernelWorld for LazyWorld {
 const LONGER_THAN_TIMEOUTS: Duration = Duration::from_secs(60);
 
 /// The user of the monitor and of the peer that asks for totals: root, whose limits are its own.
-const ROOT_PEER: SimulatedUser = SimulatedUser { uid: 0, passes_descriptors: true };
+const ROOT_PEER: SimulatedUser =
+    SimulatedUser { uid: 0, passes_descriptors: true, container: None };
 
 /// The capacity of the monitor's connection, in bytes.
 const MONITOR_CAPACITY: usize = 1 << 20;

@@ -82,12 +82,15 @@ impl SimulatedWorld {
     }
 
     fn call_bus_method(&mut self, place: usize) {
+        if self.prefers_containers() {
+            return self.call_about_containers(place);
+        }
         let rule = self.chance.below(self.rules.len());
         let rule = Value::from(self.rules[rule].text().as_str());
         let named = Value::from(self.random_destination().as_str());
         let own = Value::from(self.pick(&NAMES));
         let flags = Value::Uint32(self.chance.below(8) as u32);
-        let (method, args) = match self.chance.below(8) {
+        let (method, args) = match self.chance.below(9) {
             // The bus may delay reloads for other users.
             0 if self.peers[place].user.uid == OWNER && self.chance.once_in(20) => {
                 ("ReloadConfig", Vec::new())
@@ -98,6 +101,8 @@ impl SimulatedWorld {
             5 => ("ReleaseName", vec![own]),
             6 if self.chance.once_in(3) => ("StartServiceByName", vec![named, Value::Uint32(0)]),
             6 => ("NameHasOwner", vec![named]),
+            7 if self.chance.once_in(8) => ("ListNames", Vec::new()),
+            7 => ("GetConnectionUnixUser", vec![named]),
             _ => ("GetNameOwner", vec![named]),
         };
         let serial = self.serial(place);
@@ -127,7 +132,7 @@ impl SimulatedWorld {
         let users = self.setting.users();
         let uid = users[self.chance.below(users.len())];
         let is_limited = self.setting.has(Feature::WithoutDescriptors) && self.chance.once_in(2);
-        SimulatedUser { uid, passes_descriptors: !is_limited }
+        SimulatedUser { uid, passes_descriptors: !is_limited, container: None }
     }
 
     /// Returns a new serial, or sometimes reuses one.
@@ -181,8 +186,8 @@ impl SimulatedWorld {
         }
     }
 
-    fn pick<const COUNT: usize>(&mut self, texts: &[&'static str; COUNT]) -> &'static str {
-        texts[self.chance.below(COUNT)]
+    pub(super) fn pick<T: Copy, const COUNT: usize>(&mut self, items: &[T; COUNT]) -> T {
+        items[self.chance.below(COUNT)]
     }
 }
 

@@ -16,7 +16,7 @@ use crate::peer::{SimulatedPeer, Stage};
 impl SimulatedWorld {
     /// Lets each connected peer ask for the statistics of its own connection.
     pub(super) fn request_statistics(&mut self) {
-        for peer in self.peers.iter_mut().filter(|peer| peer.is_connected()) {
+        for peer in self.peers.iter_mut().filter(|peer| may_ask(peer)) {
             if let Stage::Named(id) = peer.stage {
                 let serial = peer.next_serial();
                 let args = [Value::from(format!(":1.{id}").as_str())];
@@ -30,7 +30,7 @@ impl SimulatedWorld {
     /// limit.
     pub(super) fn check_statistics(&mut self) {
         let mut failure = None;
-        for peer in self.peers.iter_mut().filter(|peer| peer.is_admitted()) {
+        for peer in self.peers.iter_mut().filter(|peer| peer.is_admitted() && may_ask(peer)) {
             let replies = peer.take_unhandled();
             let reported =
                 |key| replies.iter().find_map(|one| number(&Message::parse(one).ok()?, key));
@@ -59,8 +59,13 @@ impl SimulatedWorld {
     /// descriptors.
     pub(super) fn check_gone(&mut self) {
         self.compare(u64::MAX);
-        if let Err(failure) = self.oracle.settled() {
+        if let Err(failure) = self.oracle.settled().and(self.oracle.containers_removed()) {
             self.fail(&failure);
+        }
+        if let Some(path) =
+            machine::with(|machine| machine.socket_files().next().map(str::to_owned))
+        {
+            self.fail(&format!("the bus did not remove {path}"));
         }
         let named = self.peers.iter().chain(&self.departed).filter_map(|peer| match peer.stage {
             Stage::Named(id) => Some(id),
@@ -121,6 +126,11 @@ impl SimulatedWorld {
             }
         }
     }
+}
+
+/// True if the bus answers questions of a peer about statistics, which it does not in containers.
+fn may_ask(peer: &SimulatedPeer) -> bool {
+    peer.is_connected() && peer.user.container.is_none()
 }
 
 /// Returns a number from a reply that is a dictionary.

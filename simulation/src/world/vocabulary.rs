@@ -44,3 +44,14 @@ pub(super) const MEMBERS: [&str; 3] = ["Changed", "Moved", "Gone"];
 pub(super) const PATHS: [&str; 4] = ["/", "/a", "/a/b", "/c"];
 pub(super) const NAMES: [&str; 5] = ["com.a", "com.b", "com.c", "com.d.e", "com.d.f"];
 pub(super) const WORDS: [&str; 3] = ["one", "two", ""];
+
+/// The rules that containers get.
+pub(super) const CONTAINER_RULES: [&[&str]; 7] = [
+    &[],
+    &["see=com.a", "own=com.b"],
+    &["talk=com.a", "talk=com.service.comes"],
+    &["talk=com.d.*", "call=com.c=com.example.One.Changed@/a/*"],
+    &["own=com.d.*", "broadcast=com.a=*", "see=com.service.*"],
+    &["talk=com.a", "talk=com.b", "talk=com.c", "own=com.d.e", "talk=com.service.*"],
+    &["own=com.a", "own=com.b", "own=com.c", "call=com.service.*=com.example.Two.*"],
+];

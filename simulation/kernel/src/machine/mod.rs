@@ -1,6 +1,7 @@
 //! The simulated machine: open descriptors, data in transit, processes, signals and the clock.
 
 mod chance;
+mod listener;
 mod process;
 mod shortage;
 mod socket;
@@ -12,6 +13,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::time::Duration;
 
 pub use chance::Chance;
+pub use listener::ListenerId;
 pub use process::{ProcessEnd, SimulatedProcess};
 pub use shortage::FailedWrite;
 pub use socket::{ReceivedData, SimulatedSocket, SocketId};
@@ -44,8 +46,7 @@ pub struct SimulatedMachine {
     now: Duration,
     sockets: HashMap<SocketId, SimulatedSocket>,
     next_socket: u64,
-    /// Connections that the daemon has not accepted yet, oldest first.
-    pub(crate) waiting: VecDeque<SocketId>,
+    listeners: listener::Listeners,
     // Never iterate over these maps where order matters: their order is not reproducible.
     files: HashMap<RawFd, OpenDescriptor>,
     watches: HashMap<RawFd, SimulatedWatch>,
@@ -64,7 +65,7 @@ pub struct SimulatedMachine {
 /// The object behind a descriptor of the daemon.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SimulatedFile {
-    Listener,
+    Listener(ListenerId),
     Socket(SocketId),
     Timer { at: Option<Duration> },
     Signals,
@@ -104,7 +105,7 @@ pub fn start(seed: u64, world: Box<dyn KernelWorld>) -> io::Result<()> {
         now: Duration::from_secs(1000),
         sockets: HashMap::new(),
         next_socket: 0,
-        waiting: VecDeque::new(),
+        listeners: listener::Listeners::default(),
         files: HashMap::new(),
         watches: HashMap::new(),
         timers: Vec::new(),
@@ -297,10 +298,10 @@ impl SimulatedMachine {
         self.watches.remove(&number);
         self.candidates.remove(&number);
         self.timers.retain(|timer| *timer != number);
-        if let Some(OpenDescriptor { file: SimulatedFile::Socket(socket), .. }) =
-            self.files.remove(&number)
-        {
-            self.closed_by_daemon(socket);
+        match self.files.remove(&number).map(|opened| opened.file) {
+            Some(SimulatedFile::Socket(socket)) => self.closed_by_daemon(socket),
+            Some(SimulatedFile::Listener(listener)) => self.stop_listening(listener),
+            _ => {}
         }
     }
 
@@ -368,7 +369,9 @@ impl SimulatedMachine {
     fn event(&self, number: RawFd) -> Option<PollEvent> {
         let watch = self.watches.get(&number)?;
         let is = match self.files.get(&number)?.file {
-            SimulatedFile::Listener => Ready { read: !self.waiting.is_empty(), ..Ready::default() },
+            SimulatedFile::Listener(listener) => {
+                Ready { read: self.listeners.has_waiting(listener), ..Ready::default() }
+            }
             SimulatedFile::Socket(socket) => self.sockets.get(&socket)?.ready(),
             SimulatedFile::Timer { at } => {
                 Ready { read: at.is_some_and(|at| at <= self.now), ..Ready::default() }

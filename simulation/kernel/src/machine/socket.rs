@@ -245,8 +245,10 @@ impl SimulatedMachine {
 
 /// Operations of the world.
 impl SimulatedMachine {
-    /// Connects a peer to the daemon. At most `capacity` bytes are in transit in each direction.
-    pub fn connect(&mut self, owner: Ids, capacity: usize) -> SocketId {
+    /// Connects a peer to the daemon's listener at this path or abstract name. At most `capacity`
+    /// bytes are in transit in each direction. Returns `None` if there is no listener.
+    pub fn connect(&mut self, place: &str, owner: Ids, capacity: usize) -> Option<SocketId> {
+        let listener = self.listeners.at(place)?;
         let id = SocketId(self.next_socket);
         self.next_socket += 1;
         let stream = || SimulatedStream { capacity, ..SimulatedStream::default() };
@@ -265,9 +267,9 @@ impl SimulatedMachine {
             reception: Reception::ByPeer,
         };
         self.sockets.insert(id, socket);
-        self.waiting.push_back(id);
-        self.mark_candidates(|file| file == SimulatedFile::Listener);
-        id
+        self.listeners.wait(listener, id);
+        self.mark_candidates(|file| file == SimulatedFile::Listener(listener));
+        Some(id)
     }
 
     /// Sends bytes, with the descriptors attached to the first, and returns how many bytes were
