@@ -1,9 +1,10 @@
 //! The workload in which a program in a sandbox calls a service outside.
 
 use std::array;
+use std::env;
 use std::io::{self, Read};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use daemon_command::locate;
@@ -106,7 +107,7 @@ pub(crate) enum SandboxProxy {
 impl SandboxProxy {
     fn command(self) -> Result<Command, MeasureError> {
         match self {
-            Self::XdgDbusProxy => Ok(Command::new(XDG_DBUS_PROXY)),
+            Self::XdgDbusProxy => original_proxy().map(Command::new),
             Self::Ours => {
                 let program =
                     locate::daemon().map_err(|error| MeasureError::Unable(error.to_string()))?;
@@ -116,6 +117,22 @@ impl SandboxProxy {
             }
         }
     }
+}
+
+/// Finds the original program. Our replacement may have its name in the first folder of `PATH`;
+/// then the original may have the name that dpkg gives to files that others replace.
+fn original_proxy() -> Result<PathBuf, MeasureError> {
+    let paths = env::var_os("PATH").unwrap_or_default();
+    let candidates = env::split_paths(&paths).flat_map(|folder| {
+        [XDG_DBUS_PROXY.to_owned(), format!("{XDG_DBUS_PROXY}.distrib")].map(|it| folder.join(it))
+    });
+    let ours = locate::daemon().ok().and_then(|path| path.canonicalize().ok());
+    let is_original = |path: &PathBuf| {
+        let found = path.canonicalize().ok();
+        let name = found.as_deref().and_then(Path::file_name).unwrap_or_default();
+        found.is_some() && found != ours && name != DAEMON
+    };
+    candidates.into_iter().find(is_original).ok_or_else(|| missing(&io::ErrorKind::NotFound.into()))
 }
 
 /// A running proxy program, which listens at a socket. It ends when dropped.
@@ -166,6 +183,9 @@ fn missing(error: &io::Error) -> MeasureError {
         "{XDG_DBUS_PROXY} cannot be started: {error}; get it with: apt install {XDG_DBUS_PROXY}"
     ))
 }
+
+/// The name of our program, which also replaces the proxy.
+const DAEMON: &str = "diligence-bus";
 
 /// The name of the program, and of its package.
 const XDG_DBUS_PROXY: &str = "xdg-dbus-proxy";
