@@ -5,11 +5,12 @@ use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd as _, OwnedFd, RawFd};
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 use std::{fmt, mem};
 
-use sys::filesystem::SocketFile;
+use sys::filesystem::{SocketFile, StaleSocket, remove_stale_socket};
 use sys::inherited::{self, InheritError};
 use sys::poll::{Events, Interest, Poller};
 use sys::rlimit::OpenFiles;
@@ -29,6 +30,8 @@ pub(crate) enum ProxyError {
     Listen {
         /// The address of the bus.
         address: String,
+        /// The path of the socket.
+        path: PathBuf,
         /// The error of the system.
         error: io::Error,
     },
@@ -39,8 +42,9 @@ pub(crate) enum ProxyError {
 impl fmt::Display for ProxyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Listen { address, error } => {
-                write!(f, "Failed to start proxy for {address}: {error}")
+            Self::Listen { address, path, error } => {
+                let path = path.display();
+                write!(f, "Failed to start proxy for {address}: cannot listen at {path}: {error}")
             }
             Self::Poll(error) => write!(f, "Failed to wait for clients: {error}"),
         }
@@ -75,8 +79,9 @@ pub(crate) fn serve(settings: ProxySettings) -> Result<(), ProxyError> {
     let mut listeners = Vec::new();
     for options in settings.proxies {
         let address = options.address.to_string_lossy().into_owned();
+        let path = options.path.clone();
         let listener = ProxyListener::start(options);
-        listeners.push(listener.map_err(|error| ProxyError::Listen { address, error })?);
+        listeners.push(listener.map_err(|error| ProxyError::Listen { address, path, error })?);
     }
     let poller = Poller::new().map_err(ProxyError::Poll)?;
     let first_registration = FIRST_LISTENER + listeners.len() as u64;
@@ -150,10 +155,7 @@ enum ProxySocket {
 
 impl ProxyListener {
     fn start(options: ProxyOptions) -> io::Result<Self> {
-        match fs::remove_file(&options.path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
+        make_room(&options.path)?;
         let socket = socket::listen_unix(UnixAddress::Path(&options.path))?;
         let file = SocketFile::of(&options.path)?;
         let socket = match BusRegistration::try_new(&options, &socket) {
@@ -162,6 +164,16 @@ impl ProxyListener {
         };
         let ProxyOptions { address, path: _, filter } = options;
         Ok(Self { socket, address, options: Rc::new(with_bus_rule(filter)) })
+    }
+}
+
+/// Removes what is at the path of a socket: an earlier socket, or the empty file with which
+/// programs reserve a name. Other files stay.
+fn make_room(path: &Path) -> io::Result<()> {
+    match remove_stale_socket(path)? {
+        StaleSocket::Absent | StaleSocket::Removed => Ok(()),
+        StaleSocket::NotASocket if fs::symlink_metadata(path)?.len() == 0 => fs::remove_file(path),
+        StaleSocket::NotASocket => Err(io::ErrorKind::AlreadyExists.into()),
     }
 }
 
