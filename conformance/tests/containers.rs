@@ -401,8 +401,22 @@ fn a_socket_of_the_creator_is_used() {
     wait_for_removal(&mut manager, instance);
     assert!(bus.peer().is_alive() && path.exists(), "the file belongs to its creator");
     let (stream, _) = std::os::unix::net::UnixStream::pair().expect("sockets");
-    let reply = add_server_with(&mut manager, "org.diligence.Socket", stream.as_fd());
-    assert_eq!(reply.kind, kind::ERROR, "it does not listen");
+    let tcp = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let again = bus.scratch().path().join("other-socket");
+    let again = UnixListener::bind(&again).expect("a folder for tests");
+    let used = add_server_with(&mut manager, "org.diligence.Socket", again.as_fd());
+    assert_eq!(used.kind, kind::RETURN, "{}", used.summary());
+    for (socket, problem) in [
+        (stream.as_fd(), "is not listening"),
+        (tcp.as_fd(), "is not a Unix socket"),
+        // With two containers, it would be open which of them a program gets into.
+        (again.as_fd(), "is already the socket of a container or of the bus"),
+    ] {
+        let reply = add_server_with(&mut manager, "org.diligence.Socket", socket);
+        assert_eq!(reply.kind, kind::ERROR, "it {problem}");
+        let text = format!("the descriptor of org.diligence.Socket {problem}");
+        assert!(reply.summary().contains(&text), "{}", reply.summary());
+    }
     bus.stop();
 }
 
@@ -453,8 +467,18 @@ fn a_pipe_determines_the_lifetime() {
     let [PlainValue::Path(instance), _, PlainValue::Str(address)] = &reply.body[..] else {
         panic!("{}", reply.summary())
     };
-    let reply = add_server_with(&mut manager, "org.diligence.Lifetime", bus_socket().as_fd());
-    assert_eq!(reply.kind, kind::ERROR, "a socket could keep its own connection open");
+    for (descriptor, problem) in [
+        (bus_socket().as_fd(), "a socket could keep its own connection open"),
+        (write_end.as_fd(), "with the write end, the bus would keep the container itself"),
+    ] {
+        let reply = add_server_with(&mut manager, "org.diligence.Lifetime", descriptor);
+        assert_eq!(reply.kind, kind::ERROR, "{problem}");
+        assert!(reply.summary().contains("is not the read end of a pipe"), "{}", reply.summary());
+    }
+    let path = "/org/freedesktop/DBus";
+    let list = PlainMessage::call(DRIVER, path, "org.diligence.Containers1", "ListInstances");
+    let listed = manager.call(list).summary();
+    assert!(listed.contains(instance.as_str()) && listed.contains("app"), "{listed}");
     drop((manager, read_end));
     let mut app = TestPeer::connect(address);
     replace(&mut observer);

@@ -15,6 +15,7 @@ use client::{
     CallOptions, ConnectOptions, Connection, ReceivedMessage, Subscription, SubscriptionError,
     Timeout, Values,
 };
+use sandbox::SandboxRule;
 use sys::privileges::effective_user;
 use wire::address::AddressList;
 use wire::body::Value;
@@ -126,7 +127,9 @@ impl AsFd for BusRegistration {
 
 /// The arguments of AddServer: type, name, metadata, and named arguments.
 fn arguments(path: &Path, filter: &FilterOptions) -> [Value; 4] {
-    let rules = filter.rules.iter().map(|rule| Value::from(rule.to_string().as_str()));
+    // The bus refuses patterns that no message matches, which the command line allows.
+    let rules = filter.rules.iter().cloned().map(SandboxRule::without_impossible_messages);
+    let rules = rules.map(|rule| Value::from(rule.to_string().as_str()));
     let rules = Value::Array { element: element_of("as"), items: rules.collect() };
     let entry = |(name, value): (&str, Value)| {
         Value::DictEntry(Box::new((Value::from(name), Value::Variant(Box::new(value)))))

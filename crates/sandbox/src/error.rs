@@ -26,6 +26,16 @@ pub enum SandboxRuleError {
         /// The text after the first equals sign.
         value: Box<str>,
     },
+    /// No message has the interface, the member or the path of a pattern. With xdg-dbus-proxy, such
+    /// a rule allows nothing.
+    ImpossibleMessage {
+        /// The kind of the part.
+        part: &'static str,
+        /// The text of the part in the pattern.
+        text: Box<str>,
+        /// The violated rule of the grammar of names.
+        error: NameError,
+    },
 }
 
 impl fmt::Display for SandboxRuleError {
@@ -37,6 +47,9 @@ impl fmt::Display for SandboxRuleError {
             Self::InvalidName { name, error } => {
                 write!(f, "{name:?} is not a valid well-known name: {error}")
             }
+            Self::ImpossibleMessage { part, text, error } => {
+                write!(f, "no message has the {part} {text:?}: {error}")
+            }
             Self::MissingPattern { value } => {
                 write!(f, "{value:?} is not of the form NAME=RULE")
             }
@@ -47,7 +60,7 @@ impl fmt::Display for SandboxRuleError {
 impl core::error::Error for SandboxRuleError {
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
         match self {
-            Self::InvalidName { error, .. } => Some(error),
+            Self::InvalidName { error, .. } | Self::ImpossibleMessage { error, .. } => Some(error),
             Self::UnknownKeyword { .. } | Self::MissingPattern { .. } => None,
         }
     }

@@ -4,6 +4,9 @@ use alloc::boxed::Box;
 use core::fmt;
 
 use wire::Message;
+use wire::names::{InterfaceName, MemberName, ObjectPath};
+
+use crate::SandboxRuleError;
 
 /// Selects messages by their path, interface and member. Parts that are `None` select everything.
 ///
@@ -50,6 +53,30 @@ impl MessagePattern {
             interface: interface.map(Into::into),
             member: member.map(Into::into),
         }
+    }
+
+    /// Checks that a message can match: that interface, member and path are valid.
+    ///
+    /// # Errors
+    ///
+    /// [`SandboxRuleError::ImpossibleMessage`] with the first part that no message can have.
+    pub fn check(&self) -> Result<(), SandboxRuleError> {
+        let impossible = |part: &'static str, text: &str| {
+            let text = text.into();
+            move |error| SandboxRuleError::ImpossibleMessage { part, text, error }
+        };
+        if let Some(text) = &self.interface {
+            InterfaceName::new(text).map_err(impossible("interface", text))?;
+        }
+        if let Some(text) = &self.member {
+            MemberName::new(text).map_err(impossible("member", text))?;
+        }
+        if let Some(PathPattern::Exact(text) | PathPattern::Subtree(text)) = &self.path
+            && !text.is_empty()
+        {
+            ObjectPath::new(text).map_err(impossible("path", text))?;
+        }
+        Ok(())
     }
 
     /// Returns true if this selects `message`.
@@ -123,10 +150,8 @@ mod tests {
     use alloc::vec::Vec;
     use core::num::NonZeroU32;
 
-    use wire::message::Builder;
-    use wire::names::{InterfaceName, MemberName, ObjectPath};
-
     use super::*;
+    use wire::message::Builder;
 
     #[test]
     fn every_text_is_a_pattern() {

@@ -67,6 +67,33 @@ impl SandboxRule {
         }
     }
 
+    /// Checks that a message can match the pattern of the rule, if it has one.
+    ///
+    /// # Errors
+    ///
+    /// As for [`MessagePattern::check`].
+    pub fn check(&self) -> Result<(), SandboxRuleError> {
+        match self {
+            Self::Level { .. } => Ok(()),
+            Self::Call { messages: pattern, .. } | Self::Broadcast { signals: pattern, .. } => {
+                pattern.check()
+            }
+        }
+    }
+
+    /// A rule that grants the same, and passes [`check`](Self::check): if no message can match,
+    /// only the names are visible and their broadcasts pass.
+    #[must_use]
+    pub fn without_impossible_messages(self) -> Self {
+        match self.check() {
+            Ok(()) => self,
+            Err(_) => {
+                let names = self.names().clone();
+                Self::Broadcast { names, signals: MessagePattern::ALL }
+            }
+        }
+    }
+
     /// The names that the rule is about.
     pub const fn names(&self) -> &NameSelector {
         match self {
@@ -165,6 +192,34 @@ mod tests {
         assert_eq!(rule.to_string(), "call=a.b=*");
         let saved = rmp_serde::to_vec("talk=org").unwrap();
         assert!(rmp_serde::from_slice::<SandboxRule>(&saved).is_err());
+    }
+
+    #[test]
+    fn patterns_that_no_message_matches_are_found() {
+        for (text, expected) in [
+            ("call=a.b=a.b.Get@/x", None),
+            ("call=a.b=a.b.*@/*", None),
+            ("call=a.b=*", None),
+            ("broadcast=a.b=@/x/*", None),
+            ("see=a.b", None),
+            ("call=a.b=Get", Some("no message has the interface \"Get\": ")),
+            ("call=a.b=a.b. Get", Some("no message has the member \" Get\": ")),
+            ("call=a.b=a..b.Get", Some("no message has the interface \"a..b\": ")),
+            ("broadcast=a.b=@x", Some("no message has the path \"x\": ")),
+            ("call=a.b=@/x/**", Some("no message has the path \"/x/**\": ")),
+        ] {
+            let rule = SandboxRule::parse(text).unwrap();
+            match (rule.check(), expected) {
+                (Ok(()), None) => assert_eq!(rule.clone().without_impossible_messages(), rule),
+                (Err(error), Some(expected)) => {
+                    assert!(error.to_string().starts_with(expected), "{text}: {error}");
+                    let replacement = rule.clone().without_impossible_messages();
+                    assert_eq!(replacement.to_string(), "broadcast=a.b=*");
+                    assert_eq!(replacement.level(), rule.level());
+                }
+                (found, _) => panic!("{text}: {found:?}"),
+            }
+        }
     }
 
     #[test]

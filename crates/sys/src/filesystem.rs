@@ -1,8 +1,8 @@
 //! Files other than plain data files: sockets, secrets and locks.
 
 use rustix::fs::{
-    Access, AtFlags, FileType, Gid, Mode, OFlags, ResolveFlags, Uid, access, chownat, fstat, open,
-    openat2,
+    Access, AtFlags, FileType, Gid, Mode, OFlags, ResolveFlags, Uid, access, chownat, fcntl_getfl,
+    fstat, open, openat2,
 };
 use rustix::process::geteuid;
 use std::fs::{self, DirBuilder, OpenOptions, Permissions};
@@ -105,6 +105,17 @@ impl FileIdentity {
         let found = fs::symlink_metadata(path)?;
         Ok(Self { device: found.dev(), inode: found.ino() })
     }
+
+    /// The identity of an open file, such as a socket: two descriptors of the same socket have the
+    /// same one.
+    ///
+    /// # Errors
+    ///
+    /// Fails with the errors of fstat(2).
+    pub fn of_descriptor(descriptor: impl AsFd) -> io::Result<Self> {
+        let found = fstat(descriptor)?;
+        Ok(Self { device: found.st_dev, inode: found.st_ino })
+    }
 }
 
 /// Finds `path` below `root`, like a process whose root directory is `root`: symbolic links do not
@@ -136,13 +147,14 @@ pub fn allow_everyone(path: &Path) -> io::Result<()> {
     fs::set_permissions(path, Permissions::from_mode(0o777))
 }
 
-/// True if a descriptor is a pipe, named or not.
+/// True if a descriptor is the read end of a pipe, named or not, and cannot be written.
 ///
 /// # Errors
 ///
-/// Fails with the errors of fstat(2).
-pub fn is_pipe(descriptor: impl AsFd) -> io::Result<bool> {
-    Ok(FileType::from_raw_mode(fstat(descriptor)?.st_mode).is_fifo())
+/// Fails with the errors of fstat(2) and fcntl(2).
+pub fn is_read_end(descriptor: impl AsFd) -> io::Result<bool> {
+    let is_pipe = FileType::from_raw_mode(fstat(&descriptor)?.st_mode).is_fifo();
+    Ok(is_pipe && fcntl_getfl(descriptor)? & OFlags::ACCMODE == OFlags::RDONLY)
 }
 
 /// The owner of a file.

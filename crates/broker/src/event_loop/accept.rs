@@ -24,7 +24,7 @@ use crate::back_pressure::HoldLimits;
 use crate::busconfig::Config;
 use crate::connection::Connection;
 use crate::fault::Fault;
-use crate::listen::{Listener, RestoredListener, SavedListener};
+use crate::listen::{Listener, PassedSocketError, RestoredListener, SavedListener};
 use crate::login::PeerLogin;
 use crate::os_error::OsError;
 use crate::report;
@@ -168,6 +168,11 @@ impl Acceptor {
             switchboard.handle(Input::ContainerExpired { container });
             self.close_container(&switchboard.state, container);
         }
+    }
+
+    /// Checks that a socket that a program has passed does not belong to a listener.
+    pub(super) fn check_new(&self, socket: &OwnedFd) -> Result<(), PassedSocketError> {
+        self.listeners.check_new(socket)
     }
 
     /// Starts accepting connections to a container.

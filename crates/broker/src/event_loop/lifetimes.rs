@@ -63,17 +63,18 @@ impl ContainerLifetimes {
     }
 }
 
-/// The descriptor that shall determine the lifetime of a container is not a pipe.
+/// The descriptor that shall determine the lifetime of a container is not the read end of a pipe.
+/// If the bus had the other end, the container would never end.
 #[derive(Debug)]
-pub(super) struct NotAPipe;
+pub(super) struct NotAReadEnd;
 
-impl fmt::Display for NotAPipe {
+impl fmt::Display for NotAReadEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the descriptor of org.diligence.Lifetime is not a pipe")
+        f.write_str("the descriptor of org.diligence.Lifetime is not the read end of a pipe")
     }
 }
 
-impl Error for NotAPipe {}
+impl Error for NotAReadEnd {}
 
 fn watch(state: &LoopState, container: ContainerId, pipe: &OwnedFd) -> io::Result<()> {
     state.poller.add(pipe, EventSource::Lifetime(container).token(), Interest::Hangup)

@@ -10,6 +10,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::Duration;
 
 use bus::ContainerId;
+use sys::filesystem::FileIdentity;
 use sys::poll::Interest;
 use sys::rlimit::open_files_max;
 use sys::socket::Accepted;
@@ -18,7 +19,7 @@ use super::entrance::Entrance;
 use super::loop_state::LoopState;
 use super::source::EventSource;
 use crate::fault::{DescriptorShortage, Fault};
-use crate::listen::Listener;
+use crate::listen::{Listener, PassedSocketError, PassedSocketProblem};
 use crate::os_error::OsError;
 
 /// Whether the poller watches the listeners.
@@ -105,6 +106,17 @@ impl ListenerWatch {
         match entrance {
             Entrance::Configured(index) => self.listeners.get(index),
             Entrance::Container(container) => self.containers.get(&container),
+        }
+    }
+
+    /// Checks that a socket that a program has passed does not belong to a listener.
+    pub(super) fn check_new(&self, socket: &OwnedFd) -> Result<(), PassedSocketError> {
+        let identity = |socket: &OwnedFd| FileIdentity::of_descriptor(socket).ok();
+        let passed = identity(socket);
+        let mut sockets = self.all().flat_map(|(_, listener)| &listener.sockets);
+        match sockets.any(|known| identity(known) == passed) {
+            true => Err(PassedSocketError(PassedSocketProblem::InUse)),
+            false => Ok(()),
         }
     }
 

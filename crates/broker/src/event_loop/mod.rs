@@ -74,7 +74,7 @@ use accept::Acceptor;
 use alarm::Alarm;
 use changes::ConfigChanges;
 use entrance::Entrance;
-use lifetimes::NotAPipe;
+use lifetimes::NotAReadEnd;
 pub use loaded::{Loaded, Reload};
 use loop_state::LoopState;
 use metrics::MetricsService;
@@ -545,18 +545,23 @@ impl EventLoop {
         let failed = |error: io::Error| ForeignError::new(OsError::from(error));
         let lifetime = lifetime.map(passed).transpose().map_err(failed)?;
         if let Some(lifetime) = &lifetime
-            && !sys::filesystem::is_pipe(lifetime).map_err(failed)?
+            && !sys::filesystem::is_read_end(lifetime).map_err(failed)?
         {
-            return Err(ForeignError::new(NotAPipe));
+            return Err(ForeignError::new(NotAReadEnd));
         }
         let listener = match socket.map(passed).transpose().map_err(failed)? {
-            Some(socket) => listener_of_program(socket),
+            Some(socket) => self
+                .acceptor
+                .check_new(&socket)
+                .and_then(|()| listener_of_program(socket))
+                .map_err(ForeignError::new)?,
             None => {
                 let bus_type = self.config.document.bus_type.as_ref();
-                ContainerFolder::of_bus(bus_type, self.authority.uid).listen()
+                let folder = ContainerFolder::of_bus(bus_type, self.authority.uid);
+                folder.listen().map_err(ForeignError::new)?
             }
         };
-        Ok((listener.map_err(ForeignError::new)?, lifetime))
+        Ok((listener, lifetime))
     }
 
     /// Closes the socket of a container, and removes its file.

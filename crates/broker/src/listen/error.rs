@@ -124,6 +124,10 @@ pub enum PassedSocketProblem {
     NoSocket,
     /// It is a socket, but neither a Unix stream socket nor a TCP socket.
     NoStream,
+    /// It is not a Unix socket, as required for a container.
+    NotUnix,
+    /// A listener of the bus has it already.
+    InUse,
     /// It is not in the listening state (listen(2)).
     NotListening,
     /// It has no address that clients could connect to.
@@ -189,6 +193,8 @@ impl fmt::Display for PassedSocketProblem {
         match self {
             Self::NoSocket => f.write_str("is not a socket"),
             Self::NoStream => f.write_str("is neither a Unix stream socket nor a TCP socket"),
+            Self::NotUnix => f.write_str("is not a Unix socket"),
+            Self::InUse => f.write_str("is already the socket of a container or of the bus"),
             Self::NotListening => f.write_str("is not listening"),
             Self::NoName => f.write_str("has no address that clients can connect to"),
             Self::System(error) => write!(f, "cannot be examined: {error}"),

@@ -47,7 +47,7 @@ pub(crate) use container::ContainerFolder;
 pub use error::{ListenError, PassedSocketProblem};
 pub use nonce::Nonce;
 pub(crate) use nonce::NonceFile;
-pub(crate) use passed::listener_of_program;
+pub(crate) use passed::{PassedSocketError, listener_of_program};
 pub(crate) use saved::{RestoredListener, SavedListener};
 pub(crate) use socket_file::SavedSocketFile;
 
@@ -75,7 +75,18 @@ impl Listener {
         entry: ListenerEntry,
         remains: Remains,
     ) -> Result<Self, ListenError> {
-        let guid = new_guid().map_err(|error| ListenError::Random(error.into()))?;
+        Self::with_new_guid(sockets, kind, transport, entry, remains)
+            .map_err(|error| ListenError::Random(error.into()))
+    }
+
+    fn with_new_guid(
+        sockets: Vec<OwnedFd>,
+        kind: SocketKind,
+        transport: Transport,
+        entry: ListenerEntry,
+        remains: Remains,
+    ) -> io::Result<Self> {
+        let guid = new_guid()?;
         let address = Address { guid: Some(guid), ..transport.into() };
         Ok(Self { sockets, kind, address, guid, entry, remains })
     }

@@ -1,5 +1,7 @@
 //! Sockets that the service manager opened and passed to this process: `systemd:`.
 
+use std::error::Error;
+use std::fmt;
 use std::io;
 use std::mem;
 use std::net::TcpListener;
@@ -33,14 +35,27 @@ pub(super) fn listeners(environment: &mut ListenEnvironment) -> Result<Vec<Liste
 }
 
 /// Creates a listener for a Unix socket that a program has opened.
-pub(crate) fn listener_of_program(socket: OwnedFd) -> Result<Listener, ListenError> {
-    let failed = |problem| ListenError::PassedSocket { index: 0, problem };
-    let Adopted { socket, kind, transport } = adopt(socket).map_err(failed)?;
+pub(crate) fn listener_of_program(socket: OwnedFd) -> Result<Listener, PassedSocketError> {
+    let Adopted { socket, kind, transport } = adopt(socket).map_err(PassedSocketError)?;
     if kind != SocketKind::Unix {
-        return Err(failed(PassedSocketProblem::NoStream));
+        return Err(PassedSocketError(PassedSocketProblem::NotUnix));
     }
-    Listener::new(vec![socket], kind, transport, ListenerEntry::Open, Remains::Nothing)
+    let (entry, remains) = (ListenerEntry::Open, Remains::Nothing);
+    Listener::with_new_guid(vec![socket], kind, transport, entry, remains)
+        .map_err(|error| PassedSocketError(PassedSocketProblem::failed(error)))
 }
+
+/// The socket of a program cannot be the socket of its container.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct PassedSocketError(pub(crate) PassedSocketProblem);
+
+impl fmt::Display for PassedSocketError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the descriptor of org.diligence.Socket {}", self.0)
+    }
+}
+
+impl Error for PassedSocketError {}
 
 struct Adopted {
     socket: OwnedFd,

@@ -326,6 +326,7 @@ fn event_record(bus: &Bus, event: &LogEvent, description: &PeerDescription) -> O
                 .as_ref()
                 .map(|description| format!(" Its recipient does not read: {description}."));
             let (blame, usage) = (blame.unwrap_or_default(), usage(reason.limit_hit()));
+            let reason = reason.logged();
             let line = format!("A message of {description} was refused: {reason}{usage}{blame}");
             let mut record = LogRecord::line(Severity::Warning, line);
             if let Some(PeerDescription { snapshot, .. }) = &blamed {

@@ -23,6 +23,7 @@ pub(crate) fn describe_delivery(
     DeliveryDescription {
         message_type: message.message_type(),
         sender,
+        path: message.path().map(|path| path.as_str().into()),
         interface: message.interface().map(|name| name.as_str().into()),
         member: message.member().map(|name| name.as_str().into()),
         error_name: message.error_name().map(|name| name.as_str().into()),

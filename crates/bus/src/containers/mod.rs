@@ -239,7 +239,7 @@ impl Containers {
         if container.origin == SocketOrigin::Bus
             && container.connections.len() as u64 >= limits.max_connections_per_container
         {
-            return Err(DisconnectReason::ContainerFull);
+            return Err(DisconnectReason::ContainerFull(id));
         }
         container.connections.insert(peer);
         Ok(container.description.clone())
@@ -274,6 +274,11 @@ impl Containers {
     ) -> bool {
         let filter = self.all.get_mut(&id).and_then(|container| container.filter.as_mut());
         filter.map(|filter| filter.set_rules(rules, registry)).is_some()
+    }
+
+    /// All containers whose sockets were opened, in the order of their creation.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Container> {
+        self.all.values().filter(|container| container.socket != SocketStage::Opening)
     }
 
     /// True if there are no containers.

@@ -84,7 +84,19 @@ pub(super) fn parse_rules<'t>(
 ) -> Result<SandboxRules, ContainerRefusal> {
     let texts: Vec<&str> = texts.into_iter().collect();
     check_amount(texts.len(), texts.iter().map(|text| text.len()).sum())?;
-    SandboxRules::parse(texts).map_err(|error| ContainerRefusal::InvalidRule(error.to_string()))
+    let parse = |(index, text): (usize, &str)| {
+        let rule = SandboxRule::parse(text).and_then(|rule| rule.check().map(|()| rule));
+        rule.map_err(|error| invalid_rule(index, text, error))
+    };
+    texts.into_iter().enumerate().map(parse).collect()
+}
+
+fn invalid_rule(index: usize, text: &str, error: impl ToString) -> ContainerRefusal {
+    ContainerRefusal::InvalidRule {
+        number: index + 1,
+        text: text.into(),
+        reason: error.to_string(),
+    }
 }
 
 /// Reads the rules of the argument `Allow`. They grant only what their flags say, so without rules
@@ -102,7 +114,7 @@ fn allowed(value: &Value) -> Result<ContainerRules, ContainerRefusal> {
     check_amount(items.len(), items.iter().map(len).sum::<usize>())?;
     let (mut names, mut sent, mut received) =
         <(SandboxRules, SandboxRules, SandboxRules)>::default();
-    for item in items {
+    for (index, item) in items.iter().enumerate() {
         let Value::Struct(fields) = item else { return Err(wrong()) };
         let [
             Value::Uint32(flags),
@@ -118,7 +130,7 @@ fn allowed(value: &Value) -> Result<ContainerRules, ContainerRefusal> {
             return Err(ContainerRefusal::UnknownAllowFlags { flags: flags & !ALL_FLAGS });
         }
         let valid = WellKnownName::new(name);
-        let valid = valid.map_err(|error| ContainerRefusal::InvalidRule(error.to_string()))?;
+        let valid = valid.map_err(|error| invalid_rule(index, name, error))?;
         let selector = match flags & NAME_SUBTREE {
             0 => NameSelector::exact(valid),
             _ => NameSelector::subtree(valid),
@@ -126,10 +138,11 @@ fn allowed(value: &Value) -> Result<ContainerRules, ContainerRefusal> {
         let level = |level| SandboxRule::Level { names: selector.clone(), level };
         names.extend((flags & SEE != 0).then(|| level(AccessLevel::See)));
         names.extend((flags & OWN != 0).then(|| level(AccessLevel::Own)));
-        names.extend((flags & TALK != 0).then(|| {
+        if flags & TALK != 0 {
             let messages = messages(method, path.as_str(), flags);
-            SandboxRule::Call { names: selector.clone(), messages }
-        }));
+            messages.check().map_err(|error| invalid_rule(index, name, error))?;
+            names.push(SandboxRule::Call { names: selector.clone(), messages });
+        }
         sent.extend((flags & SEND_DESCRIPTORS != 0).then(|| level(AccessLevel::See)));
         received.extend((flags & RECEIVE_DESCRIPTORS != 0).then(|| level(AccessLevel::See)));
     }

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use sandbox::AccessLevel;
 use wire::body::Value;
 use wire::message::Builder;
-use wire::names::{InterfaceName, MemberName, ObjectPath};
+use wire::names::{InterfaceName, MemberName, ObjectPath, ObjectPathBuf};
 
 use super::call::{Call, Driver};
 use super::connections::{Subject, credentials_dict, find};
@@ -23,8 +23,8 @@ use crate::containers::{
 use crate::registry::Peer;
 use crate::routing::{Router, SignalSubject, reply_too_long};
 use crate::types::{
-    CallId, ConnectionFact, ContainerId, ContainerRefusal, ContainerSocket, DisconnectReason,
-    Effect, Effects, Fds, ForeignError, PeerId, RefusalReason,
+    CallId, ConnectionFact, ContainerDescription, ContainerId, ContainerRefusal, ContainerSocket,
+    DisconnectReason, Effect, Effects, Fds, ForeignError, PeerId, RefusalReason,
 };
 use crate::well_known::{CONTAINERS_INTERFACE, DRIVER_PATH};
 
@@ -280,6 +280,28 @@ pub(super) fn rules(
     let rules = container.rules().ok_or(ContainerRefusal::NoRules)?;
     let texts: Vec<String> = rules.iter().map(ToString::to_string).collect();
     driver.reply(call, &(texts,), fx)
+}
+
+/// Lists the containers of the caller's user, or all for a privileged caller: object path, type,
+/// name, and number of connections.
+pub(super) fn list(
+    driver: &mut Driver<'_>,
+    call: &Call<'_>,
+    fx: &mut Effects,
+) -> Result<(), RefusalReason> {
+    let router = &*driver.router;
+    let is_privileged = router.is_privileged(call.from);
+    let user = router.registry[call.from].user;
+    let is_listed = |container: &&Container| is_privileged || user == Some(container.uid);
+    let describe = |container: &Container| {
+        let ContainerDescription { id, kind, name } = &container.description;
+        let path = ObjectPath::new(&id.path()).expect("a valid path").into();
+        let connections = container.connections().len() as u32;
+        (path, (**kind).to_owned(), (**name).to_owned(), connections)
+    };
+    let all: Vec<(ObjectPathBuf, String, String, u32)> =
+        router.containers.iter().filter(is_listed).map(describe).collect();
+    driver.reply(call, &(all,), fx)
 }
 
 /// The facts about a container that methods return.

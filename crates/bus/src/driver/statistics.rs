@@ -45,6 +45,7 @@ pub(super) fn totals(
         ("Connections", now.connections.into()),
         ("IncompleteConnections", now.incomplete.into()),
         ("Monitors", now.monitors.into()),
+        ("Containers", (router.containers.iter().count() as u64).into()),
         ("Traces", now.traces.into()),
         ("Names", now.names.into()),
         ("MatchRules", now.rules.into()),

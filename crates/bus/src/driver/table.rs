@@ -307,6 +307,8 @@ pub(super) static INTERFACES: &[DriverInterface] = &[
                 .not_contained(),
             method("GetRules", args!(instance "o"), args!(rules "as"), containers::rules)
                 .not_contained(),
+            method("ListInstances", args!(), args!(instances "a(ossu)"), containers::list)
+                .not_contained(),
         ],
         signals: &[],
         properties: &[],

@@ -1,16 +1,20 @@
 //! The filters of containers, applied to messages and names.
 
+use alloc::boxed::Box;
+
 use sandbox::AccessLevel;
 use wire::Message;
 use wire::message::{Flags, MessageType};
 use wire::names::BusName;
 
 use super::router::Router;
-use crate::access::{AccessQuery, deny};
+use crate::access::{AccessQuery, deny, describe_delivery};
 use crate::calls::PendingCallId;
 use crate::containers::{FilterDenial, FilteredLevel, FilteredMessage};
 use crate::registry::Peer;
-use crate::types::{AccessDenial, ContainerId, Effects, PeerId, RefusalReason, WithheldBy};
+use crate::types::{
+    AccessDenial, ContainerId, Effects, HiddenRecipient, PeerId, RefusalReason, WithheldBy,
+};
 
 /// The subject of a signal of the bus itself, which may be hidden from some subscribers.
 #[derive(Clone, Copy, Debug)]
@@ -43,9 +47,17 @@ impl Router {
         let delivery = FilteredMessage { message, from, to, reply };
         match self.containers.judge_addressed(delivery, &self.registry) {
             Ok(()) => Ok(()),
-            Err(FilterDenial::Hidden) => Err(absent(message)),
+            Err(FilterDenial::Hidden) => Err(self.hidden(query)),
             Err(FilterDenial::Denied) => Err(deny(AccessDenial::Container, query, &self.registry)),
         }
+    }
+
+    /// The error for a message whose recipient is hidden from the sender.
+    #[cold]
+    fn hidden(&self, query: &AccessQuery<'_>) -> RefusalReason {
+        let answer = absent(query.message);
+        let delivery = describe_delivery(query, &self.registry);
+        RefusalReason::Hidden(Box::new(HiddenRecipient { answer, delivery }))
     }
 
     /// Makes the sender of an addressed message visible to the container of its recipient.
@@ -81,13 +93,11 @@ impl Router {
         message: &Message<'_>,
         name: &str,
     ) -> Result<(), RefusalReason> {
+        let query = AccessQuery::without_recipient(message, from);
         match self.containers.judge_absent(from, message, name, &self.registry) {
             Ok(()) => Ok(()),
-            Err(FilterDenial::Hidden) => Err(absent(message)),
-            Err(FilterDenial::Denied) => {
-                let query = AccessQuery::without_recipient(message, from);
-                Err(deny(AccessDenial::Container, &query, &self.registry))
-            }
+            Err(FilterDenial::Hidden) => Err(self.hidden(&query)),
+            Err(FilterDenial::Denied) => Err(deny(AccessDenial::Container, &query, &self.registry)),
         }
     }
 
@@ -148,7 +158,7 @@ impl Router {
     }
 }
 
-/// The error for a message to a name that has no owner, or that is hidden.
+/// The error for a message to a name without an owner.
 fn absent(message: &Message<'_>) -> RefusalReason {
     let name = message.destination().map_or("", |name| name.as_str()).into();
     match message.flags().contains(Flags::NO_AUTO_START) {

@@ -4,7 +4,7 @@ use wire::Message;
 
 use super::router::Router;
 use crate::accounting::{IncidentKind, IncidentReason};
-use crate::types::{Effects, ErrorKind, LogEvent, PeerId, RefusalReason};
+use crate::types::{Effects, LogEvent, PeerId, RefusalReason};
 
 impl Router {
     /// Answers a message with an error.
@@ -19,7 +19,7 @@ impl Router {
         self.accounting.refused(cause);
         if let Some(peer) = self.registry.get_mut(from) {
             peer.statistics.refused += 1;
-            if matches!(reason.kind(), ErrorKind::LimitsExceeded | ErrorKind::AccessDenied) {
+            if reason.is_reported() {
                 self.report_refusal(from, cause, reason, fx);
             }
         }

@@ -38,8 +38,15 @@ pub enum ContainerRefusal {
         /// The maximum length of all texts, in bytes.
         bytes: usize,
     },
-    /// A rule is invalid, for this reason.
-    InvalidRule(String),
+    /// A rule is invalid.
+    InvalidRule {
+        /// The position in the list of rules, beginning with 1.
+        number: usize,
+        /// The rule, or the name that it is about.
+        text: Box<str>,
+        /// The reason, as the end of a sentence.
+        reason: String,
+    },
     /// A rule of `Allow` has flags that are unknown.
     UnknownAllowFlags {
         /// The bits of the unknown flags.
@@ -86,7 +93,7 @@ pub enum ContainerRefusal {
     NoIdsLeft,
     /// The user of the caller is unknown, because it is on a network.
     UnknownUser,
-    /// The socket of the container could not be opened.
+    /// The socket of the container could not be opened, or a passed descriptor cannot be used.
     NotOpened(ForeignError),
     /// No container has this object path.
     NoSuchContainer {
@@ -118,7 +125,7 @@ impl ContainerRefusal {
             | Self::WrongArgumentType { .. }
             | Self::TwoKindsOfRules
             | Self::NoRules
-            | Self::InvalidRule(_)
+            | Self::InvalidRule { .. }
             | Self::UnknownAllowFlags { .. }
             | Self::DescriptorInMetadata => ErrorKind::InvalidArgs,
             Self::MetadataTooLong { .. }
@@ -164,13 +171,15 @@ impl fmt::Display for ContainerRefusal {
                 f.write_str("A container cannot have both Allow and org.diligence.Rules")
             }
             Self::SocketOfOtherUser => {
-                f.write_str("Only the user of the bus can pass a socket for a container")
+                f.write_str("Only root and the user of the bus can pass a socket for a container")
             }
             Self::TooManyRules { rules, bytes } => {
                 write!(f, "A container can have at most {rules} rules with {bytes} bytes")
             }
             Self::NoRules => f.write_str("The container has no rules"),
-            Self::InvalidRule(reason) => write!(f, "A rule of the container is invalid: {reason}"),
+            Self::InvalidRule { number, text, reason } => {
+                write!(f, "Rule {number} of the container, \"{text}\", is invalid: {reason}")
+            }
             Self::UnknownAllowFlags { flags } => {
                 write!(f, "A rule of Allow has unknown flags: {flags:#x}")
             }
@@ -197,7 +206,7 @@ impl fmt::Display for ContainerRefusal {
             }
             Self::UnknownUser => f.write_str("Unable to determine user ID of caller"),
             Self::NotOpened(error) => {
-                write!(f, "The socket of the container could not be opened: {error}")
+                write!(f, "The container could not be created: {error}")
             }
             Self::NoSuchContainer { path } => {
                 write!(f, "There is no container with path '{path}'")

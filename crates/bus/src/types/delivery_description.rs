@@ -16,6 +16,8 @@ pub struct DeliveryDescription {
     pub message_type: MessageType,
     /// The sender of the message.
     pub sender: SenderDescription,
+    /// The object path in the header, which is not in the text.
+    pub path: Option<Box<str>>,
     /// The interface in the header.
     pub interface: Option<Box<str>>,
     /// The member in the header.

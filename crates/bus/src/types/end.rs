@@ -5,6 +5,8 @@ use core::fmt;
 use wire::message::InvalidMessage;
 use wire::sasl::server::Violation;
 
+use super::ContainerId;
+
 /// The reason why a connection ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {
@@ -50,7 +52,7 @@ impl End {
             Self::Bus(DisconnectReason::AuthTimeout) => "auth-timeout",
             Self::Bus(DisconnectReason::FdsNotAgreed) | Self::UnexpectedFds => "unexpected-fds",
             Self::Bus(DisconnectReason::ContainerStopped) => "container-stopped",
-            Self::Bus(DisconnectReason::ContainerFull) => "max_connections_per_container",
+            Self::Bus(DisconnectReason::ContainerFull(_)) => "max_connections_per_container",
             Self::Bus(DisconnectReason::ContainerClosed) => "container-closed",
             Self::WrongNonce => "wrong-nonce",
             Self::Handshake(_) => "handshake",
@@ -81,7 +83,7 @@ pub enum DisconnectReason {
     /// The container of the peer has been stopped.
     ContainerStopped,
     /// The container that the peer connected to has too many connections.
-    ContainerFull,
+    ContainerFull(ContainerId),
     /// The container that the peer connected to does not accept connections any more.
     ContainerClosed,
 }
@@ -134,9 +136,11 @@ impl fmt::Display for DisconnectReason {
                 f.write_str("it did not authenticate and call Hello in time (auth_timeout)")
             }
             Self::ContainerStopped => f.write_str("its container was stopped"),
-            Self::ContainerFull => f.write_str(
-                "it would exceed the limit on connections of its container \
+            Self::ContainerFull(container) => write!(
+                f,
+                "it would exceed the limit on connections of the container {} \
                  (max_connections_per_container)",
+                container.path()
             ),
             Self::ContainerClosed => {
                 f.write_str("its container does not accept connections any more")

@@ -46,8 +46,8 @@ pub use peer::{
     PeerSnapshot, PidFd, Process,
 };
 pub use refusal::{
-    AccessDenial, ConnectionFact, DeniedDelivery, FullQueue, NameMethod, Objection, OwningDeniedBy,
-    QueueRoom, RefusalReason,
+    AccessDenial, ConnectionFact, DeniedDelivery, FullQueue, HiddenRecipient, NameMethod,
+    Objection, OwningDeniedBy, QueueRoom, RefusalReason,
 };
 pub use replacement::Replacement;
 pub use services::{ActivationMethod, Service, ServiceManager, Services};

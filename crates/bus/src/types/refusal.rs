@@ -16,6 +16,8 @@ use super::{
 pub enum RefusalReason {
     /// The policy or a security module denies the delivery of a message.
     AccessDenied(Box<DeniedDelivery>),
+    /// The rules of a container hide the recipient from the sender.
+    Hidden(Box<HiddenRecipient>),
     /// The queue of the recipient does not have room for the message.
     QueueFull(Box<FullQueue>),
     /// The recipient did not negotiate passing of file descriptors.
@@ -403,6 +405,15 @@ pub enum OwningDeniedBy {
     Container,
 }
 
+/// A recipient that the rules of a container hide from the sender of a message.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct HiddenRecipient {
+    /// The error for a name without an owner. The sender cannot distinguish it from this refusal.
+    pub answer: RefusalReason,
+    /// The message, its sender and its recipient, for the log.
+    pub delivery: DeliveryDescription,
+}
+
 /// A method about a name of the caller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NameMethod {
@@ -454,6 +465,7 @@ impl RefusalReason {
             Self::CalleeDisconnected | Self::ReplyTimedOut => ErrorKind::NoReply,
             Self::NotStarted { .. } | Self::NoSuchName { .. } => ErrorKind::NameHasNoOwner,
             Self::NotActivatable { .. } => ErrorKind::ServiceUnknown,
+            Self::Hidden(hidden) => hidden.answer.kind(),
             Self::InvalidArguments(_)
             | Self::WrongSignature { .. }
             | Self::NoStatisticsOfBus
@@ -495,6 +507,13 @@ impl RefusalReason {
         matches!(self, Self::AccessDenied(denied) if denied.denial == AccessDenial::Container)
     }
 
+    /// True if an administrator needs to see each refusal of this kind. Other errors are normal in
+    /// the life of a program, so they are only counted.
+    pub(crate) fn is_reported(&self) -> bool {
+        let is_serious = matches!(self.kind(), ErrorKind::LimitsExceeded | ErrorKind::AccessDenied);
+        is_serious || matches!(self, Self::Hidden(_))
+    }
+
     /// The limit that was hit, if a limit is the reason.
     #[must_use]
     pub fn limit_hit(&self) -> Option<LimitHit> {
@@ -532,6 +551,9 @@ impl RefusalReason {
     /// The reason in one word: the name of the limit, or of the error.
     #[must_use]
     pub fn cause(&self) -> &'static str {
-        self.limit_hit().map_or_else(|| self.kind().word(), |hit| hit.limit.as_str())
+        match self {
+            Self::Hidden(_) => WithheldBy::Container.word(),
+            _ => self.limit_hit().map_or_else(|| self.kind().word(), |hit| hit.limit.as_str()),
+        }
     }
 }

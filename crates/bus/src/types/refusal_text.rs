@@ -8,7 +8,7 @@ use super::refusal::{
     AccessDenial, ConnectionFact, DeniedDelivery, FullQueue, NameMethod, Objection, OwningDeniedBy,
     QueueRoom, RefusalReason,
 };
-use super::{FittedText, MediatorKind};
+use super::{DeliveryDescription, FittedText, MediatorKind};
 use crate::well_known::{DRIVER_NAME, DRIVER_PATH};
 
 impl Display for RefusalReason {
@@ -17,10 +17,48 @@ impl Display for RefusalReason {
     }
 }
 
+/// The text of a refusal for the log. It differs from the text of the error if the sender may not
+/// learn the reason.
+#[derive(Clone, Copy, Debug)]
+pub struct LoggedReason<'r>(&'r RefusalReason);
+
+impl Display for LoggedReason<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            RefusalReason::Hidden(hidden) => {
+                let path = PathOf(&hidden.delivery);
+                write!(
+                    FittedText::new(f),
+                    "The rules of a container hide the recipient; {path}{}",
+                    hidden.delivery
+                )
+            }
+            reason => write!(f, "{reason}"),
+        }
+    }
+}
+
+/// The object path of a message, in front of its description. The texts of dbus-daemon do not have
+/// it, but the rules of containers depend on it.
+struct PathOf<'d>(&'d DeliveryDescription);
+
+impl Display for PathOf<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.0.path.as_ref().map_or(Ok(()), |path| write!(f, "path=\"{path}\" "))
+    }
+}
+
 impl RefusalReason {
+    /// The text for the log.
+    #[must_use]
+    pub const fn logged(&self) -> LoggedReason<'_> {
+        LoggedReason(self)
+    }
+
     fn write(&self, f: &mut impl Write) -> fmt::Result {
         match self {
             Self::AccessDenied(denied) => write!(f, "{denied}"),
+            Self::Hidden(hidden) => hidden.answer.write(f),
             Self::QueueFull(full) => write!(f, "{full}"),
             Self::FdsNotAgreed => f.write_str(
                 "Tried to send message with Unix file descriptors to a client that doesn't support that.",
@@ -243,7 +281,12 @@ impl Display for DeniedDelivery {
                 write!(f, "An SELinux policy {WHAT}, 0 matched rules")?;
             }
             AccessDenial::Container => {
-                f.write_str("The rules of a container do not allow this message")?;
+                let path = PathOf(&self.delivery);
+                return write!(
+                    f,
+                    "The rules of a container do not allow this message; {path}{}",
+                    self.delivery
+                );
             }
             AccessDenial::Module(Objection::Silent { module, error }) => {
                 write!(

@@ -68,6 +68,7 @@ fn busy() -> BusReport {
             ("Connections", 43),
             ("IncompleteConnections", 1),
             ("Monitors", 1),
+            ("Containers", 2),
             ("Names", 91),
             ("MatchRules", 512),
             ("PendingReplies", 3),

@@ -96,6 +96,9 @@ impl StatusPage {
                 number("Connected"),
             ),
         );
+        if count("Containers") > 0 {
+            self.fact("containers", &number("Containers"));
+        }
         self.fact(
             "names, rules",
             &format!(
