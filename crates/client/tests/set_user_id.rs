@@ -18,7 +18,7 @@ fn main() -> ExitCode {
         print_addresses();
         return ExitCode::SUCCESS;
     }
-    let is_root = sys::privileges::effective_user() == 0;
+    let is_root = unix::privileges::effective_user() == 0;
     let name = "set_user_id_programs_ignore_addresses_in_the_environment";
     let trial = Trial::test(name, || {
         set_user_id_programs_ignore_addresses_in_the_environment();

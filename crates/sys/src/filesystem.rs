@@ -4,12 +4,12 @@ use rustix::fs::{
     Access, AtFlags, FileType, Gid, Mode, OFlags, ResolveFlags, Uid, access, chownat, fcntl_getfl,
     fstat, open, openat2,
 };
-use rustix::process::geteuid;
 use std::fs::{self, DirBuilder, OpenOptions, Permissions};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+pub use unix::filesystem::{Privacy, ensure_private_directory};
 
 /// The file found where a socket is to be created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -212,50 +212,6 @@ pub fn ensure_directory(path: &Path, access: DirectoryAccess) -> io::Result<()> 
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
         Ok(()) | Err(_) => Ok(()),
     }
-}
-
-/// Whether a directory is safe for secrets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use]
-pub enum Privacy {
-    /// The directory belongs to this user, and other users have no access.
-    Private,
-    /// The directory belongs to another user.
-    OwnedBy {
-        /// The user id of the owner.
-        uid: u32,
-    },
-    /// The group or other users have access.
-    OpenToOthers {
-        /// The permission bits of the directory.
-        mode: u32,
-    },
-    /// The path is not a directory.
-    NotADirectory,
-}
-
-/// Creates the directory `path`, for this user only, if it does not exist, and reports whether the
-/// directory is private. Never write or trust secrets in a directory that is not.
-///
-/// # Errors
-///
-/// Fails with the errors of mkdir(2) and stat(2).
-pub fn ensure_private_directory(path: &Path) -> io::Result<Privacy> {
-    match DirBuilder::new().mode(0o700).create(path) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-        Ok(()) | Err(_) => {}
-    }
-    let found = fs::metadata(path)?;
-    let mode = found.permissions().mode() & 0o777;
-    Ok(if !found.is_dir() {
-        Privacy::NotADirectory
-    } else if found.uid() != geteuid().as_raw() {
-        Privacy::OwnedBy { uid: found.uid() }
-    } else if mode & 0o077 != 0 {
-        Privacy::OpenToOthers { mode }
-    } else {
-        Privacy::Private
-    })
 }
 
 /// A lock that consists of a file; dropping it removes the file and releases the lock. It works

@@ -106,6 +106,8 @@
 #[cfg(not(target_os = "linux"))]
 compile_error!("this crate talks to the Linux kernel only");
 
+pub use unix::{clock, credentials, poll, socket, transfer};
+
 pub mod inherited;
 
 pub mod crash;
@@ -119,12 +121,7 @@ pub mod privileges;
 pub mod rlimit;
 pub mod users;
 
-pub mod poll;
-pub mod socket;
-pub mod transfer;
-
 pub mod control_group;
-pub mod credentials;
 pub mod cycles;
 pub mod identity;
 pub mod launch;
@@ -132,7 +129,6 @@ pub mod process;
 pub mod signals;
 pub mod spawn;
 
-pub mod clock;
 pub mod datagram;
 pub mod memory;
 pub mod parallel;
@@ -153,4 +149,3 @@ pub mod switches;
 
 #[expect(unsafe_code, reason = "system and C library calls for which rustix has no function")]
 mod raw;
-mod uid_map;

@@ -4,6 +4,7 @@
 use crate::raw;
 use rustix::process::{DumpableBehavior, dumpable_behavior, set_dumpable_behavior};
 use std::io;
+pub use unix::privileges::{effective_user, has_more_rights_than_caller, real_user};
 
 /// The ids that determine the rights of a process (credentials(7)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,27 +15,6 @@ pub struct PrivilegeIdentity<'a> {
     pub gid: u32,
     /// The ids of the supplementary groups.
     pub groups: &'a [u32],
-}
-
-/// Returns the user who started this process, even if the program is set-user-ID (getuid(2)).
-#[must_use]
-pub fn real_user() -> u32 {
-    rustix::process::getuid().as_raw()
-}
-
-/// Returns the user whose rights this process has (geteuid(2)): in a set-user-ID program, it
-/// differs from the [real](real_user) user.
-#[must_use]
-pub fn effective_user() -> u32 {
-    rustix::process::geteuid().as_raw()
-}
-
-/// True if this program has rights that its caller may lack, because it is set-user-ID or
-/// set-group-ID, has file capabilities, or a security module requires it (getauxval(3),
-/// `AT_SECURE`). Then do not trust anything that the caller controls, such as the environment.
-#[must_use]
-pub fn has_more_rights_than_caller() -> bool {
-    raw::is_secure_execution()
 }
 
 /// True if other processes of the same user may read the memory of this process (prctl(2),

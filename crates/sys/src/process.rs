@@ -211,6 +211,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn used_processor_time_matches_the_usage_of_this_process() {
+        let known = || processor_time(std::process::id()).unwrap();
+        let (before, used, after) = (known(), crate::clock::used(), known());
+        assert!(before <= used && used <= after, "{before:?} {used:?} {after:?}");
+        assert!(used > Duration::ZERO);
+    }
+
+    #[test]
     fn the_innermost_unit_of_the_unified_hierarchy_counts() {
         let check = |text: &str, unit: Option<&str>| {
             assert_eq!(path_of_cgroup(text).and_then(unit_of_control_group), unit, "{text:?}");

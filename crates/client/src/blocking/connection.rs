@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 use std::time::Duration;
 
-use sys::clock;
+use unix::clock;
 use wire::guid::Guid;
 use wire::message::Builder;
 use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use sys::clock;
+use unix::clock;
 
 use super::socket::{BusSocket, SendOutcome, SocketReadOutcome, WaitInterest, WaitStatus};
 use crate::core::{Core, Ended, Incoming};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use derive::{Decode, Typed};
-use sys::clock;
+use unix::clock;
 use wire::names::{MemberName, WellKnownName};
 
 use super::call::CallOptions;

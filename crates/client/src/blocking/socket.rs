@@ -6,9 +6,9 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::Child;
 use std::time::Duration;
 
-use sys::poll::{Events, Interest, Poller};
-use sys::socket::set_receive_timeout;
-use sys::transfer::{self, DescriptorDelivery, TransferWait};
+use unix::poll::{Events, Interest, Poller};
+use unix::socket::set_receive_timeout;
+use unix::transfer::{self, DescriptorDelivery, TransferWait};
 use wire::framer::Space;
 
 use crate::core::{Ended, SystemError, Transmit};

@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use sys::clock;
+use unix::clock;
 
 use super::connection::Connection;
 use super::link::{LinkExchange, ReadMode, ReceivedMessage, deadline};

@@ -4,7 +4,6 @@
 pub(crate) mod crash;
 pub(crate) mod cycles;
 mod mapping;
-mod receive;
 mod sealed;
 mod start;
 pub(crate) mod unfinished;
@@ -18,7 +17,7 @@ use rustix::time::Timespec;
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_ulong};
 use std::mem::MaybeUninit;
 use std::ops::Range;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -26,71 +25,10 @@ use std::time::Duration;
 use std::{io, ptr, slice};
 
 pub(crate) use mapping::{Pages, ReadOnlyMapping, WritableMapping};
-pub(crate) use receive::{receive_behind, receive_into};
 pub(crate) use sealed::SealedPages;
 pub(crate) use start::{
     LaunchStreams, execute, fork, launch, run_before_exec, with_own_descriptors,
 };
-
-/// Whether the value of a socket option fit into the buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum OptionValue {
-    /// The value fit; its length in bytes.
-    Whole(usize),
-    /// The value did not fit, and nothing was written; the length in bytes that it requires.
-    Needs(usize),
-}
-
-/// getsockopt(2) at level `SOL_SOCKET`.
-pub(crate) fn socket_option(
-    socket: BorrowedFd<'_>,
-    option: c_int,
-    value: &mut [u8],
-) -> io::Result<OptionValue> {
-    let room = libc::socklen_t::try_from(value.len()).unwrap_or(libc::socklen_t::MAX);
-    let mut length = room;
-    // SAFETY: `value` may be written for `room` bytes, and the kernel writes at most as many as `length`
-    // says at entry; `length` itself is a live local variable.
-    let status = unsafe {
-        libc::getsockopt(
-            socket.as_raw_fd(),
-            libc::SOL_SOCKET,
-            option,
-            value.as_mut_ptr().cast(),
-            &raw mut length,
-        )
-    };
-    match check(status) {
-        Ok(_) => Ok(OptionValue::Whole(length as usize)),
-        Err(error) if error.raw_os_error() == Some(libc::ERANGE) && length > room => {
-            Ok(OptionValue::Needs(length as usize))
-        }
-        Err(error) => Err(error),
-    }
-}
-
-/// Returns the memory in bytes that unreceived data of a socket occupies (`SIOCOUTQ`).
-pub(crate) fn unsent_bytes(socket: BorrowedFd<'_>) -> io::Result<u64> {
-    let mut bytes: c_int = 0;
-    // SAFETY: `TIOCOUTQ`, which is `SIOCOUTQ` for a socket, writes one int to the address given.
-    let status = unsafe { libc::ioctl(socket.as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) };
-    check(status)?;
-    Ok(bytes.unsigned_abs().into())
-}
-
-/// `SO_PEERPIDFD`: returns a new pidfd of the process at the other end.
-pub(crate) fn peer_pidfd(socket: BorrowedFd<'_>) -> io::Result<OwnedFd> {
-    let mut number = [0; size_of::<RawFd>()];
-    match socket_option(socket, libc::SO_PEERPIDFD, &mut number)? {
-        OptionValue::Whole(length) if length == number.len() => {}
-        OptionValue::Whole(_) | OptionValue::Needs(_) => {
-            return Err(io::ErrorKind::Unsupported.into());
-        }
-    }
-    // SAFETY: on success this option has put a descriptor into our table that was made for this
-    // call, and written its number to all bytes of `number`; so nobody else owns it.
-    Ok(unsafe { OwnedFd::from_raw_fd(RawFd::from_ne_bytes(number)) })
-}
 
 /// Takes the ownership of a descriptor that was open when the program was executed, and sets it
 /// close-on-exec.
@@ -244,13 +182,6 @@ pub(crate) fn set_identity(uid: u32, gid: u32, groups: &[u32]) -> io::Result<()>
     // SAFETY: the call takes integers only.
     check(unsafe { libc::setresuid(uid, uid, uid) })?;
     Ok(())
-}
-
-/// Whether the kernel asked for secure execution when this program was started (getauxval(3),
-/// `AT_SECURE`).
-pub(crate) fn is_secure_execution() -> bool {
-    // SAFETY: the call takes an integer, and reads memory that the kernel prepared for the process.
-    unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }
 
 /// sched_getattr(2): how the scheduler treats one thread.

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 
-use sys::filesystem::{Privacy, ensure_private_directory};
-use sys::random;
+use unix::filesystem::{Privacy, ensure_private_directory};
+use unix::random;
 use wire::sasl::client::Cookies;
 use wire::sasl::cookie::{CHALLENGE_LEN, CookieContext, Keyring};
 

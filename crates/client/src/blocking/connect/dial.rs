@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use sys::socket::{UnixAddress as SocketAddress, connect_unix, socket_pair};
+use unix::socket::{UnixAddress as SocketAddress, connect_unix, socket_pair};
 use wire::address::{HostFamily, TcpAddress, Transport, UnixTransport};
 
 use super::{AttemptError, standard};

@@ -12,7 +12,7 @@ use cookies::UserCookies;
 use dial::{ConnectionCarrier, DialedSocket};
 pub use error::{AttemptError, ConnectError, FailedAttempt};
 pub use standard::StandardBus;
-use sys::{clock, credentials};
+use unix::{clock, credentials};
 use wire::address::{Address, AddressList};
 use wire::framer::Space;
 use wire::sasl::client::{

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
-use sys::privileges::has_more_rights_than_caller;
+use unix::privileges::has_more_rights_than_caller;
 use wire::address::{Address, AddressList, Transport, UnixTransport};
 
 use super::ConnectError;

@@ -5,8 +5,8 @@ use std::fs;
 use std::io::ErrorKind;
 use std::net::TcpListener;
 use std::os::fd::AsRawFd;
-use sys::credentials::{PeerCredentials, own_credentials, peer_credentials};
-use sys::socket::{UnixAddress, connect_unix, listen_unix, socket_pair};
+use unix::credentials::{PeerCredentials, own_credentials, peer_credentials};
+use unix::socket::{UnixAddress, connect_unix, listen_unix, socket_pair};
 
 fn check_is_this_process(credentials: &PeerCredentials) {
     assert_eq!(credentials.pid, Some(std::process::id()));

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
-use sys::poll::{Events, Interest, PollEvent, Poller};
-use sys::socket::socket_pair;
+use unix::poll::{Events, Interest, PollEvent, Poller};
+use unix::socket::socket_pair;
 
 const TOKEN: u64 = u64::MAX - 1;
 

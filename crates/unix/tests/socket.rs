@@ -1,6 +1,6 @@
 //! Creating, accepting and distinguishing sockets.
 
-#[path = "support/temp.rs"]
+#[path = "../../sys/tests/support/temp.rs"]
 mod temp;
 
 use rustix::fs::{OFlags, fcntl_getfl};
@@ -11,11 +11,11 @@ use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
-use sys::socket::{
+use temp::TempDir;
+use unix::socket::{
     Accepted, LocalAddress, SocketKind, UnixAddress, accept, connect_unix, connect_unix_at_once,
     is_listening, listen_unix, local_address, socket_kind, socket_pair,
 };
-use temp::TempDir;
 
 fn accepted(listener: impl AsFd) -> OwnedFd {
     match accept(listener).expect("it listens") {

@@ -10,8 +10,8 @@ use std::net::{TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::thread;
 use std::time::Duration;
-use sys::socket::{set_receive_timeout, socket_pair};
-use sys::transfer::{
+use unix::socket::{set_receive_timeout, socket_pair};
+use unix::transfer::{
     DescriptorDelivery, MAX_DESCRIPTORS, ReceiveOutcome, TransferWait, receive, send,
     send_credentials,
 };

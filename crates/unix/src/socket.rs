@@ -44,7 +44,7 @@ impl UnixAddress<'_> {
 /// # Errors
 ///
 /// [`io::ErrorKind::AddrInUse`] if the file exists (a socket left over from a crash can be
-/// [removed](crate::filesystem::remove_stale_socket)) or another socket has the abstract name;
+/// removed) or another socket has the abstract name;
 /// `ENAMETOOLONG` if the address is too long and `EINVAL` if it is empty; otherwise the errors of
 /// bind(2).
 pub fn listen_unix(address: UnixAddress<'_>) -> io::Result<OwnedFd> {
