@@ -86,6 +86,7 @@ test: packages-test
 	$(CARGO) check --locked --package diligence-export --no-default-features
 	$(CARGO) build --workspace --bins --locked
 	$(CARGO) test --workspace --locked
+	$(CARGO) test --package diligence-client --features tokio --test asynchronous --locked
 	scripts/replaced-tests short
 	cd $(PAGE) && npm run --silent e2e
 

@@ -1,8 +1,10 @@
 //! A client connection to a D-Bus bus.
 //!
 //! The crate has two layers. [`core`](mod@core) is the state of a connection and does no input or
-//! output. The items on this page are the blocking front end around it, for one thread. Nothing
-//! runs in the background, and a call costs two system calls on each side.
+//! output. Around it are two front ends: the items on this page block the thread that waits, and
+//! [`asynchronous`] has the same for the tasks of an async runtime. Nothing runs in the background.
+//! A connection can be used by several threads at once: the calls of one do not wait for the
+//! replies of another. A call costs two system calls on each side.
 //!
 //! # Calling
 //!
@@ -127,19 +129,25 @@
 // The code that the derives generate refers to this crate by name, also inside the crate.
 extern crate self as diligence_client;
 
+pub mod asynchronous;
 mod blocking;
+mod connect;
 pub mod core;
 pub mod driver;
+mod link;
 mod name;
 
 pub use blocking::{
-    Anonymous, ArgTypes, AttemptError, CALL_TIMEOUT, CallError, CallOptions, ConnectError,
-    ConnectOptions, Connection, EmitError, EmitsChange, FailedAttempt, Flushed, IncomingCall,
-    InterfaceBuilder, InterfaceError, IntoRule, MethodError, NameFlags, Object, Processed, Proxy,
-    ReceivedMessage, ReleaseReply, RequestReply, ServeError, ServedInterface, StandardBus,
-    StartedCall, SubscribeError, Subscription, SubscriptionError, Timeout, error_name,
+    ArgTypes, CALL_TIMEOUT, CallError, CallOptions, Connection, EmitError, EmitsChange, Flushed,
+    IncomingCall, InterfaceBuilder, InterfaceError, IntoRule, MethodError, NameFlags, Object,
+    Processed, Proxy, ReleaseReply, RequestReply, ServeError, ServedInterface, StartedCall,
+    StateGuard, SubscribeError, Subscription, SubscriptionError, Timeout, error_name,
+};
+pub use connect::{
+    Anonymous, AttemptError, ConnectError, ConnectOptions, FailedAttempt, StandardBus,
 };
 pub use derive::{Decode, Encode, Typed};
+pub use link::ReceivedMessage;
 pub use name::{IntoName, InvalidName, NameKind};
 pub use wire;
 pub use wire::body::{Decode, Encode, Typed};

@@ -13,7 +13,12 @@ const SHARED: &[(&str, &str)] = &[
         "CountingAllocator",
         "the allocator of each test that counts allocations; such a test is a program of its own",
     ),
+    ("Proxy", BOTH_FRONT_ENDS),
+    ("StartedCall", BOTH_FRONT_ENDS),
+    ("Subscription", BOTH_FRONT_ENDS),
 ];
+
+const BOTH_FRONT_ENDS: &str = "in the blocking and in the asynchronous front end of the client";
 
 /// The simulated kernel replaces the crate `sys`, which contains `unix`, file by file, so its types
 /// have the names of the originals.

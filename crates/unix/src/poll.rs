@@ -194,6 +194,33 @@ pub fn has_room(sink: impl AsFd) -> io::Result<bool> {
     Ok(poll(&mut sinks, Some(&to_timespec(Duration::ZERO)))? > 0)
 }
 
+/// Waits until at least one of several descriptors is ready, or `timeout` has passed; `None` waits
+/// for ever. Returns for each whether it is ready (poll(2)); none is if a signal interrupts the wait.
+///
+/// # Errors
+///
+/// Fails only if memory runs out.
+pub fn wait_for_any(
+    descriptors: &[(BorrowedFd<'_>, Interest)],
+    timeout: Option<Duration>,
+) -> io::Result<Vec<bool>> {
+    let flags = |interest| match interest {
+        Interest::Read => PollFlags::IN,
+        Interest::Write => PollFlags::OUT,
+        Interest::ReadWrite => PollFlags::IN | PollFlags::OUT,
+        Interest::Hangup => PollFlags::empty(),
+    };
+    let watch =
+        |(descriptor, interest): &(_, _)| PollFd::from_borrowed_fd(*descriptor, flags(*interest));
+    let mut polled: Vec<_> = descriptors.iter().map(watch).collect();
+    match poll(&mut polled, timeout.map(to_timespec).as_ref()) {
+        Ok(_) => {}
+        Err(Errno::INTR) => return Ok(vec![false; polled.len()]),
+        Err(error) => return Err(error.into()),
+    }
+    Ok(polled.iter().map(|one| !one.revents().is_empty()).collect())
+}
+
 /// The kernel interface has milliseconds in 32 bits; rustix rounds up to them.
 fn to_timespec(timeout: Duration) -> Timespec {
     let timeout = timeout.min(TIMEOUT_MAX);

@@ -9,8 +9,8 @@ use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 
 use super::connection::Connection;
 use super::error::CallError;
-use super::link::{ReceivedMessage, deadline};
 use crate::core::{CallHandle, Core, MessageBody, ReplyOutcome};
+use crate::link::{ReceivedMessage, deadline};
 use crate::name::IntoName;
 
 impl Connection {
@@ -64,7 +64,7 @@ impl Connection {
         options: CallOptions,
     ) -> Result<StartedCall, CallError> {
         let timeout = match options.timeout {
-            Timeout::OfConnection => self.shared.call_timeout.get(),
+            Timeout::OfConnection => self.call_timeout(),
             Timeout::After(timeout) => Some(timeout),
             Timeout::Never => None,
         };
@@ -115,13 +115,17 @@ enum ReplyState {
 }
 
 impl StartedCall {
-    const fn new(connection: Connection, id: CallHandle) -> Self {
+    pub(super) const fn new(connection: Connection, id: CallHandle) -> Self {
         Self { connection, id, state: ReplyState::Waiting }
     }
 
     /// The serial of the call, which identifies it in a recording.
     pub fn serial(&self) -> NonZeroU32 {
         self.id.serial()
+    }
+
+    pub(crate) const fn handle(&self) -> CallHandle {
+        self.id
     }
 
     /// Waits for the reply.
@@ -146,7 +150,16 @@ impl StartedCall {
     ///
     /// If the outcome was taken before.
     pub fn poll(&mut self) -> Option<Result<ReceivedMessage, CallError>> {
-        let found = self.connection.core(|core| core.poll_reply(self.id))?;
+        let connection = self.connection.clone();
+        connection.core(|core| self.take(core))
+    }
+
+    /// Takes the outcome from the locked core.
+    pub(crate) fn take(
+        &mut self,
+        core: &mut Core<OwnedFd>,
+    ) -> Option<Result<ReceivedMessage, CallError>> {
+        let found = core.poll_reply(self.id)?;
         self.state = ReplyState::Over;
         Some(outcome(found))
     }

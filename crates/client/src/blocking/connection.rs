@@ -1,10 +1,10 @@
 //! The connection handle: its properties, and sending messages.
 
-use std::cell::{Cell, Ref, RefCell, RefMut};
 use std::fmt;
 use std::num::NonZeroU32;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
 use unix::clock;
@@ -14,24 +14,26 @@ use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 use wire::sasl::FdPassing;
 
 use super::error::EmitError;
-use super::link::{ConnectionLink, ReadMode, deadline};
 use super::object::ServedObjects;
-use super::socket::BusSocket;
 use crate::core::{Core, Ended, Established, MessageBody, SendError};
+use crate::link::{BusSocket, ConnectionLink, ReadMode, SendOutcome, deadline};
 use crate::name::IntoName;
 
-/// A connection to a bus. This is a handle: clones refer to the same connection.
+/// A connection to a bus. This is a handle: clones refer to the same connection, also in other
+/// threads. A thread that waits does not delay others.
 #[derive(Clone)]
 pub struct Connection {
-    pub(super) shared: Rc<Shared>,
+    pub(super) shared: Arc<Shared>,
 }
 
 pub(super) struct Shared {
     pub(super) link: ConnectionLink,
     unique_name: Box<str>,
     guid: Option<Guid>,
-    pub(super) call_timeout: Cell<Option<Duration>>,
-    objects: RefCell<ServedObjects>,
+    call_timeout: Mutex<Option<Duration>>,
+    objects: RwLock<ServedObjects>,
+    /// True if tasks send, so that no method may wait for room.
+    is_left_to_tasks: AtomicBool,
 }
 
 /// The result of [`Connection::flush_within`].
@@ -75,7 +77,7 @@ impl Connection {
     /// Sets how long calls without a timeout of their own wait for their replies; `None` means
     /// forever. The default is [`CALL_TIMEOUT`].
     pub fn set_call_timeout(&self, timeout: Option<Duration>) {
-        self.shared.call_timeout.set(timeout);
+        *lock(&self.shared.call_timeout) = timeout;
     }
 }
 
@@ -129,9 +131,8 @@ impl Connection {
     ///
     /// If the connection ended, the reason.
     pub fn flush(&self) -> Result<(), Ended> {
-        let mut core = self.shared.link.core.borrow_mut();
-        self.shared.link.flush(&mut core);
-        core.ended().map_or(Ok(()), Err)
+        let state = self.shared.link.flush();
+        state.core.ended().map_or(Ok(()), Err)
     }
 
     /// Sends all queued bytes, and waits for at most `timeout` while the bus does not read them.
@@ -140,11 +141,11 @@ impl Connection {
     ///
     /// If the connection ended, the reason.
     pub fn flush_within(&self, timeout: Duration) -> Result<Flushed, Ended> {
-        let mut core = self.shared.link.core.borrow_mut();
-        self.shared.link.flush_until(&mut core, deadline(Some(timeout)));
-        match core.ended() {
+        let link = &self.shared.link;
+        let (state, _) = link.flush_until(link.lock(), deadline(Some(timeout)));
+        match state.core.ended() {
             Some(ended) => Err(ended),
-            None if core.waiting_len() > 0 => Ok(Flushed::InPart),
+            None if state.core.waiting_len() > 0 => Ok(Flushed::InPart),
             None => Ok(Flushed::Whole),
         }
     }
@@ -152,52 +153,85 @@ impl Connection {
 
 /// Helpers for the modules of the front end.
 impl Connection {
-    pub(super) fn core<T>(&self, look: impl FnOnce(&mut Core<OwnedFd>) -> T) -> T {
-        look(&mut self.shared.link.core.borrow_mut())
+    pub(crate) fn core<T>(&self, look: impl FnOnce(&mut Core<OwnedFd>) -> T) -> T {
+        look(&mut self.shared.link.lock().core)
     }
 
-    /// Calls `queue`, and sends the queued bytes if there are many. If the bus does not read them
-    /// before the deadline, they stay queued.
+    /// Calls `queue`, and sends the queued bytes if there are many, or if another thread waits
+    /// already, which would not send them. If the bus does not read them before the deadline, they
+    /// stay queued.
     pub(super) fn queue<T>(
         &self,
         queue: impl FnOnce(&mut Core<OwnedFd>) -> Result<T, SendError>,
         deadline: impl FnOnce() -> Option<Duration>,
     ) -> Result<T, SendError> {
-        let mut core = self.shared.link.core.borrow_mut();
-        let queued = queue(&mut core)?;
-        if core.waiting_len() >= UNSENT_LEN_MAX {
-            self.shared.link.flush_until(&mut core, deadline());
+        let link = &self.shared.link;
+        let mut state = link.lock();
+        let queued = queue(&mut state.core)?;
+        let sent = link.send_beside_waiter(&mut state);
+        if self.shared.is_left_to_tasks.load(Ordering::Relaxed) {
+            if sent == SendOutcome::Full {
+                state.wake_driver();
+            }
+            return Ok(queued);
+        }
+        if state.core.waiting_len() >= UNSENT_LEN_MAX || sent == SendOutcome::Full {
+            drop(link.flush_until(state, deadline()));
         }
         Ok(queued)
     }
 
     /// The deadline for sending a message without a reply: the default time limit of a call.
     fn send_deadline(&self) -> Option<Duration> {
-        deadline(self.shared.call_timeout.get())
+        deadline(self.call_timeout())
     }
 
-    pub(super) fn set_read_mode(&self, mode: ReadMode) {
-        let read_mode = &self.shared.link.read_mode;
-        if read_mode.get() != ReadMode::Messages {
-            read_mode.set(mode);
-        }
+    /// Makes methods that queue a message never wait for room in the socket.
+    pub(crate) fn leave_sending_to_tasks(&self) {
+        self.shared.is_left_to_tasks.store(true, Ordering::Relaxed);
     }
 
-    pub(super) fn objects(&self) -> Ref<'_, ServedObjects> {
-        self.shared.objects.borrow()
+    pub(crate) fn link(&self) -> &ConnectionLink {
+        &self.shared.link
     }
 
-    pub(super) fn objects_mut(&self) -> RefMut<'_, ServedObjects> {
-        self.shared.objects.borrow_mut()
+    pub(super) fn call_timeout(&self) -> Option<Duration> {
+        *lock(&self.shared.call_timeout)
     }
 
-    pub(super) fn new(established: Established<OwnedFd>, socket: BusSocket) -> Self {
+    pub(crate) fn set_read_mode(&self, mode: ReadMode) {
+        self.shared.link.lock().set_read_mode(mode);
+    }
+
+    pub(super) fn objects(&self) -> RwLockReadGuard<'_, ServedObjects> {
+        self.shared.objects.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn objects_mut(&self) -> RwLockWriteGuard<'_, ServedObjects> {
+        self.shared.objects.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn new(established: Established<OwnedFd>, socket: BusSocket) -> Self {
         let Established { core, unique_name, guid } = established;
         let link = ConnectionLink::new(core, socket);
-        let call_timeout = Cell::new(Some(CALL_TIMEOUT));
-        let objects = RefCell::default();
-        Self { shared: Rc::new(Shared { link, unique_name, guid, call_timeout, objects }) }
+        let call_timeout = Mutex::new(Some(CALL_TIMEOUT));
+        let objects = RwLock::default();
+        Self {
+            shared: Arc::new(Shared {
+                link,
+                unique_name,
+                guid,
+                call_timeout,
+                objects,
+                is_left_to_tasks: AtomicBool::new(false),
+            }),
+        }
     }
+}
+
+/// Locks a value whose users do not panic while they have it.
+fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl AsFd for Connection {
@@ -219,4 +253,4 @@ impl fmt::Debug for Connection {
 pub const CALL_TIMEOUT: Duration = Duration::from_secs(25);
 
 /// The number of queued bytes that triggers a send.
-const UNSENT_LEN_MAX: usize = 64 * 1024;
+pub(crate) const UNSENT_LEN_MAX: usize = 64 * 1024;

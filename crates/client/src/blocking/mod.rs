@@ -1,4 +1,4 @@
-//! The blocking front end: a connection for one thread.
+//! The blocking front end: a connection for any number of threads.
 //!
 //! A [`Connection`] is a handle; its clones refer to the same connection. Nothing runs in the
 //! background: bytes move only while the program calls a method that waits. Signals and calls that
@@ -9,31 +9,29 @@
 //! when 64 KiB are queued, at [`flush`](Connection::flush), and when the connection is dropped.
 
 mod call;
-mod connect;
+mod connecting;
 mod connection;
 mod error;
-mod link;
 mod object;
 mod ownership;
 mod proxy;
 mod request;
-mod socket;
 mod subscription;
 mod waiting;
 
 pub use call::{CallOptions, StartedCall, Timeout};
-pub use connect::{
-    Anonymous, AttemptError, ConnectError, ConnectOptions, FailedAttempt, StandardBus,
-};
+pub(crate) use connection::UNSENT_LEN_MAX;
 pub use connection::{CALL_TIMEOUT, Connection, Flushed};
 pub use error::{CallError, EmitError};
-pub use link::ReceivedMessage;
 pub use object::{
     ArgTypes, EmitsChange, InterfaceBuilder, InterfaceError, MethodError, Object, ServeError,
-    ServedInterface, error_name,
+    ServedInterface, StateGuard, error_name,
 };
+pub(crate) use ownership::owner_rule;
 pub use ownership::{NameFlags, ReleaseReply, RequestReply};
 pub use proxy::Proxy;
+pub(crate) use proxy::property_in;
 pub use request::IncomingCall;
+pub(crate) use subscription::signal_rule;
 pub use subscription::{IntoRule, SubscribeError, Subscription, SubscriptionError};
 pub use waiting::Processed;

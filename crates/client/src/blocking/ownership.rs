@@ -9,10 +9,10 @@ use wire::names::{MemberName, WellKnownName};
 use super::call::CallOptions;
 use super::connection::Connection;
 use super::error::CallError;
-use super::link::{ReceivedMessage, deadline};
 use super::subscription::{SubscribeError, SubscriptionError};
 use crate::core::MessageBody;
 use crate::driver;
+use crate::link::{ReceivedMessage, deadline};
 use crate::name::IntoName;
 
 impl Connection {
@@ -58,9 +58,7 @@ impl Connection {
     ) -> Result<bool, SubscribeError> {
         let name = name.into_name()?;
         let deadline = deadline(timeout);
-        let (bus, member) = (driver::NAME, driver::OWNER_CHANGED);
-        let rule = format!("type='signal',sender='{bus}',member='{member}',arg0='{name}'");
-        let changes = self.subscribe(rule.as_str())?;
+        let changes = self.subscribe(owner_rule(name).as_str())?;
         loop {
             // Only after the subscription, so that no change is missed in between.
             let reply = self.call_driver(driver::NAME_HAS_OWNER, &(name,))?;
@@ -98,6 +96,12 @@ impl Connection {
     ) -> Result<ReceivedMessage, CallError> {
         self.start_call(&driver::method(member), arguments, CallOptions::default())?.wait()
     }
+}
+
+/// The match rule for changes of the owner of a name.
+pub(crate) fn owner_rule(name: WellKnownName<'_>) -> String {
+    let (bus, member) = (driver::NAME, driver::OWNER_CHANGED);
+    format!("type='signal',sender='{bus}',member='{member}',arg0='{name}'")
 }
 
 /// Flags of `RequestName`. Without flags, the connection waits in the queue and cannot be replaced.

@@ -7,9 +7,9 @@ use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 use super::call::{CallOptions, StartedCall};
 use super::connection::Connection;
 use super::error::CallError;
-use super::link::ReceivedMessage;
 use super::subscription::{SubscribeError, Subscription};
 use crate::core::MessageBody;
+use crate::link::ReceivedMessage;
 use crate::name::{IntoName, InvalidName};
 
 impl Connection {
@@ -96,13 +96,15 @@ impl<'n> Proxy<'n> {
         &self,
         property: impl IntoName<MemberName<'m>>,
     ) -> Result<T, CallError> {
+        property_in(&self.start_get(property)?.wait()?)
+    }
+
+    pub(crate) fn start_get<'m>(
+        &self,
+        property: impl IntoName<MemberName<'m>>,
+    ) -> Result<StartedCall, CallError> {
         let arguments = (self.interface, property.into_name()?);
-        let reply = self.properties().call(GET, &arguments)?;
-        Ok(match T::SHAPE {
-            // A type that decodes any variant also decodes the variant around the value.
-            Shape::Variant => reply.read::<(T,)>()?.0,
-            _ => reply.read::<(Variant<T>,)>()?.0.0,
-        })
+        self.properties().start_call(GET, &arguments, CallOptions::default())
     }
 
     /// Reads all properties, as a map or as a struct that derives a dict.
@@ -112,8 +114,12 @@ impl<'n> Proxy<'n> {
     /// [`CallError::Read`] if the properties do not fit into `T`; otherwise as for
     /// [`Connection::call`].
     pub fn get_all<T: for<'a> Decode<'a>>(&self) -> Result<T, CallError> {
-        let (all,) = self.properties().call(GET_ALL, &(self.interface,))?.read()?;
+        let (all,) = self.start_get_all()?.wait()?.read()?;
         Ok(all)
+    }
+
+    pub(crate) fn start_get_all(&self) -> Result<StartedCall, CallError> {
+        self.properties().start_call(GET_ALL, &(self.interface,), CallOptions::default())
     }
 
     /// Writes a property.
@@ -126,12 +132,22 @@ impl<'n> Proxy<'n> {
         property: impl IntoName<MemberName<'m>>,
         value: &T,
     ) -> Result<(), CallError> {
-        let property = property.into_name()?;
+        self.start_set(property, value)?.wait().map(drop)
+    }
+
+    pub(crate) fn start_set<'m, T: Encode>(
+        &self,
+        property: impl IntoName<MemberName<'m>>,
+        value: &T,
+    ) -> Result<StartedCall, CallError> {
+        let (property, options) = (property.into_name()?, CallOptions::default());
+        let properties = self.properties();
         match T::SHAPE {
-            Shape::Variant => self.properties().call(SET, &(self.interface, property, value))?,
-            _ => self.properties().call(SET, &(self.interface, property, Variant(value)))?,
-        };
-        Ok(())
+            Shape::Variant => {
+                properties.start_call(SET, &(self.interface, property, value), options)
+            }
+            _ => properties.start_call(SET, &(self.interface, property, Variant(value)), options),
+        }
     }
 
     /// Subscribes to a signal of the object. The sender must own the destination's name.
@@ -143,8 +159,7 @@ impl<'n> Proxy<'n> {
         &self,
         member: impl IntoName<MemberName<'m>>,
     ) -> Result<Subscription, SubscribeError> {
-        let member = member.into_name()?;
-        self.subscribe(&format!("interface='{}',member='{member}'", self.interface))
+        self.connection.subscribe(self.signal_rule(member)?.as_str())
     }
 
     /// Subscribes to the signal that announces changed properties of the interface:
@@ -154,21 +169,41 @@ impl<'n> Proxy<'n> {
     ///
     /// As for [`Connection::subscribe`].
     pub fn property_changes(&self) -> Result<Subscription, SubscribeError> {
-        let (properties, interface) = (PROPERTIES, self.interface);
-        let member = "PropertiesChanged";
-        self.subscribe(&format!("interface='{properties}',member='{member}',arg0='{interface}'"))
+        self.connection.subscribe(self.changes_rule().as_str())
     }
 
-    fn subscribe(&self, keys: &str) -> Result<Subscription, SubscribeError> {
+    pub(crate) fn signal_rule<'m>(
+        &self,
+        member: impl IntoName<MemberName<'m>>,
+    ) -> Result<String, InvalidName> {
+        let member = member.into_name()?;
+        Ok(self.rule(&format!("interface='{}',member='{member}'", self.interface)))
+    }
+
+    pub(crate) fn changes_rule(&self) -> String {
+        let (properties, interface) = (PROPERTIES, self.interface);
+        let member = "PropertiesChanged";
+        self.rule(&format!("interface='{properties}',member='{member}',arg0='{interface}'"))
+    }
+
+    fn rule(&self, keys: &str) -> String {
         let (destination, path) = (self.destination, self.path);
-        let rule = format!("type='signal',sender='{destination}',path='{path}',{keys}");
-        self.connection.subscribe(rule.as_str())
+        format!("type='signal',sender='{destination}',path='{path}',{keys}")
     }
 
     /// A proxy for the interface that gives access to the properties of all interfaces.
     fn properties(&self) -> Self {
         Self { interface: PROPERTIES, ..self.clone() }
     }
+}
+
+/// Reads the property in a reply to `Get`.
+pub(crate) fn property_in<T: for<'a> Decode<'a>>(reply: &ReceivedMessage) -> Result<T, CallError> {
+    Ok(match T::SHAPE {
+        // A type that decodes any variant also decodes the variant around the value.
+        Shape::Variant => reply.read::<(T,)>()?.0,
+        _ => reply.read::<(Variant<T>,)>()?.0.0,
+    })
 }
 
 const PROPERTIES: InterfaceName<'static> =

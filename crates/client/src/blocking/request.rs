@@ -6,8 +6,8 @@ use wire::body::{DecodeArgs, ReadError};
 use wire::names::ErrorName;
 
 use super::connection::Connection;
-use super::link::ReceivedMessage;
 use crate::core::{MessageBody, SendError};
+use crate::link::ReceivedMessage;
 
 /// A call by a peer, to be answered once.
 ///
@@ -20,7 +20,7 @@ pub struct IncomingCall {
 }
 
 impl IncomingCall {
-    pub(super) const fn new(connection: Connection, message: ReceivedMessage) -> Self {
+    pub(crate) const fn new(connection: Connection, message: ReceivedMessage) -> Self {
         Self { connection, message }
     }
 

@@ -1,16 +1,17 @@
 //! Subscriptions to signals, and their errors.
 
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use wire::match_rule::{MatchRule, MatchRuleError};
 use wire::message::MessageType;
 use wire::names::{InterfaceName, MemberName, ObjectPath};
 
-use super::call::outcome;
+use super::call::StartedCall;
 use super::connection::Connection;
 use super::error::CallError;
-use super::link::{ReceivedMessage, deadline};
 use crate::core::{Core, Ended, SignalDelivery, SubscriptionId};
+use crate::link::{ReceivedMessage, WaitTarget, deadline};
 use crate::name::{IntoName, InvalidName};
 
 impl Connection {
@@ -38,19 +39,28 @@ impl Connection {
     /// rule is for another type of message; [`SubscribeError::Call`] if the bus refused the rule,
     /// did not reply in time, or closed the connection.
     pub fn subscribe(&self, rule: impl IntoRule) -> Result<Subscription, SubscribeError> {
+        let (subscription, confirmation) = self.start_subscription(rule)?;
+        if let Some(call) = confirmation {
+            call.wait()?;
+        }
+        Ok(subscription)
+    }
+
+    /// Starts a subscription, and calls `AddMatch` if the bus does not have the rule.
+    pub(crate) fn start_subscription(
+        &self,
+        rule: impl IntoRule,
+    ) -> Result<(Subscription, Option<StartedCall>), SubscribeError> {
         let rule = rule.into_rule()?;
         if rule.message_type().is_some_and(|kind| kind != MessageType::Signal) {
             return Err(SubscribeError::NotSignals);
         }
-        let deadline = deadline(self.shared.call_timeout.get());
+        let deadline = deadline(self.call_timeout());
         let subscribed = self.core(|core| core.subscribe(rule, deadline));
         let (id, confirmation) = subscribed.map_err(CallError::from)?;
         // From here on, dropping `subscription` unsubscribes.
         let subscription = Subscription { connection: self.clone(), id };
-        if let Some(call) = confirmation {
-            outcome(self.wait_for_reply(call))?;
-        }
-        Ok(subscription)
+        Ok((subscription, confirmation.map(|call| StartedCall::new(self.clone(), call))))
     }
 
     /// Subscribes to one signal of one object path, from any sender.
@@ -65,11 +75,19 @@ impl Connection {
         interface: impl IntoName<InterfaceName<'a>>,
         member: impl IntoName<MemberName<'a>>,
     ) -> Result<Subscription, SubscribeError> {
-        let (path, interface) = (path.into_name()?, interface.into_name()?);
-        let member = member.into_name()?;
-        let rule = format!("type='signal',path='{path}',interface='{interface}',member='{member}'");
-        self.subscribe(rule.as_str())
+        self.subscribe(signal_rule(path, interface, member)?.as_str())
     }
+}
+
+/// The match rule for one signal of one object path.
+pub(crate) fn signal_rule<'a>(
+    path: impl IntoName<ObjectPath<'a>>,
+    interface: impl IntoName<InterfaceName<'a>>,
+    member: impl IntoName<MemberName<'a>>,
+) -> Result<String, InvalidName> {
+    let (path, interface) = (path.into_name()?, interface.into_name()?);
+    let member = member.into_name()?;
+    Ok(format!("type='signal',path='{path}',interface='{interface}',member='{member}'"))
 }
 
 /// A subscription: a queue of the signals that a match rule selects. Dropping it unsubscribes.
@@ -93,10 +111,18 @@ impl Subscription {
         timeout: Option<Duration>,
     ) -> Result<Option<ReceivedMessage>, SubscriptionError> {
         let poll = |core: &mut Core<_>| core.poll_signal(self.id);
-        match self.connection.wait_until(timeout, poll) {
+        match self.connection.wait_until(WaitTarget::Signal, timeout, poll) {
             Ok(found) => found.map(delivered).transpose(),
             Err(ended) => Err(SubscriptionError::Disconnected(ended)),
         }
+    }
+
+    /// Takes the next signal from the locked core.
+    pub(crate) fn take(
+        &self,
+        core: &mut Core<OwnedFd>,
+    ) -> Option<Result<ReceivedMessage, SubscriptionError>> {
+        core.poll_signal(self.id).map(delivered)
     }
 
     /// The next signal, if it has been received; this does not read from the socket. For programs
@@ -194,9 +220,7 @@ impl From<CallError> for SubscribeError {
     }
 }
 
-fn delivered(
-    delivery: SignalDelivery<std::os::fd::OwnedFd>,
-) -> Result<ReceivedMessage, SubscriptionError> {
+fn delivered(delivery: SignalDelivery<OwnedFd>) -> Result<ReceivedMessage, SubscriptionError> {
     match delivery {
         SignalDelivery::Signal(signal) => Ok(signal),
         SignalDelivery::Lost { count } => Err(SubscriptionError::Lost { count }),

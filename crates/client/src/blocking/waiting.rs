@@ -6,10 +6,10 @@ use std::time::Duration;
 use unix::clock;
 
 use super::connection::Connection;
-use super::link::{LinkExchange, ReadMode, ReceivedMessage, deadline};
 use super::object::{emit_pending_changes, serve};
 use super::request::IncomingCall;
 use crate::core::{CallHandle, Core, Ended, MessageDisposition, ReplyOutcome};
+use crate::link::{LinkState, ReadMode, ReceivedMessage, WaitOutcome, WaitTarget, deadline};
 
 /// What [`Connection::process`] did with a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,13 +25,6 @@ pub enum Processed {
     Other,
     /// No message arrived in time.
     Nothing,
-}
-
-/// The result of waiting for a condition.
-enum WaitOutcome<T> {
-    Found(T),
-    TimedOut,
-    Ended(Ended),
 }
 
 impl Connection {
@@ -50,11 +43,11 @@ impl Connection {
         emit_pending_changes(self);
         let deadline = deadline(timeout);
         loop {
-            let step = |core: &mut Core<OwnedFd>| match core.poll_request() {
+            let step = |state: &mut LinkState| match state.core.poll_request() {
                 Some(request) => Some(ProcessStep::Serve(request)),
-                None => core.poll_message().map(ProcessStep::Received),
+                None => state.poll_message().map(ProcessStep::Received),
             };
-            match self.wait(deadline, step) {
+            match self.wait(WaitTarget::Message, deadline, step) {
                 WaitOutcome::Found(ProcessStep::Serve(request)) => {
                     self.serve_request(request);
                     return Ok(Processed::Request);
@@ -106,7 +99,7 @@ impl Connection {
     /// If the connection ended and all earlier calls were taken, the reason.
     pub fn next_request(&self, timeout: Option<Duration>) -> Result<Option<IncomingCall>, Ended> {
         self.set_read_mode(ReadMode::Requests);
-        let found = self.wait_until(timeout, Core::poll_request)?;
+        let found = self.wait_until(WaitTarget::Request, timeout, Core::poll_request)?;
         Ok(found.map(|message| IncomingCall::new(self.clone(), message)))
     }
 
@@ -121,15 +114,16 @@ impl Connection {
         timeout: Option<Duration>,
     ) -> Result<Option<ReceivedMessage>, Ended> {
         self.set_read_mode(ReadMode::Messages);
-        self.wait_until(timeout, Core::poll_raw)
+        self.wait_until(WaitTarget::Message, timeout, Core::poll_raw)
     }
 
     pub(super) fn wait_until<T>(
         &self,
+        target: WaitTarget,
         timeout: Option<Duration>,
-        ready: impl FnMut(&mut Core<OwnedFd>) -> Option<T>,
+        mut ready: impl FnMut(&mut Core<OwnedFd>) -> Option<T>,
     ) -> Result<Option<T>, Ended> {
-        match self.wait(deadline(timeout), ready) {
+        match self.wait(target, deadline(timeout), |state| ready(&mut state.core)) {
             WaitOutcome::Found(found) => Ok(Some(found)),
             WaitOutcome::TimedOut => Ok(None),
             WaitOutcome::Ended(ended) => Err(ended),
@@ -137,7 +131,7 @@ impl Connection {
     }
 
     pub(super) fn wait_for_reply(&self, call: CallHandle) -> ReplyOutcome<OwnedFd> {
-        match self.wait(None, |core| core.poll_reply(call)) {
+        match self.wait(WaitTarget::Reply(call), None, |state| state.core.poll_reply(call)) {
             WaitOutcome::Found(outcome) => outcome,
             WaitOutcome::TimedOut | WaitOutcome::Ended(_) => {
                 unreachable!("the core times out calls and fails them when the connection ends")
@@ -145,38 +139,16 @@ impl Connection {
         }
     }
 
-    /// Exchanges bytes and processes messages until `ready` returns a value.
     fn wait<T>(
         &self,
+        target: WaitTarget,
         deadline: Option<Duration>,
-        mut ready: impl FnMut(&mut Core<OwnedFd>) -> Option<T>,
+        ready: impl FnMut(&mut LinkState) -> Option<T>,
     ) -> WaitOutcome<T> {
-        let link = &self.shared.link;
-        loop {
-            let mut core = link.core.borrow_mut();
-            if let Some(found) = ready(&mut core) {
-                return WaitOutcome::Found(found);
-            }
-            match core.poll_message() {
-                Some(MessageDisposition::Request) if link.read_mode.get() == ReadMode::Replies => {
-                    let request = core.poll_request();
-                    drop(core);
-                    request.into_iter().for_each(|request| self.serve_request(request));
-                    continue;
-                }
-                Some(_) => continue,
-                None => {}
-            }
-            if let Some(ended) = core.ended() {
-                return ready(&mut core).map_or(WaitOutcome::Ended(ended), WaitOutcome::Found);
-            }
-            if let LinkExchange::TimedOut = link.exchange(&mut core, deadline) {
-                return WaitOutcome::TimedOut;
-            }
-        }
+        self.shared.link.wait(target, deadline, ready, |request| self.serve_request(request))
     }
 
-    fn serve_request(&self, message: ReceivedMessage) {
+    pub(crate) fn serve_request(&self, message: ReceivedMessage) {
         serve(IncomingCall::new(self.clone(), message));
         emit_pending_changes(self);
     }

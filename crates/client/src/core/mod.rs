@@ -48,6 +48,7 @@ mod handshake;
 mod incoming;
 mod outgoing;
 mod owners;
+mod receiver;
 mod rules;
 mod subscriptions;
 
@@ -69,10 +70,11 @@ pub use incoming::{Incoming, RemoteError};
 use outgoing::OutgoingQueue;
 pub use outgoing::Transmit;
 use owners::WatchedOwners;
+pub use receiver::Receiver;
 use rules::{RuleUsers, Users};
 use subscriptions::SubscriptionIndex;
 pub use subscriptions::{SignalDelivery, SubscriptionId};
-use wire::framer::{Frame, Framer, FramerLimits, SCRATCH_LEN_MIN, Space};
+use wire::framer::{FramerLimits, Space};
 use wire::match_rule::MatchRule;
 use wire::message::{Builder, Flags, InvalidMessage, Message, MessageType};
 use wire::names::ErrorName;
@@ -144,10 +146,8 @@ pub struct Core<D> {
     ended: Option<Ended>,
     next_serial: NonZeroU32,
 
-    framer: Framer,
-    scratch: Vec<u8>,
-    /// Received descriptors that are not assigned to a message yet.
-    arrived: VecDeque<D>,
+    /// `None` while a reader has it.
+    receiver: Option<Box<Receiver<D>>>,
     pool: BufferPool,
     outgoing: OutgoingQueue<D>,
 
@@ -167,9 +167,7 @@ impl<D> Core<D> {
         Self {
             ended: None,
             next_serial: NonZeroU32::MIN,
-            framer: Framer::new(config.messages),
-            scratch: vec![0; SCRATCH_LEN],
-            arrived: VecDeque::new(),
+            receiver: Some(Box::new(Receiver::new(config.messages))),
             pool: BufferPool::default(),
             outgoing: OutgoingQueue::new(),
             calls: CallTable::new(),
@@ -314,19 +312,38 @@ impl<D> Core<D> {
 /// Input from outside: received bytes, sent bytes, time, and the end of the connection.
 impl<D> Core<D> {
     /// The buffer for the next received bytes. It is never empty.
+    ///
+    /// # Panics
+    ///
+    /// While the receiver is [taken](Self::take_receiver).
     pub fn space(&mut self) -> Space<'_> {
-        self.framer.park(&self.scratch);
-        self.framer.space(&mut self.scratch)
+        self.receiver.as_mut().expect(RECEIVER_TAKEN).space()
     }
 
     /// Processes `count` bytes that were read into [`space`](Self::space), and the descriptors that
     /// arrived with them.
+    ///
+    /// # Panics
+    ///
+    /// While the receiver is [taken](Self::take_receiver).
     pub fn handle_received(&mut self, count: usize, descriptors: impl IntoIterator<Item = D>) {
-        self.framer.received(count);
-        let before = self.arrived.len();
-        self.arrived.extend(descriptors);
-        // The kernel passes at most 253 at once, so the cast is lossless.
-        self.framer.received_fds((self.arrived.len() - before) as u32);
+        self.receiver.as_mut().expect(RECEIVER_TAKEN).handle_received(count, descriptors);
+    }
+
+    /// Takes the receiver, to wait for bytes while others use the core. Meanwhile no message can be
+    /// polled. `None` if another reader has it.
+    pub const fn take_receiver(&mut self) -> Option<Box<Receiver<D>>> {
+        self.receiver.take()
+    }
+
+    /// Puts the receiver back, with the bytes that arrived.
+    pub fn return_receiver(&mut self, receiver: Box<Receiver<D>>) {
+        self.receiver = Some(receiver);
+    }
+
+    /// True if no reader has taken the receiver.
+    pub const fn has_receiver(&self) -> bool {
+        self.receiver.is_some()
     }
 
     /// Records that the first `count` bytes of [`poll_transmit`](Self::poll_transmit) were sent.
@@ -351,9 +368,7 @@ impl<D> Core<D> {
 
     /// Processes bytes that were read behind the end of the handshake.
     fn handle_bytes(&mut self, bytes: &[u8]) {
-        self.framer.park(&self.scratch);
-        self.framer.keep(bytes);
-        self.framer.unpark(&mut self.scratch);
+        self.receiver.as_mut().expect(RECEIVER_TAKEN).handle_bytes(bytes);
     }
 }
 
@@ -428,14 +443,10 @@ impl<D> Core<D> {
         if let Some(Ended::Invalid(_)) = self.ended {
             return Ok(None);
         }
-        let bytes = match self.framer.next(&self.scratch)? {
-            None => return Ok(None),
-            Some(Frame::Scratch(bytes)) => self.pool.copy_of(bytes),
-            Some(Frame::Owned(bytes)) => self.pool.own(bytes),
-        };
+        let Some(receiver) = &mut self.receiver else { return Ok(None) };
+        let Some(bytes) = receiver.next(&self.pool)? else { return Ok(None) };
         let message = Message::parse(bytes.as_slice())?;
-        let descriptors = self.framer.claim_fds(&message)? as usize;
-        let descriptors = self.arrived.drain(..descriptors).collect();
+        let descriptors = receiver.take_descriptors(&message)?;
         let seen = look(self, &message);
         let header = ParsedHeader::of(&message);
         Ok(Some((seen, Incoming::new(bytes, header, descriptors))))
@@ -571,5 +582,4 @@ fn owner_rule(name: &str) -> String {
 const LIMITS_EXCEEDED: ErrorName<'static> =
     ErrorName::literal("org.freedesktop.DBus.Error.LimitsExceeded");
 
-/// Maximum number of bytes in one read: a burst of small messages, or a part of a large one.
-const SCRATCH_LEN: usize = 2 * SCRATCH_LEN_MIN;
+const RECEIVER_TAKEN: &str = "only one reader uses the receiver";

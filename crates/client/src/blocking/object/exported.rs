@@ -1,7 +1,6 @@
 //! An interface together with the state of one object.
 
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use wire::body::Writer;
 use wire::introspection::{self, EmitsChange, PropertyAccess};
@@ -9,16 +8,16 @@ use wire::introspection::{self, EmitsChange, PropertyAccess};
 use super::error::{MethodError, error_name};
 use super::interface::InterfaceDefinition;
 use super::served::DynInterface;
+use super::state::{AlreadyInside, ObjectState};
 use crate::blocking::request::IncomingCall;
 
 /// An interface together with the state of one object.
 pub(super) struct ExportedInterface<S> {
-    pub(super) definition: Rc<InterfaceDefinition<S>>,
-    /// Borrowed while a method runs. A nested call to the same object fails.
-    pub(super) state: RefCell<S>,
+    pub(super) definition: Arc<InterfaceDefinition<S>>,
+    pub(super) state: ObjectState<S>,
 }
 
-impl<S> DynInterface for ExportedInterface<S> {
+impl<S: Send> DynInterface for ExportedInterface<S> {
     fn name(&self) -> &str {
         &self.definition.name
     }
@@ -31,10 +30,10 @@ impl<S> DynInterface for ExportedInterface<S> {
         let member = request.message().member().unwrap_or_default();
         let method =
             self.definition.methods.get(member).expect("`find` checked that the method exists");
-        match self.state.try_borrow_mut() {
+        match self.state.enter() {
             Ok(mut state) => (method.run)(&mut state, request),
             // If the reply cannot be sent, the connection ended.
-            Err(_) => drop(busy().send(&request)),
+            Err(AlreadyInside) => drop(busy().send(&request)),
         }
     }
 
@@ -44,18 +43,23 @@ impl<S> DynInterface for ExportedInterface<S> {
     }
 
     fn check_free(&self) -> Result<(), MethodError> {
-        self.state.try_borrow().map(drop).map_err(|_| busy())
+        if self.state.can_enter() { Ok(()) } else { Err(busy()) }
+    }
+
+    fn is_free(&self) -> bool {
+        self.state.is_free()
     }
 
     fn write_property(&self, name: &str, writer: &mut Writer<'_>) {
         let property = self.definition.properties.get(name);
         if let Some(get) = property.and_then(|property| property.get.as_ref()) {
-            get(&self.state.borrow(), writer);
+            let state = self.state.enter().expect("`check_free` was called before");
+            get(&state, writer);
         }
     }
 
     fn write_properties(&self, writer: &mut Writer<'_>) {
-        let state = self.state.borrow();
+        let state = self.state.enter().expect("`check_free` was called before");
         for (name, property) in &self.definition.properties {
             if let Some(get) = &property.get {
                 writer.structure(|writer| {
@@ -72,7 +76,7 @@ impl<S> DynInterface for ExportedInterface<S> {
             let text = format!("the property {name} cannot be written");
             return Err(MethodError::new(error_name::PROPERTY_READ_ONLY, text));
         };
-        let mut state = self.state.try_borrow_mut().map_err(|_| busy())?;
+        let mut state = self.state.enter().map_err(|AlreadyInside| busy())?;
         set(&mut state, request)
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fmt;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use wire::body::{Decode, DecodeArgs, Encode, EncodeArgs, Variant};
 use wire::introspection::{self, Annotation, Argument, EmitsChange, PropertyAccess, Signal};
@@ -38,7 +38,7 @@ use crate::name::{IntoName, InvalidName};
 /// # Ok::<(), diligence_client::InterfaceError>(())
 /// ```
 pub struct ServedInterface<S> {
-    pub(super) definition: Rc<InterfaceDefinition<S>>,
+    pub(super) definition: Arc<InterfaceDefinition<S>>,
 }
 
 impl<S> Clone for ServedInterface<S> {
@@ -56,7 +56,7 @@ pub(super) struct InterfaceDefinition<S> {
     pub(super) annotations: Vec<Annotation>,
 }
 
-impl<S: 'static> ServedInterface<S> {
+impl<S: Send + 'static> ServedInterface<S> {
     /// Starts a definition. [`build`](InterfaceBuilder::build) reports errors in it.
     pub fn builder(name: &str) -> InterfaceBuilder<S> {
         let checked = IntoName::<InterfaceName<'_>>::into_name(name);
@@ -120,7 +120,7 @@ enum AnnotationTarget {
     Signal(Box<str>),
 }
 
-impl<S: 'static> InterfaceBuilder<S> {
+impl<S: Send + 'static> InterfaceBuilder<S> {
     /// Adds a method: the names of its arguments and results, and the function that runs it. The
     /// function's argument and result are tuples, which determine the types.
     #[must_use]
@@ -129,7 +129,7 @@ impl<S: 'static> InterfaceBuilder<S> {
         name: &str,
         arguments: &[&str],
         results: &[&str],
-        run: impl Fn(&mut S, &IncomingCall, In) -> Result<Out, MethodError> + 'static,
+        run: impl Fn(&mut S, &IncomingCall, In) -> Result<Out, MethodError> + Send + Sync + 'static,
     ) -> Self
     where
         In: for<'a> DecodeArgs<'a> + ArgTypes,
@@ -155,7 +155,7 @@ impl<S: 'static> InterfaceBuilder<S> {
         name: &str,
         arguments: &[(&str, &str)],
         results: &[(&str, &str)],
-        run: impl Fn(&mut S, IncomingCall) + 'static,
+        run: impl Fn(&mut S, IncomingCall) + Send + Sync + 'static,
     ) -> Self {
         self.add(name, |name| {
             let (inputs, outputs) =
@@ -166,7 +166,11 @@ impl<S: 'static> InterfaceBuilder<S> {
 
     /// Adds a read-only property.
     #[must_use]
-    pub fn property<T: Encode>(self, name: &str, get: impl Fn(&S) -> T + 'static) -> Self {
+    pub fn property<T: Encode>(
+        self,
+        name: &str,
+        get: impl Fn(&S) -> T + Send + Sync + 'static,
+    ) -> Self {
         self.add(name, |name| {
             Ok(ServedMember::Property(PropertyHandler::new::<T>(name)?.readable(get)))
         })
@@ -178,8 +182,8 @@ impl<S: 'static> InterfaceBuilder<S> {
     pub fn writable_property<T: Encode + for<'a> Decode<'a>>(
         self,
         name: &str,
-        get: impl Fn(&S) -> T + 'static,
-        set: impl Fn(&mut S, T) -> Result<(), MethodError> + 'static,
+        get: impl Fn(&S) -> T + Send + Sync + 'static,
+        set: impl Fn(&mut S, T) -> Result<(), MethodError> + Send + Sync + 'static,
     ) -> Self {
         self.add(name, |name| {
             Ok(ServedMember::Property(PropertyHandler::new::<T>(name)?.readable(get).writable(set)))
@@ -191,7 +195,7 @@ impl<S: 'static> InterfaceBuilder<S> {
     pub fn write_only_property<T: for<'a> Decode<'a>>(
         self,
         name: &str,
-        set: impl Fn(&mut S, T) -> Result<(), MethodError> + 'static,
+        set: impl Fn(&mut S, T) -> Result<(), MethodError> + Send + Sync + 'static,
     ) -> Self {
         self.add(name, |name| {
             // A change signal would need the value, which cannot be read.
@@ -257,7 +261,7 @@ impl<S: 'static> InterfaceBuilder<S> {
     /// name. It does not depend on the state of the program, so a test can check it.
     pub fn build(self) -> Result<ServedInterface<S>, InterfaceError> {
         match self.error {
-            None => Ok(ServedInterface { definition: Rc::new(self.definition) }),
+            None => Ok(ServedInterface { definition: Arc::new(self.definition) }),
             Some(error) => Err(error),
         }
     }
@@ -317,14 +321,14 @@ impl<S> PropertyHandler<S> {
         Ok(Self { description, get: None, set: None })
     }
 
-    fn readable<T: Encode>(mut self, get: impl Fn(&S) -> T + 'static) -> Self {
+    fn readable<T: Encode>(mut self, get: impl Fn(&S) -> T + Send + Sync + 'static) -> Self {
         self.get = Some(Box::new(move |state, writer| Variant(get(state)).encode(writer)));
         self
     }
 
     fn writable<T: for<'a> Decode<'a>>(
         mut self,
-        set: impl Fn(&mut S, T) -> Result<(), MethodError> + 'static,
+        set: impl Fn(&mut S, T) -> Result<(), MethodError> + Send + Sync + 'static,
     ) -> Self {
         self.set = Some(Box::new(move |state, request| {
             // The arguments of Properties.Set: interface, property, value.

@@ -15,7 +15,7 @@ pub(super) struct MethodHandler<S> {
 }
 
 /// Runs a method and answers the call.
-type RunMethod<S> = Box<dyn Fn(&mut S, IncomingCall)>;
+type RunMethod<S> = Box<dyn Fn(&mut S, IncomingCall) + Send + Sync>;
 
 impl<S> MethodHandler<S> {
     pub(super) fn new(
@@ -38,10 +38,11 @@ pub(super) struct PropertyHandler<S> {
 }
 
 /// Writes the value of a property, as a variant.
-type PropertyGetter<S> = Box<dyn Fn(&S, &mut Writer<'_>)>;
+type PropertyGetter<S> = Box<dyn Fn(&S, &mut Writer<'_>) + Send + Sync>;
 
 /// Sets a property to the value in a call of `Set`.
-type PropertySetter<S> = Box<dyn Fn(&mut S, &IncomingCall) -> Result<(), MethodError>>;
+type PropertySetter<S> =
+    Box<dyn Fn(&mut S, &IncomingCall) -> Result<(), MethodError> + Send + Sync>;
 
 /// The D-Bus types of arguments or results: a tuple, or `()` for none.
 pub trait ArgTypes {

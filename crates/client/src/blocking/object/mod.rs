@@ -14,11 +14,11 @@ mod served;
 mod signals;
 mod standard;
 mod standard_methods;
+mod state;
 mod tree;
 
-use std::cell::{RefCell, RefMut};
 use std::fmt;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use answer::answer;
 pub use error::{MethodError, error_name};
@@ -29,6 +29,8 @@ use served::DynInterface;
 pub(super) use signals::emit_pending_changes;
 use signals::{INTERFACES_ADDED, INTERFACES_REMOVED, announce, emit_standard, signature};
 use standard_methods::write_interfaces;
+use state::ObjectState;
+pub use state::StateGuard;
 pub(super) use tree::ServedObjects;
 use tree::{CallTarget, ChangedProperties, ManagedScope};
 use wire::body::Writer;
@@ -37,9 +39,9 @@ use wire::names::{MemberName, ObjectPath, ObjectPathBuf};
 
 use super::connection::Connection;
 use super::error::EmitError;
-use super::link::ReadMode;
 use super::request::IncomingCall;
 use crate::core::{MessageBody, WrittenBody};
+use crate::link::ReadMode;
 use crate::name::{IntoName, InvalidName};
 
 /// Serving objects on a connection.
@@ -54,7 +56,7 @@ impl Connection {
     ///
     /// [`ServeError::Name`] if the path is malformed; [`ServeError::Taken`] if the object already
     /// has an interface of this name.
-    pub fn add_object<'p, S: 'static>(
+    pub fn add_object<'p, S: Send + 'static>(
         &self,
         path: impl IntoName<ObjectPath<'p>>,
         interface: &ServedInterface<S>,
@@ -62,7 +64,7 @@ impl Connection {
     ) -> Result<Object<S>, ServeError> {
         let path = path.into_name()?;
         let definition = interface.definition.clone();
-        let exported = Rc::new(ExportedInterface { definition, state: RefCell::new(state) });
+        let exported = Arc::new(ExportedInterface { definition, state: ObjectState::new(state) });
         let mut objects = self.objects_mut();
         let node = objects.node_or_new(path.as_str());
         if node.interfaces.iter().any(|served| served.name() == exported.name()) {
@@ -98,7 +100,7 @@ impl Connection {
 pub struct Object<S> {
     connection: Connection,
     path: ObjectPathBuf,
-    exported: Rc<ExportedInterface<S>>,
+    exported: Arc<ExportedInterface<S>>,
 }
 
 impl<S> Clone for Object<S> {
@@ -111,19 +113,20 @@ impl<S> Clone for Object<S> {
     }
 }
 
-impl<S: 'static> Object<S> {
+impl<S: Send + 'static> Object<S> {
     /// The path of the object.
     pub fn path(&self) -> ObjectPath<'_> {
         self.path.as_path()
     }
 
-    /// The state of the object. While it is held, calls to the object fail.
+    /// The state of the object. While it is held, calls to the object wait, or fail if the same
+    /// thread answers them. Waits while another thread uses the state.
     ///
     /// # Panics
     ///
-    /// While the state is held already, or one of the object's methods runs.
-    pub fn state(&self) -> RefMut<'_, S> {
-        self.exported.state.borrow_mut()
+    /// If this thread holds the state already, or runs one of the object's methods.
+    pub fn state(&self) -> StateGuard<'_, S> {
+        self.exported.state.enter().expect("a thread holds the state of an object once")
     }
 
     /// Queues one of the signals of the interface.
@@ -168,7 +171,7 @@ impl<S: 'static> Object<S> {
     fn announce_added(&self) {
         let path = self.path.as_str();
         let Some(manager) = self.connection.objects().manager_of(path) else { return };
-        let served: Rc<dyn DynInterface> = self.exported.clone();
+        let served: Arc<dyn DynInterface> = self.exported.clone();
         let write = |writer: &mut Writer<'_>| {
             writer.object_path(self.path());
             write_interfaces(std::slice::from_ref(&served), writer);

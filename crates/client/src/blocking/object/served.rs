@@ -7,7 +7,7 @@ use super::error::MethodError;
 use crate::blocking::request::IncomingCall;
 
 /// An interface of an object, without the type of its state.
-pub(super) trait DynInterface {
+pub(super) trait DynInterface: Send + Sync {
     /// The name of the interface.
     fn name(&self) -> &str;
 
@@ -20,8 +20,11 @@ pub(super) trait DynInterface {
     /// How a property can be accessed and how its changes are announced.
     fn property(&self, name: &str) -> Option<(PropertyAccess, EmitsChange)>;
 
-    /// Checks that the state can be read: no method of the object is running.
+    /// Checks that the state can be read: this thread runs no method of the object.
     fn check_free(&self) -> Result<(), MethodError>;
+
+    /// True if no thread runs a method of the object.
+    fn is_free(&self) -> bool;
 
     /// Writes the value of a readable property, as a variant.
     fn write_property(&self, name: &str, writer: &mut Writer<'_>);

@@ -60,7 +60,8 @@ pub(in crate::blocking) fn emit_pending_changes(connection: &Connection) {
 
 /// Sends the signal for a change, now or as soon as the object is free.
 pub(super) fn announce(connection: &Connection, change: ChangedProperties) {
-    if change.served.check_free().is_err() {
+    // Waiting for another thread here could be for ever: it may wait for this one.
+    if !change.served.is_free() {
         return connection.objects_mut().pending_changes.push(change);
     }
     let served = &*change.served;

@@ -1,7 +1,7 @@
 //! Implementations of the methods of the standard interfaces.
 
 use std::fs;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use wire::body::Writer;
 use wire::guid::Guid;
@@ -120,7 +120,7 @@ fn managed_objects(request: &IncomingCall) -> Result<(), MethodError> {
 }
 
 /// Writes interfaces with their properties, as `a{sa{sv}}`.
-pub(super) fn write_interfaces(interfaces: &[Rc<dyn DynInterface>], writer: &mut Writer<'_>) {
+pub(super) fn write_interfaces(interfaces: &[Arc<dyn DynInterface>], writer: &mut Writer<'_>) {
     writer.array(8, |writer| {
         for served in interfaces {
             writer.structure(|writer| {
@@ -136,7 +136,7 @@ fn find_property(
     request: &IncomingCall,
     interface: &str,
     property: &str,
-) -> Result<(Rc<dyn DynInterface>, PropertyAccess), MethodError> {
+) -> Result<(Arc<dyn DynInterface>, PropertyAccess), MethodError> {
     let path = path(request);
     let mut known = interface.is_empty() || Standard::is_interface(interface);
     for served in interfaces(request.connection(), path) {
@@ -155,7 +155,7 @@ fn find_property(
     Err(MethodError::new(error_name::UNKNOWN_PROPERTY, text))
 }
 
-fn interfaces(connection: &Connection, path: &str) -> Vec<Rc<dyn DynInterface>> {
+fn interfaces(connection: &Connection, path: &str) -> Vec<Arc<dyn DynInterface>> {
     let objects = connection.objects();
     objects.node(path).map(|node| node.interfaces.clone()).unwrap_or_default()
 }

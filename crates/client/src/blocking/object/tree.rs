@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use wire::introspection::XmlWriter;
 
 use super::error::{MethodError, error_name};
 use super::served::DynInterface;
 use super::standard::{MANAGER_XML, STANDARD_XML, Standard};
-use crate::blocking::link::ReceivedMessage;
+use crate::link::ReceivedMessage;
 
 /// All served objects, and their pending change signals.
 #[derive(Default)]
@@ -22,12 +22,12 @@ pub(crate) struct ServedObjects {
 /// Changed properties of one interface of an object.
 pub(super) struct ChangedProperties {
     pub(super) path: Box<str>,
-    pub(super) served: Rc<dyn DynInterface>,
+    pub(super) served: Arc<dyn DynInterface>,
     pub(super) properties: Vec<Box<str>>,
 }
 
 impl ChangedProperties {
-    pub(super) fn new(path: &str, served: Rc<dyn DynInterface>, properties: &[&str]) -> Self {
+    pub(super) fn new(path: &str, served: Arc<dyn DynInterface>, properties: &[&str]) -> Self {
         let properties = properties.iter().map(|name| (*name).into()).collect();
         Self { path: path.into(), served, properties }
     }
@@ -37,7 +37,7 @@ impl ChangedProperties {
 #[derive(Default)]
 pub(super) struct ObjectNode {
     /// The interfaces, in the order in which they were added.
-    pub(super) interfaces: Vec<Rc<dyn DynInterface>>,
+    pub(super) interfaces: Vec<Arc<dyn DynInterface>>,
     /// Whether the object is an object manager.
     pub(super) manages: ManagedScope,
 }
@@ -52,7 +52,7 @@ pub(super) enum ManagedScope {
 /// The implementation that answers a call.
 pub(super) enum CallTarget {
     /// A method of this interface.
-    Served(Rc<dyn DynInterface>),
+    Served(Arc<dyn DynInterface>),
     /// A method of a standard interface.
     Standard(Standard),
 }
@@ -67,7 +67,7 @@ impl ServedObjects {
     }
 
     /// Removes an interface of an object, and the object with its last one.
-    pub(super) fn remove(&mut self, path: &str, interface: &str) -> Option<Rc<dyn DynInterface>> {
+    pub(super) fn remove(&mut self, path: &str, interface: &str) -> Option<Arc<dyn DynInterface>> {
         let node = self.nodes.get_mut(path)?;
         let place = node.interfaces.iter().position(|served| served.name() == interface)?;
         let removed = node.interfaces.remove(place);

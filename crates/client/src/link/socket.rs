@@ -1,9 +1,9 @@
 //! The socket of a connection: one system call to send, one to wait and receive.
 
-use std::cell::Cell;
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::Child;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use unix::poll::{Events, Interest, Poller};
@@ -14,17 +14,18 @@ use wire::framer::Space;
 use crate::core::{Ended, SystemError, Transmit};
 
 /// A connected stream socket, in blocking mode.
-pub(super) struct BusSocket {
+pub(crate) struct BusSocket {
     descriptor: OwnedFd,
-    /// The receive timeout that is set on the socket (`SO_RCVTIMEO`).
-    armed: Cell<Option<Duration>>,
+    /// The receive timeout that is set on the socket (`SO_RCVTIMEO`), in nanoseconds, or
+    /// [`NO_TIMEOUT`]. Only the reader uses it.
+    armed: AtomicU64,
     /// The program at the other end, if this process started it. It is dropped after the
     /// descriptor.
     _program: Option<ConnectedProgram>,
 }
 
 /// A program that is killed when the connection to it is dropped.
-pub(super) struct ConnectedProgram(pub(super) Child);
+pub(crate) struct ConnectedProgram(pub(crate) Child);
 
 impl Drop for ConnectedProgram {
     fn drop(&mut self) {
@@ -36,7 +37,7 @@ impl Drop for ConnectedProgram {
 
 /// The result of one receive call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum SocketReadOutcome {
+pub(crate) enum SocketReadOutcome {
     /// Number of received bytes, at least 1.
     Bytes(usize),
     /// No bytes arrived within the timeout, or slightly less.
@@ -45,7 +46,7 @@ pub(super) enum SocketReadOutcome {
 
 /// The result of one send call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum SendOutcome {
+pub(crate) enum SendOutcome {
     /// Number of bytes that the socket accepted.
     Bytes(usize),
     /// The socket's buffer is full.
@@ -54,26 +55,26 @@ pub(super) enum SendOutcome {
 
 /// The events that a wait for room can end with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum WaitInterest {
+pub(crate) enum WaitInterest {
     Writable,
     WritableOrReadable,
 }
 
 /// The reason why a wait for room ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum WaitStatus {
+pub(crate) enum WaitStatus {
     Ready,
     TimedOut,
 }
 
 impl BusSocket {
-    pub(super) const fn new(descriptor: OwnedFd, program: Option<ConnectedProgram>) -> Self {
-        Self { descriptor, armed: Cell::new(None), _program: program }
+    pub(crate) const fn new(descriptor: OwnedFd, program: Option<ConnectedProgram>) -> Self {
+        Self { descriptor, armed: AtomicU64::new(NO_TIMEOUT), _program: program }
     }
 
     /// Receives once. While there are no bytes, waits for at most `timeout`, or forever if it is
     /// `None`.
-    pub(super) fn receive(
+    pub(crate) fn receive(
         &self,
         space: Space<'_>,
         descriptors: &mut Vec<OwnedFd>,
@@ -100,7 +101,7 @@ impl BusSocket {
     }
 
     /// Sends once, without waiting.
-    pub(super) fn send(&self, transmit: &Transmit<'_, OwnedFd>) -> Result<SendOutcome, Ended> {
+    pub(crate) fn send(&self, transmit: &Transmit<'_, OwnedFd>) -> Result<SendOutcome, Ended> {
         let descriptors: Vec<BorrowedFd<'_>> =
             transmit.descriptors.iter().map(AsFd::as_fd).collect();
         let slices = [IoSlice::new(transmit.bytes)];
@@ -112,7 +113,7 @@ impl BusSocket {
     }
 
     /// Waits until the socket is writable. This is rare, so a poller is created each time.
-    pub(super) fn wait_for(
+    pub(crate) fn wait_for(
         &self,
         interest: WaitInterest,
         timeout: Option<Duration>,
@@ -137,9 +138,16 @@ impl BusSocket {
         if timeout == Some(Duration::ZERO) {
             return Ok(TransferWait::Never);
         }
-        if !timeout_suffices(self.armed.get(), timeout) {
+        let armed = match self.armed.load(Ordering::Relaxed) {
+            NO_TIMEOUT => None,
+            armed => Some(Duration::from_nanos(armed)),
+        };
+        if !timeout_suffices(armed, timeout) {
             set_receive_timeout(&self.descriptor, timeout).map_err(ended_by)?;
-            self.armed.set(timeout);
+            let armed = timeout.map_or(NO_TIMEOUT, |timeout| {
+                u64::try_from(timeout.as_nanos()).unwrap_or(NO_TIMEOUT)
+            });
+            self.armed.store(armed, Ordering::Relaxed);
         }
         Ok(TransferWait::Block)
     }
@@ -173,6 +181,9 @@ fn ended_by(error: io::Error) -> Ended {
         _ => Ended::System(SystemError::from(error)),
     }
 }
+
+/// The receive timeout of a socket that waits for ever.
+const NO_TIMEOUT: u64 = u64::MAX;
 
 /// The shortest timeout that is acceptable although it expires before the requested one.
 const WAKEUP_INTERVAL_MIN: Duration = Duration::from_secs(1);

@@ -14,19 +14,17 @@ pub use error::{AttemptError, ConnectError, FailedAttempt};
 pub use standard::StandardBus;
 use unix::{clock, credentials};
 use wire::address::{Address, AddressList};
-use wire::framer::Space;
 use wire::sasl::client::{
     AuthenticationAttempt, AuthenticationPlan, DirectAttempt, FdNegotiation, NoCookies,
     TRACE_DEFAULT,
 };
 
-use super::connection::{CALL_TIMEOUT, Connection};
-use super::link::deadline;
-use super::socket::{BusSocket, SendOutcome, SocketReadOutcome, WaitInterest};
+use crate::CALL_TIMEOUT;
 use crate::core::{
     ClientHandshake, CoreConfig, Ended, Established, HandshakeConfig, HandshakeError,
     HandshakeStage, Transmit,
 };
+use crate::link::{BusSocket, SendOutcome, SocketReadOutcome, WaitStatus, deadline};
 
 /// The options of connecting.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -66,103 +64,82 @@ pub enum Anonymous {
     AsLastResort,
 }
 
-/// Connecting to a bus.
-impl Connection {
-    /// Connects to the session bus: `DBUS_SESSION_BUS_ADDRESS`, or else `$XDG_RUNTIME_DIR/bus`.
-    ///
-    /// # Errors
-    ///
-    /// If all addresses failed; the error states the reason for each address.
-    pub fn session() -> Result<Self, ConnectError> {
-        Self::standard(StandardBus::Session)
-    }
+/// How a front end waits while it connects.
+pub(crate) trait ConnectWaiting {
+    /// Prepares to wait for a new socket.
+    fn watch(&mut self, socket: &BusSocket) -> Result<(), Ended>;
 
-    /// Connects to the system bus: `DBUS_SYSTEM_BUS_ADDRESS`, or else the standard path
-    /// `/var/run/dbus/system_bus_socket`.
-    ///
-    /// # Errors
-    ///
-    /// As for [`session`](Self::session).
-    pub fn system() -> Result<Self, ConnectError> {
-        Self::standard(StandardBus::System)
-    }
+    /// Receives once, and waits for bytes until the deadline.
+    async fn receive(
+        &mut self,
+        socket: &BusSocket,
+        space: &mut [u8],
+        deadline: Option<Duration>,
+    ) -> Result<SocketReadOutcome, Ended>;
 
-    /// Connects to one of the standard buses.
-    ///
-    /// # Errors
-    ///
-    /// As for [`session`](Self::session).
-    pub fn standard(bus: StandardBus) -> Result<Self, ConnectError> {
-        Self::open_with(&bus.address()?, &ConnectOptions::default())
-    }
+    /// Waits for room in the socket until the deadline.
+    async fn wait_for_room(
+        &mut self,
+        socket: &BusSocket,
+        deadline: Option<Duration>,
+    ) -> Result<WaitStatus, Ended>;
+}
 
-    /// Connects to an address, or to the first of several that works.
-    ///
-    /// ```no_run
-    /// use diligence_client::Connection;
-    /// let bus = Connection::open("unix:path=/run/example/bus")?;
-    /// # Ok::<(), diligence_client::ConnectError>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`ConnectError::Address`] if the text is not a valid list of addresses; otherwise as for
-    /// [`session`](Self::session).
-    pub fn open(address: &str) -> Result<Self, ConnectError> {
-        Self::open_with(&address.parse()?, &ConnectOptions::default())
-    }
+/// A connection with a unique name, and its socket.
+pub(crate) struct EstablishedSocket {
+    pub(crate) established: Established<OwnedFd>,
+    pub(crate) socket: BusSocket,
+}
 
-    /// Connects to the first of several addresses that works.
-    ///
-    /// # Errors
-    ///
-    /// [`ConnectError::Failed`] if all addresses failed.
-    pub fn open_with(
-        addresses: &AddressList,
-        options: &ConnectOptions,
-    ) -> Result<Self, ConnectError> {
-        let mut failed = Vec::new();
-        for address in addresses {
-            match attempt(address, options) {
-                Ok(connection) => return Ok(connection),
-                Err(error) => failed.push(FailedAttempt { address: address.clone(), error }),
-            }
+/// Connects to the first of several addresses that works.
+pub(crate) async fn open(
+    addresses: &AddressList,
+    options: &ConnectOptions,
+    waiting: &mut impl ConnectWaiting,
+) -> Result<EstablishedSocket, ConnectError> {
+    let mut failed = Vec::new();
+    for address in addresses {
+        match attempt(address, options, waiting).await {
+            Ok(connected) => return Ok(connected),
+            Err(error) => failed.push(FailedAttempt { address: address.clone(), error }),
         }
-        Err(ConnectError::Failed(failed))
     }
+    Err(ConnectError::Failed(failed))
 }
 
 /// Tries one address. On a Unix socket the whole handshake is pipelined first; only if that fails,
 /// a second socket is opened to try the mechanisms one after the other.
-fn attempt(address: &Address, options: &ConnectOptions) -> Result<Connection, AttemptError> {
+async fn attempt(
+    address: &Address,
+    options: &ConnectOptions,
+    waiting: &mut impl ConnectWaiting,
+) -> Result<EstablishedSocket, AttemptError> {
     let deadline = deadline(options.timeout);
     let dial = || dial::dial(&address.transport, options.timeout);
-    let ask = |dialed| log_in(dialed, sequential_plan(options)?, options, deadline);
     let dialed = dial()?;
-    let connection = match dialed.carrier {
-        ConnectionCarrier::Network => ask(dialed)?,
-        ConnectionCarrier::Local => {
-            match log_in(
-                dialed,
-                AuthenticationPlan::Pipelined(DirectAttempt::ExternalWithoutUid),
-                options,
-                deadline,
-            ) {
-                Err(error) if error.suggests_sequential_login() => ask(dial()?)?,
-                done => done?,
-            }
+    let dialed = if dialed.carrier == ConnectionCarrier::Local {
+        let plan = AuthenticationPlan::Pipelined(DirectAttempt::ExternalWithoutUid);
+        match log_in(dialed, plan, options, deadline, waiting).await {
+            Err(error) if error.suggests_sequential_login() => dial()?,
+            done => return checked(done?, address),
         }
+    } else {
+        dialed
     };
-    checked(connection, address)
+    let plan = sequential_plan(options)?;
+    checked(log_in(dialed, plan, options, deadline, waiting).await?, address)
 }
 
 /// Checks that the server has the GUID in the address.
-fn checked(connection: Connection, address: &Address) -> Result<Connection, AttemptError> {
-    match (address.guid, connection.server_guid()) {
+fn checked(
+    connected: EstablishedSocket,
+    address: &Address,
+) -> Result<EstablishedSocket, AttemptError> {
+    match (address.guid, connected.established.guid) {
         (Some(expected), Some(found)) if expected != found => {
             Err(AttemptError::OtherServer { expected, found })
         }
-        _ => Ok(connection),
+        _ => Ok(connected),
     }
 }
 
@@ -176,13 +153,15 @@ fn sequential_plan(options: &ConnectOptions) -> Result<AuthenticationPlan, Attem
     Ok(AuthenticationPlan::Sequential { first: DirectAttempt::External { uid }.into(), then })
 }
 
-fn log_in(
+async fn log_in(
     dialed: DialedSocket,
     plan: AuthenticationPlan,
     options: &ConnectOptions,
     deadline: Option<Duration>,
-) -> Result<Connection, AttemptError> {
+    waiting: &mut impl ConnectWaiting,
+) -> Result<EstablishedSocket, AttemptError> {
     let DialedSocket { socket, carrier } = dialed;
+    waiting.watch(&socket)?;
     let fds = match carrier {
         ConnectionCarrier::Local => options.fds,
         ConnectionCarrier::Network => FdNegotiation::NotRequested,
@@ -193,29 +172,26 @@ fn log_in(
     };
     let handshake = ClientHandshake::start(HandshakeConfig { plan, fds, core: options.core });
     let established = match cookies {
-        Some(mut cookies) => exchange(handshake, &socket, &mut cookies, deadline)?,
-        None => exchange(handshake, &socket, &mut NoCookies, deadline)?,
+        Some(mut cookies) => exchange(handshake, &socket, &mut cookies, deadline, waiting).await?,
+        None => exchange(handshake, &socket, &mut NoCookies, deadline, waiting).await?,
     };
-    Ok(Connection::new(established, socket))
+    Ok(EstablishedSocket { established, socket })
 }
 
 /// Exchanges bytes until the handshake completes.
-fn exchange(
+async fn exchange(
     mut handshake: ClientHandshake<OwnedFd>,
     socket: &BusSocket,
     cookies: &mut impl wire::sasl::client::Cookies,
     deadline: Option<Duration>,
+    waiting: &mut impl ConnectWaiting,
 ) -> Result<Established<OwnedFd>, AttemptError> {
     let mut space = [0; 4096];
     loop {
-        send_all(&mut handshake, socket, deadline)?;
-        let timeout = deadline.map(|deadline| deadline.saturating_sub(clock::monotonic()));
-        // Descriptors that arrive before they are negotiated are discarded.
-        let received = match socket.receive(Space::Scratch(&mut space), &mut Vec::new(), timeout)? {
+        send_all(&mut handshake, socket, deadline, waiting).await?;
+        let received = match waiting.receive(socket, &mut space, deadline).await? {
             SocketReadOutcome::Bytes(count) => &space[..count],
-            SocketReadOutcome::Nothing if timeout == Some(Duration::ZERO) => {
-                return Err(AttemptError::TimedOut);
-            }
+            SocketReadOutcome::Nothing if is_over(deadline) => return Err(AttemptError::TimedOut),
             SocketReadOutcome::Nothing => continue,
         };
         match handshake.handle_received(received, cookies)? {
@@ -225,25 +201,25 @@ fn exchange(
     }
 }
 
-fn send_all(
+async fn send_all(
     handshake: &mut ClientHandshake<OwnedFd>,
     socket: &BusSocket,
     deadline: Option<Duration>,
+    waiting: &mut impl ConnectWaiting,
 ) -> Result<(), AttemptError> {
     while !handshake.poll_transmit().is_empty() {
         let transmit = Transmit { bytes: handshake.poll_transmit(), descriptors: &[] };
         match socket.send(&transmit)? {
             SendOutcome::Bytes(count) => handshake.transmitted(count),
-            SendOutcome::Full => {
-                let timeout = deadline.map(|deadline| deadline.saturating_sub(clock::monotonic()));
-                if timeout == Some(Duration::ZERO) {
-                    return Err(AttemptError::TimedOut);
-                }
-                socket.wait_for(WaitInterest::Writable, timeout)?;
-            }
+            SendOutcome::Full if is_over(deadline) => return Err(AttemptError::TimedOut),
+            SendOutcome::Full => drop(waiting.wait_for_room(socket, deadline).await?),
         }
     }
     Ok(())
+}
+
+fn is_over(deadline: Option<Duration>) -> bool {
+    deadline.is_some_and(|deadline| deadline <= clock::monotonic())
 }
 
 impl AttemptError {

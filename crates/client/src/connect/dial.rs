@@ -15,7 +15,7 @@ use unix::socket::{UnixAddress as SocketAddress, connect_unix, socket_pair};
 use wire::address::{HostFamily, TcpAddress, Transport, UnixTransport};
 
 use super::{AttemptError, standard};
-use crate::blocking::socket::{BusSocket, ConnectedProgram};
+use crate::link::{BusSocket, ConnectedProgram};
 
 /// A connected socket on which nothing was sent.
 pub(super) struct DialedSocket {

@@ -1,0 +1,401 @@
+//! The connection handle: sending, waiting for messages, and serving objects.
+
+use std::fmt;
+use std::future::poll_fn;
+use std::num::NonZeroU32;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use wire::guid::Guid;
+use wire::message::Builder;
+use wire::names::{BusName, InterfaceName, MemberName, ObjectPath, WellKnownName};
+use wire::sasl::FdPassing;
+
+use super::call::StartedCall;
+use super::proxy::Proxy;
+use super::runtime::Reactor;
+use super::subscription::Subscription;
+use super::waiting::WaitingPlace;
+use crate::blocking;
+use crate::core::{Ended, MessageBody, MessageDisposition, SendError};
+use crate::driver;
+use crate::link::{LinkState, ReadMode, ReceivedMessage, WaitTarget, WaiterId};
+use crate::{
+    CallError, CallOptions, EmitError, IncomingCall, IntoName, IntoRule, InvalidName, NameFlags,
+    Object, ReleaseReply, RequestReply, ServeError, ServedInterface, SubscribeError,
+    SubscriptionError,
+};
+
+/// A connection to a bus, for the tasks of an async runtime. This is a handle: clones refer to the
+/// same connection, also in other tasks. A task that waits does not delay others.
+#[derive(Clone)]
+pub struct Connection {
+    reactor: Arc<dyn Reactor>,
+    inner: blocking::Connection,
+}
+
+/// Properties of the connection.
+impl Connection {
+    /// The unique name of this connection.
+    pub fn unique_name(&self) -> BusName<'_> {
+        self.inner.unique_name()
+    }
+
+    /// The GUID of the bus's address; `None` if the bus sent no valid one.
+    pub fn server_guid(&self) -> Option<Guid> {
+        self.inner.server_guid()
+    }
+
+    /// Whether messages can carry file descriptors.
+    pub fn fds(&self) -> FdPassing {
+        self.inner.fds()
+    }
+
+    /// The reason why the connection ended. The end is detected when bytes are sent or received.
+    pub fn ended(&self) -> Option<Ended> {
+        self.inner.ended()
+    }
+
+    /// Sets how long calls without a timeout of their own wait for their replies; `None` means
+    /// forever. The default is [`CALL_TIMEOUT`](crate::CALL_TIMEOUT).
+    pub fn set_call_timeout(&self, timeout: Option<Duration>) {
+        self.inner.set_call_timeout(timeout);
+    }
+}
+
+/// Methods that send messages, or prepare to receive them.
+impl Connection {
+    /// Calls a method. The returned future waits for the reply; the call is queued already.
+    ///
+    /// # Errors
+    ///
+    /// The future has the errors of [`Connection::call`](crate::Connection::call).
+    pub fn call<'a>(
+        &self,
+        destination: impl IntoName<BusName<'a>>,
+        path: impl IntoName<ObjectPath<'a>>,
+        interface: impl IntoName<InterfaceName<'a>>,
+        member: impl IntoName<MemberName<'a>>,
+        arguments: &impl MessageBody,
+    ) -> StartedCall {
+        let call = || {
+            let message = Builder::method_call(path.into_name()?, member.into_name()?)
+                .interface(interface.into_name()?)
+                .destination(destination.into_name()?);
+            self.inner.start_call(&message, arguments, CallOptions::default())
+        };
+        StartedCall::new(self.clone(), call())
+    }
+
+    /// Queues a call with options. The returned future waits for the reply.
+    ///
+    /// # Errors
+    ///
+    /// The future has the errors of [`Connection::call`](crate::Connection::call).
+    pub fn start_call(
+        &self,
+        message: &Builder<'_>,
+        arguments: &impl MessageBody,
+        options: CallOptions,
+    ) -> StartedCall {
+        StartedCall::new(self.clone(), self.inner.start_call(message, arguments, options))
+    }
+
+    /// Queues a signal. Waits while too much is queued.
+    ///
+    /// # Errors
+    ///
+    /// [`EmitError::Name`] if one of the names is malformed; [`EmitError::Send`] if the arguments
+    /// cannot be encoded, or the connection ended.
+    pub async fn emit<'a>(
+        &self,
+        path: impl IntoName<ObjectPath<'a>>,
+        interface: impl IntoName<InterfaceName<'a>>,
+        member: impl IntoName<MemberName<'a>>,
+        arguments: &impl MessageBody,
+    ) -> Result<(), EmitError> {
+        let (path, interface) = (path.into_name()?, interface.into_name()?);
+        let message = Builder::signal(path, interface, member.into_name()?);
+        self.send(&message, arguments, Vec::new()).await?;
+        Ok(())
+    }
+
+    /// Queues a message of any type, and returns its serial. A reply to it is ignored. Waits while
+    /// too much is queued.
+    ///
+    /// # Errors
+    ///
+    /// If the message cannot be encoded, its descriptors cannot be passed, or the connection ended.
+    pub async fn send(
+        &self,
+        message: &Builder<'_>,
+        body: &impl MessageBody,
+        descriptors: Vec<OwnedFd>,
+    ) -> Result<NonZeroU32, SendError> {
+        let serial = self.inner.send(message, body, descriptors)?;
+        self.wait_for_room(blocking::UNSENT_LEN_MAX).await.map_err(SendError::Disconnected)?;
+        Ok(serial)
+    }
+
+    /// Sends all queued bytes, and waits while the bus does not read them.
+    ///
+    /// # Errors
+    ///
+    /// If the connection ended, the reason.
+    pub async fn flush(&self) -> Result<(), Ended> {
+        self.wait_for_room(1).await
+    }
+
+    /// Waits until fewer bytes than this are queued.
+    async fn wait_for_room(&self, below: usize) -> Result<(), Ended> {
+        if self.inner.core(|core| core.ended().is_none() && core.waiting_len() < below) {
+            return Ok(());
+        }
+        let is_sent = |state: &mut LinkState| {
+            let has_room = state.core.ended().is_none() && state.core.waiting_len() < below;
+            has_room.then_some(())
+        };
+        self.wait(WaitTarget::Room, is_sent).await
+    }
+
+    /// Subscribes to the signals that a match rule selects; see
+    /// [`Connection::subscribe`](crate::Connection::subscribe).
+    ///
+    /// # Errors
+    ///
+    /// [`SubscribeError::Rule`] if the text is malformed; [`SubscribeError::NotSignals`] if the
+    /// rule is for another type of message; [`SubscribeError::Call`] if the bus refused the rule,
+    /// did not reply in time, or closed the connection.
+    pub async fn subscribe(&self, rule: impl IntoRule) -> Result<Subscription, SubscribeError> {
+        let (subscription, confirmation) = self.inner.start_subscription(rule)?;
+        let subscription = Subscription::new(self.clone(), subscription);
+        if let Some(call) = confirmation {
+            StartedCall::new(self.clone(), Ok(call)).await?;
+        }
+        Ok(subscription)
+    }
+
+    /// Subscribes to one signal of one object path, from any sender.
+    ///
+    /// # Errors
+    ///
+    /// [`SubscribeError::Name`] if one of the names is malformed; otherwise as for
+    /// [`subscribe`](Self::subscribe).
+    pub async fn subscribe_to<'a>(
+        &self,
+        path: impl IntoName<ObjectPath<'a>>,
+        interface: impl IntoName<InterfaceName<'a>>,
+        member: impl IntoName<MemberName<'a>>,
+    ) -> Result<Subscription, SubscribeError> {
+        self.subscribe(blocking::signal_rule(path, interface, member)?.as_str()).await
+    }
+
+    /// Creates a proxy for an interface of an object. This sends no message.
+    ///
+    /// # Errors
+    ///
+    /// If one of the names is malformed. The existence of the object is not checked.
+    pub fn proxy<'n>(
+        &self,
+        destination: impl IntoName<BusName<'n>>,
+        path: impl IntoName<ObjectPath<'n>>,
+        interface: impl IntoName<InterfaceName<'n>>,
+    ) -> Result<Proxy<'n>, InvalidName> {
+        Ok(Proxy::new(self.clone(), self.inner.proxy(destination, path, interface)?))
+    }
+}
+
+/// Methods about well-known names.
+impl Connection {
+    /// Requests a name from the bus (`RequestName`).
+    ///
+    /// # Errors
+    ///
+    /// As for [`Connection::request_name`](crate::Connection::request_name).
+    pub async fn request_name<'a>(
+        &self,
+        name: impl IntoName<WellKnownName<'a>>,
+        flags: NameFlags,
+    ) -> Result<RequestReply, CallError> {
+        let arguments = (name.into_name()?, flags.bits());
+        let (reply,) = self.call_driver(driver::REQUEST_NAME, &arguments).await?.read()?;
+        Ok(reply)
+    }
+
+    /// Releases a name, or leaves its queue (`ReleaseName`).
+    ///
+    /// # Errors
+    ///
+    /// As for [`call`](Self::call).
+    pub async fn release_name<'a>(
+        &self,
+        name: impl IntoName<WellKnownName<'a>>,
+    ) -> Result<ReleaseReply, CallError> {
+        let arguments = (name.into_name()?,);
+        let (reply,) = self.call_driver(driver::RELEASE_NAME, &arguments).await?.read()?;
+        Ok(reply)
+    }
+
+    /// Waits until a connection owns `name`. This does not start a service.
+    ///
+    /// # Errors
+    ///
+    /// As for [`subscribe`](Self::subscribe): the wait is a subscription to `NameOwnerChanged`.
+    pub async fn wait_for_owner<'a>(
+        &self,
+        name: impl IntoName<WellKnownName<'a>>,
+    ) -> Result<(), SubscribeError> {
+        let name = name.into_name()?;
+        let changes = self.subscribe(blocking::owner_rule(name).as_str()).await?;
+        loop {
+            // Only after the subscription, so that no change is missed in between.
+            let reply = self.call_driver(driver::NAME_HAS_OWNER, &(name,)).await?;
+            let (owned,) = reply.read().map_err(CallError::Read)?;
+            if owned {
+                return Ok(());
+            }
+            match changes.next().await {
+                Ok(_) | Err(SubscriptionError::Lost { .. }) => {}
+                Err(SubscriptionError::Disconnected(ended)) => {
+                    return Err(CallError::Disconnected(ended).into());
+                }
+            }
+        }
+    }
+
+    fn call_driver(&self, member: MemberName<'_>, arguments: &impl MessageBody) -> StartedCall {
+        self.start_call(&driver::method(member), arguments, CallOptions::default())
+    }
+}
+
+/// Serving objects, and reading messages.
+impl Connection {
+    /// Serves `interface` at `path`, for an object with this state; see
+    /// [`Connection::add_object`](crate::Connection::add_object).
+    ///
+    /// # Errors
+    ///
+    /// [`ServeError::Name`] if the path is malformed; [`ServeError::Taken`] if the object already
+    /// has an interface of this name.
+    pub fn add_object<'p, S: Send + 'static>(
+        &self,
+        path: impl IntoName<ObjectPath<'p>>,
+        interface: &ServedInterface<S>,
+        state: S,
+    ) -> Result<Object<S>, ServeError> {
+        self.inner.add_object(path, interface, state)
+    }
+
+    /// Gives the object at `path` the interface `org.freedesktop.DBus.ObjectManager`.
+    ///
+    /// # Errors
+    ///
+    /// If the path is malformed.
+    pub fn add_object_manager<'p>(
+        &self,
+        path: impl IntoName<ObjectPath<'p>>,
+    ) -> Result<(), InvalidName> {
+        self.inner.add_object_manager(path)
+    }
+
+    /// Serves the objects until the connection ends, and returns the reason. Other tasks can use
+    /// the connection meanwhile.
+    pub async fn serve(&self) -> Ended {
+        self.inner.set_read_mode(ReadMode::Requests);
+        loop {
+            match self.wait(WaitTarget::Request, |state| state.core.poll_request()).await {
+                Ok(request) => self.inner.serve_request(request),
+                Err(ended) => return ended,
+            }
+        }
+    }
+
+    /// Waits for the next call, which the program answers itself; the call is not dispatched to
+    /// objects.
+    ///
+    /// # Errors
+    ///
+    /// If the connection ended and all earlier calls were taken, the reason.
+    pub async fn next_request(&self) -> Result<IncomingCall, Ended> {
+        self.inner.set_read_mode(ReadMode::Requests);
+        let message = self.wait(WaitTarget::Request, |state| state.core.poll_request()).await?;
+        Ok(IncomingCall::new(self.inner.clone(), message))
+    }
+
+    /// Waits for the next message of any type, without processing it. This is for monitors and
+    /// other tools.
+    ///
+    /// # Errors
+    ///
+    /// If the connection ended and all earlier messages were taken, the reason.
+    pub async fn next_message(&self) -> Result<ReceivedMessage, Ended> {
+        self.inner.set_read_mode(ReadMode::Messages);
+        self.wait(WaitTarget::Message, |state| state.core.poll_raw()).await
+    }
+
+    /// Waits for one message and files it for the task that waits for it. Calls are left to
+    /// [`serve`](Self::serve).
+    ///
+    /// # Errors
+    ///
+    /// If the connection ended, the reason.
+    pub async fn process(&self) -> Result<MessageDisposition, Ended> {
+        self.wait(WaitTarget::Message, LinkState::poll_message).await
+    }
+}
+
+/// Helpers for the modules of the front end.
+impl Connection {
+    pub(super) fn new(reactor: Box<dyn Reactor>, inner: blocking::Connection) -> Self {
+        inner.leave_sending_to_tasks();
+        Self { reactor: reactor.into(), inner }
+    }
+
+    /// Waits in a task until `ready` returns a value. When the task does not wait any more, call
+    /// [`stop_waiting`](Self::stop_waiting).
+    pub(super) fn poll<T>(
+        &self,
+        context: &mut Context<'_>,
+        target: WaitTarget,
+        waiter: &mut Option<WaiterId>,
+        ready: &mut impl FnMut(&mut LinkState) -> Option<T>,
+    ) -> Poll<Result<T, Ended>> {
+        let place = WaitingPlace { link: self.inner.link(), reactor: &*self.reactor, target };
+        place.poll(context, waiter, ready, &mut |request| self.inner.serve_request(request))
+    }
+
+    pub(super) fn stop_waiting(&self, waiter: Option<WaiterId>) {
+        if let Some(waiter) = waiter {
+            self.inner.link().lock().remove_task(waiter);
+        }
+    }
+
+    pub(super) async fn wait<T>(
+        &self,
+        target: WaitTarget,
+        mut ready: impl FnMut(&mut LinkState) -> Option<T>,
+    ) -> Result<T, Ended> {
+        let mut task = WaitingTask { connection: self, waiter: None };
+        poll_fn(|context| self.poll(context, target, &mut task.waiter, &mut ready)).await
+    }
+}
+
+/// A task that waits. When its future ends or is dropped, another task reads.
+struct WaitingTask<'c> {
+    connection: &'c Connection,
+    waiter: Option<WaiterId>,
+}
+
+impl Drop for WaitingTask<'_> {
+    fn drop(&mut self) {
+        self.connection.stop_waiting(self.waiter);
+    }
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection").field("unique_name", &self.inner.unique_name()).finish()
+    }
+}

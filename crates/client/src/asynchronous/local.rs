@@ -1,0 +1,210 @@
+//! A runtime for one thread, which needs no other crate.
+
+use std::future::Future;
+use std::io::{self, PipeReader, PipeWriter, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::Instant;
+
+use unix::poll::{Interest, wait_for_any};
+
+use super::runtime::{Reactor, Runtime};
+
+/// A runtime that runs one future at a time in the current thread, and waits for the connections
+/// that were opened with it.
+///
+/// It is for programs that use no other runtime. Futures that need one, such as timers of other
+/// crates, do not work in it.
+#[derive(Debug)]
+pub struct LocalRuntime {
+    watches: Arc<Mutex<Vec<Arc<SocketWatch>>>>,
+    alarm: Arc<WakePipe>,
+    wakes: Mutex<PipeReader>,
+}
+
+impl LocalRuntime {
+    /// Creates a runtime.
+    ///
+    /// # Errors
+    ///
+    /// If the system has no descriptors left.
+    pub fn new() -> io::Result<Self> {
+        let (wakes, sender) = io::pipe()?;
+        let alarm = Arc::new(WakePipe { is_woken: AtomicBool::new(false), sender });
+        Ok(Self { watches: Arc::default(), alarm, wakes: Mutex::new(wakes) })
+    }
+
+    /// Runs a future to its end.
+    ///
+    /// # Panics
+    ///
+    /// If the kernel refuses to wait, because memory runs out.
+    pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        let mut future = pin!(future);
+        let waker = Waker::from(Arc::clone(&self.alarm));
+        let mut context = Context::from_waker(&waker);
+        loop {
+            self.alarm.is_woken.store(false, Ordering::SeqCst);
+            if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
+                return output;
+            }
+            while !self.alarm.is_woken.load(Ordering::SeqCst) {
+                self.turn().expect("the kernel waits for descriptors");
+            }
+        }
+    }
+
+    /// Waits once, and wakes those whose socket is ready, or whose time has come.
+    fn turn(&self) -> io::Result<()> {
+        let watches: Vec<_> = lock(&self.watches).clone();
+        let wakes = lock(&self.wakes);
+        let mut waited = vec![(wakes.as_fd(), Interest::Read)];
+        waited.extend(
+            watches.iter().filter_map(|watch| Some((watch.socket.as_fd(), watch.interest()?))),
+        );
+        let next = watches.iter().filter_map(|watch| watch.next_deadline()).min();
+        let timeout = next.map(|next| next.saturating_duration_since(Instant::now()));
+        let ready = wait_for_any(&waited, timeout)?;
+        drop(waited);
+        if ready[0] {
+            // Each wake-up wrote a byte; more than this many are read in the next turn.
+            let _ = (&*wakes).read(&mut [0; 64])?;
+        }
+        drop(wakes);
+        let mut ready = ready.into_iter().skip(1);
+        let now = Instant::now();
+        for watch in watches {
+            let is_ready = watch.interest().is_some() && ready.next().unwrap_or(false);
+            if is_ready || watch.next_deadline().is_some_and(|at| at <= now) {
+                watch.wake();
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Runtime for LocalRuntime {
+    fn watch(&self, socket: BorrowedFd<'_>) -> io::Result<Box<dyn Reactor>> {
+        let watch =
+            Arc::new(SocketWatch { socket: socket.try_clone_to_owned()?, wants: Mutex::default() });
+        lock(&self.watches).push(Arc::clone(&watch));
+        Ok(Box::new(LocalReactor { watch, all: Arc::clone(&self.watches) }))
+    }
+}
+
+/// Wakes the thread that is in [`LocalRuntime::block_on`], also from other threads.
+#[derive(Debug)]
+struct WakePipe {
+    is_woken: AtomicBool,
+    sender: PipeWriter,
+}
+
+impl Wake for WakePipe {
+    fn wake(self: Arc<Self>) {
+        if !self.is_woken.swap(true, Ordering::SeqCst) {
+            // The pipe has room: it is read after each byte, or is about to be.
+            let _ = (&self.sender).write(&[0]);
+        }
+    }
+}
+
+/// A socket, and what the task that uses it waits for.
+#[derive(Debug)]
+struct SocketWatch {
+    socket: OwnedFd,
+    wants: Mutex<WantedEvents>,
+}
+
+#[derive(Debug, Default)]
+struct WantedEvents {
+    reading: Option<Waker>,
+    writing: Option<Waker>,
+    deadline: Option<(Instant, Waker)>,
+}
+
+impl SocketWatch {
+    fn interest(&self) -> Option<Interest> {
+        let wants = lock(&self.wants);
+        match (&wants.reading, &wants.writing) {
+            (None, None) => None,
+            (Some(_), None) => Some(Interest::Read),
+            (None, Some(_)) => Some(Interest::Write),
+            (Some(_), Some(_)) => Some(Interest::ReadWrite),
+        }
+    }
+
+    fn next_deadline(&self) -> Option<Instant> {
+        lock(&self.wants).deadline.as_ref().map(|(at, _)| *at)
+    }
+
+    fn wake(&self) {
+        let WantedEvents { reading, writing, deadline } = std::mem::take(&mut *lock(&self.wants));
+        let deadline = deadline.map(|(_, waker)| waker);
+        [reading, writing, deadline].into_iter().flatten().for_each(Waker::wake);
+    }
+}
+
+#[derive(Debug)]
+struct LocalReactor {
+    watch: Arc<SocketWatch>,
+    all: Arc<Mutex<Vec<Arc<SocketWatch>>>>,
+}
+
+impl Drop for LocalReactor {
+    fn drop(&mut self) {
+        lock(&self.all).retain(|watch| !Arc::ptr_eq(watch, &self.watch));
+    }
+}
+
+impl Reactor for LocalReactor {
+    fn poll_read(
+        &self,
+        context: &mut Context<'_>,
+        read: &mut dyn FnMut() -> io::Result<()>,
+    ) -> Poll<io::Result<()>> {
+        try_now(read).map_or_else(
+            || {
+                lock(&self.watch.wants).reading = Some(context.waker().clone());
+                Poll::Pending
+            },
+            Poll::Ready,
+        )
+    }
+
+    fn poll_write(
+        &self,
+        context: &mut Context<'_>,
+        write: &mut dyn FnMut() -> io::Result<()>,
+    ) -> Poll<io::Result<()>> {
+        try_now(write).map_or_else(
+            || {
+                lock(&self.watch.wants).writing = Some(context.waker().clone());
+                Poll::Pending
+            },
+            Poll::Ready,
+        )
+    }
+
+    fn poll_deadline(&self, context: &mut Context<'_>, at: Instant) -> Poll<()> {
+        if at <= Instant::now() {
+            return Poll::Ready(());
+        }
+        lock(&self.watch.wants).deadline = Some((at, context.waker().clone()));
+        Poll::Pending
+    }
+}
+
+/// The outcome of an operation, unless it would have to wait.
+fn try_now(operation: &mut dyn FnMut() -> io::Result<()>) -> Option<io::Result<()>> {
+    match operation() {
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => None,
+        outcome => Some(outcome),
+    }
+}
+
+fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,112 @@
+//! Proxies for an interface of a remote object.
+
+use wire::body::{Decode, Encode};
+use wire::names::MemberName;
+
+use super::call::StartedCall;
+use super::connection::Connection;
+use super::subscription::Subscription;
+use crate::core::MessageBody;
+use crate::{CallError, CallOptions, IntoName, SubscribeError, blocking};
+
+/// An interface of a remote object: its methods, properties and signals.
+#[derive(Clone, Debug)]
+pub struct Proxy<'n> {
+    connection: Connection,
+    inner: blocking::Proxy<'n>,
+}
+
+impl<'n> Proxy<'n> {
+    pub(super) const fn new(connection: Connection, inner: blocking::Proxy<'n>) -> Self {
+        Self { connection, inner }
+    }
+
+    /// Calls a method. The returned future waits for the reply; the call is queued already.
+    ///
+    /// # Errors
+    ///
+    /// The future has the errors of [`Connection::call`](crate::Connection::call).
+    pub fn call<'m>(
+        &self,
+        member: impl IntoName<MemberName<'m>>,
+        arguments: &impl MessageBody,
+    ) -> StartedCall {
+        self.start_call(member, arguments, CallOptions::default())
+    }
+
+    /// Queues a call with options. The returned future waits for the reply.
+    ///
+    /// # Errors
+    ///
+    /// The future has the errors of [`Connection::call`](crate::Connection::call).
+    pub fn start_call<'m>(
+        &self,
+        member: impl IntoName<MemberName<'m>>,
+        arguments: &impl MessageBody,
+        options: CallOptions,
+    ) -> StartedCall {
+        let call = self.inner.start_call(member, arguments, options);
+        StartedCall::new(self.connection.clone(), call)
+    }
+
+    /// Reads a property. A [`Value`](wire::body::Value) accepts any type.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::Read`] if the property has another type; otherwise as for [`Connection::call`].
+    pub async fn get<'m, T: for<'a> Decode<'a>>(
+        &self,
+        property: impl IntoName<MemberName<'m>>,
+    ) -> Result<T, CallError> {
+        let call = self.inner.start_get(property);
+        blocking::property_in(&StartedCall::new(self.connection.clone(), call).await?)
+    }
+
+    /// Reads all properties, as a map or as a struct that derives a dict.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::Read`] if the properties do not fit into `T`; otherwise as for
+    /// [`Connection::call`].
+    pub async fn get_all<T: for<'a> Decode<'a>>(&self) -> Result<T, CallError> {
+        let call = self.inner.start_get_all();
+        let (all,) = StartedCall::new(self.connection.clone(), call).await?.read()?;
+        Ok(all)
+    }
+
+    /// Writes a property.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Connection::call`].
+    pub async fn set<'m, T: Encode>(
+        &self,
+        property: impl IntoName<MemberName<'m>>,
+        value: &T,
+    ) -> Result<(), CallError> {
+        let call = self.inner.start_set(property, value);
+        StartedCall::new(self.connection.clone(), call).await.map(drop)
+    }
+
+    /// Subscribes to a signal of the object. The sender must own the destination's name.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Connection::subscribe`].
+    pub async fn signals<'m>(
+        &self,
+        member: impl IntoName<MemberName<'m>>,
+    ) -> Result<Subscription, SubscribeError> {
+        self.connection.subscribe(self.inner.signal_rule(member)?.as_str()).await
+    }
+
+    /// Subscribes to the signal that announces changed properties of the interface:
+    /// `PropertiesChanged`, whose arguments are `(&str, BTreeMap<&str, Value>, Vec<&str>)`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Connection::subscribe`].
+    pub async fn property_changes(&self) -> Result<Subscription, SubscribeError> {
+        self.connection.subscribe(self.inner.changes_rule().as_str()).await
+    }
+}

@@ -1,0 +1,122 @@
+//! Waiting in a task.
+
+use std::io;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use unix::clock;
+
+use super::runtime::Reactor;
+use crate::core::{Ended, MessageDisposition, SystemError};
+use crate::link::{
+    ConnectionLink, LinkState, ReadMode, ReceivedMessage, SendOutcome, WaitTarget, WaiterId,
+};
+
+/// The place where a task waits.
+#[derive(Clone, Copy)]
+pub(super) struct WaitingPlace<'c> {
+    pub(super) link: &'c ConnectionLink,
+    pub(super) reactor: &'c dyn Reactor,
+    pub(super) target: WaitTarget,
+}
+
+impl WaitingPlace<'_> {
+    /// Waits until `ready` returns a value. Meanwhile, files messages, and passes calls that the
+    /// program does not read to `refuse`.
+    ///
+    /// The task is registered in `waiter`, and must be [removed](LinkState::remove_task) at the end.
+    pub(super) fn poll<T>(
+        self,
+        context: &mut Context<'_>,
+        waiter: &mut Option<WaiterId>,
+        ready: &mut impl FnMut(&mut LinkState) -> Option<T>,
+        refuse: &mut impl FnMut(ReceivedMessage),
+    ) -> Poll<Result<T, Ended>> {
+        let mut state = self.link.lock();
+        loop {
+            if let Some(found) = ready(&mut state) {
+                return Poll::Ready(Ok(found));
+            }
+            match state.poll_message() {
+                Some(MessageDisposition::Request) if state.read_mode() == ReadMode::Replies => {
+                    let request = state.core.poll_request();
+                    drop(state);
+                    request.into_iter().for_each(&mut *refuse);
+                    state = self.link.lock();
+                    continue;
+                }
+                Some(_) => continue,
+                None => {}
+            }
+            if let Some(ended) = state.core.ended() {
+                return Poll::Ready(ready(&mut state).ok_or(ended));
+            }
+            let id = state.register_task(*waiter, self.target, context.waker());
+            *waiter = Some(id);
+            if !state.is_driver(id) {
+                if self.link.send(&mut state) == SendOutcome::Full {
+                    state.wake_driver();
+                }
+                return Poll::Pending;
+            }
+            if self.drive(&mut state, context) == DriveStep::Waiting {
+                return Poll::Pending;
+            }
+        }
+    }
+
+    /// Sends, times out calls and reads, for all tasks.
+    fn drive(self, state: &mut LinkState, context: &mut Context<'_>) -> DriveStep {
+        if self.link.send(state) == SendOutcome::Full {
+            let mut write = || match self.link.send(state) {
+                SendOutcome::Full => Err(io::ErrorKind::WouldBlock.into()),
+                SendOutcome::Bytes(_) => Ok(()),
+            };
+            if let Poll::Ready(Err(error)) = self.reactor.poll_write(context, &mut write) {
+                return end(state, error);
+            }
+        }
+        if state.core.waiting_len() == 0 {
+            state.wake_senders();
+        }
+        let now = clock::monotonic();
+        if state.handle_timeout(now) {
+            return DriveStep::Moved;
+        }
+        if let Some(next) = state.core.next_timeout()
+            && self.reactor.poll_deadline(context, instant_of(next, now)).is_ready()
+        {
+            state.handle_timeout(next);
+            return DriveStep::Moved;
+        }
+        let mut read = || match self.link.read_now(state) {
+            true => Ok(()),
+            false => Err(io::ErrorKind::WouldBlock.into()),
+        };
+        match self.reactor.poll_read(context, &mut read) {
+            Poll::Pending => DriveStep::Waiting,
+            Poll::Ready(Ok(())) => DriveStep::Moved,
+            Poll::Ready(Err(error)) => end(state, error),
+        }
+    }
+}
+
+/// What the driver did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum DriveStep {
+    /// Bytes arrived, calls timed out, or the connection ended.
+    Moved,
+    /// The runtime will wake the task.
+    Waiting,
+}
+
+/// Ends the connection, because the runtime cannot wait for its socket any more.
+fn end(state: &mut LinkState, error: io::Error) -> DriveStep {
+    state.handle_ended(Ended::System(SystemError::from(error)));
+    DriveStep::Moved
+}
+
+/// Converts a time of the monotonic clock.
+pub(super) fn instant_of(at: Duration, now: Duration) -> Instant {
+    Instant::now() + at.saturating_sub(now)
+}

@@ -1,0 +1,114 @@
+//! Connecting in the current thread.
+
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use unix::clock;
+use wire::address::AddressList;
+use wire::framer::Space;
+
+use super::connection::Connection;
+use crate::connect::{
+    ConnectError, ConnectOptions, ConnectWaiting, EstablishedSocket, StandardBus, open,
+};
+use crate::core::Ended;
+use crate::link::{BusSocket, SocketReadOutcome, WaitInterest, WaitStatus};
+
+/// Connecting to a bus.
+impl Connection {
+    /// Connects to the session bus: `DBUS_SESSION_BUS_ADDRESS`, or else `$XDG_RUNTIME_DIR/bus`.
+    ///
+    /// # Errors
+    ///
+    /// If all addresses failed; the error states the reason for each address.
+    pub fn session() -> Result<Self, ConnectError> {
+        Self::standard(StandardBus::Session)
+    }
+
+    /// Connects to the system bus: `DBUS_SYSTEM_BUS_ADDRESS`, or else the standard path
+    /// `/var/run/dbus/system_bus_socket`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`session`](Self::session).
+    pub fn system() -> Result<Self, ConnectError> {
+        Self::standard(StandardBus::System)
+    }
+
+    /// Connects to one of the standard buses.
+    ///
+    /// # Errors
+    ///
+    /// As for [`session`](Self::session).
+    pub fn standard(bus: StandardBus) -> Result<Self, ConnectError> {
+        Self::open_with(&bus.address()?, &ConnectOptions::default())
+    }
+
+    /// Connects to an address, or to the first of several that works.
+    ///
+    /// ```no_run
+    /// use diligence_client::Connection;
+    /// let bus = Connection::open("unix:path=/run/example/bus")?;
+    /// # Ok::<(), diligence_client::ConnectError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ConnectError::Address`] if the text is not a valid list of addresses; otherwise as for
+    /// [`session`](Self::session).
+    pub fn open(address: &str) -> Result<Self, ConnectError> {
+        Self::open_with(&address.parse()?, &ConnectOptions::default())
+    }
+
+    /// Connects to the first of several addresses that works.
+    ///
+    /// # Errors
+    ///
+    /// [`ConnectError::Failed`] if all addresses failed.
+    pub fn open_with(
+        addresses: &AddressList,
+        options: &ConnectOptions,
+    ) -> Result<Self, ConnectError> {
+        let mut waiting = BlockingWaiting;
+        let connecting = open(addresses, options, &mut waiting);
+        let connected = pin!(connecting).poll(&mut Context::from_waker(Waker::noop()));
+        let Poll::Ready(connected) = connected else {
+            unreachable!("the future blocks instead of waiting");
+        };
+        let EstablishedSocket { established, socket } = connected?;
+        Ok(Self::new(established, socket))
+    }
+}
+
+/// Waits by blocking the current thread, so its futures are ready at once.
+struct BlockingWaiting;
+
+impl ConnectWaiting for BlockingWaiting {
+    fn watch(&mut self, _: &BusSocket) -> Result<(), Ended> {
+        Ok(())
+    }
+
+    async fn receive(
+        &mut self,
+        socket: &BusSocket,
+        space: &mut [u8],
+        deadline: Option<Duration>,
+    ) -> Result<SocketReadOutcome, Ended> {
+        // Descriptors that arrive before they are negotiated are discarded.
+        socket.receive(Space::Scratch(space), &mut Vec::new(), timeout(deadline))
+    }
+
+    async fn wait_for_room(
+        &mut self,
+        socket: &BusSocket,
+        deadline: Option<Duration>,
+    ) -> Result<WaitStatus, Ended> {
+        socket.wait_for(WaitInterest::Writable, timeout(deadline))
+    }
+}
+
+fn timeout(deadline: Option<Duration>) -> Option<Duration> {
+    deadline.map(|deadline| deadline.saturating_sub(clock::monotonic()))
+}

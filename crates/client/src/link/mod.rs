@@ -1,0 +1,481 @@
+//! The link to the bus: the core of a connection, its socket, and its waiters, which are threads or
+//! tasks.
+//!
+//! Nothing runs in the background. If several threads wait, one of them reads from the socket, and
+//! the others sleep:
+//!
+//! ```text
+//!  reader   takes the receiver out of the core ── reads, without the lock ── puts it back,
+//!           files the messages, wakes those whose messages have arrived
+//!  others   sleep until they are woken: their message has arrived, or they are the next reader
+//! ```
+//!
+//! A waiter that leaves while the receiver is in its place wakes another one, which then reads. In the asynchronous front end, one of the waiting tasks (the driver) is registered at the
+//! runtime in the same way.
+
+mod socket;
+mod waiters;
+
+use std::mem;
+use std::ops::{Deref, DerefMut};
+use std::os::fd::OwnedFd;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
+use std::thread;
+use std::time::Duration;
+
+use unix::clock;
+
+pub(crate) use self::socket::{
+    BusSocket, ConnectedProgram, SendOutcome, SocketReadOutcome, WaitInterest, WaitStatus,
+};
+pub(crate) use self::waiters::{WaitTarget, WaiterId};
+use self::waiters::{Waiters, thread_waker};
+use crate::core::{Core, Ended, Incoming, MessageDisposition, Receiver};
+
+/// A received message with its file descriptors.
+pub type ReceivedMessage = Incoming<OwnedFd>;
+
+/// The core of a connection and its socket.
+pub(crate) struct ConnectionLink {
+    state: Mutex<LinkState>,
+    pub(crate) socket: BusSocket,
+}
+
+/// The core of a connection, and the waiters for its messages.
+pub(crate) struct LinkState {
+    pub(crate) core: Core<OwnedFd>,
+    read_mode: ReadMode,
+    waiters: Waiters,
+    /// The task that is registered at the runtime, for all tasks.
+    driver: Option<WaiterId>,
+    /// Woken after the lock is released, because a waker may run any code.
+    woken: Vec<Waker>,
+}
+
+/// The incoming messages that the program reads in addition to replies and signals.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ReadMode {
+    /// No calls: they are answered with errors at once, so that no caller has to wait for its timeout.
+    Replies,
+    /// Calls: the program has objects, or reads calls itself.
+    Requests,
+    /// All messages, unprocessed: the link must not dispatch any itself.
+    Messages,
+}
+
+/// The result of waiting for a condition.
+pub(crate) enum WaitOutcome<T> {
+    Found(T),
+    TimedOut,
+    Ended(Ended),
+}
+
+/// What happened while a thread waited once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum WaitStep {
+    /// New bytes, a timeout or another thread may have changed the state.
+    Moved,
+    /// The deadline passed, and nothing happened.
+    TimedOut,
+}
+
+/// The locked state of a link.
+pub(crate) struct LinkGuard<'l> {
+    /// `None` only while it is dropped.
+    state: Option<MutexGuard<'l, LinkState>>,
+}
+
+impl Deref for LinkGuard<'_> {
+    type Target = LinkState;
+
+    fn deref(&self) -> &LinkState {
+        self.state.as_ref().expect("it is locked")
+    }
+}
+
+impl DerefMut for LinkGuard<'_> {
+    fn deref_mut(&mut self) -> &mut LinkState {
+        self.state.as_mut().expect("it is locked")
+    }
+}
+
+impl Drop for LinkGuard<'_> {
+    fn drop(&mut self) {
+        if let Some(mut state) = self.state.take()
+            && !state.woken.is_empty()
+        {
+            let woken = mem::take(&mut state.woken);
+            drop(state);
+            woken.into_iter().for_each(Waker::wake);
+        }
+    }
+}
+
+impl LinkState {
+    /// Files the next complete message, and wakes its waiters.
+    pub(crate) fn poll_message(&mut self) -> Option<MessageDisposition> {
+        let disposition = self.core.poll_message();
+        match disposition {
+            Some(disposition) => self.woken.extend(self.waiters.concerned(disposition).cloned()),
+            // The message was invalid.
+            None if self.core.ended().is_some() => self.wake_all(),
+            None => {}
+        }
+        disposition
+    }
+
+    pub(crate) const fn read_mode(&self) -> ReadMode {
+        self.read_mode
+    }
+
+    pub(crate) fn set_read_mode(&mut self, mode: ReadMode) {
+        if self.read_mode != ReadMode::Messages {
+            self.read_mode = mode;
+        }
+    }
+
+    /// Ends the connection for all waiters.
+    pub(crate) fn handle_ended(&mut self, reason: Ended) {
+        self.core.handle_ended(reason);
+        self.wake_all();
+    }
+
+    /// Times out calls, and returns true if any did.
+    pub(crate) fn handle_timeout(&mut self, now: Duration) -> bool {
+        let is_due = self.core.next_timeout().is_some_and(|next| next <= now);
+        if is_due {
+            self.core.handle_timeout(now);
+            let waits = |target| matches!(target, WaitTarget::Reply(_));
+            self.woken.extend(self.waiters.select(waits).cloned());
+        }
+        is_due
+    }
+
+    /// True if somebody waits for messages, and would not notice queued bytes.
+    const fn is_waited_for(&self) -> bool {
+        !self.core.has_receiver() || self.driver.is_some()
+    }
+
+    /// Makes another waiter read, unless one does.
+    fn pass_reading_on(&mut self) {
+        if self.core.has_receiver() && !self.waiters.is_empty() {
+            self.woken.extend(self.waiters.first().cloned());
+        }
+    }
+
+    fn wake_all(&mut self) {
+        self.woken.extend(self.waiters.select(|_| true).cloned());
+    }
+}
+
+/// The registration of tasks, for the asynchronous front end.
+impl LinkState {
+    /// Registers a task, or its latest waker, and returns its id. The first becomes the driver.
+    pub(crate) fn register_task(
+        &mut self,
+        id: Option<WaiterId>,
+        target: WaitTarget,
+        waker: &Waker,
+    ) -> WaiterId {
+        let id = match id {
+            Some(id) => {
+                self.waiters.update(id, waker);
+                id
+            }
+            None => self.waiters.add(target, waker.clone()),
+        };
+        self.driver.get_or_insert(id);
+        id
+    }
+
+    /// True if this task is registered at the runtime, for all tasks.
+    pub(crate) fn is_driver(&self, id: WaiterId) -> bool {
+        self.driver == Some(id)
+    }
+
+    /// Removes a task. If it was the driver, another one takes over.
+    pub(crate) fn remove_task(&mut self, id: WaiterId) {
+        self.waiters.remove(id);
+        if self.is_driver(id) {
+            self.driver = None;
+            self.pass_reading_on();
+        }
+    }
+
+    /// Makes the driver look at the queued bytes, for which the socket has no room.
+    pub(crate) fn wake_driver(&mut self) {
+        let driver = self.driver.and_then(|id| self.waiters.waker_of(id));
+        self.woken.extend(driver.cloned());
+    }
+
+    /// Wakes the tasks that wait until all bytes are sent.
+    pub(crate) fn wake_senders(&mut self) {
+        let waits = |target| target == WaitTarget::Room;
+        self.woken.extend(self.waiters.select(waits).cloned());
+    }
+}
+
+impl ConnectionLink {
+    pub(crate) fn new(core: Core<OwnedFd>, socket: BusSocket) -> Self {
+        let state = LinkState {
+            core,
+            read_mode: ReadMode::Replies,
+            waiters: Waiters::default(),
+            driver: None,
+            woken: Vec::new(),
+        };
+        Self { state: Mutex::new(state), socket }
+    }
+
+    /// Locks the state. It is never locked while a thread waits for the bus.
+    pub(crate) fn lock(&self) -> LinkGuard<'_> {
+        // If a thread panicked while it had the lock, the core is consistent: it runs no code of others.
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        LinkGuard { state: Some(state) }
+    }
+
+    /// Waits until `ready` returns a value. Meanwhile, files messages, and passes calls that the
+    /// program does not read to `refuse`.
+    pub(crate) fn wait<T>(
+        &self,
+        target: WaitTarget,
+        deadline: Option<Duration>,
+        mut ready: impl FnMut(&mut LinkState) -> Option<T>,
+        mut refuse: impl FnMut(ReceivedMessage),
+    ) -> WaitOutcome<T> {
+        let mut state = self.lock();
+        let outcome = loop {
+            if let Some(found) = ready(&mut state) {
+                break WaitOutcome::Found(found);
+            }
+            match state.poll_message() {
+                Some(MessageDisposition::Request) if state.read_mode == ReadMode::Replies => {
+                    let request = state.core.poll_request();
+                    drop(state);
+                    request.into_iter().for_each(&mut refuse);
+                    state = self.lock();
+                    continue;
+                }
+                Some(_) => continue,
+                None => {}
+            }
+            if let Some(ended) = state.core.ended() {
+                break ready(&mut state).map_or(WaitOutcome::Ended(ended), WaitOutcome::Found);
+            }
+            let step;
+            (state, step) = self.wait_once(state, target, deadline);
+            if step == WaitStep::TimedOut {
+                break WaitOutcome::TimedOut;
+            }
+        };
+        state.pass_reading_on();
+        outcome
+    }
+
+    /// Sends all queued bytes, then waits for bytes, for another thread, or for a deadline.
+    fn wait_once<'l>(
+        &'l self,
+        mut state: LinkGuard<'l>,
+        target: WaitTarget,
+        deadline: Option<Duration>,
+    ) -> (LinkGuard<'l>, WaitStep) {
+        let wake = [deadline, state.core.next_timeout()].into_iter().flatten().min();
+        let flushing;
+        (state, flushing) = self.flush_until(state, wake);
+        if flushing == Flushing::Waited {
+            return (state, WaitStep::Moved);
+        }
+        let now = clock::monotonic();
+        if state.handle_timeout(now) {
+            return (state, WaitStep::Moved);
+        }
+        let wake = [deadline, state.core.next_timeout()].into_iter().flatten().min();
+        let timeout = wake.map(|wake| wake.saturating_sub(now));
+        let is_late = deadline.is_some_and(|deadline| deadline <= now);
+        let moved = if is_late {
+            self.read_now(&mut state)
+        } else {
+            state = match state.core.take_receiver() {
+                Some(receiver) => self.read(state, receiver, timeout),
+                None => self.sleep(state, target, timeout),
+            };
+            true
+        };
+        (state, if moved { WaitStep::Moved } else { WaitStep::TimedOut })
+    }
+
+    /// Sleeps while another thread reads.
+    fn sleep<'l>(
+        &'l self,
+        mut state: LinkGuard<'l>,
+        target: WaitTarget,
+        timeout: Option<Duration>,
+    ) -> LinkGuard<'l> {
+        let id = state.waiters.add(target, thread_waker());
+        drop(state);
+        match timeout {
+            Some(timeout) => thread::park_timeout(timeout),
+            None => thread::park(),
+        }
+        state = self.lock();
+        state.waiters.remove(id);
+        state
+    }
+
+    /// Reads once into the receiver, without the lock, and puts the receiver back.
+    fn read<'l>(
+        &'l self,
+        mut state: LinkGuard<'l>,
+        mut receiver: Box<Receiver<OwnedFd>>,
+        timeout: Option<Duration>,
+    ) -> LinkGuard<'l> {
+        drop(state);
+        let received = self.read_into(&mut receiver, timeout);
+        state = self.lock();
+        state.core.return_receiver(receiver);
+        if let Err(ended) = received {
+            state.handle_ended(ended);
+        }
+        state
+    }
+
+    fn read_into(
+        &self,
+        receiver: &mut Receiver<OwnedFd>,
+        timeout: Option<Duration>,
+    ) -> Result<SocketReadOutcome, Ended> {
+        let mut descriptors = Vec::new();
+        let outcome = self.socket.receive(receiver.space(), &mut descriptors, timeout)?;
+        if let SocketReadOutcome::Bytes(count) = outcome {
+            receiver.handle_received(count, descriptors);
+        }
+        Ok(outcome)
+    }
+
+    /// Sends all queued bytes, and waits while the socket is full.
+    pub(crate) fn flush(&self) -> LinkGuard<'_> {
+        self.flush_until(self.lock(), None).0
+    }
+
+    /// Sends all queued bytes. Stops if the socket is full at the deadline.
+    ///
+    /// While the socket is full, incoming bytes are read, so that two sides that both send much do
+    /// not deadlock.
+    pub(crate) fn flush_until<'l>(
+        &'l self,
+        mut state: LinkGuard<'l>,
+        deadline: Option<Duration>,
+    ) -> (LinkGuard<'l>, Flushing) {
+        let mut flushing = Flushing::AtOnce;
+        while self.send(&mut state) == SendOutcome::Full {
+            let status;
+            (state, status) = self.wait_for_room(state, deadline);
+            match status {
+                Ok(WaitStatus::Ready) => flushing = Flushing::Waited,
+                Ok(WaitStatus::TimedOut) => break,
+                Err(ended) => state.handle_ended(ended),
+            }
+        }
+        (state, flushing)
+    }
+
+    /// Sends as many of the queued bytes as the socket accepts now.
+    pub(crate) fn send(&self, state: &mut LinkState) -> SendOutcome {
+        while let Some(transmit) = state.core.poll_transmit() {
+            match self.socket.send(&transmit) {
+                Ok(SendOutcome::Bytes(count)) => state.core.transmitted(count),
+                Ok(SendOutcome::Full) => return SendOutcome::Full,
+                Err(ended) => {
+                    // Messages that the other side sent before it closed the socket may still be
+                    // unread.
+                    self.read_remaining(state);
+                    state.handle_ended(ended);
+                }
+            }
+        }
+        SendOutcome::Bytes(0)
+    }
+
+    /// Sends the queued bytes if somebody is waiting already, who would not send them.
+    pub(crate) fn send_beside_waiter(&self, state: &mut LinkState) -> SendOutcome {
+        match state.is_waited_for() {
+            true => self.send(state),
+            false => SendOutcome::Bytes(0),
+        }
+    }
+
+    fn wait_for_room<'l>(
+        &'l self,
+        mut state: LinkGuard<'l>,
+        deadline: Option<Duration>,
+    ) -> (LinkGuard<'l>, Result<WaitStatus, Ended>) {
+        let timeout = deadline.map(|deadline| deadline.saturating_sub(clock::monotonic()));
+        let reads = state.read_mode != ReadMode::Messages && state.core.has_receiver();
+        let interest = match reads {
+            true => WaitInterest::WritableOrReadable,
+            false => WaitInterest::Writable,
+        };
+        drop(state);
+        let status = self.socket.wait_for(interest, timeout);
+        state = self.lock();
+        if reads {
+            while state.poll_message().is_some() {}
+            if state.core.ended().is_none() {
+                self.read_now(&mut state);
+            }
+        }
+        (state, status)
+    }
+
+    fn read_remaining(&self, state: &mut LinkState) {
+        if state.read_mode == ReadMode::Messages {
+            return;
+        }
+        while state.core.ended().is_none() {
+            while state.poll_message().is_some() {}
+            if !self.read_now(state) {
+                break;
+            }
+        }
+    }
+
+    /// Reads once without waiting. Returns true if bytes arrived or the connection ended; false
+    /// also while a thread reads.
+    pub(crate) fn read_now(&self, state: &mut LinkState) -> bool {
+        let Some(mut receiver) = state.core.take_receiver() else { return false };
+        let received = self.read_into(&mut receiver, Some(Duration::ZERO));
+        state.core.return_receiver(receiver);
+        match received {
+            Ok(SocketReadOutcome::Nothing) => false,
+            Ok(SocketReadOutcome::Bytes(_)) => true,
+            Err(ended) => {
+                state.handle_ended(ended);
+                true
+            }
+        }
+    }
+}
+
+/// Whether sending had to wait for room in the socket.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Flushing {
+    AtOnce,
+    /// Messages may have been filed meanwhile.
+    Waited,
+}
+
+impl Drop for ConnectionLink {
+    fn drop(&mut self) {
+        let deadline = clock::monotonic().saturating_add(LINGER);
+        drop(self.flush_until(self.lock(), Some(deadline)));
+    }
+}
+
+/// How long dropping a connection waits for the bus to read the queued bytes.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// The time on the monotonic clock at which a timeout that starts now expires.
+pub(crate) fn deadline(timeout: Option<Duration>) -> Option<Duration> {
+    timeout.map(|timeout| clock::monotonic().saturating_add(timeout))
+}
