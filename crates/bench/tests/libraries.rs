@@ -6,6 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use bench::library::ours::FrontEnd;
 use bench::library::{
     BuiltLibrary, Cache, CallReport, EmitReport, Library, LibraryRunError, ListenReport,
     MissingLibrary, ProgramMode, RunningProgram, ours,
@@ -29,7 +30,8 @@ fn installed_libraries_do_their_part() {
         }
     });
     // The program of our library is the measuring program, which this test program is not.
-    let found = found.filter(|found| found.library != Library::Diligence);
+    let is_ours = |library| matches!(library, Library::Diligence | Library::DiligenceAsync);
+    let found = found.filter(|found| !is_ours(found.library));
     let ready: Vec<_> = found.map(|found| found.prepare(&cache).expect("it is there")).collect();
     assert!(!ready.is_empty(), "none of the packages is there that the notes above name");
     for library in &ready {
@@ -49,18 +51,24 @@ fn zbus_does_its_part() {
 }
 
 #[test]
-fn our_library_completes_each_workload() {
+fn both_front_ends_of_our_library_complete_each_workload() {
+    for front_end in [FrontEnd::Blocking, FrontEnd::Asynchronous] {
+        check_our_library(front_end);
+    }
+}
+
+fn check_our_library(front_end: FrontEnd) {
     let bus = TestDbusDaemon::start();
-    let mut service = Ours::start(bus.serve());
-    let mut caller = Ours::start(bus.call(service.line(), 100, 1000));
+    let mut service = Ours::start(front_end, bus.serve());
+    let mut caller = Ours::start(front_end, bus.call(service.line(), 100, 1000));
     assert_eq!(caller.line(), "ready");
     caller.begin();
     let report: CallReport = serde_json::from_str(&caller.line()).expect("a report");
     assert_eq!(report.calls, 100);
     assert!(report.p50_ns > 0 && report.p50_ns <= report.p99_ns);
 
-    let mut emitter = Ours::start(bus.emit(500, 10_000));
-    let mut listener = Ours::start(bus.listen(emitter.line(), 500));
+    let mut emitter = Ours::start(front_end, bus.emit(500, 10_000));
+    let mut listener = Ours::start(front_end, bus.listen(emitter.line(), 500));
     assert_eq!(listener.line(), "ready");
     emitter.begin();
     let emitted: EmitReport = serde_json::from_str(&emitter.line()).expect("a report");
@@ -75,7 +83,7 @@ fn ours_is_this_program() {
     let ready = found.prepare(&cache()).expect("there is nothing to build");
     let command = ready.command(&ProgramMode::Serve { address: "unix:path=/a".into() });
     assert_eq!(command.get_program(), std::env::current_exe().expect("a path"));
-    assert!(command.get_args().eq([ours::COMMAND, "serve", "unix:path=/a"]));
+    assert!(command.get_args().eq([ours::COMMAND, "blocking", "serve", "unix:path=/a"]));
 }
 
 #[test]
@@ -219,7 +227,7 @@ struct Ours {
 }
 
 impl Ours {
-    fn start(mode: ProgramMode) -> Self {
+    fn start(front_end: FrontEnd, mode: ProgramMode) -> Self {
         let (to_program, input) = io::pipe().expect("a pipe");
         let (output, from_program) = io::pipe().expect("a pipe");
         let streams = ours::Streams {
@@ -227,7 +235,7 @@ impl Ours {
             output: from_program,
             at_end_of_input: || {},
         };
-        thread::spawn(move || match ours::run(mode, streams) {
+        thread::spawn(move || match ours::run(front_end, mode, streams) {
             // A service ends with the bus, at the end of the test.
             Ok(()) | Err(ours::ProgramError::Ended(_)) => {}
             Err(failure) => panic!("{failure}"),

@@ -8,10 +8,11 @@ use std::{env, fs, io};
 use client::SystemError;
 
 use super::cache::{Cache, unusable};
+use super::ours::{self, FrontEnd};
 use super::source::{
     C_SHARED, File, PYTHON_SHARED, Recipe, Remedy, ZBUS, ZBUS_PROGRAM, ZBUS_VERSION, fingerprint,
 };
-use super::{Library, ProgramMode, ours};
+use super::{Library, ProgramMode};
 
 /// An installed library, whose program may still have to be built.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -26,7 +27,7 @@ pub struct FoundLibrary {
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum LibraryProgram {
     /// This program, in another mode.
-    Ours,
+    Ours(FrontEnd),
     /// A C file, compiled with the flags that pkg-config reports for the package.
     Compiled { files: [File; 2], package: &'static str },
     /// A script, the first of the files, run by this interpreter.
@@ -56,7 +57,9 @@ impl Library {
     /// Fails if the library is not installed; the error says how to install it.
     pub fn find(self, cache: &Cache) -> Result<FoundLibrary, MissingLibrary> {
         let (version, program) = match self.recipe() {
-            Recipe::Ours => (env!("CARGO_PKG_VERSION").to_owned(), LibraryProgram::Ours),
+            Recipe::Ours(front_end) => {
+                (env!("CARGO_PKG_VERSION").to_owned(), LibraryProgram::Ours(front_end))
+            }
             Recipe::C { source, package, debian } => {
                 let files = [source, C_SHARED];
                 (c_version(package, debian)?, LibraryProgram::Compiled { files, package })
@@ -79,7 +82,7 @@ impl FoundLibrary {
     /// more and downloads packages; the others take a second.
     #[must_use]
     pub fn is_built(&self, cache: &Cache) -> bool {
-        self.program == LibraryProgram::Ours || cache.existing(&self.folder()).is_some()
+        matches!(self.program, LibraryProgram::Ours(_)) || cache.existing(&self.folder()).is_some()
     }
 
     /// Builds its program, unless it is in the cache.
@@ -90,7 +93,9 @@ impl FoundLibrary {
     pub fn prepare(self, cache: &Cache) -> Result<BuiltLibrary, MissingLibrary> {
         let folder = self.folder();
         let (program, leading) = match self.program {
-            LibraryProgram::Ours => (own_program()?, vec![ours::COMMAND.into()]),
+            LibraryProgram::Ours(front_end) => {
+                (own_program()?, vec![ours::COMMAND.into(), front_end.word().into()])
+            }
             LibraryProgram::Compiled { files, package } => {
                 let build = |unfinished: &Path| compile(unfinished, files[0], package);
                 (cache.folder(&folder, &files, build)?.join(PROGRAM), vec![])
@@ -109,7 +114,7 @@ impl FoundLibrary {
     /// The name of its folder in the cache.
     fn folder(&self) -> String {
         let files: &[File] = match &self.program {
-            LibraryProgram::Ours => &[],
+            LibraryProgram::Ours(_) => &[],
             LibraryProgram::Compiled { files, .. } | LibraryProgram::Script { files, .. } => files,
             LibraryProgram::Package => &ZBUS,
         };

@@ -45,6 +45,8 @@ pub use running::{LibraryRunError, RunningProgram};
 pub enum Library {
     /// The library of this project, for Rust
     Diligence,
+    /// The asynchronous front end of the library of this project, with its own runtime
+    DiligenceAsync,
     /// The reference implementation, for C
     Libdbus,
     /// The library of systemd, for C
@@ -81,8 +83,16 @@ mod tests {
     #[test]
     fn libraries_have_the_names_of_their_projects() {
         let names: Vec<_> = Library::value_variants().iter().map(Library::to_string).collect();
-        let expected =
-            ["diligence", "libdbus", "sd-bus", "gdbus", "dbus-python", "dbus-fast", "zbus"];
+        let expected = [
+            "diligence",
+            "diligence-async",
+            "libdbus",
+            "sd-bus",
+            "gdbus",
+            "dbus-python",
+            "dbus-fast",
+            "zbus",
+        ];
         assert_eq!(names, expected);
     }
 }

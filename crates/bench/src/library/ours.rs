@@ -1,6 +1,8 @@
 //! The program of this project's library: this process, started by the
 //! [command](super::BuiltLibrary::command) of [`Library::Diligence`](super::Library::Diligence).
 
+mod asynchronous;
+
 use std::io::{self, BufRead, Read, Write};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -19,16 +21,42 @@ use super::{
 };
 use crate::durations::{Distribution, Durations};
 
-/// Runs the [`ProgramMode`] in the arguments, with the standard streams of this process.
+/// A front end of the library.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FrontEnd {
+    /// Blocks the thread that waits.
+    Blocking,
+    /// Waits in a task of the runtime of the library.
+    Asynchronous,
+}
+
+impl FrontEnd {
+    /// The argument that selects it.
+    pub(super) const fn word(self) -> &'static str {
+        match self {
+            Self::Blocking => "blocking",
+            Self::Asynchronous => "asynchronous",
+        }
+    }
+}
+
+/// Runs the [`ProgramMode`] in the arguments after the first, which selects the front end, with the
+/// standard streams of this process.
 pub fn main(words: &[String]) -> ExitCode {
     let streams = Streams {
         input: io::BufReader::new(io::stdin()),
         output: io::stdout(),
         at_end_of_input: || process::exit(0),
     };
-    let done =
-        ProgramMode::parse(words).map_err(ProgramError::from).and_then(|mode| run(mode, streams));
-    match done {
+    let (front_end, words) = match words.split_first() {
+        Some((word, rest)) if word == FrontEnd::Asynchronous.word() => {
+            (FrontEnd::Asynchronous, rest)
+        }
+        Some((_, rest)) => (FrontEnd::Blocking, rest),
+        None => (FrontEnd::Blocking, words),
+    };
+    let mode = ProgramMode::parse(words).map_err(ProgramError::from);
+    match mode.and_then(|mode| run(front_end, mode, streams)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             eprintln!("{failure}");
@@ -48,16 +76,23 @@ pub struct Streams<I, O> {
     pub at_end_of_input: fn(),
 }
 
-/// Runs the given mode.
+/// Runs the given mode with a front end.
 ///
 /// # Errors
 ///
 /// Fails if the bus, a message or a stream fails.
-pub fn run<I, O>(mode: ProgramMode, mut streams: Streams<I, O>) -> Result<(), ProgramError>
+pub fn run<I, O>(
+    front_end: FrontEnd,
+    mode: ProgramMode,
+    mut streams: Streams<I, O>,
+) -> Result<(), ProgramError>
 where
     I: BufRead + Send + 'static,
     O: Write,
 {
+    if front_end == FrontEnd::Asynchronous {
+        return asynchronous::run(mode, streams);
+    }
     match mode {
         ProgramMode::Serve { address } => serve(&address, streams),
         ProgramMode::Call { address, destination, count, length } => {
@@ -77,10 +112,7 @@ where
     I: Read + Send + 'static,
     O: Write,
 {
-    let echo = ServedInterface::<()>::builder(INTERFACE)
-        .method(METHOD, &["text"], &["back"], |(), _, (text,): (String,)| Ok((text,)))
-        .signal::<(u64, Vec<u8>)>(SIGNAL, &["sent_ns", "payload"])
-        .build()?;
+    let echo = echo_interface()?;
     let connection = Connection::open(address)?;
     connection.add_object(PATH, &echo, ())?;
     streams.say(connection.unique_name().as_str())?;
@@ -90,6 +122,13 @@ where
         (streams.at_end_of_input)();
     });
     Err(ProgramError::Ended(connection.serve()))
+}
+
+fn echo_interface() -> Result<ServedInterface<()>, InterfaceError> {
+    ServedInterface::builder(INTERFACE)
+        .method(METHOD, &["text"], &["back"], |(), _, (text,): (String,)| Ok((text,)))
+        .signal::<(u64, Vec<u8>)>(SIGNAL, &["sent_ns", "payload"])
+        .build()
 }
 
 fn call<I: BufRead, O: Write>(
@@ -122,7 +161,10 @@ fn call<I: BufRead, O: Write>(
 }
 
 fn echo(proxy: &Proxy<'_>, text: &str) -> Result<(), ProgramError> {
-    let reply = proxy.call(METHOD, &(text,))?;
+    check_echo(&proxy.call(METHOD, &(text,))?, text)
+}
+
+fn check_echo(reply: &ReceivedMessage, text: &str) -> Result<(), ProgramError> {
     let (back,): (&str,) = reply.read()?;
     if back == text { Ok(()) } else { Err(ProgramError::OtherText) }
 }

@@ -3,10 +3,11 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::Library;
+use super::ours::FrontEnd;
 
 /// The way to build the program of a library.
 pub(super) enum Recipe {
-    Ours,
+    Ours(FrontEnd),
     /// The program is compiled, with the flags that pkg-config reports for the package.
     C {
         source: File,
@@ -41,7 +42,8 @@ pub(super) struct File {
 impl Library {
     pub(super) const fn recipe(self) -> Recipe {
         match self {
-            Self::Diligence => Recipe::Ours,
+            Self::Diligence => Recipe::Ours(FrontEnd::Blocking),
+            Self::DiligenceAsync => Recipe::Ours(FrontEnd::Asynchronous),
             Self::Libdbus => {
                 Recipe::C { source: LIBDBUS, package: "dbus-1", debian: "libdbus-1-dev" }
             }
