@@ -5,7 +5,7 @@ use crate::setting::{DEAFENED, MUTED, OWNER};
 /// The user of a peer, its container, and the result of its handshake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SimulatedUser {
-    /// The user ID of the peer, one of [`USERS`].
+    /// The user ID of the peer: root, or a user of the settings.
     pub uid: u32,
     /// True if the peer has negotiated passing descriptors.
     pub passes_descriptors: bool,
