@@ -84,6 +84,7 @@ test: packages-test
 	RUSTDOCFLAGS='--deny warnings' $(CARGO) doc --workspace --no-deps --locked --quiet
 	$(CARGO) check --locked --package diligence-wire --package diligence-bus-core
 	$(CARGO) check --locked --package diligence-export --no-default-features
+	scripts/oldest-rust
 	$(CARGO) build --workspace --bins --locked
 	$(CARGO) test --workspace --locked
 	$(CARGO) test --package diligence-client --features tokio --test asynchronous --locked

@@ -351,7 +351,7 @@ impl Recipients<'_> {
 
     /// Decodes the copies one by one.
     pub fn iter(&self) -> impl Iterator<Item = Delivered> {
-        (0..self.len()).map(|index| match self {
+        (0..self.len()).map(move |index| match self {
             Self::List(list) => list[index],
             Self::Bytes(bytes) => delivered(&bytes[index * DELIVERED..]),
         })

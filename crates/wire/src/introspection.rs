@@ -274,14 +274,19 @@ impl XmlWriter {
         for Property { name, types, access, emits_change, annotations, .. } in &interface.properties
         {
             let (types, access) = (EscapedXml(types), access.as_str());
-            let attributes = format_args!(" type=\"{types}\" access=\"{access}\"");
-            self.element("property", name, attributes, |xml| {
+            let write_children = |xml: &mut Self| {
                 let is_said = annotations.iter().any(|one| one.name == EMITS_CHANGE);
                 if *emits_change != EmitsChange::Value && !is_said {
                     xml.annotation(6, EMITS_CHANGE, emits_change.as_str());
                 }
                 xml.annotations(6, annotations);
-            });
+            };
+            self.element(
+                "property",
+                name,
+                format_args!(" type=\"{types}\" access=\"{access}\""),
+                write_children,
+            );
         }
         self.annotations(4, &interface.annotations);
         self.raw("  </interface>\n");

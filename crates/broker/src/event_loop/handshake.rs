@@ -82,11 +82,13 @@ pub(super) fn proceed(
 
 /// Reports that clients use the user ids of their user namespaces.
 fn log_translation(log: &Log, inside: u32, outside: u32) {
-    let line = format_args!(
-        "A process in another user namespace authenticated as uid {inside}, which is uid {outside} \
-         here; further such connections are not logged"
+    log.write(
+        Severity::Info,
+        format_args!(
+            "A process in another user namespace authenticated as uid {inside}, which is uid \
+             {outside} here; further such connections are not logged"
+        ),
     );
-    log.write(Severity::Info, line);
 }
 
 /// Continues with messages. The first may have arrived with the end of the handshake.

@@ -141,8 +141,10 @@ impl StartedBus {
                 true
             }
             Err(error) => {
-                let line = format_args!("All connections are closed, not kept: {error}");
-                self.log.write(Severity::Error, line);
+                self.log.write(
+                    Severity::Error,
+                    format_args!("All connections are closed, not kept: {error}"),
+                );
                 false
             }
         }

@@ -109,12 +109,11 @@ fn cut(text: &str, width: usize, fit: Fit) -> String {
             kept + ELLIPSIS
         }
         Fit::End if is_prose(text) => return cut(text, width, Fit::Start),
-        Fit::End if let Some(label) = program_with_unique(text, width) => label,
-        Fit::End => {
-            let kept =
-                text.chars().rev().take_while(&mut has_room).map(char::len_utf8).sum::<usize>();
+        Fit::End => program_with_unique(text, width).unwrap_or_else(|| {
+            let end = text.chars().rev().take_while(&mut has_room);
+            let kept = end.map(char::len_utf8).sum::<usize>();
             format!("{ELLIPSIS}{}", whole_words(text, kept))
-        }
+        }),
     };
     let missing = width.saturating_sub(cells(&kept));
     kept + &" ".repeat(missing)

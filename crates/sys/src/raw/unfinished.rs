@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 use std::{mem, ptr};
 
 /// The paths of the files, or null. The handler or the [`UnfinishedSlot`] owns a path, whichever takes it out first.
-static PATHS: [AtomicPtr<c_char>; FILES_MAX] = [const { AtomicPtr::new(ptr::null_mut()) }; _];
+static PATHS: [AtomicPtr<c_char>; FILES_MAX] =
+    [const { AtomicPtr::new(ptr::null_mut()) }; FILES_MAX];
 /// The process that created the files. Its children do not remove them.
 static PROCESS: AtomicI32 = AtomicI32::new(0);
 static HANDLERS: Once = Once::new();

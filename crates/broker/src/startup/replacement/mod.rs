@@ -289,8 +289,10 @@ pub fn resume(passed: PassedState, program: &str) -> Result<(), RunError> {
                 let text = error.to_string();
                 let failed =
                     fallback.execute(text.strip_prefix(STATE_ERROR_PREFIX).unwrap_or(&text));
-                let line = format_args!("Cannot return to the previous program: {failed}");
-                log.write(Severity::Error, line);
+                log.write(
+                    Severity::Error,
+                    format_args!("Cannot return to the previous program: {failed}"),
+                );
             }
             Err(RunError::Start(error))
         }
