@@ -116,6 +116,7 @@
 //!
 //! | example | shows |
 //! | --- | --- |
+//! | `asynchronous` | calls and signals in async tasks |
 //! | `archive` | connecting, exporting an object, owning a name |
 //! | `battery` | properties and their change signals, errors of methods |
 //! | `poller` | waiting for a service, calls, timeouts, errors of calls |
@@ -125,6 +126,7 @@
 //! | `descriptors` | passing file descriptors in both directions |
 
 #![forbid(unsafe_code)]
+#![warn(clippy::missing_errors_doc)]
 
 // The code that the derives generate refers to this crate by name, also inside the crate.
 extern crate self as diligence_client;
@@ -153,3 +155,8 @@ pub use wire;
 pub use wire::body::{Decode, Encode, Typed};
 
 pub use crate::core::{Ended, MessageBody, NoReply, RemoteError, SendError, SystemError, Values};
+
+/// Compiles the example on the front page.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ClientFrontPage;

@@ -42,6 +42,8 @@
 //! # }
 //! ```
 
+#![warn(clippy::missing_errors_doc)]
+
 #[cfg(not(target_os = "linux"))]
 compile_error!("this crate talks to the Linux kernel only");
 

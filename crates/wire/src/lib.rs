@@ -20,6 +20,7 @@
 
 #![no_std]
 #![forbid(unsafe_code)]
+#![warn(clippy::missing_errors_doc)]
 
 extern crate alloc;
 #[cfg(feature = "std")]
@@ -41,3 +42,8 @@ pub mod signature;
 
 pub use endian::Endian;
 pub use message::Message;
+
+/// Compiles the example on the front page.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct WireFrontPage;

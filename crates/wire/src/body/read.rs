@@ -71,6 +71,10 @@ macro_rules! numbers {
         impl Reader<'_> {
             $(
                 $(#[$doc])*
+                ///
+                /// # Errors
+                ///
+                /// If the body ends before the value.
                 #[inline]
                 pub fn $name(&mut self) -> Result<$int, InvalidMessage> {
                     let bytes = self.cursor.number::<$len>()?;

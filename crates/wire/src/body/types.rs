@@ -80,6 +80,10 @@ pub trait Decode<'a>: Typed + Sized {
 /// assert_eq!(signature_of::<BTreeMap<String, Value>>()?.as_str(), "a{sv}");
 /// # Ok::<(), diligence_wire::message::WriteError>(())
 /// ```
+///
+/// # Errors
+///
+/// If the signature would be too long, or nested too deeply.
 pub fn signature_of<T: Typed + ?Sized>() -> Result<SignatureBuf, WriteError> {
     InlineSignature::of(&[&T::SHAPE])?.check().map(SignatureBuf::from)
 }
