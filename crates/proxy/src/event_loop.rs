@@ -216,7 +216,9 @@ impl ProxyLoop {
     /// Serves until the sync descriptor hangs up, or all sockets are closed.
     fn run(&mut self) -> io::Result<()> {
         let mut events = Events::with_capacity(64);
-        loop {
+        // The end of a container may have arrived together with the reply that created it.
+        (0..self.listeners.len()).try_for_each(|index| self.check_registration(index))?;
+        while !self.is_closed() {
             let has_retries = !self.waiting.is_empty() || !self.exhausted.is_empty();
             self.poller.wait(&mut events, has_retries.then_some(RETRY))?;
             for event in events.iter() {
@@ -234,10 +236,8 @@ impl ProxyLoop {
             if has_retries {
                 self.retry()?;
             }
-            if self.is_closed() {
-                return Ok(());
-            }
         }
+        Ok(())
     }
 
     /// True if no program is connected, and none can connect.
