@@ -21,7 +21,7 @@ pub(crate) enum ContainerFolder {
     System,
     /// A directory in the runtime directory of a user.
     Runtime(PathBuf),
-    /// The directory for temporary files, used if there is no runtime directory.
+    /// The directory for temporary files, used without a runtime directory.
     Temporary(PathBuf),
 }
 

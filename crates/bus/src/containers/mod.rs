@@ -281,7 +281,7 @@ impl Containers {
         self.all.values().filter(|container| container.socket != SocketStage::Opening)
     }
 
-    /// True if there are no containers.
+    /// True if no container exists.
     #[inline]
     pub(crate) fn are_none(&self) -> bool {
         self.all.is_empty()

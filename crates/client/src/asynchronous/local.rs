@@ -4,7 +4,7 @@ use std::future::Future;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Instant;
@@ -33,7 +33,7 @@ impl LocalRuntime {
     /// If the system has no descriptors left.
     pub fn new() -> io::Result<Self> {
         let (wakes, sender) = io::pipe()?;
-        let alarm = Arc::new(WakePipe { is_woken: AtomicBool::new(false), sender });
+        let alarm = Arc::new(WakePipe { state: AtomicU8::new(LoopState::Running as u8), sender });
         Ok(Self { watches: Arc::default(), alarm, wakes: Mutex::new(wakes) })
     }
 
@@ -47,41 +47,39 @@ impl LocalRuntime {
         let waker = Waker::from(Arc::clone(&self.alarm));
         let mut context = Context::from_waker(&waker);
         loop {
-            self.alarm.is_woken.store(false, Ordering::SeqCst);
+            self.alarm.set(LoopState::Running);
             if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
                 return output;
             }
-            while !self.alarm.is_woken.load(Ordering::SeqCst) {
+            while self.alarm.begin_waiting() {
                 self.turn().expect("the kernel waits for descriptors");
             }
         }
     }
 
-    /// Waits once, and wakes those whose socket is ready, or whose time has come.
+    /// Waits once, and wakes the tasks whose socket is ready, or whose time has come.
     fn turn(&self) -> io::Result<()> {
         let watches: Vec<_> = lock(&self.watches).clone();
         let wakes = lock(&self.wakes);
+        let interested: Vec<_> =
+            watches.iter().filter_map(|watch| Some((watch, watch.interest()?))).collect();
+        let sockets = interested.iter().map(|(watch, interest)| (watch.socket.as_fd(), *interest));
         let mut waited = vec![(wakes.as_fd(), Interest::Read)];
-        waited.extend(
-            watches.iter().filter_map(|watch| Some((watch.socket.as_fd(), watch.interest()?))),
-        );
+        waited.extend(sockets);
         let next = watches.iter().filter_map(|watch| watch.next_deadline()).min();
         let timeout = next.map(|next| next.saturating_duration_since(Instant::now()));
         let ready = wait_for_any(&waited, timeout)?;
-        drop(waited);
+        // From here on, a wake-up needs no byte.
+        self.alarm.end_waiting();
         if ready[0] {
-            // Each wake-up wrote a byte; more than this many are read in the next turn.
+            // More than this many are read in the next turn.
             let _ = (&*wakes).read(&mut [0; 64])?;
         }
-        drop(wakes);
-        let mut ready = ready.into_iter().skip(1);
+        let with_data = interested.iter().zip(&ready[1..]).filter(|(_, is_ready)| **is_ready);
+        with_data.for_each(|((watch, _), _)| watch.wake());
         let now = Instant::now();
-        for watch in watches {
-            let is_ready = watch.interest().is_some() && ready.next().unwrap_or(false);
-            if is_ready || watch.next_deadline().is_some_and(|at| at <= now) {
-                watch.wake();
-            }
-        }
+        let is_late = |watch: &&Arc<SocketWatch>| watch.next_deadline().is_some_and(|at| at <= now);
+        watches.iter().filter(is_late).for_each(|watch| watch.wake());
         Ok(())
     }
 }
@@ -98,14 +96,48 @@ impl Runtime for LocalRuntime {
 /// Wakes the thread that is in [`LocalRuntime::block_on`], also from other threads.
 #[derive(Debug)]
 struct WakePipe {
-    is_woken: AtomicBool,
+    /// A [`LoopState`].
+    state: AtomicU8,
     sender: PipeWriter,
+}
+
+/// What the thread in [`LocalRuntime::block_on`] does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+enum LoopState {
+    /// It polls the future, or wakes tasks.
+    Running,
+    /// It waits in the kernel, so a wake-up must write to the pipe.
+    Waiting,
+    /// It must poll the future.
+    Woken,
+}
+
+impl WakePipe {
+    fn set(&self, state: LoopState) {
+        self.state.store(state as u8, Ordering::SeqCst);
+    }
+
+    /// Records that the thread will wait. Returns false if it was woken.
+    fn begin_waiting(&self) -> bool {
+        self.replace(LoopState::Running, LoopState::Waiting)
+    }
+
+    fn end_waiting(&self) {
+        self.replace(LoopState::Waiting, LoopState::Running);
+    }
+
+    fn replace(&self, from: LoopState, to: LoopState) -> bool {
+        let (from, to) = (from as u8, to as u8);
+        self.state.compare_exchange(from, to, Ordering::SeqCst, Ordering::SeqCst).is_ok()
+    }
 }
 
 impl Wake for WakePipe {
     fn wake(self: Arc<Self>) {
-        if !self.is_woken.swap(true, Ordering::SeqCst) {
-            // The pipe has room: it is read after each byte, or is about to be.
+        let before = self.state.swap(LoopState::Woken as u8, Ordering::SeqCst);
+        if before == LoopState::Waiting as u8 {
+            // The pipe has room: each wait is ended by at most one byte, and then reads it.
             let _ = (&self.sender).write(&[0]);
         }
     }

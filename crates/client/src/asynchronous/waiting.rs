@@ -7,10 +7,8 @@ use std::time::{Duration, Instant};
 use unix::clock;
 
 use super::runtime::Reactor;
-use crate::core::{Ended, MessageDisposition, SystemError};
-use crate::link::{
-    ConnectionLink, LinkState, ReadMode, ReceivedMessage, SendOutcome, WaitTarget, WaiterId,
-};
+use crate::core::{Ended, SystemError};
+use crate::link::{ConnectionLink, LinkState, ReceivedMessage, SendOutcome, WaitTarget, WaiterId};
 
 /// The place where a task waits.
 #[derive(Clone, Copy)]
@@ -34,22 +32,10 @@ impl WaitingPlace<'_> {
     ) -> Poll<Result<T, Ended>> {
         let mut state = self.link.lock();
         loop {
-            if let Some(found) = ready(&mut state) {
-                return Poll::Ready(Ok(found));
-            }
-            match state.poll_message() {
-                Some(MessageDisposition::Request) if state.read_mode() == ReadMode::Replies => {
-                    let request = state.core.poll_request();
-                    drop(state);
-                    request.into_iter().for_each(&mut *refuse);
-                    state = self.link.lock();
-                    continue;
-                }
-                Some(_) => continue,
-                None => {}
-            }
-            if let Some(ended) = state.core.ended() {
-                return Poll::Ready(ready(&mut state).ok_or(ended));
+            let found;
+            (state, found) = self.link.file_messages(state, ready, refuse);
+            if let Some(found) = found {
+                return Poll::Ready(found);
             }
             let id = state.register_task(*waiter, self.target, context.waker());
             *waiter = Some(id);

@@ -10,8 +10,9 @@
 //!  others   sleep until they are woken: their message has arrived, or they are the next reader
 //! ```
 //!
-//! A waiter that leaves while the receiver is in its place wakes another one, which then reads. In the asynchronous front end, one of the waiting tasks (the driver) is registered at the
-//! runtime in the same way.
+//! A waiter that leaves while the receiver is in its place wakes another one, which then reads. In
+//! the asynchronous front end, one of the waiting tasks (the driver) is registered at the runtime in
+//! the same way.
 
 mod socket;
 mod waiters;
@@ -123,10 +124,6 @@ impl LinkState {
             None => {}
         }
         disposition
-    }
-
-    pub(crate) const fn read_mode(&self) -> ReadMode {
-        self.read_mode
     }
 
     pub(crate) fn set_read_mode(&mut self, mode: ReadMode) {
@@ -246,22 +243,12 @@ impl ConnectionLink {
     ) -> WaitOutcome<T> {
         let mut state = self.lock();
         let outcome = loop {
-            if let Some(found) = ready(&mut state) {
-                break WaitOutcome::Found(found);
-            }
-            match state.poll_message() {
-                Some(MessageDisposition::Request) if state.read_mode == ReadMode::Replies => {
-                    let request = state.core.poll_request();
-                    drop(state);
-                    request.into_iter().for_each(&mut refuse);
-                    state = self.lock();
-                    continue;
-                }
-                Some(_) => continue,
+            let found;
+            (state, found) = self.file_messages(state, &mut ready, &mut refuse);
+            match found {
+                Some(Ok(found)) => break WaitOutcome::Found(found),
+                Some(Err(ended)) => break WaitOutcome::Ended(ended),
                 None => {}
-            }
-            if let Some(ended) = state.core.ended() {
-                break ready(&mut state).map_or(WaitOutcome::Ended(ended), WaitOutcome::Found);
             }
             let step;
             (state, step) = self.wait_once(state, target, deadline);
@@ -271,6 +258,34 @@ impl ConnectionLink {
         };
         state.pass_reading_on();
         outcome
+    }
+
+    /// Files messages until `ready` returns a value, or the connection has ended. Returns `None` if
+    /// bytes must arrive first.
+    pub(crate) fn file_messages<'l, T>(
+        &'l self,
+        mut state: LinkGuard<'l>,
+        ready: &mut impl FnMut(&mut LinkState) -> Option<T>,
+        refuse: &mut impl FnMut(ReceivedMessage),
+    ) -> (LinkGuard<'l>, Option<Result<T, Ended>>) {
+        loop {
+            if let Some(found) = ready(&mut state) {
+                return (state, Some(Ok(found)));
+            }
+            match state.poll_message() {
+                Some(MessageDisposition::Request) if state.read_mode == ReadMode::Replies => {
+                    let request = state.core.poll_request();
+                    drop(state);
+                    request.into_iter().for_each(&mut *refuse);
+                    state = self.lock();
+                }
+                Some(_) => {}
+                None => break,
+            }
+        }
+        let ended = state.core.ended();
+        let found = ended.map(|ended| ready(&mut state).ok_or(ended));
+        (state, found)
     }
 
     /// Sends all queued bytes, then waits for bytes, for another thread, or for a deadline.

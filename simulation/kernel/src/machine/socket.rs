@@ -246,7 +246,7 @@ impl SimulatedMachine {
 /// Operations of the world.
 impl SimulatedMachine {
     /// Connects a peer to the daemon's listener at this path or abstract name. At most `capacity`
-    /// bytes are in transit in each direction. Returns `None` if there is no listener.
+    /// bytes are in transit in each direction. Returns `None` if the daemon does not listen there.
     pub fn connect(&mut self, place: &str, owner: Ids, capacity: usize) -> Option<SocketId> {
         let listener = self.listeners.at(place)?;
         let id = SocketId(self.next_socket);
