@@ -33,7 +33,7 @@ impl LocalRuntime {
     /// If the system has no descriptors left.
     pub fn new() -> io::Result<Self> {
         let (wakes, sender) = io::pipe()?;
-        let alarm = Arc::new(WakePipe { state: AtomicU8::new(LoopState::Running as u8), sender });
+        let alarm = Arc::new(WakePipe { state: AtomicU8::new(RunnerState::Running as u8), sender });
         Ok(Self { watches: Arc::default(), alarm, wakes: Mutex::new(wakes) })
     }
 
@@ -47,7 +47,7 @@ impl LocalRuntime {
         let waker = Waker::from(Arc::clone(&self.alarm));
         let mut context = Context::from_waker(&waker);
         loop {
-            self.alarm.set(LoopState::Running);
+            self.alarm.set(RunnerState::Running);
             if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
                 return output;
             }
@@ -96,7 +96,7 @@ impl Runtime for LocalRuntime {
 /// Wakes the thread that is in [`LocalRuntime::block_on`], also from other threads.
 #[derive(Debug)]
 struct WakePipe {
-    /// A [`LoopState`].
+    /// The number of a [`RunnerState`].
     state: AtomicU8,
     sender: PipeWriter,
 }
@@ -104,7 +104,7 @@ struct WakePipe {
 /// What the thread in [`LocalRuntime::block_on`] does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
-enum LoopState {
+enum RunnerState {
     /// It polls the future, or wakes tasks.
     Running,
     /// It waits in the kernel, so a wake-up must write to the pipe.
@@ -114,20 +114,20 @@ enum LoopState {
 }
 
 impl WakePipe {
-    fn set(&self, state: LoopState) {
+    fn set(&self, state: RunnerState) {
         self.state.store(state as u8, Ordering::SeqCst);
     }
 
     /// Records that the thread will wait. Returns false if it was woken.
     fn begin_waiting(&self) -> bool {
-        self.replace(LoopState::Running, LoopState::Waiting)
+        self.replace(RunnerState::Running, RunnerState::Waiting)
     }
 
     fn end_waiting(&self) {
-        self.replace(LoopState::Waiting, LoopState::Running);
+        self.replace(RunnerState::Waiting, RunnerState::Running);
     }
 
-    fn replace(&self, from: LoopState, to: LoopState) -> bool {
+    fn replace(&self, from: RunnerState, to: RunnerState) -> bool {
         let (from, to) = (from as u8, to as u8);
         self.state.compare_exchange(from, to, Ordering::SeqCst, Ordering::SeqCst).is_ok()
     }
@@ -135,8 +135,8 @@ impl WakePipe {
 
 impl Wake for WakePipe {
     fn wake(self: Arc<Self>) {
-        let before = self.state.swap(LoopState::Woken as u8, Ordering::SeqCst);
-        if before == LoopState::Waiting as u8 {
+        let before = self.state.swap(RunnerState::Woken as u8, Ordering::SeqCst);
+        if before == RunnerState::Waiting as u8 {
             // The pipe has room: each wait is ended by at most one byte, and then reads it.
             let _ = (&self.sender).write(&[0]);
         }
