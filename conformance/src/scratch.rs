@@ -3,7 +3,8 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
+
+use tempfile::TempDir;
 
 /// A new folder in the system's temporary folder, removed on drop, also if the test panics.
 ///
@@ -11,7 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// them.
 #[derive(Debug)]
 pub struct ScratchFolder {
-    path: PathBuf,
+    folder: TempDir,
 }
 
 impl ScratchFolder {
@@ -22,25 +23,22 @@ impl ScratchFolder {
     /// If the temporary folder is not writable.
     #[must_use]
     pub fn new() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("diligence-conformance-{}-{number}", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        fs::create_dir(&path).expect("the temporary folder is writable");
-        set_mode(&path, 0o755);
-        Self { path }
+        let folder = tempfile::Builder::new().prefix("diligence-conformance-").tempdir();
+        let folder = folder.expect("the temporary folder is writable");
+        set_mode(folder.path(), 0o755);
+        Self { folder }
     }
 
     /// The path of the folder.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.path
+        self.folder.path()
     }
 
     /// The path of `name` in the folder, whether it exists or not.
     #[must_use]
     pub fn join(&self, name: &str) -> PathBuf {
-        self.path.join(name)
+        self.folder.path().join(name)
     }
 
     /// Writes a file into the folder and returns its path.
@@ -70,13 +68,6 @@ impl ScratchFolder {
 impl Default for ScratchFolder {
     fn default() -> Self {
         Self::new()
-    }
-}
-
-impl Drop for ScratchFolder {
-    fn drop(&mut self) {
-        // A failure to clean up must not hide the failure of the test.
-        let _ = fs::remove_dir_all(&self.path);
     }
 }
 

@@ -4,15 +4,15 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::iter;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use bench::result::{self, BenchRecord, CaseSetting, Metric};
 use bench::scenario::INFOS;
 use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
 
 #[test]
 fn results_are_lines_of_json() {
@@ -46,9 +46,9 @@ fn ping_pongs_carry_their_payload_both_ways() {
     for bus in ["ours", "dbus-daemon"] {
         for reply in ["echo", "empty"] {
             let folder = BenchFolder::new();
-            let mut running = RunningBench::start(&mut bus_at(bus, &folder.0));
+            let mut running = RunningBench::start(&mut bus_at(bus, folder.0.path()));
             let address = running.line().trim().to_owned();
-            let pcap = folder.0.join("monitor.pcap");
+            let pcap = folder.0.path().join("monitor.pcap");
             let mut monitor = Command::new("dbus-monitor");
             monitor.args(["--address", &address, "--pcap"]);
             monitor.stdout(fs::File::create(&pcap).expect("a file"));
@@ -154,7 +154,7 @@ fn a_missing_bus_is_named_and_the_rest_runs() {
 #[test]
 fn a_killed_bus_ends_its_row() {
     let folder = BenchFolder::new();
-    let address = format!("unix:path={}", folder.0.join("bus").display());
+    let address = format!("unix:path={}", folder.0.path().join("bus").display());
     let mut bus = Command::new(PROGRAM);
     bus.args(["bus", "--session", "--nofork", "--print-address"])
         .arg(["--address=", &address].concat());
@@ -194,7 +194,7 @@ fn a_measurement_has_a_deadline() {
 #[test]
 fn an_interrupted_run_shows_its_results() {
     let folder = BenchFolder::new();
-    let page = folder.0.join("page.html");
+    let page = folder.0.path().join("page.html");
     let sizes = ["signals", "--sizes", "32,64", "--rounds", "1", "--count", "2000"];
     let report = ["--bus", "diligence", "--report", page.to_str().expect("a plain path")];
     let mut command = command(&[&sizes[..], &report].concat());
@@ -217,7 +217,7 @@ fn an_interrupted_run_shows_its_results() {
 #[test]
 fn saved_results_are_rendered() {
     let folder = BenchFolder::new();
-    let path = |name: &str| folder.0.join(name).to_str().expect("a plain path").to_owned();
+    let path = |name: &str| folder.0.path().join(name).to_str().expect("a plain path").to_owned();
     let json = format!("--json={}", path("results.json"));
     let output = bench(&["connect", "--quick", "--bus", "diligence", &json]);
     assert!(output.status.success(), "{}", text(&output.stderr));
@@ -452,22 +452,11 @@ impl Drop for RunningBench {
 }
 
 /// A temporary directory that is removed on drop.
-struct BenchFolder(PathBuf);
+struct BenchFolder(TempDir);
 
 impl BenchFolder {
     fn new() -> Self {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("diligence-bench-test-{}-{number}", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        fs::create_dir(&path).expect("the temporary folder is writable");
-        Self(path)
-    }
-}
-
-impl Drop for BenchFolder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+        Self(TempDir::new().expect("the temporary folder is writable"))
     }
 }
 

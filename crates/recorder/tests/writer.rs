@@ -5,7 +5,6 @@ use std::io::{self, Read as _};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use capture::Capture;
@@ -16,29 +15,19 @@ use capture::record::{
     RecordingRecord,
 };
 use recorder::{RecordingDestination, RecordingNotice, RecordingWriteError, RecordingWriter};
+use tempfile::TempDir;
 use testkit::recording::TestRecording;
 
 /// A folder that is removed at the end of the test.
-struct RecordingFolder(PathBuf);
+struct RecordingFolder(TempDir);
 
 impl RecordingFolder {
     fn new() -> Self {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("diligence-recorder-{}-{number}", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        fs::create_dir(&path).expect("the temporary folder is writable");
-        Self(path)
+        Self(TempDir::new().expect("the temporary folder is writable"))
     }
 
     fn join(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-}
-
-impl Drop for RecordingFolder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+        self.0.path().join(name)
     }
 }
 

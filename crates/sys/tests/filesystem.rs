@@ -1,8 +1,5 @@
 //! Socket files, private directories and lock files.
 
-#[path = "support/temp.rs"]
-mod temp;
-
 use std::fs::{self, Permissions};
 use std::io::ErrorKind;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
@@ -12,7 +9,7 @@ use sys::filesystem::{
     FileOwner, LockFile, Privacy, StaleSocket, allow_everyone, ensure_private_directory,
     give_socket, remove_stale_socket,
 };
-use temp::TempDir;
+use tempfile::TempDir;
 
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).expect("it exists").permissions().mode() & 0o777
@@ -20,8 +17,8 @@ fn mode(path: &Path) -> u32 {
 
 #[test]
 fn only_sockets_are_removed() {
-    let directory = TempDir::new();
-    let path = directory.join("bus");
+    let directory = TempDir::new().expect("a new folder");
+    let path = directory.path().join("bus");
     let check = |expected| assert_eq!(remove_stale_socket(&path).unwrap(), expected);
     check(StaleSocket::Absent);
     drop(UnixListener::bind(&path).unwrap());
@@ -32,7 +29,7 @@ fn only_sockets_are_removed() {
     assert_eq!(fs::read(&path).unwrap(), b"precious");
 
     fs::remove_file(&path).unwrap();
-    let target = directory.join("target");
+    let target = directory.path().join("target");
     let _listener = UnixListener::bind(&target).unwrap();
     symlink(&target, &path).unwrap();
     check(StaleSocket::NotASocket);
@@ -41,8 +38,8 @@ fn only_sockets_are_removed() {
 
 #[test]
 fn a_socket_is_opened_to_everyone() {
-    let directory = TempDir::new();
-    let path = directory.join("bus");
+    let directory = TempDir::new().expect("a new folder");
+    let path = directory.path().join("bus");
     let _listener = UnixListener::bind(&path).unwrap();
     fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
     allow_everyone(&path).unwrap();
@@ -51,8 +48,8 @@ fn a_socket_is_opened_to_everyone() {
 
 #[test]
 fn a_directory_is_made_private_or_found_not_to_be() {
-    let directory = TempDir::new();
-    let path = directory.join("keyrings");
+    let directory = TempDir::new().expect("a new folder");
+    let path = directory.path().join("keyrings");
     let check = |expected| assert_eq!(ensure_private_directory(&path).unwrap(), expected);
     check(Privacy::Private);
     assert_eq!(mode(&path), 0o700);
@@ -67,14 +64,14 @@ fn a_directory_is_made_private_or_found_not_to_be() {
     fs::remove_dir(&path).unwrap();
     fs::write(&path, "").unwrap();
     check(Privacy::NotADirectory);
-    let below_nothing = ensure_private_directory(&directory.join("absent/keyrings"));
+    let below_nothing = ensure_private_directory(&directory.path().join("absent/keyrings"));
     assert_eq!(below_nothing.unwrap_err().kind(), ErrorKind::NotFound);
 }
 
 #[test]
 fn a_lock_file_has_one_holder() {
-    let directory = TempDir::new();
-    let path = directory.join("lock");
+    let directory = TempDir::new().expect("a new folder");
+    let path = directory.path().join("lock");
     let lock = LockFile::create(path.clone()).unwrap();
     assert_eq!(mode(&path), 0o600);
     let second = LockFile::create(path.clone()).unwrap_err();
@@ -87,8 +84,8 @@ fn a_lock_file_has_one_holder() {
 
 #[test]
 fn only_a_socket_is_given_away() {
-    let folder = TempDir::new();
-    let [file, socket, link] = ["file", "socket", "link"].map(|name| folder.join(name));
+    let folder = TempDir::new().expect("a new folder");
+    let [file, socket, link] = ["file", "socket", "link"].map(|name| folder.path().join(name));
     fs::write(&file, "").unwrap();
     symlink(&file, &link).unwrap();
     let _listener = UnixListener::bind(&socket).unwrap();
@@ -98,7 +95,7 @@ fn only_a_socket_is_given_away() {
     for (path, kind) in [
         (&file, ErrorKind::InvalidInput),
         (&link, ErrorKind::InvalidInput),
-        (&folder.join("missing"), ErrorKind::NotFound),
+        (&folder.path().join("missing"), ErrorKind::NotFound),
     ] {
         assert_eq!(give_socket(path, owner).unwrap_err().kind(), kind, "{path:?}");
     }

@@ -1,8 +1,5 @@
 //! The service manager's side of a notification.
 
-#[path = "support/temp.rs"]
-mod temp;
-
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{ErrorKind, Read as _};
@@ -12,7 +9,7 @@ use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::time::Duration;
 use sys::notify::{Notified, barrier, notify, pass};
 use sys::transfer::{TransferWait, receive};
-use temp::TempDir;
+use tempfile::TempDir;
 
 fn check_arrives(manager: &UnixDatagram, variable: &OsStr) {
     let state = "READY=1\nSTATUS=listening";
@@ -24,8 +21,8 @@ fn check_arrives(manager: &UnixDatagram, variable: &OsStr) {
 
 #[test]
 fn the_state_arrives_at_a_path_or_an_abstract_name() {
-    let directory = TempDir::new();
-    let path = directory.join("notify");
+    let directory = TempDir::new().expect("a new folder");
+    let path = directory.path().join("notify");
     check_arrives(&UnixDatagram::bind(&path).unwrap(), path.as_os_str());
 
     let name = format!("diligence-sys-notify-{}", std::process::id());
@@ -50,8 +47,8 @@ fn notifications_that_cannot_be_sent_are_errors_or_not_requested() {
 
 #[test]
 fn a_service_manager_that_does_not_listen_is_not_waited_for() {
-    let directory = TempDir::new();
-    let path = directory.join("notify");
+    let directory = TempDir::new().expect("a new folder");
+    let path = directory.path().join("notify");
     let _manager = UnixDatagram::bind(&path).unwrap();
     let refused = (0..100_000).find_map(|_| notify(Some(path.as_os_str()), "READY=1").err());
     assert_eq!(refused.unwrap().kind(), ErrorKind::WouldBlock);
@@ -59,8 +56,8 @@ fn a_service_manager_that_does_not_listen_is_not_waited_for() {
 
 #[test]
 fn descriptors_arrive_with_their_state() {
-    let directory = TempDir::new();
-    let path = directory.join("notify");
+    let directory = TempDir::new().expect("a new folder");
+    let path = directory.path().join("notify");
     let manager = UnixDatagram::bind(&path).unwrap();
     let (reader, writer) = std::io::pipe().unwrap();
     let wait = Duration::from_secs(10);
@@ -77,8 +74,8 @@ fn descriptors_arrive_with_their_state() {
 
 #[test]
 fn a_barrier_ends_when_the_service_manager_has_taken_it() {
-    let directory = TempDir::new();
-    let path = directory.join("notify");
+    let directory = TempDir::new().expect("a new folder");
+    let path = directory.path().join("notify");
     let manager = UnixDatagram::bind(&path).unwrap();
     let late = barrier(path.as_os_str(), Duration::from_millis(50)).unwrap_err();
     assert_eq!(late.kind(), ErrorKind::TimedOut);

@@ -3,8 +3,6 @@
 
 #[path = "support/runner.rs"]
 mod runner;
-#[path = "support/temp.rs"]
-mod temp;
 
 use runner::RunnerTest;
 use rustix::process::{
@@ -40,7 +38,7 @@ use sys::socket::{
 };
 use sys::spawn::ChildSetup;
 use sys::transfer::{TransferWait, receive, send};
-use temp::TempDir;
+use tempfile::TempDir;
 
 fn main() {
     match env::var(ROLE).as_deref() {
@@ -219,8 +217,8 @@ fn an_interrupted_receive_goes_on() {
 }
 
 fn a_daemon_is_detached() {
-    let directory = TempDir::new();
-    let report = directory.join("report");
+    let directory = TempDir::new().expect("a new folder");
+    let report = directory.path().join("report");
     let mut command = role("daemon");
     command.env("REPORT", &report);
     // The output ends only when the daemon has closed it, too.
@@ -481,8 +479,8 @@ fn a_started_program_gets_its_arguments_and_environment() {
 }
 
 fn a_crash_saves_memories_that_were_closed() {
-    let directory = TempDir::new();
-    let file = directory.join("saved");
+    let directory = TempDir::new().expect("a new folder");
+    let file = directory.path().join("saved");
     let mut command = role("crash");
     let status = command.env("SAVED", &file).stderr(Stdio::null()).status().expect("it starts");
     assert_eq!(status.code(), None, "a signal has ended it");

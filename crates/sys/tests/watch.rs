@@ -1,9 +1,6 @@
 //! Changes that a watch reports.
 
-#[path = "support/temp.rs"]
-mod temp;
-
-use temp::TempDir;
+use tempfile::TempDir;
 
 use std::fs;
 
@@ -30,8 +27,8 @@ fn taken(watch: &DirectoryWatch, directory: WatchId) -> Vec<String> {
 
 #[test]
 fn changes_of_an_entry_are_reported_once_when_complete() {
-    let parent = TempDir::new();
-    let folder = parent.join("watched");
+    let parent = TempDir::new().expect("a new folder");
+    let folder = parent.path().join("watched");
     fs::create_dir(&folder).unwrap();
     let watch = DirectoryWatch::new().unwrap();
     let id = watch.add(&folder).unwrap();
@@ -58,11 +55,11 @@ fn changes_of_an_entry_are_reported_once_when_complete() {
 fn too_many_changes_are_reported_as_lost() {
     let queued = fs::read_to_string("/proc/sys/fs/inotify/max_queued_events").unwrap();
     let queued: usize = queued.trim().parse().unwrap();
-    let folder = TempDir::new();
+    let folder = TempDir::new().expect("a new folder");
     let watch = DirectoryWatch::new().unwrap();
     watch.add(folder.as_ref()).unwrap();
     // Alternates between files, because the kernel merges a change with an identical predecessor.
-    let files = ["a", "b"].map(|name| folder.join(name));
+    let files = ["a", "b"].map(|name| folder.path().join(name));
     for file in files.iter().cycle().take(queued + 1) {
         fs::File::create(file).unwrap();
     }
@@ -73,14 +70,14 @@ fn too_many_changes_are_reported_as_lost() {
 
 #[test]
 fn missing_directories_cannot_be_watched() {
-    let folder = TempDir::new();
+    let folder = TempDir::new().expect("a new folder");
     let watch = DirectoryWatch::new().unwrap();
-    let missing = watch.add(&folder.join("no")).unwrap_err();
+    let missing = watch.add(&folder.path().join("no")).unwrap_err();
     assert_eq!(missing.kind(), std::io::ErrorKind::NotFound);
-    fs::write(folder.join("file"), "").unwrap();
-    assert!(watch.add(&folder.join("file")).is_err(), "only directories");
+    fs::write(folder.path().join("file"), "").unwrap();
+    assert!(watch.add(&folder.path().join("file")).is_err(), "only directories");
     let id = watch.add(folder.as_ref()).unwrap();
     watch.remove(id);
-    fs::write(folder.join("other"), "").unwrap();
+    fs::write(folder.path().join("other"), "").unwrap();
     assert!(taken(&watch, id).is_empty());
 }

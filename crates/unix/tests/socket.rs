@@ -1,8 +1,5 @@
 //! Creating, accepting and distinguishing sockets.
 
-#[path = "../../sys/tests/support/temp.rs"]
-mod temp;
-
 use rustix::fs::{OFlags, fcntl_getfl};
 use rustix::io::{FdFlags, fcntl_getfd};
 use std::fs::File;
@@ -11,7 +8,7 @@ use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
-use temp::TempDir;
+use tempfile::TempDir;
 use unix::socket::{
     Accepted, LocalAddress, SocketKind, UnixAddress, accept, connect_unix, connect_unix_at_once,
     is_listening, listen_unix, local_address, socket_kind, socket_pair,
@@ -26,8 +23,8 @@ fn accepted(listener: impl AsFd) -> OwnedFd {
 
 #[test]
 fn listens_accepts_and_connects_by_path_and_by_abstract_name() {
-    let directory = TempDir::new();
-    let path = directory.join("socket");
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("socket");
     let name = format!("diligence-sys-{}\0\u{ff}", std::process::id());
     for address in [UnixAddress::Path(&path), UnixAddress::Abstract(name.as_bytes())] {
         let listener = listen_unix(address).unwrap();
@@ -47,8 +44,8 @@ fn listens_accepts_and_connects_by_path_and_by_abstract_name() {
 
 #[test]
 fn connecting_at_once_does_not_wait_for_the_listener() {
-    let directory = TempDir::new();
-    let path = directory.join("socket");
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("socket");
     let address = UnixAddress::Path(&path);
     let listener = listen_unix(address).unwrap();
     rustix::net::listen(&listener, 0).unwrap();
@@ -62,8 +59,8 @@ fn connecting_at_once_does_not_wait_for_the_listener() {
 
 #[test]
 fn socket_address_errors_are_distinguished() {
-    let directory = TempDir::new();
-    let path = directory.join("socket");
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("socket");
     let kind = |result: io::Result<OwnedFd>| result.expect_err("it fails").kind();
     assert_eq!(kind(connect_unix(UnixAddress::Path(&path))), ErrorKind::NotFound);
     let listener = listen_unix(UnixAddress::Path(&path)).unwrap();
@@ -85,8 +82,8 @@ fn socket_address_errors_are_distinguished() {
 
 #[test]
 fn addresses_are_read_back() {
-    let directory = TempDir::new();
-    let path = directory.join("socket");
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("socket");
     let name = format!("diligence-sys-address-{}", std::process::id()).into_bytes();
     let check = |socket: &dyn AsFd, expected: LocalAddress| {
         assert_eq!(local_address(socket.as_fd()).unwrap(), expected);
@@ -94,7 +91,7 @@ fn addresses_are_read_back() {
     check(&listen_unix(UnixAddress::Path(&path)).unwrap(), LocalAddress::Path(path.clone()));
     check(&listen_unix(UnixAddress::Abstract(&name)).unwrap(), LocalAddress::Abstract(name));
     check(&socket_pair().unwrap().0, LocalAddress::Unnamed);
-    let long = directory.join(&"x".repeat(108 - directory.as_ref().as_os_str().len() - 1));
+    let long = directory.path().join("x".repeat(108 - directory.as_ref().as_os_str().len() - 1));
     check(&listen_unix(UnixAddress::Path(&long)).unwrap(), LocalAddress::Path(long.clone()));
     let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
     check(&tcp, LocalAddress::Internet(tcp.local_addr().unwrap()));

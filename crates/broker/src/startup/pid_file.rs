@@ -81,9 +81,8 @@ mod tests {
         let mut child = process::Command::new("true").spawn().unwrap();
         let ended = child.id();
         child.wait().unwrap();
-        let folder = std::env::temp_dir().join(format!("diligence-pid-file-{}", process::id()));
-        fs::create_dir(&folder).unwrap();
-        let path = folder.join("pid");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pid");
         for (text, makes_room) in [
             (format!("{ended}\n"), true),
             (format!("{}\n", process::id()), true),
@@ -97,6 +96,5 @@ mod tests {
             assert_eq!(PidFile::check_absent(&path).is_ok(), makes_room, "{text:?}");
             assert_eq!(path.exists(), !makes_room, "{text:?}");
         }
-        fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -74,7 +74,8 @@ mod tests {
 
     #[test]
     fn the_service_folder_is_created_only_in_our_runtime_folder() {
-        let scratch = std::env::temp_dir().join(format!("diligence-rt-{}", std::process::id()));
+        let temporary = tempfile::tempdir().unwrap();
+        let scratch = temporary.path().join("run");
         let missing = make_service_dir(&scratch, 0);
         assert!(matches!(missing, Err(ServiceDirError::NoRuntimeDir(..))), "{missing:?}");
         fs::create_dir(&scratch).unwrap();
@@ -90,6 +91,5 @@ mod tests {
         fs::write(scratch.join("dbus-1"), "").unwrap();
         let blocked = make_service_dir(&scratch, uid);
         assert_eq!(blocked, Err(ServiceDirError::NotADirectory(scratch.join("dbus-1"))));
-        fs::remove_dir_all(&scratch).unwrap();
     }
 }

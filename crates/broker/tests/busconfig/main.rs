@@ -9,25 +9,20 @@ mod rules;
 
 use std::fs;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use broker::busconfig::{
     self, Accounts, Config, ConfigError, Document, Environment, SecurityModule,
 };
+use tempfile::TempDir;
 
 /// A directory with files, removed on drop.
 struct ConfigFiles {
-    root: PathBuf,
+    root: TempDir,
 }
 
 impl ConfigFiles {
     fn new() -> Self {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("diligence-busconfig-{}-{number}", std::process::id());
-        let root = std::env::temp_dir().join(name);
-        fs::create_dir(&root).expect("a new directory");
-        Self { root }
+        Self { root: TempDir::new().expect("the temporary folder is writable") }
     }
 
     /// Creates the file `main.conf`, with these elements from its second line on.
@@ -43,7 +38,7 @@ impl ConfigFiles {
     }
 
     fn path(&self, file: &str) -> PathBuf {
-        self.root.join(file)
+        self.root.path().join(file)
     }
 
     fn read(&self, environment: &Environment<'_>) -> Result<Document, ConfigError> {
@@ -56,14 +51,7 @@ impl ConfigFiles {
 
     /// Removes the path of this directory from a text.
     fn shorten(&self, text: impl ToString) -> String {
-        text.to_string().replace(&format!("{}/", self.root.display()), "")
-    }
-}
-
-impl Drop for ConfigFiles {
-    fn drop(&mut self) {
-        // A remaining directory must not fail the test.
-        let _ = fs::remove_dir_all(&self.root);
+        text.to_string().replace(&format!("{}/", self.root.path().display()), "")
     }
 }
 

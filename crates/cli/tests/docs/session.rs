@@ -4,15 +4,15 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::symlink;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 use std::{env, io};
 
 use rustix::process::{Pid, Signal};
+use tempfile::TempDir;
 
 use crate::blocks::{ConsoleBlock, ShownCommand};
 use crate::comparison::{OMITTED, compare};
@@ -100,19 +100,17 @@ fn script(block: &ConsoleBlock) -> String {
     script
 }
 
-/// A folder with recordings and a running bus, both of which end on drop.
+/// A folder with recordings and a running bus, which ends on drop.
 struct DocSession {
-    folder: PathBuf,
+    folder: TempDir,
     bus: Child,
 }
 
 impl DocSession {
     fn new() -> io::Result<Self> {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let folder =
-            env::temp_dir().join(format!("diligence-docs-{}-{number}", std::process::id()));
-        fs::create_dir_all(folder.join("bin"))?;
+        let folder = TempDir::new()?;
+        let path = folder.path();
+        fs::create_dir(path.join("bin"))?;
         let daemon = Path::new(PROGRAM).with_file_name("diligence-bus");
         assert!(daemon.is_file(), "{} is missing; build it with `cargo build`", daemon.display());
         for (link, target) in [
@@ -120,17 +118,17 @@ impl DocSession {
             ("diligence-bus", &daemon),
             ("dbus-daemon", &daemon),
         ] {
-            symlink(target, folder.join("bin").join(link))?;
+            symlink(target, path.join("bin").join(link))?;
         }
-        fixtures::write(&folder)?;
-        let bus = start_bus(&folder)?;
+        fixtures::write(path)?;
+        let bus = start_bus(path)?;
         Ok(Self { folder, bus })
     }
 
     /// Runs a script, and returns what it prints on standard output and standard error.
     fn run(&self, script: &str) -> io::Result<String> {
-        let output = self.folder.join("bin/output");
-        let mut shell = command(Path::new("/bin/sh"), &self.folder);
+        let output = self.folder.path().join("bin/output");
+        let mut shell = command(Path::new("/bin/sh"), self.folder.path());
         shell.args(["-c", script]).stdout(fs::File::create(&output)?).process_group(0);
         let mut shell = shell.spawn()?;
         let started = Instant::now();
@@ -157,7 +155,6 @@ impl Drop for DocSession {
     fn drop(&mut self) {
         let _ = self.bus.kill();
         let _ = self.bus.wait();
-        let _ = fs::remove_dir_all(&self.folder);
     }
 }
 

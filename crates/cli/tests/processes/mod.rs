@@ -2,14 +2,14 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
 
 /// The path of the program under test.
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_diligence");
@@ -18,42 +18,31 @@ pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_diligence");
 pub(crate) const WAIT_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A temporary directory for the program's runtime files. It is removed on drop.
-pub(crate) struct ProcessFolder(PathBuf);
+pub(crate) struct ProcessFolder(TempDir);
 
 impl ProcessFolder {
     pub(crate) fn new() -> Self {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("diligence-up-{}-{number}", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        fs::create_dir(&path).expect("the temporary folder is writable");
-        Self(path)
+        Self(TempDir::new().expect("the temporary folder is writable"))
     }
 
     pub(crate) fn path(&self) -> &Path {
-        &self.0
+        self.0.path()
     }
 
     /// Returns a command for the program, with an empty standard input and piped outputs.
     pub(crate) fn diligence(&self, words: &[&str]) -> Command {
         let mut command = Command::new(PROGRAM);
-        command.args(words).env("XDG_RUNTIME_DIR", &self.0);
+        command.args(words).env("XDG_RUNTIME_DIR", self.path());
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
 
     /// Returns the number of private bus directories in the folder.
     pub(crate) fn buses(&self) -> usize {
-        let entries = fs::read_dir(&self.0).expect("a writable folder").flatten();
+        let entries = fs::read_dir(self.path()).expect("a writable folder").flatten();
         entries
             .filter(|entry| entry.file_name().to_string_lossy().starts_with("diligence-"))
             .count()
-    }
-}
-
-impl Drop for ProcessFolder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 

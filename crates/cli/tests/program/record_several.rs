@@ -10,8 +10,8 @@ use crate::support::{ProgramFolder, SpawnedProgram, text};
 /// Records a Diligence bus and a dbus-daemon, each of which is called three times, in turns.
 fn recorded(folder: &ProgramFolder) -> (PathBuf, [String; 2]) {
     let ours = OurBus::start(folder);
-    let inside = folder.inside("reference");
-    let reference = DbusDaemon::start(&inside, "");
+    let other_folder = ProgramFolder::new();
+    let reference = DbusDaemon::start(&other_folder, "");
     let file = folder.join("both.pcapng");
     let path = file.display().to_string();
     let mut command = folder.diligence();

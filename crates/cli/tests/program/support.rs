@@ -5,33 +5,28 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
+use tempfile::TempDir;
 
 /// A temporary folder that is removed on drop.
-pub(crate) struct ProgramFolder(PathBuf);
+pub(crate) struct ProgramFolder(TempDir);
 
 impl ProgramFolder {
     pub(crate) fn new() -> Self {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("diligence-cli-{}-{number}", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        fs::create_dir(&path).expect("the temporary folder is writable");
-        Self(path)
+        Self(TempDir::new().expect("the temporary folder is writable"))
     }
 
     /// Creates a folder in this one.
-    pub(crate) fn inside(&self, name: &str) -> Self {
+    pub(crate) fn inside(&self, name: &str) -> PathBuf {
         let path = self.join(name);
         fs::create_dir(&path).expect("a writable folder");
-        Self(path)
+        path
     }
 
     pub(crate) fn join(&self, name: &str) -> PathBuf {
-        self.0.join(name)
+        self.0.path().join(name)
     }
 
     /// Writes the configuration of a session bus that listens at `bus` in this folder.
@@ -54,27 +49,27 @@ impl ProgramFolder {
         if !link.exists() {
             symlink(daemon(), &link).expect("a writable folder");
         }
-        at(&link, &self.0)
+        at(&link, self.0.path())
     }
 
     /// Returns a command for the daemon under its own name.
     pub(crate) fn diligence_bus(&self) -> Command {
-        at(&daemon(), &self.0)
+        at(&daemon(), self.0.path())
     }
 
     /// Returns a command for `diligence`.
     pub(crate) fn diligence(&self) -> Command {
-        at(Path::new(PROGRAM), &self.0)
+        at(Path::new(PROGRAM), self.0.path())
     }
 
     /// Returns a command for any program.
     pub(crate) fn program(&self, path: &Path) -> Command {
-        at(path, &self.0)
+        at(path, self.0.path())
     }
 
     /// Returns a command for a shell script. `$0` and the arguments are the command `program`.
     pub(crate) fn shell(&self, script: &str, program: &Command) -> Command {
-        let mut shell = at(Path::new("/bin/sh"), &self.0);
+        let mut shell = at(Path::new("/bin/sh"), self.0.path());
         shell.args(["-c", script]).arg(program.get_program()).args(program.get_args());
         shell
     }
@@ -82,17 +77,11 @@ impl ProgramFolder {
     /// Returns a command that runs `program` with default signal handling. If nohup(1) or a
     /// background job started the tests, some signals are ignored.
     pub(crate) fn with_usual_signals(&self, program: &Command) -> Command {
-        let mut env = at(Path::new("/usr/bin/env"), &self.0);
+        let mut env = at(Path::new("/usr/bin/env"), self.0.path());
         env.arg("--default-signal=HUP,INT,QUIT")
             .arg(program.get_program())
             .args(program.get_args());
         env
-    }
-}
-
-impl Drop for ProgramFolder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 
