@@ -171,7 +171,8 @@ impl Framer {
 
     /// The place to read the next bytes of the stream to.
     ///
-    /// `scratch` must be at least [`SCRATCH_LEN_MIN`] long, and as long as in the last call.
+    /// `scratch` must be at least [`SCRATCH_LEN_MIN`] long, and as long as in the last call. If
+    /// nothing is read, [park](Self::park) before another stream uses it: it contains kept bytes.
     pub fn space<'s>(&'s mut self, scratch: &'s mut [u8]) -> Space<'s> {
         self.unpark(scratch);
         // Messages that were split off already make room for more.

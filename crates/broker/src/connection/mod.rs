@@ -307,7 +307,13 @@ impl Connection {
         };
         let received = match received {
             Ok(received) => received,
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                // Other connections use the scratch buffer next.
+                if let Phase::Messages(stream) = &mut self.phase {
+                    stream.framer.park(scratch);
+                }
+                return Ok(None);
+            }
             Err(_) => return Err(self.left()),
         };
         if received.descriptors == DescriptorDelivery::Truncated {
