@@ -21,6 +21,7 @@ pub mod startup;
 
 pub mod activation;
 pub mod busconfig;
+mod lanes;
 pub mod listen;
 pub mod log;
 pub mod metrics;

@@ -22,7 +22,8 @@ use crate::routing::{Router, RouterWithoutRules};
 use crate::types::{
     Amount, BodyValidation, BusIdentity, BusLimits, Configuration, ConnectionCredentials,
     ContainerId, DescriptorPassing, DisconnectReason, Effect, Effects, End, ForeignError, Input,
-    LimitHit, LogEvent, PeerId, PeerSnapshot, Process, RefusalReason, Replacement, Stopwatch, Time,
+    LimitHit, LogEvent, MessageProgress, PeerId, PeerSnapshot, Process, RefusalReason, Replacement,
+    Stopwatch, Time,
 };
 use crate::well_known::DRIVER_NAME;
 
@@ -164,6 +165,7 @@ impl Bus {
     pub fn handle(&mut self, now: Time, input: Input<'_>, effects: &mut Effects) {
         self.router.now = now;
         self.dispatch(input, effects);
+        self.router.end_watched_lanes(effects);
         if self.router.containers.labels_messages() {
             self.router.label_deliveries(effects);
         }
@@ -200,6 +202,9 @@ impl Bus {
             }
             Input::ContainerExpired { container } => {
                 driver::stop_container(container, &mut self.router, fx);
+            }
+            Input::LaneOpened { lane, outcome } => {
+                driver::lane_opened(lane, outcome, &mut self.router, fx);
             }
             Input::Replaced { outcome } => self.replaced(outcome, fx),
             Input::Reconfigured { outcome } => self.reconfigured(outcome, fx),
@@ -333,6 +338,7 @@ impl Bus {
         router.stop_losing(id);
         router.settle_withheld(id);
         router.note_end(id, end);
+        router.forget_lanes(id, fx);
         router.registry.stop_waiting(id);
         router.matching.forget(id);
         router.tracing.end(id);
@@ -418,6 +424,7 @@ impl Bus {
         for peer in registry.iter_mut() {
             peer.set_limits(config.limits_of(peer.user));
         }
+        router.end_forbidden_lanes(fx);
         if !has_same_services {
             driver::announce_services(router, fx);
         }
@@ -558,6 +565,14 @@ impl Bus {
         Some(self.router.registry.get(peer)?.queue.amount())
     }
 
+    /// The counters by which the ends of a connection's lanes keep the order of messages.
+    pub fn progress(&self, peer: PeerId) -> Option<MessageProgress> {
+        let peer = self.router.registry.get(peer)?;
+        let statistics = &peer.statistics;
+        let queued = statistics.received.messages + peer.queue.amount().messages;
+        Some(MessageProgress { routed: statistics.sent.messages, queued })
+    }
+
     /// Number of messages that a policy withheld from a connection.
     pub fn withheld(&self, peer: PeerId) -> Option<u64> {
         Some(self.router.registry.get(peer)?.statistics.withheld.messages)
@@ -650,13 +665,14 @@ impl Bus {
     ///
     /// Panics if an invariant is violated, which is a bug.
     pub fn check(&self) {
-        let Router { registry, containers, matching, calls, tracing, .. } = &self.router;
+        let Router { registry, containers, lanes, matching, calls, tracing, .. } = &self.router;
         registry.check();
         matching.check(registry);
         calls.check(|peer| registry.get(peer).is_some_and(|peer| peer.is_active()));
         tracing.check(registry);
         containers.check(registry);
         let is_active = |peer| registry.get(peer).is_some_and(|peer| peer.is_active());
+        lanes.check(is_active);
         self.activation.check(is_active);
         self.reloads.check(is_active);
         self.replacements.check(is_active);

@@ -48,6 +48,7 @@ mod calls;
 mod containers;
 mod driver;
 mod hash;
+mod lanes;
 mod matching;
 pub mod policy;
 mod registry;
@@ -74,11 +75,11 @@ pub use types::{
     ContainerDescriptors, ContainerId, ContainerRefusal, ContainerSocket, Delivery,
     DeliveryDescription, DeniedDelivery, DescriptorPassing, Details, DisconnectReason, Effect,
     Effects, End, Fds, FlightRecorder, ForeignError, FullQueue, HeldFds, HelperFailure,
-    HiddenRecipient, Input, KernelShortage, LimitHit, LimitName, LogEvent, LoggedPermission,
-    MatchingTime, NAMES_MAX, NameMethod, Objection, OwningDeniedBy, PeerId, PeerSnapshot, PidFd,
-    Process, ProcessDescription, QueueRoom, RING_BYTES_MAX, RING_BYTES_MIN, RefusalReason,
-    Replacement, RingContents, RingFacts, SenderDescription, Service, ServiceHelper,
-    ServiceManager, Services, Span, StartFailure, StartId, StartProblem, Stopwatch, Time,
-    TraceAudience, TraceLimits, TraceRequest, Traced, TracedMessage, TracedOwner, Undelivered,
-    Urgency, WithheldBy,
+    HiddenRecipient, Input, KernelShortage, LaneEnds, LaneId, LaneLimits, LaneRefusal, LimitHit,
+    LimitName, LogEvent, LoggedPermission, MatchingTime, MessageProgress, NAMES_MAX, NameMethod,
+    Objection, OwningDeniedBy, PeerId, PeerSnapshot, PidFd, Process, ProcessDescription, QueueRoom,
+    RING_BYTES_MAX, RING_BYTES_MIN, RefusalReason, Replacement, RingContents, RingFacts,
+    SenderDescription, Service, ServiceHelper, ServiceManager, Services, Span, StartFailure,
+    StartId, StartProblem, Stopwatch, Time, TraceAudience, TraceLimits, TraceRequest, Traced,
+    TracedMessage, TracedOwner, Undelivered, Urgency, WithheldBy,
 };

@@ -17,6 +17,10 @@ pub(crate) const DRIVER_INTERFACE: InterfaceName<'static> =
 pub(crate) const CONTAINERS_INTERFACE: InterfaceName<'static> =
     InterfaceName::literal("org.freedesktop.DBus.Containers1");
 
+/// The interface with the methods and signals of lanes.
+pub(crate) const LANES_INTERFACE: InterfaceName<'static> =
+    InterfaceName::literal("org.diligence.Lanes1");
+
 /// The object path of a container, without its number.
 pub(crate) const CONTAINER_PATH_PREFIX: &str = "/org/freedesktop/DBus/Containers1/c";
 

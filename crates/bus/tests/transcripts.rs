@@ -434,6 +434,7 @@ impl Runner {
                         let _ = write!(line, " pidfd of {}", self.names[peer]);
                     }
                     Fds::OfRing => line.push_str(" ring"),
+                    Fds::OfLane(_) => line.push_str(" lane"),
                     Fds::OfRecorder => line.push_str(" ring participants"),
                     Fds::Held(_) => line.push_str(" held"),
                     Fds::None | Fds::OfInput => {}
@@ -454,6 +455,10 @@ impl Runner {
             SeenEffect::Reload(caller) => format!("reload for {}", self.names[caller]),
             SeenEffect::Start(start, name) => format!("{start}: {name}"),
             SeenEffect::Abandon(start) => format!("abandon {start}"),
+            SeenEffect::CloseLane(lane) => format!("{lane} is closed"),
+            SeenEffect::NoteNameChanges(peer, count) => {
+                format!("the names of {} have changed {count} times", self.names[peer])
+            }
             SeenEffect::Traced { bytes, audience } => {
                 let message = Message::parse(bytes).expect("sent messages are valid");
                 let audience = match audience {

@@ -154,7 +154,9 @@ pub use name::{IntoName, InvalidName, NameKind};
 pub use wire;
 pub use wire::body::{Decode, Encode, Typed};
 
-pub use crate::core::{Ended, MessageBody, NoReply, RemoteError, SendError, SystemError, Values};
+pub use crate::core::{
+    Ended, LaneUse, MessageBody, NoReply, RemoteError, SendError, SystemError, Values,
+};
 
 /// Compiles the example on the front page.
 #[cfg(doctest)]

@@ -3,13 +3,14 @@
 
 use crate::raw::HugePages;
 use crate::{process, raw};
-use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fstat, memfd_create};
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 use rustix::process::{Resource, getrlimit};
 use std::fs::File;
 use std::hint;
 use std::io::{self, Write as _};
-use std::ops::{Deref, Range};
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::ops::Range;
+use std::os::fd::OwnedFd;
+pub use unix::shared::SealedContent;
 
 /// Creates memory with the content `bytes`, sealed so that its content and length cannot change.
 /// `/proc` shows `name` for it.
@@ -44,32 +45,6 @@ pub fn create(name: &str) -> io::Result<File> {
 pub fn seal(memory: &File) -> io::Result<()> {
     let seals = SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;
     Ok(fcntl_add_seals(memory, seals)?)
-}
-
-/// The content of [sealed] memory.
-#[derive(Debug)]
-pub struct SealedContent(Option<raw::SealedPages>);
-
-impl SealedContent {
-    /// Maps the content.
-    ///
-    /// # Errors
-    ///
-    /// `InvalidData` if the descriptor does not refer to sealed memory. Other errors if mappings
-    /// run out.
-    pub fn map(memory: BorrowedFd<'_>) -> io::Result<Self> {
-        // The kernel maps no memory of length 0.
-        let has_content = fstat(memory)?.st_size > 0;
-        Ok(Self(has_content.then(|| raw::SealedPages::map(memory)).transpose()?))
-    }
-}
-
-impl Deref for SealedContent {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        self.0.as_ref().map_or(&[], raw::SealedPages::bytes)
-    }
 }
 
 /// Returns the resident memory of this process in bytes; `None` without `/proc`.

@@ -91,6 +91,8 @@ impl Chaos {
                 }
                 SeenEffect::Sent { .. }
                 | SeenEffect::Abandon(_)
+                | SeenEffect::CloseLane(_)
+                | SeenEffect::NoteNameChanges(..)
                 | SeenEffect::CloseRing(_)
                 | SeenEffect::CloseContainer(_)
                 | SeenEffect::RemoveContainer(_)

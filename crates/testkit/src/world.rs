@@ -6,8 +6,8 @@ use std::io;
 use bus::{
     Amount, Body, Bus, BusIdentity, Configuration, ConnectionCredentials, ContainerId,
     ContainerSocket, Delivery, DescriptorPassing, Details, DisconnectReason, Effect, Effects, End,
-    Fds, ForeignError, HeldFds, Input, LogEvent, PeerId, RingFacts, StartId, Time, TraceAudience,
-    TraceRequest, Traced, TracedMessage, TracedOwner, Urgency,
+    Fds, ForeignError, HeldFds, Input, LaneId, LogEvent, PeerId, RingFacts, StartId, Time,
+    TraceAudience, TraceRequest, Traced, TracedMessage, TracedOwner, Urgency,
 };
 use wire::Message;
 use wire::body::Value;
@@ -94,6 +94,10 @@ pub enum SeenEffect {
     Start(StartId, String),
     /// A service did not start in time.
     Abandon(StartId),
+    /// The bus ended a lane.
+    CloseLane(LaneId),
+    /// The partners of a connection learn how often its names have changed.
+    NoteNameChanges(PeerId, u64),
     /// A change of ownership was traced.
     Owner(TracedOwner),
     /// A message was traced.
@@ -325,6 +329,15 @@ impl BusWorld {
                     seen.extend(self.input_without_reading(input));
                     continue;
                 }
+                Effect::OpenLane { lane, ends: _ } => {
+                    let input = Input::LaneOpened { lane: *lane, outcome: Ok(()) };
+                    seen.extend(self.input_without_reading(input));
+                    continue;
+                }
+                Effect::CloseLane { lane } => SeenEffect::CloseLane(*lane),
+                Effect::NoteNameChanges { peer, count } => {
+                    SeenEffect::NoteNameChanges(*peer, *count)
+                }
                 Effect::OpenContainer { container, creator, call, descriptors: _ } => {
                     let number = container.number();
                     let outcome = Ok(ContainerSocket {
@@ -383,6 +396,7 @@ impl BusWorld {
             Fds::OfInput => input.expect("a message was handled").0.unix_fds(),
             Fds::OfProcess(_) | Fds::OfRing => 1,
             Fds::OfRecorder => 2,
+            Fds::OfLane(_) => 3,
             Fds::Held(held) => {
                 assert!(self.held.contains(&held), "only what is kept can be sent");
                 message.unix_fds()

@@ -13,6 +13,7 @@
 //!  poll         which descriptors can be read or written
 //!  clock        the current time
 //!  random       unguessable bytes
+//!  shared       memory that one process writes and others read
 //!  filesystem   directories for secrets
 //!  privileges   whether this program may trust its environment
 //! ```
@@ -53,6 +54,7 @@ pub mod filesystem;
 pub mod poll;
 pub mod privileges;
 pub mod random;
+pub mod shared;
 pub mod socket;
 pub mod transfer;
 

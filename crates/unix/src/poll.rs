@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use rustix::time::Timespec;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
-use std::{fmt, io};
+use std::{array, fmt, io};
 
 /// A set of watched descriptors, each with a token and an [`Interest`] (epoll(7)).
 #[derive(Debug)]
@@ -220,6 +220,43 @@ pub fn wait_for_any(
     }
     Ok(polled.iter().map(|one| !one.revents().is_empty()).collect())
 }
+
+/// Waits until one of at most [`AT_ONCE_MAX`] descriptors can be read, or `timeout` has passed; `None`
+/// waits for ever. Returns one bit for each, from the lowest on (poll(2)); none is set if a signal
+/// interrupts the wait. Allocates nothing.
+///
+/// # Errors
+///
+/// Fails only if memory runs out.
+///
+/// # Panics
+///
+/// Panics if there are more descriptors.
+pub fn wait_for_data<'d>(
+    descriptors: impl IntoIterator<Item = BorrowedFd<'d>>,
+    timeout: Option<Duration>,
+) -> io::Result<u64> {
+    let mut descriptors = descriptors.into_iter();
+    let Some(first) = descriptors.next() else { return Ok(0) };
+    let mut polled: [_; AT_ONCE_MAX] =
+        array::from_fn(|_| PollFd::from_borrowed_fd(first, PollFlags::IN));
+    let mut count = 1;
+    for descriptor in descriptors {
+        polled[count] = PollFd::from_borrowed_fd(descriptor, PollFlags::IN);
+        count += 1;
+    }
+    let polled = &mut polled[..count];
+    match poll(polled, timeout.map(to_timespec).as_ref()) {
+        Ok(_) => {}
+        Err(Errno::INTR) => return Ok(0),
+        Err(error) => return Err(error.into()),
+    }
+    let ready = polled.iter().enumerate().filter(|(_, one)| !one.revents().is_empty());
+    Ok(ready.fold(0, |bits, (place, _)| bits | 1 << place))
+}
+
+/// The number of descriptors that [`wait_for_data`] waits for.
+pub const AT_ONCE_MAX: usize = 64;
 
 /// The kernel interface has milliseconds in 32 bits; rustix rounds up to them.
 fn to_timespec(timeout: Duration) -> Timespec {

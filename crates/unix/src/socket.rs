@@ -147,6 +147,17 @@ pub fn socket_pair() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok((one.into(), other.into()))
 }
 
+/// Creates two blocking Unix sockets that are connected to each other and keep the boundaries of
+/// messages (`SOCK_SEQPACKET`).
+///
+/// # Errors
+///
+/// Fails only if descriptors or memory run out.
+pub fn packet_pair() -> io::Result<(OwnedFd, OwnedFd)> {
+    let (family, flags) = (AddressFamily::UNIX, SocketFlags::CLOEXEC);
+    Ok(net::socketpair(family, SocketType::SEQPACKET, flags, None)?)
+}
+
 /// The result of an attempt to [`accept`].
 #[derive(Debug)]
 #[must_use]

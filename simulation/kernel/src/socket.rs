@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, OwnedFd};
 
 pub use real::socket::{
     Accepted, Ipv6Scope, LocalAddress, SocketKind, UnixAddress, is_listening, listen_tcp,
-    listen_unix_for_owner, local_address, send_at_once, socket_kind, socket_pair,
+    listen_unix_for_owner, local_address, packet_pair, send_at_once, socket_kind, socket_pair,
 };
 
 use crate::machine;

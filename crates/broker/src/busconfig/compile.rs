@@ -26,6 +26,7 @@ pub(super) fn compile(
         limits: document.limits.clone(),
         user_limits: document.user_limits(),
         traces: document.own.traces.clone(),
+        lanes: document.own.lanes.clone(),
         flight_recorder: document.own.recorder(),
         policy: Policy::new(rules.collect()),
         security_contexts: security_contexts(document),

@@ -20,7 +20,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use bus::{BusLimits, FlightRecorder, TraceLimits};
+use bus::{BusLimits, FlightRecorder, LaneLimits, TraceLimits};
 use serde::{Deserialize, Serialize};
 use services::saved_path;
 
@@ -43,6 +43,9 @@ pub struct OwnSettings {
     pub flight_recorder_folder: Option<PathBuf>,
     /// Limits on the number and size of traces.
     pub traces: TraceLimits,
+    /// Limits on the number of lanes.
+    #[serde(default)]
+    pub lanes: LaneLimits,
     /// The rate at which each user may connect.
     pub connection_rate: RateSetting,
     /// The rate of each user that has its own.
@@ -87,6 +90,7 @@ impl OwnSettings {
             OwnSetting::FlightRecorder(bytes) => self.flight_recorder = Some(bytes),
             OwnSetting::FlightRecorderFolder(path) => self.flight_recorder_folder = Some(path),
             OwnSetting::RejectNamespaceUserIds => self.rejects_namespace_user_ids = true,
+            OwnSetting::MaxLanes(count) => self.lanes.max_lanes_per_connection = count,
             OwnSetting::MaxTraces(count) => self.traces.max_traces = count,
             OwnSetting::MaxTraceBytes(bytes) => self.traces.max_trace_bytes = bytes,
             OwnSetting::Limit { user, limit } => self.user_limits.push((user, limit)),
@@ -128,6 +132,8 @@ pub(super) enum OwnSetting {
     FlightRecorderFolder(PathBuf),
     /// Clients in other user namespaces must use the user ids of the bus.
     RejectNamespaceUserIds,
+    /// The maximum number of lanes of one connection.
+    MaxLanes(u64),
     /// The maximum number of simultaneous traces.
     MaxTraces(u64),
     /// The maximum size of all trace buffers in bytes.
@@ -200,6 +206,7 @@ impl OwnSetting {
                 let change = RateSetting { per_second: None, burst: Some(count()?) };
                 Ok(Self::Rate { user, change })
             }
+            (MAX_LANES, None) => Ok(Self::MaxLanes(count()?.into())),
             (MAX_TRACES, None) => Ok(Self::MaxTraces(count()?.into())),
             (MAX_TRACE_BYTES, None) => Ok(Self::MaxTraceBytes(bytes(&text).map_err(refuse)?)),
             (_, Some(user)) => {
@@ -241,6 +248,8 @@ const RECORDER: &str = "flight_recorder";
 const RECORDER_FOLDER: &str = "flight_recorder_folder";
 
 const REJECT_IDS: &str = "reject_namespace_user_ids";
+
+const MAX_LANES: &str = "max_lanes_per_connection";
 
 const MAX_TRACES: &str = "max_traces";
 

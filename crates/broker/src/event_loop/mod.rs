@@ -476,6 +476,7 @@ impl EventLoop {
         let slice = &slice;
         self.apply(&effects, &EffectOrigin::Peer { from, is_calm, message: &message, slice, fds });
         self.switchboard.buffers.effects = effects;
+        self.switchboard.publish_routed(from);
         self.switchboard.write_long_queues();
         Ok(Some(slice.range.len()))
     }

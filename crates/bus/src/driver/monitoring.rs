@@ -80,6 +80,7 @@ pub(super) fn become_monitor(
         matching.add_for_monitor(call.from, rule);
     }
     driver.router.drop_calls(call.from, fx);
+    driver.router.forget_lanes(call.from, fx);
     driver.activation.forget(call.from, driver.router, fx);
     driver.reloads.forget(call.from);
     fx.log(LogEvent::BecameMonitor { peer: call.from });

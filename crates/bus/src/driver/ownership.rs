@@ -15,6 +15,9 @@ use crate::well_known::{DRIVER_INTERFACE, DRIVER_PATH};
 pub(super) fn announce_change(change: &OwnerChange, router: &mut Router, fx: &mut Effects) {
     router.tracing.record_owner(change, &router.registry, fx);
     router.containers.owner_changed(&change.name, change.old, change.new);
+    for peer in [change.old, change.new].into_iter().flatten() {
+        router.note_name_change(peer, fx);
+    }
     announce_owner(&change.name, change.old, change.new, router, fx);
 }
 

@@ -22,7 +22,7 @@ pub(super) fn bus(
     call: &Call<'_>,
     fx: &mut Effects,
 ) -> Result<(), RefusalReason> {
-    let Router { accounting, registry, matching, calls, .. } = &*driver.router;
+    let Router { accounting, registry, matching, calls, lanes, .. } = &*driver.router;
     let (totals, rules, names) = (accounting.totals(), matching.counts(), registry.name_counts());
     let stats = BTreeMap::from([
         ("Serial", Value::Uint32(driver.router.next_serial())),
@@ -41,6 +41,7 @@ pub(super) fn bus(
         ("org.diligence.RefusedMessages", Value::Uint64(totals.refused)),
         ("org.diligence.DisconnectedByBus", Value::Uint64(totals.disconnected)),
         ("org.diligence.PendingReplies", count(calls.len())),
+        ("org.diligence.Lanes", count(lanes.open_count())),
     ]);
     driver.reply(call, &(stats,), fx)
 }

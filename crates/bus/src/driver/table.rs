@@ -4,8 +4,8 @@ use wire::signature::Signature;
 
 use super::call::Handler;
 use super::{
-    connections, containers, daemon, introspect, monitoring, name_methods, properties, statistics,
-    stats, tracing,
+    connections, containers, daemon, introspect, lanes, monitoring, name_methods, properties,
+    statistics, stats, tracing,
 };
 
 /// The object paths at which an interface or method is available.
@@ -324,6 +324,25 @@ pub(super) static INTERFACES: &[DriverInterface] = &[
         )
         .privileged()],
         signals: &[],
+        properties: &[],
+    },
+    DriverInterface {
+        name: "org.diligence.Lanes1",
+        path: PathRule::Canonical,
+        methods: &[
+            method(
+                "Request",
+                args!(partner "s"),
+                args!(is_open "b", unique_name "s", name_changes "t"),
+                lanes::request,
+            ),
+            method("Release", args!(partner "s"), args!(), lanes::release),
+            method("Resume", args!(partner "s", serials "au"), args!(), lanes::resume),
+        ],
+        signals: &[DriverSignal {
+            name: "Opened",
+            args: args!(partner "s", socket "h", own_progress "h", partner_progress "h"),
+        }],
         properties: &[],
     },
     DriverInterface {

@@ -110,6 +110,14 @@ impl MessageRules {
         self.passed.contains(class)
     }
 
+    /// True if all messages of this class to or from these names are allowed, and none is logged.
+    pub(crate) fn pass_all_of(&self, class: MessageClass, names: impl CounterpartNames) -> bool {
+        let counterpart = Counterpart::Peer(names);
+        let relevant = self.rules.iter().rev().filter(|rule| rule.may_match(class));
+        let mut relevant = relevant.filter(|rule| counterpart.is(&rule.counterpart));
+        relevant.find_map(|rule| rule.decides_for_all()).unwrap_or(false)
+    }
+
     /// True if no message is ever denied.
     pub(super) fn pass_everything(&self) -> bool {
         self.passed.are_all()
@@ -225,6 +233,15 @@ impl MessageRule {
         self.counterpart == NamePattern::Any
             && !self.message.asks_for_text()
             && self.message.fds == ANY_FDS
+    }
+
+    /// What the rule decides for all messages of a class to one counterpart that it matches. `None`
+    /// if rules before it may decide for some of them, with the same result.
+    fn decides_for_all(&self) -> Option<bool> {
+        if self.verdict == PolicyVerdict::Deny || self.log {
+            return Some(false);
+        }
+        (!self.message.asks_for_text() && self.message.fds == ANY_FDS).then_some(true)
     }
 
     fn matches(&self, query: &PolicyQuery<'_, impl CounterpartNames>) -> bool {

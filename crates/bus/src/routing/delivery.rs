@@ -84,6 +84,7 @@ impl Router {
     /// Counts a message that is dropped because the recipient does not read its queue.
     pub(super) fn lose(&mut self, to: PeerId, sender: Option<PeerId>, fx: &mut Effects) {
         let now = self.now;
+        self.end_lanes_of(to, fx);
         let Some(peer) = self.registry.get_mut(to) else { return };
         peer.statistics.lost += 1;
         if let Some(losing) = &mut peer.statistics.losing {

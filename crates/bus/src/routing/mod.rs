@@ -14,6 +14,7 @@ mod broadcast;
 mod delivery;
 mod filters;
 mod labels;
+mod lanes;
 mod observers;
 mod refusal;
 mod replying;

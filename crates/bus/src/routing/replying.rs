@@ -241,5 +241,9 @@ const fn fds_of(fds: Fds) -> u32 {
         Fds::None | Fds::OfInput | Fds::Held(_) => 0,
         Fds::OfProcess(_) | Fds::OfRing => 1,
         Fds::OfRecorder => 2,
+        Fds::OfLane(_) => LANE_DESCRIPTORS,
     }
 }
+
+/// The number of descriptors that an end of a lane gets: its socket and two sets of counters.
+const LANE_DESCRIPTORS: u32 = 3;

@@ -10,6 +10,7 @@ use crate::accounting::Accounting;
 use crate::calls::PendingCalls;
 use crate::containers::Containers;
 use crate::hash::KeyedState;
+use crate::lanes::LanePairs;
 use crate::matching::RuleMatching;
 use crate::registry::Registry;
 use crate::tracing::Tracing;
@@ -26,6 +27,7 @@ pub(crate) struct Router {
     pub(crate) now: Time,
     pub(crate) registry: Registry,
     pub(crate) containers: Containers,
+    pub(crate) lanes: LanePairs,
     /// Saved separately, because it is large.
     #[serde(skip)]
     pub(crate) matching: RuleMatching,
@@ -42,6 +44,7 @@ impl Router {
         Self {
             registry: Registry::new(hasher.clone()),
             containers: Containers::default(),
+            lanes: LanePairs::default(),
             matching: RuleMatching::new(hasher.clone()),
             calls: PendingCalls::new(hasher.clone()),
             access: AccessControl::new(&config),
@@ -92,6 +95,7 @@ pub(crate) struct RouterWithoutRules {
     now: Time,
     registry: Registry,
     containers: Containers,
+    lanes: LanePairs,
     calls: PendingCalls,
     accounting: Accounting,
     tracing: Tracing,
@@ -107,6 +111,7 @@ impl RouterWithoutRules {
             now,
             mut registry,
             containers,
+            lanes,
             calls,
             accounting,
             tracing,
@@ -121,6 +126,7 @@ impl RouterWithoutRules {
             now,
             registry,
             containers,
+            lanes,
             matching,
             calls,
             access,

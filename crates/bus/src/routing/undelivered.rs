@@ -21,6 +21,7 @@ impl Router {
         self.accounting.lost(cause);
         self.note(IncidentKind::Lost, cause, to, IncidentReason::Undelivered(shortage), None);
         fx.log(LogEvent::Undelivered { peer: to, sender: from, shortage });
+        self.end_lanes_of(to, fx);
         match Awaiting::of(head) {
             Some(Awaiting::Caller { serial, name }) => {
                 // The bus sends a call that was held for a service, so `from` is `None`.

@@ -72,7 +72,8 @@ impl Router {
     ) -> Result<(), RefusalReason> {
         let message = forward.message;
         let call = self.find_call(forward, to);
-        let query = AccessQuery::to_addressee(message, forward.from, to, reply_kind(message, call));
+        let reply = self.reply_kind(forward, to, call);
+        let query = AccessQuery::to_addressee(message, forward.from, to, reply);
         if let MessageType::Unknown(_) = message.message_type() {
             self.check_filters(&query)?;
             return Err(RefusalReason::UnknownMessageType);
@@ -117,6 +118,25 @@ impl Router {
     fn find_call(&self, forward: &Forward<'_>, to: PeerId) -> Option<PendingCallId> {
         let serial = forward.message.reply_serial()?;
         self.calls.find(&PendingCall { caller: to, serial, callee: forward.from })
+    }
+
+    /// Whether a message is a reply, and whether it was requested: by a pending call, or by one that
+    /// traveled on a lane.
+    #[inline]
+    fn reply_kind(
+        &mut self,
+        forward: &Forward<'_>,
+        to: PeerId,
+        call: Option<PendingCallId>,
+    ) -> ReplyClass {
+        match (forward.message.reply_serial(), call) {
+            (None, _) => ReplyClass::No,
+            (Some(_), Some(_)) => ReplyClass::Requested,
+            (Some(serial), None) if self.lanes.accept_reply(forward.from, to, serial) => {
+                ReplyClass::Requested
+            }
+            (Some(_), None) => ReplyClass::Unrequested,
+        }
     }
 
     /// Checks that the queue of the recipient has room for a message.
@@ -164,15 +184,5 @@ impl Router {
             ExpectError::SerialInUse => RefusalReason::SerialInUse,
             ExpectError::TooMany => RefusalReason::TooManyPendingReplies { max },
         })
-    }
-}
-
-/// Whether a message is a reply, and whether it was requested.
-#[inline]
-const fn reply_kind(message: &Message<'_>, call: Option<PendingCallId>) -> ReplyClass {
-    match (message.reply_serial(), call) {
-        (None, _) => ReplyClass::No,
-        (Some(_), Some(_)) => ReplyClass::Requested,
-        (Some(_), None) => ReplyClass::Unrequested,
     }
 }

@@ -46,6 +46,8 @@ pub struct Configuration {
     pub body_validation: BodyValidation,
     /// The limits on traces.
     pub traces: TraceLimits,
+    /// The limits on lanes.
+    pub lanes: LaneLimits,
     /// Whether the bus records all messages in its own ring.
     pub flight_recorder: FlightRecorder,
 }
@@ -80,6 +82,19 @@ pub struct TraceLimits {
 impl Default for TraceLimits {
     fn default() -> Self {
         Self { max_traces: 8, max_trace_bytes: 256 << 20 }
+    }
+}
+
+/// The limits on lanes.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct LaneLimits {
+    /// Maximum number of lanes of one connection; 0 if no connection may have one.
+    pub max_lanes_per_connection: u64,
+}
+
+impl Default for LaneLimits {
+    fn default() -> Self {
+        Self { max_lanes_per_connection: 32 }
     }
 }
 

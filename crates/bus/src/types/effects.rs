@@ -11,8 +11,8 @@ use wire::message::{SenderField, append_with_path_field};
 use wire::names::ObjectPath;
 
 use super::{
-    CallId, ContainerDescriptors, ContainerId, DisconnectReason, LogEvent, MatchingTime, PeerId,
-    StartId, TraceRequest, Traced,
+    CallId, ContainerDescriptors, ContainerId, DisconnectReason, LaneEnds, LaneId, LogEvent,
+    MatchingTime, PeerId, StartId, TraceRequest, Traced,
 };
 
 /// The effects of one input, in order.
@@ -298,6 +298,26 @@ pub enum Effect {
         /// The container that was removed.
         container: ContainerId,
     },
+    /// Create the sockets of a lane and the counters of its ends, and report the result with
+    /// [`Input::LaneOpened`](crate::Input::LaneOpened).
+    OpenLane {
+        /// The lane, which is new.
+        lane: LaneId,
+        /// The connections that get its ends.
+        ends: LaneEnds,
+    },
+    /// Shut down the sockets of a lane, so that nothing more can be sent on it.
+    CloseLane {
+        /// The lane that has ended.
+        lane: LaneId,
+    },
+    /// Tell the partners of a connection that its names have changed.
+    NoteNameChanges {
+        /// The connection whose names have changed.
+        peer: PeerId,
+        /// How often they have changed.
+        count: u64,
+    },
     /// Start a service, and report a failure with
     /// [`Input::StartFailed`](crate::Input::StartFailed).
     Start {
@@ -367,6 +387,9 @@ pub enum Fds {
     OfRing,
     /// The descriptors of the flight recorder: its ring, and the ring of its participants.
     OfRecorder,
+    /// The descriptors for the recipient, which is an end of this lane: its socket, the counters of
+    /// the recipient, and the counters of its partner.
+    OfLane(LaneId),
     /// The descriptors that are held with this id.
     Held(HeldFds),
 }

@@ -6,8 +6,8 @@ use wire::Message;
 
 use super::{
     Amount, CallId, Configuration, ConnectionCredentials, ContainerId, ContainerSocket,
-    DescriptorPassing, Details, End, ForeignError, KernelShortage, PeerId, Replacement, RingFacts,
-    StartFailure, StartId, TraceRequest,
+    DescriptorPassing, Details, End, ForeignError, KernelShortage, LaneId, PeerId, Replacement,
+    RingFacts, StartFailure, StartId, TraceRequest,
 };
 use crate::policy::PeerAttributes;
 
@@ -119,6 +119,13 @@ pub enum Input<'a> {
     ContainerExpired {
         /// The container to stop.
         container: ContainerId,
+    },
+    /// The result of an [`Effect::OpenLane`](crate::Effect::OpenLane).
+    LaneOpened {
+        /// The lane whose sockets were opened.
+        lane: LaneId,
+        /// The error, if it could not be opened.
+        outcome: Result<(), ForeignError>,
     },
     /// Another program has replaced the daemon, or could not replace it.
     Replaced {

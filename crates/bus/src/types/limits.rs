@@ -53,6 +53,8 @@ pub enum LimitName {
     Traces,
     /// Size of the rings of all traces, in bytes.
     TraceBytes,
+    /// Lanes of one connection.
+    LanesPerConnection,
     /// Containers of all users.
     Containers,
     /// Containers of one user.
@@ -82,6 +84,7 @@ impl LimitName {
             Self::IncomingBytes => "max_incoming_bytes",
             Self::IncomingFds => "max_incoming_unix_fds",
             Self::PendingServiceStarts => "max_pending_service_starts",
+            Self::LanesPerConnection => "max_lanes_per_connection",
             Self::Containers => "max_containers",
             Self::ContainersPerUser => "max_containers_per_user",
             Self::ContainerMetadataBytes => "max_container_metadata_bytes",

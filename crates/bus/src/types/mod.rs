@@ -13,6 +13,7 @@ mod error;
 mod foreign_error;
 mod forward;
 mod input;
+mod lane;
 mod limits;
 mod log_event;
 mod mediator_kind;
@@ -27,7 +28,8 @@ mod time;
 mod trace;
 
 pub use config::{
-    BodyValidation, BusIdentity, Configuration, FlightRecorder, ServiceHelper, TraceLimits,
+    BodyValidation, BusIdentity, Configuration, FlightRecorder, LaneLimits, ServiceHelper,
+    TraceLimits,
 };
 pub use container::{ContainerDescription, ContainerDescriptors, ContainerId, ContainerSocket};
 pub use container_refusal::ContainerRefusal;
@@ -38,6 +40,7 @@ pub(crate) use error::{ErrorKind, FittedText};
 pub use foreign_error::ForeignError;
 pub(crate) use forward::Forward;
 pub use input::{Input, Undelivered};
+pub use lane::{LaneEnds, LaneId, LaneRefusal, MessageProgress};
 pub use limits::{BusLimits, LimitHit, LimitName};
 pub use log_event::{LogEvent, LoggedPermission, WithheldBy};
 pub use mediator_kind::MediatorKind;

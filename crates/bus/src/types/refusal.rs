@@ -7,8 +7,8 @@ use wire::body::ReadError;
 use wire::match_rule::MatchRuleError;
 
 use super::{
-    ContainerRefusal, DeliveryDescription, ErrorKind, ForeignError, KernelShortage, LimitHit,
-    LimitName, MediatorKind, PeerId, ProcessDescription, WithheldBy,
+    ContainerRefusal, DeliveryDescription, ErrorKind, ForeignError, KernelShortage, LaneRefusal,
+    LimitHit, LimitName, MediatorKind, PeerId, ProcessDescription, WithheldBy,
 };
 
 /// The reason of a refusal. Each reason has an error name on the wire and a text.
@@ -276,6 +276,8 @@ pub enum RefusalReason {
 
     /// A call about containers is refused.
     Container(Box<ContainerRefusal>),
+    /// A call about lanes is refused.
+    Lane(Box<LaneRefusal>),
 
     /// The options of a trace contain an unknown option.
     TraceOptionUnknown {
@@ -386,6 +388,8 @@ pub enum ConnectionFact {
     AuditSession,
     /// Its SELinux context (`GetConnectionSELinuxSecurityContext`).
     SecurityContext,
+    /// Its lane to the caller (`org.diligence.Lanes1`).
+    Lane,
     /// The counters of the connection (`GetConnectionStats`).
     Statistics,
     /// Its unique name (`GetNameOwner`).
@@ -421,6 +425,12 @@ pub enum NameMethod {
     Request,
     /// ReleaseName, to give up a name.
     Release,
+}
+
+impl From<LaneRefusal> for RefusalReason {
+    fn from(refusal: LaneRefusal) -> Self {
+        Self::Lane(Box::new(refusal))
+    }
 }
 
 impl From<ContainerRefusal> for RefusalReason {
@@ -461,6 +471,7 @@ impl RefusalReason {
             | Self::MatchRuleTooLong { .. }
             | Self::TooManyTraces(_) => ErrorKind::LimitsExceeded,
             Self::Container(refusal) => refusal.kind(),
+            Self::Lane(refusal) => refusal.kind(),
             Self::FdsNotAgreed | Self::TraceFdsNotAgreed => ErrorKind::NotSupported,
             Self::CalleeDisconnected | Self::ReplyTimedOut => ErrorKind::NoReply,
             Self::NotStarted { .. } | Self::NoSuchName { .. } => ErrorKind::NameHasNoOwner,
@@ -510,7 +521,8 @@ impl RefusalReason {
     /// True if an administrator needs to see each refusal of this kind. Other errors are normal in
     /// the life of a program, so they are only counted.
     pub(crate) fn is_reported(&self) -> bool {
-        let is_serious = matches!(self.kind(), ErrorKind::LimitsExceeded | ErrorKind::AccessDenied);
+        let is_serious = matches!(self.kind(), ErrorKind::LimitsExceeded | ErrorKind::AccessDenied)
+            && !matches!(self, Self::Lane(_));
         is_serious || matches!(self, Self::Hidden(_))
     }
 
@@ -520,6 +532,7 @@ impl RefusalReason {
         let (limit, max, used) = match self {
             Self::QueueFull(full) => return Some(full.hit),
             Self::Container(refusal) => return refusal.limit_hit(),
+            Self::Lane(refusal) => return refusal.limit_hit(),
             Self::TooMuchHeld { hit, .. } | Self::TooManyTraces(hit) => return Some(*hit),
             Self::TooManyPendingReplies { max } => (LimitName::RepliesPerConnection, *max, *max),
             Self::TooManyStarts { max, used, .. } => (LimitName::PendingServiceStarts, *max, *used),

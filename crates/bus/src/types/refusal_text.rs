@@ -141,6 +141,7 @@ impl RefusalReason {
                 "rejected attempt to call {method} by connection {caller} ({process}) in container"
             ),
             Self::Container(refusal) => write!(f, "{refusal}"),
+            Self::Lane(refusal) => write!(f, "{refusal}"),
             Self::NotPrivileged { method, caller, process } => {
                 write!(
                     f,
@@ -336,6 +337,7 @@ impl Display for ConnectionFact {
             Self::Statistics => "statistics",
             Self::Owner => "owner",
             Self::Owners => "owners",
+            Self::Lane => "lane",
         })
     }
 }

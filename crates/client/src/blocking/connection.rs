@@ -15,7 +15,7 @@ use wire::sasl::FdPassing;
 
 use super::error::EmitError;
 use super::object::ServedObjects;
-use crate::core::{Core, Ended, Established, MessageBody, SendError};
+use crate::core::{Core, Ended, Established, LaneUse, MessageBody, SendError};
 use crate::link::{BusSocket, ConnectionLink, ReadMode, SendOutcome, deadline};
 use crate::name::IntoName;
 
@@ -72,6 +72,20 @@ impl Connection {
     pub fn next_timeout(&self) -> Option<Duration> {
         let next = self.core(|core| core.next_timeout())?;
         Some(next.saturating_sub(clock::monotonic()))
+    }
+
+    /// Sets whether messages to partners with which this connection exchanges many travel on lanes:
+    /// direct sockets, if the bus offers them and the partner wants them, too.
+    ///
+    /// Then the [socket](AsFd::as_fd) of the connection does not tell when messages of lanes arrive,
+    /// so this is for programs that wait in methods of the connection.
+    pub fn set_lane_use(&self, lane_use: LaneUse) {
+        self.core(|core| core.set_lane_use(lane_use, self.unique_name()));
+    }
+
+    /// Number of lanes that the connection can send on now.
+    pub fn lane_count(&self) -> usize {
+        self.core(|core| core.lane_count())
     }
 
     /// Sets how long calls without a timeout of their own wait for their replies; `None` means
@@ -168,6 +182,7 @@ impl Connection {
         let link = &self.shared.link;
         let mut state = link.lock();
         let queued = queue(&mut state.core)?;
+        link.send_on_lane(&mut state);
         let sent = link.send_beside_waiter(&mut state);
         if self.shared.is_left_to_tasks.load(Ordering::Relaxed) {
             if sent == SendOutcome::Full {

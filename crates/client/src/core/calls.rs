@@ -5,6 +5,8 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::num::NonZeroU32;
 use std::time::Duration;
 
+use lane::LaneKey;
+
 use super::{Ended, Incoming};
 
 /// The handle of a pending call, which selects its reply in
@@ -44,7 +46,7 @@ pub(super) struct CallTable<D> {
 }
 
 enum CallProgress<D> {
-    Waiting { deadline: Option<Duration>, target: ReplyTarget },
+    Waiting { deadline: Option<Duration>, target: ReplyTarget, lane: Option<LaneKey> },
     Done(ReplyOutcome<D>),
 }
 
@@ -55,6 +57,8 @@ pub(super) enum ReplyTarget {
     User,
     /// The reply is the owner of this name, for the table of owners.
     Owners(Box<str>),
+    /// The reply tells whether a lane to this connection is possible.
+    Lane(Box<str>),
 }
 
 impl<D> CallTable<D> {
@@ -72,7 +76,7 @@ impl<D> CallTable<D> {
         deadline: Option<Duration>,
         target: ReplyTarget,
     ) {
-        self.calls.insert(serial, CallProgress::Waiting { deadline, target });
+        self.calls.insert(serial, CallProgress::Waiting { deadline, target, lane: None });
         self.deadlines.extend(deadline.map(|deadline| (deadline, serial)));
     }
 
@@ -82,6 +86,24 @@ impl<D> CallTable<D> {
             CallProgress::Waiting { target, .. } => Some(target),
             CallProgress::Done(_) => None,
         }
+    }
+
+    /// Records on which lane a call was sent; `None` for the bus.
+    pub(super) fn set_lane(&mut self, serial: NonZeroU32, on: Option<LaneKey>) {
+        if let Some(CallProgress::Waiting { lane, .. }) = self.calls.get_mut(&serial) {
+            *lane = on;
+        }
+    }
+
+    /// Returns the waiting calls that were sent on a lane. From now on, they wait for the bus.
+    pub(super) fn take_lane(&mut self, key: LaneKey) -> Vec<u32> {
+        let of_lane = self.calls.iter_mut().filter_map(|(serial, call)| match call {
+            CallProgress::Waiting { lane, .. } => {
+                lane.take_if(|lane| *lane == key).map(|_| serial.get())
+            }
+            CallProgress::Done(_) => None,
+        });
+        of_lane.collect()
     }
 
     /// Stores the outcome of a waiting call.

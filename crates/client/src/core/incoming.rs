@@ -161,6 +161,11 @@ impl<D> Incoming<D> {
         self.descriptors().get(place.0 as usize)
     }
 
+    /// All descriptors of the message, independent of it.
+    pub(super) fn shared_descriptors(&self) -> Option<Arc<[D]>> {
+        self.descriptors.clone()
+    }
+
     /// All descriptors of the message, in the order of the `h` indexes.
     pub fn descriptors(&self) -> &[D] {
         self.descriptors.as_deref().unwrap_or_default()

@@ -46,6 +46,7 @@ mod calls;
 mod ended;
 mod handshake;
 mod incoming;
+mod lanes;
 mod outgoing;
 mod owners;
 mod receiver;
@@ -67,10 +68,12 @@ pub use handshake::{
 pub(crate) use incoming::remote_text;
 use incoming::{BufferPool, ParsedHeader};
 pub use incoming::{Incoming, RemoteError};
+use lanes::LaneTraffic;
+pub use lanes::{LaneTransmit, LaneUse, OpenedLane};
 use outgoing::OutgoingQueue;
 pub use outgoing::Transmit;
 use owners::WatchedOwners;
-pub use receiver::Receiver;
+pub use receiver::{LaneReading, Receiver};
 use rules::{RuleUsers, Users};
 use subscriptions::SubscriptionIndex;
 pub use subscriptions::{SignalDelivery, SubscriptionId};
@@ -158,17 +161,19 @@ pub struct Core<D> {
     selected: Vec<SubscriptionId>,
     rules: RuleUsers,
     owners: WatchedOwners,
+    lanes: LaneTraffic<D>,
 }
 
 /// Queries of the connection's state.
 impl<D> Core<D> {
     /// Creates a connection on which nothing was sent.
     pub fn new(config: CoreConfig) -> Self {
+        let pool = BufferPool::default();
         Self {
             ended: None,
             next_serial: NonZeroU32::MIN,
-            receiver: Some(Box::new(Receiver::new(config.messages))),
-            pool: BufferPool::default(),
+            receiver: Some(Box::new(Receiver::new(config.messages, pool.clone()))),
+            pool,
             outgoing: OutgoingQueue::new(),
             calls: CallTable::new(),
             requests: VecDeque::new(),
@@ -176,6 +181,7 @@ impl<D> Core<D> {
             selected: Vec::new(),
             rules: RuleUsers::default(),
             owners: WatchedOwners::default(),
+            lanes: LaneTraffic::default(),
             config,
         }
     }
@@ -223,9 +229,15 @@ impl<D> Core<D> {
         }
         let count = self.check_descriptors(descriptors.len())?;
         let serial = self.free_serial();
+        self.choose_lane(message);
         let at = self.outgoing.bytes.len();
-        body.write(&message.unix_fds(count), &mut self.outgoing.bytes, serial)?;
+        let message = self.lanes.complete(&message.unix_fds(count));
+        if let Err(error) = body.write(&message, &mut self.outgoing.bytes, serial) {
+            self.lanes.chosen = None;
+            return Err(error.into());
+        }
         self.outgoing.attach(at, descriptors);
+        self.confirm_lane(serial, self.outgoing.bytes.len() - at);
         self.next_serial = serial.checked_add(1).unwrap_or(NonZeroU32::MIN);
         Ok(serial)
     }
@@ -245,6 +257,7 @@ impl<D> Core<D> {
     ) -> Result<CallHandle, SendError> {
         let serial = self.send(message, body, descriptors)?;
         self.calls.add(serial, deadline, ReplyTarget::User);
+        self.note_call(message, serial);
         Ok(CallHandle(serial))
     }
 
@@ -257,6 +270,7 @@ impl<D> Core<D> {
         if let Some(ended) = self.ended {
             return Err(SendError::Disconnected(ended));
         }
+        self.lanes.count_messages(messages);
         self.outgoing.bytes.extend_from_slice(messages);
         Ok(())
     }
@@ -339,6 +353,7 @@ impl<D> Core<D> {
     /// Puts the receiver back, with the bytes that arrived.
     pub fn return_receiver(&mut self, receiver: Box<Receiver<D>>) {
         self.receiver = Some(receiver);
+        self.end_lanes();
     }
 
     /// True if no reader has taken the receiver.
@@ -375,6 +390,8 @@ impl<D> Core<D> {
 /// Output: bytes to send, and received messages.
 impl<D> Core<D> {
     /// The next bytes to send, if any.
+    ///
+    /// A message that [`poll_lane_transmit`](Self::poll_lane_transmit) returns must be sent first.
     pub fn poll_transmit(&self) -> Option<Transmit<'_, D>> {
         self.outgoing.transmit()
     }
@@ -418,6 +435,7 @@ enum SortedMessage {
     Reply { to: NonZeroU32 },
     Signal,
     Request,
+    LaneOpened,
     Other,
 }
 
@@ -443,10 +461,17 @@ impl<D> Core<D> {
         if let Some(Ended::Invalid(_)) = self.ended {
             return Ok(None);
         }
+        if let Some((bytes, descriptors)) = self.next_packet() {
+            let message = Message::parse(bytes.as_slice()).expect("it was checked");
+            let seen = look(self, &message);
+            let header = ParsedHeader::of(&message);
+            return Ok(Some((seen, Incoming::new(bytes, header, descriptors))));
+        }
         let Some(receiver) = &mut self.receiver else { return Ok(None) };
         let Some(bytes) = receiver.next(&self.pool)? else { return Ok(None) };
         let message = Message::parse(bytes.as_slice())?;
         let descriptors = receiver.take_descriptors(&message)?;
+        self.lanes.count_received();
         let seen = look(self, &message);
         let header = ParsedHeader::of(&message);
         Ok(Some((seen, Incoming::new(bytes, header, descriptors))))
@@ -457,12 +482,16 @@ impl<D> Core<D> {
             (MessageType::MethodReturn | MessageType::Error, Some(to)) => {
                 SortedMessage::Reply { to }
             }
+            (MessageType::Signal, _) if self.lanes.is_opening(message) => SortedMessage::LaneOpened,
             (MessageType::Signal, _) => {
                 self.owners.observe(message);
                 self.subscriptions.select(message, &self.owners, &mut self.selected);
                 SortedMessage::Signal
             }
-            (MessageType::MethodCall, _) => SortedMessage::Request,
+            (MessageType::MethodCall, _) => {
+                self.note_request(message);
+                SortedMessage::Request
+            }
             _ => SortedMessage::Other,
         }
     }
@@ -472,6 +501,7 @@ impl<D> Core<D> {
             SortedMessage::Reply { to } => self.file_reply(to, message),
             SortedMessage::Signal => self.file_signal(message),
             SortedMessage::Request => self.file_request(message),
+            SortedMessage::LaneOpened => self.file_opened(message),
             SortedMessage::Other => MessageDisposition::Ignored,
         }
     }
@@ -488,6 +518,11 @@ impl<D> Core<D> {
                 let owner = reply.read::<(&str,)>().ok();
                 let owner = owner.filter(|_| reply.message_type() == MessageType::MethodReturn);
                 self.owners.set(name, owner.map(|(owner,)| owner));
+                self.calls.forget(to);
+                MessageDisposition::Ignored
+            }
+            Some(ReplyTarget::Lane(name)) => {
+                self.lanes.handle_request(name, &reply);
                 self.calls.forget(to);
                 MessageDisposition::Ignored
             }

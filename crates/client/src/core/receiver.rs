@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use lane::{FrameHeader, LaneInbox, LaneKey};
 use wire::framer::{Frame, Framer, FramerLimits, SCRATCH_LEN_MIN, Space};
 use wire::message::{InvalidMessage, Message};
 
@@ -14,14 +15,41 @@ pub struct Receiver<D> {
     scratch: Vec<u8>,
     /// Received descriptors that are not assigned to a message yet.
     arrived: VecDeque<D>,
+    pool: BufferPool,
+    /// The space for a packet of a lane; empty until it is needed.
+    packet: Vec<u8>,
+    pub(super) inbox: LaneInbox<LanePacket<D>>,
+    /// Lanes from which everything was read, because they were shut down.
+    pub(super) ended: Vec<LaneKey>,
+    lanes: LaneReading,
+}
+
+/// A received message of a lane, with its descriptors.
+pub(super) struct LanePacket<D> {
+    pub(super) bytes: PooledBytes,
+    pub(super) descriptors: Vec<D>,
+}
+
+/// Whether the lanes were read since messages of the bus arrived.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LaneReading {
+    /// No message that a received one depends on can be unread.
+    Complete,
+    /// Lanes must be read before messages of the bus are processed.
+    Pending,
 }
 
 impl<D> Receiver<D> {
-    pub(super) fn new(limits: FramerLimits) -> Self {
+    pub(super) fn new(limits: FramerLimits, pool: BufferPool) -> Self {
         Self {
             framer: Framer::new(limits),
             scratch: vec![0; SCRATCH_LEN],
             arrived: VecDeque::new(),
+            pool,
+            packet: Vec::new(),
+            inbox: LaneInbox::default(),
+            ended: Vec::new(),
+            lanes: LaneReading::Complete,
         }
     }
 
@@ -41,6 +69,51 @@ impl<D> Receiver<D> {
         self.framer.received_fds((self.arrived.len() - before) as u32);
     }
 
+    /// Records whether the lanes were read behind everything else that was read.
+    pub const fn set_lanes(&mut self, lanes: LaneReading) {
+        self.lanes = lanes;
+    }
+
+    /// Whether the lanes were read behind everything else that was read.
+    pub const fn lanes(&self) -> LaneReading {
+        self.lanes
+    }
+
+    /// The buffer for a packet of a lane.
+    pub fn packet_space(&mut self, len: usize) -> &mut [u8] {
+        if self.packet.len() < len {
+            self.packet.resize(len, 0);
+        }
+        &mut self.packet[..len]
+    }
+
+    /// Records a packet of `len` bytes that was read into [`packet_space`](Self::packet_space), and
+    /// its descriptors. A packet that is too short ends the lane.
+    pub fn handle_packet(&mut self, key: LaneKey, len: usize, descriptors: Vec<D>) {
+        match FrameHeader::split(&self.packet[..len]) {
+            Some((header, message)) => {
+                let bytes = self.pool.copy_of(message);
+                self.inbox.add(key, header, LanePacket { bytes, descriptors });
+            }
+            None => self.ended.push(key),
+        }
+    }
+
+    /// Records that a lane was shut down, and everything was read from it.
+    pub fn handle_lane_end(&mut self, key: LaneKey) {
+        self.ended.push(key);
+    }
+
+    /// True if a lane was shut down, and everything was read from it.
+    pub fn has_lane_ended(&self, key: LaneKey) -> bool {
+        self.ended.contains(&key)
+    }
+
+    /// True if lanes should not be read, because many messages wait.
+    pub fn has_full_inbox(&self) -> bool {
+        self.inbox.is_full()
+    }
+
     /// Records bytes that were read behind the end of the handshake.
     pub(super) fn handle_bytes(&mut self, bytes: &[u8]) {
         self.framer.park(&self.scratch);
@@ -53,6 +126,9 @@ impl<D> Receiver<D> {
         &mut self,
         pool: &BufferPool,
     ) -> Result<Option<PooledBytes>, InvalidMessage> {
+        if self.lanes == LaneReading::Pending {
+            return Ok(None);
+        }
         Ok(match self.framer.next(&self.scratch)? {
             None => None,
             Some(Frame::Scratch(bytes)) => Some(pool.copy_of(bytes)),

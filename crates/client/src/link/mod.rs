@@ -14,6 +14,7 @@
 //! the asynchronous front end, one of the waiting tasks (the driver) is registered at the runtime in
 //! the same way.
 
+mod lanes;
 mod socket;
 mod waiters;
 
@@ -27,6 +28,7 @@ use std::time::Duration;
 
 use unix::clock;
 
+use self::lanes::LaneSockets;
 pub(crate) use self::socket::{
     BusSocket, ConnectedProgram, SendOutcome, SocketReadOutcome, WaitInterest, WaitStatus,
 };
@@ -41,6 +43,7 @@ pub type ReceivedMessage = Incoming<OwnedFd>;
 pub(crate) struct ConnectionLink {
     state: Mutex<LinkState>,
     pub(crate) socket: BusSocket,
+    lanes: LaneSockets,
 }
 
 /// The core of a connection, and the waiters for its messages.
@@ -222,7 +225,7 @@ impl ConnectionLink {
             driver: None,
             woken: Vec::new(),
         };
-        Self { state: Mutex::new(state), socket }
+        Self { state: Mutex::new(state), socket, lanes: LaneSockets::default() }
     }
 
     /// Locks the state. It is never locked while a thread waits for the bus.
@@ -269,6 +272,9 @@ impl ConnectionLink {
         refuse: &mut impl FnMut(ReceivedMessage),
     ) -> (LinkGuard<'l>, Option<Result<T, Ended>>) {
         loop {
+            if state.core.uses_lanes() {
+                self.update_lanes(&mut state);
+            }
             if let Some(found) = ready(&mut state) {
                 return (state, Some(Ok(found)));
             }
@@ -360,12 +366,7 @@ impl ConnectionLink {
         receiver: &mut Receiver<OwnedFd>,
         timeout: Option<Duration>,
     ) -> Result<SocketReadOutcome, Ended> {
-        let mut descriptors = Vec::new();
-        let outcome = self.socket.receive(receiver.space(), &mut descriptors, timeout)?;
-        if let SocketReadOutcome::Bytes(count) = outcome {
-            receiver.handle_received(count, descriptors);
-        }
-        Ok(outcome)
+        self.lanes.receive(&self.socket, receiver, timeout)
     }
 
     /// Sends all queued bytes, and waits while the socket is full.
@@ -397,6 +398,7 @@ impl ConnectionLink {
 
     /// Sends as many of the queued bytes as the socket accepts now.
     pub(crate) fn send(&self, state: &mut LinkState) -> SendOutcome {
+        self.send_on_lane(state);
         while let Some(transmit) = state.core.poll_transmit() {
             match self.socket.send(&transmit) {
                 Ok(SendOutcome::Bytes(count)) => state.core.transmitted(count),

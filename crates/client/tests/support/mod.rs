@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,6 +28,14 @@ impl PrivateTestBus {
 
     pub(crate) fn start_with(arguments: &[&str]) -> Self {
         Self::start_program(&program(), arguments)
+    }
+
+    /// Starts the bus of this workspace, which must be built.
+    pub(crate) fn start_ours() -> Self {
+        let test = std::env::current_exe().expect("the path of this test");
+        let folder = test.parent().and_then(Path::parent).expect("target/debug/deps");
+        let program = folder.join("diligence-bus");
+        Self::start_program(program.to_str().expect("ASCII"), &["--session"])
     }
 
     fn start_program(program: &str, arguments: &[&str]) -> Self {

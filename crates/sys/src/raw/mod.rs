@@ -3,8 +3,6 @@
 
 pub(crate) mod crash;
 pub(crate) mod cycles;
-mod mapping;
-mod sealed;
 mod start;
 pub(crate) mod unfinished;
 
@@ -24,8 +22,6 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use std::{io, ptr, slice};
 
-pub(crate) use mapping::{Pages, ReadOnlyMapping, WritableMapping};
-pub(crate) use sealed::SealedPages;
 pub(crate) use start::{
     LaunchStreams, execute, fork, launch, run_before_exec, with_own_descriptors,
 };

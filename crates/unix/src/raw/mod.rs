@@ -1,13 +1,17 @@
 //! All unsafe code of the crate. Each function is a thin, safe wrapper around one system call or C library call that
 //! rustix does not have. The modules that use them document their purpose.
 
+mod mapping;
 mod receive;
+mod sealed;
 
 use std::ffi::c_int;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
+pub(crate) use mapping::{Pages, ReadOnlyMapping, WritableMapping};
 pub(crate) use receive::{receive_behind, receive_into};
+pub(crate) use sealed::SealedPages;
 
 /// Whether the value of a socket option fit into the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -81,6 +81,16 @@ impl<'a> Builder<'a> {
         self.message_type
     }
 
+    /// The recipient of the message, if it is set.
+    pub const fn recipient(&self) -> Option<BusName<'a>> {
+        self.destination
+    }
+
+    /// The serial of the call that the message answers, if it is a reply.
+    pub const fn answered_call(&self) -> Option<NonZeroU32> {
+        self.reply_serial
+    }
+
     /// Sets the interface of the called method.
     #[must_use]
     pub const fn interface(self, interface: InterfaceName<'a>) -> Self {

@@ -16,6 +16,7 @@ pub use chance::Chance;
 pub use listener::ListenerId;
 pub use process::{ProcessEnd, SimulatedProcess};
 pub use shortage::FailedWrite;
+pub(crate) use socket::Simulated;
 pub use socket::{ReceivedData, SimulatedSocket, SocketId};
 
 use crate::poll::{Interest, PollEvent, Ready};

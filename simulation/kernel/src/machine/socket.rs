@@ -137,6 +137,13 @@ impl SimulatedSocket {
     }
 }
 
+/// Whether a socket belongs to the simulated machine, or is a real one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Simulated {
+    Yes,
+    No,
+}
+
 /// Operations of the daemon.
 impl SimulatedMachine {
     pub(crate) fn socket_of(&self, socket: BorrowedFd<'_>) -> Option<&SimulatedSocket> {
@@ -166,7 +173,11 @@ impl SimulatedMachine {
         descriptors: &mut Vec<OwnedFd>,
     ) -> io::Result<ReceiveOutcome> {
         let most = self.chance.portion(room);
+        let is_spurious = self.chance.once_in(SPURIOUS_ONCE_IN);
         let socket = self.socket_of_mut(socket)?;
+        if is_spurious && socket.to_daemon.len > 0 {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
         if socket.to_daemon.len == 0 {
             return match (std::mem::take(&mut socket.is_reset), socket.is_closed_by_peer) {
                 (true, _) => Err(io::ErrorKind::ConnectionReset.into()),
@@ -226,9 +237,13 @@ impl SimulatedMachine {
         }
     }
 
-    pub(crate) fn shut_down(&mut self, socket: BorrowedFd<'_>) {
-        if let Ok(id) = self.socket_id(socket) {
-            self.closed_by_daemon(id);
+    pub(crate) fn shut_down(&mut self, socket: BorrowedFd<'_>) -> Simulated {
+        match self.socket_id(socket) {
+            Ok(id) => {
+                self.closed_by_daemon(id);
+                Simulated::Yes
+            }
+            Err(_) => Simulated::No,
         }
     }
 
@@ -350,3 +365,7 @@ impl SimulatedMachine {
         self.candidates.extend(self.sockets.get(&id).and_then(|socket| socket.number));
     }
 }
+
+/// The inverse of the probability that a read finds nothing, although the poller has reported data:
+/// epoll(7) allows that.
+const SPURIOUS_ONCE_IN: usize = 500;

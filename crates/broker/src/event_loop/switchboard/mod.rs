@@ -18,8 +18,8 @@ use std::mem;
 use std::rc::Rc;
 
 use bus::{
-    Body, CallId, Delivery, Details, Effect, Effects, Fds, ForeignError, HeldFds, Input, LogEvent,
-    PeerId, PidFd, TraceRequest, Urgency,
+    Body, CallId, Delivery, Details, Effect, Effects, Fds, ForeignError, HeldFds, Input, LaneEnds,
+    LaneId, LogEvent, PeerId, PidFd, TraceRequest, Urgency,
 };
 
 use super::loop_state::LoopState;
@@ -31,6 +31,8 @@ use crate::back_pressure::{HoldLimits, Writing};
 use crate::connection::{Connection, End, Phase, Queued, Role};
 use crate::fd_quota::FdQuotas;
 use crate::fds_in_kernel::UserFds;
+use crate::lanes::LaneTable;
+use crate::os_error::OsError;
 use crate::outgoing::{Backing, Charge, Load, Outgoing, OutgoingBody, SharedFds, SharedSlice};
 use crate::read_budget::InteractiveTraffic;
 use deliver::watch;
@@ -48,6 +50,7 @@ pub(super) struct Switchboard {
     pub(super) interactive: InteractiveTraffic,
     /// Descriptors of messages that are held for activation.
     held_fds: BTreeMap<HeldFds, SharedFds>,
+    pub(super) lanes: LaneTable,
     /// Descriptors that were written and not yet received.
     pub(super) user_fds: UserFds,
     /// Descriptors that were received and not yet written.
@@ -65,6 +68,7 @@ impl Switchboard {
             buffers: Buffers::default(),
             interactive: InteractiveTraffic::default(),
             held_fds: BTreeMap::new(),
+            lanes: LaneTable::default(),
             user_fds: UserFds::within(open_files),
             fd_quotas: FdQuotas::within(open_files),
             trimmer: MemoryTrimmer::begin(),
@@ -130,6 +134,11 @@ impl Switchboard {
             Effect::ReadDetails { subject, peer, call } => {
                 self.read_details(*subject, *peer, *call);
             }
+            Effect::OpenLane { lane, ends } => self.open_lane(*lane, *ends),
+            Effect::CloseLane { lane } => self.lanes.close(*lane),
+            Effect::NoteNameChanges { peer, count } => {
+                self.lanes.publish_name_changes(*peer, *count);
+            }
             Effect::CloseContainer { container } => self.work.closed_containers.push(*container),
             Effect::RemoveContainer { container } => self.work.removed_containers.push(*container),
             Effect::OpenContainer { .. }
@@ -173,6 +182,27 @@ impl Switchboard {
         self.state.table.get(peer).map(|connection| details_of(connection).0).unwrap_or_default()
     }
 
+    /// Creates the sockets of a lane, which the bus then sends to its ends.
+    fn open_lane(&mut self, lane: LaneId, ends: LaneEnds) {
+        let opened = self.lanes.open(lane, ends);
+        let outcome = opened.map_err(|error| ForeignError::new(OsError::from(error)));
+        for peer in [ends.one, ends.other] {
+            let progress = self.state.bus.progress(peer);
+            self.lanes.publish_queued(peer, progress);
+            // The last effect of the request opens the lane, so everything before it is queued.
+            self.lanes.publish_routed(peer, progress);
+        }
+        self.answer(Input::LaneOpened { lane, outcome }, None);
+    }
+
+    /// Tells the ends of lanes that the bus has routed a message of this connection.
+    #[inline]
+    pub(super) fn publish_routed(&mut self, from: PeerId) {
+        if self.lanes.are_used() {
+            self.lanes.publish_routed(from, self.state.bus.progress(from));
+        }
+    }
+
     /// Answers a call that requests the kernel's facts about a process. Facts that the kernel does
     /// not report are omitted.
     fn read_details(&mut self, subject: PeerId, peer: PeerId, call: CallId) {
@@ -197,7 +227,7 @@ impl Switchboard {
     /// Appends a message to the queue of its recipient.
     fn send(&mut self, delivery: &Delivery, effects: &Effects, origin: &EffectOrigin<'_>) {
         let fds = self.fds_of(delivery, origin);
-        let Self { state, buffers, work, interactive, .. } = self;
+        let Self { state, buffers, work, interactive, lanes, .. } = self;
         let LoopState { table, bus, poller, now, .. } = state;
         let Some(connection) = table.get_mut(delivery.to) else { return };
         let (from, body) = body_of(delivery, origin, connection.writing);
@@ -222,6 +252,9 @@ impl Switchboard {
         if is_newly_dirty {
             work.mark(delivery.to, delivery.urgency);
         }
+        if lanes.are_used() {
+            lanes.publish_queued(delivery.to, bus.progress(delivery.to));
+        }
         if is_long {
             work.long.push(delivery.to);
         }
@@ -243,7 +276,7 @@ impl Switchboard {
         }
     }
 
-    fn fds_of(&self, delivery: &Delivery, origin: &EffectOrigin<'_>) -> Option<SharedFds> {
+    fn fds_of(&mut self, delivery: &Delivery, origin: &EffectOrigin<'_>) -> Option<SharedFds> {
         match (delivery.fds, origin) {
             (Fds::None, _) => None,
             (Fds::OfInput, EffectOrigin::Peer { fds, .. })
@@ -251,6 +284,7 @@ impl Switchboard {
                 fds.clone()
             }
             (Fds::Held(held), _) => self.held_fds.get(&held).cloned(),
+            (Fds::OfLane(lane), _) => self.lanes.take_descriptors(lane, delivery.to),
             (
                 Fds::OfInput | Fds::OfProcess(_) | Fds::OfRing | Fds::OfRecorder,
                 EffectOrigin::Bus { .. } | EffectOrigin::Peer { .. },
@@ -327,6 +361,7 @@ impl Switchboard {
         self.note_freed();
         self.release_senders();
         self.handle(Input::Disconnected { peer, end });
+        self.lanes.forget(peer);
     }
 }
 

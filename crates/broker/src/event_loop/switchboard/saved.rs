@@ -14,6 +14,7 @@ use crate::event_loop::loop_state::LoopState;
 use crate::event_loop::source::EventSource;
 use crate::fd_quota::FdQuotas;
 use crate::fds_in_kernel::{SavedUserFds, UserFds};
+use crate::lanes::{LaneTable, SavedLanes};
 use crate::outgoing::SharedFds;
 use crate::saved_state::{FdCollector, RestoredFds, StateError};
 use crate::table::{ConnectionTable, SavedTable};
@@ -28,6 +29,7 @@ pub(crate) struct SavedConnections {
     held_fds: Vec<(HeldFds, u32)>,
     user_fds: SavedUserFds,
     copied: u64,
+    lanes: SavedLanes,
 }
 
 /// Connections that were restored from a saved state.
@@ -39,6 +41,7 @@ pub(crate) struct RestoredConnections {
     user_fds: UserFds,
     fd_quotas: FdQuotas,
     copied: u64,
+    lanes: LaneTable,
 }
 
 impl Switchboard {
@@ -65,6 +68,7 @@ impl Switchboard {
             backlog: self.work.backlog.iter().copied().collect(),
             user_fds: self.user_fds.save(fds),
             copied: self.buffers.copied,
+            lanes: self.lanes.save(fds),
         }
     }
 
@@ -73,6 +77,7 @@ impl Switchboard {
         let RestoredConnections { table, backlog, held_fds, .. } = restored;
         self.state.table = table;
         self.held_fds = held_fds;
+        self.lanes = restored.lanes;
         self.user_fds = restored.user_fds;
         self.fd_quotas = restored.fd_quotas;
         self.buffers.copied = restored.copied;
@@ -108,11 +113,12 @@ impl RestoredConnections {
         mut fd_quotas: FdQuotas,
         open_files: u64,
     ) -> Result<Self, StateError> {
-        let SavedConnections { table, backlog, held_fds, user_fds, copied } = saved;
+        let SavedConnections { table, backlog, held_fds, user_fds, copied, lanes } = saved;
         let table = ConnectionTable::restore(table, fds, &mut fd_quotas)?;
         let held = held_fds.into_iter().map(|(held, set)| Ok((held, fds.shared(set)?)));
         let held_fds = held.collect::<Result<_, StateError>>()?;
         let user_fds = UserFds::restore(user_fds, fds, open_files)?;
-        Ok(Self { table, backlog, held_fds, user_fds, fd_quotas, copied })
+        let lanes = LaneTable::restore(lanes, fds)?;
+        Ok(Self { table, backlog, held_fds, user_fds, fd_quotas, copied, lanes })
     }
 }

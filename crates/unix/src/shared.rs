@@ -6,7 +6,7 @@
 //! example a word that the writer stores last with [`Writable::store_release`].
 //!
 //! ```
-//! use sys::shared::{ReadOnly, Writable};
+//! use unix::shared::{ReadOnly, Writable};
 //! use std::os::fd::AsFd;
 //!
 //! let (mut memory, descriptor) = Writable::new("example", 4096)?;
@@ -20,11 +20,12 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
-use crate::raw::{Pages, ReadOnlyMapping, WritableMapping};
+use crate::raw::{Pages, ReadOnlyMapping, SealedPages, WritableMapping};
 use rustix::fs::{
     MemfdFlags, Mode, OFlags, SealFlags, fchmod, fcntl_add_seals, fstat, ftruncate, memfd_create,
 };
 use std::io;
+use std::ops::Deref;
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
@@ -206,6 +207,32 @@ impl ReadOnly {
     #[inline]
     pub fn load_acquire(&self, at: usize) -> u64 {
         self.0.load_acquire(at)
+    }
+}
+
+/// The content of memory that nobody can change any more.
+#[derive(Debug)]
+pub struct SealedContent(Option<SealedPages>);
+
+impl SealedContent {
+    /// Maps the content.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidData` if the descriptor does not refer to sealed memory. Other errors if mappings
+    /// run out.
+    pub fn map(memory: BorrowedFd<'_>) -> io::Result<Self> {
+        // The kernel maps no memory of length 0.
+        let has_content = fstat(memory)?.st_size > 0;
+        Ok(Self(has_content.then(|| SealedPages::map(memory)).transpose()?))
+    }
+}
+
+impl Deref for SealedContent {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        self.0.as_ref().map_or(&[], SealedPages::bytes)
     }
 }
 

@@ -1,0 +1,148 @@
+//! `org.diligence.Lanes1`: sockets between two connections.
+
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+use core::num::NonZeroU32;
+
+use wire::body::UnixFd;
+use wire::message::Builder;
+use wire::names::{BusName, MemberName};
+
+use super::call::{Call, Driver};
+use super::connections::{Subject, find};
+use crate::accounting::Counted;
+use crate::calls::{ExpectError, PendingCall};
+use crate::lanes::{LaneWish, PeerPair};
+use crate::routing::Router;
+use crate::types::{
+    ConnectionFact, Effect, Effects, Fds, ForeignError, LaneEnds, LaneId, LaneRefusal, PeerId,
+    RefusalReason,
+};
+use crate::well_known::{DRIVER_PATH, LANES_INTERFACE};
+
+/// Asks for a lane to another connection. It is opened when the other connection has asked, too.
+pub(super) fn request(
+    driver: &mut Driver<'_>,
+    call: &Call<'_>,
+    fx: &mut Effects,
+) -> Result<(), RefusalReason> {
+    let partner = find_partner(driver.router, call)?;
+    let pair = PeerPair::new(call.from, partner).ok_or(LaneRefusal::NoPartner)?;
+    let router = &mut *driver.router;
+    router.check_lane(pair)?;
+    if !router.lanes.knows(pair) {
+        check_room(router, call.from)?;
+    }
+    let wish = router.lanes.wish(call.from, partner);
+    let changes = router.lanes.name_changes(partner);
+    let name = router.registry[partner].name().as_str().to_owned();
+    match wish {
+        LaneWish::NotResumed => Err(LaneRefusal::NotResumed.into()),
+        LaneWish::Noted => driver.reply(call, &(false, &*name, changes), fx),
+        LaneWish::Granted => driver.reply(call, &(true, &*name, changes), fx),
+        LaneWish::Mutual => {
+            let lane = open(router, pair)?;
+            driver.reply(call, &(true, &*name, changes), fx)?;
+            let [one, other] = pair.ends();
+            // After the reply, which tells the caller what the signal Opened is about.
+            fx.push(Effect::OpenLane { lane, ends: LaneEnds { one, other } });
+            Ok(())
+        }
+    }
+}
+
+fn open(router: &mut Router, pair: PeerPair) -> Result<LaneId, LaneRefusal> {
+    pair.ends().into_iter().try_for_each(|end| check_room(router, end))?;
+    router.lanes.open(pair).ok_or(LaneRefusal::NoIdsLeft)
+}
+
+/// Checks the limit on the lanes of a connection.
+fn check_room(router: &Router, peer: PeerId) -> Result<(), LaneRefusal> {
+    let max = router.config.lanes.max_lanes_per_connection;
+    let used = router.lanes.count_of(peer);
+    if used < max {
+        return Ok(());
+    }
+    let name = router.registry[peer].name().as_str().into();
+    Err(LaneRefusal::TooMany { name, max, used })
+}
+
+/// Gives both ends of a lane their sockets after the daemon has opened them, or could not open them.
+pub(crate) fn lane_opened(
+    lane: LaneId,
+    outcome: Result<(), ForeignError>,
+    router: &mut Router,
+    fx: &mut Effects,
+) {
+    let Some(pair) = router.lanes.pair_of(lane) else { return };
+    if outcome.is_err() {
+        return router.lanes.remove_unopened(pair);
+    }
+    let [one, other] = pair.ends();
+    for (end, partner) in [(one, other), (other, one)] {
+        let opened = Builder::signal(DRIVER_PATH, LANES_INTERFACE, OPENED);
+        let name = Box::<str>::from(router.registry[partner].name().as_str());
+        let args = (&*name, UnixFd(0), UnixFd(1), UnixFd(2));
+        router.send_own(end, opened, &args, Fds::OfLane(lane), fx).expect("names are short");
+    }
+}
+
+/// Ends the lane to another connection, or the wish for one.
+pub(super) fn release(
+    driver: &mut Driver<'_>,
+    call: &Call<'_>,
+    fx: &mut Effects,
+) -> Result<(), RefusalReason> {
+    let partner = find_partner(driver.router, call)?;
+    let pair = PeerPair::new(call.from, partner).ok_or(LaneRefusal::NoPartner)?;
+    driver.router.end_lane(pair, fx);
+    driver.reply(call, &(), fx)
+}
+
+/// Makes calls that traveled on a lane, and wait for a reply after it has ended, pending calls of the
+/// bus. If the callee is gone, they get an error.
+pub(super) fn resume(
+    driver: &mut Driver<'_>,
+    call: &Call<'_>,
+    fx: &mut Effects,
+) -> Result<(), RefusalReason> {
+    let (name, serials) = call.args::<(&str, Vec<u32>)>()?;
+    let serials: BTreeSet<NonZeroU32> = serials.into_iter().filter_map(NonZeroU32::new).collect();
+    let router = &mut *driver.router;
+    let partner = BusName::new(name).ok().and_then(|name| router.registry.resolve(name));
+    let Some(partner) = partner else {
+        for serial in serials {
+            let reason = RefusalReason::CalleeDisconnected;
+            router.send_error(call.from, serial, &reason, fx);
+        }
+        return driver.reply(call, &(), fx);
+    };
+    let answered = router.lanes.resume(call.from, partner).ok_or(LaneRefusal::NoLane)?;
+    for serial in serials.into_iter().filter(|serial| !answered.contains(serial)) {
+        let pending = PendingCall { caller: call.from, serial, callee: partner };
+        if let Err(reason) = expect(router, pending) {
+            router.send_error(call.from, serial, &reason, fx);
+        }
+    }
+    driver.reply(call, &(), fx)
+}
+
+fn expect(router: &mut Router, call: PendingCall) -> Result<(), RefusalReason> {
+    let max = router.registry[call.caller].max_replies;
+    let deadline = router.config.limits.reply_timeout.map(|timeout| router.now.after(timeout));
+    router.calls.expect(call, deadline, max, Counted::NOT).map_err(|error| match error {
+        ExpectError::SerialInUse => RefusalReason::SerialInUse,
+        ExpectError::TooMany => RefusalReason::TooManyPendingReplies { max },
+    })
+}
+
+fn find_partner(router: &mut Router, call: &Call<'_>) -> Result<PeerId, RefusalReason> {
+    match find(router, call, ConnectionFact::Lane)? {
+        Subject::Peer(partner) => Ok(partner),
+        Subject::Bus => Err(LaneRefusal::NoPartner.into()),
+    }
+}
+
+const OPENED: MemberName<'static> = MemberName::literal("Opened");

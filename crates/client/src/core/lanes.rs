@@ -1,0 +1,318 @@
+//! Messages that travel on lanes instead of the bus; see the crate [`lane`].
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+use lane::{FrameHeader, LaneKey, LaneSet, Progress, RequestOutcome};
+use wire::message::{Builder, FixedHeader, Flags, Message, MessageType};
+use wire::names::BusName;
+
+use super::calls::ReplyTarget;
+use super::incoming::{Incoming, PooledBytes};
+use super::receiver::LanePacket;
+use super::{Core, MessageDisposition};
+use crate::driver;
+
+/// Whether a connection asks for lanes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum LaneUse {
+    /// All messages go to the bus.
+    #[default]
+    Off,
+    /// Messages to partners with which many are exchanged go directly.
+    On,
+}
+
+/// The lanes of a connection, and the message that is to be sent on one.
+pub(super) struct LaneTraffic<D> {
+    lanes: LaneSet,
+    /// The unique name of the connection, if it uses lanes.
+    name: Option<Box<str>>,
+    pub(super) chosen: Option<ChosenLane>,
+    opened: Vec<OpenedLane<D>>,
+}
+
+/// The lane for the message at the end of the queue, which is the only one there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ChosenLane {
+    key: LaneKey,
+    /// The serial of the message, once it is written.
+    serial: Option<NonZeroU32>,
+}
+
+/// A message to send on a lane.
+pub struct LaneTransmit<'a, D> {
+    /// The lane for the message.
+    pub key: LaneKey,
+    /// The bytes before the message.
+    pub header: FrameHeader,
+    /// The bytes of the message.
+    pub bytes: &'a [u8],
+    /// The descriptors of the message.
+    pub descriptors: &'a [D],
+}
+
+/// A lane that the bus has opened.
+pub struct OpenedLane<D> {
+    /// The unique name of the connection at the other end.
+    pub partner: Box<str>,
+    /// The socket, the counters of this connection, and the counters of the partner.
+    pub descriptors: Arc<[D]>,
+}
+
+impl<D> Default for LaneTraffic<D> {
+    fn default() -> Self {
+        Self { lanes: LaneSet::default(), name: None, chosen: None, opened: Vec::new() }
+    }
+}
+
+impl<D> LaneTraffic<D> {
+    /// Counts complete messages that are sent to the bus.
+    pub(super) fn count_messages(&mut self, mut messages: &[u8]) {
+        while let Some(header) = messages.first_chunk()
+            && let Ok(header) = FixedHeader::parse(header)
+        {
+            self.lanes.count_sent();
+            messages = messages.get(header.message_len()..).unwrap_or_default();
+        }
+    }
+
+    pub(super) const fn count_received(&mut self) {
+        self.lanes.count_received();
+    }
+
+    /// Adds the sender to a message for a lane. On other messages the bus does that.
+    pub(super) fn complete<'a>(&'a self, message: &Builder<'a>) -> Builder<'a> {
+        match (&self.chosen, &self.name) {
+            (Some(_), Some(name)) => message.sender(BusName::new(name).expect("it was a name")),
+            _ => *message,
+        }
+    }
+
+    /// True if a signal of the bus opens a lane.
+    pub(super) fn is_opening(&self, signal: &Message<'_>) -> bool {
+        self.name.is_some()
+            && signal.member() == Some(driver::LANE_OPENED)
+            && signal.interface() == Some(driver::LANES)
+            && signal.sender() == Some(driver::NAME.into())
+    }
+
+    /// Takes note of the answer to a request for a lane.
+    pub(super) fn handle_request(&mut self, asked: &str, reply: &Incoming<D>) {
+        let outcome = match reply.read::<(bool, &str, u64)>() {
+            Ok((_, partner, name_changes)) if reply.message_type() == MessageType::MethodReturn => {
+                RequestOutcome::Noted { partner, name_changes }
+            }
+            _ => RequestOutcome::Refused,
+        };
+        self.lanes.handle_request(asked, outcome);
+    }
+}
+
+/// Methods that use lanes, or end them.
+impl<D> Core<D> {
+    /// Sets whether this connection, which has this unique name, asks for lanes.
+    pub fn set_lane_use(&mut self, lane_use: LaneUse, name: BusName<'_>) {
+        self.lanes.name = match lane_use {
+            LaneUse::On => Some(name.as_str().into()),
+            LaneUse::Off => None,
+        };
+    }
+
+    /// The next message to send on a lane, if any. Then call
+    /// [`lane_transmitted`](Self::lane_transmitted) or [`lane_refused`](Self::lane_refused).
+    pub fn poll_lane_transmit(&mut self) -> Option<LaneTransmit<'_, D>> {
+        let ChosenLane { key, .. } = self.lanes.chosen?;
+        let Some(header) = self.lanes.lanes.header(key) else {
+            self.lane_refused();
+            return None;
+        };
+        let transmit = self.outgoing.transmit()?;
+        let (bytes, descriptors) = (transmit.bytes, transmit.descriptors);
+        Some(LaneTransmit { key, header, bytes, descriptors })
+    }
+
+    /// Records that the message was sent on its lane.
+    pub fn lane_transmitted(&mut self) {
+        if self.lanes.chosen.take().is_some() {
+            let len = self.outgoing.len();
+            self.outgoing.transmitted(len);
+        }
+    }
+
+    /// Records that the message could not be sent on its lane, so that it goes to the bus.
+    pub fn lane_refused(&mut self) {
+        if let Some(chosen) = self.lanes.chosen.take() {
+            self.lanes.lanes.count_sent();
+            chosen.serial.into_iter().for_each(|serial| self.calls.set_lane(serial, None));
+        }
+    }
+
+    /// The next lane that the bus has opened. Then call [`add_lane`](Self::add_lane).
+    pub fn poll_opened(&mut self) -> Option<OpenedLane<D>> {
+        self.lanes.opened.pop()
+    }
+
+    /// Adds an opened lane with its counters, and returns its key.
+    pub fn add_lane(&mut self, partner: &str, own: Progress, of_partner: Progress) -> LaneKey {
+        self.lanes.lanes.open(partner, own, of_partner)
+    }
+
+    /// True if this connection asks for lanes, or has one.
+    pub fn uses_lanes(&self) -> bool {
+        self.lanes.name.is_some() || !self.lanes.lanes.is_empty()
+    }
+
+    /// True if a lane has not ended.
+    pub fn is_lane_open(&self, key: LaneKey) -> bool {
+        self.lanes.lanes.is_open(key)
+    }
+
+    /// Number of lanes that this connection can send on.
+    pub fn lane_count(&self) -> usize {
+        self.lanes.lanes.len()
+    }
+
+    /// Chooses the lane for a message, if it may travel on one now.
+    pub(super) fn choose_lane(&mut self, message: &Builder<'_>) {
+        self.lane_refused();
+        if self.lanes.lanes.is_empty() || self.outgoing.len() > 0 {
+            return;
+        }
+        let Some(recipient) = message.recipient() else { return };
+        let key = self.lanes.lanes.route(recipient.as_str(), message.answered_call());
+        self.lanes.chosen = key.map(|key| ChosenLane { key, serial: None });
+    }
+
+    /// Records the serial of the message for the chosen lane. If it is too long for a lane, or no
+    /// lane was chosen, it goes to the bus.
+    pub(super) fn confirm_lane(&mut self, serial: NonZeroU32, len: usize) {
+        match &mut self.lanes.chosen {
+            Some(chosen) if LaneSet::fits(len) => chosen.serial = Some(serial),
+            Some(_) => self.lane_refused(),
+            None => self.lanes.lanes.count_sent(),
+        }
+    }
+
+    /// Records how a call travels. After many calls to one recipient, asks for a lane.
+    pub(super) fn note_call(&mut self, message: &Builder<'_>, serial: NonZeroU32) {
+        match (&self.lanes.chosen, message.recipient()) {
+            (Some(chosen), _) => self.calls.set_lane(serial, Some(chosen.key)),
+            (None, Some(recipient)) => self.count_partner(recipient.as_str()),
+            (None, None) => {}
+        }
+    }
+
+    /// Counts a call of a peer. After many calls, asks for a lane.
+    pub(super) fn note_request(&mut self, call: &Message<'_>) {
+        if let Some(sender) = call.sender() {
+            self.count_partner(sender.as_str());
+        }
+    }
+
+    fn count_partner(&mut self, name: &str) {
+        if self.lanes.name.is_none()
+            || name == driver::NAME.as_str()
+            || !self.lanes.lanes.count_call(name)
+        {
+            return;
+        }
+        let request = lane_method(driver::REQUEST_LANE);
+        // If it cannot be sent, the connection has ended.
+        if let Ok(serial) = self.send(&request, &(name,), Vec::new()) {
+            self.calls.add(serial, None, ReplyTarget::Lane(name.into()));
+        }
+    }
+
+    pub(super) fn file_opened(&mut self, opened: Incoming<D>) -> MessageDisposition {
+        if let (Ok((partner, ..)), Some(descriptors)) =
+            (opened.read::<OpenedArguments<'_>>(), opened.shared_descriptors())
+        {
+            self.lanes.opened.push(OpenedLane { partner: partner.into(), descriptors });
+        }
+        MessageDisposition::Ignored
+    }
+
+    /// Takes the next message of a lane, if it is its turn.
+    pub(super) fn next_packet(&mut self) -> Option<(PooledBytes, Vec<D>)> {
+        if self.lanes.lanes.is_empty() {
+            return None;
+        }
+        loop {
+            let inbox = &mut self.receiver.as_mut()?.inbox;
+            let lanes = &mut self.lanes.lanes;
+            let Some((key, packet)) = inbox.take_due(lanes.received(), || lanes.queued()) else {
+                self.resume_calls();
+                return None;
+            };
+            match check(&packet, lanes.partner(key)) {
+                Some(CheckedPacket::Call(serial)) => {
+                    lanes.expect_reply(key, serial);
+                    return Some((packet.bytes, packet.descriptors));
+                }
+                Some(CheckedPacket::Other) => return Some((packet.bytes, packet.descriptors)),
+                None => self.fail_lane(key),
+            }
+        }
+    }
+
+    /// Ends a lane whose partner has violated the protocol.
+    fn fail_lane(&mut self, key: LaneKey) {
+        if let Some(receiver) = &mut self.receiver {
+            receiver.inbox.discard(key);
+        }
+        let Some(partner) = self.lanes.lanes.partner(key).map(str::to_owned) else { return };
+        self.lanes.lanes.end(key);
+        let release = lane_method(driver::RELEASE_LANE).flags(Flags::NO_REPLY_EXPECTED);
+        // If it cannot be sent, the connection has ended.
+        let _ = self.send(&release, &(&*partner,), Vec::new());
+    }
+
+    /// Ends the lanes from which everything was read.
+    pub(super) fn end_lanes(&mut self) {
+        let Some(receiver) = &mut self.receiver else { return };
+        for key in receiver.ended.drain(..) {
+            self.lanes.lanes.end(key);
+        }
+    }
+
+    /// Tells the bus which calls of ended lanes wait for replies.
+    fn resume_calls(&mut self) {
+        while let Some(ended) = self.lanes.lanes.take_ended() {
+            let calls = self.calls.take_lane(ended.key);
+            let resume = lane_method(driver::RESUME_CALLS).flags(Flags::NO_REPLY_EXPECTED);
+            // If it cannot be sent, the connection has ended, and its calls have failed.
+            let _ = self.send(&resume, &(&*ended.partner, &*calls), Vec::new());
+        }
+    }
+}
+
+/// A message of a lane that is valid, and of the connection at its other end.
+enum CheckedPacket {
+    /// A call that expects a reply.
+    Call(NonZeroU32),
+    Other,
+}
+
+/// Checks a message of a lane as a bus would. `None` if it is invalid.
+fn check<D>(packet: &LanePacket<D>, partner: Option<&str>) -> Option<CheckedPacket> {
+    let message = Message::parse(packet.bytes.as_slice()).ok()?;
+    message.validate_body().ok()?;
+    let sender = message.sender()?;
+    if partner != Some(sender.as_str()) || message.unix_fds() as usize != packet.descriptors.len() {
+        return None;
+    }
+    Some(match message.expects_reply() {
+        true => CheckedPacket::Call(message.serial()),
+        false => CheckedPacket::Other,
+    })
+}
+
+fn lane_method(member: wire::names::MemberName<'static>) -> Builder<'static> {
+    Builder::method_call(driver::PATH, member)
+        .interface(driver::LANES)
+        .destination(driver::NAME.into())
+}
+
+/// The arguments of the signal that opens a lane.
+type OpenedArguments<'a> = (&'a str, wire::body::UnixFd, wire::body::UnixFd, wire::body::UnixFd);

@@ -1,0 +1,208 @@
+//! The sockets of lanes.
+
+use std::io::{self, IoSlice};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::Duration;
+
+use lane::{FRAME_LEN_MAX, LaneKey, Progress};
+use unix::poll::{self, wait_for_data};
+use unix::transfer::{self, DescriptorDelivery, TransferWait};
+
+use super::socket::{BusSocket, SocketReadOutcome};
+use super::{ConnectionLink, LinkState};
+use crate::core::{Ended, LaneReading, LaneTransmit, OpenedLane, Receiver, SystemError};
+
+/// The sockets of all lanes of a connection.
+#[derive(Debug, Default)]
+pub(super) struct LaneSockets {
+    /// The reader holds the lock while it waits. The list is changed only while nobody reads.
+    sockets: RwLock<Vec<LaneSocket>>,
+}
+
+#[derive(Debug)]
+struct LaneSocket {
+    key: LaneKey,
+    socket: OwnedFd,
+}
+
+/// The result of reading from a lane.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum LaneRead {
+    Packet,
+    Nothing,
+    Ended,
+}
+
+impl LaneSockets {
+    fn read(&self) -> RwLockReadGuard<'_, Vec<LaneSocket>> {
+        self.sockets.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Vec<LaneSocket>> {
+        self.sockets.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sends a message on its lane. Returns false if the lane is full or has ended.
+    fn send(&self, transmit: &LaneTransmit<'_, OwnedFd>) -> bool {
+        let sockets = self.read();
+        let Some(lane) = sockets.iter().find(|lane| lane.key == transmit.key) else { return false };
+        let header = transmit.header.to_bytes();
+        let slices = [IoSlice::new(&header), IoSlice::new(transmit.bytes)];
+        let descriptors: Vec<BorrowedFd<'_>> =
+            transmit.descriptors.iter().map(AsFd::as_fd).collect();
+        transfer::send(&lane.socket, &slices, &descriptors, TransferWait::Never).is_ok()
+    }
+
+    /// Reads from the bus and from the lanes, like [`BusSocket::receive`] does from the bus.
+    pub(super) fn receive(
+        &self,
+        bus: &BusSocket,
+        receiver: &mut Receiver<OwnedFd>,
+        timeout: Option<Duration>,
+    ) -> Result<SocketReadOutcome, Ended> {
+        let lanes = self.read();
+        if lanes.is_empty() {
+            receiver.set_lanes(LaneReading::Complete);
+            return receive_from_bus(bus, receiver, timeout);
+        }
+        let timeout = match receiver.lanes() {
+            LaneReading::Complete => timeout,
+            LaneReading::Pending => Some(Duration::ZERO),
+        };
+        let all = [bus.as_fd()].into_iter().chain(lanes.iter().map(|lane| lane.socket.as_fd()));
+        let ready = wait_for_data(all, timeout).map_err(ended_by)?;
+        let was_pending = receiver.lanes() == LaneReading::Pending;
+        if ready == 0 && !was_pending {
+            return Ok(SocketReadOutcome::Nothing);
+        }
+        let mut from_bus = Ok(SocketReadOutcome::Nothing);
+        if ready & 1 != 0 {
+            receiver.set_lanes(LaneReading::Pending);
+            from_bus = receive_from_bus(bus, receiver, Some(Duration::ZERO));
+        }
+        for (place, lane) in lanes.iter().enumerate() {
+            if ready & (2 << place) != 0 {
+                lane.receive(receiver);
+            }
+        }
+        let is_alone = ready & 1 == 0 && !was_pending && lanes.len() == 1;
+        if !is_alone {
+            read_rest(&lanes, receiver)?;
+        }
+        // The messages that were read are processed before the end of the connection.
+        from_bus.map(|_| SocketReadOutcome::Bytes(1))
+    }
+
+    /// Closes the sockets of lanes that have ended.
+    fn keep(&self, is_open: impl Fn(LaneKey) -> bool) {
+        if self.read().iter().any(|lane| !is_open(lane.key)) {
+            self.write().retain(|lane| is_open(lane.key));
+        }
+    }
+}
+
+impl LaneSocket {
+    /// Reads a packet without waiting.
+    fn receive(&self, receiver: &mut Receiver<OwnedFd>) -> LaneRead {
+        let mut descriptors = Vec::new();
+        let space = receiver.packet_space(FRAME_LEN_MAX);
+        let received =
+            transfer::receive(&self.socket, space, &mut descriptors, TransferWait::Never);
+        match received {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => LaneRead::Nothing,
+            Ok(received)
+                if received.bytes > 0 && received.descriptors == DescriptorDelivery::Complete =>
+            {
+                receiver.handle_packet(self.key, received.bytes, descriptors);
+                LaneRead::Packet
+            }
+            _ => {
+                receiver.handle_lane_end(self.key);
+                LaneRead::Ended
+            }
+        }
+    }
+}
+
+/// Reads lanes until all are empty, or enough messages wait.
+fn read_rest(lanes: &[LaneSocket], receiver: &mut Receiver<OwnedFd>) -> Result<(), Ended> {
+    receiver.set_lanes(LaneReading::Pending);
+    while !receiver.has_full_inbox() {
+        let open = || lanes.iter().filter(|lane| !receiver.has_lane_ended(lane.key));
+        if open().next().is_none() {
+            receiver.set_lanes(LaneReading::Complete);
+            return Ok(());
+        }
+        let waited = open().map(|lane| lane.socket.as_fd());
+        let ready = wait_for_data(waited, Some(Duration::ZERO)).map_err(ended_by)?;
+        if ready == 0 {
+            receiver.set_lanes(LaneReading::Complete);
+            return Ok(());
+        }
+        let readable: Vec<&LaneSocket> = open()
+            .enumerate()
+            .filter(|(place, _)| ready & (1 << place) != 0)
+            .map(|(_, lane)| lane)
+            .collect();
+        for lane in readable {
+            lane.receive(receiver);
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn receive_from_bus(
+    bus: &BusSocket,
+    receiver: &mut Receiver<OwnedFd>,
+    timeout: Option<Duration>,
+) -> Result<SocketReadOutcome, Ended> {
+    let mut descriptors = Vec::new();
+    let outcome = bus.receive(receiver.space(), &mut descriptors, timeout)?;
+    if let SocketReadOutcome::Bytes(count) = outcome {
+        receiver.handle_received(count, descriptors);
+    }
+    Ok(outcome)
+}
+
+impl ConnectionLink {
+    /// Sends the message that may travel on a lane, if there is one.
+    pub(crate) fn send_on_lane(&self, state: &mut LinkState) {
+        while let Some(transmit) = state.core.poll_lane_transmit() {
+            match self.lanes.send(&transmit) {
+                true => state.core.lane_transmitted(),
+                false => state.core.lane_refused(),
+            }
+        }
+    }
+
+    /// Adds the lanes that the bus has opened, and closes those that have ended.
+    pub(super) fn update_lanes(&self, state: &mut LinkState) {
+        while let Some(opened) = state.core.poll_opened() {
+            // Without its memory or socket, the lane cannot be used. Closing it ends it.
+            let _ = self.add_lane(state, &opened);
+        }
+        self.lanes.keep(|key| state.core.is_lane_open(key));
+    }
+
+    fn add_lane(&self, state: &mut LinkState, opened: &OpenedLane<OwnedFd>) -> io::Result<()> {
+        let [socket, own, of_partner] = &*opened.descriptors else {
+            return Err(io::ErrorKind::InvalidData.into());
+        };
+        if self.lanes.read().len() >= LANES_MAX {
+            return Err(io::ErrorKind::QuotaExceeded.into());
+        }
+        let (own, of_partner) = (Progress::map(own.as_fd())?, Progress::map(of_partner.as_fd())?);
+        let socket = socket.try_clone()?;
+        let key = state.core.add_lane(&opened.partner, own, of_partner);
+        self.lanes.write().push(LaneSocket { key, socket });
+        Ok(())
+    }
+}
+
+fn ended_by(error: io::Error) -> Ended {
+    Ended::System(SystemError::from(error))
+}
+
+/// The maximum number of lanes of a connection; the bus socket is waited for, too.
+const LANES_MAX: usize = poll::AT_ONCE_MAX - 1;

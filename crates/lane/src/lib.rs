@@ -1,0 +1,38 @@
+//! Lanes, as their ends see them: which messages travel on a lane, and the order in which an end
+//! processes what it receives from the bus and from its lanes.
+//!
+//! A bus delivers messages in one order to all connections: if a program sends a message because it
+//! has received another one, nobody sees them in reverse. Lanes keep this order:
+//!
+//! - An end sends on a lane only while the bus has routed everything that it sent to the bus
+//!   ([`Progress::routed`]). Otherwise the message goes to the bus, which never delays it more than
+//!   the bus without lanes would.
+//! - Each message on a lane carries the number of messages that the bus had queued for its
+//!   recipient when it was sent ([`FrameHeader::behind`]). The recipient processes it behind these
+//!   messages, and before the next one.
+//! - It also carries the time at which it was sent ([`FrameHeader::sent_at`]), by which messages of
+//!   several lanes are ordered.
+//! - Whenever a recipient has read from the bus or from a lane, it reads from its (other) lanes
+//!   before it processes a message. So everything that could have caused the message is there.
+//!
+//! ```text
+//!   frame   FrameHeader (16 bytes)   one D-Bus message, at most MESSAGE_LEN_MAX bytes
+//! ```
+//!
+//! A frame is one packet of a `SOCK_SEQPACKET` socket, so it is sent completely or not at all. If
+//! the socket is full, the message goes to the bus.
+//!
+//! This crate does no I/O, except that it reads the counters that the bus shares.
+
+#![warn(clippy::missing_errors_doc)]
+
+mod frame;
+mod inbox;
+mod partners;
+mod progress;
+mod set;
+
+pub use frame::{FRAME_LEN_MAX, FrameHeader, HEADER_LEN, MESSAGE_LEN_MAX};
+pub use inbox::{LaneInbox, LaneKey};
+pub use progress::Progress;
+pub use set::{EndedLane, LaneSet, RequestOutcome};

@@ -1,0 +1,270 @@
+//! The lanes of one connection.
+
+use std::collections::HashSet;
+use std::mem;
+use std::num::NonZeroU32;
+
+use foldhash::fast::RandomState;
+
+use crate::frame::{FrameHeader, MESSAGE_LEN_MAX};
+use crate::inbox::LaneKey;
+use crate::partners::Partners;
+use crate::progress::Progress;
+
+/// The lanes of one connection, and the partners to which it could have one.
+#[derive(Debug, Default)]
+pub struct LaneSet {
+    lanes: Vec<Lane>,
+    ending: Vec<EndingLane>,
+    partners: Partners,
+    /// Answers of the bus to requests for lanes that are not open yet.
+    granted: Vec<Alias>,
+    next: u64,
+    /// Messages that this connection has sent to the bus.
+    sent: u64,
+    /// Messages of the bus that this connection has processed.
+    received: u64,
+}
+
+#[derive(Debug)]
+struct Lane {
+    key: LaneKey,
+    /// The unique name of the connection at the other end.
+    partner: Box<str>,
+    /// Names of the partner, which are valid as long as its names have not changed.
+    aliases: Vec<Alias>,
+    own: Progress,
+    of_partner: Progress,
+    /// Calls that came on the lane and wait for their reply.
+    unanswered: HashSet<NonZeroU32, RandomState>,
+}
+
+/// A well-known name of a connection.
+#[derive(Clone, Debug)]
+struct Alias {
+    name: Box<str>,
+    partner: Box<str>,
+    /// How often the names of the partner had changed when it owned this name.
+    name_changes: u64,
+}
+
+/// A lane that has ended, until all replies that the bus accepted before have arrived.
+#[derive(Debug)]
+struct EndingLane {
+    lane: EndedLane,
+    /// The number of messages of the bus to process first.
+    behind: u64,
+    own: Progress,
+}
+
+/// A lane that has ended. The bus must learn which calls on it wait for a reply.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct EndedLane {
+    /// The key of the lane.
+    pub key: LaneKey,
+    /// The unique name of the connection at the other end.
+    pub partner: Box<str>,
+}
+
+/// The answer of the bus to a request for a lane.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum RequestOutcome<'a> {
+    /// The lane is open, or will be when the partner asks for it, too.
+    Noted {
+        /// The unique name of the partner.
+        partner: &'a str,
+        /// How often the names of the partner have changed.
+        name_changes: u64,
+    },
+    /// The two cannot have a lane now.
+    Refused,
+}
+
+/// Counting messages of the bus.
+impl LaneSet {
+    /// Counts a message that is sent to the bus.
+    #[inline]
+    pub const fn count_sent(&mut self) {
+        self.sent += 1;
+    }
+
+    /// Counts a message of the bus that is processed.
+    #[inline]
+    pub const fn count_received(&mut self) {
+        self.received += 1;
+    }
+
+    /// Messages of the bus that were processed.
+    #[inline]
+    pub const fn received(&self) -> u64 {
+        self.received
+    }
+
+    /// The number of messages that the bus has queued for this connection. 0 without lanes.
+    pub fn queued(&self) -> u64 {
+        let own = self.lanes.first().map(|lane| &lane.own);
+        own.or_else(|| self.ending.first().map(|lane| &lane.own)).map_or(0, Progress::queued)
+    }
+}
+
+/// Methods that ask for lanes, and add them.
+impl LaneSet {
+    /// Counts a call to or from a partner over the bus. Returns true if the connection should ask
+    /// for a lane to it.
+    pub fn count_call(&mut self, partner: &str) -> bool {
+        self.partners.count(partner)
+    }
+
+    /// Takes note of the answer to a request for a lane to `asked`.
+    pub fn handle_request(&mut self, asked: &str, outcome: RequestOutcome<'_>) {
+        let RequestOutcome::Noted { partner, name_changes } = outcome else {
+            return self.partners.refused(asked);
+        };
+        if asked.starts_with(':') {
+            return;
+        }
+        let alias = Alias { name: asked.into(), partner: partner.into(), name_changes };
+        match self.lanes.iter_mut().find(|lane| *lane.partner == *partner) {
+            Some(lane) => lane.add_alias(alias),
+            None => {
+                self.granted.retain(|other| other.name != alias.name);
+                if self.granted.len() < ALIASES_MAX {
+                    self.granted.push(alias);
+                }
+            }
+        }
+    }
+
+    /// Adds a lane that the bus has opened.
+    pub fn open(&mut self, partner: &str, own: Progress, of_partner: Progress) -> LaneKey {
+        let key = LaneKey(self.next);
+        self.next += 1;
+        let aliases = self.granted.iter().filter(|alias| *alias.partner == *partner);
+        let aliases = aliases.cloned().collect();
+        self.granted.retain(|alias| *alias.partner != *partner);
+        let unanswered = HashSet::default();
+        self.lanes.push(Lane {
+            key,
+            partner: partner.into(),
+            aliases,
+            own,
+            of_partner,
+            unanswered,
+        });
+        key
+    }
+}
+
+/// Methods that use lanes, or end them.
+impl LaneSet {
+    /// True if there is no lane, also none that is ending.
+    #[inline]
+    pub const fn is_empty(&self) -> bool {
+        self.lanes.is_empty() && self.ending.is_empty()
+    }
+
+    /// True if a lane has not ended.
+    pub fn is_open(&self, key: LaneKey) -> bool {
+        self.lanes.iter().any(|lane| lane.key == key)
+    }
+
+    /// Number of open lanes.
+    pub const fn len(&self) -> usize {
+        self.lanes.len()
+    }
+
+    /// The lane for a message to this destination, if it may travel on it now. Replies need the lane
+    /// on which their call came.
+    #[inline]
+    pub fn route(&mut self, destination: &str, reply_to: Option<NonZeroU32>) -> Option<LaneKey> {
+        if self.lanes.is_empty() {
+            return None;
+        }
+        let lane = self.lanes.iter_mut().find(|lane| lane.has_name(destination))?;
+        if *lane.partner != *destination && !lane.are_names_valid() {
+            let moved = mem::take(&mut lane.aliases);
+            moved.iter().for_each(|alias| self.partners.restart(&alias.name));
+            return None;
+        }
+        if let Some(call) = reply_to
+            && !lane.unanswered.remove(&call)
+        {
+            return None;
+        }
+        (lane.own.routed() == self.sent).then_some(lane.key)
+    }
+
+    /// True if a message of this length may travel on a lane.
+    pub const fn fits(len: usize) -> bool {
+        len <= MESSAGE_LEN_MAX
+    }
+
+    /// The header of a message that is sent on a lane now. `None` if the lane has ended.
+    pub fn header(&self, key: LaneKey) -> Option<FrameHeader> {
+        let lane = self.lanes.iter().find(|lane| lane.key == key)?;
+        let sent_at = u64::try_from(unix::clock::monotonic().as_nanos()).unwrap_or(u64::MAX);
+        Some(FrameHeader { behind: lane.of_partner.queued(), sent_at })
+    }
+
+    /// The unique name of the connection at the other end of a lane, also of one that is ending.
+    pub fn partner(&self, key: LaneKey) -> Option<&str> {
+        let open = self.lanes.iter().find(|lane| lane.key == key).map(|lane| &*lane.partner);
+        let ending = || self.ending.iter().find(|ending| ending.lane.key == key);
+        open.or_else(|| ending().map(|ending| &*ending.lane.partner))
+    }
+
+    /// Takes note of a call that came on a lane and expects a reply.
+    pub fn expect_reply(&mut self, key: LaneKey, call: NonZeroU32) {
+        if let Some(lane) = self.lanes.iter_mut().find(|lane| lane.key == key)
+            && lane.unanswered.len() < UNANSWERED_MAX
+        {
+            // The replies to more calls than that go to the bus.
+            lane.unanswered.insert(call);
+        }
+    }
+
+    /// Ends a lane: its socket was shut down, and everything was read from it.
+    pub fn end(&mut self, key: LaneKey) {
+        let Some(place) = self.lanes.iter().position(|lane| lane.key == key) else { return };
+        let Lane { partner, aliases, own, .. } = self.lanes.swap_remove(place);
+        let names = aliases.iter().map(|alias| &*alias.name).chain([&*partner]);
+        names.for_each(|name| self.partners.restart(name));
+        let behind = own.queued();
+        self.ending.push(EndingLane { lane: EndedLane { key, partner }, behind, own });
+    }
+
+    /// Takes a lane that has ended, once all replies that came over the bus before are processed.
+    pub fn take_ended(&mut self) -> Option<EndedLane> {
+        let received = self.received;
+        let is_over =
+            |ending: &EndingLane| ending.behind <= received || ending.own.queued() <= received;
+        let place = self.ending.iter().position(is_over)?;
+        Some(self.ending.swap_remove(place).lane)
+    }
+}
+
+impl Lane {
+    /// True if the partner has, or had, this name.
+    fn has_name(&self, name: &str) -> bool {
+        *self.partner == *name || self.aliases.iter().any(|alias| *alias.name == *name)
+    }
+
+    /// True if no name of the partner has moved since this connection got to know its names.
+    fn are_names_valid(&self) -> bool {
+        let changes = self.of_partner.name_changes();
+        self.aliases.iter().all(|alias| alias.name_changes == changes)
+    }
+
+    fn add_alias(&mut self, alias: Alias) {
+        self.aliases.retain(|other| other.name != alias.name);
+        if self.aliases.len() < ALIASES_MAX {
+            self.aliases.push(alias);
+        }
+    }
+}
+
+/// The number of well-known names that are remembered for one connection.
+const ALIASES_MAX: usize = 16;
+
+/// The number of calls of a lane whose replies may travel on it.
+const UNANSWERED_MAX: usize = 4096;
