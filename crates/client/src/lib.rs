@@ -137,18 +137,22 @@ mod connect;
 pub mod core;
 pub mod driver;
 mod link;
+#[doc(hidden)]
+pub mod macro_support;
 mod name;
 
 pub use blocking::{
-    ArgTypes, CALL_TIMEOUT, CallError, CallOptions, Connection, EmitError, EmitsChange, Flushed,
-    IncomingCall, InterfaceBuilder, InterfaceError, IntoRule, MethodError, NameFlags, Object,
-    Processed, Proxy, ReleaseReply, RequestReply, ServeError, ServedInterface, StartedCall,
-    StateGuard, SubscribeError, Subscription, SubscriptionError, Timeout, error_name,
+    ArgTypes, CALL_TIMEOUT, CallError, CallOptions, Connection, DeferredReply, EmitError,
+    EmitsChange, Flushed, IncomingCall, InterfaceBuilder, InterfaceError, IntoRule, MethodError,
+    NameFlags, Object, Processed, PropertyChange, PropertyFunctions, PropertyGetter,
+    PropertySetter, Proxy, ReleaseReply, RequestReply, ServeError, ServedInterface, ServedObject,
+    SignalError, SignalSource, SignalSubscription, StartedCall, StateGuard, SubscribeError,
+    Subscription, SubscriptionError, Timeout, error_name,
 };
 pub use connect::{
     Anonymous, AttemptError, ConnectError, ConnectOptions, FailedAttempt, StandardBus,
 };
-pub use derive::{Decode, Encode, Typed};
+pub use derive::{Decode, Encode, ErrorReply, Typed, interface, proxy};
 pub use link::ReceivedMessage;
 pub use name::{IntoName, InvalidName, NameKind};
 pub use wire;

@@ -67,7 +67,7 @@ pub(crate) fn rename(attributes: &[Attribute]) -> syn::Result<Option<LitStr>> {
     Ok(found)
 }
 
-fn ours(attributes: &[Attribute]) -> impl Iterator<Item = &Attribute> {
+pub(crate) fn ours(attributes: &[Attribute]) -> impl Iterator<Item = &Attribute> {
     attributes.iter().filter(|attribute| attribute.path().is_ident("dbus"))
 }
 
@@ -76,7 +76,7 @@ fn parse_case(text: &LitStr) -> syn::Result<NameCase> {
     NameCase::parse(&text.value()).ok_or_else(unknown)
 }
 
-fn set_once<T>(slot: &mut Option<T>, value: T, span: Span) -> syn::Result<()> {
+pub(crate) fn set_once<T>(slot: &mut Option<T>, value: T, span: Span) -> syn::Result<()> {
     match slot.replace(value) {
         None => Ok(()),
         Some(_) => Err(syn::Error::new(span, "this contradicts or repeats an earlier attribute")),

@@ -35,7 +35,12 @@ mod attributes;
 mod case;
 mod decode;
 mod encode;
+mod error_reply;
+mod members;
 mod model;
+mod proxy;
+mod served;
+mod signature_types;
 mod typed;
 
 use model::DeriveModel;
@@ -65,5 +70,32 @@ fn derive(
     expand: impl Fn(&DeriveModel<'_>) -> syn::Result<TokenStream>,
 ) -> proc_macro::TokenStream {
     let expanded = DeriveModel::new(input).and_then(|model| expand(&model));
+    expanded.unwrap_or_else(|error| error.to_compile_error()).into()
+}
+
+/// Derives the conversion of an error enum to D-Bus errors, and back. See the [crate].
+#[proc_macro_derive(ErrorReply, attributes(dbus))]
+pub fn derive_error_reply(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    let expanded = error_reply::expand(&parse_macro_input!(input));
+    expanded.unwrap_or_else(|error| error.to_compile_error()).into()
+}
+
+/// Makes a blocking and an asynchronous proxy from a trait.
+#[proc_macro_attribute]
+pub fn proxy(
+    arguments: proc_macro::TokenStream,
+    item: proc_macro::TokenStream,
+) -> proc_macro::TokenStream {
+    let expanded = proxy::proxy(arguments.into(), item.into());
+    expanded.unwrap_or_else(|error| error.to_compile_error()).into()
+}
+
+/// Makes a served interface from an impl block.
+#[proc_macro_attribute]
+pub fn interface(
+    arguments: proc_macro::TokenStream,
+    item: proc_macro::TokenStream,
+) -> proc_macro::TokenStream {
+    let expanded = served::interface(arguments.into(), item.into());
     expanded.unwrap_or_else(|error| error.to_compile_error()).into()
 }

@@ -24,7 +24,7 @@ use crate::driver;
 use crate::link::{LinkState, ReadMode, ReceivedMessage, WaitTarget, WaiterId};
 use crate::{
     CallError, CallOptions, EmitError, IncomingCall, IntoName, IntoRule, InvalidName, NameFlags,
-    Object, ReleaseReply, RequestReply, ServeError, ServedInterface, SubscribeError,
+    Object, ReleaseReply, RequestReply, ServeError, ServedInterface, ServedObject, SubscribeError,
     SubscriptionError,
 };
 
@@ -286,6 +286,20 @@ impl Connection {
         state: S,
     ) -> Result<Object<S>, ServeError> {
         self.inner.add_object(path, interface, state)
+    }
+
+    /// Serves an object whose type defines its interface; see
+    /// [`Connection::export`](crate::Connection::export).
+    ///
+    /// # Errors
+    ///
+    /// As for [`add_object`](Self::add_object), and [`ServeError::Interface`].
+    pub fn export<'p, S: ServedObject>(
+        &self,
+        path: impl IntoName<ObjectPath<'p>>,
+        state: S,
+    ) -> Result<Object<S>, ServeError> {
+        self.inner.export(path, state)
     }
 
     /// Gives the object at `path` the interface `org.freedesktop.DBus.ObjectManager`.

@@ -32,6 +32,7 @@ mod runtime;
 mod subscription;
 #[cfg(feature = "tokio")]
 mod tokio;
+mod typed;
 mod waiting;
 
 pub use call::StartedCall;
@@ -40,6 +41,7 @@ pub use local::LocalRuntime;
 pub use proxy::Proxy;
 pub use runtime::{Reactor, Runtime};
 pub use subscription::Subscription;
+pub use typed::SignalSubscription;
 
 #[cfg(feature = "tokio")]
 pub use self::tokio::Tokio;

@@ -1,7 +1,8 @@
 //! Proxies for an interface of a remote object.
 
 use wire::body::{Decode, Encode};
-use wire::names::MemberName;
+use wire::message::Builder;
+use wire::names::{MemberName, ObjectPath};
 
 use super::call::StartedCall;
 use super::connection::Connection;
@@ -19,6 +20,24 @@ pub struct Proxy<'n> {
 impl<'n> Proxy<'n> {
     pub(super) const fn new(connection: Connection, inner: blocking::Proxy<'n>) -> Self {
         Self { connection, inner }
+    }
+
+    /// The connection that the proxy uses.
+    pub const fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    /// The path of the object.
+    pub const fn path(&self) -> ObjectPath<'n> {
+        self.inner.path()
+    }
+
+    /// Starts the message of a call, for calls that need flags.
+    pub const fn message<'m>(&self, member: MemberName<'m>) -> Builder<'m>
+    where
+        'n: 'm,
+    {
+        self.inner.message(member)
     }
 
     /// Calls a method. The returned future waits for the reply; the call is queued already.

@@ -98,6 +98,12 @@ pub enum Timeout {
     Never,
 }
 
+impl From<Duration> for Timeout {
+    fn from(timeout: Duration) -> Self {
+        Self::After(timeout)
+    }
+}
+
 /// A call whose reply is pending. Dropping it abandons the call: the reply will be ignored.
 #[derive(Debug)]
 #[must_use = "a call that is dropped is given up"]

@@ -17,6 +17,7 @@ mod ownership;
 mod proxy;
 mod request;
 mod subscription;
+mod typed;
 mod waiting;
 
 pub use call::{CallOptions, StartedCall, Timeout};
@@ -24,8 +25,9 @@ pub(crate) use connection::UNSENT_LEN_MAX;
 pub use connection::{CALL_TIMEOUT, Connection, Flushed};
 pub use error::{CallError, EmitError};
 pub use object::{
-    ArgTypes, EmitsChange, InterfaceBuilder, InterfaceError, MethodError, Object, ServeError,
-    ServedInterface, StateGuard, error_name,
+    ArgTypes, DeferredReply, EmitsChange, InterfaceBuilder, InterfaceError, MethodError, Object,
+    PropertyFunctions, PropertyGetter, PropertySetter, ServeError, ServedInterface, ServedObject,
+    SignalSource, StateGuard, error_name,
 };
 pub(crate) use ownership::owner_rule;
 pub use ownership::{NameFlags, ReleaseReply, RequestReply};
@@ -34,4 +36,6 @@ pub(crate) use proxy::property_in;
 pub use request::IncomingCall;
 pub(crate) use subscription::signal_rule;
 pub use subscription::{IntoRule, SubscribeError, Subscription, SubscriptionError};
+pub(crate) use typed::signal_arguments;
+pub use typed::{PropertyChange, SignalError, SignalSubscription};
 pub use waiting::Processed;

@@ -54,6 +54,26 @@ pub struct Proxy<'n> {
 }
 
 impl<'n> Proxy<'n> {
+    /// The connection that the proxy uses.
+    pub const fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    /// The path of the object.
+    pub const fn path(&self) -> ObjectPath<'n> {
+        self.path
+    }
+
+    /// Starts the message of a call, for calls that need flags.
+    pub const fn message<'m>(&self, member: MemberName<'m>) -> Builder<'m>
+    where
+        'n: 'm,
+    {
+        Builder::method_call(self.path, member)
+            .interface(self.interface)
+            .destination(self.destination)
+    }
+
     /// Calls a method, and waits for the reply.
     ///
     /// # Errors
@@ -80,10 +100,7 @@ impl<'n> Proxy<'n> {
         arguments: &impl MessageBody,
         options: CallOptions,
     ) -> Result<StartedCall, CallError> {
-        let member = member.into_name()?;
-        let message = Builder::method_call(self.path, member)
-            .interface(self.interface)
-            .destination(self.destination);
+        let message = self.message(member.into_name()?);
         self.connection.start_call(&message, arguments, options)
     }
 

@@ -1,5 +1,7 @@
 //! Replies to calls, with results or errors.
 
+use std::os::fd::OwnedFd;
+
 use super::error::MethodError;
 use crate::blocking::request::IncomingCall;
 use crate::core::{MessageBody, SendError};
@@ -19,18 +21,29 @@ impl MethodError {
     }
 }
 
-/// Replies to a call with its results or its error.
-pub(super) fn answer<Out: MessageBody>(request: &IncomingCall, done: Result<Out, MethodError>) {
-    match done {
-        Ok(results) => answer_with(request, &results),
-        // If the reply cannot be sent, the connection ended.
-        Err(error) => drop(error.send(request)),
+impl IncomingCall {
+    /// Replies with the results of the method, or with its error. If the results cannot be encoded,
+    /// the caller gets an error. If the connection ended, the answer is dropped.
+    pub fn answer(&self, outcome: Result<impl MessageBody, MethodError>) {
+        self.answer_with_descriptors(outcome, Vec::new());
     }
-}
 
-pub(super) fn answer_with(request: &IncomingCall, results: &impl MessageBody) {
-    if let Err(SendError::Write(error)) = request.reply(results) {
-        let error = MethodError::failed(format!("the results cannot be encoded: {error}"));
-        answer::<()>(request, Err(error));
+    /// Replies like [`answer`](Self::answer), with descriptors for the
+    /// [`UnixFd`](wire::body::UnixFd) values in the results.
+    pub fn answer_with_descriptors(
+        &self,
+        outcome: Result<impl MessageBody, MethodError>,
+        descriptors: Vec<OwnedFd>,
+    ) {
+        let sent = match outcome {
+            Ok(results) => self.reply_with_descriptors(&results, descriptors),
+            Err(error) => error.send(self),
+        };
+        let refused = match sent {
+            Ok(()) | Err(SendError::Disconnected(_)) => return,
+            Err(error) => MethodError::failed(format!("the results cannot be sent: {error}")),
+        };
+        // If the reply cannot be sent, the connection ended.
+        let _ = refused.send(self);
     }
 }

@@ -52,7 +52,7 @@ impl<S: Send> DynInterface for ExportedInterface<S> {
 
     fn write_property(&self, name: &str, writer: &mut Writer<'_>) {
         let property = self.definition.properties.get(name);
-        if let Some(get) = property.and_then(|property| property.get.as_ref()) {
+        if let Some(get) = property.and_then(|property| property.functions.getter()) {
             let state = self.state.enter().expect("`check_free` was called before");
             get(&state, writer);
         }
@@ -61,7 +61,7 @@ impl<S: Send> DynInterface for ExportedInterface<S> {
     fn write_properties(&self, writer: &mut Writer<'_>) {
         let state = self.state.enter().expect("`check_free` was called before");
         for (name, property) in &self.definition.properties {
-            if let Some(get) = &property.get {
+            if let Some(get) = property.functions.getter() {
                 writer.structure(|writer| {
                     writer.string(name);
                     get(&state, writer);
@@ -72,7 +72,7 @@ impl<S: Send> DynInterface for ExportedInterface<S> {
 
     fn set(&self, name: &str, request: &IncomingCall) -> Result<(), MethodError> {
         let property = self.definition.properties.get(name);
-        let Some(set) = property.and_then(|property| property.set.as_ref()) else {
+        let Some(set) = property.and_then(|property| property.functions.setter()) else {
             let text = format!("the property {name} cannot be written");
             return Err(MethodError::new(error_name::PROPERTY_READ_ONLY, text));
         };

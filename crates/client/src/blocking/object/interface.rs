@@ -5,15 +5,16 @@ use std::collections::btree_map::Entry;
 use std::fmt;
 use std::sync::Arc;
 
-use wire::body::{Decode, DecodeArgs, Encode, EncodeArgs, Variant};
-use wire::introspection::{self, Annotation, Argument, EmitsChange, PropertyAccess, Signal};
+use wire::body::{Decode, DecodeArgs, Encode, EncodeArgs, Typed, Variant};
+use wire::introspection::{self, Annotation, Argument, EmitsChange, Signal};
 use wire::message::WriteError;
 use wire::names::{InterfaceName, MemberName};
 use wire::signature::{Signature, SignatureError};
 
-use super::answer::answer;
 use super::error::MethodError;
-use super::members::{ArgTypes, MethodHandler, PropertyHandler};
+use super::members::{
+    ArgTypes, MethodHandler, PropertyFunctions, PropertyGetter, PropertyHandler, PropertySetter,
+};
 use crate::blocking::request::IncomingCall;
 use crate::name::{IntoName, InvalidName};
 
@@ -135,14 +136,9 @@ impl<S: Send + 'static> InterfaceBuilder<S> {
         In: for<'a> DecodeArgs<'a> + ArgTypes,
         Out: EncodeArgs + ArgTypes,
     {
-        let run = move |state: &mut S, request: IncomingCall| {
+        self.typed_raw_method::<In, Out>(name, arguments, results, move |state, request| {
             let done = request.read::<In>().map_err(MethodError::from);
-            answer(&request, done.and_then(|arguments| run(state, &request, arguments)));
-        };
-        self.add(name, |name| {
-            let (inputs, outputs) =
-                (arguments_of::<In>(name, arguments)?, arguments_of::<Out>(name, results)?);
-            Ok(ServedMember::Method(MethodHandler::new(name, inputs, outputs, Box::new(run))))
+            request.answer(done.and_then(|arguments| run(state, &request, arguments)));
         })
     }
 
@@ -164,6 +160,23 @@ impl<S: Send + 'static> InterfaceBuilder<S> {
         })
     }
 
+    /// Adds a method that receives the whole call and replies to it itself, like
+    /// [`raw_method`](Self::raw_method), with Rust types: two tuples, for arguments and results.
+    #[must_use]
+    pub fn typed_raw_method<In: ArgTypes, Out: ArgTypes>(
+        self,
+        name: &str,
+        arguments: &[&str],
+        results: &[&str],
+        run: impl Fn(&mut S, IncomingCall) + Send + Sync + 'static,
+    ) -> Self {
+        self.add(name, |name| {
+            let (inputs, outputs) =
+                (arguments_of::<In>(name, arguments)?, arguments_of::<Out>(name, results)?);
+            Ok(ServedMember::Method(MethodHandler::new(name, inputs, outputs, Box::new(run))))
+        })
+    }
+
     /// Adds a read-only property.
     #[must_use]
     pub fn property<T: Encode>(
@@ -171,9 +184,7 @@ impl<S: Send + 'static> InterfaceBuilder<S> {
         name: &str,
         get: impl Fn(&S) -> T + Send + Sync + 'static,
     ) -> Self {
-        self.add(name, |name| {
-            Ok(ServedMember::Property(PropertyHandler::new::<T>(name)?.readable(get)))
-        })
+        self.raw_property::<T>(name, PropertyFunctions::Read(getter(get)))
     }
 
     /// Adds a property that can be read and written. A write is announced with `PropertiesChanged`,
@@ -185,9 +196,7 @@ impl<S: Send + 'static> InterfaceBuilder<S> {
         get: impl Fn(&S) -> T + Send + Sync + 'static,
         set: impl Fn(&mut S, T) -> Result<(), MethodError> + Send + Sync + 'static,
     ) -> Self {
-        self.add(name, |name| {
-            Ok(ServedMember::Property(PropertyHandler::new::<T>(name)?.readable(get).writable(set)))
-        })
+        self.raw_property::<T>(name, PropertyFunctions::ReadWrite(getter(get), setter(set)))
     }
 
     /// Adds a property that can be written but not read. Its changes are not announced.
@@ -197,11 +206,15 @@ impl<S: Send + 'static> InterfaceBuilder<S> {
         name: &str,
         set: impl Fn(&mut S, T) -> Result<(), MethodError> + Send + Sync + 'static,
     ) -> Self {
+        self.raw_property::<T>(name, PropertyFunctions::Write(setter(set)))
+    }
+
+    /// Adds a property of the type `T` whose functions encode and decode its value, for values that
+    /// borrow from the state or from the call, and for setters that need the call.
+    #[must_use]
+    pub fn raw_property<T: Typed>(self, name: &str, functions: PropertyFunctions<S>) -> Self {
         self.add(name, |name| {
-            // A change signal would need the value, which cannot be read.
-            let mut property = PropertyHandler::new::<T>(name)?.writable(set);
-            property.description.emits_change = EmitsChange::No;
-            Ok(ServedMember::Property(property))
+            Ok(ServedMember::Property(PropertyHandler::new::<T>(name, functions)?))
         })
     }
 
@@ -313,34 +326,30 @@ enum ServedMember<S> {
 }
 
 impl<S> PropertyHandler<S> {
-    fn new<T: wire::body::Typed>(name: &str) -> Result<Self, InterfaceError> {
+    fn new<T: Typed>(name: &str, functions: PropertyFunctions<S>) -> Result<Self, InterfaceError> {
         let kind = wire::body::signature_of::<T>()
             .map_err(|error| InterfaceError::Types { member: name.into(), error })?;
-        let (name, types) = (name.to_owned(), kind.to_string());
-        let description = introspection::Property { name, types, ..<_>::default() };
-        Ok(Self { description, get: None, set: None })
+        let (name, types, access) = (name.to_owned(), kind.to_string(), functions.access());
+        // A change signal would need the value of a property, which cannot be read.
+        let emits_change = if access.is_readable() { EmitsChange::Value } else { EmitsChange::No };
+        let description =
+            introspection::Property { name, types, access, emits_change, ..<_>::default() };
+        Ok(Self { description, functions })
     }
+}
 
-    fn readable<T: Encode>(mut self, get: impl Fn(&S) -> T + Send + Sync + 'static) -> Self {
-        self.get = Some(Box::new(move |state, writer| Variant(get(state)).encode(writer)));
-        self
-    }
+fn getter<S, T: Encode>(get: impl Fn(&S) -> T + Send + Sync + 'static) -> PropertyGetter<S> {
+    Box::new(move |state, writer| Variant(get(state)).encode(writer))
+}
 
-    fn writable<T: for<'a> Decode<'a>>(
-        mut self,
-        set: impl Fn(&mut S, T) -> Result<(), MethodError> + Send + Sync + 'static,
-    ) -> Self {
-        self.set = Some(Box::new(move |state, request| {
-            // The arguments of Properties.Set: interface, property, value.
-            let (_, _, Variant(value)) = request.read::<(&str, &str, Variant<T>)>()?;
-            set(state, value)
-        }));
-        self.description.access = match &self.get {
-            Some(_) => PropertyAccess::ReadWrite,
-            None => PropertyAccess::Write,
-        };
-        self
-    }
+fn setter<S, T: for<'a> Decode<'a>>(
+    set: impl Fn(&mut S, T) -> Result<(), MethodError> + Send + Sync + 'static,
+) -> PropertySetter<S> {
+    Box::new(move |state, request| {
+        // The arguments of Properties.Set: interface, property, value.
+        let (_, _, Variant(value)) = request.read::<(&str, &str, Variant<T>)>()?;
+        set(state, value)
+    })
 }
 
 /// The reason why the definition of an interface is invalid.

@@ -1,7 +1,9 @@
 //! The members of a served interface.
 
+use std::fmt;
+
 use wire::body::{Typed, Writer, signature_of};
-use wire::introspection::{self, Argument};
+use wire::introspection::{self, Argument, PropertyAccess};
 use wire::message::WriteError;
 use wire::signature::SignatureBuf;
 
@@ -33,16 +35,56 @@ impl<S> MethodHandler<S> {
 /// A property and the functions that read and set it.
 pub(super) struct PropertyHandler<S> {
     pub(super) description: introspection::Property,
-    pub(super) get: Option<PropertyGetter<S>>,
-    pub(super) set: Option<PropertySetter<S>>,
+    pub(super) functions: PropertyFunctions<S>,
+}
+
+/// The functions of a property, by how it can be accessed.
+pub enum PropertyFunctions<S> {
+    /// The property can be read.
+    Read(PropertyGetter<S>),
+    /// The property can be written, but not read.
+    Write(PropertySetter<S>),
+    /// The property can be read and written.
+    ReadWrite(PropertyGetter<S>, PropertySetter<S>),
 }
 
 /// Writes the value of a property, as a variant.
-type PropertyGetter<S> = Box<dyn Fn(&S, &mut Writer<'_>) + Send + Sync>;
+pub type PropertyGetter<S> = Box<dyn Fn(&S, &mut Writer<'_>) + Send + Sync>;
 
-/// Sets a property to the value in a call of `Set`.
-type PropertySetter<S> =
+/// Sets a property to the value in a call of `Set`, whose arguments are the names of the interface
+/// and the property, and the value as a variant.
+pub type PropertySetter<S> =
     Box<dyn Fn(&mut S, &IncomingCall) -> Result<(), MethodError> + Send + Sync>;
+
+impl<S> PropertyFunctions<S> {
+    pub(super) const fn access(&self) -> PropertyAccess {
+        match self {
+            Self::Read(_) => PropertyAccess::Read,
+            Self::Write(_) => PropertyAccess::Write,
+            Self::ReadWrite(..) => PropertyAccess::ReadWrite,
+        }
+    }
+
+    pub(super) const fn getter(&self) -> Option<&PropertyGetter<S>> {
+        match self {
+            Self::Read(get) | Self::ReadWrite(get, _) => Some(get),
+            Self::Write(_) => None,
+        }
+    }
+
+    pub(super) const fn setter(&self) -> Option<&PropertySetter<S>> {
+        match self {
+            Self::Write(set) | Self::ReadWrite(_, set) => Some(set),
+            Self::Read(_) => None,
+        }
+    }
+}
+
+impl<S> fmt::Debug for PropertyFunctions<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PropertyFunctions({})", self.access().as_str())
+    }
+}
 
 /// The D-Bus types of arguments or results: a tuple, or `()` for none.
 pub trait ArgTypes {

@@ -6,6 +6,7 @@
 //! bindings.
 
 mod answer;
+mod deferred;
 mod error;
 mod exported;
 mod interface;
@@ -16,15 +17,16 @@ mod standard;
 mod standard_methods;
 mod state;
 mod tree;
+mod typed;
 
 use std::fmt;
 use std::sync::Arc;
 
-use answer::answer;
+pub use deferred::DeferredReply;
 pub use error::{MethodError, error_name};
 use exported::ExportedInterface;
 pub use interface::{InterfaceBuilder, InterfaceError, ServedInterface};
-pub use members::ArgTypes;
+pub use members::{ArgTypes, PropertyFunctions, PropertyGetter, PropertySetter};
 use served::DynInterface;
 pub(super) use signals::emit_pending_changes;
 use signals::{INTERFACES_ADDED, INTERFACES_REMOVED, announce, emit_standard, signature};
@@ -33,6 +35,7 @@ use state::ObjectState;
 pub use state::StateGuard;
 pub(super) use tree::ServedObjects;
 use tree::{CallTarget, ChangedProperties, ManagedScope};
+pub use typed::{ServedObject, SignalSource};
 use wire::body::Writer;
 pub use wire::introspection::EmitsChange;
 use wire::names::{MemberName, ObjectPath, ObjectPathBuf};
@@ -199,6 +202,9 @@ pub enum ServeError {
     /// The object already has an interface of this name.
     #[error("the object already has an interface of this name")]
     Taken,
+    /// The definition of the interface is invalid.
+    #[error(transparent)]
+    Interface(#[from] InterfaceError),
 }
 
 /// Dispatches a call to the interface or the standard method that answers it.
@@ -207,6 +213,6 @@ pub(super) fn serve(request: IncomingCall) {
     match found {
         Ok(CallTarget::Served(served)) => served.invoke(request),
         Ok(CallTarget::Standard(standard)) => standard.run(&request),
-        Err(error) => answer::<()>(&request, Err(error)),
+        Err(error) => request.answer(Err::<(), _>(error)),
     }
 }

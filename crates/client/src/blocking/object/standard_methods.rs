@@ -7,7 +7,6 @@ use wire::body::Writer;
 use wire::guid::Guid;
 use wire::introspection::PropertyAccess;
 
-use super::answer::{answer, answer_with};
 use super::error::{MethodError, error_name};
 use super::served::DynInterface;
 use super::signals::{announce, signature};
@@ -21,10 +20,10 @@ impl Standard {
     /// Runs the method and replies to the call.
     pub(super) fn run(self, request: &IncomingCall) {
         match self {
-            Self::Ping => answer(request, request.read::<()>().map_err(MethodError::from)),
-            Self::GetMachineId => answer(request, machine_id().map(|id| (id.to_string(),))),
-            Self::Introspect => answer(request, introspect(request)),
-            Self::Set => answer(request, set(request)),
+            Self::Ping => request.answer(request.read::<()>().map_err(MethodError::from)),
+            Self::GetMachineId => request.answer(machine_id().map(|id| (id.to_string(),))),
+            Self::Introspect => request.answer(introspect(request)),
+            Self::Set => request.answer(set(request)),
             Self::Get => answer_error(request, get(request)),
             Self::GetAll => answer_error(request, get_all(request)),
             Self::GetManagedObjects => answer_error(request, managed_objects(request)),
@@ -35,7 +34,7 @@ impl Standard {
 /// Replies with the error, if there is one; otherwise the call has been answered.
 fn answer_error(request: &IncomingCall, answered: Result<(), MethodError>) {
     if let Err(error) = answered {
-        answer::<()>(request, Err(error));
+        request.answer(Err::<(), _>(error));
     }
 }
 
@@ -55,7 +54,7 @@ fn get(request: &IncomingCall) -> Result<(), MethodError> {
     }
     served.check_free()?;
     let write = |writer: &mut Writer<'_>| served.write_property(property, writer);
-    answer_with(request, &WrittenBody { signature: signature("v"), write });
+    request.answer(Ok(WrittenBody { signature: signature("v"), write }));
     Ok(())
 }
 
@@ -75,7 +74,7 @@ fn get_all(request: &IncomingCall) -> Result<(), MethodError> {
             selected.iter().for_each(|served| served.write_properties(writer));
         });
     };
-    answer_with(request, &WrittenBody { signature: signature("a{sv}"), write });
+    request.answer(Ok(WrittenBody { signature: signature("a{sv}"), write }));
     Ok(())
 }
 
@@ -115,7 +114,7 @@ fn managed_objects(request: &IncomingCall) -> Result<(), MethodError> {
             }
         });
     };
-    answer_with(request, &WrittenBody { signature: signature("a{oa{sa{sv}}}"), write });
+    request.answer(Ok(WrittenBody { signature: signature("a{oa{sa{sv}}}"), write }));
     Ok(())
 }
 
