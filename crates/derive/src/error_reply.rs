@@ -190,3 +190,44 @@ impl VariantKind {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{check_accepted, check_error};
+
+    fn expand_text(source: &str) -> syn::Result<TokenStream> {
+        expand(&syn::parse_str(source).expect(source))
+    }
+
+    #[test]
+    fn error_enums_with_names_are_accepted() {
+        for source in [
+            "#[dbus(prefix = \"a.b\")] enum E { X, Y(u8, u8), Z { z: u8 } }",
+            "enum E { #[dbus(rename = \"a.b.X\")] X(String) }",
+            "#[dbus(prefix = \"a.b\", crate = x)] enum E { X, Y(String), #[dbus(other)] Z(C) }",
+        ] {
+            check_accepted(expand_text(source), source);
+        }
+    }
+
+    #[test]
+    fn unsuitable_error_types_are_rejected_with_a_reason() {
+        for (source, place, expected) in [
+            ("struct E;", "E", "only enums"),
+            ("enum E<T> { X(T) }", "<T>", "no parameters"),
+            ("enum E { X }", "X", "needs a prefix"),
+            ("#[dbus(name = \"a\")] enum E {}", "name", "expected `prefix`"),
+            ("#[dbus(prefix = \"a.b\")] enum E { #[dbus(name)] X }", "name", "expected `rename`"),
+            ("enum E { #[dbus(other)] X }", "other", "one `CallError`"),
+            ("enum E { #[dbus(other)] X(C), #[dbus(other)] Y(C) }", "Y", "only one variant"),
+            (
+                "#[dbus(prefix = \"a.b\")] enum E { X(u8), #[dbus(other)] Y(C) }",
+                "(u8)",
+                "has a text only",
+            ),
+        ] {
+            check_error(expand_text(source), source, place, expected);
+        }
+    }
+}

@@ -41,6 +41,8 @@ mod model;
 mod proxy;
 mod served;
 mod signature_types;
+#[cfg(test)]
+mod testing;
 mod typed;
 
 use model::DeriveModel;

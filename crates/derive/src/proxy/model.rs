@@ -144,15 +144,9 @@ impl ProxyModel {
                 ProxyMember::Signal(signal) => model.signals.push(signal),
             }
         }
-        model.check_names()?;
+        // They are fields of a struct with all properties.
+        check_unique(model.getters.iter().map(|getter| &getter.head.member))?;
         Ok(model)
-    }
-
-    fn check_names(&self) -> syn::Result<()> {
-        check_unique(self.methods.iter().map(|method| &method.head.member))?;
-        check_unique(self.getters.iter().map(|getter| &getter.head.member))?;
-        check_unique(self.setters.iter().map(|setter| &setter.head.member))?;
-        check_unique(self.signals.iter().map(|signal| &signal.head.member))
     }
 }
 

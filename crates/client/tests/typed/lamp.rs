@@ -1,26 +1,24 @@
-//! Typed proxies and served interfaces, which attribute macros make.
-
-#![expect(clippy::unwrap_used, reason = "a panic in a test is its report")]
-
-mod support;
+//! A lamp: a served object with members of all kinds, and its proxies.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::os::fd::{BorrowedFd, OwnedFd};
+use std::thread;
 use std::time::Duration;
 
+use diligence_client::wire::body::UnixFd;
 use diligence_client::wire::names::{ObjectPath, ObjectPathBuf};
 use diligence_client::{
-    CallError, ErrorReply, IncomingCall, MethodError, NameFlags, interface, proxy,
+    CallError, Connection, DeferredReply, ErrorReply, IncomingCall, MethodError, NameFlags, Object,
+    ReceivedMessage, interface, proxy,
 };
-use support::PrivateTestBus;
 
-const NAME: &str = "org.example.Lamp";
-const PATH: &str = "/org/example/Lamp";
+pub(crate) const NAME: &str = "org.example.Lamp";
+pub(crate) const PATH: &str = "/org/example/Lamp";
 
 #[derive(Debug, PartialEq, thiserror::Error, ErrorReply)]
 #[dbus(prefix = "org.example.Lamp.Error")]
-enum LampError {
+pub(crate) enum LampError {
     #[error("the lamp is broken")]
     Broken,
     #[error("{0}")]
@@ -32,9 +30,9 @@ enum LampError {
 }
 
 #[derive(Default)]
-struct TestLamp {
+pub(crate) struct TestLamp {
     is_on: bool,
-    brightness: u8,
+    pub(crate) brightness: u8,
     label: String,
     secret: String,
     uses: u32,
@@ -74,6 +72,19 @@ impl TestLamp {
         self.label = label;
     }
 
+    /// Answers in a thread.
+    fn wait(&self, ms: u64, reply: DeferredReply<(u64,)>) {
+        thread::spawn(move || {
+            thread::sleep(Duration::from_millis(ms));
+            match ms {
+                // The caller gets the error of a reply that was dropped.
+                0 => drop(reply),
+                13 => reply.send(Err(LampError::Broken.into())),
+                _ => reply.send(Ok((ms,))),
+            }
+        });
+    }
+
     #[deprecated]
     #[method(results("number", "file"))]
     fn swap_files(
@@ -92,7 +103,7 @@ impl TestLamp {
     }
 
     #[property]
-    fn brightness(&self) -> u8 {
+    pub(crate) fn brightness(&self) -> u8 {
         self.brightness
     }
 
@@ -138,11 +149,11 @@ impl TestLamp {
     }
 
     #[signal]
-    fn toggled(is_on: bool, by: &str);
+    pub(crate) fn toggled(is_on: bool, by: &str);
 
     #[signal]
     #[deprecated]
-    fn bare();
+    pub(crate) fn bare();
 }
 
 /// A lamp in another program.
@@ -151,7 +162,7 @@ impl TestLamp {
     default_service = "org.example.Lamp",
     default_path = "/org/example/Lamp"
 )]
-trait Lamp {
+pub(crate) trait Lamp {
     fn toggle(&self) -> Result<bool, LampError>;
     fn combine(&self, numbers: (i32, i64), texts: &[&str]) -> Result<(i64, String), CallError>;
     #[method(timeout = Duration::from_secs(5))]
@@ -160,7 +171,17 @@ trait Lamp {
     fn path_of(&self, path: ObjectPath<'_>) -> Result<ObjectPathBuf, CallError>;
     #[method(no_reply)]
     fn forget(&self, label: &str) -> Result<(), CallError>;
+    fn wait(&self, ms: u64) -> Result<u64, LampError>;
+    /// Swaps files.
+    #[deprecated]
     fn swap_files(&self, file: OwnedFd, log: OwnedFd) -> Result<(u32, OwnedFd), CallError>;
+    #[method(name = "SwapFiles")]
+    fn swap_listed_files(
+        &self,
+        file: UnixFd,
+        log: UnixFd,
+        #[descriptors] descriptors: Vec<OwnedFd>,
+    ) -> Result<ReceivedMessage, CallError>;
     #[property]
     fn brightness(&self) -> Result<u8, CallError>;
     #[property]
@@ -181,18 +202,15 @@ trait Lamp {
     fn bare(&self);
 }
 
-#[test]
-fn blocking_proxies_call_served_objects() {
-    let bus = PrivateTestBus::start();
-    let _service = bus.serve(|connection| {
-        connection.export(PATH, TestLamp { brightness: 7, ..TestLamp::default() }).unwrap();
-        connection.request_name(NAME, NameFlags::NONE).unwrap();
-    });
-    let connection = bus.connect();
-    let lamp = LampProxy::new(&connection);
-    let toggled = lamp.subscribe_toggled().unwrap();
-    assert_eq!(lamp.toggle(), Ok(true));
-    assert_eq!(lamp.combine((-1, 5), &["a", "b"]), Ok((4, "ab".into())));
-    let own = connection.unique_name().to_string();
-    assert_eq!(toggled.next(Some(Duration::from_secs(5))), Ok(Some((true, own))));
+impl TestLamp {
+    pub(crate) fn new() -> Self {
+        Self { brightness: 7, label: "desk".into(), ..Self::default() }
+    }
+}
+
+/// Serves a lamp, and owns its name.
+pub(crate) fn serve_lamp(connection: &Connection) -> Object<TestLamp> {
+    let lamp = connection.export(PATH, TestLamp::new()).unwrap();
+    connection.request_name(NAME, NameFlags::NONE).unwrap();
+    lamp
 }
