@@ -144,9 +144,9 @@ mod name;
 pub use blocking::{
     ArgTypes, CALL_TIMEOUT, CallError, CallOptions, Connection, DeferredReply, EmitError,
     EmitsChange, Flushed, IncomingCall, InterfaceBuilder, InterfaceError, IntoRule, MethodError,
-    NameFlags, Object, Processed, PropertyChange, PropertyFunctions, PropertyGetter,
+    NameFlags, Object, Processed, PropertyChanges, PropertyFunctions, PropertyGetter,
     PropertySetter, Proxy, ReleaseReply, RequestReply, ServeError, ServedInterface, ServedObject,
-    SignalError, SignalSource, SignalSubscription, StartedCall, StateGuard, SubscribeError,
+    SignalEmitter, SignalError, SignalSubscription, StartedCall, StateGuard, SubscribeError,
     Subscription, SubscriptionError, Timeout, error_name,
 };
 pub use connect::{

@@ -15,7 +15,7 @@ pub fn checked<T>(checked: Result<T, InvalidName>) -> T {
     checked.expect("the names are constants that were checked")
 }
 
-/// Adds a descriptor to those of a message, and returns its index.
+/// Adds a descriptor to the descriptors of a message, and returns its index.
 pub fn attach(descriptors: &mut Vec<OwnedFd>, descriptor: OwnedFd) -> UnixFd {
     descriptors.push(descriptor);
     // A message has far fewer descriptors.

@@ -1,6 +1,7 @@
 //! Checks that calls and replies in steady traffic allocate no memory on either side.
 //!
-//! This test has no harness: with one thread and a counting allocator, no other test is counted.
+//! This test has no harness: with its own threads only and a counting allocator, no other test is
+//! counted.
 
 mod support;
 
@@ -11,6 +12,7 @@ use std::time::Duration;
 use diligence_client::core::{Core, CoreConfig, MessageDisposition};
 use diligence_client::wire::message::Builder;
 use diligence_client::wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
+use diligence_client::{CallError, Ended, interface, proxy};
 use support::PrivateTestBus;
 
 struct CountingAllocator;
@@ -65,6 +67,36 @@ fn ping(caller: &mut Core<()>, callee: &mut Core<()>, number: u32) {
     assert_eq!(reply.read::<(&str, u32)>(), Ok(("text", number)));
 }
 
+#[proxy(interface = "org.freedesktop.DBus.Peer", default_service = "org.freedesktop.DBus")]
+trait StandardPeer {
+    fn ping(&self) -> Result<(), CallError>;
+}
+
+struct TestAdder {
+    sum: u64,
+}
+
+#[interface(name = "org.example.Adder")]
+impl TestAdder {
+    fn add(&mut self, number: u32, unit: &str) -> Result<u64, CallError> {
+        assert_eq!(unit, "apples");
+        self.sum += u64::from(number);
+        Ok(self.sum)
+    }
+
+    #[property]
+    fn sum(&self) -> u64 {
+        self.sum
+    }
+}
+
+#[proxy(interface = "org.example.Adder")]
+trait Adder {
+    fn add(&self, number: u32, unit: &str) -> Result<u64, CallError>;
+    #[property]
+    fn sum(&self) -> Result<u64, CallError>;
+}
+
 /// Runs `step` 100 times to fill buffers and pools, and then checks that 1000 more runs allocate
 /// nothing.
 fn check(label: &str, mut step: impl FnMut(u32)) {
@@ -92,10 +124,28 @@ fn main() {
         reply.read::<()>().expect("Ping has no results");
     });
 
+    let peer = StandardPeerProxy::new(&connection, "/").expect("valid names");
+    check("a typed call over a bus", |_| peer.ping().expect("the bus answers"));
+
+    let service = bus.connect();
+    service.export("/adder", TestAdder { sum: 0 }).expect("the path is free");
+    let name = service.unique_name().to_string();
+    let serving = std::thread::spawn(move || service.serve());
+    let adder = AdderProxy::at(&connection, &name, "/adder").expect("valid names");
+    check("a typed call that another thread serves", |_| {
+        adder.add(7, "apples").expect("the service answers");
+    });
+    check("the value of a property that another thread serves", |_| {
+        assert_eq!(adder.sum(), Ok(7700));
+    });
+
     let changes = connection.subscribe("member='Changed'").expect("a valid rule");
     check("a signal to the own connection", |number| {
         connection.emit("/a", "org.example.A", "Changed", &(number,)).expect("valid names");
         let signal = changes.next(None).expect("the bus runs").expect("there is no time limit");
         assert_eq!(signal.read::<(u32,)>(), Ok((number,)));
     });
+
+    drop(bus);
+    assert_eq!(serving.join().expect("the thread serves"), Ended::Closed);
 }

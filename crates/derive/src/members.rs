@@ -249,7 +249,7 @@ pub(crate) fn error(place: &impl ToTokens, text: &str) -> syn::Error {
     syn::Error::new_spanned(place, text)
 }
 
-/// The first error, or all errors of several members as one.
+/// The values of all members, or the errors of all members, combined.
 pub(crate) fn collect<T>(results: impl IntoIterator<Item = syn::Result<T>>) -> syn::Result<Vec<T>> {
     let mut all = Vec::new();
     let mut errors: Option<syn::Error> = None;

@@ -10,7 +10,7 @@ use syn::{
 use crate::members::{argument_name, error};
 
 /// The type of an argument or result.
-pub(crate) enum ValueType {
+pub(crate) enum ArgumentType {
     /// A Rust type that has a D-Bus type.
     Plain(Box<Type>),
     /// `OwnedFd`: a descriptor of the message. The body has its index.
@@ -22,12 +22,12 @@ pub(crate) enum ValueType {
 /// An argument with a name.
 pub(crate) struct DeclaredArgument {
     pub(crate) ident: Ident,
-    pub(crate) kind: ValueType,
+    pub(crate) kind: ArgumentType,
 }
 
 /// What a function returns.
 pub(crate) enum ReturnedType {
-    /// The results themselves.
+    /// The results, without a `Result`.
     Plain(ReturnedValue),
     /// A `Result`, and the results in its `Ok`.
     Fallible(ReturnedValue),
@@ -35,7 +35,7 @@ pub(crate) enum ReturnedType {
 
 /// The results of a method, and how the function returns them.
 pub(crate) struct ReturnedValue {
-    pub(crate) results: Vec<ValueType>,
+    pub(crate) results: Vec<ArgumentType>,
     pub(crate) form: ReturnedForm,
 }
 
@@ -47,7 +47,7 @@ pub(crate) enum ReturnedForm {
     Tuple,
 }
 
-impl ValueType {
+impl ArgumentType {
     pub(crate) fn of(kind: &Type) -> Self {
         match last_word(kind).as_deref() {
             Some("OwnedFd") => Self::OwnedDescriptor(Box::new(kind.clone())),
@@ -65,7 +65,7 @@ impl ValueType {
         }
     }
 
-    /// The type, if its values are no descriptors.
+    /// The type, unless it is a descriptor.
     pub(crate) fn plain(&self) -> syn::Result<&Type> {
         match self {
             Self::Plain(kind) => Ok(kind),
@@ -106,7 +106,7 @@ impl DeclaredArgument {
         if let Type::ImplTrait(_) = &**ty {
             return Err(error(ty, "the argument needs a type; `impl Trait` has no D-Bus type"));
         }
-        Ok(Self { ident: pattern.ident.clone(), kind: ValueType::of(ty) })
+        Ok(Self { ident: pattern.ident.clone(), kind: ArgumentType::of(ty) })
     }
 
     /// The name of the argument on D-Bus.
@@ -141,10 +141,10 @@ impl ReturnedValue {
     pub(crate) fn of(kind: &Type) -> Self {
         match kind {
             Type::Tuple(TypeTuple { elems, .. }) => {
-                let results = elems.iter().map(ValueType::of).collect();
+                let results = elems.iter().map(ArgumentType::of).collect();
                 Self { results, form: ReturnedForm::Tuple }
             }
-            one => Self { results: vec![ValueType::of(one)], form: ReturnedForm::Single },
+            one => Self { results: vec![ArgumentType::of(one)], form: ReturnedForm::Single },
         }
     }
 

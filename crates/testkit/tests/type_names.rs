@@ -14,6 +14,7 @@ const SHARED: &[(&str, &str)] = &[
         "the allocator of each test that counts allocations; such a test is a program of its own",
     ),
     ("Proxy", BOTH_FRONT_ENDS),
+    ("SignalSubscription", BOTH_FRONT_ENDS),
     ("StartedCall", BOTH_FRONT_ENDS),
     ("Subscription", BOTH_FRONT_ENDS),
 ];

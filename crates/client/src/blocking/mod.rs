@@ -27,7 +27,7 @@ pub use error::{CallError, EmitError};
 pub use object::{
     ArgTypes, DeferredReply, EmitsChange, InterfaceBuilder, InterfaceError, MethodError, Object,
     PropertyFunctions, PropertyGetter, PropertySetter, ServeError, ServedInterface, ServedObject,
-    SignalSource, StateGuard, error_name,
+    SignalEmitter, StateGuard, error_name,
 };
 pub(crate) use ownership::owner_rule;
 pub use ownership::{NameFlags, ReleaseReply, RequestReply};
@@ -37,5 +37,5 @@ pub use request::IncomingCall;
 pub(crate) use subscription::signal_rule;
 pub use subscription::{IntoRule, SubscribeError, Subscription, SubscriptionError};
 pub(crate) use typed::signal_arguments;
-pub use typed::{PropertyChange, SignalError, SignalSubscription};
+pub use typed::{PropertyChanges, SignalError, SignalSubscription};
 pub use waiting::Processed;

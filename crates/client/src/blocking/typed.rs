@@ -77,7 +77,7 @@ pub enum SignalError {
 /// The arguments of the signal `PropertiesChanged`. `P` is a dict whose entries can all be absent,
 /// as the attribute [`proxy`](macro@crate::proxy) generates it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct PropertyChange<P> {
+pub struct PropertyChanges<P> {
     /// The interface of the properties.
     pub interface: String,
     /// The properties whose new values the signal contains.
@@ -86,7 +86,7 @@ pub struct PropertyChange<P> {
     pub invalidated: Vec<String>,
 }
 
-impl<'a, P: Decode<'a>> DecodeArgs<'a> for PropertyChange<P> {
+impl<'a, P: Decode<'a>> DecodeArgs<'a> for PropertyChanges<P> {
     const SHAPES: &'static [&'static Shape] = <(String, P, Vec<String>)>::SHAPES;
 
     fn decode_args(reader: &mut Reader<'a>) -> Result<Self, ReadError> {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use diligence_client::wire::body::{Shape, UnixFd, Value, Writer};
 use diligence_client::wire::names::{ObjectPath, ObjectPathBuf};
 use diligence_client::{
-    CallError, Encode, InterfaceError, NameFlags, PropertyChange, ServeError, ServedObject as _,
+    CallError, Encode, InterfaceError, NameFlags, PropertyChanges, ServeError, ServedObject as _,
     SignalError, Typed, interface, proxy,
 };
 
@@ -258,7 +258,7 @@ impl Encode for Deep {
 #[test]
 fn changes_are_applied_to_known_properties() {
     let mut known = LampProperties { brightness: Some(1), uses: Some(2), ..<_>::default() };
-    known.apply(PropertyChange {
+    known.apply(PropertyChanges {
         interface: NAME.into(),
         changed: LampProperties { is_on: Some(true), uses: Some(3), ..<_>::default() },
         invalidated: vec!["Brightness".into(), "Uses".into(), "Unknown".into()],

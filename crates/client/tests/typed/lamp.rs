@@ -38,7 +38,6 @@ pub(crate) struct TestLamp {
     uses: u32,
 }
 
-/// A lamp.
 #[interface(name = "org.example.Lamp")]
 #[annotate("org.gtk.GDBus.DocString", "A lamp.")]
 impl TestLamp {
@@ -172,7 +171,7 @@ pub(crate) trait Lamp {
     #[method(no_reply)]
     fn forget(&self, label: &str) -> Result<(), CallError>;
     fn wait(&self, ms: u64) -> Result<u64, LampError>;
-    /// Swaps files.
+    /// Passes files in both directions.
     #[deprecated]
     fn swap_files(&self, file: OwnedFd, log: OwnedFd) -> Result<(u32, OwnedFd), CallError>;
     #[method(name = "SwapFiles")]

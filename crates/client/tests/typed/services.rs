@@ -17,7 +17,7 @@ const SHORTLY: Option<Duration> = Some(Duration::from_secs(20));
     default_service = "org.freedesktop.DBus",
     default_path = "/org/freedesktop/DBus"
 )]
-trait Driver {
+trait MessageBus {
     fn get_name_owner(&self, name: &str) -> Result<String, CallError>;
     fn list_names(&self) -> Result<Vec<String>, CallError>;
     fn request_name(&self, name: &str, flags: u32) -> Result<RequestReply, CallError>;
@@ -36,7 +36,7 @@ trait Driver {
 fn the_bus_has_a_typed_proxy() {
     let bus = PrivateTestBus::start();
     let connection = bus.connect();
-    let driver = DriverProxy::new(&connection);
+    let driver = MessageBusProxy::new(&connection);
     let own = connection.unique_name().to_string();
     let changes = driver.subscribe_name_owner_changed().unwrap();
     let reply = driver.request_name("org.example.A", NameFlags::NONE.bits()).unwrap();
@@ -130,7 +130,7 @@ fn upower_has_a_typed_proxy() {
     let path = mock.add_discharging_battery("BAT0", "Accu", 30.0, 1200).unwrap();
     let (device,) = added.next(SHORTLY).unwrap().unwrap();
     assert_eq!(device.as_path(), path.as_str());
-    assert_eq!(upower.enumerate_devices().unwrap(), [device.clone()]);
+    assert_eq!(upower.enumerate_devices().unwrap(), std::slice::from_ref(&device));
     let device = DeviceProxy::new(&connection, &device).unwrap();
     let DeviceProperties { percentage, time_to_empty, model } = device.properties().unwrap();
     assert_eq!((percentage, time_to_empty, model), (Some(30.0), Some(1200), Some("Accu".into())));

@@ -9,14 +9,14 @@ use super::model::{MemberHead, ProxyGetter, ProxyModel, ProxySetter, ProxySignal
 
 /// The front end that a proxy uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum FrontEnd {
+pub(super) enum ProxyFrontEnd {
     Blocking,
     Asynchronous,
 }
 
 pub(super) fn expand(model: &ProxyModel) -> TokenStream {
-    let blocking = proxy(model, FrontEnd::Blocking);
-    let asynchronous = proxy(model, FrontEnd::Asynchronous);
+    let blocking = proxy(model, ProxyFrontEnd::Blocking);
+    let asynchronous = proxy(model, ProxyFrontEnd::Asynchronous);
     let properties = (!model.getters.is_empty()).then(|| properties(model));
     quote! {
         #blocking
@@ -25,7 +25,7 @@ pub(super) fn expand(model: &ProxyModel) -> TokenStream {
     }
 }
 
-impl FrontEnd {
+impl ProxyFrontEnd {
     /// The module of the client library.
     fn module(self, model: &ProxyModel) -> TokenStream {
         let library = &model.arguments.library;
@@ -53,10 +53,10 @@ impl FrontEnd {
 }
 
 impl ProxyModel {
-    fn type_name(&self, front_end: FrontEnd) -> Ident {
+    fn type_name(&self, front_end: ProxyFrontEnd) -> Ident {
         match front_end {
-            FrontEnd::Blocking => format_ident!("{}Proxy", self.name),
-            FrontEnd::Asynchronous => format_ident!("Async{}Proxy", self.name),
+            ProxyFrontEnd::Blocking => format_ident!("{}Proxy", self.name),
+            ProxyFrontEnd::Asynchronous => format_ident!("Async{}Proxy", self.name),
         }
     }
 
@@ -75,7 +75,7 @@ impl MemberHead {
     }
 }
 
-fn proxy(model: &ProxyModel, front_end: FrontEnd) -> TokenStream {
+fn proxy(model: &ProxyModel, front_end: ProxyFrontEnd) -> TokenStream {
     let (name, module) = (model.type_name(front_end), front_end.module(model));
     let (visibility, attributes) = (&model.visibility, &model.attributes);
     let library = &model.arguments.library;
@@ -119,7 +119,7 @@ fn proxy(model: &ProxyModel, front_end: FrontEnd) -> TokenStream {
 }
 
 /// The functions `new`, whose parameters are those without a default, and `at`.
-fn constructors(model: &ProxyModel, front_end: FrontEnd) -> TokenStream {
+fn constructors(model: &ProxyModel, front_end: ProxyFrontEnd) -> TokenStream {
     let (library, module) = (&model.arguments.library, front_end.module(model));
     let names = quote!(#library::wire::names);
     let service =
@@ -181,7 +181,7 @@ fn constructors(model: &ProxyModel, front_end: FrontEnd) -> TokenStream {
     }
 }
 
-fn getter(model: &ProxyModel, getter: &ProxyGetter, front_end: FrontEnd) -> TokenStream {
+fn getter(model: &ProxyModel, getter: &ProxyGetter, front_end: ProxyFrontEnd) -> TokenStream {
     let ProxyGetter { head, kind, returns } = getter;
     let (ident, attributes, constant) = (&head.ident, &head.attributes, head.constant(model));
     let place = Span::mixed_site().located_at(returns.span());
@@ -199,7 +199,7 @@ fn getter(model: &ProxyModel, getter: &ProxyGetter, front_end: FrontEnd) -> Toke
     }
 }
 
-fn setter(model: &ProxyModel, setter: &ProxySetter, front_end: FrontEnd) -> TokenStream {
+fn setter(model: &ProxyModel, setter: &ProxySetter, front_end: ProxyFrontEnd) -> TokenStream {
     let ProxySetter { head, argument, returns } = setter;
     let (ident, attributes, constant) = (&head.ident, &head.attributes, head.constant(model));
     let (value, kind) = (&argument.ident, argument.kind.written());
@@ -218,7 +218,7 @@ fn setter(model: &ProxyModel, setter: &ProxySetter, front_end: FrontEnd) -> Toke
     }
 }
 
-fn signal(model: &ProxyModel, signal: &ProxySignal, front_end: FrontEnd) -> TokenStream {
+fn signal(model: &ProxyModel, signal: &ProxySignal, front_end: ProxyFrontEnd) -> TokenStream {
     let ProxySignal { head, arguments } = signal;
     let (library, module) = (&model.arguments.library, front_end.module(model));
     let (attributes, constant) = (&head.attributes, head.constant(model));
@@ -247,7 +247,7 @@ fn signal(model: &ProxyModel, signal: &ProxySignal, front_end: FrontEnd) -> Toke
 }
 
 /// The functions for all properties at once.
-fn all_properties(model: &ProxyModel, front_end: FrontEnd) -> TokenStream {
+fn all_properties(model: &ProxyModel, front_end: ProxyFrontEnd) -> TokenStream {
     let (library, module) = (&model.arguments.library, front_end.module(model));
     let properties = model.properties_name();
     let (keyword, wait) = (front_end.keyword(), front_end.wait(Span::call_site()));
@@ -271,7 +271,7 @@ fn all_properties(model: &ProxyModel, front_end: FrontEnd) -> TokenStream {
         pub #keyword fn property_changes(
             &self,
         ) -> ::core::result::Result<
-            #module::SignalSubscription<#library::PropertyChange<#properties>>,
+            #module::SignalSubscription<#library::PropertyChanges<#properties>>,
             #library::SubscribeError,
         > {
             let subscription = self.proxy.property_changes() #wait?;
@@ -312,7 +312,7 @@ fn properties(model: &ProxyModel) -> TokenStream {
         #[allow(dead_code)]
         impl #name {
             /// Applies a change: takes over the changed values, and removes the invalidated ones.
-            pub fn apply(&mut self, change: #library::PropertyChange<Self>) {
+            pub fn apply(&mut self, change: #library::PropertyChanges<Self>) {
                 #(
                     if let ::core::option::Option::Some(value) = change.changed.#fields {
                         self.#fields = ::core::option::Option::Some(value);

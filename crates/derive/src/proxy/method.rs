@@ -5,11 +5,15 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{GenericParam, Path};
 
-use super::expand::FrontEnd;
+use super::expand::ProxyFrontEnd;
 use super::model::{ProxyMethod, ProxyModel, ProxyParameter, ProxyReply};
-use crate::signature_types::ValueType;
+use crate::signature_types::ArgumentType;
 
-pub(super) fn method(model: &ProxyModel, method: &ProxyMethod, front_end: FrontEnd) -> TokenStream {
+pub(super) fn method(
+    model: &ProxyModel,
+    method: &ProxyMethod,
+    front_end: ProxyFrontEnd,
+) -> TokenStream {
     let (ident, attributes) = (&method.head.ident, &method.head.attributes);
     let parameters = method.parameters.iter().map(|parameter| {
         let argument = parameter.argument();
@@ -20,11 +24,11 @@ pub(super) fn method(model: &ProxyModel, method: &ProxyMethod, front_end: FrontE
     let returns = &method.returns;
     let call = MethodCall::new(model, method);
     let (is_async, returned, body) = match (front_end, &method.reply) {
-        (FrontEnd::Blocking, _) => (None, quote!(#returns), call.blocking(method)),
-        (FrontEnd::Asynchronous, ProxyReply::Unwanted) => {
+        (ProxyFrontEnd::Blocking, _) => (None, quote!(#returns), call.blocking(method)),
+        (ProxyFrontEnd::Asynchronous, ProxyReply::Unwanted) => {
             (Some(quote!(async)), quote!(#returns), call.unanswered(method, front_end))
         }
-        (FrontEnd::Asynchronous, _) => {
+        (ProxyFrontEnd::Asynchronous, _) => {
             let types = method.generics.params.iter().filter_map(|parameter| match parameter {
                 GenericParam::Type(parameter) => Some(&parameter.ident),
                 GenericParam::Const(parameter) => Some(&parameter.ident),
@@ -100,7 +104,7 @@ impl<'m> MethodCall<'m> {
 
     fn blocking(&self, method: &ProxyMethod) -> TokenStream {
         if let ProxyReply::Unwanted = method.reply {
-            return self.unanswered(method, FrontEnd::Blocking);
+            return self.unanswered(method, ProxyFrontEnd::Blocking);
         }
         let Self { place, this, descriptors, message, arguments, options, .. } = self;
         let outcome = self.outcome(method);
@@ -127,7 +131,7 @@ impl<'m> MethodCall<'m> {
         }
     }
 
-    fn unanswered(&self, _: &ProxyMethod, front_end: FrontEnd) -> TokenStream {
+    fn unanswered(&self, _: &ProxyMethod, front_end: ProxyFrontEnd) -> TokenStream {
         let Self { library, place, this, descriptors, message, arguments, .. } = self;
         let wait = front_end.wait(*place);
         quote_spanned! {*place=>
@@ -153,8 +157,8 @@ impl<'m> MethodCall<'m> {
         let names: Vec<_> =
             (0..results.len()).map(|place| format_ident!("result_{place}")).collect();
         let values = results.iter().zip(&names).map(|(result, name)| match result {
-            ValueType::Plain(_) => quote!(#name),
-            ValueType::OwnedDescriptor(_) | ValueType::BorrowedDescriptor(_) => {
+            ArgumentType::Plain(_) => quote!(#name),
+            ArgumentType::OwnedDescriptor(_) | ArgumentType::BorrowedDescriptor(_) => {
                 quote_spanned! {*place=>
                     #library::macro_support::owned_descriptor(&reply, #name)
                         .map_err(#library::CallError::Read)?
@@ -181,7 +185,7 @@ fn descriptors(method: &ProxyMethod, library: &Path, place: Span) -> TokenStream
                 start = quote_spanned!(place=> let descriptors = #ident;);
             }
             ProxyParameter::Argument(argument) => {
-                if let ValueType::OwnedDescriptor(_) = argument.kind {
+                if let ArgumentType::OwnedDescriptor(_) = argument.kind {
                     let ident = &argument.ident;
                     steps.extend(quote_spanned! {place=>
                         let #ident = #library::macro_support::attach(&mut descriptors, #ident);

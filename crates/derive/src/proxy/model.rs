@@ -13,7 +13,7 @@ use crate::members::{
     Declaration, MemberAttributes, MemberRole, check_signature, check_unique, collect, error,
 };
 use crate::signature_types::{
-    DeclaredArgument, ReturnedType, ReturnedValue, ValueType, last_word, result_argument,
+    ArgumentType, DeclaredArgument, ReturnedType, ReturnedValue, last_word, result_argument,
 };
 
 /// The arguments of the attribute `proxy`.
@@ -227,7 +227,7 @@ impl ProxyMethod {
             (Some(span), _) => {
                 return Err(syn::Error::new(span, "a method without reply returns `()`"));
             }
-            (None, [ValueType::Plain(kind)])
+            (None, [ArgumentType::Plain(kind)])
                 if last_word(kind).as_deref() == Some("ReceivedMessage") =>
             {
                 ProxyReply::Whole
@@ -269,7 +269,7 @@ impl ProxyParameter {
         let argument = DeclaredArgument::parse(input)?;
         match &typed.attrs[..] {
             [] => match argument.kind {
-                ValueType::BorrowedDescriptor(kind) => {
+                ArgumentType::BorrowedDescriptor(kind) => {
                     Err(error(&kind, "a call takes an `OwnedFd`, which it closes"))
                 }
                 _ => Ok(Self::Argument(argument)),
@@ -285,7 +285,7 @@ impl ProxyGetter {
         let (returns, _) = fallible(signature)?;
         let kind = result_argument(&returns).cloned();
         let kind = kind.ok_or_else(|| error(&returns, RESULT))?;
-        let value = ValueType::of(&kind);
+        let value = ArgumentType::of(&kind);
         value.plain()?;
         value.check_owned("the value must own its data: `String` instead of `&str`")?;
         Ok(Self { kind, returns, head: MemberHead::new(&signature.ident, attributes) })

@@ -2,16 +2,17 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::spanned::Spanned as _;
 use syn::{LitStr, Path};
 
 use super::model::{
-    InterfaceModel, ServedAnswer, ServedHead, ServedMethod, ServedParameter, ServedSignal,
+    ServedAnswer, ServedHead, ServedMethod, ServedModel, ServedParameter, ServedSignal,
 };
 use super::property::{PartKind, PropertyPart, ServedProperty};
 use crate::members::{ChangeSignal, DeclaredAnnotation};
-use crate::signature_types::{ReturnedForm, ReturnedType, ValueType};
+use crate::signature_types::{ArgumentType, ReturnedForm, ReturnedType};
 
-pub(super) fn expand(model: &InterfaceModel) -> TokenStream {
+pub(super) fn expand(model: &ServedModel) -> TokenStream {
     let item = &model.item;
     let kind = &item.self_ty;
     let (generics, _, clause) = item.generics.split_for_impl();
@@ -32,7 +33,7 @@ pub(super) fn expand(model: &InterfaceModel) -> TokenStream {
     }
 }
 
-fn served_object(model: &InterfaceModel) -> TokenStream {
+fn served_object(model: &ServedModel) -> TokenStream {
     let library = &model.arguments.library;
     let item = &model.item;
     let kind = &item.self_ty;
@@ -153,9 +154,9 @@ impl BodyArguments {
             found.kinds.push(argument.kind.in_body(library));
             found.names.push(argument.name());
             let function = match argument.kind {
-                ValueType::Plain(_) => None,
-                ValueType::OwnedDescriptor(_) => Some(quote!(owned_descriptor)),
-                ValueType::BorrowedDescriptor(_) => Some(quote!(borrowed_descriptor)),
+                ArgumentType::Plain(_) => None,
+                ArgumentType::OwnedDescriptor(_) => Some(quote!(owned_descriptor)),
+                ArgumentType::BorrowedDescriptor(_) => Some(quote!(borrowed_descriptor)),
             };
             found.descriptors.extend(function.map(|function| {
                 quote! {
@@ -196,7 +197,7 @@ fn answer_now(
     let (ident, read) = (&method.ident, arguments.read(library));
     let (variables, passed) = (&arguments.variables, &arguments.passed);
     let results = &returned.value().results;
-    let has_descriptors = results.iter().any(|result| !matches!(result, ValueType::Plain(_)));
+    let has_descriptors = results.iter().any(|result| !matches!(result, ArgumentType::Plain(_)));
     let invoked = quote_spanned!(place=> Self::#ident(state, #(#passed),*));
     let outcome = outcome(returned, &invoked, library, place);
     let answer = match has_descriptors {
@@ -205,8 +206,8 @@ fn answer_now(
             let names: Vec<_> =
                 (0..results.len()).map(|place| format_ident!("result_{place}")).collect();
             let attached = results.iter().zip(&names).map(|(result, name)| match result {
-                ValueType::Plain(_) => quote!(#name),
-                ValueType::OwnedDescriptor(_) | ValueType::BorrowedDescriptor(_) => {
+                ArgumentType::Plain(_) => quote!(#name),
+                ArgumentType::OwnedDescriptor(_) | ArgumentType::BorrowedDescriptor(_) => {
                     quote_spanned! {place=>
                         #library::macro_support::attach(&mut descriptors, #name)
                     }
@@ -288,7 +289,7 @@ fn property(property: &ServedProperty, library: &Path) -> TokenStream {
     };
     let emits = change.map(|change| quote!(.emits_change(#library::EmitsChange::#change)));
     let parts = || property.getter.iter().chain(&property.setter);
-    let kind = parts().next().map(|part| ValueType::of(&part.value).in_body(library));
+    let kind = parts().next().map(|part| ArgumentType::of(&part.value).in_body(library));
     let name = member_name(&property.member, library);
     let annotations = parts().map(|part| annotations(&part.head.annotations));
     quote! {
@@ -301,7 +302,8 @@ fn property(property: &ServedProperty, library: &Path) -> TokenStream {
 fn get_function(getter: &PropertyPart, library: &Path) -> TokenStream {
     let ident = &getter.ident;
     let body = quote!(#library::wire::body);
-    quote_spanned! {Span::mixed_site()=>
+    let place = Span::mixed_site().located_at(getter.value.span());
+    quote_spanned! {place=>
         ::std::boxed::Box::new(|state: &Self, writer: &mut #body::Writer<'_>| {
             #body::Encode::encode(&#body::Variant(Self::#ident(state)), writer)
         })
@@ -312,9 +314,9 @@ fn set_function(setter: &PropertyPart, library: &Path) -> TokenStream {
     let PartKind::Setter { parameters, returned } = &setter.kind else {
         unreachable!("the parts are sorted by their kinds");
     };
-    let place = Span::mixed_site();
+    let place = Span::mixed_site().located_at(setter.value.span());
     let ident = &setter.ident;
-    let kind = ValueType::of(&setter.value).in_body(library);
+    let kind = ArgumentType::of(&setter.value).in_body(library);
     let passed = parameters.iter().map(|parameter| match parameter {
         ServedParameter::Call => quote_spanned!(place=> call),
         ServedParameter::Argument(_) | ServedParameter::Reply(_) => quote_spanned!(place=> value),
@@ -338,11 +340,11 @@ fn signal(signal: &ServedSignal, library: &Path) -> TokenStream {
 }
 
 /// The function that emits a signal.
-fn signal_function(signal: &ServedSignal, model: &InterfaceModel) -> TokenStream {
+fn signal_function(signal: &ServedSignal, model: &ServedModel) -> TokenStream {
     let library = &model.arguments.library;
     let ServedSignal { ident, visibility, attributes, arguments, head } = signal;
     let constant = member_name(&head.member, library);
-    let source = Ident::new("source", Span::mixed_site());
+    let emitter = Ident::new("emitter", Span::mixed_site());
     let parameters = arguments.iter().map(|argument| {
         let (ident, kind) = (&argument.ident, argument.kind.written());
         quote!(#ident: #kind)
@@ -357,16 +359,16 @@ fn signal_function(signal: &ServedSignal, model: &InterfaceModel) -> TokenStream
         ///
         /// If an argument cannot be encoded, or the connection ended.
         #visibility fn #ident(
-            #source: &impl #library::SignalSource<Self>,
+            #emitter: &impl #library::SignalEmitter<Self>,
             #(#parameters),*
         ) -> ::core::result::Result<(), #library::EmitError> {
-            #library::SignalSource::<Self>::emit_signal(#source, #constant, &(#(#values,)*))
+            #library::SignalEmitter::<Self>::emit_signal(#emitter, #constant, &(#(#values,)*))
         }
     }
 }
 
 /// The function that announces a changed property.
-fn change_function(property: &ServedProperty, model: &InterfaceModel) -> Option<TokenStream> {
+fn change_function(property: &ServedProperty, model: &ServedModel) -> Option<TokenStream> {
     let library = &model.arguments.library;
     let getter = property.getter.as_ref()?;
     if let ChangeSignal::Const | ChangeSignal::No = property.change_signal() {
@@ -377,8 +379,8 @@ fn change_function(property: &ServedProperty, model: &InterfaceModel) -> Option<
     let about = format!("Announces that the property `{}` changed.", member.value());
     Some(quote! {
         #[doc = #about]
-        #visibility fn #ident(source: &impl #library::SignalSource<Self>) {
-            #library::SignalSource::<Self>::announce_changes(source, &[#member]);
+        #visibility fn #ident(emitter: &impl #library::SignalEmitter<Self>) {
+            #library::SignalEmitter::<Self>::announce_changes(emitter, &[#member]);
         }
     })
 }

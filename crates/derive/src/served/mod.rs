@@ -9,10 +9,10 @@ mod tests;
 use proc_macro2::TokenStream;
 use syn::ItemImpl;
 
-use model::{InterfaceArguments, InterfaceModel};
+use model::{InterfaceArguments, ServedModel};
 
 pub(crate) fn interface(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let arguments: InterfaceArguments = syn::parse2(arguments)?;
     let item: ItemImpl = syn::parse2(item)?;
-    Ok(expand::expand(&InterfaceModel::new(arguments, item)?))
+    Ok(expand::expand(&ServedModel::new(arguments, item)?))
 }

@@ -15,7 +15,7 @@ use crate::members::{
     collect, error,
 };
 use crate::signature_types::{
-    DeclaredArgument, ReturnedForm, ReturnedType, ReturnedValue, ValueType, is_reference_to,
+    ArgumentType, DeclaredArgument, ReturnedForm, ReturnedType, ReturnedValue, is_reference_to,
     wrapped_type,
 };
 
@@ -27,7 +27,7 @@ pub(crate) struct InterfaceArguments {
 }
 
 /// An impl block that declares a served interface.
-pub(crate) struct InterfaceModel {
+pub(crate) struct ServedModel {
     pub(crate) arguments: InterfaceArguments,
     /// The block without signals and without the attributes of this macro.
     pub(crate) item: ItemImpl,
@@ -61,7 +61,7 @@ pub(crate) enum ServedParameter {
     /// The call itself, by reference.
     Call,
     /// The reply, which is sent later.
-    Reply(Vec<ValueType>),
+    Reply(Vec<ArgumentType>),
 }
 
 /// How a method answers.
@@ -69,7 +69,7 @@ pub(crate) enum ServedAnswer {
     /// By the value that it returns.
     Returned(ReturnedType),
     /// With a parameter of the type `DeferredReply`, which has these results.
-    Deferred(Vec<ValueType>),
+    Deferred(Vec<ArgumentType>),
 }
 
 pub(crate) struct ServedSignal {
@@ -87,7 +87,7 @@ struct BodylessFunction {
     signature: Signature,
 }
 
-enum ServedMember {
+enum DeclaredMember {
     Method(ServedMethod),
     Property(PropertyPart),
     Signal(ServedSignal),
@@ -126,13 +126,13 @@ impl Parse for BodylessFunction {
     }
 }
 
-impl InterfaceModel {
+impl ServedModel {
     pub(crate) fn new(arguments: InterfaceArguments, mut item: ItemImpl) -> syn::Result<Self> {
         if let Some((_, path, _)) = &item.trait_ {
             return Err(error(path, "an interface is an inherent impl block, without a trait"));
         }
         let annotations = take_annotations(&mut item.attrs)?;
-        let members = collect(item.items.iter_mut().map(ServedMember::take))?;
+        let members = collect(item.items.iter_mut().map(DeclaredMember::take))?;
         item.items.retain(|item| !matches!(item, ImplItem::Verbatim(_)));
         let mut model = Self {
             arguments,
@@ -144,10 +144,10 @@ impl InterfaceModel {
         };
         for member in members {
             match member {
-                ServedMember::Method(method) => model.methods.push(method),
-                ServedMember::Property(part) => ServedProperty::add(&mut model.properties, part)?,
-                ServedMember::Signal(signal) => model.signals.push(signal),
-                ServedMember::Other => {}
+                DeclaredMember::Method(method) => model.methods.push(method),
+                DeclaredMember::Property(part) => ServedProperty::add(&mut model.properties, part)?,
+                DeclaredMember::Signal(signal) => model.signals.push(signal),
+                DeclaredMember::Other => {}
             }
         }
         check_unique(model.methods.iter().map(|method| &method.head.member))?;
@@ -164,7 +164,7 @@ fn take_annotations(attributes: &mut Vec<Attribute>) -> syn::Result<Vec<Declared
     collect(ours.iter().map(DeclaredAnnotation::parse))
 }
 
-impl ServedMember {
+impl DeclaredMember {
     /// Parses a function, and leaves it without the attributes of this macro.
     fn take(item: &mut ImplItem) -> syn::Result<Self> {
         match item {
@@ -325,11 +325,11 @@ impl ServedAnswer {
                 ServedParameter::Reply(_) => {}
             }
         }
-        let results = results.iter().map(|result| result.plain().map(ValueType::of));
+        let results = results.iter().map(|result| result.plain().map(ArgumentType::of));
         Ok(Self::Deferred(collect(results)?))
     }
 
-    pub(crate) fn results(&self) -> &[ValueType] {
+    pub(crate) fn results(&self) -> &[ArgumentType] {
         match self {
             Self::Returned(returned) => &returned.value().results,
             Self::Deferred(results) => results,

@@ -4,7 +4,7 @@ use syn::{Ident, ImplItemFn, LitStr, ReturnType, Type, Visibility};
 
 use super::model::{ServedHead, ServedParameter};
 use crate::members::{ChangeSignal, MemberAttributes, collect, error};
-use crate::signature_types::{ReturnedType, ValueType, result_argument};
+use crate::signature_types::{ArgumentType, ReturnedType, result_argument};
 
 /// A property with its functions.
 pub(crate) struct ServedProperty {
@@ -130,7 +130,7 @@ fn getter_value(function: &ImplItemFn) -> syn::Result<Type> {
     if let Some(token) = signature.receiver().and_then(|receiver| receiver.mutability.as_ref()) {
         return Err(error(token, "a getter takes `&self`"));
     }
-    ValueType::of(kind).plain().cloned()
+    ArgumentType::of(kind).plain().cloned()
 }
 
 fn setter_value(function: &ImplItemFn, parameters: &[ServedParameter]) -> syn::Result<Type> {

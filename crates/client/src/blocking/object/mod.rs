@@ -35,7 +35,7 @@ use state::ObjectState;
 pub use state::StateGuard;
 pub(super) use tree::ServedObjects;
 use tree::{CallTarget, ChangedProperties, ManagedScope};
-pub use typed::{ServedObject, SignalSource};
+pub use typed::{ServedObject, SignalEmitter};
 use wire::body::Writer;
 pub use wire::introspection::EmitsChange;
 use wire::names::{MemberName, ObjectPath, ObjectPathBuf};

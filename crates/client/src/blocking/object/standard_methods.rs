@@ -138,13 +138,15 @@ fn find_property(
 ) -> Result<(Arc<dyn DynInterface>, PropertyAccess), MethodError> {
     let path = path(request);
     let mut known = interface.is_empty() || Standard::is_interface(interface);
-    for served in interfaces(request.connection(), path) {
+    let objects = request.connection().objects();
+    let interfaces = objects.node(path).map(|node| &node.interfaces[..]).unwrap_or_default();
+    for served in interfaces {
         if !interface.is_empty() && served.name() != interface {
             continue;
         }
         known = true;
         if let Some((access, _)) = served.property(property) {
-            return Ok((served, access));
+            return Ok((served.clone(), access));
         }
     }
     if !known {

@@ -41,7 +41,7 @@ impl Connection {
 
 /// A value that can emit the signals of an object with the state `S`: the [`Object`], or a call to
 /// it while a method runs.
-pub trait SignalSource<S> {
+pub trait SignalEmitter<S> {
     /// Queues a signal of the interface.
     ///
     /// # Errors
@@ -58,7 +58,7 @@ pub trait SignalSource<S> {
     fn announce_changes(&self, properties: &[&str]);
 }
 
-impl<S: Send + 'static> SignalSource<S> for Object<S> {
+impl<S: Send + 'static> SignalEmitter<S> for Object<S> {
     fn emit_signal(
         &self,
         member: MemberName<'_>,
@@ -73,7 +73,7 @@ impl<S: Send + 'static> SignalSource<S> for Object<S> {
 }
 
 /// The call must be to an object with the state `S`.
-impl<S> SignalSource<S> for IncomingCall {
+impl<S> SignalEmitter<S> for IncomingCall {
     fn emit_signal(
         &self,
         member: MemberName<'_>,
