@@ -35,6 +35,25 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! The attribute [`proxy`](macro@proxy) declares the members of an interface once, as a trait, and
+//! makes a blocking and an asynchronous proxy with typed methods, properties and signals:
+//!
+//! ```no_run
+//! use diligence_client::{CallError, Connection, proxy};
+//!
+//! #[proxy(interface = "org.example.Player", default_service = "org.example.Player")]
+//! trait Player {
+//!     fn play(&self, song: &str) -> Result<u32, CallError>;
+//!     #[property]
+//!     fn volume(&self) -> Result<f64, CallError>;
+//! }
+//!
+//! let bus = Connection::session()?;
+//! let player = PlayerProxy::new(&bus, "/org/example/Player")?;
+//! println!("{} s at {}", player.play("a song")?, player.volume()?);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! [`Connection::call`] needs no [`Proxy`]. [`Connection::start_call`] runs several calls at once,
 //! passes descriptors, and sets a timeout for one call. [`driver`] has the names of the bus itself,
 //! which is an object that can be called.
@@ -66,43 +85,54 @@
 //!
 //! # Serving
 //!
-//! A [`ServedInterface`] defines the methods, properties and signals of a type of object, and
-//! [`Connection::add_object`] exports an object with its state. The library answers introspection,
-//! the standard properties interface (with change signals) and `Peer`, and sends the usual errors.
+//! The attribute [`interface`](macro@interface) makes the functions of an impl block the methods,
+//! properties and signals of a type of object, and [`Connection::export`] serves an object of this
+//! type. The library answers introspection, the standard properties interface (with change signals)
+//! and `Peer`, and sends the usual errors.
 //!
 //! ```no_run
-//! use diligence_client::{Connection, ServedInterface, MethodError, NameFlags};
+//! use diligence_client::{Connection, IncomingCall, MethodError, NameFlags, interface};
 //!
 //! struct Player {
 //!     volume: f64,
 //! }
 //!
-//! let interface = ServedInterface::<Player>::builder("org.example.Player")
-//!     .method("Play", &["song"], &["length"], |_player, request, (song,): (String,)| {
-//!         println!("{:?} asks for {song}", request.message().sender());
-//!         Ok((215_u32,))
-//!     })
-//!     .writable_property(
-//!         "Volume",
-//!         |player| player.volume,
-//!         |player, volume: f64| {
-//!             if !(0.0..=1.0).contains(&volume) {
-//!                 return Err(MethodError::invalid_args("the volume must be between 0 and 1"));
-//!             }
-//!             player.volume = volume;
-//!             Ok(())
-//!         },
-//!     )
-//!     .signal::<(String,)>("Ended", &["song"])
-//!     .build()?;
+//! #[interface(name = "org.example.Player")]
+//! impl Player {
+//!     #[method(results("length"))]
+//!     fn play(&self, song: &str, call: &IncomingCall) -> u32 {
+//!         println!("{:?} asks for {song}", call.message().sender());
+//!         215
+//!     }
+//!
+//!     #[property]
+//!     fn volume(&self) -> f64 {
+//!         self.volume
+//!     }
+//!
+//!     #[property]
+//!     fn set_volume(&mut self, volume: f64) -> Result<(), MethodError> {
+//!         if !(0.0..=1.0).contains(&volume) {
+//!             return Err(MethodError::invalid_args("the volume must be between 0 and 1"));
+//!         }
+//!         self.volume = volume;
+//!         Ok(())
+//!     }
+//!
+//!     #[signal]
+//!     fn ended(song: &str);
+//! }
 //!
 //! let bus = Connection::session()?;
-//! bus.add_object("/org/example/Player", &interface, Player { volume: 0.5 })?;
+//! bus.export("/org/example/Player", Player { volume: 0.5 })?;
 //! bus.request_name("org.example.Player", NameFlags::NONE)?;
 //! let reason = bus.serve();
 //! println!("{reason}");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! A [`ServedInterface`] is the same as a value, which a program builds without macros, and
+//! [`Connection::add_object`] combines it with a state.
 //!
 //! A program that also works at intervals calls [`Connection::serve_for`] instead, and a program
 //! that waits for several things calls [`Connection::process`]. A program with an event loop
@@ -117,6 +147,8 @@
 //! | example | shows |
 //! | --- | --- |
 //! | `asynchronous` | calls and signals in async tasks |
+//! | `typed_service` | an interface from an impl block, errors as an enum |
+//! | `typed_proxy` | proxies from a trait, in threads and tasks, and changes of properties |
 //! | `archive` | connecting, exporting an object, owning a name |
 //! | `battery` | properties and their change signals, errors of methods |
 //! | `poller` | waiting for a service, calls, timeouts, errors of calls |
@@ -139,6 +171,7 @@ pub mod driver;
 mod link;
 #[doc(hidden)]
 pub mod macro_support;
+mod macros;
 mod name;
 
 pub use blocking::{
@@ -152,8 +185,9 @@ pub use blocking::{
 pub use connect::{
     Anonymous, AttemptError, ConnectError, ConnectOptions, FailedAttempt, StandardBus,
 };
-pub use derive::{Decode, Encode, ErrorReply, Typed, interface, proxy};
+pub use derive::{Decode, Encode, Typed};
 pub use link::ReceivedMessage;
+pub use macros::{ErrorReply, interface, proxy};
 pub use name::{IntoName, InvalidName, NameKind};
 pub use wire;
 pub use wire::body::{Decode, Encode, Typed};

@@ -107,3 +107,38 @@ fn descriptors_example_passes_files_both_ways() {
     assert!(!output.status.success() && complaint.contains("is already owned"), "{complaint}");
     end(bus, [service]);
 }
+
+#[test]
+fn typed_examples_call_each_other() {
+    let bus = PrivateTestBus::start();
+    let service = start(&bus, "typed_service", &[]);
+    let watcher = bus.connect();
+    let name = "com.example.Thermostat";
+    assert!(watcher.wait_for_owner(name, Some(Duration::from_secs(60))).unwrap());
+    let output = example(&bus, "typed_proxy").output().unwrap();
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let expected = "\
+Some(\"T-1000\") is set to Some(20.0)
+now to Some(21.0)
+refused: 100 °C is not between 5 and 30 °C
+raised to 22.5, then to 23
+I raised it to 22.5
+";
+    assert_eq!(printed, expected);
+    let seen = bus.busctl(&["introspect", name, "/com/example/Thermostat"]);
+    let rows: Vec<Vec<&str>> = seen.lines().map(|line| line.split_whitespace().collect()).collect();
+    for row in [
+        vec![".Raise", "method", "d", "d", "-"],
+        vec![".Lock", "method", "-", "-", "deprecated"],
+        vec![".Target", "property", "d", "23", "emits-change", "writable"],
+        vec![".Raised", "signal", "ds", "-", "-"],
+    ] {
+        assert!(rows.contains(&row), "{row:?}: {seen}");
+    }
+    bus.busctl(&["call", name, "/com/example/Thermostat", "com.example.Thermostat1", "Lock"]);
+    let output = example(&bus, "typed_proxy").output().unwrap();
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && complaint.contains("Locked"), "{complaint}");
+    end(bus, [service]);
+}

@@ -1,6 +1,8 @@
 //! The contents of `#[dbus(...)]`.
 
 use proc_macro2::Span;
+use quote::ToTokens as _;
+use syn::parse::ParseStream;
 use syn::spanned::Spanned;
 use syn::{Attribute, LitStr, Path, parse_quote};
 
@@ -40,7 +42,7 @@ impl TypeAttributes {
                     let case = parse_case(&meta.value()?.parse()?)?;
                     set_once(&mut found.rename_all, (case, span), span)
                 } else if meta.path.is_ident("crate") {
-                    found.wire = meta.value()?.parse()?;
+                    found.wire = parse_library(meta.value()?)?;
                     Ok(())
                 } else {
                     Err(meta
@@ -81,4 +83,15 @@ pub(crate) fn set_once<T>(slot: &mut Option<T>, value: T, span: Span) -> syn::Re
         None => Ok(()),
         Some(_) => Err(syn::Error::new(span, "this contradicts or repeats an earlier attribute")),
     }
+}
+
+/// Parses the path of a library after `crate =`. It gets the place of the whole attribute, so that
+/// lints about paths do not take the generated code for code of the program.
+pub(crate) fn parse_library(input: ParseStream<'_>) -> syn::Result<Path> {
+    let path: Path = input.parse()?;
+    let placed = path.into_token_stream().into_iter().map(|mut token| {
+        token.set_span(Span::call_site());
+        token
+    });
+    syn::parse2(placed.collect())
 }

@@ -6,7 +6,7 @@ use syn::ext::IdentExt as _;
 use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, Fields, Ident, LitStr, Path, Type, Variant, parse_quote};
 
-use crate::attributes::{ours, set_once};
+use crate::attributes::{ours, parse_library, set_once};
 use crate::members::{collect, error};
 use crate::signature_types::last_word;
 
@@ -52,7 +52,7 @@ impl<'i> ErrorModel<'i> {
                 if meta.path.is_ident("prefix") {
                     set_once(&mut prefix, meta.value()?.parse()?, meta.path.span())
                 } else if meta.path.is_ident("crate") {
-                    library = meta.value()?.parse()?;
+                    library = parse_library(meta.value()?)?;
                     Ok(())
                 } else {
                     Err(meta.error("expected `prefix` or `crate`"))

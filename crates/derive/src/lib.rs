@@ -1,4 +1,8 @@
-//! Derives [`Typed`](derive@Typed), [`Encode`](derive@Encode) and [`Decode`](derive@Decode): the
+//! The macros of `diligence-client` and `diligence-wire`.
+//!
+//! [`proxy`](macro@proxy), [`interface`](macro@interface) and [`ErrorReply`](derive@ErrorReply) are
+//! documented, with examples, where `diligence-client` exports them. This page is about
+//! [`Typed`](derive@Typed), [`Encode`](derive@Encode) and [`Decode`](derive@Decode), which derive the
 //! traits that map Rust types to D-Bus types.
 //!
 //! A type derives `Typed`, and one or both of the other traits:
@@ -75,14 +79,14 @@ fn derive(
     expanded.unwrap_or_else(|error| error.to_compile_error()).into()
 }
 
-/// Derives the conversion of an error enum to D-Bus errors, and back. See the [crate].
+/// Derives the conversion of an enum of errors to D-Bus errors, and back.
 #[proc_macro_derive(ErrorReply, attributes(dbus))]
 pub fn derive_error_reply(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let expanded = error_reply::expand(&parse_macro_input!(input));
     expanded.unwrap_or_else(|error| error.to_compile_error()).into()
 }
 
-/// Makes a blocking and an asynchronous proxy from a trait.
+/// Makes a blocking and an asynchronous proxy from a trait. `diligence-client` documents it.
 #[proc_macro_attribute]
 pub fn proxy(
     arguments: proc_macro::TokenStream,
@@ -92,7 +96,7 @@ pub fn proxy(
     expanded.unwrap_or_else(|error| error.to_compile_error()).into()
 }
 
-/// Makes a served interface from an impl block.
+/// Makes a served interface from an impl block. `diligence-client` documents it.
 #[proc_macro_attribute]
 pub fn interface(
     arguments: proc_macro::TokenStream,

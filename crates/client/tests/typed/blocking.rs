@@ -266,3 +266,60 @@ fn changes_are_applied_to_known_properties() {
     let expected = LampProperties { is_on: Some(true), uses: Some(3), ..<_>::default() };
     assert_eq!(known, expected);
 }
+
+/// A program may have the library under another path.
+mod renamed {
+    pub(crate) use diligence_client as library;
+}
+
+#[derive(Debug, thiserror::Error, renamed::library::ErrorReply)]
+#[dbus(prefix = "org.example.Error", crate = renamed::library)]
+enum RenamedError {
+    #[error("the text")]
+    Odd,
+    #[error(transparent)]
+    #[dbus(other)]
+    Call(CallError),
+}
+
+struct RenamedObject;
+
+#[renamed::library::interface(
+    name = "org.example.Renamed",
+    crate = renamed::library
+)]
+impl RenamedObject {
+    fn fail(&self) -> Result<u8, RenamedError> {
+        Err(RenamedError::Odd)
+    }
+
+    #[property]
+    fn number(&self) -> u8 {
+        7
+    }
+}
+
+#[renamed::library::proxy(
+    interface = "org.example.Renamed",
+    default_path = "/a",
+    crate = renamed::library
+)]
+trait Renamed {
+    #[method(no_auto_start, interactive)]
+    fn fail(&self) -> Result<u8, RenamedError>;
+    #[property]
+    fn number(&self) -> Result<u8, CallError>;
+}
+
+#[test]
+fn the_library_can_have_another_path() {
+    let bus = PrivateTestBus::start();
+    let connection = bus.connect();
+    let _service = bus.serve(|connection| {
+        connection.export("/a", RenamedObject).unwrap();
+        connection.request_name(NAME, NameFlags::NONE).unwrap();
+    });
+    let renamed = RenamedProxy::new(&connection, NAME).unwrap();
+    assert!(matches!(renamed.fail(), Err(RenamedError::Odd)));
+    assert_eq!(renamed.properties().unwrap().number, renamed.number().ok());
+}

@@ -97,7 +97,12 @@ fn proxy(model: &ProxyModel, front_end: ProxyFrontEnd) -> TokenStream {
             proxy: #module::Proxy<'n>,
         }
 
-        #[allow(dead_code, deprecated)]
+        #[allow(
+            dead_code,
+            deprecated,
+            clippy::too_many_arguments,
+            clippy::type_complexity
+        )]
         impl<'n> #name<'n> {
             /// The name of the interface.
             pub const INTERFACE: #library::wire::names::InterfaceName<'static> = #constant;
@@ -300,7 +305,7 @@ fn properties(model: &ProxyModel) -> TokenStream {
         /// A property that the object does not have, or that did not change, is `None`.
         #[derive(Clone, Debug, Default, PartialEq, #library::Typed, #library::Decode)]
         #[dbus(dict, crate = #wire)]
-        #[allow(dead_code)]
+        #[allow(dead_code, clippy::type_complexity)]
         #visibility struct #name {
             #(
                 #documented

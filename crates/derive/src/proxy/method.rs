@@ -42,7 +42,6 @@ pub(super) fn method(
     };
     quote! {
         #(#attributes)*
-        #[allow(clippy::too_many_arguments)]
         pub #is_async fn #ident<#generics>(&self, #(#parameters),*) -> #returned #clause {
             #body
         }

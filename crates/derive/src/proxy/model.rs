@@ -8,7 +8,7 @@ use syn::{
     TraitItem, TraitItemFn, Type, Visibility, parse_quote,
 };
 
-use crate::attributes::set_once;
+use crate::attributes::{parse_library, set_once};
 use crate::members::{
     Declaration, MemberAttributes, MemberRole, check_signature, check_unique, collect, error,
 };
@@ -109,7 +109,7 @@ impl Parse for ProxyArguments {
             } else if meta.path.is_ident("default_path") {
                 set_once(&mut default_path, meta.value()?.parse()?, span)
             } else if meta.path.is_ident("crate") {
-                library = meta.value()?.parse()?;
+                library = parse_library(meta.value()?)?;
                 Ok(())
             } else {
                 Err(meta

@@ -9,7 +9,7 @@ use syn::{
 };
 
 use super::property::{PropertyPart, ServedProperty};
-use crate::attributes::set_once;
+use crate::attributes::{parse_library, set_once};
 use crate::members::{
     Declaration, DeclaredAnnotation, MemberAttributes, MemberRole, check_signature, check_unique,
     collect, error,
@@ -104,7 +104,7 @@ impl Parse for InterfaceArguments {
             if meta.path.is_ident("name") {
                 set_once(&mut name, meta.value()?.parse()?, span)
             } else if meta.path.is_ident("crate") {
-                library = meta.value()?.parse()?;
+                library = parse_library(meta.value()?)?;
                 Ok(())
             } else {
                 Err(meta.error("expected `name` or `crate`"))
