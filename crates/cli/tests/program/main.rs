@@ -1,5 +1,8 @@
 //! Tests of the programs `diligence` and `diligence-bus` as processes.
 
+// The name by which generated code refers to the library.
+extern crate client as diligence_client;
+
 mod bridges;
 mod call;
 mod command_line;

@@ -229,8 +229,8 @@ With --recurse, --only-properties or --format=gdbus the output is the same as fr
 and errors are printed on standard error. A service that is not running is started, if the bus can \
 start it.
 
---code prints client code as a starting point: for Rust with zbus 6, for Python with GLib \
-(python3-gi), for C with sd-bus. Standard interfaces are omitted unless one is named.
+--code prints client code as a starting point: for Rust with diligence-client (rust) or zbus 6 (zbus), \
+for Python with GLib (python3-gi), for C with sd-bus. Standard interfaces are omitted unless one is named.
 
   diligence introspect org.example.Player                      the paths of its objects
   diligence introspect org.example.Player /org/example/Player

@@ -1,7 +1,7 @@
 //! Generates client code for an object from its introspection data.
 //!
 //! ```text
-//! interfaces ─▶ model ─▶ template of rust | python | c
+//! interfaces ─▶ model ─▶ template of rust (for two libraries) | python | c
 //! ```
 //!
 //! [`names`] converts D-Bus names to identifiers. [`model`] gives each member an identifier by the
@@ -23,13 +23,16 @@ use inspector::introspection::Interface;
 
 use super::ask::{InspectedService, no_such_interface};
 use crate::inspection::InspectionError;
-use model::ProxySource;
+use model::{LanguageRules, ProxySource};
+use rust::RustLibrary;
 
 /// The language of generated code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(super) enum Language {
-    /// Proxy traits for zbus
+    /// Proxy traits for diligence-client
     Rust,
+    /// Proxy traits for zbus
+    Zbus,
     /// Classes over GLib's connection, with python3-gi
     Python,
     /// A header with functions over sd-bus
@@ -64,25 +67,34 @@ pub(super) fn of(
 }
 
 fn code(source: ProxySource<'_>, interfaces: &[Interface], language: Language) -> String {
-    let (rules, file): (_, fn(&ProxySource<'_>, &[model::InterfaceModel<'_>]) -> String) =
-        match language {
-            Language::Rust => (&rust::RULES, rust::file),
-            Language::Python => (&python::RULES, python::file),
-            Language::C => (&c::RULES, c::file),
-        };
-    let (proxies, left_out) = model::proxies(interfaces, rules);
-    let mark = match language {
-        Language::Rust => "// ",
-        Language::Python => "# ",
-        Language::C => "/* ",
+    let (proxies, left_out) = model::proxies(interfaces, language.rules());
+    let (mark, end) = match language {
+        Language::Rust | Language::Zbus => ("// ", ""),
+        Language::Python => ("# ", ""),
+        Language::C => ("/* ", " */"),
     };
-    let end = if language == Language::C { " */" } else { "" };
-    let mut text = file(&source, &proxies);
+    let mut text = match language {
+        Language::Rust => rust::file(RustLibrary::Diligence, &source, &proxies),
+        Language::Zbus => rust::file(RustLibrary::Zbus, &source, &proxies),
+        Language::Python => python::file(&source, &proxies),
+        Language::C => c::file(&source, &proxies),
+    };
     for line in left_out {
         let line = text::clean(&line).replace("*/", "* /");
         text += &format!("\n{mark}Left out: {line}{end}\n");
     }
     text
+}
+
+impl Language {
+    const fn rules(self) -> &'static LanguageRules {
+        match self {
+            Self::Rust => rust::rules(RustLibrary::Diligence),
+            Self::Zbus => rust::rules(RustLibrary::Zbus),
+            Self::Python => &python::RULES,
+            Self::C => &c::RULES,
+        }
+    }
 }
 
 /// Standard interfaces, which libraries already support.

@@ -20,6 +20,7 @@ fn check(name: &str, language: Language) {
     let source = ProxySource { service: "org.example.Service", path: "/org/example/Object" };
     let ending = match language {
         Language::Rust => "rs",
+        Language::Zbus => "zbus",
         Language::Python => "py",
         Language::C => "h",
     };

@@ -9,7 +9,8 @@ pub(super) struct DeclarationLayout {
 }
 
 impl DeclarationLayout {
-    /// Adds a function of a trait. If it does not fit on one line, each argument gets a line.
+    /// Adds a function of a trait. If it does not fit on one line, each argument gets a line. The
+    /// result may be empty.
     pub(super) fn function(
         self,
         text: &mut String,
@@ -18,8 +19,10 @@ impl DeclarationLayout {
         result: &str,
     ) {
         let others: String = arguments.iter().map(|argument| format!(", {argument}")).collect();
-        let line = format!("    fn {name}(&self{others}) -> {result};");
-        if line.len() <= self.width {
+        let arrow = if result.is_empty() { "" } else { " -> " };
+        let line = format!("    fn {name}(&self{others}){arrow}{result};");
+        let mut kinds = arguments.iter().map(String::as_str).chain([result]);
+        if line.len() <= self.width && !kinds.any(has_wide_tuple) {
             let _ = writeln!(text, "{line}");
             return;
         }
@@ -35,14 +38,14 @@ impl DeclarationLayout {
             }
             text.push_str(",\n");
         }
-        text.push_str("    ) -> ");
+        let _ = write!(text, "    ){arrow}");
         self.kind(text, result, 4, 5, 1);
         text.push_str(";\n");
     }
 
     /// Adds a type. `before` and `after` are the numbers of characters on the same line.
     fn kind(self, text: &mut String, kind: &str, indent: usize, before: usize, after: usize) {
-        let is_short = indent + before + kind.len() + after <= self.width;
+        let is_short = indent + before + kind.len() + after <= self.width && !has_wide_tuple(kind);
         let Some((open, inside, close)) = (!is_short).then(|| split_type(kind)).flatten() else {
             text.push_str(kind);
             return;
@@ -56,6 +59,19 @@ impl DeclarationLayout {
         }
         let _ = write!(text, "{:indent$}{close}", "");
     }
+}
+
+/// Returns true if a type has a tuple that rustfmt wraps even if it fits on the line.
+fn has_wide_tuple(kind: &str) -> bool {
+    let mut starts = Vec::new();
+    kind.char_indices().any(|(at, c)| match c {
+        '(' => {
+            starts.push(at + 1);
+            false
+        }
+        ')' => starts.pop().is_some_and(|start| at - start > TUPLE_WIDTH),
+        _ => false,
+    })
 }
 
 /// Splits a type into the part up to the opening bracket, the content, and the closing bracket. For
@@ -86,3 +102,6 @@ fn items(inside: &str) -> impl Iterator<Item = &str> {
 }
 
 const STEP: usize = 4;
+
+/// The maximum length of the fields of a tuple on one line.
+const TUPLE_WIDTH: usize = 60;
