@@ -2,7 +2,7 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use wire::body::{ReadError, UnixFd};
+use wire::body::{Encode, ReadError, UnixFd};
 
 use crate::{InvalidName, ReceivedMessage};
 
@@ -14,6 +14,9 @@ use crate::{InvalidName, ReceivedMessage};
 pub fn checked<T>(checked: Result<T, InvalidName>) -> T {
     checked.expect("the names are constants that were checked")
 }
+
+/// Requires at compile time that values of a type can be sent.
+pub const fn check_encode<T: Encode + ?Sized>() {}
 
 /// Adds a descriptor to the descriptors of a message, and returns its index.
 pub fn attach(descriptors: &mut Vec<OwnedFd>, descriptor: OwnedFd) -> UnixFd {

@@ -5,9 +5,10 @@ use quote::{quote, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, Fields, Ident, LitStr, Path, Type, Variant, parse_quote};
+use wire::names::ErrorName;
 
 use crate::attributes::{ours, parse_library, set_once};
-use crate::members::{collect, error};
+use crate::members::{check_name, collect, error};
 use crate::signature_types::last_word;
 
 /// An enum of errors.
@@ -176,18 +177,17 @@ impl VariantKind {
         let own = name.unwrap_or_else(|| {
             LitStr::new(&variant.ident.unraw().to_string(), variant.ident.span())
         });
-        match prefix {
-            _ if own.value().contains('.') => Ok(Self::Named(own)),
-            Some(prefix) => {
-                let text = format!("{}.{}", prefix.value(), own.value());
-                Ok(Self::Named(LitStr::new(&text, own.span())))
-            }
+        let name = match prefix {
+            _ if own.value().contains('.') => own,
+            Some(prefix) => LitStr::new(&format!("{}.{}", prefix.value(), own.value()), own.span()),
             None => {
                 let text = "the name needs a prefix: `#[dbus(prefix = \"...\")]` on the enum, or \
                             a complete name with `#[dbus(rename = \"...\")]`";
-                Err(error(&variant.ident, text))
+                return Err(error(&variant.ident, text));
             }
-        }
+        };
+        check_name(&name, "error name", |text| ErrorName::new(text).map(drop))?;
+        Ok(Self::Named(name))
     }
 }
 
@@ -217,6 +217,7 @@ mod tests {
             ("struct E;", "E", "only enums"),
             ("enum E<T> { X(T) }", "<T>", "no parameters"),
             ("enum E { X }", "X", "needs a prefix"),
+            ("#[dbus(prefix = \"a b\")] enum E { X }", "X", "\"a b.X\" is not a valid error name"),
             ("#[dbus(name = \"a\")] enum E {}", "name", "expected `prefix`"),
             ("#[dbus(prefix = \"a.b\")] enum E { #[dbus(name)] X }", "name", "expected `rename`"),
             ("enum E { #[dbus(other)] X }", "other", "one `CallError`"),

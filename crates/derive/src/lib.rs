@@ -79,14 +79,16 @@ fn derive(
     expanded.unwrap_or_else(|error| error.to_compile_error()).into()
 }
 
-/// Derives the conversion of an enum of errors to D-Bus errors, and back.
+/// Converts an enum of errors to D-Bus errors, and back. The documentation, with examples, is where
+/// `diligence-client` exports this macro.
 #[proc_macro_derive(ErrorReply, attributes(dbus))]
 pub fn derive_error_reply(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let expanded = error_reply::expand(&parse_macro_input!(input));
     expanded.unwrap_or_else(|error| error.to_compile_error()).into()
 }
 
-/// Makes a blocking and an asynchronous proxy from a trait. `diligence-client` documents it.
+/// Makes a blocking and an asynchronous proxy from a trait. The documentation, with examples, is
+/// where `diligence-client` exports this macro.
 #[proc_macro_attribute]
 pub fn proxy(
     arguments: proc_macro::TokenStream,
@@ -96,7 +98,8 @@ pub fn proxy(
     expanded.unwrap_or_else(|error| error.to_compile_error()).into()
 }
 
-/// Makes a served interface from an impl block. `diligence-client` documents it.
+/// Makes a served interface from an impl block. The documentation, with examples, is where
+/// `diligence-client` exports this macro.
 #[proc_macro_attribute]
 pub fn interface(
     arguments: proc_macro::TokenStream,

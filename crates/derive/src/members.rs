@@ -7,6 +7,8 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, Ident, Lit, LitBool, LitStr, Signature, Token, parenthesized};
 
+use wire::names::{MemberName, NameError};
+
 use crate::attributes::set_once;
 use crate::case::NameCase;
 
@@ -95,12 +97,13 @@ impl MemberAttributes {
     }
 
     /// The name of the member on D-Bus: the option `name`, or else the name of the function.
-    pub(crate) fn name(&self, function: &Ident) -> LitStr {
-        if let Some(name) = &self.options.name {
-            return name.clone();
-        }
-        let text = function.unraw().to_string();
-        LitStr::new(&NameCase::Pascal.apply(&text), function.span())
+    pub(crate) fn name(&self, function: &Ident) -> syn::Result<LitStr> {
+        let name = self.options.name.clone().unwrap_or_else(|| {
+            let text = function.unraw().to_string();
+            LitStr::new(&NameCase::Pascal.apply(&text), function.span())
+        });
+        check_name(&name, "member name", |text| MemberName::new(text).map(drop))?;
+        Ok(name)
     }
 }
 
@@ -216,6 +219,16 @@ pub(crate) fn check_signature(signature: &Signature) -> syn::Result<()> {
         return Err(error(variadic, "a member has a fixed number of arguments"));
     }
     Ok(())
+}
+
+/// Checks a name on D-Bus.
+pub(crate) fn check_name(
+    name: &LitStr,
+    kind: &str,
+    check: impl FnOnce(&str) -> Result<(), NameError>,
+) -> syn::Result<()> {
+    let text = name.value();
+    check(&text).map_err(|why| error(name, &format!("{text:?} is not a valid {kind}: {why}")))
 }
 
 /// Checks that no two members of a kind have the same name.

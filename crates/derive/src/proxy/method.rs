@@ -107,7 +107,9 @@ impl<'m> MethodCall<'m> {
         }
         let Self { place, this, descriptors, message, arguments, options, .. } = self;
         let outcome = self.outcome(method);
+        let checks = self.argument_checks(method);
         quote_spanned! {*place=>
+            #checks
             #descriptors
             let connection = #this.proxy.connection();
             let call = connection.start_call(&#message, &#arguments, #options)?;
@@ -140,6 +142,20 @@ impl<'m> MethodCall<'m> {
             sent.map_err(#library::CallError::from)?;
             ::core::result::Result::Ok(())
         }
+    }
+
+    /// Statements without effect, so that the error for a type that cannot be sent is at the type.
+    fn argument_checks(&self, method: &ProxyMethod) -> TokenStream {
+        let library = self.library;
+        let checks = method.parameters.iter().filter_map(|parameter| match parameter {
+            ProxyParameter::Argument(argument) => {
+                let kind = argument.kind.in_body(library);
+                let place = argument.kind.written().span();
+                Some(quote_spanned!(place=> #library::macro_support::check_encode::<#kind>();))
+            }
+            ProxyParameter::Descriptors(_) => None,
+        });
+        checks.collect()
     }
 
     /// Turns the reply into what the method returns.

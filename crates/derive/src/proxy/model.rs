@@ -7,10 +7,12 @@ use syn::{
     Attribute, Expr, FnArg, Ident, ItemTrait, LitStr, Path, Receiver, ReturnType, Signature,
     TraitItem, TraitItemFn, Type, Visibility, parse_quote,
 };
+use wire::names::{InterfaceName, ObjectPath, WellKnownName};
 
 use crate::attributes::{parse_library, set_once};
 use crate::members::{
-    Declaration, MemberAttributes, MemberRole, check_signature, check_unique, collect, error,
+    Declaration, MemberAttributes, MemberRole, check_name, check_signature, check_unique, collect,
+    error,
 };
 use crate::signature_types::{
     ArgumentType, DeclaredArgument, ReturnedType, ReturnedValue, last_word, result_argument,
@@ -119,6 +121,14 @@ impl Parse for ProxyArguments {
         syn::parse::Parser::parse2(parser, input.parse()?)?;
         let missing = || syn::Error::new(Span::call_site(), "`interface = \"...\"` is missing");
         let interface = interface.ok_or_else(missing)?;
+        check_name(&interface, "interface name", |text| InterfaceName::new(text).map(drop))?;
+        if let Some(service) = &default_service {
+            let check = |text: &str| WellKnownName::new(text).map(drop);
+            check_name(service, "well-known bus name", check)?;
+        }
+        if let Some(path) = &default_path {
+            check_name(path, "object path", |text| ObjectPath::new(text).map(drop))?;
+        }
         Ok(Self { interface, default_service, default_path, library })
     }
 }
@@ -207,9 +217,9 @@ fn check_function(function: &TraitItemFn) -> syn::Result<()> {
 }
 
 impl MemberHead {
-    fn new(ident: &Ident, attributes: MemberAttributes) -> Self {
-        let member = attributes.name(ident);
-        Self { ident: ident.clone(), member, attributes: attributes.kept }
+    fn new(ident: &Ident, attributes: MemberAttributes) -> syn::Result<Self> {
+        let member = attributes.name(ident)?;
+        Ok(Self { ident: ident.clone(), member, attributes: attributes.kept })
     }
 }
 
@@ -256,7 +266,7 @@ impl ProxyMethod {
             reply,
             timeout: options.timeout.clone(),
             flags,
-            head: MemberHead::new(&signature.ident, attributes),
+            head: MemberHead::new(&signature.ident, attributes)?,
         })
     }
 }
@@ -288,7 +298,7 @@ impl ProxyGetter {
         let value = ArgumentType::of(&kind);
         value.plain()?;
         value.check_owned("the value must own its data: `String` instead of `&str`")?;
-        Ok(Self { kind, returns, head: MemberHead::new(&signature.ident, attributes) })
+        Ok(Self { kind, returns, head: MemberHead::new(&signature.ident, attributes)? })
     }
 }
 
@@ -308,7 +318,7 @@ impl ProxySetter {
             return Err(error(&returns, "a setter returns `Result<(), E>`"));
         }
         attributes.name_setter(&signature.ident)?;
-        Ok(Self { argument, returns, head: MemberHead::new(&signature.ident, attributes) })
+        Ok(Self { argument, returns, head: MemberHead::new(&signature.ident, attributes)? })
     }
 }
 
@@ -324,7 +334,7 @@ impl ProxySignal {
             argument.kind.plain().cloned()
         };
         let arguments = collect(signature.inputs.iter().skip(1).map(argument))?;
-        Ok(Self { arguments, head: MemberHead::new(&signature.ident, attributes) })
+        Ok(Self { arguments, head: MemberHead::new(&signature.ident, attributes)? })
     }
 }
 

@@ -125,6 +125,8 @@ struct BodyArguments {
     /// Statements that find the descriptors.
     descriptors: TokenStream,
     passed: Vec<TokenStream>,
+    /// The type of the first argument, which errors of the decoding are about.
+    place: Span,
 }
 
 impl BodyArguments {
@@ -135,6 +137,7 @@ impl BodyArguments {
             variables: Vec::new(),
             descriptors: TokenStream::new(),
             passed: Vec::new(),
+            place: Span::mixed_site(),
         };
         let place = Span::mixed_site();
         let call = Ident::new("call", place);
@@ -151,6 +154,9 @@ impl BodyArguments {
                 }
             };
             let variable = format_ident!("argument_{}", found.variables.len(), span = place);
+            if found.kinds.is_empty() {
+                found.place = place.located_at(argument.kind.written().span());
+            }
             found.kinds.push(argument.kind.in_body(library));
             found.names.push(argument.name());
             let function = match argument.kind {
@@ -175,7 +181,7 @@ impl BodyArguments {
         let Self { kinds, variables, descriptors, .. } = self;
         let call = Ident::new("call", Span::mixed_site());
         if descriptors.is_empty() {
-            return quote!(#call.read::<(#(#kinds,)*)>());
+            return quote_spanned!(self.place=> #call.read::<(#(#kinds,)*)>());
         }
         quote! {
             (|| {
@@ -251,7 +257,7 @@ fn outcome(
             match #invoked {
                 ::core::result::Result::Ok(results) => ::core::result::Result::Ok(#value),
                 ::core::result::Result::Err(error) => {
-                    ::core::result::Result::Err(#library::MethodError::from(error))
+                    ::core::result::Result::Err(::core::convert::From::from(error))
                 }
             }
         },
@@ -324,8 +330,9 @@ fn set_function(setter: &PropertyPart, library: &Path) -> TokenStream {
     let invoked = quote_spanned!(place=> Self::#ident(state, #(#passed),*));
     let outcome = outcome(returned, &invoked, library, place);
     let variant = quote!(#library::wire::body::Variant);
+    let returned_type = quote!(-> ::core::result::Result<(), #library::MethodError>);
     quote_spanned! {place=>
-        ::std::boxed::Box::new(|state: &mut Self, call: &#library::IncomingCall| {
+        ::std::boxed::Box::new(|state: &mut Self, call: &#library::IncomingCall| #returned_type {
             let (_, _, #variant(value)) = call.read::<(&str, &str, #variant<#kind>)>()?;
             #outcome
         })

@@ -7,12 +7,13 @@ use syn::{
     Attribute, FnArg, Ident, ImplItem, ImplItemFn, ItemImpl, LitStr, Path, Receiver, ReturnType,
     Signature, Token, Visibility, parse_quote,
 };
+use wire::names::InterfaceName;
 
 use super::property::{PropertyPart, ServedProperty};
 use crate::attributes::{parse_library, set_once};
 use crate::members::{
-    Declaration, DeclaredAnnotation, MemberAttributes, MemberRole, check_signature, check_unique,
-    collect, error,
+    Declaration, DeclaredAnnotation, MemberAttributes, MemberRole, check_name, check_signature,
+    check_unique, collect, error,
 };
 use crate::signature_types::{
     ArgumentType, DeclaredArgument, ReturnedForm, ReturnedType, ReturnedValue, is_reference_to,
@@ -112,7 +113,9 @@ impl Parse for InterfaceArguments {
         });
         syn::parse::Parser::parse2(parser, input.parse()?)?;
         let missing = || syn::Error::new(Span::call_site(), "`name = \"...\"` is missing");
-        Ok(Self { name: name.ok_or_else(missing)?, library })
+        let name = name.ok_or_else(missing)?;
+        check_name(&name, "interface name", |text| InterfaceName::new(text).map(drop))?;
+        Ok(Self { name, library })
     }
 }
 
@@ -229,8 +232,8 @@ fn check_receiver(signature: &Signature) -> syn::Result<()> {
 }
 
 impl ServedHead {
-    pub(super) fn new(ident: &Ident, attributes: MemberAttributes) -> Self {
-        let member = attributes.name(ident);
+    pub(super) fn new(ident: &Ident, attributes: MemberAttributes) -> syn::Result<Self> {
+        let member = attributes.name(ident)?;
         let mut annotations = attributes.annotations;
         let standard = |name: &str, span: Span| DeclaredAnnotation {
             name: LitStr::new(&format!("org.freedesktop.DBus.{name}"), span),
@@ -239,7 +242,7 @@ impl ServedHead {
         annotations.extend(attributes.deprecated.map(|span| standard("Deprecated", span)));
         let no_reply = attributes.options.no_reply;
         annotations.extend(no_reply.map(|span| standard("Method.NoReply", span)));
-        Self { member, annotations }
+        Ok(Self { member, annotations })
     }
 }
 
@@ -272,7 +275,7 @@ impl ServedMethod {
             ReturnType::Type(_, kind) => kind.span(),
         };
         let ident = signature.ident.clone();
-        let head = ServedHead::new(&ident, attributes);
+        let head = ServedHead::new(&ident, attributes)?;
         Ok(Self { head, ident, parameters, answer, result_names, place })
     }
 }
@@ -359,7 +362,7 @@ impl ServedSignal {
         };
         let arguments = collect(signature.inputs.iter().map(argument))?;
         let (ident, kept) = (signature.ident, attributes.kept.clone());
-        let head = ServedHead::new(&ident, attributes);
+        let head = ServedHead::new(&ident, attributes)?;
         Ok(Self { head, ident, visibility, attributes: kept, arguments })
     }
 }

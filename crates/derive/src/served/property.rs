@@ -113,7 +113,7 @@ impl PropertyPart {
         };
         let emits_change = attributes.options.emits_change;
         let (ident, visibility) = (signature.ident.clone(), function.vis.clone());
-        let head = ServedHead::new(&ident, attributes);
+        let head = ServedHead::new(&ident, attributes)?;
         Ok(Self { head, ident, visibility, kind, value: Box::new(value), emits_change })
     }
 }

@@ -39,6 +39,7 @@ fn invalid_blocks_are_rejected_with_a_reason() {
     for (arguments, item, place, expected) in [
         ("", "impl A {}", "", "`name = \"...\"` is missing"),
         ("interface = \"a.b\"", "impl A {}", "interface", "expected `name`"),
+        ("name = \"A\"", "impl A {}", "\"A\"", "\"A\" is not a valid interface name"),
         (ARGUMENTS, "struct A;", "struct", "expected `impl`"),
         (ARGUMENTS, "impl B for A {}", "B", "inherent impl block"),
         (ARGUMENTS, "impl A { type X = u8; }", "type X = u8;", "functions only"),
@@ -64,6 +65,7 @@ fn invalid_members_are_rejected_with_a_reason() {
             "&self, c: &IncomingCall, r: DeferredReply<()>",
             "has the call",
         ),
+        ("#[signal(name = \"1\")] fn a();", "\"1\"", "\"1\" is not a valid member name"),
         ("fn a(&self);", "a", "only a signal"),
         ("#[method(no_reply)] fn a(&self) -> u8 { 1 }", "no_reply", "no results"),
         ("#[method(results(\"x\"))] fn a(&self) {}", "\"x\"", "0 results, but there are 1 names"),
