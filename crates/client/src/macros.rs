@@ -104,8 +104,9 @@
 /// # Properties
 ///
 /// A function with `#[property]` reads a property, or writes it if it has an argument. The name of a
-/// setter starts with `set_`. Each call asks the service: the proxy has no cache. For one, read all
-/// properties and apply their changes:
+/// setter starts with `set_`. The futures of the asynchronous proxy send when they are awaited. Each
+/// call asks the service: the proxy has no cache. For one, read all properties and apply their
+/// changes:
 ///
 /// ```no_run
 /// # use diligence_client::{CallError, Connection, proxy};
@@ -246,6 +247,9 @@ pub use derive::proxy;
 ///     }
 /// }
 /// ```
+///
+/// With tokio, `tokio::spawn(async move { ... })` does the same in a task, which can await the calls of
+/// an asynchronous proxy.
 ///
 /// # Properties
 ///

@@ -87,3 +87,54 @@ async fn call(client: &Connection) {
     let nowhere = AsyncLampProxy::at(client, NAME, "/nowhere").unwrap();
     assert!(matches!(nowhere.toggle().await, Err(LampError::Call(_))));
 }
+
+/// A method that waits for another service, in a task of its own.
+#[cfg(feature = "tokio")]
+mod relay {
+    use diligence_client::{CallError, DeferredReply, MethodError, interface, proxy};
+
+    use super::*;
+    use crate::services::AsyncMessageBusProxy;
+
+    struct NameRelay {
+        connection: Connection,
+    }
+
+    #[interface(name = "org.example.Relay")]
+    impl NameRelay {
+        fn owner_of(&self, name: String, reply: DeferredReply<(String,)>) {
+            let connection = self.connection.clone();
+            tokio::spawn(async move {
+                let owner = AsyncMessageBusProxy::new(&connection).get_name_owner(&name).await;
+                reply.send(owner.map(|owner| (owner,)).map_err(MethodError::from));
+            });
+        }
+    }
+
+    #[proxy(interface = "org.example.Relay", default_path = "/relay")]
+    trait Relay {
+        fn owner_of(&self, name: &str) -> Result<String, CallError>;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn methods_answer_from_tasks() {
+        let bus = PrivateTestBus::start();
+        let runtime = diligence_client::asynchronous::Tokio;
+        let service = Connection::open(&bus.address, &runtime).await.unwrap();
+        let client = Connection::open(&bus.address, &runtime).await.unwrap();
+        service.export("/relay", NameRelay { connection: service.clone() }).unwrap();
+        let serving = tokio::spawn({
+            let service = service.clone();
+            async move { service.serve().await }
+        });
+        let relay = AsyncRelayProxy::new(&client, service.unique_name()).unwrap();
+        let own = client.unique_name().to_string();
+        let calls: Vec<_> = (0..20).map(|_| relay.owner_of(&own)).collect();
+        for call in calls {
+            assert_eq!(call.await.as_ref(), Ok(&own));
+        }
+        let error = relay.owner_of("org.example.Nobody").await.unwrap_err();
+        assert_eq!(error.remote_name(), Some("org.freedesktop.DBus.Error.NameHasNoOwner"));
+        serving.abort();
+    }
+}

@@ -190,3 +190,64 @@ byte 0x07 'desk' uint32 0 false
 ";
     assert_eq!(printed, expected);
 }
+
+/// GLib knows the objects of a manager by its signals and by GetManagedObjects.
+#[test]
+fn object_managers_of_glib_see_typed_objects() {
+    let bus = PrivateTestBus::start();
+    let _service = bus.run_thread(|connection, ready, stop| {
+        connection.add_object_manager("/org/example").unwrap();
+        let first = serve_lamp(&connection);
+        let mut second = None;
+        ready.send(()).unwrap();
+        while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+            connection.process(Some(Duration::from_millis(20))).unwrap();
+            // A client adds and removes the second lamp by the brightness of the first.
+            let brightness = first.state().brightness;
+            if brightness == 1 && second.is_none() {
+                second = Some(connection.export("/org/example/Second", TestLamp::new()).unwrap());
+            }
+            if brightness == 2
+                && let Some(lamp) = second.take()
+            {
+                lamp.remove();
+            }
+        }
+    });
+    let printed = bus.python(
+        r#"
+from gi.repository import Gio, GLib
+
+manager = Gio.DBusObjectManagerClient.new_for_bus_sync(
+    Gio.BusType.SESSION, Gio.DBusObjectManagerClientFlags.NONE,
+    "org.example.Lamp", "/org/example", None, None)
+seen = []
+manager.connect("object-added", lambda _, added: seen.append("+" + added.get_object_path()))
+manager.connect("object-removed", lambda _, removed: seen.append("-" + removed.get_object_path()))
+context = GLib.MainContext.default()
+
+def lamp(name):
+    return manager.get_object("/org/example/" + name).get_interface("org.example.Lamp")
+
+def set(value, count):
+    value = GLib.Variant("(ssv)", ("org.example.Lamp", "Brightness", GLib.Variant("y", value)))
+    lamp("Lamp").call_sync("org.freedesktop.DBus.Properties.Set", value, 0, -1)
+    while len(seen) < count:
+        context.iteration(True)
+
+print([one.get_object_path() for one in manager.get_objects()])
+set(1, 1)
+print(seen[-1], lamp("Second").get_cached_property("Brightness"))
+print(lamp("Second").call_sync("Toggle", None, 0, -1))
+set(2, 2)
+print(seen[-1])
+"#,
+    );
+    let expected = "\
+['/org/example/Lamp']
++/org/example/Second byte 0x07
+(true,)
+-/org/example/Second
+";
+    assert_eq!(printed, expected);
+}

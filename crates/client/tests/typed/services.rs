@@ -17,7 +17,7 @@ const SHORTLY: Option<Duration> = Some(Duration::from_secs(20));
     default_service = "org.freedesktop.DBus",
     default_path = "/org/freedesktop/DBus"
 )]
-trait MessageBus {
+pub(crate) trait MessageBus {
     fn get_name_owner(&self, name: &str) -> Result<String, CallError>;
     fn list_names(&self) -> Result<Vec<String>, CallError>;
     fn request_name(&self, name: &str, flags: u32) -> Result<RequestReply, CallError>;
