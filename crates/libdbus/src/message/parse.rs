@@ -1,0 +1,170 @@
+//! Messages from bytes.
+
+use std::ffi::{CString, c_char, c_int};
+use std::os::fd::OwnedFd;
+
+use wire::Message;
+use wire::body::Reader;
+use wire::message::{FieldCode, FixedHeader, InvalidMessage, InvalidReason};
+
+use super::{DBusMessage, HeaderField, HeaderValue, MessageContent, MessageRef, code, swap};
+use crate::c::{self, Out};
+use crate::checks::check;
+use crate::errors::{DBusError, names};
+use crate::signatures;
+
+impl MessageContent {
+    /// Parses and checks a message, which `bytes` contain exactly.
+    pub(crate) fn parse(bytes: &[u8], fds: Vec<OwnedFd>) -> Result<Self, InvalidMessage> {
+        let message = Message::parse(bytes)?;
+        message.validate_body()?;
+        let mut content = Self::new(message.message_type().code());
+        content.flags = message.flags().bits();
+        content.serial = message.serial().get();
+        content.endian = message.endian();
+        content.fields = fields(&message)?;
+        content.body = message.body().to_vec();
+        content.fds = fds;
+        Ok(content)
+    }
+}
+
+/// Copies the fields of a valid header.
+fn fields(message: &Message<'_>) -> Result<Vec<HeaderField>, InvalidMessage> {
+    let header = message.header_bytes();
+    let fixed = header.first_chunk().ok_or(InvalidReason::Truncated.at(0))?;
+    let header = &header[..FixedHeader::parse(fixed)?.fields_end()];
+    let mut fields = Vec::with_capacity(8);
+    let mut reader = Reader::new(header, message.endian(), FixedHeader::LEN);
+    while reader.at() < header.len() {
+        reader.start_struct()?;
+        let start = reader.at();
+        let code = reader.byte()?;
+        let signature = reader.variant()?;
+        let value = match (code, signature.as_str()) {
+            (code::REPLY_SERIAL | code::UNIX_FDS, _) => HeaderValue::Number(reader.uint32()?),
+            (code::SIGNATURE, _) => text(reader.signature()?.as_str()),
+            (1..=7, _) | (code::CONTAINER_INSTANCE, "o") => text(reader.string()?),
+            _ => {
+                let at = reader.at();
+                let end = swap::value_end(header, message.endian(), at, signature.as_bytes());
+                reader = Reader::new(header, message.endian(), end);
+                HeaderValue::Unknown(header[start..end].to_vec())
+            }
+        };
+        fields.push(HeaderField { code, value });
+    }
+    Ok(fields)
+}
+
+/// Names of a valid header have no 0 bytes.
+fn text(name: &str) -> HeaderValue {
+    HeaderValue::Text(CString::new(name).unwrap_or_default())
+}
+
+/// The text of libdbus for an invalid message.
+fn reason(reason: InvalidReason) -> &'static str {
+    match reason {
+        InvalidReason::ByteOrder => "Bad byte order",
+        InvalidReason::TypeZero => "Bad message type",
+        InvalidReason::Version => "Bad protocol version",
+        InvalidReason::SerialZero => "Bad serial",
+        InvalidReason::FieldsTooLong => "Insane fields array length",
+        InvalidReason::TooLong | InvalidReason::OverConfiguredLimit { .. } => "Message too long",
+        InvalidReason::Truncated | InvalidReason::ValueTruncated => "Not enough data",
+        InvalidReason::Surplus | InvalidReason::BodyTooLong => "Too much data",
+        InvalidReason::FieldCodeZero => "Header field code",
+        InvalidReason::FieldDuplicate(_) => "Header field appears twice",
+        InvalidReason::FieldType(_) => "Header field has wrong type",
+        InvalidReason::FieldName(field, _) => match field {
+            FieldCode::Path => "Bad path",
+            FieldCode::Interface => "Bad interface",
+            FieldCode::Member => "Bad member",
+            FieldCode::ErrorName => "Bad error name",
+            FieldCode::Destination => "Bad destination",
+            _ => "Bad sender",
+        },
+        InvalidReason::FieldMissing(field) => match field {
+            FieldCode::Path => "Missing path",
+            FieldCode::Interface => "Missing interface",
+            FieldCode::Member => "Missing member",
+            FieldCode::ErrorName => "Missing error name",
+            _ => "Missing reply serial",
+        },
+        InvalidReason::ReplySerialZero => "Bad serial",
+        InvalidReason::LocalInterface => "Uses local interface",
+        InvalidReason::LocalPath => "Uses local path",
+        InvalidReason::PaddingNotZero => "Alignment padding not null",
+        InvalidReason::Boolean => "Boolean is not zero or one",
+        InvalidReason::StringNotTerminated => "String missing nul",
+        InvalidReason::StringContainsNul | InvalidReason::StringNotUtf8 => "Bad utf8 in string",
+        InvalidReason::ObjectPath(_) => "Bad path",
+        InvalidReason::Signature(kind) => signatures::reason(kind),
+        InvalidReason::SignatureNotTerminated => "Signature missing nul",
+        InvalidReason::VariantNotSingle => "Variant signature specifies multiple values",
+        InvalidReason::ArrayTooLong => "Array length exceeds maximum",
+        InvalidReason::ArrayLength => "Array length incorrect",
+        InvalidReason::TooDeep => {
+            "Variants cannot be used to create a hugely recursive tree of values"
+        }
+        InvalidReason::DescriptorsMissing { .. } => "Unix file descriptor missing",
+        _ => "Unknown reason",
+    }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn dbus_message_demarshal(
+    data: *const c_char,
+    len: c_int,
+    error: Out<DBusError>,
+) -> *const DBusMessage {
+    let none = std::ptr::null();
+    check!("dbus_message_demarshal", !data.is_null(), "str != NULL", none);
+    let bytes = c::bytes_at(data.cast(), c::length(len).unwrap_or_default());
+    // As in libdbus, bytes after the first message are ignored.
+    let whole = match bytes.first_chunk().map(FixedHeader::parse) {
+        Some(Ok(fixed)) => bytes.get(..fixed.message_len()).unwrap_or(bytes),
+        _ => bytes,
+    };
+    let parsed = match Message::parse(whole).map(|message| message.unix_fds()) {
+        Ok(0) => MessageContent::parse(whole, Vec::new()),
+        Ok(announced) => {
+            Err(InvalidReason::DescriptorsMissing { announced, received: 0 }.at(0))
+        }
+        Err(error) => Err(error),
+    };
+    match parsed {
+        Ok(content) => MessageRef::give(Some(MessageRef::new(content))),
+        Err(invalid) => {
+            let text = format!("Message is corrupted ({})", reason(invalid.reason));
+            error.store(names::INVALID_ARGS.to_bytes(), text.as_bytes());
+            none
+        }
+    }
+}
+
+/// Returns the length of the message that begins with these bytes: 0 if they are too few to know,
+/// -1 if they are not a message.
+#[unsafe(no_mangle)]
+extern "C" fn dbus_message_demarshal_bytes_needed(data: *const c_char, len: c_int) -> c_int {
+    let bytes = c::bytes_at(data.cast(), c::length(len).unwrap_or_default());
+    match bytes.first_chunk().map(FixedHeader::parse) {
+        None => 0,
+        Some(Ok(fixed)) => c_int::try_from(fixed.message_len()).unwrap_or(-1),
+        // The fields that these rules are about do not determine the length.
+        Some(Err(InvalidMessage {
+            reason: InvalidReason::SerialZero | InvalidReason::TypeZero,
+            ..
+        })) => {
+            let mut start = [0; FixedHeader::LEN];
+            start.copy_from_slice(&bytes[..FixedHeader::LEN]);
+            start[1] = 1;
+            start[8] = 1;
+            match FixedHeader::parse(&start) {
+                Ok(fixed) => c_int::try_from(fixed.message_len()).unwrap_or(-1),
+                Err(_) => -1,
+            }
+        }
+        Some(Err(_)) => -1,
+    }
+}
