@@ -107,6 +107,11 @@ impl<T> Clone for Handle<T> {
 impl<T> Copy for Handle<T> {}
 
 impl<T> Handle<T> {
+    /// The argument for a call of an exported function by this library.
+    pub(crate) const fn to(object: *const T) -> Self {
+        Self(object)
+    }
+
     /// Returns the object, or `None` for NULL.
     pub(crate) fn get<'a>(self) -> Option<&'a T> {
         // SAFETY: the caller has a reference to the object, which stays valid during the call.

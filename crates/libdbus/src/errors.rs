@@ -31,6 +31,11 @@ impl DBusError {
         (!self.name.is_null()).then(|| unsafe { CStr::from_ptr(self.name) })
     }
 
+    pub(crate) fn message(&self) -> Option<&CStr> {
+        // SAFETY: the message is NULL or a terminated string.
+        (!self.message.is_null()).then(|| unsafe { CStr::from_ptr(self.message) })
+    }
+
     /// Frees the strings.
     pub(crate) fn clear(&mut self) {
         if self.bits & CONST == 0 {

@@ -75,6 +75,10 @@ impl DBusPendingCall {
         self.lock().timeout.take()
     }
 
+    pub(crate) fn take_reply(&self) -> Option<MessageRef> {
+        self.lock().reply.take()
+    }
+
     /// The error that replaces a reply which did not arrive.
     pub(crate) fn timeout_error(&self) -> MessageRef {
         error_reply(self.serial, self.unique_name.as_deref(), names::NO_REPLY, Some(NO_REPLY_TEXT))

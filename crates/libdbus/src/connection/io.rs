@@ -1,0 +1,204 @@
+//! Reading and writing, with and without waiting.
+
+use std::sync::PoisonError;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use wire::sasl::server::AuthenticatedIdentity;
+
+use super::{ConnectionGuard, DBusConnection};
+use crate::event::{ERROR, HANGUP, READABLE, WRITABLE};
+use crate::transport::{TransferState, Transport};
+
+impl DBusConnection {
+    /// Reads and writes what a main loop has found out about the socket.
+    pub(super) fn handle_watch(&self, flags: u32) -> bool {
+        let mut guard = self.lock();
+        if flags & WRITABLE != 0 {
+            guard.write();
+        }
+        if flags & (READABLE | HANGUP | ERROR) != 0 {
+            guard = self.read(guard, flags & (HANGUP | ERROR) != 0);
+        }
+        self.settle(&mut guard);
+        true
+    }
+
+    /// Reports the results of reading and writing to the program.
+    pub(super) fn settle(&self, guard: &mut ConnectionGuard<'_>) {
+        let is_full = self.is_full(guard);
+        guard.update_watches(is_full);
+        guard.update_status();
+    }
+
+    /// Reads what has arrived. If the peer has closed the connection, this reads until the end.
+    pub(super) fn read<'c>(
+        &'c self,
+        mut guard: ConnectionGuard<'c>,
+        is_closed: bool,
+    ) -> ConnectionGuard<'c> {
+        if self.is_full(&guard) && !is_closed {
+            return guard;
+        }
+        guard = self.receive(guard, Transport::read);
+        while let Some(identity) = guard.transport.as_ref().and_then(Transport::undecided) {
+            guard = self.decide(guard, identity);
+        }
+        // The client may have sent BEGIN, so messages can follow now.
+        if !guard.outgoing.is_empty() {
+            guard.write();
+        }
+        guard
+    }
+
+    fn receive<'c>(
+        &self,
+        mut guard: ConnectionGuard<'c>,
+        read: impl Fn(
+            &mut Transport,
+            crate::transport::ReceiveLimits,
+            &mut Vec<(crate::message::MessageContent, usize)>,
+        ) -> TransferState,
+    ) -> ConnectionGuard<'c> {
+        let (mut messages, limits) = (Vec::new(), guard.limits);
+        let Some(transport) = &mut guard.transport else { return guard };
+        let outcome = read(transport, limits, &mut messages);
+        let (guid, identity) = (transport.guid, transport.identity);
+        guard.guid = guard.guid.or(guid);
+        guard.identity = guard.identity.or(identity);
+        guard.enqueue(self, messages);
+        if outcome == TransferState::Closed {
+            guard.disconnect();
+        }
+        guard
+    }
+
+    /// Decides about a client that is authenticated. A function of the program may decide.
+    fn decide<'c>(
+        &'c self,
+        guard: ConnectionGuard<'c>,
+        identity: AuthenticatedIdentity,
+    ) -> ConnectionGuard<'c> {
+        let function = guard.user_function.as_ref();
+        let function = function.map(|(function, data)| (*function, std::sync::Arc::clone(data)));
+        let allows_anonymous = guard.allows_anonymous;
+        drop(guard);
+        let accepted = match (identity, function) {
+            (AuthenticatedIdentity::Uid(uid), Some((Some(function), data))) => {
+                // SAFETY: the program has passed this function for this data.
+                (unsafe { function(self, uid.into(), data.data) }) != 0
+            }
+            (AuthenticatedIdentity::Uid(uid), _) => {
+                uid == 0 || uid == rustix::process::geteuid().as_raw() || allows_anonymous
+            }
+            (_, _) => allows_anonymous,
+        };
+        let mut guard = self.lock();
+        if !accepted {
+            guard.disconnect();
+            return guard;
+        }
+        if let Some(transport) = &mut guard.transport {
+            transport.accept_client();
+        }
+        self.receive(guard, Transport::process)
+    }
+
+    /// Waits until the socket is ready, another thread has received something, or the time is over.
+    /// Reads and writes what is possible. `None` waits without limit.
+    pub(super) fn wait<'c>(
+        &'c self,
+        mut guard: ConnectionGuard<'c>,
+        timeout: Option<Duration>,
+    ) -> ConnectionGuard<'c> {
+        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        // Calls that are waiting must be made before this thread waits.
+        if !guard.deferred.is_empty() {
+            drop(guard);
+            guard = self.lock();
+        }
+        if guard.waits_for_socket {
+            return self.wait_for_release(guard, timeout);
+        }
+        let Some(transport) = &guard.transport else { return guard };
+        let socket = std::sync::Arc::clone(&transport.socket);
+        let mut interest = PollFlags::empty();
+        if !self.is_full(&guard) || !transport.is_ready() {
+            interest |= PollFlags::IN;
+        }
+        if transport.has_output(&guard.outgoing) {
+            interest |= PollFlags::OUT;
+        }
+        guard.waits_for_socket = true;
+        drop(guard);
+        let ready = self.poll(&socket, interest, deadline);
+        let mut guard = self.lock();
+        guard.waits_for_socket = false;
+        self.released.notify_all();
+        if ready.intersects(PollFlags::OUT) {
+            guard.write();
+        }
+        let closed = ready.intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL);
+        if closed || ready.intersects(PollFlags::IN) {
+            guard = self.read(guard, closed);
+        }
+        self.settle(&mut guard);
+        guard
+    }
+
+    /// Waits until another thread has stopped to wait for the socket, or the time is over.
+    pub(super) fn wait_for_release<'c>(
+        &'c self,
+        mut guard: ConnectionGuard<'c>,
+        timeout: Option<Duration>,
+    ) -> ConnectionGuard<'c> {
+        let state = guard.state.take().expect("the lock is held");
+        guard.state = Some(match timeout {
+            None => self.released.wait(state).unwrap_or_else(PoisonError::into_inner),
+            Some(timeout) => {
+                let waited = self.released.wait_timeout(state, timeout);
+                waited.unwrap_or_else(PoisonError::into_inner).0
+            }
+        });
+        guard
+    }
+
+    fn poll(
+        &self,
+        socket: &std::os::fd::OwnedFd,
+        interest: PollFlags,
+        deadline: Option<Instant>,
+    ) -> PollFlags {
+        let wake = self.wake.as_ref();
+        let wake = wake.map(|wake| PollFd::new(wake, PollFlags::IN));
+        let mut fds: Vec<_> = [PollFd::new(socket, interest)].into_iter().chain(wake).collect();
+        loop {
+            let rest = deadline.map(|at| at.saturating_duration_since(Instant::now()));
+            let timeout = rest.and_then(|rest| Timespec::try_from(rest).ok());
+            match poll(&mut fds, timeout.as_ref()) {
+                Err(rustix::io::Errno::INTR) => {}
+                Err(_) => return PollFlags::empty(),
+                Ok(_) => break,
+            }
+        }
+        let ready = fds[0].revents();
+        if let Some(wake) = &self.wake {
+            // It is not readable if nothing has woken this thread.
+            let _ = rustix::io::read(wake, &mut [0; 8]);
+        }
+        ready
+    }
+
+    /// Ends the wait of another thread, so that it also waits for room to write.
+    pub(super) fn wake(&self) {
+        if let Some(wake) = &self.wake {
+            // It fails only if it is readable already.
+            let _ = rustix::io::write(wake, &1_u64.to_ne_bytes());
+        }
+    }
+}
+
+/// The time for an argument in milliseconds; a negative number has no limit.
+pub(super) fn duration(milliseconds: i32) -> Option<Duration> {
+    u64::try_from(milliseconds).ok().map(Duration::from_millis)
+}
