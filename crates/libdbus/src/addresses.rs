@@ -125,8 +125,6 @@ extern "C" fn dbus_parse_address(
     let address = given!("dbus_parse_address", address, FALSE);
     check!("dbus_parse_address", !entry_result.is_null(), "entry != NULL", FALSE);
     check!("dbus_parse_address", !array_len.is_null(), "array_len != NULL", FALSE);
-    entry_result.set(ptr::null_mut());
-    array_len.set(0);
     let Some(entries) = reported(parse(address), error) else { return FALSE };
     array_len.set(c_int::try_from(entries.len()).unwrap_or(c_int::MAX));
     let pointers = entries.into_iter().map(|entry| Box::into_raw(Box::new(entry)).cast_const());

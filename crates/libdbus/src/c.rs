@@ -38,11 +38,6 @@ impl CText {
         self.get().map_or(&[], CStr::to_bytes)
     }
 
-    /// The string with other characters in place of invalid ones, for messages.
-    pub(crate) fn lossy(self) -> String {
-        String::from_utf8_lossy(self.bytes()).into_owned()
-    }
-
     pub(crate) const fn as_ptr(self) -> *const c_char {
         self.0
     }
@@ -200,11 +195,6 @@ unsafe impl Sync for UserData {}
 impl UserData {
     pub(crate) const fn new(data: *mut c_void, free: FreeFunction) -> Self {
         Self { data, free }
-    }
-
-    /// Leaves the data to the program, which has got an error instead.
-    pub(crate) fn forget(mut self) {
-        self.free = None;
     }
 }
 

@@ -148,14 +148,13 @@ extern "C" fn dbus_signature_iter_get_element_type(iter: Out<SignatureIter>) -> 
 
 #[unsafe(no_mangle)]
 extern "C" fn dbus_signature_iter_next(iter: Out<SignatureIter>) -> Bool {
-    let Some(mut current) = iter.get() else { return FALSE };
+    let Some(current) = iter.get() else { return FALSE };
     if current.first() == 0 {
         return FALSE;
     }
     let mut next = current.after(complete_len(current.rest()));
     let more = current.in_array == 0 && next.first() != 0;
     if !more {
-        current.finished = 1;
         next.finished = 1;
     }
     iter.set(next);

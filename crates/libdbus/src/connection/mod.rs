@@ -50,7 +50,6 @@ pub(crate) struct DBusConnection {
     live: LiveMessages,
     /// Readable after [`wake`](Self::wake), for a thread that waits for the socket.
     wake: Option<OwnedFd>,
-    this: Weak<Self>,
 }
 
 impl Counted for DBusConnection {}
@@ -134,7 +133,6 @@ pub(crate) struct ConnectionState {
     pub(crate) is_shared: bool,
     /// Removes the connection from the table of shared connections.
     pub(crate) forget: Option<DeferredCall>,
-    is_server: bool,
     allows_anonymous: bool,
     routes_peer_messages: bool,
     has_builtin_filters: bool,
@@ -197,7 +195,6 @@ impl DBusConnection {
                 exits_on_disconnect: false,
                 is_shared: false,
                 forget: None,
-                is_server,
                 allows_anonymous: false,
                 routes_peer_messages: false,
                 has_builtin_filters: true,
@@ -218,7 +215,6 @@ impl DBusConnection {
                 released: Condvar::new(),
                 live: LiveMessages::default(),
                 wake: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).ok(),
-                this: this.clone(),
             }
         })
     }
@@ -226,11 +222,6 @@ impl DBusConnection {
     pub(crate) fn lock(&self) -> ConnectionGuard<'_> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         ConnectionGuard { connection: self, state: Some(state) }
-    }
-
-    /// One more reference to the connection, unless the last one was dropped.
-    pub(crate) fn share(&self) -> Option<Arc<Self>> {
-        self.this.upgrade()
     }
 
     /// Subtracts a message that was freed, and reads again if the queue was full.

@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char, c_int};
 
 use wire::message::Flags;
 
-use super::{DBusMessage, HeaderValue, code, kind};
+use super::{DBusMessage, HeaderValue, code};
 use crate::c::{Bool, CText, FALSE, Handle, TRUE};
 use crate::checks::{check, given};
 
@@ -115,9 +115,4 @@ extern "C" fn dbus_message_type_from_string(type_str: CText) -> c_int {
 extern "C" fn dbus_message_type_to_string(message_type: c_int) -> *const c_char {
     let index = usize::try_from(message_type).unwrap_or_default();
     TYPE_TEXTS.get(index).unwrap_or(&c"invalid").as_ptr()
-}
-
-/// Returns true if the call expects a reply.
-pub(crate) fn expects_reply(message: &DBusMessage) -> bool {
-    message.view().kind == kind::METHOD_CALL && !has(message, Flags::NO_REPLY_EXPECTED)
 }

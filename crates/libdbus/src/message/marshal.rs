@@ -52,11 +52,6 @@ impl MessageContent {
             HeaderValue::Unknown(_) => {}
         }
     }
-
-    /// The number of bytes of the whole message.
-    pub(crate) fn size(&self) -> usize {
-        self.header().len() + self.body.len()
-    }
 }
 
 /// Fills `out` with zeros up to a multiple of `alignment`.

@@ -31,11 +31,10 @@ use crate::slots::SlotData;
 use stack::OpenContainer;
 
 pub(crate) use create::{
-    dbus_set_error_from_message, error, error_of, error_reply, failure_reply, method_call,
+    error_of, error_reply, failure_reply, method_call,
     method_return, signal,
 };
 pub(crate) use fields::is;
-pub(crate) use flags::expects_reply;
 
 /// A message of the C interface, with its references.
 #[derive(Debug)]
