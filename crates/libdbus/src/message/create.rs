@@ -196,7 +196,8 @@ pub(crate) fn error_of(message: &DBusMessage) -> Option<(&CStr, Vec<u8>)> {
         return None;
     }
     let name = content.text(code::ERROR_NAME)?;
-    Some((name, message.first_string().unwrap_or_default()))
+    // As in libdbus, an error without a text has its name as the text.
+    Some((name, message.first_string().unwrap_or_else(|| name.to_bytes().to_vec())))
 }
 
 #[unsafe(no_mangle)]

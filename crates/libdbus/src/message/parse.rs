@@ -121,10 +121,15 @@ extern "C" fn dbus_message_demarshal(
     let none = std::ptr::null();
     check!("dbus_message_demarshal", !data.is_null(), "str != NULL", none);
     let bytes = c::bytes_at(data.cast(), c::length(len).unwrap_or_default());
-    // As in libdbus, bytes after the first message are ignored.
-    let whole = match bytes.first_chunk().map(FixedHeader::parse) {
-        Some(Ok(fixed)) => bytes.get(..fixed.message_len()).unwrap_or(bytes),
-        _ => bytes,
+    // As in libdbus, bytes after the first message are ignored, and an incomplete message has the
+    // error of a lack of memory.
+    let whole = match usize::try_from(bytes_needed(bytes)) {
+        Ok(needed) if needed == 0 || needed > bytes.len() => {
+            error.store(names::NO_MEMORY.to_bytes(), b"Not enough memory available");
+            return none;
+        }
+        Ok(needed) => &bytes[..needed],
+        Err(_) => bytes,
     };
     let parsed = match Message::parse(whole).map(|message| message.unix_fds()) {
         Ok(0) => MessageContent::parse(whole, Vec::new()),
@@ -143,28 +148,20 @@ extern "C" fn dbus_message_demarshal(
     }
 }
 
-/// Returns the length of the message that begins with these bytes: 0 if they are too few to know,
-/// -1 if they are not a message.
 #[unsafe(no_mangle)]
 extern "C" fn dbus_message_demarshal_bytes_needed(data: *const c_char, len: c_int) -> c_int {
-    let bytes = c::bytes_at(data.cast(), c::length(len).unwrap_or_default());
-    match bytes.first_chunk().map(FixedHeader::parse) {
-        None => 0,
-        Some(Ok(fixed)) => c_int::try_from(fixed.message_len()).unwrap_or(-1),
-        // The fields that these rules are about do not determine the length.
-        Some(Err(InvalidMessage {
-            reason: InvalidReason::SerialZero | InvalidReason::TypeZero,
-            ..
-        })) => {
-            let mut start = [0; FixedHeader::LEN];
-            start.copy_from_slice(&bytes[..FixedHeader::LEN]);
-            start[1] = 1;
-            start[8] = 1;
-            match FixedHeader::parse(&start) {
-                Ok(fixed) => c_int::try_from(fixed.message_len()).unwrap_or(-1),
-                Err(_) => -1,
-            }
-        }
-        Some(Err(_)) => -1,
-    }
+    bytes_needed(c::bytes_at(data.cast(), c::length(len).unwrap_or_default()))
+}
+
+/// Returns the length of the message that begins with these bytes: 0 if they are too few to know,
+/// -1 if the byte order or the lengths are not valid. Other parts of the header are not checked.
+fn bytes_needed(bytes: &[u8]) -> c_int {
+    let Some(mut start) = bytes.first_chunk::<{ FixedHeader::LEN }>().copied() else { return 0 };
+    // A type, a version and a serial that are valid.
+    start[1] = 1;
+    start[3] = 1;
+    start[8] = 1;
+    start[11] = 1;
+    let needed = FixedHeader::parse(&start).map(|fixed| c_int::try_from(fixed.message_len()));
+    needed.map_or(-1, |needed| needed.unwrap_or(-1))
 }
