@@ -134,11 +134,11 @@ extern "C" fn dbus_error_free(error: Out<DBusError>) {
 
 #[unsafe(no_mangle)]
 extern "C" fn dbus_set_error_const(error: Out<DBusError>, name: CText, message: CText) {
+    check!("dbus_set_error_const", !error.is_set(), "(error) == NULL || !dbus_error_is_set ((error))", ());
+    check!("dbus_set_error_const", !name.is_null(), "name != NULL", ());
     if error.is_null() {
         return;
     }
-    check!("dbus_set_error_const", !error.is_set(), "(error) == NULL || !dbus_error_is_set ((error))", ());
-    check!("dbus_set_error_const", !name.is_null(), "name != NULL", ());
     let message = message.get().unwrap_or_else(|| default_message(name));
     error.set(DBusError {
         name: name.as_ptr(),
@@ -239,6 +239,5 @@ pub(crate) mod names {
     pub(crate) const OBJECT_PATH_IN_USE: &CStr = c"org.freedesktop.DBus.Error.ObjectPathInUse";
     pub(crate) const TIMEOUT: &CStr = c"org.freedesktop.DBus.Error.Timeout";
     pub(crate) const UNKNOWN_METHOD: &CStr = c"org.freedesktop.DBus.Error.UnknownMethod";
-    pub(crate) const UNKNOWN_OBJECT: &CStr = c"org.freedesktop.DBus.Error.UnknownObject";
     pub(crate) const SPAWN_EXEC_FAILED: &CStr = c"org.freedesktop.DBus.Error.Spawn.ExecFailed";
 }

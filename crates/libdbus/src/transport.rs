@@ -73,7 +73,7 @@ pub(crate) struct Transport {
     input_fds: VecDeque<OwnedFd>,
     /// The identifier of the server.
     pub(crate) guid: Option<Guid>,
-    expected_guid: Option<Guid>,
+    pub(crate) expected_guid: Option<Guid>,
     /// The identity of the client, if this is the end of the server.
     pub(crate) identity: Option<AuthenticatedIdentity>,
 }

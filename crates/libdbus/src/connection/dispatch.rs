@@ -2,7 +2,6 @@
 
 use std::ffi::{CStr, c_int};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::thread;
 
 use super::{
@@ -78,7 +77,7 @@ impl DBusConnection {
         guard.update_status()
     }
 
-    /// Passes a message to the built-in filters, the filters, the call that waits for it, and the
+    /// Passes a message to the built-in handlers, the call that waits for it, the filters, and the
     /// objects.
     fn handle(&self, message: &MessageRef) -> HandlerResult {
         let (has_builtin, routes) = {
@@ -88,22 +87,10 @@ impl DBusConnection {
         if has_builtin && peers::handle(self, message, routes) == HANDLED {
             return HANDLED;
         }
-        let result = self.filter(message);
         let content = message.view();
-        if result == NEED_MEMORY {
-            return result;
-        }
         if content.is_reply() {
             let mut guard = self.lock();
             guard.stop_timeout(content.reply_serial());
-            if result == HANDLED {
-                // A filter has taken the reply, so the call gets an error in its place.
-                if let Some(pending) = guard.pending.get(&content.reply_serial()) {
-                    let error = pending.timeout_error();
-                    guard.incoming.push_back(error);
-                }
-                return HANDLED;
-            }
             let pending = guard.pending.remove(&content.reply_serial());
             drop(guard);
             if let Some(pending) = pending {
@@ -111,21 +98,21 @@ impl DBusConnection {
                 return HANDLED;
             }
         }
-        if result == HANDLED {
-            return HANDLED;
+        match self.filter(message) {
+            NOT_YET_HANDLED => self.pass_to_objects(message),
+            result => result,
         }
-        self.pass_to_objects(message)
     }
 
     fn filter(&self, message: &MessageRef) -> HandlerResult {
         let filters = self.lock().filters.clone();
         for filter in &filters {
-            if filter.is_removed.load(Ordering::Relaxed) {
+            if filter.is_removed() {
                 continue;
             }
             let Some(function) = filter.function else { continue };
             // SAFETY: the program has passed this function for this data.
-            let result = unsafe { function(self, message.as_ptr(), filter.data.data) };
+            let result = unsafe { function(self, message.as_ptr(), filter.data) };
             if result != NOT_YET_HANDLED {
                 return result;
             }
@@ -136,8 +123,8 @@ impl DBusConnection {
     fn pass_to_objects(&self, message: &MessageRef) -> HandlerResult {
         let content = message.view();
         let Some(path) = content.text(code::PATH) else { return NOT_YET_HANDLED };
-        let chain = self.lock().objects.chain(path.to_bytes());
-        for handler in &chain.handlers {
+        let handlers = self.lock().objects.chain(path.to_bytes());
+        for handler in &handlers {
             let Some(function) = handler.function.0 else { continue };
             // SAFETY: the program has passed this function for this data.
             let result = unsafe { function(self, message.as_ptr(), handler.data) };
@@ -150,7 +137,7 @@ impl DBusConnection {
         }
         let reply = match self.introspection(message, path) {
             Some(reply) => reply,
-            None => unknown(message, chain.found_object),
+            None => unknown(message),
         };
         self.reply(&reply);
         HANDLED
@@ -187,7 +174,7 @@ const INTROSPECTION_START: &[u8] =
 \"http://www.freedesktop.org/standards/dbus/1.0/introspect.dtd\">\n<node>\n";
 
 /// The error reply to a call that no handler has taken.
-fn unknown(message: &DBusMessage, found_object: bool) -> MessageRef {
+fn unknown(message: &DBusMessage) -> MessageRef {
     let content = message.view();
     let text = format!(
         "Method \"{}\" with signature \"{}\" on interface \"{}\" doesn't exist\n",
@@ -195,8 +182,7 @@ fn unknown(message: &DBusMessage, found_object: bool) -> MessageRef {
         content.signature().to_string_lossy(),
         content.str(code::INTERFACE).unwrap_or("(null)"),
     );
-    let name = if found_object { names::UNKNOWN_METHOD } else { names::UNKNOWN_OBJECT };
-    failure_reply(message, &Failure::new(name, text))
+    failure_reply(message, &Failure::new(names::UNKNOWN_METHOD, text))
 }
 
 #[unsafe(no_mangle)]

@@ -1,8 +1,7 @@
 //! Filters: functions that get every message before objects and pending calls.
 
 use std::ffi::c_void;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{DBusConnection, HandleFunction};
 use crate::c::{Bool, FALSE, FreeFunction, Handle, TRUE, UserData};
@@ -11,9 +10,22 @@ use crate::checks::{check, given, warn_misuse};
 /// A filter of a connection.
 pub(super) struct MessageFilter {
     pub(super) function: HandleFunction,
-    pub(super) data: UserData,
-    /// Set when the filter was removed, perhaps by another filter for the same message.
-    pub(super) is_removed: AtomicBool,
+    /// The data for the function.
+    pub(super) data: *mut c_void,
+    /// Frees the data. `None` when the filter was removed, perhaps by another filter for the same
+    /// message.
+    owner: Mutex<Option<UserData>>,
+}
+
+// SAFETY: the program decides in which threads its functions and data are used.
+unsafe impl Send for MessageFilter {}
+// SAFETY: as above.
+unsafe impl Sync for MessageFilter {}
+
+impl MessageFilter {
+    pub(super) fn is_removed(&self) -> bool {
+        self.owner.lock().unwrap_or_else(PoisonError::into_inner).is_none()
+    }
 }
 
 #[unsafe(no_mangle)]
@@ -26,7 +38,7 @@ extern "C" fn dbus_connection_add_filter(
     let connection = given!("dbus_connection_add_filter", connection, FALSE);
     check!("dbus_connection_add_filter", function.is_some(), "function != NULL", FALSE);
     let data = UserData::new(user_data, free_data_function);
-    let filter = MessageFilter { function, data, is_removed: AtomicBool::new(false) };
+    let filter = MessageFilter { function, data: user_data, owner: Mutex::new(Some(data)) };
     connection.lock().filters.push(Arc::new(filter));
     TRUE
 }
@@ -43,13 +55,13 @@ extern "C" fn dbus_connection_remove_filter(
     let mut guard = connection.lock();
     // The filter that was added last is removed first.
     let found = guard.filters.iter().rposition(|filter| {
-        address(filter.function) == address(function) && filter.data.data == user_data
+        address(filter.function) == address(function) && filter.data == user_data
     });
     match found {
         Some(at) => {
             let filter = guard.filters.remove(at);
-            filter.is_removed.store(true, Ordering::Relaxed);
-            guard.defer_drop(filter);
+            let owner = filter.owner.lock().unwrap_or_else(PoisonError::into_inner).take();
+            guard.defer_drop((owner, Arc::clone(&filter)));
         }
         None => {
             drop(guard);

@@ -64,8 +64,14 @@ impl DBusConnection {
         let Some(transport) = &mut guard.transport else { return guard };
         let outcome = read(transport, limits, &mut messages);
         let (guid, identity) = (transport.guid, transport.identity);
-        guard.guid = guard.guid.or(guid);
+        let (is_ready, passes_fds) = (transport.is_ready(), transport.passes_fds());
+        if guard.peer.is_none() && identity.is_none() && is_ready {
+            // A server does not report its own identifier, as in libdbus.
+            guard.guid = guid.or(guard.guid);
+        }
         guard.identity = guard.identity.or(identity);
+        guard.is_authenticated |= is_ready;
+        guard.passes_fds |= passes_fds;
         guard.enqueue(self, messages);
         if outcome == TransferState::Closed {
             guard.disconnect();
@@ -100,6 +106,7 @@ impl DBusConnection {
         }
         if let Some(transport) = &mut guard.transport {
             transport.accept_client();
+            guard.is_authenticated = true;
         }
         self.receive(guard, Transport::process)
     }

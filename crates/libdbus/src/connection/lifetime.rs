@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use wire::sasl::server::AuthenticatedIdentity;
 
-use super::{DBusConnection, UserFunction, paths};
+use super::{ConnectionState, DBusConnection, UserFunction, paths};
 use crate::c::{Bool, FALSE, FreeFunction, Handle, Out, TRUE, UserData, copy_text, give, take_back};
 use crate::checks::{given, warn_misuse};
 use crate::connect::ConnectedSocket;
@@ -42,6 +42,16 @@ impl DBusConnection {
     }
 }
 
+impl ConnectionState {
+    /// The user of an accepted client, if this is the end of the server.
+    fn user(&self) -> Option<u32> {
+        match self.identity {
+            Some(AuthenticatedIdentity::Uid(uid)) if self.is_authenticated => Some(uid),
+            _ => None,
+        }
+    }
+}
+
 impl Drop for DBusConnection {
     fn drop(&mut self) {
         let this = ptr::from_ref(self);
@@ -53,7 +63,7 @@ impl Drop for DBusConnection {
         timeouts.into_iter().for_each(|serial| guard.stop_timeout(serial));
         let handlers = guard.objects.take();
         drop(guard);
-        for handler in handlers {
+        for handler in handlers.into_iter().rev() {
             paths::unregistered(this, &handler);
         }
         if is_connected {
@@ -110,13 +120,14 @@ extern "C" fn dbus_connection_get_is_connected(connection: Handle<DBusConnection
 #[unsafe(no_mangle)]
 extern "C" fn dbus_connection_get_is_authenticated(connection: Handle<DBusConnection>) -> Bool {
     let connection = given!("dbus_connection_get_is_authenticated", connection, FALSE);
-    connection.lock().transport.as_ref().is_some_and(Transport::is_ready).into()
+    connection.lock().is_authenticated.into()
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn dbus_connection_get_is_anonymous(connection: Handle<DBusConnection>) -> Bool {
     let connection = given!("dbus_connection_get_is_anonymous", connection, FALSE);
-    (connection.lock().identity == Some(AuthenticatedIdentity::Anonymous)).into()
+    // As in libdbus, a client is anonymous, and so is a client that is not authenticated yet.
+    connection.lock().user().is_none().into()
 }
 
 #[unsafe(no_mangle)]
@@ -156,12 +167,12 @@ extern "C" fn dbus_connection_get_unix_user(
 ) -> Bool {
     let connection = given!("dbus_connection_get_unix_user", connection, FALSE);
     let guard = connection.lock();
-    match guard.identity {
-        Some(AuthenticatedIdentity::Uid(found)) => {
+    match guard.user() {
+        Some(found) => {
             uid.set(found.into());
             TRUE
         }
-        _ => FALSE,
+        None => FALSE,
     }
 }
 
@@ -172,7 +183,7 @@ extern "C" fn dbus_connection_get_unix_process_id(
 ) -> Bool {
     let connection = given!("dbus_connection_get_unix_process_id", connection, FALSE);
     let guard = connection.lock();
-    match guard.peer.and_then(|peer| peer.pid).filter(|_| guard.identity.is_some()) {
+    match guard.peer.and_then(|peer| peer.pid).filter(|_| guard.is_authenticated) {
         Some(found) => {
             pid.set(found.into());
             TRUE

@@ -139,6 +139,8 @@ pub(crate) struct ConnectionState {
     /// Facts about the connection that remain after its end.
     guid: Option<Guid>,
     identity: Option<AuthenticatedIdentity>,
+    is_authenticated: bool,
+    passes_fds: bool,
     peer: Option<sys::credentials::Ids>,
     pub(crate) unique_name: Option<CString>,
     limits: ReceiveLimits,
@@ -169,7 +171,7 @@ impl DBusConnection {
             watches.add(Arc::clone(&read_watch));
             let state = ConnectionState {
                 this: this.clone(),
-                guid: transport.guid,
+                guid: if is_server { None } else { transport.guid.or(transport.expected_guid) },
                 transport: Some(transport),
                 incoming: VecDeque::new(),
                 outgoing: VecDeque::new(),
@@ -199,6 +201,8 @@ impl DBusConnection {
                 routes_peer_messages: false,
                 has_builtin_filters: true,
                 identity: None,
+                is_authenticated: false,
+                passes_fds: false,
                 peer,
                 unique_name: None,
                 limits: ReceiveLimits {
@@ -434,7 +438,7 @@ const LOCAL_PATH: &std::ffi::CStr = c"/org/freedesktop/DBus/Local";
 const DISCONNECTED: &std::ffi::CStr = c"Disconnected";
 
 /// The default limits of libdbus.
-const MESSAGE_BYTES_MAX: usize = 32 << 20;
-const MESSAGE_FDS_MAX: usize = 1024;
+const MESSAGE_BYTES_MAX: usize = 128 << 20;
+const MESSAGE_FDS_MAX: usize = 16;
 const RECEIVED_BYTES_MAX: usize = 63 << 20;
 const RECEIVED_FDS_MAX: usize = 4096;

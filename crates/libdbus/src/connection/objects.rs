@@ -17,13 +17,6 @@ pub(crate) struct ObjectHandler<F> {
 /// The handlers of a connection by path, without the slash at the end of the root.
 pub(crate) struct ObjectTree<F>(BTreeMap<Vec<u8>, ObjectHandler<F>>);
 
-/// The handlers for a message, in the order in which they are called.
-pub(crate) struct HandlerChain<F> {
-    pub(crate) handlers: Vec<ObjectHandler<F>>,
-    /// Whether there is an object at the path.
-    pub(crate) found_object: bool,
-}
-
 // SAFETY: the program decides in which threads its functions and data are used.
 unsafe impl<F: Send> Send for ObjectTree<F> {}
 
@@ -59,8 +52,8 @@ impl<F: Copy> ObjectTree<F> {
         std::mem::take(&mut self.0).into_values().collect()
     }
 
-    /// The handlers for a message to this path.
-    pub(crate) fn chain(&self, path: &[u8]) -> HandlerChain<F> {
+    /// The handlers for a message to this path, in the order in which they are called.
+    pub(crate) fn chain(&self, path: &[u8]) -> Vec<ObjectHandler<F>> {
         let path = key(path);
         let exact = self.0.get(path).copied();
         let mut handlers: Vec<_> = exact.into_iter().collect();
@@ -69,9 +62,7 @@ impl<F: Copy> ObjectTree<F> {
             ancestor = &ancestor[..slash];
             handlers.extend(self.0.get(ancestor).copied().filter(|found| found.is_fallback));
         }
-        let found_object =
-            !handlers.is_empty() || path.is_empty() || !self.children(path).is_empty();
-        HandlerChain { handlers, found_object }
+        handlers
     }
 
     /// The names of the children of a path, in order.
@@ -106,22 +97,12 @@ mod tests {
         assert!(tree.register(b"/a/b", handler(3, true)));
         assert!(!tree.register(b"/a/b", handler(4, true)));
         let numbers = |path: &[u8]| -> Vec<u32> {
-            tree.chain(path).handlers.iter().map(|handler| handler.function).collect()
+            tree.chain(path).iter().map(|handler| handler.function).collect()
         };
         assert_eq!(numbers(b"/a/b/c"), [3, 1]);
         assert_eq!(numbers(b"/a"), [2, 1]);
         assert_eq!(numbers(b"/"), [1]);
         assert_eq!(tree.children(b"/"), [b"a"]);
         assert_eq!(tree.children(b"/a"), [b"b"]);
-    }
-
-    #[test]
-    fn only_objects_and_their_ancestors_are_found() {
-        let mut tree = ObjectTree::new();
-        tree.register(b"/a/b", handler(1, false));
-        for (path, found) in [("/", true), ("/a", true), ("/a/b", true), ("/a/b/c", false)] {
-            assert_eq!(tree.chain(path.as_bytes()).found_object, found, "{path}");
-        }
-        assert!(!tree.chain(b"/ab").found_object);
     }
 }

@@ -11,7 +11,7 @@ use crate::errors::{DBusError, Failure, names};
 use crate::event::DBusTimeout;
 use crate::message::{DBusMessage, MessageRef, error_of};
 use crate::pending::DBusPendingCall;
-use crate::transport::{OutgoingMessage, Transport};
+use crate::transport::OutgoingMessage;
 
 /// A promise to send a message without an allocation that could fail. Nothing has to be prepared.
 pub(crate) struct DBusPreallocatedSend {
@@ -61,7 +61,7 @@ impl DBusConnection {
 
     /// True if descriptors can be sent over the connection.
     pub(super) fn passes_fds(&self) -> bool {
-        self.lock().transport.as_ref().is_some_and(Transport::passes_fds)
+        self.lock().passes_fds
     }
 
     /// Sends a call. Returns `None` if the connection is closed.

@@ -3,9 +3,10 @@
 use std::ffi::{CString, c_char, c_int};
 use std::os::fd::OwnedFd;
 
-use wire::Message;
 use wire::body::Reader;
+use wire::limits::MESSAGE_LEN_MAX;
 use wire::message::{FieldCode, FixedHeader, InvalidMessage, InvalidReason};
+use wire::{Endian, Message};
 
 use super::{DBusMessage, HeaderField, HeaderValue, MessageContent, MessageRef, code, swap};
 use crate::c::{self, Out};
@@ -45,6 +46,9 @@ fn fields(message: &Message<'_>) -> Result<Vec<HeaderField>, InvalidMessage> {
             (code::REPLY_SERIAL | code::UNIX_FDS, _) => HeaderValue::Number(reader.uint32()?),
             (code::SIGNATURE, _) => text(reader.signature()?.as_str()),
             (1..=7, _) | (code::CONTAINER_INSTANCE, "o") => text(reader.string()?),
+            (code::CONTAINER_INSTANCE, _) => {
+                return Err(InvalidReason::FieldType(FieldCode::Path).at(start));
+            }
             _ => {
                 let at = reader.at();
                 let end = swap::value_end(header, message.endian(), at, signature.as_bytes());
@@ -121,8 +125,8 @@ extern "C" fn dbus_message_demarshal(
     let none = std::ptr::null();
     check!("dbus_message_demarshal", !data.is_null(), "str != NULL", none);
     let bytes = c::bytes_at(data.cast(), c::length(len).unwrap_or_default());
-    // As in libdbus, bytes after the first message are ignored, and an incomplete message has the
-    // error of a lack of memory.
+    // As in libdbus, an incomplete message has the error of a lack of memory, and messages after the
+    // first one are ignored if their lengths are valid.
     let whole = match usize::try_from(bytes_needed(bytes)) {
         Ok(needed) if needed == 0 || needed > bytes.len() => {
             error.store(names::NO_MEMORY.to_bytes(), b"Not enough memory available");
@@ -137,6 +141,14 @@ extern "C" fn dbus_message_demarshal(
             Err(InvalidReason::DescriptorsMissing { announced, received: 0 }.at(0))
         }
         Err(error) => Err(error),
+    };
+    let mut rest = &bytes[whole.len()..];
+    let parsed = loop {
+        match usize::try_from(bytes_needed(rest)) {
+            Err(_) => break Err(InvalidReason::ByteOrder.at(0)),
+            Ok(needed) if needed == 0 || needed > rest.len() => break parsed,
+            Ok(needed) => rest = &rest[needed..],
+        }
     };
     match parsed {
         Ok(content) => MessageRef::give(Some(MessageRef::new(content))),
@@ -156,12 +168,14 @@ extern "C" fn dbus_message_demarshal_bytes_needed(data: *const c_char, len: c_in
 /// Returns the length of the message that begins with these bytes: 0 if they are too few to know,
 /// -1 if the byte order or the lengths are not valid. Other parts of the header are not checked.
 fn bytes_needed(bytes: &[u8]) -> c_int {
-    let Some(mut start) = bytes.first_chunk::<{ FixedHeader::LEN }>().copied() else { return 0 };
-    // A type, a version and a serial that are valid.
-    start[1] = 1;
-    start[3] = 1;
-    start[8] = 1;
-    start[11] = 1;
-    let needed = FixedHeader::parse(&start).map(|fixed| c_int::try_from(fixed.message_len()));
-    needed.map_or(-1, |needed| needed.unwrap_or(-1))
+    let Some([mark, _, _, _, b0, b1, b2, b3, _, _, _, _, f0, f1, f2, f3]) =
+        bytes.first_chunk::<{ FixedHeader::LEN }>()
+    else {
+        return 0;
+    };
+    let Some(endian) = Endian::from_mark(*mark) else { return -1 };
+    let fields = endian.u32([*f0, *f1, *f2, *f3]) as usize;
+    let body = endian.u32([*b0, *b1, *b2, *b3]) as usize;
+    let len = (FixedHeader::LEN + fields).next_multiple_of(8) + body;
+    c_int::try_from(len).ok().filter(|_| len <= MESSAGE_LEN_MAX).unwrap_or(-1)
 }

@@ -128,11 +128,12 @@ impl MessageContent {
     /// Opens a container. `contained` are its types, for an array or a variant.
     pub(super) fn open(&mut self, first: u8, contained: &[u8]) -> bool {
         let (body_len, fds) = (self.body.len(), self.fds.len());
-        if matches!(first, b'a' | b'v') {
-            let types = if first == b'a' { [b"a", contained].concat() } else { b"v".to_vec() };
-            if !self.add_type(&types) {
-                return false;
-            }
+        // The type of an argument is added to the signature when the argument is complete.
+        if matches!(first, b'a' | b'v')
+            && !self.open.is_empty()
+            && !self.add_type(&types_of(first, contained))
+        {
+            return false;
         }
         pad(&mut self.body, alignment(first));
         let len_at = self.body.len();
@@ -172,9 +173,9 @@ impl MessageContent {
                 }
                 let bytes = Endian::NATIVE.u32_bytes(len as u32);
                 self.body[container.len_at..container.len_at + 4].copy_from_slice(&bytes);
-                true
+                self.end_argument(&container)
             }
-            b'v' => true,
+            b'v' => self.end_argument(&container),
             first => {
                 let close = if first == b'(' { b')' } else { b'}' };
                 let types = [&[first], container.written.as_slice(), &[close]].concat();
@@ -183,8 +184,13 @@ impl MessageContent {
         }
     }
 
-    /// Removes the innermost container and its content. The type of an array or variant stays in
-    /// the signature, so the message must not be sent.
+    /// Adds the type of an array or variant to the signature, if it is an argument.
+    fn end_argument(&mut self, container: &OpenContainer) -> bool {
+        let types = types_of(container.first, &container.expected);
+        !self.open.is_empty() || self.add_type(&types)
+    }
+
+    /// Removes the innermost container and its content.
     pub(super) fn abandon(&mut self) {
         if let Some(container) = self.open.pop() {
             self.body.truncate(container.body_len);
@@ -193,23 +199,32 @@ impl MessageContent {
     }
 }
 
+/// The type of an array or variant.
+fn types_of(first: u8, contained: &[u8]) -> Vec<u8> {
+    if first == b'a' { [b"a", contained].concat() } else { vec![first] }
+}
+
 #[cold]
 fn warn_type(types: &[u8], container: &OpenContainer) {
     let wanted = container.expected.len().min(container.written.len() - types.len());
     let expected = &container.expected[wanted..];
     let written = types::name(types.first().copied().unwrap_or(0)).to_string_lossy();
-    let overall = String::from_utf8_lossy(&container.expected);
+    // The signature of an array begins with its own code, and the signature of a variant follows its
+    // length, so both count from 1.
+    let overall = String::from_utf8_lossy(&container.expected).into_owned();
+    let overall = if container.first == b'a' { format!("a{overall}") } else { overall };
+    let at = wanted + 1;
     match expected.first() {
         Some(&first) => warn_misuse(format_args!(
             "Array or variant type requires that type {} be written, but {written} was \
              written.\nThe overall signature expected here was '{overall}' and we are on byte \
-             {wanted} of that signature.\n",
+             {at} of that signature.\n",
             types::name(first).to_string_lossy(),
         )),
         None => warn_misuse(format_args!(
             "Array or variant type wasn't expecting any more values to be written into it, but a \
              value {written} was written.\nThe overall signature expected here was '{overall}' \
-             and we are on byte {wanted} of that signature.\n"
+             and we are on byte {at} of that signature.\n"
         )),
     }
     debug_assert!(complete_len(types) == types.len(), "one complete type");

@@ -214,15 +214,13 @@ extern "C" fn dbus_message_iter_open_container(
     opened.into()
 }
 
-/// Returns true if the types can be in a container: exactly one in an array or a variant.
+/// Returns true if the types of an array or a variant are valid. As in libdbus, their number is not
+/// checked.
 fn is_content(first: u8, contained: &[u8]) -> bool {
-    match first {
-        b'a' => {
-            let array = [b"a", contained].concat();
-            Signature::from_bytes(&array).is_ok_and(|types| types.single().is_some())
-        }
-        b'v' => Signature::from_bytes(contained).is_ok_and(|types| types.single().is_some()),
-        _ => true,
+    match (first, contained.first()) {
+        (b'a', Some(b'{')) => Signature::from_bytes(&[b"a", contained].concat()).is_ok(),
+        (b'a', None) => false,
+        _ => Signature::from_bytes(contained).is_ok(),
     }
 }
 
