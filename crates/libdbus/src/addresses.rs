@@ -42,9 +42,8 @@ impl DBusAddressEntry {
             rest = behind.strip_prefix(b",").unwrap_or(behind);
             let equals = pair.iter().position(|&byte| byte == b'=');
             let equals = equals.filter(|&at| at > 0 && at + 1 < pair.len());
-            let equals = equals.ok_or_else(|| {
-                bad("'=' character not found or has no value following it")
-            })?;
+            let equals = equals
+                .ok_or_else(|| bad("'=' character not found or has no value following it"))?;
             let value = unescape(&pair[equals + 1..])?;
             keys.push((c_text(&pair[..equals]), c_text(&value)));
         }

@@ -199,10 +199,7 @@ extern "C" fn dbus_bus_get_private(r#type: c_int, error: Out<DBusError>) -> *con
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn dbus_bus_register(
-    connection: Handle<DBusConnection>,
-    error: Out<DBusError>,
-) -> Bool {
+extern "C" fn dbus_bus_register(connection: Handle<DBusConnection>, error: Out<DBusError>) -> Bool {
     let connection = given!("dbus_bus_register", connection, FALSE);
     register(connection, error).into()
 }
@@ -266,12 +263,7 @@ extern "C" fn dbus_bus_request_name(
 ) -> c_int {
     let connection = given!("dbus_bus_request_name", connection, 0);
     let name = given!("dbus_bus_request_name", name, 0);
-    check!(
-        "dbus_bus_request_name",
-        is_bus_name(name),
-        "_dbus_check_is_valid_bus_name (name)",
-        0
-    );
+    check!("dbus_bus_request_name", is_bus_name(name), "_dbus_check_is_valid_bus_name (name)", 0);
     let message = method_with(c"RequestName", name);
     message.edit(|content| content.append_u32(flags));
     let result = number(connection, &message, error);
@@ -286,12 +278,7 @@ extern "C" fn dbus_bus_release_name(
 ) -> c_int {
     let connection = given!("dbus_bus_release_name", connection, 0);
     let name = given!("dbus_bus_release_name", name, 0);
-    check!(
-        "dbus_bus_release_name",
-        is_bus_name(name),
-        "_dbus_check_is_valid_bus_name (name)",
-        0
-    );
+    check!("dbus_bus_release_name", is_bus_name(name), "_dbus_check_is_valid_bus_name (name)", 0);
     let result = number(connection, &method_with(c"ReleaseName", name), error);
     result.and_then(|result| c_int::try_from(result).ok()).unwrap_or(-1)
 }
@@ -340,12 +327,7 @@ extern "C" fn dbus_bus_start_service_by_name(
 }
 
 /// Sends a match rule. Without a place for the error, it does not wait for the reply.
-fn send_rule(
-    connection: &DBusConnection,
-    member: &CStr,
-    rule: &CStr,
-    error: Out<DBusError>,
-) {
+fn send_rule(connection: &DBusConnection, member: &CStr, rule: &CStr, error: Out<DBusError>) {
     let message = method_with(member, rule);
     if error.is_null() {
         message.edit(|content| content.flags |= wire::message::Flags::NO_REPLY_EXPECTED.bits());

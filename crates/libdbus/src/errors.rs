@@ -134,7 +134,12 @@ extern "C" fn dbus_error_free(error: Out<DBusError>) {
 
 #[unsafe(no_mangle)]
 extern "C" fn dbus_set_error_const(error: Out<DBusError>, name: CText, message: CText) {
-    check!("dbus_set_error_const", !error.is_set(), "(error) == NULL || !dbus_error_is_set ((error))", ());
+    check!(
+        "dbus_set_error_const",
+        !error.is_set(),
+        "(error) == NULL || !dbus_error_is_set ((error))",
+        ()
+    );
     check!("dbus_set_error_const", !name.is_null(), "name != NULL", ());
     if error.is_null() {
         return;
@@ -150,7 +155,12 @@ extern "C" fn dbus_set_error_const(error: Out<DBusError>, name: CText, message: 
 
 #[unsafe(no_mangle)]
 extern "C" fn dbus_move_error(source: Out<DBusError>, target: Out<DBusError>) {
-    check!("dbus_move_error", !target.is_set(), "(error) == NULL || !dbus_error_is_set ((error))", ());
+    check!(
+        "dbus_move_error",
+        !target.is_set(),
+        "(error) == NULL || !dbus_error_is_set ((error))",
+        ()
+    );
     let Some(mut content) = source.get() else { return };
     if target.is_null() {
         content.clear();
@@ -182,7 +192,12 @@ extern "C" fn diligence_set_error(error: Out<DBusError>, name: CText, message: C
     if error.is_null() {
         return;
     }
-    check!("dbus_set_error", !error.is_set(), "(error) == NULL || !dbus_error_is_set ((error))", ());
+    check!(
+        "dbus_set_error",
+        !error.is_set(),
+        "(error) == NULL || !dbus_error_is_set ((error))",
+        ()
+    );
     check!("dbus_set_error", !name.is_null(), "name != NULL", ());
     let message = message.get().unwrap_or_else(|| default_message(name));
     error.store(name.bytes(), message.to_bytes());

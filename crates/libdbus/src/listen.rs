@@ -148,10 +148,8 @@ fn tcp(entry: &DBusAddressEntry, has_nonce: bool) -> Result<ListeningSockets, Fa
             Ok(socket) => socket,
             Err(_) if !sockets.is_empty() => continue,
             Err(error) => {
-                let text = format!(
-                    "Failed to bind socket \"{host}:{port}\": {}",
-                    description(&error)
-                );
+                let text =
+                    format!("Failed to bind socket \"{host}:{port}\": {}", description(&error));
                 return Err(Failure::new(crate::errors::name_of(&error), text));
             }
         };
@@ -167,7 +165,8 @@ fn tcp(entry: &DBusAddressEntry, has_nonce: bool) -> Result<ListeningSockets, Fa
     let port = if port.parse() == Ok(0) { local.port().to_string() } else { port };
     let method = if has_nonce { "nonce-tcp" } else { "tcp" };
     let mut address =
-        [method.as_bytes(), b":host=", &escape(host.as_bytes()), b",port=", port.as_bytes()].concat();
+        [method.as_bytes(), b":host=", &escape(host.as_bytes()), b",port=", port.as_bytes()]
+            .concat();
     let family = if local.is_ipv4() { "ipv4" } else { "ipv6" };
     address.extend_from_slice(format!(",family={family}").as_bytes());
     let nonce = if has_nonce { Some(nonce(&mut address)?) } else { None };

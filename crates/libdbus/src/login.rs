@@ -47,10 +47,7 @@ impl Login {
         let anonymous = DirectAttempt::Anonymous { trace: String::new() };
         let plan = AuthenticationPlan::Sequential {
             first: DirectAttempt::External { uid }.into(),
-            then: vec![
-                AuthenticationAttempt::Cookie { user: uid.to_string() },
-                anonymous.into(),
-            ],
+            then: vec![AuthenticationAttempt::Cookie { user: uid.to_string() }, anonymous.into()],
         };
         let fds = if passes_fds { FdNegotiation::Requested } else { FdNegotiation::NotRequested };
         Self::Client(SaslClient::start(ClientConfig { plan, fds }, out))
@@ -147,7 +144,8 @@ impl Authority for ServerAuthority {
     }
 
     fn cookie(&mut self, request: CookieRequest<'_>) -> Option<Cookie> {
-        (request.uid == rustix::process::geteuid().as_raw()).then(|| usable_cookie(&request).ok())?
+        (request.uid == rustix::process::geteuid().as_raw())
+            .then(|| usable_cookie(&request).ok())?
     }
 
     fn random(&mut self) -> [u8; CHALLENGE_LEN] {

@@ -4,9 +4,7 @@ use std::ffi::{CString, c_int, c_void};
 use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use crate::c::{
-    Bool, Counted, FALSE, FreeFunction, Handle, Out, TRUE, UserData, give, take_back,
-};
+use crate::c::{Bool, Counted, FALSE, FreeFunction, Handle, Out, TRUE, UserData, give, take_back};
 use crate::checks::{check, given};
 use crate::connection::DBusConnection;
 use crate::errors::names;
@@ -15,7 +13,7 @@ use crate::message::{DBusMessage, MessageRef, error_reply};
 use crate::slots::{SlotAllocator, SlotData};
 
 /// The function that a program gets called for the reply.
-type NotifyFunction = Option<unsafe extern "C" fn(*const DBusPendingCall, *mut c_void)>;
+pub(crate) type NotifyFunction = Option<unsafe extern "C" fn(*const DBusPendingCall, *mut c_void)>;
 
 /// A call that waits for a reply.
 pub(crate) struct DBusPendingCall {
@@ -65,6 +63,12 @@ impl DBusPendingCall {
 
     pub(crate) fn is_completed(&self) -> bool {
         self.lock().completed
+    }
+
+    /// Sets the function that is called for the reply.
+    pub(crate) fn set_notify(&self, function: NotifyFunction, data: UserData) {
+        let previous = self.lock().notify.replace((function, Arc::new(data)));
+        drop(previous);
     }
 
     pub(crate) fn set_timeout(&self, timeout: Option<Arc<DBusTimeout>>) {
@@ -133,9 +137,7 @@ extern "C" fn dbus_pending_call_set_notify(
     free_user_data: FreeFunction,
 ) -> Bool {
     let pending = given!("dbus_pending_call_set_notify", pending, FALSE);
-    let data = Arc::new(UserData::new(user_data, free_user_data));
-    let previous = pending.lock().notify.replace((function, data));
-    drop(previous);
+    pending.set_notify(function, UserData::new(user_data, free_user_data));
     TRUE
 }
 
@@ -150,14 +152,14 @@ extern "C" fn dbus_pending_call_steal_reply(
     pending: Handle<DBusPendingCall>,
 ) -> *const DBusMessage {
     let pending = given!("dbus_pending_call_steal_reply", pending, ptr::null());
-    check!("dbus_pending_call_steal_reply", pending.is_completed(), "pending->completed", ptr::null());
-    let reply = pending.lock().reply.take();
     check!(
         "dbus_pending_call_steal_reply",
-        reply.is_some(),
-        "pending->reply != NULL",
+        pending.is_completed(),
+        "pending->completed",
         ptr::null()
     );
+    let reply = pending.lock().reply.take();
+    check!("dbus_pending_call_steal_reply", reply.is_some(), "pending->reply != NULL", ptr::null());
     MessageRef::give(reply)
 }
 

@@ -51,10 +51,8 @@ pub(crate) fn resolve(query: &HostQuery<'_>, passive: bool) -> Result<Vec<Socket
 fn lookup_failure(query: &HostQuery<'_>, code: c_int) -> Failure {
     // SAFETY: the function returns a constant string for each code.
     let reason = unsafe { CStr::from_ptr(libc::gai_strerror(code)) }.to_string_lossy();
-    let text = format!(
-        "Failed to lookup host/port: \"{}:{}\": {reason} ({code})",
-        query.host, query.port
-    );
+    let text =
+        format!("Failed to lookup host/port: \"{}:{}\": {reason} ({code})", query.host, query.port);
     Failure::new(names::FAILED, text)
 }
 

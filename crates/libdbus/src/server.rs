@@ -241,9 +241,8 @@ extern "C" fn dbus_server_set_watch_functions(
 ) -> Bool {
     let server = given!("dbus_server_set_watch_functions", server, FALSE);
     let data = UserData::new(data, free_data_function);
-    let functions = add_function.map(|add| {
-        MainLoopFunctions::new(Some(add), remove_function, toggled_function, data)
-    });
+    let functions = add_function
+        .map(|add| MainLoopFunctions::new(Some(add), remove_function, toggled_function, data));
     let (old, events) = server.lock().watches.replace(functions.clone());
     let moved = move_events(old.as_deref(), functions.as_deref(), &events);
     if !moved {
@@ -264,9 +263,8 @@ extern "C" fn dbus_server_set_timeout_functions(
 ) -> Bool {
     let server = given!("dbus_server_set_timeout_functions", server, FALSE);
     let data = UserData::new(data, free_data_function);
-    let functions = add_function.map(|add| {
-        MainLoopFunctions::new(Some(add), remove_function, toggled_function, data)
-    });
+    let functions = add_function
+        .map(|add| MainLoopFunctions::new(Some(add), remove_function, toggled_function, data));
     let old = server.lock().timeouts.replace(functions);
     drop(old);
     TRUE

@@ -57,8 +57,7 @@ fn find(guid: Guid) -> Option<Arc<DBusConnection>> {
 
 /// Closes all shared connections, at the end of a program.
 pub(crate) fn close_all() {
-    let connections =
-        std::mem::take(&mut *SHARED.lock().unwrap_or_else(PoisonError::into_inner));
+    let connections = std::mem::take(&mut *SHARED.lock().unwrap_or_else(PoisonError::into_inner));
     for connection in connections {
         connection.lock().is_shared = false;
         connection.close();
@@ -66,10 +65,7 @@ pub(crate) fn close_all() {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn dbus_connection_open(
-    address: CText,
-    error: Out<DBusError>,
-) -> *const DBusConnection {
+extern "C" fn dbus_connection_open(address: CText, error: Out<DBusError>) -> *const DBusConnection {
     let address = given!("dbus_connection_open", address, ptr::null());
     check!(
         "dbus_connection_open",

@@ -162,10 +162,7 @@ extern "C" fn dbus_signature_iter_next(iter: Out<SignatureIter>) -> Bool {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn dbus_signature_iter_recurse(
-    iter: Out<SignatureIter>,
-    subiter: Out<SignatureIter>,
-) {
+extern "C" fn dbus_signature_iter_recurse(iter: Out<SignatureIter>, subiter: Out<SignatureIter>) {
     let current = given!("dbus_signature_iter_recurse", iter, ());
     let container = u8::try_from(public_code(current.first())).unwrap_or_default();
     check!(

@@ -79,11 +79,7 @@ pub(crate) struct Transport {
 }
 
 impl Transport {
-    pub(crate) fn client(
-        socket: OwnedFd,
-        passes_fds: bool,
-        expected_guid: Option<Guid>,
-    ) -> Self {
+    pub(crate) fn client(socket: OwnedFd, passes_fds: bool, expected_guid: Option<Guid>) -> Self {
         let mut lines = Vec::new();
         let login = Login::client(passes_fds, &mut lines);
         Self { lines, expected_guid, ..Self::new(Arc::new(socket), login) }

@@ -93,21 +93,36 @@ extern "C" fn dbus_type_is_valid(typecode: c_int) -> Bool {
 #[unsafe(no_mangle)]
 extern "C" fn dbus_type_is_basic(typecode: c_int) -> Bool {
     let valid = typecode == 0 || code(typecode).is_some();
-    check!("dbus_type_is_basic", valid, "dbus_type_is_valid (typecode) || typecode == DBUS_TYPE_INVALID", FALSE);
+    check!(
+        "dbus_type_is_basic",
+        valid,
+        "dbus_type_is_valid (typecode) || typecode == DBUS_TYPE_INVALID",
+        FALSE
+    );
     code(typecode).is_some_and(is_basic).into()
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn dbus_type_is_container(typecode: c_int) -> Bool {
     let valid = typecode == 0 || code(typecode).is_some();
-    check!("dbus_type_is_container", valid, "dbus_type_is_valid (typecode) || typecode == DBUS_TYPE_INVALID", FALSE);
+    check!(
+        "dbus_type_is_container",
+        valid,
+        "dbus_type_is_valid (typecode) || typecode == DBUS_TYPE_INVALID",
+        FALSE
+    );
     code(typecode).is_some_and(is_container).into()
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn dbus_type_is_fixed(typecode: c_int) -> Bool {
     let valid = typecode == 0 || code(typecode).is_some();
-    check!("dbus_type_is_fixed", valid, "dbus_type_is_valid (typecode) || typecode == DBUS_TYPE_INVALID", FALSE);
+    check!(
+        "dbus_type_is_fixed",
+        valid,
+        "dbus_type_is_valid (typecode) || typecode == DBUS_TYPE_INVALID",
+        FALSE
+    );
     code(typecode).is_some_and(is_fixed).into()
 }
 

@@ -11,9 +11,7 @@ use super::{
 use crate::c::Handle;
 use crate::checks::given;
 use crate::errors::{Failure, names};
-use crate::message::{
-    DBusMessage, MessageRef, code, failure_reply, is, kind, method_return,
-};
+use crate::message::{DBusMessage, MessageRef, code, failure_reply, is, kind, method_return};
 
 impl DBusConnection {
     /// Waits until no other thread handles messages.

@@ -21,9 +21,8 @@ extern "C" fn dbus_connection_set_watch_functions(
 ) -> Bool {
     let connection = given!("dbus_connection_set_watch_functions", connection, FALSE);
     let data = UserData::new(data, free_data_function);
-    let functions = add_function.map(|add| {
-        MainLoopFunctions::new(Some(add), remove_function, toggled_function, data)
-    });
+    let functions = add_function
+        .map(|add| MainLoopFunctions::new(Some(add), remove_function, toggled_function, data));
     let (old, events) = connection.lock().watches.replace(functions.clone());
     let moved = move_events(old.as_deref(), functions.as_deref(), &events);
     if !moved {
@@ -43,9 +42,8 @@ extern "C" fn dbus_connection_set_timeout_functions(
 ) -> Bool {
     let connection = given!("dbus_connection_set_timeout_functions", connection, FALSE);
     let data = UserData::new(data, free_data_function);
-    let functions = add_function.map(|add| {
-        MainLoopFunctions::new(Some(add), remove_function, toggled_function, data)
-    });
+    let functions = add_function
+        .map(|add| MainLoopFunctions::new(Some(add), remove_function, toggled_function, data));
     let (old, events) = connection.lock().timeouts.replace(functions.clone());
     let moved = move_events(old.as_deref(), functions.as_deref(), &events);
     if !moved {

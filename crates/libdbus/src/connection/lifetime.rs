@@ -8,7 +8,9 @@ use std::sync::Arc;
 use wire::sasl::server::AuthenticatedIdentity;
 
 use super::{ConnectionState, DBusConnection, UserFunction, paths};
-use crate::c::{Bool, FALSE, FreeFunction, Handle, Out, TRUE, UserData, copy_text, give, take_back};
+use crate::c::{
+    Bool, FALSE, FreeFunction, Handle, Out, TRUE, UserData, copy_text, give, take_back,
+};
 use crate::checks::{given, warn_misuse};
 use crate::connect::ConnectedSocket;
 use crate::transport::Transport;
@@ -243,10 +245,7 @@ extern "C" fn dbus_connection_set_windows_user_function(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn dbus_connection_set_allow_anonymous(
-    connection: Handle<DBusConnection>,
-    value: Bool,
-) {
+extern "C" fn dbus_connection_set_allow_anonymous(connection: Handle<DBusConnection>, value: Bool) {
     let connection = given!("dbus_connection_set_allow_anonymous", connection, ());
     connection.lock().allows_anonymous = value != FALSE;
 }

@@ -53,9 +53,7 @@ extern "C" fn dbus_connection_get_outgoing_size(connection: Handle<DBusConnectio
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn dbus_connection_get_outgoing_unix_fds(
-    connection: Handle<DBusConnection>,
-) -> c_long {
+extern "C" fn dbus_connection_get_outgoing_unix_fds(connection: Handle<DBusConnection>) -> c_long {
     let connection = given!("dbus_connection_get_outgoing_unix_fds", connection, 0);
     c_long::try_from(connection.lock().outgoing_fds).unwrap_or(c_long::MAX)
 }

@@ -65,10 +65,7 @@ registration!(
 );
 
 /// Prints a warning for a path that has a handler, which these functions cannot report.
-fn registered_or_warned(
-    function: &str,
-    register: impl FnOnce(Out<DBusError>) -> Bool,
-) -> Bool {
+fn registered_or_warned(function: &str, register: impl FnOnce(Out<DBusError>) -> Bool) -> Bool {
     let mut error = DBusError::new();
     let registered = register(Out::to(&mut error));
     if let Some(text) = error.message() {

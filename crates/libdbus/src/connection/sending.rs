@@ -1,16 +1,16 @@
 //! Sending messages.
 
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::Arc;
 
 use super::{ConnectionGuard, DBusConnection};
-use crate::c::{Bool, Counted, FALSE, Handle, Out, TRUE, share};
+use crate::c::{Bool, Counted, FALSE, FreeFunction, Handle, Out, TRUE, UserData, share};
 use crate::checks::{check, given};
 use crate::errors::{DBusError, Failure, names};
 use crate::event::DBusTimeout;
 use crate::message::{DBusMessage, MessageRef, error_of};
-use crate::pending::DBusPendingCall;
+use crate::pending::{DBusPendingCall, NotifyFunction};
 use crate::transport::OutgoingMessage;
 
 /// A promise to send a message without an allocation that could fail. Nothing has to be prepared.
@@ -24,6 +24,15 @@ impl Counted for DBusPreallocatedSend {}
 const DEFAULT_TIMEOUT: c_int = 25_000;
 /// The argument for a call without a time limit.
 const TIMEOUT_INFINITE: c_int = c_int::MAX;
+
+/// How a call is completed.
+#[derive(Default)]
+pub(super) struct CallOptions {
+    /// Whether the main loop of the program completes the call when its time is over.
+    has_timeout: bool,
+    /// The function that is called for the reply.
+    notify: Option<(NotifyFunction, UserData)>,
+}
 
 impl DBusConnection {
     /// Sends a message and returns its serial.
@@ -69,8 +78,9 @@ impl DBusConnection {
         self: &Arc<Self>,
         message: &DBusMessage,
         milliseconds: c_int,
-        has_timeout: bool,
+        options: CallOptions,
     ) -> Option<Arc<DBusPendingCall>> {
+        let CallOptions { has_timeout, notify } = options;
         let interval = match milliseconds {
             -1 => Some(DEFAULT_TIMEOUT),
             TIMEOUT_INFINITE => None,
@@ -88,6 +98,9 @@ impl DBusConnection {
         }
         let serial = message.view().serial;
         let pending = DBusPendingCall::new(self, serial, interval, guard.unique_name.clone());
+        if let Some((function, data)) = notify {
+            pending.set_notify(function, data);
+        }
         let replaced = guard.pending.insert(serial, Arc::clone(&pending));
         guard.defer_drop(replaced);
         if let Some(interval) = interval.filter(|_| has_timeout) {
@@ -122,7 +135,7 @@ impl DBusConnection {
             let text = "Cannot send file descriptors on this connection.";
             return Err(CallFailure::Local(Failure::new(names::FAILED, text)));
         }
-        let Some(pending) = self.start_call(message, milliseconds, false) else {
+        let Some(pending) = self.start_call(message, milliseconds, CallOptions::default()) else {
             let closed = Failure::new(names::DISCONNECTED, "Connection is closed");
             return Err(CallFailure::Local(closed));
         };
@@ -245,18 +258,56 @@ extern "C" fn dbus_connection_send_with_reply(
         "timeout_milliseconds >= 0 || timeout_milliseconds == -1",
         FALSE
     );
+    let options = CallOptions { has_timeout: true, notify: None };
+    start(connection, message, pending_return, timeout_milliseconds, options)
+}
+
+/// Starts a call for a program.
+fn start(
+    connection: Handle<DBusConnection>,
+    message: &DBusMessage,
+    pending_return: Out<*const DBusPendingCall>,
+    milliseconds: c_int,
+    options: CallOptions,
+) -> Bool {
     pending_return.set(ptr::null());
     let Some(connection) = connection.share() else { return FALSE };
     // As in libdbus, the missing pending call is the only sign of this failure.
     if connection.refuses_fds(message) {
         return TRUE;
     }
-    if let Some(pending) = connection.start_call(message, timeout_milliseconds, true)
+    if let Some(pending) = connection.start_call(message, milliseconds, options)
         && !pending_return.is_null()
     {
         pending_return.set(crate::c::give(pending));
     }
     TRUE
+}
+
+/// Sends a call with a function for its reply, which cannot arrive before the function is set. The
+/// patches of CommonAPI add this function to libdbus.
+#[expect(clippy::too_many_arguments, reason = "the patch defines the arguments")]
+#[unsafe(no_mangle)]
+extern "C" fn dbus_connection_send_with_reply_set_notify(
+    connection: Handle<DBusConnection>,
+    message: Handle<DBusMessage>,
+    pending_return: Out<*const DBusPendingCall>,
+    notify: NotifyFunction,
+    user_data: *mut c_void,
+    free_user_data: FreeFunction,
+    timeout_milliseconds: c_int,
+) -> Bool {
+    given!("dbus_connection_send_with_reply_set_notify", connection, FALSE);
+    let message = given!("dbus_connection_send_with_reply_set_notify", message, FALSE);
+    check!(
+        "dbus_connection_send_with_reply_set_notify",
+        timeout_milliseconds >= -1,
+        "timeout_milliseconds >= 0 || timeout_milliseconds == -1",
+        FALSE
+    );
+    let notify = Some((notify, UserData::new(user_data, free_user_data)));
+    let options = CallOptions { has_timeout: true, notify };
+    start(connection, message, pending_return, timeout_milliseconds, options)
 }
 
 #[unsafe(no_mangle)]

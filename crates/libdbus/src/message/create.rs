@@ -104,12 +104,7 @@ extern "C" fn dbus_message_new_method_call(
         "destination == NULL || _dbus_check_is_valid_bus_name (destination)",
         none
     );
-    check!(
-        "dbus_message_new_method_call",
-        is_path(path),
-        "_dbus_check_is_valid_path (path)",
-        none
-    );
+    check!("dbus_message_new_method_call", is_path(path), "_dbus_check_is_valid_path (path)", none);
     check!(
         "dbus_message_new_method_call",
         iface.get().is_none_or(is_interface),

@@ -101,8 +101,7 @@ extern "C" fn dbus_message_set_reply_serial(
 }
 
 /// The texts of message types, in the order of their codes.
-const TYPE_TEXTS: [&CStr; 5] =
-    [c"invalid", c"method_call", c"method_return", c"error", c"signal"];
+const TYPE_TEXTS: [&CStr; 5] = [c"invalid", c"method_call", c"method_return", c"error", c"signal"];
 
 #[unsafe(no_mangle)]
 extern "C" fn dbus_message_type_from_string(type_str: CText) -> c_int {

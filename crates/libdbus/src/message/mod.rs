@@ -4,6 +4,7 @@
 //! body as marshaled bytes. The bytes of the header are written when the message is sent.
 
 mod create;
+mod custom;
 mod fields;
 mod flags;
 mod iter;
@@ -30,10 +31,7 @@ use crate::checks::given;
 use crate::slots::SlotData;
 use stack::OpenContainer;
 
-pub(crate) use create::{
-    error_of, error_reply, failure_reply, method_call,
-    method_return, signal,
-};
+pub(crate) use create::{error_of, error_reply, failure_reply, method_call, method_return, signal};
 pub(crate) use fields::is;
 
 /// A message of the C interface, with its references.

@@ -137,9 +137,7 @@ extern "C" fn dbus_message_demarshal(
     };
     let parsed = match Message::parse(whole).map(|message| message.unix_fds()) {
         Ok(0) => MessageContent::parse(whole, Vec::new()),
-        Ok(announced) => {
-            Err(InvalidReason::DescriptorsMissing { announced, received: 0 }.at(0))
-        }
+        Ok(announced) => Err(InvalidReason::DescriptorsMissing { announced, received: 0 }.at(0)),
         Err(error) => Err(error),
     };
     let mut rest = &bytes[whole.len()..];

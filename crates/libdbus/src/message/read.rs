@@ -54,10 +54,7 @@ impl MessageIter {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn dbus_message_iter_init(
-    message: Handle<DBusMessage>,
-    iter: Out<MessageIter>,
-) -> Bool {
+extern "C" fn dbus_message_iter_init(message: Handle<DBusMessage>, iter: Out<MessageIter>) -> Bool {
     let message = given!("dbus_message_iter_init", message, FALSE);
     check!("dbus_message_iter_init", !iter.is_null(), "iter != NULL", FALSE);
     message.make_native();

@@ -25,10 +25,7 @@ fn unlocked(iter: Out<MessageIter>, function: &str) -> Option<MessageIter> {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn dbus_message_iter_init_append(
-    message: Handle<DBusMessage>,
-    iter: Out<MessageIter>,
-) {
+extern "C" fn dbus_message_iter_init_append(message: Handle<DBusMessage>, iter: Out<MessageIter>) {
     let message = given!("dbus_message_iter_init_append", message, ());
     check!("dbus_message_iter_init_append", !iter.is_null(), "iter != NULL", ());
     message.make_native();
@@ -45,12 +42,7 @@ extern "C" fn dbus_message_iter_append_basic(
     const FUNCTION: &str = "dbus_message_iter_append_basic";
     let Some(writer) = unlocked(iter, FUNCTION) else { return FALSE };
     let code = types::code(r#type).unwrap_or_default();
-    check!(
-        "dbus_message_iter_append_basic",
-        is_basic(code),
-        "dbus_type_is_basic (type)",
-        FALSE
-    );
+    check!("dbus_message_iter_append_basic", is_basic(code), "dbus_type_is_basic (type)", FALSE);
     check!("dbus_message_iter_append_basic", !value.is_null(), "value != NULL", FALSE);
     let message = writer.message();
     message.edit(|content| content.enter(writer.depth));
@@ -240,10 +232,7 @@ extern "C" fn dbus_message_iter_close_container(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn dbus_message_iter_abandon_container(
-    iter: Out<MessageIter>,
-    sub: Out<MessageIter>,
-) {
+extern "C" fn dbus_message_iter_abandon_container(iter: Out<MessageIter>, sub: Out<MessageIter>) {
     const FUNCTION: &str = "dbus_message_iter_abandon_container";
     let Some(writer) = iter.writing(FUNCTION) else { return };
     let Some(inner) = sub.writing(FUNCTION) else { return };

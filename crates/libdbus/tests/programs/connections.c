@@ -580,8 +580,7 @@ static void misuse(int number) {
     case 13: dbus_bus_register(NULL, NULL); break;
     case 14: dbus_connection_close(NULL); break;
     case 15: dbus_message_iter_init_append(message, &iter);
-        dbus_message_iter_open_container(&iter, 'v', "i", &sub);
-        dbus_message_iter_append_basic(&sub, 'i', &integer);
+        dbus_message_iter_open_container(&iter, 'a', "ai", &sub);
         dbus_message_iter_append_basic(&sub, 'i', &integer); break;
     case 16: dbus_message_lock(message); dbus_message_iter_init_append(message, &iter);
         dbus_message_iter_append_basic(&iter, 's', &element); break;

@@ -1,0 +1,80 @@
+//! Builds the shared library and C programs for the tests.
+
+#![allow(dead_code, clippy::allow_attributes, reason = "each test uses a part of this file")]
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// The libdbus of the system, with which the tests compare ours.
+pub(crate) const REFERENCE: &str = "/usr/lib/x86_64-linux-gnu/libdbus-1.so.3";
+
+/// The folder of this package.
+pub(crate) fn package() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A new folder for the files of one test.
+pub(crate) fn folder(name: &str) -> PathBuf {
+    let folder = env::temp_dir().join(format!("diligence-libdbus-{name}-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// Links the shared library in `folder`, as `make libdbus` does.
+pub(crate) fn link_library(folder: &Path) {
+    let script = package().join("symbols.map");
+    let mut command = Command::new("cc");
+    command
+        .args(["-shared", "-o"])
+        .arg(folder.join("libdbus-1.so.3"))
+        .arg("-Wl,-soname,libdbus-1.so.3,--gc-sections")
+        .arg(format!("-Wl,--version-script={}", script.display()))
+        .arg("-Wl,--whole-archive")
+        .arg(static_library())
+        .args(["-Wl,--no-whole-archive", "-lgcc_s"]);
+    succeed(&mut command);
+}
+
+/// The newest static library of the build that this test is a part of.
+fn static_library() -> PathBuf {
+    let test = env::current_exe().unwrap();
+    let folder = test.parent().unwrap();
+    let is_library = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("liblibdbus") && name.ends_with(".a")
+    };
+    let folders = [folder, folder.parent().unwrap()];
+    let entries = folders.iter().flat_map(|folder| fs::read_dir(folder).unwrap());
+    let libraries = entries.map(|entry| entry.unwrap().path()).filter(is_library);
+    let modified = |path: &PathBuf| fs::metadata(path).unwrap().modified().unwrap();
+    libraries.max_by_key(modified).expect("cargo builds the static library before the tests")
+}
+
+/// Compiles a program of `tests/programs` for the libdbus of the system.
+pub(crate) fn compile(program: &str, folder: &Path) -> PathBuf {
+    let flags = Command::new("pkg-config").args(["--cflags", "dbus-1"]).output().unwrap();
+    assert!(flags.status.success(), "install libdbus-1-dev");
+    let flags = String::from_utf8(flags.stdout).unwrap();
+    let output = folder.join(program);
+    let source = package().join("tests/programs").join(format!("{program}.c"));
+    let mut command = Command::new("cc");
+    command.args(["-O1", "-Wall", "-Wno-missing-field-initializers", "-o"]).arg(&output);
+    command.arg(source).args(flags.split_whitespace()).args(["-ldbus-1", "-pthread"]);
+    succeed(&mut command);
+    output
+}
+
+/// Runs a command that must succeed, and returns its output.
+pub(crate) fn succeed(command: &mut Command) -> Output {
+    let output = command.output().unwrap();
+    assert!(
+        output.status.success(),
+        "{command:?}: {}\n{}\n{}",
+        output.status,
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    output
+}

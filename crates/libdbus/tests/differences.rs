@@ -1,0 +1,70 @@
+//! The same programs with this library and with the libdbus of the system: the output must be equal.
+
+mod common;
+
+use std::path::Path;
+use std::process::Command;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use common::{compile, folder, link_library, succeed};
+
+/// Runs a program with one of the libraries and returns what it prints.
+fn output(program: &Path, library: Option<&Path>, arguments: &[String]) -> String {
+    let mut command = Command::new(program);
+    command.args(arguments).env_remove("DBUS_FATAL_WARNINGS");
+    match library {
+        Some(folder) => command.env("LD_LIBRARY_PATH", folder),
+        None => command.env_remove("LD_LIBRARY_PATH"),
+    };
+    String::from_utf8_lossy(&succeed(&mut command).stdout).into_owned()
+}
+
+/// Fails with the first line that differs.
+fn assert_same(ours: &str, reference: &str, run: &str) {
+    for (number, (ours, reference)) in ours.lines().zip(reference.lines()).enumerate() {
+        assert_eq!(ours, reference, "{run}, line {}: ours and libdbus's", number + 1);
+    }
+    assert_eq!(ours.lines().count(), reference.lines().count(), "{run}");
+}
+
+#[test]
+fn random_messages_have_the_same_results() {
+    let folder = folder("messages");
+    link_library(&folder);
+    let program = compile("messages", &folder);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    let random = u64::from(now.subsec_nanos());
+    let runs: u64 = std::env::var("DILIGENCE_SEQUENCES").map_or(10, |text| text.parse().unwrap());
+    for seed in (1..=3).chain(random..random + runs) {
+        let arguments = [seed.to_string(), "200".into()];
+        let ours = output(&program, Some(&folder), &arguments);
+        let reference = output(&program, None, &arguments);
+        assert!(ours.lines().count() > 1000, "seed {seed} printed {} lines", ours.lines().count());
+        assert_same(&ours, &reference, &format!("seed {seed}"));
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn connections_and_servers_have_the_same_results() {
+    let folder = folder("connections");
+    link_library(&folder);
+    let program = compile("connections", &folder);
+    let ours = output(&program, Some(&folder), &[]);
+    let reference = output(&program, None, &[]);
+    assert!(reference.lines().count() > 400, "{reference}");
+    assert_same(&ours, &reference, "connections");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn texts_and_addresses_have_the_same_results() {
+    let folder = folder("texts");
+    link_library(&folder);
+    let program = compile("texts", &folder);
+    let ours = output(&program, Some(&folder), &[]);
+    let reference = output(&program, None, &[]);
+    assert!(reference.lines().count() > 150, "{reference}");
+    assert_same(&ours, &reference, "texts");
+    std::fs::remove_dir_all(folder).unwrap();
+}

@@ -1,0 +1,88 @@
+//! The functions of the shared library.
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+use common::{REFERENCE, folder, link_library, succeed};
+
+/// The functions that a library exports with their versions, such as `dbus_free@@LIBDBUS_1_3`.
+fn exports(library: &Path) -> BTreeSet<String> {
+    let mut command = Command::new("nm");
+    command.args(["-D", "--defined-only", "--with-symbol-versions"]).arg(library);
+    let text = String::from_utf8(succeed(&mut command).stdout).unwrap();
+    let functions = text.lines().filter(|line| line.contains(" T ") || line.contains(" W "));
+    functions.filter_map(|line| line.split(' ').next_back()).map(str::to_owned).collect()
+}
+
+/// The functions that the installed headers declare.
+fn declared() -> BTreeSet<String> {
+    let mut command = Command::new("pkg-config");
+    let flags = succeed(command.args(["--cflags", "dbus-1"])).stdout;
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(format!(
+        "echo '#include <dbus/dbus.h>' | cc -E -P {} -",
+        String::from_utf8(flags).unwrap().trim()
+    ));
+    let text = String::from_utf8(succeed(&mut command).stdout).unwrap();
+    let mut functions = BTreeSet::new();
+    for part in text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '(')) {
+        let name = part.trim_end_matches('(');
+        if name.starts_with("dbus_") && !name.ends_with("_t") {
+            functions.insert(name.to_owned());
+        }
+    }
+    // Names of parameters and inline functions.
+    functions.retain(|name| !name.starts_with("dbus_clear_") && !name.contains("_pad"));
+    functions.retain(|name| !name.starts_with("dbus_internal"));
+    functions
+}
+
+/// Functions that the patches of CommonAPI add to libdbus.
+const ADDED: [&str; 6] = [
+    "dbus_connection_send_with_reply_set_notify",
+    "dbus_message_get_body",
+    "dbus_message_get_body_allocated",
+    "dbus_message_get_body_length",
+    "dbus_message_set_body_length",
+    "dbus_message_set_signature",
+];
+
+/// Functions that are not in the headers, but that Debian's command line tools use.
+const PRIVATE: [&str; 4] = [
+    "_dbus_connection_set_builtin_filters_enabled",
+    "_dbus_get_real_time",
+    "_dbus_set_error_valist",
+    "_dbus_sleep_milliseconds",
+];
+
+#[test]
+fn all_public_functions_are_exported_with_their_version() {
+    let folder = folder("exports");
+    link_library(&folder);
+    let ours = exports(&folder.join("libdbus-1.so.3"));
+    let mut expected: BTreeSet<String> = exports(Path::new(REFERENCE))
+        .into_iter()
+        .filter(|name| name.ends_with("@@LIBDBUS_1_3"))
+        .collect();
+    assert!(expected.len() > 230, "{}", expected.len());
+    expected.extend(ADDED.map(|name| format!("{name}@@LIBDBUS_1_3")));
+    expected.extend(PRIVATE.map(|name| format!("{name}@@LIBDBUS_PRIVATE_1.14.10")));
+    assert_eq!(ours, expected);
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn all_functions_of_the_headers_are_exported() {
+    let folder = folder("headers");
+    link_library(&folder);
+    let ours = exports(&folder.join("libdbus-1.so.3"));
+    let declared = declared();
+    assert!(declared.len() > 230, "{declared:?}");
+    for function in declared {
+        assert!(ours.contains(&format!("{function}@@LIBDBUS_1_3")), "{function}");
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
