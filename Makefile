@@ -29,6 +29,9 @@ STRIPPED := $(TARGET)/stripped
 STATIC_FOR := $(shell uname -m)-unknown-linux-musl
 STATIC     := $(TARGET)/static
 
+# A library with the interface of libdbus: see docs/libdbus.md.
+LIBDBUS := $(TARGET)/release/libdbus
+
 # Seconds of fuzzing for each target.
 FUZZ_SECONDS ?= 300
 
@@ -39,7 +42,7 @@ PROVE_SOAK ?= 3600
 # Scenarios that docs/benchmarks.md shows in addition to the comparison.
 SCENARIOS := ping-pong fan-out validation flood priority sandbox
 
-.PHONY: help build run check test prove prove-confined prove-dependencies prove-faults prove-interpreted prove-sanitized prove-simulated coverage nightly fuzz bench bench-scenarios bench-documents packages-boot packages-build packages-clients packages-static packages-test static test-long install deb
+.PHONY: help build run check test prove prove-confined prove-dependencies prove-faults prove-interpreted prove-sanitized prove-simulated coverage nightly fuzz libdbus bench bench-scenarios bench-documents packages-boot packages-build packages-clients packages-static packages-test static test-long install deb
 
 help:
 	@echo 'make run        build quickly, then start a private bus with demo programs and a live view'
@@ -54,6 +57,7 @@ help:
 	@echo 'make coverage   lines and branches that the tests reach: a table, and pages in $(TARGET)/coverage'
 	@echo 'make fuzz       fuzz every parser for $(FUZZ_SECONDS) s (FUZZ_SECONDS; nightly compiler, network)'
 	@echo 'make build      the programs: $(DAEMON) and $(PROGRAM)'
+	@echo 'make libdbus    a shared library that replaces libdbus-1.so.3, in $(LIBDBUS)'
 	@echo 'make static     the programs without dynamic libraries, in $(STATIC)'
 	@echo 'make bench      compare this bus with all others: a table, and the page $(TARGET)/bench.html'
 	@echo 'make install    install into PREFIX (now $(PREFIX)), below DESTDIR if it is set'
@@ -62,6 +66,15 @@ help:
 build: packages-build
 	@scripts/build-page --if-possible
 	$(CARGO) build --release --locked --package diligence-daemon --package diligence-cli --package diligence-launch-helper
+
+# The linker, unlike cargo, can give the functions the versions that programs ask for.
+libdbus: packages-build
+	$(CARGO) build --release --locked --package diligence-libdbus
+	install -d $(LIBDBUS)
+	$(CC) -shared -o $(LIBDBUS)/libdbus-1.so.3 \
+	    -Wl,-soname,libdbus-1.so.3,--gc-sections,--version-script=crates/libdbus/symbols.map \
+	    -Wl,--whole-archive $(TARGET)/release/liblibdbus.a -Wl,--no-whole-archive -lgcc_s
+	@stat --format='%n: %s bytes' $(LIBDBUS)/libdbus-1.so.3
 
 # With little optimization, and without the formats of `export` that take long to compile.
 run: packages-build

@@ -343,8 +343,8 @@ extern "C" fn dbus_bus_add_match(
     rule: CText,
     error: Out<DBusError>,
 ) {
-    let connection = given!("dbus_bus_add_match", connection, ());
-    let rule = given!("dbus_bus_add_match", rule, ());
+    let connection = given!("dbus_bus_add_match", connection);
+    let rule = given!("dbus_bus_add_match", rule);
     send_rule(connection, c"AddMatch", rule, error);
 }
 
@@ -354,8 +354,8 @@ extern "C" fn dbus_bus_remove_match(
     rule: CText,
     error: Out<DBusError>,
 ) {
-    let connection = given!("dbus_bus_remove_match", connection, ());
-    let rule = given!("dbus_bus_remove_match", rule, ());
+    let connection = given!("dbus_bus_remove_match", connection);
+    let rule = given!("dbus_bus_remove_match", rule);
     send_rule(connection, c"RemoveMatch", rule, error);
 }
 

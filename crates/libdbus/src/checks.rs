@@ -67,8 +67,14 @@ pub(crate) fn report(function: &str, condition: &str, file: &str, line: u32) {
 }
 
 /// Checks a condition on the arguments of an exported function. If it is false, prints a warning
-/// and returns the last argument.
+/// and returns the last argument, if there is one.
 macro_rules! check {
+    ($function:literal, $condition:expr, $text:literal $(,)?) => {
+        if !$condition {
+            $crate::checks::report($function, $text, file!(), line!());
+            return;
+        }
+    };
     ($function:literal, $condition:expr, $text:literal, $result:expr) => {
         if !$condition {
             $crate::checks::report($function, $text, file!(), line!());
@@ -80,6 +86,16 @@ macro_rules! check {
 /// Returns the object of a [`Handle`](crate::c::Handle). If it is NULL, prints a warning and
 /// returns the last argument from the function.
 macro_rules! given {
+    ($function:literal, $handle:ident) => {
+        match $handle.get() {
+            Some(object) => object,
+            None => {
+                let condition = concat!(stringify!($handle), " != NULL");
+                $crate::checks::report($function, condition, file!(), line!());
+                return;
+            }
+        }
+    };
     ($function:literal, $handle:ident, $result:expr) => {
         match $handle.get() {
             Some(object) => object,

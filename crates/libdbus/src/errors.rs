@@ -119,13 +119,13 @@ pub(crate) fn reported<T>(result: Result<T, Failure>, error: Out<DBusError>) -> 
 
 #[unsafe(no_mangle)]
 extern "C" fn dbus_error_init(error: Out<DBusError>) {
-    check!("dbus_error_init", !error.is_null(), "error != NULL", ());
+    check!("dbus_error_init", !error.is_null(), "error != NULL");
     error.set(DBusError::EMPTY);
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn dbus_error_free(error: Out<DBusError>) {
-    check!("dbus_error_free", !error.is_null(), "error != NULL", ());
+    check!("dbus_error_free", !error.is_null(), "error != NULL");
     if let Some(mut content) = error.get() {
         content.clear();
         error.set(content);
@@ -138,9 +138,8 @@ extern "C" fn dbus_set_error_const(error: Out<DBusError>, name: CText, message: 
         "dbus_set_error_const",
         !error.is_set(),
         "(error) == NULL || !dbus_error_is_set ((error))",
-        ()
     );
-    check!("dbus_set_error_const", !name.is_null(), "name != NULL", ());
+    check!("dbus_set_error_const", !name.is_null(), "name != NULL");
     if error.is_null() {
         return;
     }
@@ -155,12 +154,7 @@ extern "C" fn dbus_set_error_const(error: Out<DBusError>, name: CText, message: 
 
 #[unsafe(no_mangle)]
 extern "C" fn dbus_move_error(source: Out<DBusError>, target: Out<DBusError>) {
-    check!(
-        "dbus_move_error",
-        !target.is_set(),
-        "(error) == NULL || !dbus_error_is_set ((error))",
-        ()
-    );
+    check!("dbus_move_error", !target.is_set(), "(error) == NULL || !dbus_error_is_set ((error))",);
     let Some(mut content) = source.get() else { return };
     if target.is_null() {
         content.clear();
@@ -192,13 +186,8 @@ extern "C" fn diligence_set_error(error: Out<DBusError>, name: CText, message: C
     if error.is_null() {
         return;
     }
-    check!(
-        "dbus_set_error",
-        !error.is_set(),
-        "(error) == NULL || !dbus_error_is_set ((error))",
-        ()
-    );
-    check!("dbus_set_error", !name.is_null(), "name != NULL", ());
+    check!("dbus_set_error", !error.is_set(), "(error) == NULL || !dbus_error_is_set ((error))",);
+    check!("dbus_set_error", !name.is_null(), "name != NULL");
     let message = message.get().unwrap_or_else(|| default_message(name));
     error.store(name.bytes(), message.to_bytes());
 }

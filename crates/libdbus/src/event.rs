@@ -252,7 +252,7 @@ extern "C" fn dbus_watch_set_data(
     data: *mut c_void,
     free_data_function: FreeFunction,
 ) {
-    let watch = given!("dbus_watch_set_data", watch, ());
+    let watch = given!("dbus_watch_set_data", watch);
     watch.state.set_data(UserData::new(data, free_data_function));
 }
 

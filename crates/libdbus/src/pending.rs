@@ -125,7 +125,7 @@ extern "C" fn dbus_pending_call_ref(pending: Handle<DBusPendingCall>) -> *const 
 
 #[unsafe(no_mangle)]
 extern "C" fn dbus_pending_call_unref(pending: Handle<DBusPendingCall>) {
-    let pending = given!("dbus_pending_call_unref", pending, ());
+    let pending = given!("dbus_pending_call_unref", pending);
     drop(take_back(pending));
 }
 
@@ -171,8 +171,8 @@ extern "C" fn dbus_pending_call_allocate_data_slot(slot_p: Out<i32>) -> Bool {
 
 #[unsafe(no_mangle)]
 extern "C" fn dbus_pending_call_free_data_slot(slot_p: Out<i32>) {
-    let slot = given!("dbus_pending_call_free_data_slot", slot_p, ());
-    check!("dbus_pending_call_free_data_slot", slot >= 0, "*slot_p >= 0", ());
+    let slot = given!("dbus_pending_call_free_data_slot", slot_p);
+    check!("dbus_pending_call_free_data_slot", slot >= 0, "*slot_p >= 0");
     SLOTS.free(slot_p);
 }
 

@@ -189,13 +189,13 @@ extern "C" fn dbus_server_ref(server: Handle<DBusServer>) -> *const DBusServer {
 
 #[unsafe(no_mangle)]
 extern "C" fn dbus_server_unref(server: Handle<DBusServer>) {
-    let server = given!("dbus_server_unref", server, ());
+    let server = given!("dbus_server_unref", server);
     drop(take_back(server));
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn dbus_server_disconnect(server: Handle<DBusServer>) {
-    let server = given!("dbus_server_disconnect", server, ());
+    let server = given!("dbus_server_disconnect", server);
     server.disconnect();
 }
 
@@ -224,7 +224,7 @@ extern "C" fn dbus_server_set_new_connection_function(
     data: *mut c_void,
     free_data_function: FreeFunction,
 ) {
-    let server = given!("dbus_server_set_new_connection_function", server, ());
+    let server = given!("dbus_server_set_new_connection_function", server);
     let data = Arc::new(UserData::new(data, free_data_function));
     let old = server.lock().new_connection.replace((function, data));
     drop(old);
@@ -304,8 +304,8 @@ extern "C" fn dbus_server_allocate_data_slot(slot_p: Out<i32>) -> Bool {
 
 #[unsafe(no_mangle)]
 extern "C" fn dbus_server_free_data_slot(slot_p: Out<i32>) {
-    let slot = given!("dbus_server_free_data_slot", slot_p, ());
-    check!("dbus_server_free_data_slot", slot >= 0, "*slot_p >= 0", ());
+    let slot = given!("dbus_server_free_data_slot", slot_p);
+    check!("dbus_server_free_data_slot", slot >= 0, "*slot_p >= 0");
     SLOTS.free(slot_p);
 }
 

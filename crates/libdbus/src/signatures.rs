@@ -121,7 +121,9 @@ extern "C" fn dbus_signature_iter_init(iter: Out<SignatureIter>, signature: CTex
 
 #[unsafe(no_mangle)]
 extern "C" fn dbus_signature_iter_get_current_type(iter: Out<SignatureIter>) -> c_int {
-    iter.get().map_or(0, |iter| public_code(iter.first()))
+    // As in libdbus, the end of a struct has the code of its bracket.
+    let current = iter.get().filter(|iter| iter.finished == 0);
+    current.map_or(0, |iter| public_code(iter.rest().first().copied().unwrap_or(0)))
 }
 
 #[unsafe(no_mangle)]
@@ -149,12 +151,13 @@ extern "C" fn dbus_signature_iter_get_element_type(iter: Out<SignatureIter>) -> 
 #[unsafe(no_mangle)]
 extern "C" fn dbus_signature_iter_next(iter: Out<SignatureIter>) -> Bool {
     let Some(current) = iter.get() else { return FALSE };
-    if current.first() == 0 {
+    // As in libdbus, an iterator over an array stays at its single type.
+    if current.first() == 0 || current.in_array != 0 {
         return FALSE;
     }
     let mut next = current.after(complete_len(current.rest()));
-    let more = current.in_array == 0 && next.first() != 0;
-    if !more {
+    let more = next.first() != 0;
+    if next.rest().is_empty() {
         next.finished = 1;
     }
     iter.set(next);
@@ -163,13 +166,12 @@ extern "C" fn dbus_signature_iter_next(iter: Out<SignatureIter>) -> Bool {
 
 #[unsafe(no_mangle)]
 extern "C" fn dbus_signature_iter_recurse(iter: Out<SignatureIter>, subiter: Out<SignatureIter>) {
-    let current = given!("dbus_signature_iter_recurse", iter, ());
+    let current = given!("dbus_signature_iter_recurse", iter);
     let container = u8::try_from(public_code(current.first())).unwrap_or_default();
     check!(
         "dbus_signature_iter_recurse",
         is_container(container) && container != b'v',
         "dbus_type_is_container (dbus_signature_iter_get_current_type (iter))",
-        ()
     );
     subiter.set(SignatureIter::new(current.at.wrapping_add(1), container == b'a'));
 }

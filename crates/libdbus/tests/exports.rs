@@ -27,16 +27,17 @@ fn declared() -> BTreeSet<String> {
         String::from_utf8(flags).unwrap().trim()
     ));
     let text = String::from_utf8(succeed(&mut command).stdout).unwrap();
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut functions = BTreeSet::new();
-    for part in text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '(')) {
-        let name = part.trim_end_matches('(');
-        if name.starts_with("dbus_") && !name.ends_with("_t") {
+    for (parenthesis, _) in text.match_indices('(') {
+        let before = text[..parenthesis].trim_end();
+        let name = &before[before.trim_end_matches(is_name).len()..];
+        if name.starts_with("dbus_") {
             functions.insert(name.to_owned());
         }
     }
-    // Names of parameters and inline functions.
-    functions.retain(|name| !name.starts_with("dbus_clear_") && !name.contains("_pad"));
-    functions.retain(|name| !name.starts_with("dbus_internal"));
+    // These functions are inline.
+    functions.retain(|name| !name.starts_with("dbus_clear_"));
     functions
 }
 

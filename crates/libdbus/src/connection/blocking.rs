@@ -117,7 +117,7 @@ extern "C" fn dbus_connection_read_write_dispatch(
 
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn dbus_connection_flush(connection: Handle<DBusConnection>) {
-    let connection = given!("dbus_connection_flush", connection, ());
+    let connection = given!("dbus_connection_flush", connection);
     let mut guard = connection.lock();
     while guard.is_connected() && !guard.outgoing.is_empty() {
         guard = connection.wait(guard, None);
@@ -127,7 +127,7 @@ pub(super) extern "C" fn dbus_connection_flush(connection: Handle<DBusConnection
 
 #[unsafe(no_mangle)]
 extern "C" fn dbus_pending_call_block(pending: Handle<DBusPendingCall>) {
-    given!("dbus_pending_call_block", pending, ());
+    given!("dbus_pending_call_block", pending);
     let Some(pending) = pending.share() else { return };
     if pending.is_completed() {
         return;
@@ -140,7 +140,7 @@ extern "C" fn dbus_pending_call_block(pending: Handle<DBusPendingCall>) {
 
 #[unsafe(no_mangle)]
 extern "C" fn dbus_pending_call_cancel(pending: Handle<DBusPendingCall>) {
-    given!("dbus_pending_call_cancel", pending, ());
+    given!("dbus_pending_call_cancel", pending);
     let Some(pending) = pending.share() else { return };
     let Some(connection) = pending.connection.upgrade() else { return };
     let mut guard = connection.lock();

@@ -2,7 +2,6 @@
 
 use std::ffi::{CStr, c_int};
 use std::sync::Arc;
-use std::thread;
 
 use super::{
     COMPLETE, ConnectionGuard, DATA_REMAINS, DBusConnection, DISCONNECTED, DispatchStatus, HANDLED,
@@ -13,13 +12,21 @@ use crate::checks::given;
 use crate::errors::{Failure, names};
 use crate::message::{DBusMessage, MessageRef, code, failure_reply, is, kind, method_return};
 
+/// A number that no other thread of the process has now.
+fn thread_number() -> usize {
+    thread_local! {
+        static PLACE: u8 = const { 0 };
+    }
+    PLACE.with(|place| std::ptr::from_ref(place).addr())
+}
+
 impl DBusConnection {
     /// Waits until no other thread handles messages.
     pub(super) fn acquire_dispatch<'c>(
         &'c self,
         mut guard: ConnectionGuard<'c>,
     ) -> ConnectionGuard<'c> {
-        let thread = thread::current().id();
+        let thread = thread_number();
         loop {
             match &mut guard.dispatcher {
                 Some((current, depth)) if *current == thread => {

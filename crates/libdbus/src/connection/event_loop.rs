@@ -63,7 +63,7 @@ extern "C" fn dbus_connection_set_wakeup_main_function(
     data: *mut c_void,
     free_data_function: FreeFunction,
 ) {
-    let connection = given!("dbus_connection_set_wakeup_main_function", connection, ());
+    let connection = given!("dbus_connection_set_wakeup_main_function", connection);
     let new = callback(wakeup_main_function, data, free_data_function);
     let old = std::mem::replace(&mut connection.lock().wakeup, new);
     drop(old);
@@ -76,7 +76,7 @@ extern "C" fn dbus_connection_set_dispatch_status_function(
     data: *mut c_void,
     free_data_function: FreeFunction,
 ) {
-    let connection = given!("dbus_connection_set_dispatch_status_function", connection, ());
+    let connection = given!("dbus_connection_set_dispatch_status_function", connection);
     let new = callback(function, data, free_data_function);
     let old = std::mem::replace(&mut connection.lock().status_function, new);
     drop(old);

@@ -49,8 +49,8 @@ extern "C" fn dbus_connection_remove_filter(
     function: HandleFunction,
     user_data: *mut c_void,
 ) {
-    let connection = given!("dbus_connection_remove_filter", connection, ());
-    check!("dbus_connection_remove_filter", function.is_some(), "function != NULL", ());
+    let connection = given!("dbus_connection_remove_filter", connection);
+    check!("dbus_connection_remove_filter", function.is_some(), "function != NULL");
     let address = |function: HandleFunction| function.map(|function| function as usize);
     let mut guard = connection.lock();
     // The filter that was added last is removed first.

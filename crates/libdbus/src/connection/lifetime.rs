@@ -96,13 +96,13 @@ extern "C" fn dbus_connection_ref(connection: Handle<DBusConnection>) -> *const 
 
 #[unsafe(no_mangle)]
 extern "C" fn dbus_connection_unref(connection: Handle<DBusConnection>) {
-    let connection = given!("dbus_connection_unref", connection, ());
+    let connection = given!("dbus_connection_unref", connection);
     drop(take_back(connection));
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn dbus_connection_close(connection: Handle<DBusConnection>) {
-    let connection = given!("dbus_connection_close", connection, ());
+    let connection = given!("dbus_connection_close", connection);
     if connection.lock().is_shared {
         warn_misuse(
             "Applications must not close shared connections - see dbus_connection_close() docs. \
@@ -214,7 +214,7 @@ extern "C" fn dbus_connection_set_unix_user_function(
     data: *mut c_void,
     free_data_function: FreeFunction,
 ) {
-    let connection = given!("dbus_connection_set_unix_user_function", connection, ());
+    let connection = given!("dbus_connection_set_unix_user_function", connection);
     let data = Arc::new(UserData::new(data, free_data_function));
     let old = connection.lock().user_function.replace((function, data));
     drop(old);
@@ -238,7 +238,7 @@ extern "C" fn dbus_connection_set_windows_user_function(
     data: *mut c_void,
     free_data_function: FreeFunction,
 ) {
-    let connection = given!("dbus_connection_set_windows_user_function", connection, ());
+    let connection = given!("dbus_connection_set_windows_user_function", connection);
     let data = UserData::new(data, free_data_function);
     let old = connection.lock().windows_user_data.replace(data);
     drop(old);
@@ -246,7 +246,7 @@ extern "C" fn dbus_connection_set_windows_user_function(
 
 #[unsafe(no_mangle)]
 extern "C" fn dbus_connection_set_allow_anonymous(connection: Handle<DBusConnection>, value: Bool) {
-    let connection = given!("dbus_connection_set_allow_anonymous", connection, ());
+    let connection = given!("dbus_connection_set_allow_anonymous", connection);
     connection.lock().allows_anonymous = value != FALSE;
 }
 
@@ -255,7 +255,7 @@ extern "C" fn dbus_connection_set_route_peer_messages(
     connection: Handle<DBusConnection>,
     value: Bool,
 ) {
-    let connection = given!("dbus_connection_set_route_peer_messages", connection, ());
+    let connection = given!("dbus_connection_set_route_peer_messages", connection);
     connection.lock().routes_peer_messages = value != FALSE;
 }
 
@@ -264,7 +264,7 @@ pub(crate) extern "C" fn dbus_connection_set_exit_on_disconnect(
     connection: Handle<DBusConnection>,
     exit_on_disconnect: Bool,
 ) {
-    let connection = given!("dbus_connection_set_exit_on_disconnect", connection, ());
+    let connection = given!("dbus_connection_set_exit_on_disconnect", connection);
     connection.lock().exits_on_disconnect = exit_on_disconnect != FALSE;
 }
 

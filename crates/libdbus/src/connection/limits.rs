@@ -11,7 +11,7 @@ macro_rules! limit {
     ($get:ident $get_name:literal, $set:ident $set_name:literal, $($place:ident).+) => {
         #[unsafe(no_mangle)]
         extern "C" fn $set(connection: Handle<DBusConnection>, size: c_long) {
-            let connection = given!($set_name, connection, ());
+            let connection = given!($set_name, connection);
             let mut guard = connection.lock();
             guard.$($place).+ = usize::try_from(size).unwrap_or_default();
             connection.settle(&mut guard);

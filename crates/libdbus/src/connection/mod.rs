@@ -23,7 +23,6 @@ use std::ops::{Deref, DerefMut};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
-use std::thread::ThreadId;
 
 use rustix::event::{EventfdFlags, eventfd};
 use wire::guid::Guid;
@@ -100,6 +99,7 @@ type UserFunction =
 type Callback<F> = Option<(F, Arc<UserData>)>;
 
 /// The state of a connection, behind its lock.
+#[expect(clippy::struct_excessive_bools, reason = "they are independent facts and settings")]
 pub(crate) struct ConnectionState {
     this: Weak<DBusConnection>,
     /// `None` after the connection was closed.
@@ -124,7 +124,7 @@ pub(crate) struct ConnectionState {
     /// True while a thread waits for the socket without the lock.
     waits_for_socket: bool,
     /// The thread that handles messages, and how many times it has begun to.
-    dispatcher: Option<(ThreadId, usize)>,
+    dispatcher: Option<(usize, usize)>,
     borrowed: Option<MessageRef>,
     /// Whether the signal Disconnected was put into the queue.
     has_reported_end: bool,

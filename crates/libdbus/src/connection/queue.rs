@@ -52,15 +52,14 @@ extern "C" fn dbus_connection_return_message(
     connection: Handle<DBusConnection>,
     message: Handle<DBusMessage>,
 ) {
-    let connection = given!("dbus_connection_return_message", connection, ());
-    let message = given!("dbus_connection_return_message", message, ());
+    let connection = given!("dbus_connection_return_message", connection);
+    let message = given!("dbus_connection_return_message", message);
     let mut guard = connection.lock();
     let is_borrowed = guard.borrowed.as_ref().is_some_and(|found| ptr::eq(found.as_ptr(), message));
     check!(
         "dbus_connection_return_message",
         is_borrowed,
         "message == connection->message_borrowed",
-        ()
     );
     let borrowed = guard.borrowed.take();
     guard.defer_drop(borrowed);
@@ -73,15 +72,14 @@ extern "C" fn dbus_connection_steal_borrowed_message(
     connection: Handle<DBusConnection>,
     message: Handle<DBusMessage>,
 ) {
-    let connection = given!("dbus_connection_steal_borrowed_message", connection, ());
-    let message = given!("dbus_connection_steal_borrowed_message", message, ());
+    let connection = given!("dbus_connection_steal_borrowed_message", connection);
+    let message = given!("dbus_connection_steal_borrowed_message", message);
     let mut guard = connection.lock();
     let is_borrowed = guard.borrowed.as_ref().is_some_and(|found| ptr::eq(found.as_ptr(), message));
     check!(
         "dbus_connection_steal_borrowed_message",
         is_borrowed,
         "message == connection->message_borrowed",
-        ()
     );
     // The program gets the reference that the queue had.
     let borrowed = guard.borrowed.take();

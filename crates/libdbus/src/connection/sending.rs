@@ -214,8 +214,8 @@ extern "C" fn dbus_connection_free_preallocated_send(
     preallocated: Handle<DBusPreallocatedSend>,
 ) {
     const FUNCTION: &str = "dbus_connection_free_preallocated_send";
-    let connection = given!("dbus_connection_free_preallocated_send", connection, ());
-    let preallocated = given!("dbus_connection_free_preallocated_send", preallocated, ());
+    let connection = given!("dbus_connection_free_preallocated_send", connection);
+    let preallocated = given!("dbus_connection_free_preallocated_send", preallocated);
     if !ptr::eq(connection, Arc::as_ptr(&preallocated.connection)) {
         crate::checks::report(FUNCTION, "connection == preallocated->connection", file!(), line!());
         return;
@@ -230,14 +230,13 @@ extern "C" fn dbus_connection_send_preallocated(
     message: Handle<DBusMessage>,
     serial: Out<u32>,
 ) {
-    let sender = given!("dbus_connection_send_preallocated", connection, ());
-    let preallocated = given!("dbus_connection_send_preallocated", preallocated, ());
-    given!("dbus_connection_send_preallocated", message, ());
+    let sender = given!("dbus_connection_send_preallocated", connection);
+    let preallocated = given!("dbus_connection_send_preallocated", preallocated);
+    given!("dbus_connection_send_preallocated", message);
     check!(
         "dbus_connection_send_preallocated",
         ptr::eq(sender, Arc::as_ptr(&preallocated.connection)),
         "preallocated->connection == connection",
-        ()
     );
     dbus_connection_send(connection, message, serial);
     drop(crate::c::take_back(preallocated));
@@ -286,7 +285,6 @@ fn start(
 
 /// Sends a call with a function for its reply, which cannot arrive before the function is set. The
 /// patches of CommonAPI add this function to libdbus.
-#[expect(clippy::too_many_arguments, reason = "the patch defines the arguments")]
 #[unsafe(no_mangle)]
 extern "C" fn dbus_connection_send_with_reply_set_notify(
     connection: Handle<DBusConnection>,

@@ -17,8 +17,8 @@ extern "C" fn dbus_connection_allocate_data_slot(slot_p: Out<i32>) -> Bool {
 
 #[unsafe(no_mangle)]
 extern "C" fn dbus_connection_free_data_slot(slot_p: Out<i32>) {
-    let slot = given!("dbus_connection_free_data_slot", slot_p, ());
-    check!("dbus_connection_free_data_slot", slot >= 0, "*slot_p >= 0", ());
+    let slot = given!("dbus_connection_free_data_slot", slot_p);
+    check!("dbus_connection_free_data_slot", slot >= 0, "*slot_p >= 0");
     SLOTS.free(slot_p);
 }
 

@@ -22,8 +22,8 @@ fn has(message: &DBusMessage, flag: Flags) -> bool {
 
 #[unsafe(no_mangle)]
 extern "C" fn dbus_message_set_no_reply(message: Handle<DBusMessage>, no_reply: Bool) {
-    let message = given!("dbus_message_set_no_reply", message, ());
-    check!("dbus_message_set_no_reply", !message.view().locked, "!message->locked", ());
+    let message = given!("dbus_message_set_no_reply", message);
+    check!("dbus_message_set_no_reply", !message.view().locked, "!message->locked");
     set(message, Flags::NO_REPLY_EXPECTED, no_reply != FALSE);
 }
 
@@ -35,8 +35,8 @@ extern "C" fn dbus_message_get_no_reply(message: Handle<DBusMessage>) -> Bool {
 
 #[unsafe(no_mangle)]
 extern "C" fn dbus_message_set_auto_start(message: Handle<DBusMessage>, auto_start: Bool) {
-    let message = given!("dbus_message_set_auto_start", message, ());
-    check!("dbus_message_set_auto_start", !message.view().locked, "!message->locked", ());
+    let message = given!("dbus_message_set_auto_start", message);
+    check!("dbus_message_set_auto_start", !message.view().locked, "!message->locked");
     set(message, Flags::NO_AUTO_START, auto_start == FALSE);
 }
 
@@ -51,12 +51,11 @@ extern "C" fn dbus_message_set_allow_interactive_authorization(
     message: Handle<DBusMessage>,
     allow: Bool,
 ) {
-    let message = given!("dbus_message_set_allow_interactive_authorization", message, ());
+    let message = given!("dbus_message_set_allow_interactive_authorization", message);
     check!(
         "dbus_message_set_allow_interactive_authorization",
         !message.view().locked,
         "!message->locked",
-        ()
     );
     set(message, Flags::ALLOW_INTERACTIVE_AUTHORIZATION, allow != FALSE);
 }
@@ -77,8 +76,8 @@ extern "C" fn dbus_message_get_serial(message: Handle<DBusMessage>) -> u32 {
 
 #[unsafe(no_mangle)]
 extern "C" fn dbus_message_set_serial(message: Handle<DBusMessage>, serial: u32) {
-    let message = given!("dbus_message_set_serial", message, ());
-    check!("dbus_message_set_serial", !message.view().locked, "!message->locked", ());
+    let message = given!("dbus_message_set_serial", message);
+    check!("dbus_message_set_serial", !message.view().locked, "!message->locked");
     message.edit(|content| content.serial = serial);
 }
 

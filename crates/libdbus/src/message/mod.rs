@@ -293,7 +293,7 @@ extern "C" fn dbus_message_ref(message: Handle<DBusMessage>) -> *const DBusMessa
 
 #[unsafe(no_mangle)]
 extern "C" fn dbus_message_unref(message: Handle<DBusMessage>) {
-    let message = given!("dbus_message_unref", message, ());
+    let message = given!("dbus_message_unref", message);
     drop(MessageRef::take(message));
 }
 

@@ -114,7 +114,7 @@ extern "C" fn dbus_message_iter_get_signature(iter: Out<MessageIter>) -> *mut c_
 #[unsafe(no_mangle)]
 extern "C" fn dbus_message_iter_recurse(iter: Out<MessageIter>, sub: Out<MessageIter>) {
     let Some(reader) = iter.reading("dbus_message_iter_recurse") else { return };
-    check!("dbus_message_iter_recurse", !sub.is_null(), "sub != NULL", ());
+    check!("dbus_message_iter_recurse", !sub.is_null(), "sub != NULL");
     let types = reader.types();
     let start = reader.start();
     let message = reader.message();
@@ -151,13 +151,12 @@ extern "C" fn dbus_message_iter_recurse(iter: Out<MessageIter>, sub: Out<Message
 #[unsafe(no_mangle)]
 extern "C" fn dbus_message_iter_get_basic(iter: Out<MessageIter>, value: Untyped) {
     let Some(reader) = iter.reading("dbus_message_iter_get_basic") else { return };
-    check!("dbus_message_iter_get_basic", !value.is_null(), "value != NULL", ());
+    check!("dbus_message_iter_get_basic", !value.is_null(), "value != NULL");
     let first = reader.first();
     check!(
         "dbus_message_iter_get_basic",
         is_basic(first),
         "_dbus_type_is_basic (dbus_message_iter_get_arg_type (iter))",
-        ()
     );
     let content = reader.body();
     let bytes = &content.body[reader.start()..];
@@ -217,14 +216,13 @@ extern "C" fn dbus_message_iter_get_fixed_array(
     n_elements: Out<c_int>,
 ) {
     let Some(reader) = iter.reading("dbus_message_iter_get_fixed_array") else { return };
-    check!("dbus_message_iter_get_fixed_array", !value.is_null(), "value != NULL", ());
+    check!("dbus_message_iter_get_fixed_array", !value.is_null(), "value != NULL");
     let element = reader.types().first().copied().unwrap_or_default();
     check!(
         "dbus_message_iter_get_fixed_array",
         reader.in_array != 0 && is_fixed(element) && element != b'h',
         "(subtype == DBUS_TYPE_INVALID) || (dbus_type_is_fixed (subtype) && subtype != \
          DBUS_TYPE_UNIX_FD)",
-        ()
     );
     let (at, end) = (reader.at as usize, reader.end as usize);
     value.set(match at < end {

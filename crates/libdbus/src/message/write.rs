@@ -26,8 +26,8 @@ fn unlocked(iter: Out<MessageIter>, function: &str) -> Option<MessageIter> {
 
 #[unsafe(no_mangle)]
 extern "C" fn dbus_message_iter_init_append(message: Handle<DBusMessage>, iter: Out<MessageIter>) {
-    let message = given!("dbus_message_iter_init_append", message, ());
-    check!("dbus_message_iter_init_append", !iter.is_null(), "iter != NULL", ());
+    let message = given!("dbus_message_iter_init_append", message);
+    check!("dbus_message_iter_init_append", !iter.is_null(), "iter != NULL");
     message.make_native();
     message.edit(|content| content.start_writing());
     iter.set(MessageIter::writer(message, 0));
