@@ -12,7 +12,7 @@ use common::{REFERENCE, folder, link_library, succeed};
 fn exports(library: &Path) -> BTreeSet<String> {
     let mut command = Command::new("nm");
     command.args(["-D", "--defined-only", "--with-symbol-versions"]).arg(library);
-    let text = String::from_utf8(succeed(&mut command).stdout).unwrap();
+    let text = String::from_utf8(succeed(&mut command).stdout).expect("text");
     let functions = text.lines().filter(|line| line.contains(" T ") || line.contains(" W "));
     functions.filter_map(|line| line.split(' ').next_back()).map(str::to_owned).collect()
 }
@@ -24,15 +24,15 @@ fn declared() -> BTreeSet<String> {
     let mut command = Command::new("sh");
     command.arg("-c").arg(format!(
         "echo '#include <dbus/dbus.h>' | cc -E -P {} -",
-        String::from_utf8(flags).unwrap().trim()
+        String::from_utf8(flags).expect("text").trim()
     ));
-    let text = String::from_utf8(succeed(&mut command).stdout).unwrap();
+    let text = String::from_utf8(succeed(&mut command).stdout).expect("text");
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut functions = BTreeSet::new();
     for (parenthesis, _) in text.match_indices('(') {
         let before = text[..parenthesis].trim_end();
         let name = &before[before.trim_end_matches(is_name).len()..];
-        if name.starts_with("dbus_") {
+        if name.starts_with("dbus_") && !name.ends_with("_t") {
             functions.insert(name.to_owned());
         }
     }

@@ -18,7 +18,7 @@ pub(crate) fn package() -> PathBuf {
 /// A new folder for the files of one test.
 pub(crate) fn folder(name: &str) -> PathBuf {
     let folder = env::temp_dir().join(format!("diligence-libdbus-{name}-{}", std::process::id()));
-    fs::create_dir_all(&folder).unwrap();
+    fs::create_dir_all(&folder).expect("the folder can be created");
     folder
 }
 
@@ -39,24 +39,26 @@ pub(crate) fn link_library(folder: &Path) {
 
 /// The newest static library of the build that this test is a part of.
 fn static_library() -> PathBuf {
-    let test = env::current_exe().unwrap();
-    let folder = test.parent().unwrap();
+    let test = env::current_exe().expect("the path of this test");
+    let folder = test.parent().expect("a folder");
     let is_library = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         name.starts_with("liblibdbus") && name.ends_with(".a")
     };
-    let folders = [folder, folder.parent().unwrap()];
-    let entries = folders.iter().flat_map(|folder| fs::read_dir(folder).unwrap());
-    let libraries = entries.map(|entry| entry.unwrap().path()).filter(is_library);
-    let modified = |path: &PathBuf| fs::metadata(path).unwrap().modified().unwrap();
+    let folders = [folder, folder.parent().expect("a folder")];
+    let entries = folders.iter().flat_map(|folder| fs::read_dir(folder).expect("a folder"));
+    let libraries =
+        entries.map(|entry| entry.expect("an entry of a folder").path()).filter(is_library);
+    let modified = |path: &PathBuf| fs::metadata(path).and_then(|found| found.modified()).ok();
     libraries.max_by_key(modified).expect("cargo builds the static library before the tests")
 }
 
 /// Compiles a program of `tests/programs` for the libdbus of the system.
 pub(crate) fn compile(program: &str, folder: &Path) -> PathBuf {
-    let flags = Command::new("pkg-config").args(["--cflags", "dbus-1"]).output().unwrap();
+    let flags = Command::new("pkg-config").args(["--cflags", "dbus-1"]).output();
+    let flags = flags.expect("pkg-config is installed");
     assert!(flags.status.success(), "install libdbus-1-dev");
-    let flags = String::from_utf8(flags.stdout).unwrap();
+    let flags = String::from_utf8(flags.stdout).expect("text");
     let output = folder.join(program);
     let source = package().join("tests/programs").join(format!("{program}.c"));
     let mut command = Command::new("cc");
@@ -68,7 +70,7 @@ pub(crate) fn compile(program: &str, folder: &Path) -> PathBuf {
 
 /// Runs a command that must succeed, and returns its output.
 pub(crate) fn succeed(command: &mut Command) -> Output {
-    let output = command.output().unwrap();
+    let output = command.output().expect("the program can be started");
     assert!(
         output.status.success(),
         "{command:?}: {}\n{}\n{}",
