@@ -10,7 +10,7 @@ use wire::hex;
 
 use crate::c::{Bool, CText, FALSE, Handle, Out, TRUE, copy_text};
 use crate::checks::{check, given};
-use crate::errors::{DBusError, Failure, names, reported};
+use crate::errors::{DBusError, LibraryFailure, names, reported};
 
 /// One entry of an address: a transport with its keys.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ impl DBusAddressEntry {
         self.value(key).map(|value| value.to_string_lossy().into_owned())
     }
 
-    fn parse(text: &[u8]) -> Result<Self, Failure> {
+    fn parse(text: &[u8]) -> Result<Self, LibraryFailure> {
         let colon = text.iter().position(|&byte| byte == b':');
         let colon = colon.ok_or_else(|| bad("Address does not contain a colon"))?;
         let mut keys = Vec::new();
@@ -57,12 +57,12 @@ fn c_text(bytes: &[u8]) -> CString {
     CString::new(&bytes[..end]).unwrap_or_default()
 }
 
-pub(crate) fn bad(message: impl Into<Vec<u8>>) -> Failure {
-    Failure::new(names::BAD_ADDRESS, message)
+pub(crate) fn bad(message: impl Into<Vec<u8>>) -> LibraryFailure {
+    LibraryFailure::new(names::BAD_ADDRESS, message)
 }
 
 /// Parses a whole address, with entries that `;` separates.
-pub(crate) fn parse(address: &CStr) -> Result<Vec<DBusAddressEntry>, Failure> {
+pub(crate) fn parse(address: &CStr) -> Result<Vec<DBusAddressEntry>, LibraryFailure> {
     let text = address.to_bytes();
     if text.is_empty() {
         return Err(bad("Empty address ''"));
@@ -86,7 +86,7 @@ pub(crate) fn escape(value: &[u8]) -> Vec<u8> {
     escaped
 }
 
-fn unescape(text: &[u8]) -> Result<Vec<u8>, Failure> {
+fn unescape(text: &[u8]) -> Result<Vec<u8>, LibraryFailure> {
     let mut value = Vec::with_capacity(text.len());
     let mut rest = text;
     while let Some((&byte, behind)) = rest.split_first() {

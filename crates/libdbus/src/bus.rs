@@ -9,7 +9,7 @@ use crate::checks::{check, given};
 use crate::connection::{
     DBusConnection, call, call_without_reply, dbus_connection_set_exit_on_disconnect,
 };
-use crate::errors::{DBusError, Failure, reported};
+use crate::errors::{DBusError, LibraryFailure, reported};
 use crate::message::{DBusMessage, MessageRef, method_call};
 use crate::misc::variable;
 use crate::shared;
@@ -17,20 +17,20 @@ use crate::syntax::is_bus_name;
 
 /// The buses of `DBusBusType`.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum BusKind {
+enum KnownBus {
     Session,
     System,
     /// The bus that has started this process.
     Starter,
 }
 
-/// The shared connection to each bus, in the order of [`BusKind`].
+/// The shared connection to each bus, in the order of [`KnownBus`].
 static BUSES: Mutex<[Weak<DBusConnection>; 3]> = Mutex::new([const { Weak::new() }; 3]);
 
 /// The address of the system bus without a variable in the environment.
 const SYSTEM_ADDRESS: &[u8] = b"unix:path=/run/dbus/system_bus_socket";
 
-impl BusKind {
+impl KnownBus {
     const fn from_number(number: c_int) -> Option<Self> {
         match number {
             0 => Some(Self::Session),
@@ -82,7 +82,7 @@ fn session_default() -> Vec<u8> {
 }
 
 fn get(number: c_int, is_private: bool, error: Out<DBusError>) -> *const DBusConnection {
-    let Some(kind) = BusKind::from_number(number).map(BusKind::resolve) else {
+    let Some(kind) = KnownBus::from_number(number).map(KnownBus::resolve) else {
         return ptr::null();
     };
     let index = kind as usize;
@@ -132,7 +132,7 @@ fn register(connection: &DBusConnection, error: Out<DBusError>) -> bool {
         }
         None => {
             let text = "the reply to Hello contains no valid name";
-            error.fail(&Failure::new(crate::errors::names::FAILED, text));
+            error.fail(&LibraryFailure::new(crate::errors::names::FAILED, text));
             false
         }
     }
@@ -168,7 +168,7 @@ fn number(
 extern "C" fn dbus_bus_get(r#type: c_int, error: Out<DBusError>) -> *const DBusConnection {
     check!(
         "dbus_bus_get",
-        BusKind::from_number(r#type).is_some(),
+        KnownBus::from_number(r#type).is_some(),
         "type >= 0 && type < N_BUS_TYPES",
         ptr::null()
     );
@@ -185,7 +185,7 @@ extern "C" fn dbus_bus_get(r#type: c_int, error: Out<DBusError>) -> *const DBusC
 extern "C" fn dbus_bus_get_private(r#type: c_int, error: Out<DBusError>) -> *const DBusConnection {
     check!(
         "dbus_bus_get_private",
-        BusKind::from_number(r#type).is_some(),
+        KnownBus::from_number(r#type).is_some(),
         "type >= 0 && type < N_BUS_TYPES",
         ptr::null()
     );

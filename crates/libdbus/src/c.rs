@@ -115,9 +115,9 @@ impl<T> Handle<T> {
 }
 
 /// A type whose objects are always created in an [`Arc`], which counts the references of the program.
-pub(crate) trait Counted {}
+pub(crate) trait SharedObject {}
 
-impl<T: Counted> Handle<T> {
+impl<T: SharedObject> Handle<T> {
     /// Returns one more reference to the object.
     pub(crate) fn share(self) -> Option<Arc<T>> {
         self.get().map(share)
@@ -125,7 +125,7 @@ impl<T: Counted> Handle<T> {
 }
 
 /// Returns one more reference to an object.
-pub(crate) fn share<T: Counted>(object: &T) -> Arc<T> {
+pub(crate) fn share<T: SharedObject>(object: &T) -> Arc<T> {
     // SAFETY: objects of this type are created in an `Arc`, and the caller has a reference.
     unsafe {
         Arc::increment_strong_count(object);
@@ -134,12 +134,12 @@ pub(crate) fn share<T: Counted>(object: &T) -> Arc<T> {
 }
 
 /// Gives one reference to the program.
-pub(crate) fn give<T: Counted>(object: Arc<T>) -> *const T {
+pub(crate) fn give<T: SharedObject>(object: Arc<T>) -> *const T {
     Arc::into_raw(object)
 }
 
 /// Takes one reference back from the program.
-pub(crate) fn take_back<T: Counted>(object: &T) -> Arc<T> {
+pub(crate) fn take_back<T: SharedObject>(object: &T) -> Arc<T> {
     // SAFETY: the program gives up a reference that it got from `give`.
     unsafe { Arc::from_raw(object) }
 }

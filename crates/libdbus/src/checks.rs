@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 /// The kinds of warnings that end the process.
 #[derive(Clone, Copy)]
 struct FatalWarnings {
-    /// Ordinary warnings.
+    /// Warnings about anything else.
     ordinary: bool,
     /// Warnings about wrong arguments.
     arguments: bool,

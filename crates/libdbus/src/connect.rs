@@ -13,10 +13,10 @@ use sys::socket::{UnixAddress, connect_unix, socket_pair};
 use wire::guid::Guid;
 
 use crate::addresses::{self, DBusAddressEntry, bad};
-use crate::errors::{Failure, description, name_of, names};
+use crate::errors::{LibraryFailure, description, name_of, names};
 use crate::resolve::{HostQuery, resolve};
 
-/// A connected socket.
+/// A socket that is connected to a server.
 pub(crate) struct ConnectedSocket {
     pub(crate) socket: OwnedFd,
     /// Whether the socket can carry descriptors.
@@ -26,7 +26,7 @@ pub(crate) struct ConnectedSocket {
 }
 
 /// Connects to the first entry that works. The error is the error of the first entry.
-pub(crate) fn connect(address: &CStr) -> Result<ConnectedSocket, Failure> {
+pub(crate) fn connect(address: &CStr) -> Result<ConnectedSocket, LibraryFailure> {
     let mut first_failure = None;
     for entry in addresses::parse(address)? {
         match connect_entry(&entry) {
@@ -37,7 +37,7 @@ pub(crate) fn connect(address: &CStr) -> Result<ConnectedSocket, Failure> {
     Err(first_failure.unwrap_or_else(|| bad("Empty address ''")))
 }
 
-fn connect_entry(entry: &DBusAddressEntry) -> Result<ConnectedSocket, Failure> {
+fn connect_entry(entry: &DBusAddressEntry) -> Result<ConnectedSocket, LibraryFailure> {
     let guid = entry.value(c"guid").and_then(|text| Guid::parse(text.to_bytes()).ok());
     let (socket, passes_fds) = match entry.method.to_bytes() {
         b"unix" => (unix(entry)?, true),
@@ -53,16 +53,16 @@ fn connect_entry(entry: &DBusAddressEntry) -> Result<ConnectedSocket, Failure> {
 const UNKNOWN_TRANSPORT: &str =
     "Unknown address type (examples of valid types are \"tcp\" and on UNIX \"unix\")";
 
-fn unparsable(reason: &str) -> Failure {
+fn unparsable(reason: &str) -> LibraryFailure {
     bad(format!("Could not parse server address: {reason}"))
 }
 
 /// The error for a key that the transport requires.
-pub(crate) fn missing(transport: &str, key: &str) -> Failure {
+pub(crate) fn missing(transport: &str, key: &str) -> LibraryFailure {
     bad(format!("Server address of type {transport} was missing argument {key}"))
 }
 
-fn unix(entry: &DBusAddressEntry) -> Result<OwnedFd, Failure> {
+fn unix(entry: &DBusAddressEntry) -> Result<OwnedFd, LibraryFailure> {
     if entry.value(c"tmpdir").is_some() {
         return Err(unparsable(
             "cannot use the \"tmpdir\" option for an address to connect to, only in an address to \
@@ -87,14 +87,15 @@ fn unix(entry: &DBusAddressEntry) -> Result<OwnedFd, Failure> {
     if text.len() > UNIX_LEN_MAX {
         return Err(bad(limit));
     }
-    let failed = |error| Failure::system(&format!("Failed to connect to socket {text}"), &error);
+    let failed =
+        |error| LibraryFailure::system(&format!("Failed to connect to socket {text}"), &error);
     connect_unix(address).map_err(failed)
 }
 
 /// Bytes in the address of a Unix socket.
 pub(crate) const UNIX_LEN_MAX: usize = 107;
 
-fn tcp(entry: &DBusAddressEntry) -> Result<OwnedFd, Failure> {
+fn tcp(entry: &DBusAddressEntry) -> Result<OwnedFd, LibraryFailure> {
     let port = entry.text(c"port").ok_or_else(|| missing("tcp", "port"))?;
     let host = entry.text(c"host").unwrap_or_else(|| "localhost".into());
     let query = HostQuery { host: &host, port: &port, family: entry.text(c"family") };
@@ -113,14 +114,15 @@ fn tcp(entry: &DBusAddressEntry) -> Result<OwnedFd, Failure> {
                     address.port(),
                     description(&error)
                 );
-                failure.get_or_insert(Failure::new(name_of(&error), text));
+                failure.get_or_insert(LibraryFailure::new(name_of(&error), text));
             }
         }
     }
-    Err(failure.unwrap_or_else(|| Failure::new(names::FAILED, "Failed to connect to socket")))
+    Err(failure
+        .unwrap_or_else(|| LibraryFailure::new(names::FAILED, "Failed to connect to socket")))
 }
 
-fn nonce_tcp(entry: &DBusAddressEntry) -> Result<OwnedFd, Failure> {
+fn nonce_tcp(entry: &DBusAddressEntry) -> Result<OwnedFd, LibraryFailure> {
     if entry.value(c"port").is_none() {
         return Err(missing("nonce-tcp", "port"));
     }
@@ -128,22 +130,22 @@ fn nonce_tcp(entry: &DBusAddressEntry) -> Result<OwnedFd, Failure> {
     let socket = tcp(entry)?;
     let path = Path::new(OsStr::from_bytes(file.to_bytes()));
     let nonce = std::fs::read(path).map_err(|error| {
-        Failure::system(&format!("Failed to open {} for read", path.display()), &error)
+        LibraryFailure::system(&format!("Failed to open {} for read", path.display()), &error)
     })?;
     if nonce.len() != NONCE_LEN {
         let text = format!("Could not read nonce from file {}", path.display());
-        return Err(Failure::new(names::FILE_NOT_FOUND, text));
+        return Err(LibraryFailure::new(names::FILE_NOT_FOUND, text));
     }
     let mut stream = std::net::TcpStream::from(socket);
     io::Write::write_all(&mut stream, &nonce)
-        .map_err(|error| Failure::system("Failed to send nonce", &error))?;
+        .map_err(|error| LibraryFailure::system("Failed to send nonce", &error))?;
     Ok(stream.into())
 }
 
 /// Bytes in the file that a client of a `nonce-tcp` address must read.
 pub(crate) const NONCE_LEN: usize = 16;
 
-fn unixexec(entry: &DBusAddressEntry) -> Result<OwnedFd, Failure> {
+fn unixexec(entry: &DBusAddressEntry) -> Result<OwnedFd, LibraryFailure> {
     let path = entry.value(c"path").ok_or_else(|| unparsable("No process path specified"))?;
     let os = |text: &CStr| OsString::from(OsStr::from_bytes(text.to_bytes()));
     let mut command = Command::new(os(path));
@@ -155,7 +157,7 @@ fn unixexec(entry: &DBusAddressEntry) -> Result<OwnedFd, Failure> {
     }
     let failed = |error: io::Error| {
         let text = format!("Failed to execute process {}", path.to_string_lossy());
-        Failure { name: names::SPAWN_EXEC_FAILED, ..Failure::system(&text, &error) }
+        LibraryFailure { name: names::SPAWN_EXEC_FAILED, ..LibraryFailure::system(&text, &error) }
     };
     let (here, there) = socket_pair().map_err(failed)?;
     let input = there.try_clone().map_err(failed)?;
@@ -165,14 +167,14 @@ fn unixexec(entry: &DBusAddressEntry) -> Result<OwnedFd, Failure> {
 }
 
 /// Asks dbus-launch for the session bus of the display, which it starts if it is missing.
-fn autolaunch() -> Result<ConnectedSocket, Failure> {
+fn autolaunch() -> Result<ConnectedSocket, LibraryFailure> {
     if crate::misc::is_privileged() {
         let text = "Unable to autolaunch when setuid";
-        return Err(Failure::new(names::NOT_SUPPORTED, text));
+        return Err(LibraryFailure::new(names::NOT_SUPPORTED, text));
     }
     if env::var_os("DISPLAY").is_none_or(|display| display.is_empty()) {
         let text = "Unable to autolaunch a dbus-daemon without a $DISPLAY for X11";
-        return Err(Failure::new(names::NOT_SUPPORTED, text));
+        return Err(LibraryFailure::new(names::NOT_SUPPORTED, text));
     }
     let machine = crate::misc::machine_id()?;
     let output = Command::new("dbus-launch")
@@ -182,7 +184,7 @@ fn autolaunch() -> Result<ConnectedSocket, Failure> {
         .output();
     let output = output.map_err(|error| {
         let text = "Failed to execute process dbus-launch";
-        Failure { name: names::SPAWN_EXEC_FAILED, ..Failure::system(text, &error) }
+        LibraryFailure { name: names::SPAWN_EXEC_FAILED, ..LibraryFailure::system(text, &error) }
     })?;
     let address = CStr::from_bytes_until_nul(&output.stdout).unwrap_or_default();
     if !output.status.success() || address.is_empty() {
@@ -193,7 +195,7 @@ fn autolaunch() -> Result<ConnectedSocket, Failure> {
                 "/usr/bin/dbus-launch terminated abnormally with the following error: {errors}"
             ),
         };
-        return Err(Failure::new(names::SPAWN_EXEC_FAILED, text));
+        return Err(LibraryFailure::new(names::SPAWN_EXEC_FAILED, text));
     }
     connect(address)
 }

@@ -36,7 +36,7 @@ impl DBusError {
         (!self.message.is_null()).then(|| unsafe { CStr::from_ptr(self.message) })
     }
 
-    /// Frees the strings.
+    /// Frees the strings and removes the error.
     pub(crate) fn clear(&mut self) {
         if self.bits & CONST == 0 {
             free(self.name.cast_mut().cast());
@@ -51,12 +51,12 @@ const CONST: u32 = 1;
 
 /// The reason why a function failed, for its [`DBusError`].
 #[derive(Clone, Debug)]
-pub(crate) struct Failure {
+pub(crate) struct LibraryFailure {
     pub(crate) name: &'static CStr,
     pub(crate) message: Vec<u8>,
 }
 
-impl Failure {
+impl LibraryFailure {
     pub(crate) fn new(name: &'static CStr, message: impl Into<Vec<u8>>) -> Self {
         Self { name, message: message.into() }
     }
@@ -95,7 +95,7 @@ pub(crate) fn name_of(error: &io::Error) -> &'static CStr {
 
 impl Out<DBusError> {
     /// Stores an error. NULL ignores it.
-    pub(crate) fn fail(self, failure: &Failure) {
+    pub(crate) fn fail(self, failure: &LibraryFailure) {
         self.store(failure.name.to_bytes(), &failure.message);
     }
 
@@ -113,7 +113,7 @@ impl Out<DBusError> {
 }
 
 /// Stores the error of a result, and returns its value.
-pub(crate) fn reported<T>(result: Result<T, Failure>, error: Out<DBusError>) -> Option<T> {
+pub(crate) fn reported<T>(result: Result<T, LibraryFailure>, error: Out<DBusError>) -> Option<T> {
     result.map_err(|failure| error.fail(&failure)).ok()
 }
 

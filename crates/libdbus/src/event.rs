@@ -5,7 +5,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::c::{Bool, Counted, FALSE, FreeFunction, Handle, TRUE, UserData};
+use crate::c::{Bool, FALSE, FreeFunction, Handle, SharedObject, TRUE, UserData};
 use crate::checks::{given, warn};
 
 /// The condition that a descriptor is readable.
@@ -40,7 +40,7 @@ impl EventState {
 }
 
 /// An object for which a main loop waits.
-pub(crate) trait MainLoopEvent: Counted + Send + Sync + 'static {
+pub(crate) trait MainLoopEvent: SharedObject + Send + Sync + 'static {
     /// Whether the main loop must wait for it now.
     fn enabled(&self) -> &AtomicBool;
 }
@@ -53,7 +53,7 @@ pub(crate) struct DBusWatch {
     handler: Box<dyn Fn(u32) -> bool + Send + Sync>,
 }
 
-impl Counted for DBusWatch {}
+impl SharedObject for DBusWatch {}
 
 impl MainLoopEvent for DBusWatch {
     fn enabled(&self) -> &AtomicBool {
@@ -85,7 +85,7 @@ pub(crate) struct DBusTimeout {
     handler: Box<dyn Fn() -> bool + Send + Sync>,
 }
 
-impl Counted for DBusTimeout {}
+impl SharedObject for DBusTimeout {}
 
 impl MainLoopEvent for DBusTimeout {
     fn enabled(&self) -> &AtomicBool {

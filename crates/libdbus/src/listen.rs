@@ -12,7 +12,7 @@ use sys::socket::{Ipv6Scope, LocalAddress, UnixAddress, listen_tcp, listen_unix,
 
 use crate::addresses::{self, DBusAddressEntry, bad, escape};
 use crate::connect::{NONCE_LEN, UNIX_LEN_MAX, missing};
-use crate::errors::{Failure, description, names};
+use crate::errors::{LibraryFailure, description, names};
 use crate::login::random_bytes;
 use crate::resolve::{HostQuery, resolve};
 
@@ -30,7 +30,7 @@ pub(crate) struct ListeningSockets {
 }
 
 /// Listens at the first entry that works. The error is the error of the first entry.
-pub(crate) fn listen(address: &CStr) -> Result<ListeningSockets, Failure> {
+pub(crate) fn listen(address: &CStr) -> Result<ListeningSockets, LibraryFailure> {
     let mut first_failure = None;
     for entry in addresses::parse(address)? {
         let listening = match entry.method.to_bytes() {
@@ -51,11 +51,11 @@ pub(crate) fn listen(address: &CStr) -> Result<ListeningSockets, Failure> {
     Err(first_failure.unwrap_or_else(|| bad("Empty address ''")))
 }
 
-fn unparsable(reason: &str) -> Failure {
+fn unparsable(reason: &str) -> LibraryFailure {
     bad(format!("Could not parse server address: {reason}"))
 }
 
-fn unix(entry: &DBusAddressEntry) -> Result<ListeningSockets, Failure> {
+fn unix(entry: &DBusAddressEntry) -> Result<ListeningSockets, LibraryFailure> {
     const KEYS: [&CStr; 5] = [c"path", c"tmpdir", c"abstract", c"runtime", c"dir"];
     let given: Vec<_> = KEYS.iter().filter_map(|key| Some((*key, entry.value(key)?))).collect();
     let (key, value) = match given.as_slice() {
@@ -76,7 +76,9 @@ fn unix(entry: &DBusAddressEntry) -> Result<ListeningSockets, Failure> {
         }
         b"runtime" => match std::env::var_os("XDG_RUNTIME_DIR") {
             Some(directory) => path(&Path::new(&directory).join("bus")),
-            None => Err(Failure::new(names::NOT_SUPPORTED, "\"XDG_RUNTIME_DIR\" is not set")),
+            None => {
+                Err(LibraryFailure::new(names::NOT_SUPPORTED, "\"XDG_RUNTIME_DIR\" is not set"))
+            }
         },
         _ => {
             let directory = Path::new(OsStr::from_bytes(value.to_bytes()));
@@ -91,7 +93,7 @@ fn random_letters() -> String {
     random_bytes::<10>().iter().map(|byte| char::from(LETTERS[usize::from(*byte) % 62])).collect()
 }
 
-fn path(path: &Path) -> Result<ListeningSockets, Failure> {
+fn path(path: &Path) -> Result<ListeningSockets, LibraryFailure> {
     let bytes = path.as_os_str().as_bytes();
     if bytes.len() > UNIX_LEN_MAX {
         return Err(bad("Socket name too long\n"));
@@ -99,10 +101,13 @@ fn path(path: &Path) -> Result<ListeningSockets, Failure> {
     // A socket that is left over from another process. Other files are not removed.
     let _ = sys::filesystem::remove_stale_socket(path);
     let socket = listen_unix(UnixAddress::Path(path)).map_err(|error| {
-        Failure::system(&format!("Failed to bind socket \"{}\"", path.display()), &error)
+        LibraryFailure::system(&format!("Failed to bind socket \"{}\"", path.display()), &error)
     })?;
     sys::filesystem::allow_everyone(path).map_err(|error| {
-        Failure::system(&format!("Could not set mode 0777 on socket {}", path.display()), &error)
+        LibraryFailure::system(
+            &format!("Could not set mode 0777 on socket {}", path.display()),
+            &error,
+        )
     })?;
     Ok(ListeningSockets {
         sockets: vec![socket],
@@ -113,13 +118,13 @@ fn path(path: &Path) -> Result<ListeningSockets, Failure> {
     })
 }
 
-fn abstract_name(name: &[u8]) -> Result<ListeningSockets, Failure> {
+fn abstract_name(name: &[u8]) -> Result<ListeningSockets, LibraryFailure> {
     if name.len() > UNIX_LEN_MAX {
         return Err(bad("Abstract socket name too long\n"));
     }
     let socket = listen_unix(UnixAddress::Abstract(name)).map_err(|error| {
         let name = String::from_utf8_lossy(name);
-        Failure::system(&format!("Failed to bind socket \"{name}\""), &error)
+        LibraryFailure::system(&format!("Failed to bind socket \"{name}\""), &error)
     })?;
     Ok(ListeningSockets {
         sockets: vec![socket],
@@ -130,7 +135,7 @@ fn abstract_name(name: &[u8]) -> Result<ListeningSockets, Failure> {
     })
 }
 
-fn tcp(entry: &DBusAddressEntry, has_nonce: bool) -> Result<ListeningSockets, Failure> {
+fn tcp(entry: &DBusAddressEntry, has_nonce: bool) -> Result<ListeningSockets, LibraryFailure> {
     let host = entry.text(c"host").unwrap_or_else(|| "localhost".into());
     let bind = entry.text(c"bind").unwrap_or_else(|| host.clone());
     let bind = if bind == "*" { "0.0.0.0".into() } else { bind };
@@ -150,7 +155,7 @@ fn tcp(entry: &DBusAddressEntry, has_nonce: bool) -> Result<ListeningSockets, Fa
             Err(error) => {
                 let text =
                     format!("Failed to bind socket \"{host}:{port}\": {}", description(&error));
-                return Err(Failure::new(crate::errors::name_of(&error), text));
+                return Err(LibraryFailure::new(crate::errors::name_of(&error), text));
             }
         };
         if let Ok(LocalAddress::Internet(local)) = local_address(&socket) {
@@ -159,7 +164,7 @@ fn tcp(entry: &DBusAddressEntry, has_nonce: bool) -> Result<ListeningSockets, Fa
         sockets.push(socket);
     }
     let Some(local) = chosen else {
-        return Err(Failure::new(names::FAILED, "Failed to bind socket"));
+        return Err(LibraryFailure::new(names::FAILED, "Failed to bind socket"));
     };
     // The text of a port that the program has chosen is repeated as it was.
     let port = if port.parse() == Ok(0) { local.port().to_string() } else { port };
@@ -174,8 +179,8 @@ fn tcp(entry: &DBusAddressEntry, has_nonce: bool) -> Result<ListeningSockets, Fa
 }
 
 /// Creates the file with the bytes that a client must send, and adds it to the address.
-fn nonce(address: &mut Vec<u8>) -> Result<([u8; NONCE_LEN], PrivateDirectory), Failure> {
-    let failed = |error| Failure::system("Could not create nonce file", &error);
+fn nonce(address: &mut Vec<u8>) -> Result<([u8; NONCE_LEN], PrivateDirectory), LibraryFailure> {
+    let failed = |error| LibraryFailure::system("Could not create nonce file", &error);
     let directory = PrivateDirectory::new("dbus_nonce-").map_err(failed)?;
     let nonce = random_bytes();
     let file = directory.path().join("nonce");

@@ -9,7 +9,7 @@ use wire::guid::Guid;
 
 use crate::c::{Bool, CText, FALSE, Out, TRUE, copy_text};
 use crate::checks::{given, warn};
-use crate::errors::{DBusError, Failure, description, names, reported};
+use crate::errors::{DBusError, LibraryFailure, description, names, reported};
 
 /// The version of libdbus whose interface this library has.
 const VERSION: [c_int; 3] = [1, 14, 10];
@@ -18,7 +18,7 @@ const VERSION: [c_int; 3] = [1, 14, 10];
 const MACHINE_ID_FILES: [&str; 2] = ["/var/lib/dbus/machine-id", "/etc/machine-id"];
 
 /// Reads the id of the machine.
-pub(crate) fn machine_id() -> Result<String, Failure> {
+pub(crate) fn machine_id() -> Result<String, LibraryFailure> {
     let [dbus, system] = MACHINE_ID_FILES.map(read_id);
     let dbus = match dbus {
         Ok(id) => return Ok(id),
@@ -29,7 +29,7 @@ pub(crate) fn machine_id() -> Result<String, Failure> {
             "D-Bus library appears to be incorrectly set up: see the manual page for dbus-uuidgen \
              to correct this issue. ({dbus}; {system})"
         );
-        Failure::new(names::FILE_NOT_FOUND, text)
+        LibraryFailure::new(names::FILE_NOT_FOUND, text)
     })
 }
 

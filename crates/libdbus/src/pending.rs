@@ -4,7 +4,9 @@ use std::ffi::{CString, c_int, c_void};
 use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use crate::c::{Bool, Counted, FALSE, FreeFunction, Handle, Out, TRUE, UserData, give, take_back};
+use crate::c::{
+    Bool, FALSE, FreeFunction, Handle, Out, SharedObject, TRUE, UserData, give, take_back,
+};
 use crate::checks::{check, given};
 use crate::connection::DBusConnection;
 use crate::errors::names;
@@ -35,7 +37,7 @@ struct PendingState {
     slots: SlotData,
 }
 
-impl Counted for DBusPendingCall {}
+impl SharedObject for DBusPendingCall {}
 
 static SLOTS: SlotAllocator = SlotAllocator::new();
 

@@ -13,7 +13,7 @@ extern "C" fn _dbus_get_real_time(seconds: Out<c_long>, microseconds: Out<c_long
     microseconds.set(now.subsec_micros().into());
 }
 
-/// Waits, for dbus-test-tool.
+/// Waits for this time, for dbus-test-tool.
 #[unsafe(no_mangle)]
 extern "C" fn _dbus_sleep_milliseconds(milliseconds: c_int) {
     std::thread::sleep(Duration::from_millis(u64::try_from(milliseconds).unwrap_or(0)));

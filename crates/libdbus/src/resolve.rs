@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::ptr;
 
 use crate::addresses::bad;
-use crate::errors::{Failure, names};
+use crate::errors::{LibraryFailure, names};
 
 /// A host and port to look up.
 pub(crate) struct HostQuery<'a> {
@@ -16,7 +16,10 @@ pub(crate) struct HostQuery<'a> {
 }
 
 /// Looks up the addresses to connect to, or to listen at if `passive`.
-pub(crate) fn resolve(query: &HostQuery<'_>, passive: bool) -> Result<Vec<SocketAddr>, Failure> {
+pub(crate) fn resolve(
+    query: &HostQuery<'_>,
+    passive: bool,
+) -> Result<Vec<SocketAddr>, LibraryFailure> {
     let family = match query.family.as_deref() {
         None => libc::AF_UNSPEC,
         Some("ipv4") => libc::AF_INET,
@@ -48,12 +51,12 @@ pub(crate) fn resolve(query: &HostQuery<'_>, passive: bool) -> Result<Vec<Socket
     Ok(addresses)
 }
 
-fn lookup_failure(query: &HostQuery<'_>, code: c_int) -> Failure {
+fn lookup_failure(query: &HostQuery<'_>, code: c_int) -> LibraryFailure {
     // SAFETY: the function returns a constant string for each code.
     let reason = unsafe { CStr::from_ptr(libc::gai_strerror(code)) }.to_string_lossy();
     let text =
         format!("Failed to lookup host/port: \"{}:{}\": {reason} ({code})", query.host, query.port);
-    Failure::new(names::FAILED, text)
+    LibraryFailure::new(names::FAILED, text)
 }
 
 fn decode(info: &libc::addrinfo) -> Option<SocketAddr> {

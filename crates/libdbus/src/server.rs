@@ -10,7 +10,7 @@ use wire::guid::Guid;
 use wire::sasl::{Mechanism, Mechanisms};
 
 use crate::c::{
-    Bool, CText, Counted, FALSE, FreeFunction, Handle, Out, TRUE, UserData, copy_text, give,
+    Bool, CText, FALSE, FreeFunction, Handle, Out, SharedObject, TRUE, UserData, copy_text, give,
     take_back,
 };
 use crate::checks::{check, given, warn_misuse};
@@ -24,7 +24,7 @@ use crate::event::{
 use crate::listen::{ListeningSockets, listen};
 use crate::login::{Login, random_bytes};
 use crate::slots::{SlotAllocator, SlotData};
-use crate::transport::Transport;
+use crate::transport::SocketTransport;
 
 /// The function of the program that takes new connections.
 type NewConnectionFunction =
@@ -34,13 +34,13 @@ type NewConnectionFunction =
 pub(crate) struct DBusServer {
     guid: Guid,
     address: Vec<u8>,
-    state: Mutex<ServerState>,
+    state: Mutex<DBusServerState>,
 }
 
-impl Counted for DBusServer {}
+impl SharedObject for DBusServer {}
 
 /// The state of a server, behind its lock.
-struct ServerState {
+struct DBusServerState {
     /// `None` after the server was disconnected.
     listening: Option<ListeningSockets>,
     socket_watches: Vec<Arc<DBusWatch>>,
@@ -73,7 +73,7 @@ impl DBusServer {
                 watches.add(Arc::clone(&watch));
                 socket_watches.push(watch);
             }
-            let state = Mutex::new(ServerState {
+            let state = Mutex::new(DBusServerState {
                 listening: Some(listening),
                 socket_watches,
                 watches,
@@ -86,7 +86,7 @@ impl DBusServer {
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, ServerState> {
+    fn lock(&self) -> MutexGuard<'_, DBusServerState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -113,7 +113,8 @@ impl DBusServer {
         };
         let socket = Arc::new(socket);
         let login = Login::server(&socket, self.guid, mechanisms, uid, passes_fds);
-        let connection = DBusConnection::new(Transport::server(socket, login, self.guid), true);
+        let connection =
+            DBusConnection::new(SocketTransport::server(socket, login, self.guid), true);
         if let Some((Some(function), data)) = function {
             // SAFETY: the program has passed this function for this data.
             unsafe { function(Arc::as_ptr(self), Arc::as_ptr(&connection), data.data) };

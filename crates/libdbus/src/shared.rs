@@ -10,13 +10,13 @@ use crate::c::{CText, Out, give};
 use crate::checks::{check, given};
 use crate::connect::connect;
 use crate::connection::{DBusConnection, connection_for};
-use crate::errors::{DBusError, Failure, reported};
+use crate::errors::{DBusError, LibraryFailure, reported};
 
 /// The shared connections, which the library keeps until they are closed.
 static SHARED: Mutex<Vec<Arc<DBusConnection>>> = Mutex::new(Vec::new());
 
 /// Returns a connection to an address: one that exists, if the server is the same.
-pub(crate) fn open_shared(address: &std::ffi::CStr) -> Result<Arc<DBusConnection>, Failure> {
+pub(crate) fn open_shared(address: &std::ffi::CStr) -> Result<Arc<DBusConnection>, LibraryFailure> {
     for entry in addresses::parse(address)? {
         let guid = entry.value(c"guid").and_then(|text| Guid::parse(text.to_bytes()).ok());
         if let Some(found) = guid.and_then(find) {
@@ -29,7 +29,9 @@ pub(crate) fn open_shared(address: &std::ffi::CStr) -> Result<Arc<DBusConnection
 }
 
 /// Opens a connection that the program closes.
-pub(crate) fn open_private(address: &std::ffi::CStr) -> Result<Arc<DBusConnection>, Failure> {
+pub(crate) fn open_private(
+    address: &std::ffi::CStr,
+) -> Result<Arc<DBusConnection>, LibraryFailure> {
     connect(address).map(connection_for)
 }
 

@@ -12,7 +12,7 @@ use wire::sasl::FdPassing;
 use wire::sasl::server::AuthenticatedIdentity;
 
 use crate::login::Login;
-use crate::message::{MessageContent, MessageRef};
+use crate::message::{DBusMessageContent, MessageRef};
 
 /// A message that is waiting to be sent.
 pub(crate) struct OutgoingMessage {
@@ -55,7 +55,7 @@ pub(crate) struct ReceiveLimits {
 }
 
 /// The stage of a connection.
-enum Stage {
+enum LoginStage {
     LoggingIn(Box<Login>),
     /// The client is authenticated, and the server has not decided about it.
     Deciding(AuthenticatedIdentity),
@@ -63,9 +63,9 @@ enum Stage {
 }
 
 /// The socket of a connection, with the bytes that are not complete messages.
-pub(crate) struct Transport {
+pub(crate) struct SocketTransport {
     pub(crate) socket: Arc<OwnedFd>,
-    stage: Stage,
+    stage: LoginStage,
     passes_fds: bool,
     /// Bytes of the authentication that are waiting to be sent.
     lines: Vec<u8>,
@@ -78,7 +78,7 @@ pub(crate) struct Transport {
     pub(crate) identity: Option<AuthenticatedIdentity>,
 }
 
-impl Transport {
+impl SocketTransport {
     pub(crate) fn client(socket: OwnedFd, passes_fds: bool, expected_guid: Option<Guid>) -> Self {
         let mut lines = Vec::new();
         let login = Login::client(passes_fds, &mut lines);
@@ -93,7 +93,7 @@ impl Transport {
     fn new(socket: Arc<OwnedFd>, login: Login) -> Self {
         Self {
             socket,
-            stage: Stage::LoggingIn(Box::new(login)),
+            stage: LoginStage::LoggingIn(Box::new(login)),
             passes_fds: false,
             lines: Vec::new(),
             input: Vec::new(),
@@ -106,20 +106,20 @@ impl Transport {
 
     /// True if messages can be sent and received.
     pub(crate) const fn is_ready(&self) -> bool {
-        matches!(self.stage, Stage::Ready)
+        matches!(self.stage, LoginStage::Ready)
     }
 
     /// The identity of a client about which the server must decide.
     pub(crate) const fn undecided(&self) -> Option<AuthenticatedIdentity> {
         match self.stage {
-            Stage::Deciding(identity) => Some(identity),
+            LoginStage::Deciding(identity) => Some(identity),
             _ => None,
         }
     }
 
-    /// Accepts the client.
+    /// Accepts the client, whose messages can follow.
     pub(crate) fn accept_client(&mut self) {
-        self.stage = Stage::Ready;
+        self.stage = LoginStage::Ready;
     }
 
     pub(crate) const fn passes_fds(&self) -> bool {
@@ -135,7 +135,7 @@ impl Transport {
     pub(crate) fn read(
         &mut self,
         limits: ReceiveLimits,
-        messages: &mut Vec<(MessageContent, usize)>,
+        messages: &mut Vec<(DBusMessageContent, usize)>,
     ) -> TransferState {
         let mut total = 0;
         while total < READ_MAX {
@@ -185,9 +185,9 @@ impl Transport {
     pub(crate) fn process(
         &mut self,
         limits: ReceiveLimits,
-        messages: &mut Vec<(MessageContent, usize)>,
+        messages: &mut Vec<(DBusMessageContent, usize)>,
     ) -> TransferState {
-        if let Stage::LoggingIn(login) = &mut self.stage {
+        if let LoginStage::LoggingIn(login) = &mut self.stage {
             let result = match login.receive(&self.input, &mut self.lines) {
                 Err(()) => {
                     // The other end can still read the last answer.
@@ -203,7 +203,7 @@ impl Transport {
             self.input.drain(..result.consumed);
             self.passes_fds = result.fds == FdPassing::Agreed;
             self.identity = result.identity;
-            self.stage = result.identity.map_or(Stage::Ready, Stage::Deciding);
+            self.stage = result.identity.map_or(LoginStage::Ready, LoginStage::Deciding);
             if let Some(guid) = result.server {
                 if self.expected_guid.is_some_and(|expected| expected != guid) {
                     return TransferState::Closed;
@@ -237,7 +237,7 @@ impl Transport {
         &mut self,
         at: usize,
         limits: ReceiveLimits,
-    ) -> Result<Option<(MessageContent, usize)>, ()> {
+    ) -> Result<Option<(DBusMessageContent, usize)>, ()> {
         let rest = &self.input[at..];
         let Some(start) = rest.first_chunk() else { return Ok(None) };
         let len = FixedHeader::parse(start).map_err(drop)?.message_len();
@@ -245,7 +245,7 @@ impl Transport {
             return Err(());
         }
         let Some(bytes) = rest.get(..len) else { return Ok(None) };
-        let mut content = MessageContent::parse(bytes, Vec::new()).map_err(drop)?;
+        let mut content = DBusMessageContent::parse(bytes, Vec::new()).map_err(drop)?;
         let fds = content.number(crate::message::code::UNIX_FDS).unwrap_or(0) as usize;
         if fds > limits.message_fds || fds > self.input_fds.len() {
             return Err(());

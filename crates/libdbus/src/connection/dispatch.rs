@@ -9,7 +9,7 @@ use super::{
 };
 use crate::c::Handle;
 use crate::checks::given;
-use crate::errors::{Failure, names};
+use crate::errors::{LibraryFailure, names};
 use crate::message::{DBusMessage, MessageRef, code, failure_reply, is, kind, method_return};
 
 /// A number that no other thread of the process has now.
@@ -187,7 +187,7 @@ fn unknown(message: &DBusMessage) -> MessageRef {
         content.signature().to_string_lossy(),
         content.str(code::INTERFACE).unwrap_or("(null)"),
     );
-    failure_reply(message, &Failure::new(names::UNKNOWN_METHOD, text))
+    failure_reply(message, &LibraryFailure::new(names::UNKNOWN_METHOD, text))
 }
 
 #[unsafe(no_mangle)]

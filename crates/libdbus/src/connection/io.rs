@@ -8,7 +8,7 @@ use wire::sasl::server::AuthenticatedIdentity;
 
 use super::{ConnectionGuard, DBusConnection};
 use crate::event::{ERROR, HANGUP, READABLE, WRITABLE};
-use crate::transport::{TransferState, Transport};
+use crate::transport::{SocketTransport, TransferState};
 
 impl DBusConnection {
     /// Reads and writes what a main loop has found out about the socket.
@@ -40,8 +40,8 @@ impl DBusConnection {
         if self.is_full(&guard) && !is_closed {
             return guard;
         }
-        guard = self.receive(guard, Transport::read);
-        while let Some(identity) = guard.transport.as_ref().and_then(Transport::undecided) {
+        guard = self.receive(guard, SocketTransport::read);
+        while let Some(identity) = guard.transport.as_ref().and_then(SocketTransport::undecided) {
             guard = self.decide(guard, identity);
         }
         // The client may have sent BEGIN, so messages can follow now.
@@ -55,9 +55,9 @@ impl DBusConnection {
         &self,
         mut guard: ConnectionGuard<'c>,
         read: impl Fn(
-            &mut Transport,
+            &mut SocketTransport,
             crate::transport::ReceiveLimits,
-            &mut Vec<(crate::message::MessageContent, usize)>,
+            &mut Vec<(crate::message::DBusMessageContent, usize)>,
         ) -> TransferState,
     ) -> ConnectionGuard<'c> {
         let (mut messages, limits) = (Vec::new(), guard.limits);
@@ -108,7 +108,7 @@ impl DBusConnection {
             transport.accept_client();
             guard.is_authenticated = true;
         }
-        self.receive(guard, Transport::process)
+        self.receive(guard, SocketTransport::process)
     }
 
     /// Waits until the socket is ready, another thread has received something, or the time is over.

@@ -13,13 +13,13 @@ use crate::c::{
 };
 use crate::checks::{given, warn_misuse};
 use crate::connect::ConnectedSocket;
-use crate::transport::Transport;
+use crate::transport::SocketTransport;
 
 /// A connection over a socket that this end has connected.
 pub(crate) fn connection_for(connected: ConnectedSocket) -> Arc<DBusConnection> {
     let ConnectedSocket { socket, passes_fds, guid } = connected;
     // Sockets of programs that this library starts are blocking, but it never blocks.
-    let connection = DBusConnection::new(Transport::client(socket, passes_fds, guid), false);
+    let connection = DBusConnection::new(SocketTransport::client(socket, passes_fds, guid), false);
     {
         let mut guard = connection.lock();
         guard.write();

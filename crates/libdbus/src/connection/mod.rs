@@ -28,12 +28,12 @@ use rustix::event::{EventfdFlags, eventfd};
 use wire::guid::Guid;
 use wire::sasl::server::AuthenticatedIdentity;
 
-use crate::c::{Bool, Counted, UserData};
+use crate::c::{Bool, SharedObject, UserData};
 use crate::event::{DBusTimeout, DBusWatch, DeferredCall, EventList, READABLE, WRITABLE};
-use crate::message::{DBusMessage, MessageContent, MessageRef, ReceivedSize, signal};
+use crate::message::{DBusMessage, DBusMessageContent, MessageRef, ReceivedSize, signal};
 use crate::pending::DBusPendingCall;
 use crate::slots::SlotData;
-use crate::transport::{OutgoingMessage, ReceiveLimits, TransferState, Transport};
+use crate::transport::{OutgoingMessage, ReceiveLimits, SocketTransport, TransferState};
 use filters::MessageFilter;
 use objects::ObjectTree;
 
@@ -51,7 +51,7 @@ pub(crate) struct DBusConnection {
     wake: Option<OwnedFd>,
 }
 
-impl Counted for DBusConnection {}
+impl SharedObject for DBusConnection {}
 
 /// The received messages that exist now.
 #[derive(Default)]
@@ -73,7 +73,7 @@ pub(crate) const NEED_MEMORY: HandlerResult = 2;
 
 /// Whether received messages are waiting for dispatch.
 type DispatchStatus = c_int;
-/// Messages are waiting.
+/// At least one message is waiting.
 const DATA_REMAINS: DispatchStatus = 0;
 /// No message is waiting.
 const COMPLETE: DispatchStatus = 1;
@@ -103,7 +103,7 @@ type Callback<F> = Option<(F, Arc<UserData>)>;
 pub(crate) struct ConnectionState {
     this: Weak<DBusConnection>,
     /// `None` after the connection was closed.
-    transport: Option<Transport>,
+    transport: Option<SocketTransport>,
     incoming: VecDeque<MessageRef>,
     outgoing: VecDeque<OutgoingMessage>,
     outgoing_size: usize,
@@ -152,7 +152,7 @@ pub(crate) struct ConnectionState {
 
 impl DBusConnection {
     /// A connection over a socket. A server has accepted it, or this end has connected.
-    pub(crate) fn new(transport: Transport, is_server: bool) -> Arc<Self> {
+    pub(crate) fn new(transport: SocketTransport, is_server: bool) -> Arc<Self> {
         let fd = transport.socket.as_raw_fd();
         let peer = match is_server {
             true => sys::credentials::peer_ids(&*transport.socket).ok(),
@@ -325,7 +325,7 @@ impl ConnectionState {
         }
     }
 
-    /// Closes the socket.
+    /// Closes the socket and drops unsent messages.
     fn disconnect(&mut self) {
         let Some(transport) = self.transport.take() else { return };
         // The peer notices even if the program still has a copy of the descriptor.
@@ -343,7 +343,7 @@ impl ConnectionState {
     }
 
     /// Puts received messages into the queue.
-    fn enqueue(&mut self, connection: &DBusConnection, messages: Vec<(MessageContent, usize)>) {
+    fn enqueue(&mut self, connection: &DBusConnection, messages: Vec<(DBusMessageContent, usize)>) {
         if messages.is_empty() {
             return;
         }

@@ -47,7 +47,7 @@ impl<F: Copy> ObjectTree<F> {
         self.0.get(key(path))
     }
 
-    /// Removes all handlers.
+    /// Removes all handlers and returns them.
     pub(crate) fn take(&mut self) -> Vec<ObjectHandler<F>> {
         std::mem::take(&mut self.0).into_values().collect()
     }

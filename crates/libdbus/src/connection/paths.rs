@@ -1,4 +1,4 @@
-//! Registration of objects.
+//! Registration of the objects of a program.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;

@@ -1,7 +1,7 @@
 //! The interface `org.freedesktop.DBus.Peer`, which every connection has.
 
 use super::{DBusConnection, HANDLED, HandlerResult, NOT_YET_HANDLED};
-use crate::errors::{Failure, names};
+use crate::errors::{LibraryFailure, names};
 use crate::message::{DBusMessage, code, failure_reply, is, kind, method_return};
 use crate::misc;
 
@@ -31,7 +31,7 @@ pub(super) fn handle(
         }
     } else {
         let text = "Unknown method invoked on org.freedesktop.DBus.Peer interface";
-        failure_reply(message, &Failure::new(names::UNKNOWN_METHOD, text))
+        failure_reply(message, &LibraryFailure::new(names::UNKNOWN_METHOD, text))
     };
     connection.reply(&reply);
     HANDLED

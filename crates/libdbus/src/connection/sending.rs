@@ -1,13 +1,13 @@
-//! Sending messages.
+//! Sending messages, and calls with a reply.
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::Arc;
 
 use super::{ConnectionGuard, DBusConnection};
-use crate::c::{Bool, Counted, FALSE, FreeFunction, Handle, Out, TRUE, UserData, share};
+use crate::c::{Bool, FALSE, FreeFunction, Handle, Out, SharedObject, TRUE, UserData, share};
 use crate::checks::{check, given};
-use crate::errors::{DBusError, Failure, names};
+use crate::errors::{DBusError, LibraryFailure, names};
 use crate::event::DBusTimeout;
 use crate::message::{DBusMessage, MessageRef, error_of};
 use crate::pending::{DBusPendingCall, NotifyFunction};
@@ -18,7 +18,7 @@ pub(crate) struct DBusPreallocatedSend {
     connection: Arc<DBusConnection>,
 }
 
-impl Counted for DBusPreallocatedSend {}
+impl SharedObject for DBusPreallocatedSend {}
 
 /// The time in milliseconds that a call waits for its reply by default.
 const DEFAULT_TIMEOUT: c_int = 25_000;
@@ -27,7 +27,7 @@ const TIMEOUT_INFINITE: c_int = c_int::MAX;
 
 /// How a call is completed.
 #[derive(Default)]
-pub(super) struct CallOptions {
+pub(super) struct ReplyOptions {
     /// Whether the main loop of the program completes the call when its time is over.
     has_timeout: bool,
     /// The function that is called for the reply.
@@ -78,9 +78,9 @@ impl DBusConnection {
         self: &Arc<Self>,
         message: &DBusMessage,
         milliseconds: c_int,
-        options: CallOptions,
+        options: ReplyOptions,
     ) -> Option<Arc<DBusPendingCall>> {
-        let CallOptions { has_timeout, notify } = options;
+        let ReplyOptions { has_timeout, notify } = options;
         let interval = match milliseconds {
             -1 => Some(DEFAULT_TIMEOUT),
             TIMEOUT_INFINITE => None,
@@ -133,10 +133,10 @@ impl DBusConnection {
     ) -> Result<MessageRef, CallFailure> {
         if self.refuses_fds(message) {
             let text = "Cannot send file descriptors on this connection.";
-            return Err(CallFailure::Local(Failure::new(names::FAILED, text)));
+            return Err(CallFailure::Local(LibraryFailure::new(names::FAILED, text)));
         }
-        let Some(pending) = self.start_call(message, milliseconds, CallOptions::default()) else {
-            let closed = Failure::new(names::DISCONNECTED, "Connection is closed");
+        let Some(pending) = self.start_call(message, milliseconds, ReplyOptions::default()) else {
+            let closed = LibraryFailure::new(names::DISCONNECTED, "Connection is closed");
             return Err(CallFailure::Local(closed));
         };
         self.block(&pending);
@@ -151,7 +151,7 @@ impl DBusConnection {
 /// The reason why a call has no result.
 pub(crate) enum CallFailure {
     /// This library could not send the call.
-    Local(Failure),
+    Local(LibraryFailure),
     /// The reply is this error.
     Reply(std::ffi::CString, Vec<u8>),
 }
@@ -257,7 +257,7 @@ extern "C" fn dbus_connection_send_with_reply(
         "timeout_milliseconds >= 0 || timeout_milliseconds == -1",
         FALSE
     );
-    let options = CallOptions { has_timeout: true, notify: None };
+    let options = ReplyOptions { has_timeout: true, notify: None };
     start(connection, message, pending_return, timeout_milliseconds, options)
 }
 
@@ -267,7 +267,7 @@ fn start(
     message: &DBusMessage,
     pending_return: Out<*const DBusPendingCall>,
     milliseconds: c_int,
-    options: CallOptions,
+    options: ReplyOptions,
 ) -> Bool {
     pending_return.set(ptr::null());
     let Some(connection) = connection.share() else { return FALSE };
@@ -304,7 +304,7 @@ extern "C" fn dbus_connection_send_with_reply_set_notify(
         FALSE
     );
     let notify = Some((notify, UserData::new(user_data, free_user_data)));
-    let options = CallOptions { has_timeout: true, notify };
+    let options = ReplyOptions { has_timeout: true, notify };
     start(connection, message, pending_return, timeout_milliseconds, options)
 }
 

@@ -1,14 +1,14 @@
-//! Creation of messages.
+//! Creation of messages of each type.
 
 use std::ffi::{CStr, c_int};
 use std::ptr;
 
 use wire::message::Flags;
 
-use super::{DBusMessage, HeaderValue, MessageContent, MessageRef, code, kind};
+use super::{DBusMessage, DBusMessageContent, HeaderValue, MessageRef, code, kind};
 use crate::c::{Bool, CText, FALSE, Handle, Out, TRUE};
 use crate::checks::{check, given};
-use crate::errors::{DBusError, Failure};
+use crate::errors::{DBusError, LibraryFailure};
 use crate::syntax::{is_bus_name, is_error_name, is_interface, is_member, is_path};
 
 /// Creates a call. The names are valid.
@@ -18,7 +18,7 @@ pub(crate) fn method_call(
     interface: Option<&CStr>,
     method: &CStr,
 ) -> MessageRef {
-    let mut content = MessageContent::new(kind::METHOD_CALL);
+    let mut content = DBusMessageContent::new(kind::METHOD_CALL);
     content.set_text(code::PATH, Some(path));
     set_if_any(&mut content, code::DESTINATION, destination);
     set_if_any(&mut content, code::INTERFACE, interface);
@@ -28,7 +28,7 @@ pub(crate) fn method_call(
 
 /// Creates a signal. The names are valid.
 pub(crate) fn signal(path: &CStr, interface: &CStr, name: &CStr) -> MessageRef {
-    let mut content = MessageContent::new(kind::SIGNAL);
+    let mut content = DBusMessageContent::new(kind::SIGNAL);
     content.flags = Flags::NO_REPLY_EXPECTED.bits();
     content.set_text(code::PATH, Some(path));
     content.set_text(code::INTERFACE, Some(interface));
@@ -39,7 +39,7 @@ pub(crate) fn signal(path: &CStr, interface: &CStr, name: &CStr) -> MessageRef {
 /// Creates the return of a call.
 pub(crate) fn method_return(call: &DBusMessage) -> MessageRef {
     let call = call.view();
-    let mut content = MessageContent::new(kind::METHOD_RETURN);
+    let mut content = DBusMessageContent::new(kind::METHOD_RETURN);
     content.flags = Flags::NO_REPLY_EXPECTED.bits();
     set_if_any(&mut content, code::DESTINATION, call.text(code::SENDER));
     content.set(code::REPLY_SERIAL, HeaderValue::Number(call.serial));
@@ -59,7 +59,7 @@ pub(crate) fn error_reply(
     name: &CStr,
     text: Option<&[u8]>,
 ) -> MessageRef {
-    let mut content = MessageContent::new(kind::ERROR);
+    let mut content = DBusMessageContent::new(kind::ERROR);
     content.flags = Flags::NO_REPLY_EXPECTED.bits();
     set_if_any(&mut content, code::DESTINATION, destination);
     content.set_text(code::ERROR_NAME, Some(name));
@@ -70,7 +70,7 @@ pub(crate) fn error_reply(
     MessageRef::new(content)
 }
 
-fn set_if_any(content: &mut MessageContent, code: u8, text: Option<&CStr>) {
+fn set_if_any(content: &mut DBusMessageContent, code: u8, text: Option<&CStr>) {
     if let Some(text) = text {
         content.set_text(code, Some(text));
     }
@@ -85,7 +85,7 @@ extern "C" fn dbus_message_new(message_type: c_int) -> *const DBusMessage {
         ptr::null()
     );
     // The type is one byte of the header.
-    MessageRef::give(Some(MessageRef::new(MessageContent::new(message_type as u8))))
+    MessageRef::give(Some(MessageRef::new(DBusMessageContent::new(message_type as u8))))
 }
 
 #[unsafe(no_mangle)]
@@ -174,13 +174,13 @@ extern "C" fn dbus_message_copy(message: Handle<DBusMessage>) -> *const DBusMess
     let Ok(fds) = content.fds.iter().map(|fd| fd.try_clone()).collect() else {
         return ptr::null();
     };
-    MessageRef::give(Some(MessageRef::new(MessageContent {
+    MessageRef::give(Some(MessageRef::new(DBusMessageContent {
         flags: content.flags,
         endian: content.endian,
         fields: content.fields.clone(),
         body: content.body.clone(),
         fds,
-        ..MessageContent::new(content.kind)
+        ..DBusMessageContent::new(content.kind)
     })))
 }
 
@@ -213,6 +213,6 @@ pub(crate) extern "C" fn dbus_set_error_from_message(
 }
 
 /// The failure as an error reply to `call`.
-pub(crate) fn failure_reply(call: &DBusMessage, failure: &Failure) -> MessageRef {
+pub(crate) fn failure_reply(call: &DBusMessage, failure: &LibraryFailure) -> MessageRef {
     error(call, failure.name, Some(&failure.message))
 }

@@ -1,12 +1,12 @@
-//! Marshaling of messages.
+//! Marshaling of messages to bytes.
 
 use std::ffi::{c_char, c_int};
 
-use super::{DBusMessage, HeaderField, HeaderValue, MessageContent, code};
+use super::{DBusMessage, DBusMessageContent, HeaderField, HeaderValue, code};
 use crate::c::{self, Bool, FALSE, Handle, Out, TRUE};
 use crate::checks::{check, given};
 
-impl MessageContent {
+impl DBusMessageContent {
     /// The header of the message with the padding after it.
     pub(crate) fn header(&self) -> Vec<u8> {
         let body_len = u32::try_from(self.body.len()).unwrap_or(u32::MAX);

@@ -38,11 +38,11 @@ pub(crate) use fields::is;
 #[derive(Debug)]
 pub(crate) struct DBusMessage {
     references: AtomicUsize,
-    content: UnsafeCell<MessageContent>,
+    content: UnsafeCell<DBusMessageContent>,
 }
 
 /// The content of a message.
-pub(crate) struct MessageContent {
+pub(crate) struct DBusMessageContent {
     pub(crate) kind: u8,
     pub(crate) flags: u8,
     pub(crate) serial: u32,
@@ -115,7 +115,7 @@ impl Drop for ReceivedSize {
     }
 }
 
-impl MessageContent {
+impl DBusMessageContent {
     pub(crate) const fn new(kind: u8) -> Self {
         Self {
             kind,
@@ -189,9 +189,9 @@ impl MessageContent {
     }
 }
 
-impl fmt::Debug for MessageContent {
+impl fmt::Debug for DBusMessageContent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MessageContent")
+        f.debug_struct("DBusMessageContent")
             .field("kind", &self.kind)
             .field("serial", &self.serial)
             .field("fields", &self.fields)
@@ -207,14 +207,14 @@ unsafe impl Sync for DBusMessage {}
 
 impl DBusMessage {
     /// The content of the message, to read it.
-    pub(crate) fn view(&self) -> &MessageContent {
+    pub(crate) fn view(&self) -> &DBusMessageContent {
         // SAFETY: no thread changes the message now, because a program uses it in one thread at a
         // time, and `edit` does not call functions of the program.
         unsafe { &*self.content.get() }
     }
 
     /// Changes the content of the message.
-    pub(crate) fn edit<R>(&self, change: impl FnOnce(&mut MessageContent) -> R) -> R {
+    pub(crate) fn edit<R>(&self, change: impl FnOnce(&mut DBusMessageContent) -> R) -> R {
         // SAFETY: as for `view`; no reference from `view` is used during the change.
         change(unsafe { &mut *self.content.get() })
     }
@@ -230,7 +230,7 @@ unsafe impl Send for MessageRef {}
 unsafe impl Sync for MessageRef {}
 
 impl MessageRef {
-    pub(crate) fn new(content: MessageContent) -> Self {
+    pub(crate) fn new(content: DBusMessageContent) -> Self {
         let references = AtomicUsize::new(1);
         Self(Box::into_raw(Box::new(DBusMessage { references, content: UnsafeCell::new(content) })))
     }

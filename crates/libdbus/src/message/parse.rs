@@ -1,4 +1,4 @@
-//! Messages from bytes.
+//! Creation of messages from bytes.
 
 use std::ffi::{CString, c_char, c_int};
 use std::os::fd::OwnedFd;
@@ -8,13 +8,13 @@ use wire::limits::MESSAGE_LEN_MAX;
 use wire::message::{FieldCode, FixedHeader, InvalidMessage, InvalidReason};
 use wire::{Endian, Message};
 
-use super::{DBusMessage, HeaderField, HeaderValue, MessageContent, MessageRef, code, swap};
+use super::{DBusMessage, DBusMessageContent, HeaderField, HeaderValue, MessageRef, code, swap};
 use crate::c::{self, Out};
 use crate::checks::check;
 use crate::errors::{DBusError, names};
 use crate::signatures;
 
-impl MessageContent {
+impl DBusMessageContent {
     /// Parses and checks a message, which `bytes` contain exactly.
     pub(crate) fn parse(bytes: &[u8], fds: Vec<OwnedFd>) -> Result<Self, InvalidMessage> {
         let message = Message::parse(bytes)?;
@@ -136,7 +136,7 @@ extern "C" fn dbus_message_demarshal(
         Err(_) => bytes,
     };
     let parsed = match Message::parse(whole).map(|message| message.unix_fds()) {
-        Ok(0) => MessageContent::parse(whole, Vec::new()),
+        Ok(0) => DBusMessageContent::parse(whole, Vec::new()),
         Ok(announced) => Err(InvalidReason::DescriptorsMissing { announced, received: 0 }.at(0)),
         Err(error) => Err(error),
     };

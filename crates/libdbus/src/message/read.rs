@@ -8,14 +8,14 @@ use wire::Endian;
 
 use super::iter::MessageIter;
 use super::swap::{u32_at, value_end};
-use super::{DBusMessage, MessageContent};
+use super::{DBusMessage, DBusMessageContent};
 use crate::c::{Bool, FALSE, Handle, Out, TRUE, Untyped, copy_text};
 use crate::checks::{check, given, warn_misuse};
 use crate::signatures::complete_len;
 use crate::types::{alignment, fixed_size, is_basic, is_fixed, public_code};
 
 impl MessageIter {
-    fn body<'a>(&self) -> &'a MessageContent {
+    fn body<'a>(&self) -> &'a DBusMessageContent {
         self.message().view()
     }
 
@@ -172,7 +172,7 @@ extern "C" fn dbus_message_iter_get_basic(iter: Out<MessageIter>, value: Untyped
 }
 
 /// Returns a new descriptor for a descriptor of the message, or -1.
-fn duplicate(content: &MessageContent, index: u32) -> c_int {
+fn duplicate(content: &DBusMessageContent, index: u32) -> c_int {
     let fd = content.fds.get(index as usize);
     let copy = fd.and_then(|fd| fd.as_fd().try_clone_to_owned().ok());
     copy.map_or(-1, IntoRawFd::into_raw_fd)

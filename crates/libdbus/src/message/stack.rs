@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use wire::Endian;
 
 use super::marshal::pad;
-use super::{HeaderValue, MessageContent, code};
+use super::{DBusMessageContent, HeaderValue, code};
 use crate::checks::warn_misuse;
 use crate::signatures::complete_len;
 use crate::types::{self, alignment};
@@ -30,7 +30,7 @@ pub(super) struct OpenContainer {
     fds: usize,
 }
 
-impl MessageContent {
+impl DBusMessageContent {
     /// Prepares the message for a value at a depth: containers that are deeper were left open.
     pub(super) fn enter(&mut self, depth: u32) {
         self.open.truncate(depth as usize);
@@ -108,7 +108,7 @@ impl MessageContent {
         self.append_fixed(b'u', &number.to_ne_bytes());
     }
 
-    /// Appends a descriptor.
+    /// Appends a descriptor as an argument.
     pub(super) fn append_fd(&mut self, fd: OwnedFd) -> bool {
         let index = self.fds.len() as u32;
         // The field UNIX_FDS precedes the signature if both are new.
