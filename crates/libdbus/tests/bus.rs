@@ -9,12 +9,12 @@ use std::process::{Child, Command, Output, Stdio};
 use common::{compile, folder, link_library, package, succeed};
 
 /// A private bus, which ends with the value.
-struct ReferenceBus {
+struct SessionDaemon {
     daemon: Child,
     address: String,
 }
 
-impl ReferenceBus {
+impl SessionDaemon {
     fn start() -> Self {
         let mut command = Command::new("dbus-daemon");
         command.args(["--session", "--nofork", "--print-address=1"]).stdout(Stdio::piped());
@@ -37,7 +37,7 @@ impl ReferenceBus {
     }
 }
 
-impl Drop for ReferenceBus {
+impl Drop for SessionDaemon {
     fn drop(&mut self) {
         let _ = self.daemon.kill();
         let _ = self.daemon.wait();
@@ -54,7 +54,7 @@ fn python_programs_have_the_same_results() {
     link_library(&folder);
     let script = package().join("tests/programs/bindings.py");
     let run = |library: Option<&Path>| {
-        let bus = ReferenceBus::start();
+        let bus = SessionDaemon::start();
         text(&succeed(bus.command("/usr/bin/python3", library).arg(&script)))
     };
     let ours = run(Some(&folder));
@@ -68,7 +68,7 @@ fn command_line_tools_have_the_same_results() {
     let folder = folder("tools");
     link_library(&folder);
     let run = |library: Option<&Path>| {
-        let bus = ReferenceBus::start();
+        let bus = SessionDaemon::start();
         let names = ["--print-reply=literal", "--dest=org.freedesktop.DBus", "/"];
         let mut send = bus.command("dbus-send", library);
         let listed = succeed(send.args(names).arg("org.freedesktop.DBus.ListNames"));
@@ -99,7 +99,7 @@ fn threads_share_a_connection_and_the_end_of_the_bus_ends_the_program() {
     let folder = folder("threads");
     link_library(&folder);
     let program = compile("threads", &folder);
-    let bus = ReferenceBus::start();
+    let bus = SessionDaemon::start();
     let mut command = bus.command(program, Some(&folder));
     let mut child = command.stdout(Stdio::piped()).spawn().expect("the program starts");
     let mut lines = BufReader::new(child.stdout.take().expect("a pipe"));

@@ -47,7 +47,7 @@ impl DBusConnection {
             *depth -= 1;
             if *depth == 0 {
                 guard.dispatcher = None;
-                self.released.notify_all();
+                self.notify_waiting(guard);
             }
         }
     }
@@ -70,6 +70,10 @@ impl DBusConnection {
             guard.incoming.push_front(message.clone());
         }
         self.release_dispatch(&mut guard);
+        if guard.waits_for_socket {
+            // The waiting thread may wait for the reply that this thread has handled.
+            self.wake();
+        }
         let is_end = is(&message, kind::SIGNAL, LOCAL_INTERFACE, DISCONNECTED)
             && message.view().text(code::PATH) == Some(super::LOCAL_PATH);
         if is_end && guard.exits_on_disconnect && result != NEED_MEMORY {

@@ -29,6 +29,10 @@ impl DBusConnection {
         let is_full = self.is_full(guard);
         guard.update_watches(is_full);
         guard.update_status();
+        if guard.waits_for_socket {
+            // This thread may have received what the waiting thread needs.
+            self.wake();
+        }
     }
 
     /// Reads what has arrived. If the peer has closed the connection, this reads until the end.
@@ -141,7 +145,7 @@ impl DBusConnection {
         let ready = self.poll(&socket, interest, deadline);
         let mut guard = self.lock();
         guard.waits_for_socket = false;
-        self.released.notify_all();
+        self.notify_waiting(&guard);
         if ready.intersects(PollFlags::OUT) {
             guard.write();
         }
@@ -159,6 +163,7 @@ impl DBusConnection {
         mut guard: ConnectionGuard<'c>,
         timeout: Option<Duration>,
     ) -> ConnectionGuard<'c> {
+        guard.waiting_threads += 1;
         let state = guard.state.take().expect("the lock is held");
         guard.state = Some(match timeout {
             None => self.released.wait(state).unwrap_or_else(PoisonError::into_inner),
@@ -167,7 +172,16 @@ impl DBusConnection {
                 waited.unwrap_or_else(PoisonError::into_inner).0
             }
         });
+        guard.waiting_threads -= 1;
         guard
+    }
+
+    /// Continues the threads that wait for this thread.
+    pub(super) fn notify_waiting(&self, guard: &ConnectionGuard<'_>) {
+        // Without this condition, the system is called for each message.
+        if guard.waiting_threads > 0 {
+            self.released.notify_all();
+        }
     }
 
     fn poll(
@@ -189,8 +203,9 @@ impl DBusConnection {
             }
         }
         let ready = fds[0].revents();
-        if let Some(wake) = &self.wake {
-            // It is not readable if nothing has woken this thread.
+        let is_woken = fds.get(1).is_some_and(|wake| !wake.revents().is_empty());
+        if let Some(wake) = self.wake.as_ref().filter(|_| is_woken) {
+            // It fails only if it is not readable any more.
             let _ = rustix::io::read(wake, &mut [0; 8]);
         }
         ready

@@ -121,6 +121,8 @@ pub(crate) struct ConnectionState {
     last_status: DispatchStatus,
     user_function: Callback<UserFunction>,
     windows_user_data: Option<UserData>,
+    /// The number of threads that wait for another thread.
+    waiting_threads: usize,
     /// True while a thread waits for the socket without the lock.
     waits_for_socket: bool,
     /// The thread that handles messages, and how many times it has begun to.
@@ -190,6 +192,7 @@ impl DBusConnection {
                 last_status: COMPLETE,
                 user_function: None,
                 windows_user_data: None,
+                waiting_threads: 0,
                 waits_for_socket: false,
                 dispatcher: None,
                 borrowed: None,
