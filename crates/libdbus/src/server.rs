@@ -248,6 +248,8 @@ extern "C" fn dbus_server_set_watch_functions(
     let moved = move_events(old.as_deref(), functions.as_deref(), &events);
     if !moved {
         server.lock().watches.replace(old);
+        // The program keeps its data if the function fails.
+        std::mem::forget(functions);
     }
     moved.into()
 }

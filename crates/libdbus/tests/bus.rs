@@ -64,6 +64,21 @@ fn python_programs_have_the_same_results() {
 }
 
 #[test]
+fn calls_of_the_bus_have_the_same_results() {
+    let folder = folder("calls");
+    link_library(&folder);
+    let program = compile("calls", &folder);
+    let run = |library: Option<&Path>| {
+        let bus = SessionDaemon::start();
+        text(&succeed(&mut bus.command(&program, library)))
+    };
+    let ours = run(Some(&folder));
+    assert!(ours.contains("signals 1\n"), "{ours}");
+    assert_eq!(ours, run(None));
+    std::fs::remove_dir_all(folder).expect("the folder exists");
+}
+
+#[test]
 fn command_line_tools_have_the_same_results() {
     let folder = folder("tools");
     link_library(&folder);

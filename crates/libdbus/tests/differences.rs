@@ -58,6 +58,21 @@ fn connections_and_servers_have_the_same_results() {
 }
 
 #[test]
+fn valgrind_finds_no_invalid_access_and_no_leak() {
+    let folder = folder("valgrind");
+    link_library(&folder);
+    for (name, arguments) in [("messages", &["7", "40"][..]), ("connections", &[]), ("texts", &[])]
+    {
+        let program = compile(name, &folder);
+        let mut command = Command::new("valgrind");
+        command.args(["--quiet", "--error-exitcode=9", "--leak-check=full"]);
+        command.arg("--errors-for-leak-kinds=definite").arg(program).args(arguments);
+        succeed(command.env("LD_LIBRARY_PATH", &folder).env_remove("DBUS_FATAL_WARNINGS"));
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
 fn texts_and_addresses_have_the_same_results() {
     let folder = folder("texts");
     link_library(&folder);

@@ -27,6 +27,8 @@ extern "C" fn dbus_connection_set_watch_functions(
     let moved = move_events(old.as_deref(), functions.as_deref(), &events);
     if !moved {
         connection.lock().watches.replace(old);
+        // The program keeps its data if the function fails.
+        std::mem::forget(functions);
     }
     moved.into()
 }
@@ -48,6 +50,8 @@ extern "C" fn dbus_connection_set_timeout_functions(
     let moved = move_events(old.as_deref(), functions.as_deref(), &events);
     if !moved {
         connection.lock().timeouts.replace(old);
+        // The program keeps its data if the function fails.
+        std::mem::forget(functions);
     }
     moved.into()
 }

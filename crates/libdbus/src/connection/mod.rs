@@ -278,6 +278,8 @@ impl Drop for ConnectionGuard<'_> {
                 self.update_watches(is_full);
             }
             let deferred = std::mem::take(&mut self.deferred);
+            // A function of the program may drop the last other reference.
+            let _keeps_alive = if deferred.is_empty() { None } else { self.this.upgrade() };
             self.state = None;
             for call in deferred {
                 call();
