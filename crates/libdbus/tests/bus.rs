@@ -110,6 +110,25 @@ fn command_line_tools_have_the_same_results() {
 }
 
 #[test]
+fn dbus_run_session_starts_a_bus() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = folder("run-session");
+    link_library(&folder);
+    // dbus-daemon needs private functions of its own library.
+    let daemon = folder.join("daemon");
+    std::fs::write(&daemon, "#!/bin/sh\nunset LD_LIBRARY_PATH\nexec dbus-daemon \"$@\"\n").unwrap();
+    std::fs::set_permissions(&daemon, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = Command::new("dbus-run-session");
+    command.env("LD_LIBRARY_PATH", &folder).arg("--dbus-daemon").arg(daemon);
+    command.args(["--", "dbus-send", "--session", "--print-reply=literal"]);
+    command.args(["--dest=org.freedesktop.DBus", "/", "org.freedesktop.DBus.ListNames"]);
+    let names = text(&succeed(&mut command));
+    assert!(names.contains("org.freedesktop.DBus"), "{names}");
+    std::fs::remove_dir_all(folder).expect("the folder exists");
+}
+
+#[test]
 fn threads_share_a_connection_and_the_end_of_the_bus_ends_the_program() {
     let folder = folder("threads");
     link_library(&folder);

@@ -52,8 +52,10 @@ const ADDED: [&str; 6] = [
 ];
 
 /// Functions that are not in the headers, but that Debian's command line tools use.
-const PRIVATE: [&str; 4] = [
+const PRIVATE: [&str; 6] = [
     "_dbus_connection_set_builtin_filters_enabled",
+    "_dbus_fd_clear_close_on_exec",
+    "_dbus_fd_set_all_close_on_exec",
     "_dbus_get_real_time",
     "_dbus_set_error_valist",
     "_dbus_sleep_milliseconds",
