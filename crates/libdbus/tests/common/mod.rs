@@ -8,7 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// The libdbus of the system, with which the tests compare ours.
-pub(crate) const REFERENCE: &str = "/usr/lib/x86_64-linux-gnu/libdbus-1.so.3";
+pub(crate) fn reference() -> PathBuf {
+    let output = succeed(Command::new("cc").arg("-print-file-name=libdbus-1.so.3"));
+    PathBuf::from(String::from_utf8(output.stdout).expect("text").trim_end())
+}
 
 /// The folder of this package.
 pub(crate) fn package() -> PathBuf {
