@@ -7,8 +7,11 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use sys::inherited::{ListenVariables, listen_fds};
 use sys::private_directory::PrivateDirectory;
-use sys::socket::{Ipv6Scope, LocalAddress, UnixAddress, listen_tcp, listen_unix, local_address};
+use sys::socket::{
+    Ipv6Scope, LocalAddress, UnixAddress, is_listening, listen_tcp, listen_unix, local_address,
+};
 
 use crate::addresses::{self, DBusAddressEntry, bad, escape};
 use crate::connect::{NONCE_LEN, UNIX_LEN_MAX, missing};
@@ -37,7 +40,7 @@ pub(crate) fn listen(address: &CStr) -> Result<ListeningSockets, LibraryFailure>
             b"unix" => unix(&entry),
             b"tcp" => tcp(&entry, false),
             b"nonce-tcp" => tcp(&entry, true),
-            b"systemd" => Err(bad("No socket received.")),
+            b"systemd" => passed(),
             _ => {
                 let method = entry.method.to_string_lossy();
                 Err(bad(format!("Unknown address type '{method}'")))
@@ -176,6 +179,48 @@ fn tcp(entry: &DBusAddressEntry, has_nonce: bool) -> Result<ListeningSockets, Li
     address.extend_from_slice(format!(",family={family}").as_bytes());
     let nonce = if has_nonce { Some(nonce(&mut address)?) } else { None };
     Ok(ListeningSockets { sockets, address, path: None, nonce, passes_fds: false })
+}
+
+/// The sockets that the service manager has passed.
+fn passed() -> Result<ListeningSockets, LibraryFailure> {
+    let [pid, count] = ["LISTEN_PID", "LISTEN_FDS"].map(|name| std::env::var(name).ok());
+    let variables = ListenVariables { pid: pid.as_deref(), count: count.as_deref(), names: None };
+    let descriptors = listen_fds(variables)
+        .map_err(|error| bad(format!("Failed to acquire systemd socket: {error}")))?;
+    let sockets: Vec<OwnedFd> = descriptors.into_iter().map(|found| found.descriptor).collect();
+    let mut addresses = Vec::new();
+    let mut passes_fds = true;
+    for socket in &sockets {
+        if !is_listening(socket).unwrap_or(false) {
+            return Err(bad("Passed socket has wrong type."));
+        }
+        let address = match local_address(socket) {
+            Ok(LocalAddress::Path(path)) => {
+                [b"unix:path=", escape(path.as_os_str().as_bytes()).as_slice()].concat()
+            }
+            Ok(LocalAddress::Abstract(name)) => {
+                [b"unix:abstract=", escape(&name).as_slice()].concat()
+            }
+            Ok(LocalAddress::Internet(local)) => {
+                passes_fds = false;
+                let family = if local.is_ipv4() { "ipv4" } else { "ipv6" };
+                let (port, host) = (local.port(), escape(local.ip().to_string().as_bytes()));
+                let host = String::from_utf8_lossy(&host);
+                format!("tcp:family={family},port={port},host={host}").into_bytes()
+            }
+            _ => return Err(bad("Passed socket has wrong type.")),
+        };
+        // Accepting must not block, whatever the service manager has set.
+        rustix::io::ioctl_fionbio(socket, true).map_err(|error| {
+            LibraryFailure::system("Failed to set nonblocking flag", &error.into())
+        })?;
+        addresses.push(address);
+    }
+    if sockets.is_empty() {
+        return Err(bad("No socket received."));
+    }
+    let address = addresses.join(&b';');
+    Ok(ListeningSockets { sockets, address, path: None, nonce: None, passes_fds })
 }
 
 /// Creates the file with the bytes that a client must send, and adds it to the address.

@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::os::fd::OwnedFd;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -69,6 +71,34 @@ fn valgrind_finds_no_invalid_access_and_no_leak() {
         command.arg("--errors-for-leak-kinds=definite").arg(program).args(arguments);
         succeed(command.env("LD_LIBRARY_PATH", &folder).env_remove("DBUS_FATAL_WARNINGS"));
     }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn servers_listen_at_passed_sockets() {
+    let folder = folder("passed");
+    link_library(&folder);
+    let program = compile("passed", &folder);
+    let run = |library: Option<&Path>, passed: OwnedFd| {
+        let mut command = Command::new("sh");
+        let script = "exec 3<&0; LISTEN_PID=$$ LISTEN_FDS=1 exec \"$1\"";
+        command.args(["-c", script, "sh"]).arg(&program).stdin(passed);
+        match library {
+            Some(folder) => command.env("LD_LIBRARY_PATH", folder),
+            None => command.env_remove("LD_LIBRARY_PATH"),
+        };
+        String::from_utf8_lossy(&succeed(&mut command).stdout).into_owned()
+    };
+    let [ours, reference] = [Some(folder.as_path()), None].map(|library| {
+        let path = folder.join("socket");
+        let listener = UnixListener::bind(&path).unwrap();
+        let listening = run(library, listener.into());
+        std::fs::remove_file(path).unwrap();
+        let (connected, _other) = UnixStream::pair().unwrap();
+        (listening, run(library, connected.into()))
+    });
+    assert!(ours.0.contains("connected 1 accepted 1"), "{ours:?}");
+    assert_eq!(ours, reference);
     std::fs::remove_dir_all(folder).unwrap();
 }
 

@@ -120,7 +120,8 @@ static void run(int milliseconds, DBusConnection *first, DBusConnection *second)
 }
 
 static DBusConnection *accepted;
-static const char *mechanisms_accepted;
+static const char *decision;
+static int allows_anonymous;
 
 static dbus_bool_t allow_user(DBusConnection *connection, unsigned long uid, void *data) {
     (void)connection;
@@ -138,9 +139,9 @@ static void new_connection(DBusServer *server, DBusConnection *connection, void 
                                         NULL);
     dbus_connection_set_timeout_functions(connection, add_timeout, remove_timeout, toggle_timeout,
                                           "server", NULL);
-    if (mechanisms_accepted != NULL)
-        dbus_connection_set_unix_user_function(connection, allow_user, (void *)mechanisms_accepted,
-                                               NULL);
+    if (decision != NULL)
+        dbus_connection_set_unix_user_function(connection, allow_user, (void *)decision, NULL);
+    dbus_connection_set_allow_anonymous(connection, allows_anonymous);
     accepted = connection;
 }
 
@@ -464,6 +465,7 @@ static void use_pair(const char *address, const char *const *mechanisms, int wit
     printf("--- %s\n", address);
     has_credentials = strncmp(address, "unix:", 5) == 0;
     log_events = 1;
+    allows_anonymous = with_anonymous;
     DBusServer *server = listen_at(address);
     if (mechanisms != NULL)
         printf("mechanisms %d\n", dbus_server_set_auth_mechanisms(server, (const char **)mechanisms));
@@ -473,8 +475,6 @@ static void use_pair(const char *address, const char *const *mechanisms, int wit
     show_connection("client before", client, server);
     for (int i = 0; i < 100 && accepted == NULL; i++)
         run(5, client, NULL);
-    if (with_anonymous)
-        dbus_connection_set_allow_anonymous(accepted, 1);
     for (int i = 0; i < 50; i++)
         run(2, client, accepted);
     show_connection("client", client, server);
@@ -642,11 +642,11 @@ int main(void) {
     dbus_threads_init_default();
     show_misuse();
     use_pair("unix:tmpdir=/tmp", NULL, 0);
-    mechanisms_accepted = "yes";
+    decision = "yes";
     use_pair("unix:tmpdir=/tmp", NULL, 0);
-    mechanisms_accepted = "no";
+    decision = "no";
     use_pair("unix:tmpdir=/tmp", NULL, 0);
-    mechanisms_accepted = NULL;
+    decision = NULL;
     use_pair("tcp:host=127.0.0.1", COOKIE, 0);
     use_pair("tcp:host=127.0.0.1", ANONYMOUS, 1);
     use_pair("tcp:host=127.0.0.1", ANONYMOUS, 0);
