@@ -50,38 +50,36 @@ fn text(output: &Output) -> String {
 
 #[test]
 fn python_programs_have_the_same_results() {
-    let folder = folder("python");
-    link_library(&folder);
+    let folder = folder();
+    link_library(folder.path());
     let script = package().join("tests/programs/bindings.py");
     let run = |library: Option<&Path>| {
         let bus = SessionDaemon::start();
         text(&succeed(bus.command("/usr/bin/python3", library).arg(&script)))
     };
-    let ours = run(Some(&folder));
+    let ours = run(Some(folder.path()));
     assert!(ours.ends_with("OK\n"), "{ours}");
     assert_eq!(ours, run(None));
-    std::fs::remove_dir_all(folder).expect("the folder exists");
 }
 
 #[test]
 fn calls_of_the_bus_have_the_same_results() {
-    let folder = folder("calls");
-    link_library(&folder);
-    let program = compile("calls", &folder);
+    let folder = folder();
+    link_library(folder.path());
+    let program = compile("calls", folder.path());
     let run = |library: Option<&Path>| {
         let bus = SessionDaemon::start();
         text(&succeed(&mut bus.command(&program, library)))
     };
-    let ours = run(Some(&folder));
+    let ours = run(Some(folder.path()));
     assert!(ours.contains("signals 1\n"), "{ours}");
     assert_eq!(ours, run(None));
-    std::fs::remove_dir_all(folder).expect("the folder exists");
 }
 
 #[test]
 fn command_line_tools_have_the_same_results() {
-    let folder = folder("tools");
-    link_library(&folder);
+    let folder = folder();
+    link_library(folder.path());
     let run = |library: Option<&Path>| {
         let bus = SessionDaemon::start();
         let names = ["--print-reply=literal", "--dest=org.freedesktop.DBus", "/"];
@@ -103,38 +101,36 @@ fn command_line_tools_have_the_same_results() {
         let errors = String::from_utf8_lossy(&failed.stderr).into_owned();
         (text(&listed), failed.status.code(), errors, text(&objects))
     };
-    let ours = run(Some(&folder));
+    let ours = run(Some(folder.path()));
     assert!(ours.0.contains("org.freedesktop.DBus"), "{ours:?}");
     assert_eq!(ours, run(None));
-    std::fs::remove_dir_all(folder).expect("the folder exists");
 }
 
 #[test]
 fn dbus_run_session_starts_a_bus() {
     use std::os::unix::fs::PermissionsExt;
 
-    let folder = folder("run-session");
-    link_library(&folder);
+    let folder = folder();
+    link_library(folder.path());
     // dbus-daemon needs private functions of its own library.
-    let daemon = folder.join("daemon");
+    let daemon = folder.path().join("daemon");
     std::fs::write(&daemon, "#!/bin/sh\nunset LD_LIBRARY_PATH\nexec dbus-daemon \"$@\"\n").unwrap();
     std::fs::set_permissions(&daemon, std::fs::Permissions::from_mode(0o755)).unwrap();
     let mut command = Command::new("dbus-run-session");
-    command.env("LD_LIBRARY_PATH", &folder).arg("--dbus-daemon").arg(daemon);
+    command.env("LD_LIBRARY_PATH", folder.path()).arg("--dbus-daemon").arg(daemon);
     command.args(["--", "dbus-send", "--session", "--print-reply=literal"]);
     command.args(["--dest=org.freedesktop.DBus", "/", "org.freedesktop.DBus.ListNames"]);
     let names = text(&succeed(&mut command));
     assert!(names.contains("org.freedesktop.DBus"), "{names}");
-    std::fs::remove_dir_all(folder).expect("the folder exists");
 }
 
 #[test]
 fn threads_share_a_connection_and_the_end_of_the_bus_ends_the_program() {
-    let folder = folder("threads");
-    link_library(&folder);
-    let program = compile("threads", &folder);
+    let folder = folder();
+    link_library(folder.path());
+    let program = compile("threads", folder.path());
     let bus = SessionDaemon::start();
-    let mut command = bus.command(program, Some(&folder));
+    let mut command = bus.command(program, Some(folder.path()));
     let mut child = command.stdout(Stdio::piped()).spawn().expect("the program starts");
     let mut lines = BufReader::new(child.stdout.take().expect("a pipe"));
     let mut line = String::new();
@@ -144,5 +140,4 @@ fn threads_share_a_connection_and_the_end_of_the_bus_ends_the_program() {
     let mut rest = String::new();
     lines.read_to_string(&mut rest).expect("text");
     assert_eq!((rest.as_str(), child.wait().expect("the program ends").code()), ("", Some(1)));
-    std::fs::remove_dir_all(folder).expect("the folder exists");
 }

@@ -31,54 +31,51 @@ fn assert_same(ours: &str, reference: &str, run: &str) {
 
 #[test]
 fn random_messages_have_the_same_results() {
-    let folder = folder("messages");
-    link_library(&folder);
-    let program = compile("messages", &folder);
+    let folder = folder();
+    link_library(folder.path());
+    let program = compile("messages", folder.path());
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     let random = u64::from(now.subsec_nanos());
     let runs: u64 = std::env::var("DILIGENCE_SEQUENCES").map_or(10, |text| text.parse().unwrap());
     for seed in (1..=3).chain(random..random + runs) {
         let arguments = [seed.to_string(), "200".into()];
-        let ours = output(&program, Some(&folder), &arguments);
+        let ours = output(&program, Some(folder.path()), &arguments);
         let reference = output(&program, None, &arguments);
         assert!(ours.lines().count() > 1000, "seed {seed} printed {} lines", ours.lines().count());
         assert_same(&ours, &reference, &format!("seed {seed}"));
     }
-    std::fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]
 fn connections_and_servers_have_the_same_results() {
-    let folder = folder("connections");
-    link_library(&folder);
-    let program = compile("connections", &folder);
-    let ours = output(&program, Some(&folder), &[]);
+    let folder = folder();
+    link_library(folder.path());
+    let program = compile("connections", folder.path());
+    let ours = output(&program, Some(folder.path()), &[]);
     let reference = output(&program, None, &[]);
     assert!(reference.lines().count() > 400, "{reference}");
     assert_same(&ours, &reference, "connections");
-    std::fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]
 fn valgrind_finds_no_invalid_access_and_no_leak() {
-    let folder = folder("valgrind");
-    link_library(&folder);
+    let folder = folder();
+    link_library(folder.path());
     for (name, arguments) in [("messages", &["7", "40"][..]), ("connections", &[]), ("texts", &[])]
     {
-        let program = compile(name, &folder);
+        let program = compile(name, folder.path());
         let mut command = Command::new("valgrind");
         command.args(["--quiet", "--error-exitcode=9", "--leak-check=full"]);
         command.arg("--errors-for-leak-kinds=definite").arg(program).args(arguments);
-        succeed(command.env("LD_LIBRARY_PATH", &folder).env_remove("DBUS_FATAL_WARNINGS"));
+        succeed(command.env("LD_LIBRARY_PATH", folder.path()).env_remove("DBUS_FATAL_WARNINGS"));
     }
-    std::fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]
 fn servers_listen_at_passed_sockets() {
-    let folder = folder("passed");
-    link_library(&folder);
-    let program = compile("passed", &folder);
+    let folder = folder();
+    link_library(folder.path());
+    let program = compile("passed", folder.path());
     let run = |library: Option<&Path>, passed: OwnedFd| {
         let mut command = Command::new("sh");
         let script = "exec 3<&0; LISTEN_PID=$$ LISTEN_FDS=1 exec \"$1\"";
@@ -89,8 +86,8 @@ fn servers_listen_at_passed_sockets() {
         };
         String::from_utf8_lossy(&succeed(&mut command).stdout).into_owned()
     };
-    let [ours, reference] = [Some(folder.as_path()), None].map(|library| {
-        let path = folder.join("socket");
+    let [ours, reference] = [Some(folder.path()), None].map(|library| {
+        let path = folder.path().join("socket");
         let listener = UnixListener::bind(&path).unwrap();
         let listening = run(library, listener.into());
         std::fs::remove_file(path).unwrap();
@@ -99,17 +96,15 @@ fn servers_listen_at_passed_sockets() {
     });
     assert!(ours.0.contains("connected 1 accepted 1"), "{ours:?}");
     assert_eq!(ours, reference);
-    std::fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]
 fn texts_and_addresses_have_the_same_results() {
-    let folder = folder("texts");
-    link_library(&folder);
-    let program = compile("texts", &folder);
-    let ours = output(&program, Some(&folder), &[]);
+    let folder = folder();
+    link_library(folder.path());
+    let program = compile("texts", folder.path());
+    let ours = output(&program, Some(folder.path()), &[]);
     let reference = output(&program, None, &[]);
     assert!(reference.lines().count() > 150, "{reference}");
     assert_same(&ours, &reference, "texts");
-    std::fs::remove_dir_all(folder).unwrap();
 }

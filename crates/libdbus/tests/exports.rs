@@ -63,27 +63,25 @@ const PRIVATE: [&str; 6] = [
 
 #[test]
 fn all_public_functions_are_exported_with_their_version() {
-    let folder = folder("exports");
-    link_library(&folder);
-    let ours = exports(&folder.join("libdbus-1.so.3"));
+    let folder = folder();
+    link_library(folder.path());
+    let ours = exports(&folder.path().join("libdbus-1.so.3"));
     let mut expected: BTreeSet<String> =
         exports(&reference()).into_iter().filter(|name| name.ends_with("@@LIBDBUS_1_3")).collect();
     assert!(expected.len() > 230, "{}", expected.len());
     expected.extend(ADDED.map(|name| format!("{name}@@LIBDBUS_1_3")));
     expected.extend(PRIVATE.map(|name| format!("{name}@@LIBDBUS_PRIVATE_1.14.10")));
     assert_eq!(ours, expected);
-    std::fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]
 fn all_functions_of_the_headers_are_exported() {
-    let folder = folder("headers");
-    link_library(&folder);
-    let ours = exports(&folder.join("libdbus-1.so.3"));
+    let folder = folder();
+    link_library(folder.path());
+    let ours = exports(&folder.path().join("libdbus-1.so.3"));
     let declared = declared();
     assert!(declared.len() > 230, "{declared:?}");
     for function in declared {
         assert!(ours.contains(&format!("{function}@@LIBDBUS_1_3")), "{function}");
     }
-    std::fs::remove_dir_all(folder).unwrap();
 }

@@ -7,6 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use tempfile::TempDir;
+
 /// The libdbus of the system, with which the tests compare ours.
 pub(crate) fn reference() -> PathBuf {
     let output = succeed(Command::new("cc").arg("-print-file-name=libdbus-1.so.3"));
@@ -19,10 +21,8 @@ pub(crate) fn package() -> PathBuf {
 }
 
 /// A new folder for the files of one test.
-pub(crate) fn folder(name: &str) -> PathBuf {
-    let folder = env::temp_dir().join(format!("diligence-libdbus-{name}-{}", std::process::id()));
-    fs::create_dir_all(&folder).expect("the folder can be created");
-    folder
+pub(crate) fn folder() -> TempDir {
+    tempfile::tempdir().expect("the folder can be created")
 }
 
 /// Links the shared library in `folder`, as `make libdbus` does.
