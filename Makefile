@@ -125,6 +125,7 @@ test-long: packages-boot packages-clients packages-test build deb static
 	DILIGENCE_BUILD_CLIENTS=1 $(CARGO) test --locked --package diligence-conformance --test user_namespaces
 	DILIGENCE_CONFIGURATIONS=50000 $(CARGO) test --locked --package diligence-conformance --test configuration
 	DILIGENCE_CASES=10000000 $(CARGO) test --locked --package diligence-wire --test reference
+	DILIGENCE_SEQUENCES=1000 $(CARGO) test --locked --package diligence-libdbus --test differences random
 	scripts/try-static $(STATIC)
 	cd $(PAGE) && DILIGENCE_BUDGET=release DILIGENCE_PROGRAM=$(abspath $(PROGRAM)) \
 	    npm run --silent e2e -- tests/budget.e2e.ts tests/rate.e2e.ts

@@ -37,7 +37,9 @@ fn random_messages_have_the_same_results() {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     let random = u64::from(now.subsec_nanos());
     let runs: u64 = std::env::var("DILIGENCE_SEQUENCES").map_or(10, |text| text.parse().unwrap());
-    for seed in (1..=3).chain(random..random + runs) {
+    // With this seed, a message has a field twice that dbus-daemon does not use.
+    let seeds = [1, 2, 3, 5_418_667].into_iter().chain(random..random + runs);
+    for seed in seeds {
         let arguments = [seed.to_string(), "200".into()];
         let ours = output(&program, Some(folder.path()), &arguments);
         let reference = output(&program, None, &arguments);

@@ -45,6 +45,10 @@ fn fields(message: &Message<'_>) -> Result<Vec<HeaderField>, InvalidMessage> {
         let value = match (code, signature.as_str()) {
             (code::REPLY_SERIAL | code::UNIX_FDS, _) => HeaderValue::Number(reader.uint32()?),
             (code::SIGNATURE, _) => text(reader.signature()?.as_str()),
+            // `wire` does not know this field, and so accepts it twice.
+            (code::CONTAINER_INSTANCE, "o") if contains(&fields, code) => {
+                return Err(InvalidReason::FieldDuplicate(FieldCode::Path).at(start));
+            }
             (1..=7, _) | (code::CONTAINER_INSTANCE, "o") => text(reader.string()?),
             (code::CONTAINER_INSTANCE, _) => {
                 return Err(InvalidReason::FieldType(FieldCode::Path).at(start));
@@ -59,6 +63,10 @@ fn fields(message: &Message<'_>) -> Result<Vec<HeaderField>, InvalidMessage> {
         fields.push(HeaderField { code, value });
     }
     Ok(fields)
+}
+
+fn contains(fields: &[HeaderField], code: u8) -> bool {
+    fields.iter().any(|field| field.code == code)
 }
 
 /// Names of a valid header have no 0 bytes.
