@@ -64,21 +64,23 @@ impl KnownBus {
     }
 }
 
-/// The address of the session bus of this user, if its socket exists.
 fn session_default() -> Vec<u8> {
+    user_bus().unwrap_or_else(|| b"autolaunch:".to_vec())
+}
+
+/// The address of the session bus of this user, if its socket exists.
+pub(crate) fn user_bus() -> Option<Vec<u8>> {
     use std::os::unix::ffi::{OsStrExt, OsStringExt};
     use std::os::unix::fs::{FileTypeExt, MetadataExt};
 
-    let Some(directory) = variable("XDG_RUNTIME_DIR") else { return b"autolaunch:".to_vec() };
-    let socket = std::path::PathBuf::from(std::ffi::OsString::from_vec(directory)).join("bus");
-    let uid = rustix::process::geteuid().as_raw();
-    match std::fs::metadata(&socket) {
-        Ok(found) if found.file_type().is_socket() && found.uid() == uid => {
-            let path = crate::addresses::escape(socket.as_os_str().as_bytes());
-            [b"unix:path=", path.as_slice()].concat()
-        }
-        _ => b"autolaunch:".to_vec(),
-    }
+    let directory = std::ffi::OsString::from_vec(variable("XDG_RUNTIME_DIR")?);
+    let socket = std::path::PathBuf::from(directory).join("bus");
+    let found = std::fs::symlink_metadata(&socket).ok()?;
+    let is_own = found.uid() == rustix::process::getuid().as_raw();
+    (found.file_type().is_socket() && is_own).then(|| {
+        let path = crate::addresses::escape(socket.as_os_str().as_bytes());
+        [b"unix:path=", path.as_slice()].concat()
+    })
 }
 
 fn get(number: c_int, is_private: bool, error: Out<DBusError>) -> *const DBusConnection {

@@ -232,6 +232,7 @@ pub(crate) mod names {
     pub(crate) const FILE_EXISTS: &CStr = c"org.freedesktop.DBus.Error.FileExists";
     pub(crate) const FILE_NOT_FOUND: &CStr = c"org.freedesktop.DBus.Error.FileNotFound";
     pub(crate) const INVALID_ARGS: &CStr = c"org.freedesktop.DBus.Error.InvalidArgs";
+    pub(crate) const INVALID_FILE_CONTENT: &CStr = c"org.freedesktop.DBus.Error.InvalidFileContent";
     pub(crate) const INVALID_SIGNATURE: &CStr = c"org.freedesktop.DBus.Error.InvalidSignature";
     pub(crate) const IO_ERROR: &CStr = c"org.freedesktop.DBus.Error.IOError";
     pub(crate) const LIMITS_EXCEEDED: &CStr = c"org.freedesktop.DBus.Error.LimitsExceeded";

@@ -50,6 +50,8 @@ pub(crate) struct DBusWatch {
     fd: AtomicI32,
     flags: u32,
     state: EventState,
+    /// A mark of a main loop that it could not handle the watch because memory was lacking.
+    pub(crate) lacked_memory: AtomicBool,
     handler: Box<dyn Fn(u32) -> bool + Send + Sync>,
 }
 
@@ -69,7 +71,13 @@ impl DBusWatch {
         handler: impl Fn(u32) -> bool + Send + Sync + 'static,
     ) -> Arc<Self> {
         let (fd, state) = (AtomicI32::new(fd), EventState::new(enabled));
-        Arc::new(Self { fd, flags, state, handler: Box::new(handler) })
+        let lacked_memory = AtomicBool::new(false);
+        Arc::new(Self { fd, flags, state, lacked_memory, handler: Box::new(handler) })
+    }
+
+    /// The descriptor, or -1 if it is closed.
+    pub(crate) fn fd(&self) -> c_int {
+        self.fd.load(Ordering::Relaxed)
     }
 
     /// Forgets the descriptor, which is closed.
@@ -220,13 +228,13 @@ pub(crate) fn move_events<T: MainLoopEvent>(
 #[unsafe(no_mangle)]
 extern "C" fn dbus_watch_get_unix_fd(watch: Handle<DBusWatch>) -> c_int {
     let watch = given!("dbus_watch_get_unix_fd", watch, -1);
-    watch.fd.load(Ordering::Relaxed)
+    watch.fd()
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn dbus_watch_get_socket(watch: Handle<DBusWatch>) -> c_int {
     let watch = given!("dbus_watch_get_socket", watch, -1);
-    watch.fd.load(Ordering::Relaxed)
+    watch.fd()
 }
 
 #[unsafe(no_mangle)]
@@ -266,7 +274,7 @@ extern "C" fn dbus_watch_get_enabled(watch: Handle<DBusWatch>) -> Bool {
 extern "C" fn dbus_watch_handle(watch: Handle<DBusWatch>, flags: u32) -> Bool {
     given!("dbus_watch_handle", watch, FALSE);
     let Some(watch) = watch.share() else { return FALSE };
-    if watch.fd.load(Ordering::Relaxed) < 0 {
+    if watch.fd() < 0 {
         warn("Tried to handle an invalidated watch; this watch should have been removed\n");
         return TRUE;
     }

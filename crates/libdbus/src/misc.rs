@@ -2,49 +2,92 @@
 
 use std::env;
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::fs;
-use std::ptr;
+use std::path::Path;
+use std::{fs, io, ptr};
 
 use wire::guid::Guid;
 
 use crate::c::{Bool, CText, FALSE, Out, TRUE, copy_text};
 use crate::checks::{given, warn};
-use crate::errors::{DBusError, LibraryFailure, description, names, reported};
+use crate::errors::{DBusError, LibraryFailure, description, name_of, names, reported};
 
 /// The version of libdbus whose interface this library has.
 const VERSION: [c_int; 3] = [1, 14, 10];
 
+/// The file of dbus-daemon with the id of the machine.
+pub(crate) const DBUS_MACHINE_ID: &str = "/var/lib/dbus/machine-id";
+
 /// The files with the id of the machine.
-const MACHINE_ID_FILES: [&str; 2] = ["/var/lib/dbus/machine-id", "/etc/machine-id"];
+const MACHINE_ID_FILES: [&str; 2] = [DBUS_MACHINE_ID, "/etc/machine-id"];
 
 /// Reads the id of the machine.
 pub(crate) fn machine_id() -> Result<String, LibraryFailure> {
-    let [dbus, system] = MACHINE_ID_FILES.map(read_id);
+    let [dbus, system] = MACHINE_ID_FILES
+        .map(Path::new)
+        .map(|path| read_id(path).map_err(|error| error.into_failure(path)));
     let dbus = match dbus {
         Ok(id) => return Ok(id),
-        Err(error) => error,
+        Err(failure) => failure,
     };
     system.map_err(|system| {
         let text = format!(
             "D-Bus library appears to be incorrectly set up: see the manual page for dbus-uuidgen \
-             to correct this issue. ({dbus}; {system})"
+             to correct this issue. ({}; {})",
+            String::from_utf8_lossy(&dbus.message),
+            String::from_utf8_lossy(&system.message),
         );
-        LibraryFailure::new(names::FILE_NOT_FOUND, text)
+        LibraryFailure::new(system.name, text)
     })
 }
 
-fn read_id(file: &str) -> Result<String, String> {
-    let text = fs::read_to_string(file)
-        .map_err(|error| format!("Failed to open \"{file}\": {}", description(&error)))?;
-    let text = text.trim_end();
-    match Guid::parse(text) {
-        Ok(id) => Ok(id.to_string()),
-        Err(_) => Err(format!(
-            "UUID file '{file}' should contain a hex string of length 32, not length {}, with no \
-             other text",
-            text.len()
-        )),
+/// The reason why a file has no id.
+pub(crate) enum IdFileError {
+    /// The file cannot be opened or read.
+    Unreadable(io::Error),
+    /// The path is not that of a file.
+    NotAFile,
+    /// The content has this number of bytes instead of 32 digits.
+    Length(usize),
+    /// The content has other characters than hexadecimal digits.
+    NotHexadecimal,
+}
+
+impl IdFileError {
+    pub(crate) fn into_failure(self, path: &Path) -> LibraryFailure {
+        let file = path.display();
+        match self {
+            Self::Unreadable(error) => {
+                let text = format!("Failed to open \"{file}\": {}", description(&error));
+                LibraryFailure::new(name_of(&error), text)
+            }
+            Self::NotAFile => {
+                LibraryFailure::new(names::FAILED, format!("\"{file}\" is not a regular file"))
+            }
+            Self::Length(len) => {
+                let text = format!(
+                    "UUID file '{file}' should contain a hex string of length 32, not length \
+                     {len}, with no other text"
+                );
+                LibraryFailure::new(names::INVALID_FILE_CONTENT, text)
+            }
+            Self::NotHexadecimal => {
+                let text = format!("UUID file '{file}' contains invalid hex data");
+                LibraryFailure::new(names::INVALID_FILE_CONTENT, text)
+            }
+        }
     }
+}
+
+pub(crate) fn read_id(path: &Path) -> Result<String, IdFileError> {
+    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Err(IdFileError::NotAFile);
+    }
+    let content = fs::read(path).map_err(IdFileError::Unreadable)?;
+    let text = content.trim_ascii_end();
+    if text.len() != 32 {
+        return Err(IdFileError::Length(text.len()));
+    }
+    Guid::parse(text).map(|id| id.to_string()).map_err(|_| IdFileError::NotHexadecimal)
 }
 
 /// True if the process has more rights than the user who started it. Then the environment is not

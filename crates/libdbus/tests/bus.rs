@@ -106,22 +106,100 @@ fn command_line_tools_have_the_same_results() {
     assert_eq!(ours, run(None));
 }
 
-#[test]
-fn dbus_run_session_starts_a_bus() {
-    use std::os::unix::fs::PermissionsExt;
+/// Runs a program with our library, but not the programs that it starts: dbus-daemon needs private
+/// functions of its own library.
+fn only_this(folder: &Path, program: &str) -> Command {
+    let mut read = Command::new("readelf");
+    let output = succeed(read.args(["--program-headers", "/bin/sh"]));
+    let headers = text(&output);
+    let marker = "program interpreter: ";
+    let start = headers.find(marker).expect("an interpreter") + marker.len();
+    let end = start + headers[start..].find(']').expect("the end of the line");
+    let mut command = Command::new(&headers[start..end]);
+    command.arg("--library-path").arg(folder).arg(format!("/usr/bin/{program}"));
+    command
+}
 
+const LIST_NAMES: [&str; 6] = [
+    "dbus-send",
+    "--session",
+    "--print-reply=literal",
+    "--dest=org.freedesktop.DBus",
+    "/",
+    "org.freedesktop.DBus.ListNames",
+];
+
+#[test]
+fn dbus_run_session_and_dbus_launch_start_a_bus() {
     let folder = folder();
     link_library(folder.path());
-    // dbus-daemon needs private functions of its own library.
-    let daemon = folder.path().join("daemon");
-    std::fs::write(&daemon, "#!/bin/sh\nunset LD_LIBRARY_PATH\nexec dbus-daemon \"$@\"\n").unwrap();
-    std::fs::set_permissions(&daemon, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let mut command = Command::new("dbus-run-session");
-    command.env("LD_LIBRARY_PATH", folder.path()).arg("--dbus-daemon").arg(daemon);
-    command.args(["--", "dbus-send", "--session", "--print-reply=literal"]);
-    command.args(["--dest=org.freedesktop.DBus", "/", "org.freedesktop.DBus.ListNames"]);
-    let names = text(&succeed(&mut command));
+    let mut command = only_this(folder.path(), "dbus-run-session");
+    let names = text(&succeed(command.arg("--").args(LIST_NAMES)));
     assert!(names.contains("org.freedesktop.DBus"), "{names}");
+    let mut command = only_this(folder.path(), "dbus-launch");
+    let variables = text(&succeed(command.args(["--sh-syntax", "--close-stderr"])));
+    let value = |name: &str| {
+        let start = variables.find(name).expect("the variable is printed") + name.len();
+        let rest = variables[start..].trim_start_matches('\'');
+        rest[..rest.find(['\'', ';']).expect("the end of the value")].to_owned()
+    };
+    let mut command = Command::new(LIST_NAMES[0]);
+    command.env("DBUS_SESSION_BUS_ADDRESS", value("DBUS_SESSION_BUS_ADDRESS="));
+    let called = command.args(&LIST_NAMES[1..]).output().expect("dbus-send is installed");
+    succeed(Command::new("kill").arg(value("DBUS_SESSION_BUS_PID=")));
+    assert!(text(&called).contains("org.freedesktop.DBus"), "{variables}{called:?}");
+}
+
+#[test]
+fn dbus_uuidgen_has_the_same_results() {
+    let folder = folder();
+    link_library(folder.path());
+    let run = |library: Option<&Path>| {
+        let files = tempfile::tempdir().expect("the folder can be created");
+        let write = |name: &str, content: &str| {
+            std::fs::write(files.path().join(name), content).expect("the folder can be written");
+        };
+        write("short", "12");
+        write("lines", "0123456789abcdef0123456789abcdef\n\n");
+        write("capitals", "0123456789ABCDEF0123456789ABCDEF ");
+        let uuidgen = |arguments: &[&str]| {
+            let mut command = Command::new("dbus-uuidgen");
+            command.args(arguments).current_dir(files.path());
+            match library {
+                Some(folder) => command.env("LD_LIBRARY_PATH", folder),
+                None => command.env_remove("LD_LIBRARY_PATH"),
+            };
+            let output = command.output().expect("dbus-uuidgen is installed");
+            (
+                output.status.code(),
+                text(&output),
+                String::from_utf8_lossy(&output.stderr).into_owned(),
+            )
+        };
+        let new = uuidgen(&[]);
+        assert!(new.0 == Some(0) && new.1.trim_end().len() == 32, "{new:?}");
+        let mut results: Vec<_> = [
+            "--get",
+            "--get=none",
+            "--get=short",
+            "--ensure=short",
+            "--get=lines",
+            "--get=capitals",
+            "--ensure=lines",
+            "--get=.",
+            "--ensure=new",
+        ]
+        .iter()
+        .map(|argument| uuidgen(&[argument]))
+        .collect();
+        let created = std::fs::read_to_string(files.path().join("new")).expect("a new file");
+        assert_eq!(uuidgen(&["--get=new"]).1, created);
+        let failed = uuidgen(&["--ensure=none/new"]);
+        assert!(failed.2.starts_with("Could not create none/new."), "{failed:?}");
+        results.push((failed.0, failed.1, String::new()));
+        results
+    };
+    assert_eq!(run(Some(folder.path())), run(None));
 }
 
 #[test]

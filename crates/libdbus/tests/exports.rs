@@ -51,14 +51,32 @@ const ADDED: [&str; 6] = [
     "dbus_message_set_signature",
 ];
 
-/// Functions that are not in the headers, but that Debian's command line tools use.
-const PRIVATE: [&str; 6] = [
+/// Functions that are not in the headers, but that Debian's command line tools or the tests of
+/// dbus-daemon use.
+const PRIVATE: [&str; 23] = [
     "_dbus_connection_set_builtin_filters_enabled",
+    "_dbus_create_uuid",
+    "_dbus_ensure_standard_fds",
     "_dbus_fd_clear_close_on_exec",
     "_dbus_fd_set_all_close_on_exec",
     "_dbus_get_real_time",
+    "_dbus_get_uuid",
+    "_dbus_lookup_user_bus",
+    "_dbus_message_remove_unknown_fields",
     "_dbus_set_error_valist",
     "_dbus_sleep_milliseconds",
+    "_dbus_strdup",
+    "_dbus_strerror",
+    "_dbus_string_free",
+    "_dbus_string_init",
+    "_dbus_timeout_needs_restart",
+    "_dbus_timeout_restarted",
+    "_dbus_watch_get_oom_last_time",
+    "_dbus_watch_get_pollable",
+    "_dbus_watch_invalidate",
+    "_dbus_watch_ref",
+    "_dbus_watch_set_oom_last_time",
+    "_dbus_watch_unref",
 ];
 
 #[test]

@@ -22,7 +22,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering, fence};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use wire::Endian;
 
@@ -277,8 +277,7 @@ impl Clone for MessageRef {
 
 impl Drop for MessageRef {
     fn drop(&mut self) {
-        if self.references.fetch_sub(1, Ordering::Release) == 1 {
-            fence(Ordering::Acquire);
+        if self.references.fetch_sub(1, Ordering::AcqRel) == 1 {
             // SAFETY: this was the last reference to a message of `new`.
             drop(unsafe { Box::from_raw(self.0.cast_mut()) });
         }
