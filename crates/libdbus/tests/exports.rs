@@ -53,7 +53,7 @@ const ADDED: [&str; 6] = [
 
 /// Functions that are not in the headers, but that Debian's command line tools or the tests of
 /// dbus-daemon use.
-const PRIVATE: [&str; 23] = [
+const PRIVATE: [&str; 22] = [
     "_dbus_connection_set_builtin_filters_enabled",
     "_dbus_create_uuid",
     "_dbus_ensure_standard_fds",
@@ -62,7 +62,6 @@ const PRIVATE: [&str; 23] = [
     "_dbus_get_real_time",
     "_dbus_get_uuid",
     "_dbus_lookup_user_bus",
-    "_dbus_message_remove_unknown_fields",
     "_dbus_set_error_valist",
     "_dbus_sleep_milliseconds",
     "_dbus_strdup",

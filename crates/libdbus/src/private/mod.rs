@@ -2,7 +2,6 @@
 //! tests of dbus-daemon use.
 
 mod events;
-mod fields;
 mod text;
 mod uuid;
 
