@@ -17,6 +17,7 @@ LIBEXEC := $(DESTDIR)$(PREFIX)/libexec/diligence
 MAN     := $(DESTDIR)$(PREFIX)/share/man
 SHARE   := $(DESTDIR)$(PREFIX)/share
 SYSTEMD := $(DESTDIR)$(PREFIX)/lib/systemd
+LIB     := $(DESTDIR)$(PREFIX)/lib/diligence
 # The folder in which the stock configuration of the system bus looks for policies, and the user
 # that it names.
 POLICIES := $(DESTDIR)/usr/share/dbus-1/system.d
@@ -42,7 +43,7 @@ PROVE_SOAK ?= 3600
 # Scenarios that docs/benchmarks.md shows in addition to the comparison.
 SCENARIOS := ping-pong fan-out validation flood priority sandbox
 
-.PHONY: help build run check test prove prove-confined prove-dependencies prove-faults prove-interpreted prove-sanitized prove-simulated coverage nightly fuzz libdbus bench bench-scenarios bench-documents packages-boot packages-build packages-clients packages-static packages-test static test-long install deb
+.PHONY: help build run check test prove prove-confined prove-dependencies prove-faults prove-interpreted prove-sanitized prove-simulated coverage nightly fuzz libdbus bench bench-scenarios bench-documents packages-boot packages-build packages-clients packages-static packages-test static test-long install install-libdbus deb
 
 help:
 	@echo 'make run        build quickly, then start a private bus with demo programs and a live view'
@@ -61,6 +62,8 @@ help:
 	@echo 'make static     the programs without dynamic libraries, in $(STATIC)'
 	@echo 'make bench      compare this bus with all others: a table, and the page $(TARGET)/bench.html'
 	@echo 'make install    install into PREFIX (now $(PREFIX)), below DESTDIR if it is set'
+	@echo 'make install-libdbus  install the library that replaces libdbus-1.so.3 into a folder that only'
+	@echo '                programs with LD_LIBRARY_PATH use: $(PREFIX)/lib/diligence'
 	@echo 'make deb        a Debian package: target/diligence_VERSION_ARCHITECTURE.deb'
 
 build: packages-build
@@ -227,6 +230,12 @@ install: build
 	install -m 755 $(STRIPPED)/replace-running-buses $(LIBEXEC)/replace-running-buses
 	sed 's,@bususer@,$(BUS_USER),' packaging/dbus/org.diligence.conf.in > $(POLICIES)/org.diligence.conf
 	if [ -z '$(DESTDIR)' ] && [ $$(id -u) = 0 ]; then $(LIBEXEC)/replace-running-buses; fi
+
+# Never in a folder that the dynamic linker searches: programs use the library only if they are told.
+install-libdbus: libdbus
+	install -d $(LIB)
+	strip --strip-debug -o $(LIB)/libdbus-1.so.3 $(LIBDBUS)/libdbus-1.so.3
+	chmod 644 $(LIB)/libdbus-1.so.3
 
 # A Debian package of what `make install` installs below /usr.
 deb:

@@ -55,8 +55,8 @@ impl DBusConnection {
     /// Handles the next message.
     pub(super) fn dispatch(&self) -> DispatchStatus {
         let mut guard = self.lock();
-        if guard.update_status() != DATA_REMAINS {
-            return COMPLETE;
+        if guard.status() != DATA_REMAINS {
+            return guard.update_status();
         }
         guard = self.acquire_dispatch(guard);
         let Some(message) = guard.incoming.pop_front() else {

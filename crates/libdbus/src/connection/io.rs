@@ -123,6 +123,8 @@ impl DBusConnection {
         timeout: Option<Duration>,
     ) -> ConnectionGuard<'c> {
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        // As with libdbus, a program learns of a new status only after the wait.
+        guard.reports_status = false;
         // Calls that are waiting must be made before this thread waits.
         if !guard.deferred.is_empty() {
             drop(guard);

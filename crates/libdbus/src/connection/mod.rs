@@ -118,7 +118,10 @@ pub(crate) struct ConnectionState {
     timeouts: EventList<DBusTimeout>,
     wakeup: Callback<WakeupFunction>,
     status_function: Callback<StatusFunction>,
+    /// The status that the program knows.
     last_status: DispatchStatus,
+    /// Whether the status has to be compared with `last_status` when the lock is released.
+    reports_status: bool,
     user_function: Callback<UserFunction>,
     windows_user_data: Option<UserData>,
     /// The number of threads that wait for another thread.
@@ -190,6 +193,7 @@ impl DBusConnection {
                 wakeup: None,
                 status_function: None,
                 last_status: COMPLETE,
+                reports_status: false,
                 user_function: None,
                 windows_user_data: None,
                 waiting_threads: 0,
@@ -277,6 +281,7 @@ impl Drop for ConnectionGuard<'_> {
                 let is_full = self.connection.is_full(self);
                 self.update_watches(is_full);
             }
+            self.report_status();
             let deferred = std::mem::take(&mut self.deferred);
             // A function of the program may drop the last other reference.
             let _keeps_alive = if deferred.is_empty() { None } else { self.this.upgrade() };
@@ -399,22 +404,30 @@ impl ConnectionState {
         if self.incoming.is_empty() { COMPLETE } else { DATA_REMAINS }
     }
 
-    /// Reports a new dispatch status to the program.
+    /// Returns the dispatch status. If it is new, the program is notified when the lock is released.
     fn update_status(&mut self) -> DispatchStatus {
-        let status = self.status();
-        if status != self.last_status {
-            self.last_status = status;
-            if let Some((Some(function), data)) = &self.status_function {
-                let (function, data, this) = (*function, Arc::clone(data), self.this.clone());
-                self.deferred.push(Box::new(move || {
-                    if let Some(connection) = this.upgrade() {
-                        // SAFETY: the program has passed this function for this data.
-                        unsafe { function(Arc::as_ptr(&connection), status, data.data) };
-                    }
-                }));
-            }
+        self.reports_status = true;
+        self.status()
+    }
+
+    /// Notifies the program of a new dispatch status. Only the last of several changes counts,
+    /// because programs rely on the status that they are notified of.
+    fn report_status(&mut self) {
+        if !std::mem::take(&mut self.reports_status) {
+            return;
         }
-        status
+        let status = self.status();
+        if std::mem::replace(&mut self.last_status, status) == status {
+            return;
+        }
+        let Some((Some(function), data)) = &self.status_function else { return };
+        let (function, data, this) = (*function, Arc::clone(data), self.this.clone());
+        self.deferred.push(Box::new(move || {
+            if let Some(connection) = this.upgrade() {
+                // SAFETY: the program has passed this function for this data.
+                unsafe { function(Arc::as_ptr(&connection), status, data.data) };
+            }
+        }));
     }
 
     /// Writes what the socket takes now.

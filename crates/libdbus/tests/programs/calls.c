@@ -23,12 +23,22 @@ static DBusHandlerResult count_signals(DBusConnection *connection, DBusMessage *
     return DBUS_HANDLER_RESULT_NOT_YET_HANDLED;
 }
 
+/* Main loops rely on the status that they are notified of. */
+static void check_status(DBusConnection *connection, DBusDispatchStatus status, void *data) {
+    ++*(int *)data;
+    DBusDispatchStatus now = dbus_connection_get_dispatch_status(connection);
+    if (status != now)
+        printf("notified of status %d, which is %d\n", status, now);
+}
+
 int main(void) {
     const char *address = getenv("DBUS_SESSION_BUS_ADDRESS");
     char *plain = strdup(address);
     *strstr(plain, ",guid") = 0;
     DBusConnection *first = dbus_connection_open(address, &error);
     DBusConnection *second = dbus_connection_open(address, &error);
+    int statuses = 0;
+    dbus_connection_set_dispatch_status_function(first, check_status, &statuses, NULL);
     printf("before authentication %d\n", first == second);
     printf("register %d", dbus_bus_register(first, &error));
     finish();
@@ -87,6 +97,8 @@ int main(void) {
     printf("in address %d\n", strstr(address, server) != NULL);
     dbus_free(id);
     dbus_free(server);
+    printf("notified of a status %d\n", statuses > 0);
+    dbus_connection_set_dispatch_status_function(first, NULL, NULL, NULL);
     dbus_connection_close(private);
     dbus_connection_unref(private);
     free(plain);
