@@ -145,7 +145,7 @@ fn run(
         CauseRandom(seed.wrapping_mul(PROGRAMS as u64 + 1).wrapping_add(own as u64) | 1);
     let mut pending = Vec::new();
     for _ in 0..steps {
-        step(&connection, &object, &names, &mut random, &mut pending, stage, kind);
+        step(&connection, &object, &names, &mut random, &mut pending, (stage, kind));
     }
     stage.silent.fetch_add(1, Ordering::SeqCst);
     let deadline = Instant::now() + Duration::from_secs(30);
@@ -193,8 +193,7 @@ fn step(
     names: &[String],
     random: &mut CauseRandom,
     pending: &mut Vec<diligence_client::StartedCall>,
-    stage: &CauseStage,
-    kind: MessageKind,
+    (stage, kind): (&CauseStage, MessageKind),
 ) {
     let own = object.state().own;
     let choice = random.below(100);
