@@ -38,6 +38,8 @@ pub(crate) enum Fault {
     ContainerSocket,
     /// The memory of traces cannot be mapped after the program was replaced.
     Traces(io::Error),
+    /// The counters of lanes cannot be mapped after the program was replaced, so all lanes end.
+    Lanes(io::Error),
     /// The memory of the flight recorder cannot be allocated.
     NoFlightRecorder(io::Error),
     /// The content of the flight recorder cannot be written to a file.
@@ -70,6 +72,7 @@ impl Fault {
             Self::ServiceOutput(_) => "service-output",
             Self::ContainerSocket => "container-socket",
             Self::Traces(_) => "traces",
+            Self::Lanes(_) => "lanes",
             Self::NoFlightRecorder(_) | Self::FlightRecorderDump { .. } => "flight-recorder",
         }
     }
@@ -109,6 +112,7 @@ impl fmt::Display for Fault {
                 write!(f, "Cannot forward the output of services: {error}")
             }
             Self::Traces(error) => write!(f, "Cannot continue traces: {error}"),
+            Self::Lanes(error) => write!(f, "Cannot continue lanes, so all of them end: {error}"),
             Self::NoFlightRecorder(error) => write!(f, "Cannot start the flight recorder: {error}"),
             Self::FlightRecorderDump { place, error } => {
                 write!(f, "Cannot write the flight recorder to {place}: {error}")
@@ -149,6 +153,7 @@ mod tests {
             (Fault::ServiceOutput(error()), "service-output"),
             (Fault::ContainerSocket, "container-socket"),
             (Fault::Traces(error()), "traces"),
+            (Fault::Lanes(error()), "lanes"),
             (Fault::NoFlightRecorder(error()), "flight-recorder"),
         ] {
             assert_eq!(fault.word(), word);

@@ -58,6 +58,24 @@ pub(crate) struct SavedLanes {
     pages: Vec<(PeerId, FdIndex)>,
 }
 
+/// Lanes that were restored from a saved state, with counters that are not mapped yet.
+#[derive(Debug, Default)]
+pub(crate) struct RestoredLanes {
+    lanes: Vec<(LaneId, OwnedFd)>,
+    pages: Vec<(PeerId, OwnedFd)>,
+}
+
+impl RestoredLanes {
+    /// Takes the descriptors of all lanes.
+    pub(crate) fn new(saved: SavedLanes, fds: &mut RestoredFds) -> Result<Self, StateError> {
+        let lane = |(lane, kept)| Ok((lane, fds.take(kept)?));
+        let lanes = saved.lanes.into_iter().map(lane).collect::<Result<_, StateError>>()?;
+        let page = |(peer, memory)| Ok((peer, fds.take(memory)?));
+        let pages = saved.pages.into_iter().map(page).collect::<Result<_, StateError>>()?;
+        Ok(Self { lanes, pages })
+    }
+}
+
 impl LaneTable {
     /// Creates the sockets of a lane, and the counters of its ends.
     pub(crate) fn open(&mut self, lane: LaneId, ends: LaneEnds) -> io::Result<()> {
@@ -155,19 +173,27 @@ impl LaneTable {
         SavedLanes { lanes, pages: self.pages.iter().map(page).collect() }
     }
 
-    /// Restores lanes, with the counters as they were when they were saved.
-    pub(crate) fn restore(saved: SavedLanes, fds: &mut RestoredFds) -> Result<Self, StateError> {
+    /// Continues restored lanes, with the counters as they were when they were saved. Returns the
+    /// first error; then all lanes have ended.
+    pub(crate) fn adopt(restored: RestoredLanes) -> (Self, Option<io::Error>) {
         let mut table = Self::default();
-        for (lane, kept) in saved.lanes {
-            table.lanes.insert(lane, OpenLane { kept: fds.take(kept)?, given: Vec::new() });
+        for (lane, kept) in restored.lanes {
+            table.lanes.insert(lane, OpenLane { kept, given: Vec::new() });
         }
-        for (peer, memory) in saved.pages {
-            let adopted = Writable::adopt(fds.take(memory)?);
-            let (memory, reader) =
-                adopted.map_err(|error| StateError::Restore("the counters of a lane", error))?;
-            table.pages.insert(peer, ProgressPage { memory, reader });
+        for (peer, memory) in restored.pages {
+            match Writable::adopt(memory) {
+                Ok((memory, reader)) => {
+                    table.pages.insert(peer, ProgressPage { memory, reader });
+                }
+                Err(error) => {
+                    // The ends notice that, and tell the bus which calls wait for a reply.
+                    let lanes: Vec<LaneId> = table.lanes.keys().copied().collect();
+                    lanes.into_iter().for_each(|lane| table.close(lane));
+                    return (Self::default(), Some(error));
+                }
+            }
         }
-        Ok(table)
+        (table, None)
     }
 }
 

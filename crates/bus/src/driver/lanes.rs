@@ -119,6 +119,10 @@ pub(super) fn resume(
         }
         return driver.reply(call, &(), fx);
     };
+    // An end whose lane does not work any more resumes, too.
+    if let Some(pair) = PeerPair::new(call.from, partner) {
+        router.end_lane(pair, fx);
+    }
     let answered = router.lanes.resume(call.from, partner).ok_or(LaneRefusal::NoLane)?;
     for serial in serials.into_iter().filter(|serial| !answered.contains(serial)) {
         let pending = PendingCall { caller: call.from, serial, callee: partner };

@@ -301,6 +301,12 @@ fn check(seed: u64, steps: u64, kind: MessageKind, watches: bool) {
     assert!(watches || stage.lanes.load(Ordering::SeqCst) > 0, "lanes were used");
 }
 
+/// Steps of each program, 4000 unless `DILIGENCE_STEPS` is set.
+fn steps() -> u64 {
+    let steps = std::env::var("DILIGENCE_STEPS").ok();
+    steps.map_or(4_000, |steps| steps.parse().expect("a number"))
+}
+
 fn seed() -> u64 {
     match std::env::var("DILIGENCE_SEED") {
         Ok(seed) => seed.parse().expect("a number"),
@@ -310,20 +316,20 @@ fn seed() -> u64 {
 
 #[test]
 fn no_call_arrives_before_one_that_its_caller_knew() {
-    check(seed(), 20_000, MessageKind::Calls, false);
+    check(seed(), steps(), MessageKind::Calls, false);
 }
 
 #[test]
 fn no_signal_arrives_before_one_that_its_sender_knew() {
-    check(seed(), 20_000, MessageKind::Signals, false);
+    check(seed(), steps(), MessageKind::Signals, false);
 }
 
 #[test]
 fn lanes_that_a_monitor_ends_lose_and_repeat_no_calls() {
-    check(seed(), 20_000, MessageKind::Calls, true);
+    check(seed(), steps(), MessageKind::Calls, true);
 }
 
 #[test]
 fn lanes_that_a_monitor_ends_lose_and_repeat_no_signals() {
-    check(seed(), 20_000, MessageKind::Signals, true);
+    check(seed(), steps(), MessageKind::Signals, true);
 }

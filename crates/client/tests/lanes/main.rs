@@ -5,45 +5,268 @@ mod support;
 
 mod causes;
 
-use std::time::{Duration, Instant};
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
-use diligence_client::{Connection, LaneUse, NameFlags};
+use diligence_client::wire::body::UnixFd;
+use diligence_client::wire::message::Builder;
+use diligence_client::wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
+use diligence_client::{
+    CallError, CallOptions, Connection, IncomingCall, LaneUse, NameFlags, Processed, StartedCall,
+};
 use support::{PrivateTestBus, TestService};
 
-/// A service that returns its argument, and allows lanes.
-fn echo(bus: &PrivateTestBus) -> TestService {
-    bus.run_thread(|connection, ready, stop| {
-        connection.set_lane_use(LaneUse::On);
-        connection.request_name("org.example.Echo", NameFlags::NONE).expect("the name is free");
+const NAME: &str = "org.example.Echo";
+
+/// A service with a name, which answers each call with `answer`.
+fn service(
+    bus: &PrivateTestBus,
+    lane_use: LaneUse,
+    answer: impl Fn(&IncomingCall) -> Step + Send + 'static,
+) -> TestService {
+    bus.run_thread(move |connection, ready, stop| {
+        connection.set_lane_use(lane_use);
+        connection.request_name(NAME, NameFlags::NONE).expect("the name is free");
         ready.send(()).expect("the test waits");
-        while !stop.load(std::sync::atomic::Ordering::Relaxed) {
-            if let Ok(Some(call)) = connection.next_request(Some(Duration::from_millis(20))) {
-                let (number,): (u64,) = call.read().expect("a number");
-                call.reply(&(number,)).expect("the connection lives");
+        while !stop.load(Ordering::Relaxed) {
+            if let Ok(Some(call)) = connection.next_request(Some(Duration::from_millis(20)))
+                && answer(&call) == Step::End
+            {
+                return;
             }
         }
     })
 }
 
-fn call(connection: &Connection, number: u64) {
-    let reply = connection.call("org.example.Echo", "/", "org.example.Echo", "Echo", &(number,));
-    let (found,): (u64,) = reply.expect("a reply").read().expect("a number");
-    assert_eq!(found, number);
+/// What a service does after a call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Continue,
+    /// The service disconnects.
+    End,
+}
+
+/// Returns the number in a call, or does what another method says.
+fn echo(call: &IncomingCall) -> Step {
+    match call.message().member() {
+        Some("Echo") => {
+            let (number,): (u64,) = call.read().expect("a number");
+            call.reply(&(number,)).expect("the connection lives");
+        }
+        // Signals go to the bus, and the reply must not overtake it.
+        Some("Announce") => {
+            let connection = call.connection();
+            let (number,): (u64,) = call.read().expect("a number");
+            connection.emit("/", NAME, "Announced", &(number,)).expect("the connection lives");
+            call.reply(&(number,)).expect("the connection lives");
+        }
+        Some("Leave") => return Step::End,
+        _ => {
+            let file = call.message().descriptors()[0].try_clone().expect("a file");
+            let mut text = String::new();
+            File::from(file).read_to_string(&mut text).expect("the pipe has a writer that ends");
+            let (reader, mut writer) = std::io::pipe().expect("a pipe");
+            writer.write_all(text.to_uppercase().as_bytes()).expect("the pipe has room");
+            let reply = call.reply_with_descriptors(&(UnixFd(0),), vec![reader.into()]);
+            reply.expect("the connection lives");
+        }
+    }
+    Step::Continue
+}
+
+fn start(connection: &Connection, method: &'static str, number: u64) -> StartedCall {
+    let destination = BusName::new(NAME).expect("a name");
+    let message = Builder::method_call(ObjectPath::ROOT, MemberName::literal(method))
+        .interface(InterfaceName::literal(NAME))
+        .destination(destination);
+    let call = connection.start_call(&message, &(number,), CallOptions::default());
+    call.expect("the connection lives")
+}
+
+fn call(connection: &Connection, method: &'static str, number: u64) {
+    let reply = start(connection, method, number).wait().expect("a reply");
+    assert_eq!(reply.read::<(u64,)>().expect("a number"), (number,));
+}
+
+/// A connection that has a lane to the service.
+fn with_lane(bus: &PrivateTestBus) -> Connection {
+    let connection = bus.connect();
+    connection.set_lane_use(LaneUse::On);
+    (0..100).for_each(|number| call(&connection, "Echo", number));
+    assert_eq!(connection.lane_count(), 1);
+    connection
+}
+
+/// The number of messages that the bus has routed so far.
+fn routed(connection: &Connection) -> u64 {
+    use diligence_client::wire::body::Value;
+    use std::collections::BTreeMap;
+    let reply = connection.call(
+        "org.freedesktop.DBus",
+        "/org/freedesktop/DBus",
+        "org.freedesktop.DBus.Debug.Stats",
+        "GetStats",
+        &(),
+    );
+    let reply = reply.expect("statistics");
+    let (stats,): (BTreeMap<&str, Value>,) = reply.read().expect("a dictionary");
+    match stats["org.diligence.Messages"] {
+        Value::Uint64(messages) => messages,
+        ref other => panic!("{other:?}"),
+    }
 }
 
 #[test]
-fn two_connections_get_a_lane_after_some_calls() {
+fn the_bus_sees_no_message_of_a_lane() {
     let bus = PrivateTestBus::start_ours();
-    let _service = echo(&bus);
+    let _service = service(&bus, LaneUse::On, echo);
+    let connection = with_lane(&bus);
+    let before = routed(&connection);
+    (0..1000).for_each(|number| call(&connection, "Echo", number));
+    let after = routed(&connection);
+    assert!(after - before < 20, "{before} to {after}");
+}
+
+#[test]
+fn a_program_without_lanes_gets_none() {
+    let bus = PrivateTestBus::start_ours();
+    let _service = service(&bus, LaneUse::Off, echo);
     let connection = bus.connect();
     connection.set_lane_use(LaneUse::On);
+    (0..300).for_each(|number| call(&connection, "Echo", number));
+    assert_eq!(connection.lane_count(), 0);
+}
+
+#[test]
+fn another_bus_refuses_and_everything_works() {
+    let bus = PrivateTestBus::start_reference();
+    let _service = service(&bus, LaneUse::On, echo);
+    let connection = bus.connect();
+    connection.set_lane_use(LaneUse::On);
+    (0..300).for_each(|number| call(&connection, "Echo", number));
+    assert_eq!(connection.lane_count(), 0);
+}
+
+#[test]
+fn a_reply_does_not_overtake_the_signal_before_it() {
+    let bus = PrivateTestBus::start_ours();
+    let _service = service(&bus, LaneUse::On, echo);
+    let connection = with_lane(&bus);
+    let signals = connection.subscribe_to("/", NAME, "Announced").expect("a valid rule");
+    for number in 0..500 {
+        call(&connection, "Announce", number);
+        let signal = signals.poll().expect("nothing is lost").expect("it came before the reply");
+        assert_eq!(signal.read::<(u64,)>().expect("a number"), (number,));
+        call(&connection, "Echo", number);
+    }
+}
+
+#[test]
+fn descriptors_pass_on_a_lane_in_both_directions() {
+    let bus = PrivateTestBus::start_ours();
+    let _service = service(&bus, LaneUse::On, echo);
+    let connection = with_lane(&bus);
+    for _ in 0..10 {
+        let (reader, mut writer) = std::io::pipe().expect("a pipe");
+        writer.write_all(b"text").expect("the pipe has room");
+        drop(writer);
+        let message = Builder::method_call(ObjectPath::ROOT, MemberName::literal("Shout"))
+            .interface(InterfaceName::literal(NAME))
+            .destination(BusName::new(NAME).expect("a name"));
+        let descriptors: Vec<OwnedFd> = vec![reader.into()];
+        let options = CallOptions { descriptors, ..CallOptions::default() };
+        let call = connection.start_call(&message, &(UnixFd(0),), options);
+        let reply = call.expect("the connection lives").wait().expect("a reply");
+        let mut text = String::new();
+        let file = reply.descriptors()[0].try_clone().expect("a file");
+        File::from(file).read_to_string(&mut text).expect("the pipe has ended");
+        assert_eq!(text, "TEXT");
+    }
+}
+
+#[test]
+fn a_call_fails_when_the_callee_leaves() {
+    let bus = PrivateTestBus::start_ours();
+    let _service = service(&bus, LaneUse::On, echo);
+    let connection = with_lane(&bus);
+    let failed = start(&connection, "Leave", 7).wait().expect_err("no reply");
+    let CallError::Remote { name, .. } = failed else { panic!("{failed}") };
+    assert_eq!(name, "org.freedesktop.DBus.Error.NoReply");
+    assert_eq!(connection.lane_count(), 0);
+}
+
+#[test]
+fn a_call_on_a_lane_is_answered_after_the_lane_has_ended() {
+    let bus = PrivateTestBus::start_ours();
+    let slow = |call: &IncomingCall| {
+        if call.message().member() == Some("Wait") {
+            std::thread::sleep(Duration::from_millis(300));
+            let (number,): (u64,) = call.read().expect("a number");
+            call.reply(&(number,)).expect("the connection lives");
+            return Step::Continue;
+        }
+        echo(call)
+    };
+    let _service = service(&bus, LaneUse::On, slow);
+    let connection = with_lane(&bus);
+    let waiting = start(&connection, "Wait", 7);
+    std::thread::sleep(Duration::from_millis(100));
+    let monitor = bus.connect();
+    let become_monitor = monitor.call(
+        "org.freedesktop.DBus",
+        "/org/freedesktop/DBus",
+        "org.freedesktop.DBus.Monitoring",
+        "BecomeMonitor",
+        &(Vec::<&str>::new(), 0_u32),
+    );
+    become_monitor.expect("a monitor");
+    assert_eq!(waiting.wait().expect("a reply").read::<(u64,)>().expect("a number"), (7,));
+    call(&connection, "Echo", 8);
+    assert_eq!(connection.lane_count(), 0);
+    // The monitor sees the call that was made after it had become one.
+    let mut calls = 0;
+    while let Ok(Some(message)) = monitor.next_message(Some(Duration::from_millis(200))) {
+        calls += usize::from(message.member() == Some("Echo"));
+    }
+    assert_eq!(calls, 1);
+}
+
+#[test]
+fn a_lane_survives_a_replacement_of_the_bus() {
+    let bus = PrivateTestBus::start_ours();
+    let _service = service(&bus, LaneUse::On, echo);
+    let connection = with_lane(&bus);
+    for number in 0..3 {
+        let replaced = connection.call(
+            "org.freedesktop.DBus",
+            "/org/freedesktop/DBus",
+            "org.diligence.Daemon1",
+            "Reexecute",
+            &(),
+        );
+        replaced.expect("the bus continues in its own program");
+        (0..100).for_each(|number| call(&connection, "Echo", number));
+        call(&connection, "Announce", number);
+        assert_eq!(connection.lane_count(), 1);
+    }
+    let before = routed(&connection);
+    (0..1000).for_each(|number| call(&connection, "Echo", number));
+    assert!(routed(&connection) - before < 20, "calls travel on the lane");
+}
+
+#[test]
+fn calls_of_others_are_served_while_a_lane_is_busy() {
+    let bus = PrivateTestBus::start_ours();
+    let _service = service(&bus, LaneUse::On, echo);
+    let connection = with_lane(&bus);
+    let other = bus.connect();
     for number in 0..100 {
-        call(&connection, number);
+        let own = start(&connection, "Echo", number);
+        call(&other, "Echo", number);
+        assert_eq!(own.wait().expect("a reply").read::<(u64,)>().expect("a number"), (number,));
     }
-    assert_eq!(connection.lane_count(), 1);
-    let start = Instant::now();
-    for number in 0..10_000 {
-        call(&connection, number);
-    }
-    println!("{:?} per call", start.elapsed() / 10_000);
+    assert_eq!(connection.process(Some(Duration::ZERO)).expect("it lives"), Processed::Nothing);
 }

@@ -38,6 +38,11 @@ impl PrivateTestBus {
         Self::start_program(program.to_str().expect("ASCII"), &["--session"])
     }
 
+    /// Starts dbus-daemon, whatever `DILIGENCE_BUS` is.
+    pub(crate) fn start_reference() -> Self {
+        Self::start_program(REFERENCE, &["--session"])
+    }
+
     fn start_program(program: &str, arguments: &[&str]) -> Self {
         let mut command = Command::new(program);
         command.args(arguments).args(["--nofork", "--nopidfile", "--print-address"]);

@@ -12,9 +12,10 @@ use super::Switchboard;
 use super::flow::is_unread;
 use crate::event_loop::loop_state::LoopState;
 use crate::event_loop::source::EventSource;
+use crate::fault::Fault;
 use crate::fd_quota::FdQuotas;
 use crate::fds_in_kernel::{SavedUserFds, UserFds};
-use crate::lanes::{LaneTable, SavedLanes};
+use crate::lanes::{LaneTable, RestoredLanes, SavedLanes};
 use crate::outgoing::SharedFds;
 use crate::saved_state::{FdCollector, RestoredFds, StateError};
 use crate::table::{ConnectionTable, SavedTable};
@@ -41,7 +42,7 @@ pub(crate) struct RestoredConnections {
     user_fds: UserFds,
     fd_quotas: FdQuotas,
     copied: u64,
-    lanes: LaneTable,
+    lanes: RestoredLanes,
 }
 
 impl Switchboard {
@@ -77,7 +78,9 @@ impl Switchboard {
         let RestoredConnections { table, backlog, held_fds, .. } = restored;
         self.state.table = table;
         self.held_fds = held_fds;
-        self.lanes = restored.lanes;
+        let (lanes, failed) = LaneTable::adopt(restored.lanes);
+        self.lanes = lanes;
+        failed.into_iter().for_each(|error| self.state.fault(Fault::Lanes(error)));
         self.user_fds = restored.user_fds;
         self.fd_quotas = restored.fd_quotas;
         self.buffers.copied = restored.copied;
@@ -118,7 +121,7 @@ impl RestoredConnections {
         let held = held_fds.into_iter().map(|(held, set)| Ok((held, fds.shared(set)?)));
         let held_fds = held.collect::<Result<_, StateError>>()?;
         let user_fds = UserFds::restore(user_fds, fds, open_files)?;
-        let lanes = LaneTable::restore(lanes, fds)?;
+        let lanes = RestoredLanes::new(lanes, fds)?;
         Ok(Self { table, backlog, held_fds, user_fds, fd_quotas, copied, lanes })
     }
 }
