@@ -65,10 +65,26 @@ pub(crate) fn compile(program: &str, folder: &Path) -> PathBuf {
     let output = folder.join(program);
     let source = package().join("tests/programs").join(format!("{program}.c"));
     let mut command = Command::new("cc");
-    command.args(["-O1", "-Wall", "-Wno-missing-field-initializers", "-o"]).arg(&output);
-    command.arg(source).args(flags.split_whitespace()).args(["-ldbus-1", "-pthread"]);
+    command.args(["-O1", "-Wall", "-Wno-missing-field-initializers", "-c", "-o"]);
+    command.arg(output.with_extension("o")).arg(source).args(flags.split_whitespace());
+    command.args(sanitizer().map(|(name, _)| format!("-fsanitize={name}")));
     succeed(&mut command);
+    let mut command = Command::new("cc");
+    command.arg("-o").arg(&output).arg(output.with_extension("o"));
+    if let Some((_, runtime)) = sanitizer() {
+        command.arg("-Wl,--export-dynamic,--whole-archive").arg(runtime);
+        command.args(["-Wl,--no-whole-archive", "-lm", "-lgcc_s"]);
+    }
+    succeed(command.args(["-ldbus-1", "-pthread"]));
     output
+}
+
+/// The sanitizer with which the library is compiled, and the library of the compiler for it. The
+/// programs must be linked with the same one.
+fn sanitizer() -> Option<(String, PathBuf)> {
+    let name = env::var("DILIGENCE_SANITIZER").ok()?;
+    let runtime = env::var("DILIGENCE_SANITIZER_RUNTIME").expect("the path of a static library");
+    Some((name, runtime.into()))
 }
 
 /// Runs a command that must succeed, and returns its output.

@@ -14,9 +14,62 @@ static DBusConnection *connection;
 static int finished;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+static dbus_int32_t slot = -1;
+/* The number of replies for each thread. A reply can be counted after the thread has gone on. */
+static int notified[THREADS];
+
+static DBusHandlerResult ignore(DBusConnection *same, DBusMessage *message, void *data) {
+    (void)same;
+    (void)message;
+    (void)data;
+    return DBUS_HANDLER_RESULT_NOT_YET_HANDLED;
+}
+
+static const DBusObjectPathVTable VTABLE = {.message_function = ignore};
+
+static void count(DBusPendingCall *pending, void *data) {
+    (void)pending;
+    pthread_mutex_lock(&lock);
+    ++*(int *)data;
+    pthread_mutex_unlock(&lock);
+}
+
+/* Uses each kind of state of the connection while other threads do the same. */
+static void use_state(int number) {
+    char path[20];
+    DBusMessage *call = dbus_message_new_method_call("org.freedesktop.DBus", "/", NULL, "GetId");
+    DBusPendingCall *awaited = NULL, *cancelled = NULL;
+    snprintf(path, sizeof path, "/thread%d", number);
+    dbus_connection_add_filter(connection, ignore, path, NULL);
+    dbus_connection_register_object_path(connection, path, &VTABLE, NULL);
+    dbus_connection_set_data(connection, slot, strdup(path), free);
+    dbus_connection_send_with_reply(connection, call, &awaited, 10000);
+    dbus_pending_call_set_notify(awaited, count, &notified[number], NULL);
+    dbus_message_unref(call);
+    call = dbus_message_new_method_call("org.freedesktop.DBus", "/", NULL, "GetId");
+    dbus_connection_send_with_reply(connection, call, &cancelled, 10000);
+    dbus_pending_call_cancel(cancelled);
+    dbus_pending_call_unref(cancelled);
+    dbus_message_unref(call);
+    DBusMessage *signal = dbus_message_new_signal(path, "com.example.Interface", "Signal");
+    dbus_connection_send(connection, signal, NULL);
+    dbus_message_unref(signal);
+    dbus_connection_flush(connection);
+    if (number % 2)
+        dbus_pending_call_block(awaited);
+    while (!dbus_pending_call_get_completed(awaited))
+        dbus_connection_read_write(connection, 1);
+    dbus_pending_call_set_notify(awaited, NULL, NULL, NULL);
+    dbus_pending_call_unref(awaited);
+    dbus_connection_unregister_object_path(connection, path);
+    dbus_connection_remove_filter(connection, ignore, path);
+}
+
 static void *work(void *argument) {
     int number = (int)(long)argument;
     for (int index = 0; index < CALLS; index++) {
+        if (index % 10 == 0)
+            use_state(number);
         DBusMessage *call =
             dbus_message_new_method_call("org.freedesktop.DBus", "/org/freedesktop/DBus",
                                          "org.freedesktop.DBus", "GetNameOwner");
@@ -50,6 +103,7 @@ int main(void) {
     if (connection == NULL || connection != dbus_bus_get(DBUS_BUS_SESSION, NULL))
         return 3;
     dbus_connection_unref(connection);
+    dbus_connection_allocate_data_slot(&slot);
     for (long number = 0; number < THREADS; number++)
         pthread_create(&threads[number], NULL, work, (void *)number);
     for (int done = 0; done < THREADS;) {
