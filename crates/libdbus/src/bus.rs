@@ -213,7 +213,9 @@ extern "C" fn dbus_bus_set_unique_name(
 ) -> Bool {
     let connection = given!("dbus_bus_set_unique_name", connection, FALSE);
     let unique_name = given!("dbus_bus_set_unique_name", unique_name, FALSE);
-    connection.lock().unique_name = Some(unique_name.to_owned());
+    let mut guard = connection.lock();
+    let previous = guard.unique_name.replace(unique_name.to_owned());
+    guard.former_names.extend(previous);
     TRUE
 }
 

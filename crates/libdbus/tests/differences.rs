@@ -63,8 +63,9 @@ fn connections_and_servers_have_the_same_results() {
 fn valgrind_finds_no_invalid_access_and_no_leak() {
     let folder = folder();
     link_library(folder.path());
-    for (name, arguments) in [("messages", &["7", "40"][..]), ("connections", &[]), ("texts", &[])]
-    {
+    let programs: [(&str, &[&str]); 4] =
+        [("messages", &["7", "40"]), ("connections", &[]), ("texts", &[]), ("pointers", &[])];
+    for (name, arguments) in programs {
         let program = compile(name, folder.path());
         let mut command = Command::new("valgrind");
         command.args(["--quiet", "--error-exitcode=9", "--leak-check=full"]);

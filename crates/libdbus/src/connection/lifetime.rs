@@ -64,7 +64,11 @@ impl Drop for DBusConnection {
         let timeouts: Vec<_> = guard.pending.keys().copied().collect();
         timeouts.into_iter().for_each(|serial| guard.stop_timeout(serial));
         let handlers = guard.objects.take();
+        // Functions that free data of the program may use the connection, which still exists.
+        let slots = std::mem::take(&mut guard.slots);
+        let filters = std::mem::take(&mut guard.filters);
         drop(guard);
+        drop((slots, filters));
         for handler in handlers.into_iter().rev() {
             paths::unregistered(this, &handler);
         }

@@ -148,6 +148,8 @@ pub(crate) struct ConnectionState {
     passes_fds: bool,
     peer: Option<sys::credentials::Ids>,
     pub(crate) unique_name: Option<CString>,
+    /// Names that were replaced. The program may still use them, because it did not get copies.
+    pub(crate) former_names: Vec<CString>,
     limits: ReceiveLimits,
     received_bytes_max: usize,
     received_fds_max: usize,
@@ -212,6 +214,7 @@ impl DBusConnection {
                 passes_fds: false,
                 peer,
                 unique_name: None,
+                former_names: Vec::new(),
                 limits: ReceiveLimits {
                     message_bytes: MESSAGE_BYTES_MAX,
                     message_fds: MESSAGE_FDS_MAX,

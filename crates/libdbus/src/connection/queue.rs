@@ -81,10 +81,11 @@ extern "C" fn dbus_connection_steal_borrowed_message(
         is_borrowed,
         "message == connection->message_borrowed",
     );
-    // The program gets the reference that the queue had.
-    let borrowed = guard.borrowed.take();
-    guard.defer_drop(borrowed);
-    MessageRef::give(guard.incoming.pop_front());
+    // A thread that waited for this message as a reply may have removed it from the queue.
+    let at = guard.incoming.iter().position(|found| ptr::eq(found.as_ptr(), message));
+    let queued = at.and_then(|at| guard.incoming.remove(at));
+    guard.defer_drop(queued);
+    MessageRef::give(guard.borrowed.take());
     connection.release_dispatch(&mut guard);
     guard.update_status();
 }

@@ -43,7 +43,10 @@ impl DBusConnection {
             serial = guard.last_serial;
             message.edit(|content| content.serial = serial);
         }
-        message.edit(|content| content.locked = true);
+        // Another thread may be sending the message over another connection, so it is only read.
+        if !message.view().locked {
+            message.edit(|content| content.locked = true);
+        }
         if !guard.is_connected() {
             return serial;
         }

@@ -1,5 +1,6 @@
 //! Iterators that append values.
 
+use std::borrow::Cow;
 use std::ffi::{c_char, c_int, c_void};
 use std::os::fd::BorrowedFd;
 
@@ -85,7 +86,17 @@ fn append_text(message: &DBusMessage, code: u8, text: CText) -> bool {
         report(FUNCTION, condition, file!(), line!());
         return false;
     }
-    message.edit(|content| content.append_text(code, bytes))
+    let bytes = outside(message, bytes);
+    message.edit(|content| content.append_text(code, &bytes))
+}
+
+/// Copies bytes that are in the body of the message, which moves when it grows.
+fn outside<'b>(message: &DBusMessage, bytes: &'b [u8]) -> Cow<'b, [u8]> {
+    if message.view().body.as_ptr_range().contains(&bytes.as_ptr()) {
+        Cow::Owned(bytes.to_vec())
+    } else {
+        Cow::Borrowed(bytes)
+    }
 }
 
 fn append_fd(message: &DBusMessage, number: c_int) -> bool {
@@ -154,7 +165,8 @@ extern "C" fn dbus_message_iter_append_fixed_array(
             FALSE
         );
     }
-    message.edit(|content| content.append_elements(code, bytes));
+    let bytes = outside(message, bytes);
+    message.edit(|content| content.append_elements(code, &bytes));
     TRUE
 }
 
