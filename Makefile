@@ -62,8 +62,9 @@ help:
 	@echo 'make static     the programs without dynamic libraries, in $(STATIC)'
 	@echo 'make bench      compare this bus with all others: a table, and the page $(TARGET)/bench.html'
 	@echo 'make install    install into PREFIX (now $(PREFIX)), below DESTDIR if it is set'
-	@echo 'make install-libdbus  install the library that replaces libdbus-1.so.3 into a folder that only'
-	@echo '                programs with LD_LIBRARY_PATH use: $(PREFIX)/lib/diligence'
+	@echo 'make install-libdbus'
+	@echo '                install the library that replaces libdbus-1.so.3, for programs that are told to'
+	@echo '                use it with LD_LIBRARY_PATH, into $(PREFIX)/lib/diligence'
 	@echo 'make deb        a Debian package: target/diligence_VERSION_ARCHITECTURE.deb'
 
 build: packages-build

@@ -44,7 +44,7 @@ pub(crate) fn machine_id() -> Result<String, LibraryFailure> {
 pub(crate) enum IdFileError {
     /// The file cannot be opened or read.
     Unreadable(io::Error),
-    /// The path is not that of a file.
+    /// The path leads to something other than a file.
     NotAFile,
     /// The content has this number of bytes instead of 32 digits.
     Length(usize),

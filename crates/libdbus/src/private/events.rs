@@ -1,4 +1,4 @@
-//! Functions that the main loop of dbus-daemon, which is also that of its tests, uses.
+//! Functions for the main loop of dbus-daemon, which its tests use too.
 
 use std::ffi::c_int;
 use std::ptr;

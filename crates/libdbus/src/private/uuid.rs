@@ -23,8 +23,8 @@ extern "C" fn _dbus_create_uuid(uuid: Out<*mut c_char>, _error: Out<DBusError>) 
     TRUE
 }
 
-/// Reads an identifier from a file, or that of the machine if `filename` is NULL. If the file does
-/// not exist, it can be created with a new identifier.
+/// Reads the identifier in a file, or the identifier of the machine if `filename` is NULL. If the
+/// file does not exist, it can be created with a new identifier.
 #[unsafe(no_mangle)]
 extern "C" fn _dbus_get_uuid(
     filename: CText,
@@ -95,7 +95,7 @@ fn write(path: &Path, id: &str) -> Result<(), LibraryFailure> {
         .and_then(|()| file.sync_all())
         .and_then(|()| fs::rename(temporary, path));
     if written.is_err() {
-        // The failure that is reported is more important than that of this call.
+        // The first failure is reported, even if this call fails too.
         let _ = fs::remove_file(temporary);
     }
     written.map_err(failed)

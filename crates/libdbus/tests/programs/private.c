@@ -17,7 +17,7 @@ __attribute__((constructor)) static void prepare(void) {
         fprintf(stderr, "the libraries are not in use\n");
         abort();
     }
-    /* The locks of the copy. The program initializes only those of our library. */
+    /* The program initializes only the locks of our library, and not the locks of the copy. */
     unsigned (*initialize)(void *) = (unsigned (*)(void *))dlsym(copy, "dbus_threads_init");
     initialize(NULL);
     /* The buses that the tests start use Debian's library. */
