@@ -25,7 +25,7 @@ const NAME: &str = "org.example.Echo";
 fn service(
     bus: &PrivateTestBus,
     lane_use: LaneUse,
-    answer: impl Fn(&IncomingCall) -> Step + Send + 'static,
+    answer: impl Fn(&IncomingCall) -> ServiceStep + Send + 'static,
 ) -> TestService {
     bus.run_thread(move |connection, ready, stop| {
         connection.set_lane_use(lane_use);
@@ -33,7 +33,7 @@ fn service(
         ready.send(()).expect("the test waits");
         while !stop.load(Ordering::Relaxed) {
             if let Ok(Some(call)) = connection.next_request(Some(Duration::from_millis(20)))
-                && answer(&call) == Step::End
+                && answer(&call) == ServiceStep::End
             {
                 return;
             }
@@ -43,14 +43,14 @@ fn service(
 
 /// What a service does after a call.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Step {
+enum ServiceStep {
     Continue,
-    /// The service disconnects.
+    /// The service disconnects, without an answer.
     End,
 }
 
 /// Returns the number in a call, or does what another method says.
-fn echo(call: &IncomingCall) -> Step {
+fn echo(call: &IncomingCall) -> ServiceStep {
     match call.message().member() {
         Some("Echo") => {
             let (number,): (u64,) = call.read().expect("a number");
@@ -63,7 +63,7 @@ fn echo(call: &IncomingCall) -> Step {
             connection.emit("/", NAME, "Announced", &(number,)).expect("the connection lives");
             call.reply(&(number,)).expect("the connection lives");
         }
-        Some("Leave") => return Step::End,
+        Some("Leave") => return ServiceStep::End,
         _ => {
             let file = call.message().descriptors()[0].try_clone().expect("a file");
             let mut text = String::new();
@@ -74,7 +74,7 @@ fn echo(call: &IncomingCall) -> Step {
             reply.expect("the connection lives");
         }
     }
-    Step::Continue
+    ServiceStep::Continue
 }
 
 fn start(connection: &Connection, method: &'static str, number: u64) -> StartedCall {
@@ -206,7 +206,7 @@ fn a_call_on_a_lane_is_answered_after_the_lane_has_ended() {
             std::thread::sleep(Duration::from_millis(300));
             let (number,): (u64,) = call.read().expect("a number");
             call.reply(&(number,)).expect("the connection lives");
-            return Step::Continue;
+            return ServiceStep::Continue;
         }
         echo(call)
     };
