@@ -53,6 +53,7 @@ macro_rules! in_each_runtime {
 in_each_runtime! {
     calls_return_results_and_errors
     pending_calls_do_not_wait_for_each_other
+    finished_futures_do_not_keep_others_waiting
     calls_time_out_and_can_be_dropped
     signals_arrive_in_order
     objects_are_served_while_others_call
@@ -139,6 +140,23 @@ async fn pending_calls_do_not_wait_for_each_other(runtime: &(impl Runtime + Sync
     .await;
     assert_eq!(finished, [1, 300, 600]);
     assert!(begun.elapsed() < Duration::from_millis(900), "{:?}", begun.elapsed());
+}
+
+async fn finished_futures_do_not_keep_others_waiting(runtime: &(impl Runtime + Sync)) {
+    let bus = PrivateTestBus::start();
+    serve(&bus);
+    let connection = connect(&bus, runtime).await;
+    connection.set_call_timeout(Some(Duration::from_secs(10)));
+    // The first reads for both, and is not dropped when it has ended.
+    let call = |ms: u64| connection.call(NAME, PATH, NAME, "Sleep", &(ms,));
+    let (mut first, mut second) = (call(1), call(200));
+    let mut first_ended = false;
+    let reply = poll_fn(|context| {
+        first_ended = first_ended || Pin::new(&mut first).poll(context).is_ready();
+        Pin::new(&mut second).poll(context)
+    });
+    assert_eq!(reply.await.unwrap().read::<(u64,)>().unwrap(), (200,));
+    assert!(first_ended);
 }
 
 async fn calls_time_out_and_can_be_dropped(runtime: &(impl Runtime + Sync)) {

@@ -35,6 +35,8 @@ impl WaitingPlace<'_> {
             let found;
             (state, found) = self.link.file_messages(state, ready, refuse);
             if let Some(found) = found {
+                // Its future may be kept although it has ended.
+                waiter.take().into_iter().for_each(|id| state.remove_task(id));
                 return Poll::Ready(found);
             }
             let id = state.register_task(*waiter, self.target, context.waker());

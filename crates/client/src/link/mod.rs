@@ -194,11 +194,14 @@ impl LinkState {
         self.driver == Some(id)
     }
 
-    /// Removes a task. If it was the driver, another one takes over.
+    /// Removes a task. If there is no driver then, another task takes over: this one was the driver,
+    /// or was woken to take over, but had found its message already.
     pub(crate) fn remove_task(&mut self, id: WaiterId) {
         self.waiters.remove(id);
         if self.is_driver(id) {
             self.driver = None;
+        }
+        if self.driver.is_none() {
             self.pass_reading_on();
         }
     }
