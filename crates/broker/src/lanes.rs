@@ -18,7 +18,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
-use bus::{LaneEnds, LaneId, MessageProgress, PeerId};
+use bus::{Bus, LaneEnds, LaneId, PeerId};
 use serde::{Deserialize, Serialize};
 use sys::shared::Writable;
 use sys::socket::packet_pair;
@@ -141,8 +141,10 @@ impl LaneTable {
 
     /// Stores the number of messages that are queued for a connection.
     #[cold]
-    pub(crate) fn publish_queued(&mut self, peer: PeerId, progress: Option<MessageProgress>) {
-        if let (Some(page), Some(progress)) = (self.pages.get_mut(&peer), progress) {
+    pub(crate) fn publish_queued(&mut self, peer: PeerId, bus: &Bus) {
+        if let Some(page) = self.pages.get_mut(&peer)
+            && let Some(progress) = bus.progress(peer)
+        {
             page.memory.store_release(QUEUED_AT, progress.queued);
         }
     }
@@ -151,8 +153,10 @@ impl LaneTable {
     /// caused is queued. A connection can be a recipient of its own message: the number must not
     /// change when the message is queued for the connection itself, and not yet for others.
     #[cold]
-    pub(crate) fn publish_routed(&mut self, peer: PeerId, progress: Option<MessageProgress>) {
-        if let (Some(page), Some(progress)) = (self.pages.get_mut(&peer), progress) {
+    pub(crate) fn publish_routed(&mut self, peer: PeerId, bus: &Bus) {
+        if let Some(page) = self.pages.get_mut(&peer)
+            && let Some(progress) = bus.progress(peer)
+        {
             page.memory.store_release(ROUTED_AT, progress.routed);
         }
     }

@@ -157,10 +157,15 @@ impl LaneSet {
 
 /// Methods that use lanes, or end them.
 impl LaneSet {
-    /// True if there is no lane, also none that is ending.
+    /// True if no lane is open or ending.
     #[inline]
     pub const fn is_empty(&self) -> bool {
         self.lanes.is_empty() && self.ending.is_empty()
+    }
+
+    /// The unique names of the connections at the other ends of open lanes.
+    pub fn partners(&self) -> impl Iterator<Item = &str> {
+        self.lanes.iter().map(|lane| &*lane.partner)
     }
 
     /// True if a lane has not ended.

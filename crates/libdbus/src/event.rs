@@ -125,13 +125,16 @@ pub(crate) struct MainLoopFunctions<T> {
 }
 
 impl<T: MainLoopEvent> MainLoopFunctions<T> {
-    pub(crate) fn new(
+    /// The functions that a program has passed, unless it has passed none to remove the old ones.
+    pub(crate) fn of_program(
         add: AddFunction<T>,
         remove: ChangeFunction<T>,
         toggled: ChangeFunction<T>,
-        data: UserData,
-    ) -> Arc<Self> {
-        Arc::new(Self { add, remove, toggled, data })
+        data: *mut c_void,
+        free: FreeFunction,
+    ) -> Option<Arc<Self>> {
+        let data = UserData::new(data, free);
+        add.is_some().then(|| Arc::new(Self { add, remove, toggled, data }))
     }
 
     /// Calls the function that adds an event. It fails if the program has no memory.
@@ -205,8 +208,26 @@ impl<T: MainLoopEvent> EventList<T> {
     }
 }
 
+/// Gives functions to a list of events with `replace`, which calls [`EventList::replace`], and moves
+/// the events to them. If an event cannot be added, the list keeps its old functions, and the
+/// program keeps its data. No lock may be held.
+pub(crate) fn install<T: MainLoopEvent>(
+    functions: Option<Arc<MainLoopFunctions<T>>>,
+    replace: impl Fn(
+        Option<Arc<MainLoopFunctions<T>>>,
+    ) -> (Option<Arc<MainLoopFunctions<T>>>, Vec<Arc<T>>),
+) -> Bool {
+    let (old, events) = replace(functions.clone());
+    let moved = move_events(old.as_deref(), functions.as_deref(), &events);
+    if !moved {
+        replace(old);
+        std::mem::forget(functions);
+    }
+    moved.into()
+}
+
 /// Moves events from one main loop to another. Returns false if an event could not be added.
-pub(crate) fn move_events<T: MainLoopEvent>(
+fn move_events<T: MainLoopEvent>(
     old: Option<&MainLoopFunctions<T>>,
     new: Option<&MainLoopFunctions<T>>,
     events: &[Arc<T>],

@@ -19,7 +19,7 @@ use crate::connection::DBusConnection;
 use crate::errors::{DBusError, reported};
 use crate::event::{
     AddFunction, ChangeFunction, DBusTimeout, DBusWatch, DeferredCall, EventList,
-    MainLoopFunctions, READABLE, move_events,
+    MainLoopFunctions, READABLE, install,
 };
 use crate::listen::{ListeningSockets, listen};
 use crate::login::{Login, random_bytes};
@@ -241,17 +241,14 @@ extern "C" fn dbus_server_set_watch_functions(
     free_data_function: FreeFunction,
 ) -> Bool {
     let server = given!("dbus_server_set_watch_functions", server, FALSE);
-    let data = UserData::new(data, free_data_function);
-    let functions = add_function
-        .map(|add| MainLoopFunctions::new(Some(add), remove_function, toggled_function, data));
-    let (old, events) = server.lock().watches.replace(functions.clone());
-    let moved = move_events(old.as_deref(), functions.as_deref(), &events);
-    if !moved {
-        server.lock().watches.replace(old);
-        // The program keeps its data if the function fails.
-        std::mem::forget(functions);
-    }
-    moved.into()
+    let functions = MainLoopFunctions::of_program(
+        add_function,
+        remove_function,
+        toggled_function,
+        data,
+        free_data_function,
+    );
+    install(functions, |functions| server.lock().watches.replace(functions))
 }
 
 /// Keeps the functions. A server has no timeouts.
@@ -265,9 +262,13 @@ extern "C" fn dbus_server_set_timeout_functions(
     free_data_function: FreeFunction,
 ) -> Bool {
     let server = given!("dbus_server_set_timeout_functions", server, FALSE);
-    let data = UserData::new(data, free_data_function);
-    let functions = add_function
-        .map(|add| MainLoopFunctions::new(Some(add), remove_function, toggled_function, data));
+    let functions = MainLoopFunctions::of_program(
+        add_function,
+        remove_function,
+        toggled_function,
+        data,
+        free_data_function,
+    );
     let old = server.lock().timeouts.replace(functions);
     drop(old);
     TRUE

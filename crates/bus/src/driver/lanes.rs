@@ -28,8 +28,7 @@ pub(super) fn request(
     call: &Call<'_>,
     fx: &mut Effects,
 ) -> Result<(), RefusalReason> {
-    let partner = find_partner(driver.router, call)?;
-    let pair = PeerPair::new(call.from, partner).ok_or(LaneRefusal::NoPartner)?;
+    let (partner, pair) = find_pair(driver.router, call)?;
     let router = &mut *driver.router;
     router.check_lane(pair)?;
     if !router.lanes.knows(pair) {
@@ -95,8 +94,7 @@ pub(super) fn release(
     call: &Call<'_>,
     fx: &mut Effects,
 ) -> Result<(), RefusalReason> {
-    let partner = find_partner(driver.router, call)?;
-    let pair = PeerPair::new(call.from, partner).ok_or(LaneRefusal::NoPartner)?;
+    let (_, pair) = find_pair(driver.router, call)?;
     driver.router.end_lane(pair, fx);
     driver.reply(call, &(), fx)
 }
@@ -142,11 +140,13 @@ fn expect(router: &mut Router, call: PendingCall) -> Result<(), RefusalReason> {
     })
 }
 
-fn find_partner(router: &mut Router, call: &Call<'_>) -> Result<PeerId, RefusalReason> {
-    match find(router, call, ConnectionFact::Lane)? {
-        Subject::Peer(partner) => Ok(partner),
-        Subject::Bus => Err(LaneRefusal::NoPartner.into()),
-    }
+/// Finds the connection that a call names, and its pair with the caller.
+fn find_pair(router: &mut Router, call: &Call<'_>) -> Result<(PeerId, PeerPair), RefusalReason> {
+    let pair = match find(router, call, ConnectionFact::Lane)? {
+        Subject::Peer(partner) => PeerPair::new(call.from, partner).map(|pair| (partner, pair)),
+        Subject::Bus => None,
+    };
+    pair.ok_or_else(|| LaneRefusal::NoPartner.into())
 }
 
 const OPENED: MemberName<'static> = MemberName::literal("Opened");

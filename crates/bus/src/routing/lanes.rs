@@ -1,4 +1,4 @@
-//! Decides which connections may have a lane, and ends lanes that are no longer allowed.
+//! Decides which connections may have a lane. When a change forbids a lane, ends it.
 //!
 //! A lane is allowed only as long as the bus would pass every message between its ends without
 //! looking at it: no one else sees messages of others, the policy allows everything in both
@@ -64,7 +64,7 @@ impl Router {
         }
     }
 
-    /// Ends the lanes that are no longer allowed.
+    /// Ends each lane that its two connections may not have any more.
     #[cold]
     pub(crate) fn end_forbidden_lanes(&mut self, fx: &mut Effects) {
         let forbidden: Vec<PeerPair> =

@@ -66,7 +66,7 @@ impl<A> fmt::Debug for SignalSubscription<A> {
 /// The reason why a typed subscription returned no arguments.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SignalError {
-    /// There is no next signal.
+    /// The subscription has ended, or signals were lost.
     #[error(transparent)]
     Subscription(#[from] SubscriptionError),
     /// The arguments of the signal have other types.

@@ -26,7 +26,8 @@ pub enum LaneUse {
 /// The lanes of a connection, and the message that is to be sent on one.
 pub(super) struct LaneTraffic<D> {
     lanes: LaneSet,
-    /// The unique name of the connection, if it uses lanes.
+    lane_use: LaneUse,
+    /// The unique name of the connection, once it has used lanes.
     name: Option<Box<str>>,
     pub(super) chosen: Option<ChosenLane>,
     opened: Vec<OpenedLane<D>>,
@@ -62,7 +63,13 @@ pub struct OpenedLane<D> {
 
 impl<D> Default for LaneTraffic<D> {
     fn default() -> Self {
-        Self { lanes: LaneSet::default(), name: None, chosen: None, opened: Vec::new() }
+        Self {
+            lanes: LaneSet::default(),
+            lane_use: LaneUse::Off,
+            name: None,
+            chosen: None,
+            opened: Vec::new(),
+        }
     }
 }
 
@@ -113,10 +120,14 @@ impl<D> LaneTraffic<D> {
 impl<D> Core<D> {
     /// Sets whether this connection, which has this unique name, asks for lanes.
     pub fn set_lane_use(&mut self, lane_use: LaneUse, name: BusName<'_>) {
-        self.lanes.name = match lane_use {
-            LaneUse::On => Some(name.as_str().into()),
-            LaneUse::Off => None,
-        };
+        self.lanes.lane_use = lane_use;
+        match lane_use {
+            LaneUse::On => self.lanes.name = Some(name.as_str().into()),
+            LaneUse::Off => {
+                let partners: Vec<Box<str>> = self.lanes.lanes.partners().map(Into::into).collect();
+                partners.iter().for_each(|partner| self.release_lane(partner));
+            }
+        }
     }
 
     /// The next message to send on a lane, if any. Then call
@@ -153,8 +164,12 @@ impl<D> Core<D> {
         self.lanes.opened.pop()
     }
 
-    /// Adds an opened lane with its counters, and returns its key.
+    /// Adds an opened lane with its counters, and returns its key. If the connection does not want
+    /// lanes any more, this also asks the bus to end it.
     pub fn add_lane(&mut self, partner: &str, own: Progress, of_partner: Progress) -> LaneKey {
+        if self.lanes.lane_use == LaneUse::Off {
+            self.release_lane(partner);
+        }
         self.lanes.lanes.open(partner, own, of_partner)
     }
 
@@ -176,7 +191,8 @@ impl<D> Core<D> {
     /// Chooses the lane for a message, if it may travel on one now.
     pub(super) fn choose_lane(&mut self, message: &Builder<'_>) {
         self.lane_refused();
-        if self.lanes.lanes.is_empty() || self.outgoing.len() > 0 {
+        let may_use = self.lanes.lane_use == LaneUse::On && !self.lanes.lanes.is_empty();
+        if !may_use || self.outgoing.len() > 0 {
             return;
         }
         let Some(recipient) = message.recipient() else { return };
@@ -211,7 +227,8 @@ impl<D> Core<D> {
     }
 
     fn count_partner(&mut self, name: &str) {
-        if self.lanes.name.is_none()
+        if self.lanes.lane_use == LaneUse::Off
+            || self.lane_count() >= LANES_MAX
             || name == driver::NAME.as_str()
             || !self.lanes.lanes.count_call(name)
         {
@@ -263,9 +280,19 @@ impl<D> Core<D> {
         }
         let Some(partner) = self.lanes.lanes.partner(key).map(str::to_owned) else { return };
         self.lanes.lanes.end(key);
+        self.release_lane(&partner);
+    }
+
+    /// Ends a lane that was opened, and cannot be used without its counters.
+    pub fn refuse_lane(&mut self, partner: &str) {
+        self.resume(partner, &[]);
+    }
+
+    /// Asks the bus to end the lane to a partner. Both ends notice that at their sockets.
+    fn release_lane(&mut self, partner: &str) {
         let release = lane_method(driver::RELEASE_LANE).flags(Flags::NO_REPLY_EXPECTED);
         // If it cannot be sent, the connection has ended.
-        let _ = self.send(&release, &(&*partner,), Vec::new());
+        let _ = self.send(&release, &(partner,), Vec::new());
     }
 
     /// Ends the lanes from which everything was read.
@@ -280,10 +307,14 @@ impl<D> Core<D> {
     fn resume_calls(&mut self) {
         while let Some(ended) = self.lanes.lanes.take_ended() {
             let calls = self.calls.take_lane(ended.key);
-            let resume = lane_method(driver::RESUME_CALLS).flags(Flags::NO_REPLY_EXPECTED);
-            // If it cannot be sent, the connection has ended, and its calls have failed.
-            let _ = self.send(&resume, &(&*ended.partner, &*calls), Vec::new());
+            self.resume(&ended.partner, &calls);
         }
+    }
+
+    fn resume(&mut self, partner: &str, calls: &[u32]) {
+        let resume = lane_method(driver::RESUME_CALLS).flags(Flags::NO_REPLY_EXPECTED);
+        // If it cannot be sent, the connection has ended, and its calls have failed.
+        let _ = self.send(&resume, &(partner, calls), Vec::new());
     }
 }
 
@@ -316,3 +347,7 @@ fn lane_method(member: wire::names::MemberName<'static>) -> Builder<'static> {
 
 /// The arguments of the signal that opens a lane.
 type OpenedArguments<'a> = (&'a str, wire::body::UnixFd, wire::body::UnixFd, wire::body::UnixFd);
+
+/// The number of lanes from which on a connection asks for no more. A reader waits for the sockets of
+/// all of them and of the bus at once.
+pub(crate) const LANES_MAX: usize = unix::poll::AT_ONCE_MAX - 1;

@@ -468,7 +468,7 @@ impl<D> Core<D> {
             return Ok(Some((seen, Incoming::new(bytes, header, descriptors))));
         }
         let Some(receiver) = &mut self.receiver else { return Ok(None) };
-        let Some(bytes) = receiver.next(&self.pool)? else { return Ok(None) };
+        let Some(bytes) = receiver.next()? else { return Ok(None) };
         let message = Message::parse(bytes.as_slice())?;
         let descriptors = receiver.take_descriptors(&message)?;
         self.lanes.count_received();

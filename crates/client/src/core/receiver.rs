@@ -104,11 +104,6 @@ impl<D> Receiver<D> {
         self.ended.push(key);
     }
 
-    /// True if a lane was shut down, and everything was read from it.
-    pub fn has_lane_ended(&self, key: LaneKey) -> bool {
-        self.ended.contains(&key)
-    }
-
     /// True if lanes should not be read, because many messages wait.
     pub fn has_full_inbox(&self) -> bool {
         self.inbox.is_full()
@@ -122,17 +117,14 @@ impl<D> Receiver<D> {
     }
 
     /// Cuts the next complete message from the received bytes.
-    pub(super) fn next(
-        &mut self,
-        pool: &BufferPool,
-    ) -> Result<Option<PooledBytes>, InvalidMessage> {
+    pub(super) fn next(&mut self) -> Result<Option<PooledBytes>, InvalidMessage> {
         if self.lanes == LaneReading::Pending {
             return Ok(None);
         }
         Ok(match self.framer.next(&self.scratch)? {
             None => None,
-            Some(Frame::Scratch(bytes)) => Some(pool.copy_of(bytes)),
-            Some(Frame::Owned(bytes)) => Some(pool.own(bytes)),
+            Some(Frame::Scratch(bytes)) => Some(self.pool.copy_of(bytes)),
+            Some(Frame::Owned(bytes)) => Some(self.pool.own(bytes)),
         })
     }
 

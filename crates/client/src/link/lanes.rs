@@ -2,11 +2,11 @@
 
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
 use lane::{FRAME_LEN_MAX, LaneKey, Progress};
-use unix::poll::{self, wait_for_data};
+use unix::poll::wait_for_data;
 use unix::transfer::{self, DescriptorDelivery, TransferWait};
 
 use super::socket::{BusSocket, SocketReadOutcome};
@@ -23,7 +23,8 @@ pub(super) struct LaneSockets {
 #[derive(Debug)]
 struct LaneSocket {
     key: LaneKey,
-    socket: OwnedFd,
+    /// The descriptors of the message that opened the lane. The socket is the first.
+    descriptors: Arc<[OwnedFd]>,
 }
 
 /// The result of reading from a lane.
@@ -51,7 +52,7 @@ impl LaneSockets {
         let slices = [IoSlice::new(&header), IoSlice::new(transmit.bytes)];
         let descriptors: Vec<BorrowedFd<'_>> =
             transmit.descriptors.iter().map(AsFd::as_fd).collect();
-        transfer::send(&lane.socket, &slices, &descriptors, TransferWait::Never).is_ok()
+        transfer::send(lane.socket(), &slices, &descriptors, TransferWait::Never).is_ok()
     }
 
     /// Reads from the bus and from the lanes, like [`BusSocket::receive`] does from the bus.
@@ -70,7 +71,7 @@ impl LaneSockets {
             LaneReading::Complete => timeout,
             LaneReading::Pending => Some(Duration::ZERO),
         };
-        let all = [bus.as_fd()].into_iter().chain(lanes.iter().map(|lane| lane.socket.as_fd()));
+        let all = [bus.as_fd()].into_iter().chain(lanes.iter().map(LaneSocket::socket));
         let ready = wait_for_data(all, timeout).map_err(ended_by)?;
         let was_pending = receiver.lanes() == LaneReading::Pending;
         if ready == 0 && !was_pending {
@@ -81,14 +82,15 @@ impl LaneSockets {
             receiver.set_lanes(LaneReading::Pending);
             from_bus = receive_from_bus(bus, receiver, Some(Duration::ZERO));
         }
-        for (place, lane) in lanes.iter().enumerate() {
-            if ready & (2 << place) != 0 {
-                lane.receive(receiver);
+        let mut open = u64::MAX;
+        for (place, lane) in select(&lanes, ready >> 1) {
+            if lane.receive(receiver) == LaneRead::Ended {
+                open &= !(1 << place);
             }
         }
         let is_alone = ready & 1 == 0 && !was_pending && lanes.len() == 1;
         if !is_alone {
-            read_rest(&lanes, receiver)?;
+            read_rest(&lanes, open, receiver)?;
         }
         // The messages that were read are processed before the end of the connection.
         from_bus.map(|_| SocketReadOutcome::Bytes(1))
@@ -103,12 +105,16 @@ impl LaneSockets {
 }
 
 impl LaneSocket {
+    fn socket(&self) -> BorrowedFd<'_> {
+        self.descriptors[0].as_fd()
+    }
+
     /// Reads a packet without waiting.
     fn receive(&self, receiver: &mut Receiver<OwnedFd>) -> LaneRead {
         let mut descriptors = Vec::new();
         let space = receiver.packet_space(FRAME_LEN_MAX);
         let received =
-            transfer::receive(&self.socket, space, &mut descriptors, TransferWait::Never);
+            transfer::receive(self.socket(), space, &mut descriptors, TransferWait::Never);
         match received {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => LaneRead::Nothing,
             Ok(received)
@@ -125,31 +131,33 @@ impl LaneSocket {
     }
 }
 
-/// Reads lanes until all are empty, or enough messages wait.
-fn read_rest(lanes: &[LaneSocket], receiver: &mut Receiver<OwnedFd>) -> Result<(), Ended> {
+/// Reads lanes until all are empty, or enough messages wait. `open` has a bit for each lane that has
+/// not ended.
+fn read_rest(
+    lanes: &[LaneSocket],
+    mut open: u64,
+    receiver: &mut Receiver<OwnedFd>,
+) -> Result<(), Ended> {
     receiver.set_lanes(LaneReading::Pending);
     while !receiver.has_full_inbox() {
-        let open = || lanes.iter().filter(|lane| !receiver.has_lane_ended(lane.key));
-        if open().next().is_none() {
-            receiver.set_lanes(LaneReading::Complete);
-            return Ok(());
-        }
-        let waited = open().map(|lane| lane.socket.as_fd());
+        let waited = select(lanes, open).map(|(_, lane)| lane.socket());
         let ready = wait_for_data(waited, Some(Duration::ZERO)).map_err(ended_by)?;
         if ready == 0 {
             receiver.set_lanes(LaneReading::Complete);
             return Ok(());
         }
-        let readable: Vec<&LaneSocket> = open()
-            .enumerate()
-            .filter(|(place, _)| ready & (1 << place) != 0)
-            .map(|(_, lane)| lane)
-            .collect();
-        for lane in readable {
-            lane.receive(receiver);
+        for (order, (place, lane)) in select(lanes, open).enumerate() {
+            if ready & (1 << order) != 0 && lane.receive(receiver) == LaneRead::Ended {
+                open &= !(1 << place);
+            }
         }
     }
     Ok(())
+}
+
+/// The lanes whose bit is set, each with its place.
+fn select(lanes: &[LaneSocket], bits: u64) -> impl Iterator<Item = (usize, &LaneSocket)> {
+    lanes.iter().enumerate().filter(move |(place, _)| bits & (1 << place) != 0)
 }
 
 pub(super) fn receive_from_bus(
@@ -179,23 +187,20 @@ impl ConnectionLink {
     /// Adds the lanes that the bus has opened, and closes those that have ended.
     pub(super) fn update_lanes(&self, state: &mut LinkState) {
         while let Some(opened) = state.core.poll_opened() {
-            // Without its memory or socket, the lane cannot be used. Closing it ends it.
-            let _ = self.add_lane(state, &opened);
+            if self.add_lane(state, &opened).is_err() {
+                state.core.refuse_lane(&opened.partner);
+            }
         }
         self.lanes.keep(|key| state.core.is_lane_open(key));
     }
 
     fn add_lane(&self, state: &mut LinkState, opened: &OpenedLane<OwnedFd>) -> io::Result<()> {
-        let [socket, own, of_partner] = &*opened.descriptors else {
+        let [_socket, own, of_partner] = &*opened.descriptors else {
             return Err(io::ErrorKind::InvalidData.into());
         };
-        if self.lanes.read().len() >= LANES_MAX {
-            return Err(io::ErrorKind::QuotaExceeded.into());
-        }
         let (own, of_partner) = (Progress::map(own.as_fd())?, Progress::map(of_partner.as_fd())?);
-        let socket = socket.try_clone()?;
         let key = state.core.add_lane(&opened.partner, own, of_partner);
-        self.lanes.write().push(LaneSocket { key, socket });
+        self.lanes.write().push(LaneSocket { key, descriptors: Arc::clone(&opened.descriptors) });
         Ok(())
     }
 }
@@ -203,6 +208,3 @@ impl ConnectionLink {
 fn ended_by(error: io::Error) -> Ended {
     Ended::System(SystemError::from(error))
 }
-
-/// The maximum number of lanes of a connection; the bus socket is waited for, too.
-const LANES_MAX: usize = poll::AT_ONCE_MAX - 1;

@@ -141,6 +141,23 @@ fn a_program_without_lanes_gets_none() {
 }
 
 #[test]
+fn a_program_can_end_its_lanes_and_get_new_ones() {
+    let bus = PrivateTestBus::start_ours();
+    let _service = service(&bus, LaneUse::On, echo);
+    let connection = with_lane(&bus);
+    for _ in 0..3 {
+        connection.set_lane_use(LaneUse::Off);
+        let before = routed(&connection);
+        (0..300).for_each(|number| call(&connection, "Echo", number));
+        assert!(routed(&connection) - before >= 600, "all calls and replies pass the bus");
+        assert_eq!(connection.lane_count(), 0);
+        connection.set_lane_use(LaneUse::On);
+        (0..300).for_each(|number| call(&connection, "Echo", number));
+        assert_eq!(connection.lane_count(), 1);
+    }
+}
+
+#[test]
 fn another_bus_refuses_and_everything_works() {
     let bus = PrivateTestBus::start_reference();
     let _service = service(&bus, LaneUse::On, echo);

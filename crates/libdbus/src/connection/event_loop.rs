@@ -7,7 +7,7 @@ use super::{Callback, DBusConnection, StatusFunction, WakeupFunction};
 use crate::c::{Bool, FALSE, FreeFunction, Handle, UserData};
 use crate::checks::given;
 use crate::event::{
-    AddFunction, ChangeFunction, DBusTimeout, DBusWatch, MainLoopFunctions, move_events,
+    AddFunction, ChangeFunction, DBusTimeout, DBusWatch, MainLoopFunctions, install,
 };
 
 #[unsafe(no_mangle)]
@@ -20,17 +20,14 @@ extern "C" fn dbus_connection_set_watch_functions(
     free_data_function: FreeFunction,
 ) -> Bool {
     let connection = given!("dbus_connection_set_watch_functions", connection, FALSE);
-    let data = UserData::new(data, free_data_function);
-    let functions = add_function
-        .map(|add| MainLoopFunctions::new(Some(add), remove_function, toggled_function, data));
-    let (old, events) = connection.lock().watches.replace(functions.clone());
-    let moved = move_events(old.as_deref(), functions.as_deref(), &events);
-    if !moved {
-        connection.lock().watches.replace(old);
-        // The program keeps its data if the function fails.
-        std::mem::forget(functions);
-    }
-    moved.into()
+    let functions = MainLoopFunctions::of_program(
+        add_function,
+        remove_function,
+        toggled_function,
+        data,
+        free_data_function,
+    );
+    install(functions, |functions| connection.lock().watches.replace(functions))
 }
 
 #[unsafe(no_mangle)]
@@ -43,17 +40,14 @@ extern "C" fn dbus_connection_set_timeout_functions(
     free_data_function: FreeFunction,
 ) -> Bool {
     let connection = given!("dbus_connection_set_timeout_functions", connection, FALSE);
-    let data = UserData::new(data, free_data_function);
-    let functions = add_function
-        .map(|add| MainLoopFunctions::new(Some(add), remove_function, toggled_function, data));
-    let (old, events) = connection.lock().timeouts.replace(functions.clone());
-    let moved = move_events(old.as_deref(), functions.as_deref(), &events);
-    if !moved {
-        connection.lock().timeouts.replace(old);
-        // The program keeps its data if the function fails.
-        std::mem::forget(functions);
-    }
-    moved.into()
+    let functions = MainLoopFunctions::of_program(
+        add_function,
+        remove_function,
+        toggled_function,
+        data,
+        free_data_function,
+    );
+    install(functions, |functions| connection.lock().timeouts.replace(functions))
 }
 
 fn callback<F>(function: F, data: *mut c_void, free: FreeFunction) -> Callback<F> {

@@ -187,10 +187,9 @@ impl Switchboard {
         let opened = self.lanes.open(lane, ends);
         let outcome = opened.map_err(|error| ForeignError::new(OsError::from(error)));
         for peer in [ends.one, ends.other] {
-            let progress = self.state.bus.progress(peer);
-            self.lanes.publish_queued(peer, progress);
+            self.lanes.publish_queued(peer, &self.state.bus);
             // The last effect of the request opens the lane, so everything before it is queued.
-            self.lanes.publish_routed(peer, progress);
+            self.lanes.publish_routed(peer, &self.state.bus);
         }
         self.answer(Input::LaneOpened { lane, outcome }, None);
     }
@@ -199,7 +198,7 @@ impl Switchboard {
     #[inline]
     pub(super) fn publish_routed(&mut self, from: PeerId) {
         if self.lanes.are_used() {
-            self.lanes.publish_routed(from, self.state.bus.progress(from));
+            self.lanes.publish_routed(from, &self.state.bus);
         }
     }
 
@@ -253,7 +252,7 @@ impl Switchboard {
             work.mark(delivery.to, delivery.urgency);
         }
         if lanes.are_used() {
-            lanes.publish_queued(delivery.to, bus.progress(delivery.to));
+            lanes.publish_queued(delivery.to, bus);
         }
         if is_long {
             work.long.push(delivery.to);
