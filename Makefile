@@ -104,7 +104,7 @@ test: packages-test
 	scripts/oldest-rust
 	$(CARGO) build --workspace --bins --locked
 	$(CARGO) test --workspace --locked
-	$(CARGO) test --package diligence-client --features tokio --test asynchronous --locked
+	$(CARGO) test --package diligence-client --features tokio --test asynchronous --test pains --locked
 	scripts/replaced-tests short
 	cd $(PAGE) && npm run --silent e2e
 

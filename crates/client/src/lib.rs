@@ -62,6 +62,8 @@
 //!
 //! A subscription queues the signals that its match rule selects until the program takes them, and
 //! ends when it is dropped. Subscriptions with the same rule share one rule at the bus.
+//! [`Connection::start_subscription`] subscribes and calls in one write, so that no signal of an
+//! object that the call creates is missed.
 //!
 //! ```no_run
 //! use diligence_client::Connection;
@@ -179,8 +181,8 @@ pub use blocking::{
     EmitsChange, Flushed, IncomingCall, InterfaceBuilder, InterfaceError, IntoRule, MethodError,
     NameFlags, Object, Processed, PropertyChanges, PropertyFunctions, PropertyGetter,
     PropertySetter, Proxy, ReleaseReply, RequestReply, ServeError, ServedInterface, ServedObject,
-    SignalEmitter, SignalError, SignalSubscription, StartedCall, StateGuard, SubscribeError,
-    Subscription, SubscriptionError, Timeout, error_name,
+    SignalEmitter, SignalError, SignalSubscription, StartedCall, StartedSubscription, StateGuard,
+    SubscribeError, Subscription, SubscriptionError, Timeout, error_name,
 };
 pub use connect::{
     Anonymous, AttemptError, ConnectError, ConnectOptions, FailedAttempt, StandardBus,

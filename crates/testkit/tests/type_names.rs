@@ -16,6 +16,7 @@ const SHARED: &[(&str, &str)] = &[
     ("Proxy", BOTH_FRONT_ENDS),
     ("SignalSubscription", BOTH_FRONT_ENDS),
     ("StartedCall", BOTH_FRONT_ENDS),
+    ("StartedSubscription", BOTH_FRONT_ENDS),
     ("Subscription", BOTH_FRONT_ENDS),
 ];
 

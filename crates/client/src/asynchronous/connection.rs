@@ -16,7 +16,7 @@ use wire::sasl::FdPassing;
 use super::call::StartedCall;
 use super::proxy::Proxy;
 use super::runtime::Reactor;
-use super::subscription::Subscription;
+use super::subscription::StartedSubscription;
 use super::waiting::WaitingPlace;
 use crate::blocking;
 use crate::core::{Ended, MessageBody, MessageDisposition, SendError};
@@ -161,35 +161,57 @@ impl Connection {
     }
 
     /// Subscribes to the signals that a match rule selects; see
-    /// [`Connection::subscribe`](crate::Connection::subscribe).
+    /// [`Connection::subscribe`](crate::Connection::subscribe). The returned future waits until the
+    /// bus has confirmed the rule. The rule is queued already: it leaves in one write with the next
+    /// message, and takes effect before it.
+    ///
+    /// So a program misses no signal of an object that a call creates or starts:
+    ///
+    /// ```no_run
+    /// # async fn example(bus: diligence_client::asynchronous::Connection)
+    /// # -> Result<(), Box<dyn std::error::Error>> {
+    /// let printer = bus.proxy("org.example.Printer", "/org/example/Printer", "org.example.Printer")?;
+    /// let finished = bus.subscribe("sender='org.example.Printer',interface='org.example.Job'");
+    /// let (job,): (String,) = printer.call("Print", &("a page",)).await?.read()?;
+    /// let finished = finished.await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
-    /// [`SubscribeError::Rule`] if the text is malformed; [`SubscribeError::NotSignals`] if the
-    /// rule is for another type of message; [`SubscribeError::Call`] if the bus refused the rule,
-    /// did not reply in time, or closed the connection.
-    pub async fn subscribe(&self, rule: impl IntoRule) -> Result<Subscription, SubscribeError> {
-        let (subscription, confirmation) = self.inner.start_subscription(rule)?;
-        let subscription = Subscription::new(self.clone(), subscription);
-        if let Some(call) = confirmation {
-            StartedCall::new(self.clone(), Ok(call)).await?;
-        }
-        Ok(subscription)
+    /// The future fails with [`SubscribeError::Rule`] if the text is malformed, with
+    /// [`SubscribeError::NotSignals`] if the rule is for another type of message, and with
+    /// [`SubscribeError::Call`] if the bus refused the rule, did not reply in time, or closed the
+    /// connection.
+    pub fn subscribe(&self, rule: impl IntoRule) -> StartedSubscription {
+        StartedSubscription::new(self, self.inner.start_subscription(rule))
     }
 
-    /// Subscribes to one signal of one object path, from any sender.
+    /// The same as [`subscribe`](Self::subscribe), by the name of the blocking front end.
+    ///
+    /// # Errors
+    ///
+    /// As for [`subscribe`](Self::subscribe).
+    pub fn start_subscription(&self, rule: impl IntoRule) -> StartedSubscription {
+        self.subscribe(rule)
+    }
+
+    /// Subscribes to one signal of one object path, from any sender. The rule is queued already.
     ///
     /// # Errors
     ///
     /// [`SubscribeError::Name`] if one of the names is malformed; otherwise as for
     /// [`subscribe`](Self::subscribe).
-    pub async fn subscribe_to<'a>(
+    pub fn subscribe_to<'a>(
         &self,
         path: impl IntoName<ObjectPath<'a>>,
         interface: impl IntoName<InterfaceName<'a>>,
         member: impl IntoName<MemberName<'a>>,
-    ) -> Result<Subscription, SubscribeError> {
-        self.subscribe(blocking::signal_rule(path, interface, member)?.as_str()).await
+    ) -> StartedSubscription {
+        let rule = blocking::signal_rule(path, interface, member);
+        let start = |rule: String| self.inner.start_subscription(rule.as_str());
+        StartedSubscription::new(self, rule.map_err(SubscribeError::Name).and_then(start))
     }
 
     /// Creates a proxy for an interface of an object. This sends no message.

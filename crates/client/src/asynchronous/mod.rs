@@ -40,7 +40,7 @@ pub use connection::Connection;
 pub use local::LocalRuntime;
 pub use proxy::Proxy;
 pub use runtime::{Reactor, Runtime};
-pub use subscription::Subscription;
+pub use subscription::{StartedSubscription, Subscription};
 pub use typed::SignalSubscription;
 
 #[cfg(feature = "tokio")]

@@ -6,9 +6,9 @@ use wire::names::{MemberName, ObjectPath};
 
 use super::call::StartedCall;
 use super::connection::Connection;
-use super::subscription::Subscription;
+use super::subscription::StartedSubscription;
 use crate::core::MessageBody;
-use crate::{CallError, CallOptions, IntoName, SubscribeError, blocking};
+use crate::{CallError, CallOptions, IntoName, blocking};
 
 /// An interface of a remote object: its methods, properties and signals.
 #[derive(Clone, Debug)]
@@ -107,25 +107,24 @@ impl<'n> Proxy<'n> {
         StartedCall::new(self.connection.clone(), call).await.map(drop)
     }
 
-    /// Subscribes to a signal of the object. The sender must own the destination's name.
+    /// Subscribes to a signal of the object. The sender must own the destination's name. The rule is
+    /// queued already, so that it leaves in one write with the next call.
     ///
     /// # Errors
     ///
     /// As for [`Connection::subscribe`].
-    pub async fn signals<'m>(
-        &self,
-        member: impl IntoName<MemberName<'m>>,
-    ) -> Result<Subscription, SubscribeError> {
-        self.connection.subscribe(self.inner.signal_rule(member)?.as_str()).await
+    pub fn signals<'m>(&self, member: impl IntoName<MemberName<'m>>) -> StartedSubscription {
+        StartedSubscription::new(&self.connection, self.inner.start_signals(member))
     }
 
     /// Subscribes to the signal that announces changed properties of the interface:
     /// `PropertiesChanged`, whose arguments are `(&str, BTreeMap<&str, Value>, Vec<&str>)`.
+    /// The rule is queued already, so that it leaves in one write with the call that reads them.
     ///
     /// # Errors
     ///
     /// As for [`Connection::subscribe`].
-    pub async fn property_changes(&self) -> Result<Subscription, SubscribeError> {
-        self.connection.subscribe(self.inner.changes_rule().as_str()).await
+    pub fn property_changes(&self) -> StartedSubscription {
+        StartedSubscription::new(&self.connection, self.inner.start_property_changes())
     }
 }

@@ -35,7 +35,9 @@ pub use proxy::Proxy;
 pub(crate) use proxy::property_in;
 pub use request::IncomingCall;
 pub(crate) use subscription::signal_rule;
-pub use subscription::{IntoRule, SubscribeError, Subscription, SubscriptionError};
+pub use subscription::{
+    IntoRule, StartedSubscription, SubscribeError, Subscription, SubscriptionError,
+};
 pub(crate) use typed::signal_arguments;
 pub use typed::{PropertyChanges, SignalError, SignalSubscription};
 pub use waiting::Processed;

@@ -7,7 +7,7 @@ use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 use super::call::{CallOptions, StartedCall};
 use super::connection::Connection;
 use super::error::CallError;
-use super::subscription::{SubscribeError, Subscription};
+use super::subscription::{StartedSubscription, SubscribeError, Subscription};
 use crate::core::MessageBody;
 use crate::link::ReceivedMessage;
 use crate::name::{IntoName, InvalidName};
@@ -176,7 +176,20 @@ impl<'n> Proxy<'n> {
         &self,
         member: impl IntoName<MemberName<'m>>,
     ) -> Result<Subscription, SubscribeError> {
-        self.connection.subscribe(self.signal_rule(member)?.as_str())
+        self.start_signals(member)?.wait()
+    }
+
+    /// Starts a subscription to a signal of the object, so that its rule leaves in one write with
+    /// the next call; see [`Connection::start_subscription`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`Connection::start_subscription`].
+    pub fn start_signals<'m>(
+        &self,
+        member: impl IntoName<MemberName<'m>>,
+    ) -> Result<StartedSubscription, SubscribeError> {
+        self.connection.start_subscription(self.signal_rule(member)?.as_str())
     }
 
     /// Subscribes to the signal that announces changed properties of the interface:
@@ -186,10 +199,20 @@ impl<'n> Proxy<'n> {
     ///
     /// As for [`Connection::subscribe`].
     pub fn property_changes(&self) -> Result<Subscription, SubscribeError> {
-        self.connection.subscribe(self.changes_rule().as_str())
+        self.start_property_changes()?.wait()
     }
 
-    pub(crate) fn signal_rule<'m>(
+    /// Starts a subscription to changes of properties, so that its rule leaves in one write with the
+    /// call that reads them; see [`Connection::start_subscription`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`Connection::start_subscription`].
+    pub fn start_property_changes(&self) -> Result<StartedSubscription, SubscribeError> {
+        self.connection.start_subscription(self.changes_rule().as_str())
+    }
+
+    fn signal_rule<'m>(
         &self,
         member: impl IntoName<MemberName<'m>>,
     ) -> Result<String, InvalidName> {
@@ -197,7 +220,7 @@ impl<'n> Proxy<'n> {
         Ok(self.rule(&format!("interface='{}',member='{member}'", self.interface)))
     }
 
-    pub(crate) fn changes_rule(&self) -> String {
+    fn changes_rule(&self) -> String {
         let (properties, interface) = (PROPERTIES, self.interface);
         let member = "PropertiesChanged";
         self.rule(&format!("interface='{properties}',member='{member}',arg0='{interface}'"))

@@ -39,18 +39,42 @@ impl Connection {
     /// rule is for another type of message; [`SubscribeError::Call`] if the bus refused the rule,
     /// did not reply in time, or closed the connection.
     pub fn subscribe(&self, rule: impl IntoRule) -> Result<Subscription, SubscribeError> {
-        let (subscription, confirmation) = self.start_subscription(rule)?;
-        if let Some(call) = confirmation {
-            call.wait()?;
-        }
-        Ok(subscription)
+        self.start_subscription(rule)?.wait()
     }
 
-    /// Starts a subscription, and calls `AddMatch` if the bus does not have the rule.
-    pub(crate) fn start_subscription(
+    /// Starts a subscription without waiting for the bus to confirm its rule. The rule leaves in one
+    /// write with the next message, and takes effect before it.
+    ///
+    /// So a program misses no signal of an object that a call creates or starts, although it learns
+    /// the path of the object only from the reply:
+    ///
+    /// ```no_run
+    /// use diligence_client::Connection;
+    ///
+    /// let bus = Connection::session()?;
+    /// let printer = bus.proxy("org.example.Printer", "/org/example/Printer", "org.example.Printer")?;
+    /// let finished = bus.start_subscription(
+    ///     "type='signal',sender='org.example.Printer',interface='org.example.Job',member='Finished'",
+    /// )?;
+    /// let reply = printer.call("Print", &("a page",))?;
+    /// let (job,): (&str,) = reply.read()?;
+    /// let finished = finished.wait()?;
+    /// while let Some(signal) = finished.next(None)? {
+    ///     if signal.path() == Some(job) {
+    ///         break;
+    ///     }
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As for [`subscribe`](Self::subscribe), except that [`StartedSubscription::wait`] reports a
+    /// refusal of the bus.
+    pub fn start_subscription(
         &self,
         rule: impl IntoRule,
-    ) -> Result<(Subscription, Option<StartedCall>), SubscribeError> {
+    ) -> Result<StartedSubscription, SubscribeError> {
         let rule = rule.into_rule()?;
         if rule.message_type().is_some_and(|kind| kind != MessageType::Signal) {
             return Err(SubscribeError::NotSignals);
@@ -60,7 +84,8 @@ impl Connection {
         let (id, confirmation) = subscribed.map_err(CallError::from)?;
         // From here on, dropping `subscription` unsubscribes.
         let subscription = Subscription { connection: self.clone(), id };
-        Ok((subscription, confirmation.map(|call| StartedCall::new(self.clone(), call))))
+        let confirmation = confirmation.map(|call| StartedCall::new(self.clone(), call));
+        Ok(StartedSubscription { subscription, confirmation })
     }
 
     /// Subscribes to one signal of one object path, from any sender.
@@ -88,6 +113,35 @@ pub(crate) fn signal_rule<'a>(
     let (path, interface) = (path.into_name()?, interface.into_name()?);
     let member = member.into_name()?;
     Ok(format!("type='signal',path='{path}',interface='{interface}',member='{member}'"))
+}
+
+/// A subscription whose rule the bus may not have confirmed yet. It selects signals already.
+/// Dropping it unsubscribes.
+#[derive(Debug)]
+#[must_use = "a subscription that is dropped has ended"]
+pub struct StartedSubscription {
+    subscription: Subscription,
+    /// `None` if the bus had the rule already.
+    confirmation: Option<StartedCall>,
+}
+
+impl StartedSubscription {
+    /// Waits until the bus has confirmed the rule.
+    ///
+    /// # Errors
+    ///
+    /// [`SubscribeError::Call`] if the bus refused the rule, did not reply in time, or closed the
+    /// connection.
+    pub fn wait(self) -> Result<Subscription, SubscribeError> {
+        if let Some(call) = self.confirmation {
+            call.wait()?;
+        }
+        Ok(self.subscription)
+    }
+
+    pub(crate) fn into_parts(self) -> (Subscription, Option<StartedCall>) {
+        (self.subscription, self.confirmation)
+    }
 }
 
 /// A subscription: a queue of the signals that a match rule selects. Dropping it unsubscribes.

@@ -16,7 +16,7 @@ use diligence_client::{
     CallOptions, Connection, LaneUse, Processed, ServedInterface, Subscription,
 };
 
-use crate::support::PrivateTestBus;
+use crate::support::{BusProgram, PrivateTestBus};
 
 const PROGRAMS: usize = 3;
 const NAME: &str = "org.example.Causes";
@@ -266,7 +266,7 @@ fn step(
 /// Runs all programs, with a monitor that comes and goes if `watches`.
 fn check(seed: u64, steps: u64, kind: MessageKind, watches: bool) {
     println!("seed {seed}");
-    let bus = PrivateTestBus::start_ours();
+    let bus = PrivateTestBus::start_this(BusProgram::Diligence);
     let stage = CauseStage {
         names: Mutex::new(vec![String::new(); PROGRAMS]),
         silent: AtomicUsize::new(0),

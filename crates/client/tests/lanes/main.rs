@@ -17,7 +17,7 @@ use diligence_client::wire::names::{BusName, InterfaceName, MemberName, ObjectPa
 use diligence_client::{
     CallError, CallOptions, Connection, IncomingCall, LaneUse, NameFlags, Processed, StartedCall,
 };
-use support::{PrivateTestBus, TestService};
+use support::{BusProgram, PrivateTestBus, TestService};
 
 const NAME: &str = "org.example.Echo";
 
@@ -121,7 +121,7 @@ fn routed(connection: &Connection) -> u64 {
 
 #[test]
 fn the_bus_sees_no_message_of_a_lane() {
-    let bus = PrivateTestBus::start_ours();
+    let bus = PrivateTestBus::start_this(BusProgram::Diligence);
     let _service = service(&bus, LaneUse::On, echo);
     let connection = with_lane(&bus);
     let before = routed(&connection);
@@ -132,7 +132,7 @@ fn the_bus_sees_no_message_of_a_lane() {
 
 #[test]
 fn a_program_without_lanes_gets_none() {
-    let bus = PrivateTestBus::start_ours();
+    let bus = PrivateTestBus::start_this(BusProgram::Diligence);
     let _service = service(&bus, LaneUse::Off, echo);
     let connection = bus.connect();
     connection.set_lane_use(LaneUse::On);
@@ -159,7 +159,7 @@ fn a_program_can_end_its_lanes_and_get_new_ones() {
 
 #[test]
 fn another_bus_refuses_and_everything_works() {
-    let bus = PrivateTestBus::start_reference();
+    let bus = PrivateTestBus::start_this(BusProgram::DbusDaemon);
     let _service = service(&bus, LaneUse::On, echo);
     let connection = bus.connect();
     connection.set_lane_use(LaneUse::On);
@@ -169,7 +169,7 @@ fn another_bus_refuses_and_everything_works() {
 
 #[test]
 fn a_reply_does_not_overtake_the_signal_before_it() {
-    let bus = PrivateTestBus::start_ours();
+    let bus = PrivateTestBus::start_this(BusProgram::Diligence);
     let _service = service(&bus, LaneUse::On, echo);
     let connection = with_lane(&bus);
     let signals = connection.subscribe_to("/", NAME, "Announced").expect("a valid rule");
@@ -183,7 +183,7 @@ fn a_reply_does_not_overtake_the_signal_before_it() {
 
 #[test]
 fn descriptors_pass_on_a_lane_in_both_directions() {
-    let bus = PrivateTestBus::start_ours();
+    let bus = PrivateTestBus::start_this(BusProgram::Diligence);
     let _service = service(&bus, LaneUse::On, echo);
     let connection = with_lane(&bus);
     for _ in 0..10 {
@@ -206,7 +206,7 @@ fn descriptors_pass_on_a_lane_in_both_directions() {
 
 #[test]
 fn a_call_fails_when_the_callee_leaves() {
-    let bus = PrivateTestBus::start_ours();
+    let bus = PrivateTestBus::start_this(BusProgram::Diligence);
     let _service = service(&bus, LaneUse::On, echo);
     let connection = with_lane(&bus);
     let failed = start(&connection, "Leave", 7).wait().expect_err("no reply");
@@ -217,7 +217,7 @@ fn a_call_fails_when_the_callee_leaves() {
 
 #[test]
 fn a_call_on_a_lane_is_answered_after_the_lane_has_ended() {
-    let bus = PrivateTestBus::start_ours();
+    let bus = PrivateTestBus::start_this(BusProgram::Diligence);
     let slow = |call: &IncomingCall| {
         if call.message().member() == Some("Wait") {
             std::thread::sleep(Duration::from_millis(300));
@@ -253,7 +253,7 @@ fn a_call_on_a_lane_is_answered_after_the_lane_has_ended() {
 
 #[test]
 fn a_lane_survives_a_replacement_of_the_bus() {
-    let bus = PrivateTestBus::start_ours();
+    let bus = PrivateTestBus::start_this(BusProgram::Diligence);
     let _service = service(&bus, LaneUse::On, echo);
     let connection = with_lane(&bus);
     for number in 0..3 {
@@ -276,7 +276,7 @@ fn a_lane_survives_a_replacement_of_the_bus() {
 
 #[test]
 fn calls_of_others_are_served_while_a_lane_is_busy() {
-    let bus = PrivateTestBus::start_ours();
+    let bus = PrivateTestBus::start_this(BusProgram::Diligence);
     let _service = service(&bus, LaneUse::On, echo);
     let connection = with_lane(&bus);
     let other = bus.connect();

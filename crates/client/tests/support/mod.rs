@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,17 +30,9 @@ impl PrivateTestBus {
         Self::start_program(&program(), arguments)
     }
 
-    /// Starts the bus of this workspace, which must be built.
-    pub(crate) fn start_ours() -> Self {
-        let test = std::env::current_exe().expect("the path of this test");
-        let folder = test.parent().and_then(Path::parent).expect("target/debug/deps");
-        let program = folder.join("diligence-bus");
-        Self::start_program(program.to_str().expect("ASCII"), &["--session"])
-    }
-
-    /// Starts dbus-daemon, whatever `DILIGENCE_BUS` is.
-    pub(crate) fn start_reference() -> Self {
-        Self::start_program(REFERENCE, &["--session"])
+    /// Starts the bus of this project, or dbus-daemon, whatever `DILIGENCE_BUS` is.
+    pub(crate) fn start_this(program: BusProgram) -> Self {
+        Self::start_program(&program.path(), &["--session"])
     }
 
     fn start_program(program: &str, arguments: &[&str]) -> Self {
@@ -173,6 +165,28 @@ impl Drop for PrivateTestBus {
     }
 }
 
+/// One of the buses that a test can run on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum BusProgram {
+    /// The bus of this project, from the folder in which the tests were built.
+    Diligence,
+    DbusDaemon,
+}
+
+impl BusProgram {
+    fn path(self) -> String {
+        match self {
+            Self::Diligence => {
+                let tests = std::env::current_exe().expect("the path of the test");
+                let program = tests.parent().expect("a folder").join("../diligence-bus");
+                assert!(program.exists(), "cargo build -p diligence-daemon makes {program:?}");
+                program.to_str().expect("ASCII").into()
+            }
+            Self::DbusDaemon => REFERENCE.into(),
+        }
+    }
+}
+
 /// A temporary directory that is removed on drop.
 pub(crate) struct TestDirectory(pub(crate) PathBuf);
 
@@ -230,5 +244,8 @@ pub(crate) fn successful(output: &Output) -> String {
 fn program() -> String {
     std::env::var("DILIGENCE_BUS").unwrap_or(REFERENCE.into())
 }
+
+/// How long a test waits for something that must happen.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 const REFERENCE: &str = "/usr/bin/dbus-daemon";
