@@ -28,7 +28,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     for round in 0_u64.. {
         match poll(&bus, round) {
             // The service replied with an error, has exited, or was too slow: continue polling.
-            Ok(()) | Err(CallError::Remote { .. } | CallError::TimedOut) => {}
+            Ok(()) | Err(CallError::Remote { .. } | CallError::TimedOut { .. }) => {}
             // The bus closed the connection, which ends this program.
             Err(CallError::Disconnected(_)) => break,
             // The call could not be sent, or its reply could not be decoded: a bug in this program.

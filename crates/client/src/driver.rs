@@ -25,6 +25,8 @@ pub(crate) const HELLO: MemberName<'static> = MemberName::literal("Hello");
 pub(crate) const ADD_MATCH: MemberName<'static> = MemberName::literal("AddMatch");
 pub(crate) const REMOVE_MATCH: MemberName<'static> = MemberName::literal("RemoveMatch");
 pub(crate) const GET_NAME_OWNER: MemberName<'static> = MemberName::literal("GetNameOwner");
+pub(crate) const GET_PROCESS_ID: MemberName<'static> =
+    MemberName::literal("GetConnectionUnixProcessID");
 pub(crate) const NAME_HAS_OWNER: MemberName<'static> = MemberName::literal("NameHasOwner");
 pub(crate) const OWNER_CHANGED: MemberName<'static> = MemberName::literal("NameOwnerChanged");
 pub(crate) const REQUEST_NAME: MemberName<'static> = MemberName::literal("RequestName");

@@ -10,7 +10,8 @@
 //!
 //! Arguments and results are tuples of Rust types ([`wire::body`] lists them); structs and enums
 //! become D-Bus types with [`derive`](derive@Encode). Error replies, a lost connection and type
-//! mismatches are reported as a [`CallError`].
+//! mismatches are reported as a [`CallError`]; [`Connection::explain`] adds the process of the
+//! callee.
 //!
 //! ```no_run
 //! use diligence_client::{Connection, Encode, Typed};
@@ -170,6 +171,7 @@ mod blocking;
 mod connect;
 pub mod core;
 pub mod driver;
+mod explanation;
 mod link;
 #[doc(hidden)]
 pub mod macro_support;
@@ -188,6 +190,7 @@ pub use connect::{
     Anonymous, AttemptError, ConnectError, ConnectOptions, FailedAttempt, StandardBus,
 };
 pub use derive::{Decode, Encode, Typed};
+pub use explanation::{CalleeDescription, CalleeOwner, CalleeProcess, ErrorExplanation};
 pub use link::ReceivedMessage;
 pub use macros::{ErrorReply, interface, proxy};
 pub use name::{IntoName, InvalidName, NameKind};
@@ -195,7 +198,8 @@ pub use wire;
 pub use wire::body::{Decode, Encode, Typed};
 
 pub use crate::core::{
-    Ended, LaneUse, MessageBody, NoReply, RemoteError, SendError, SystemError, Values,
+    CalledMethod, ConnectionCounters, Ended, LaneUse, MessageBody, NoReply, RemoteError, SendError,
+    SystemError, Values,
 };
 
 /// Compiles the example on the front page.

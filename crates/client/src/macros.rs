@@ -293,7 +293,8 @@ pub use derive::interface;
 /// Maps an enum of errors to error names on D-Bus, and back.
 ///
 /// ```
-/// use diligence_client::{CallError, ErrorReply, MethodError};
+/// use diligence_client::wire::names::MemberName;
+/// use diligence_client::{CallError, CalledMethod, ErrorReply, MethodError, driver};
 ///
 /// #[derive(Debug, PartialEq, thiserror::Error, ErrorReply)]
 /// #[dbus(prefix = "org.example.Lamp.Error")]
@@ -313,6 +314,7 @@ pub use derive::interface;
 /// let received = CallError::Remote {
 ///     name: "org.example.Lamp.Error.Broken".into(),
 ///     message: "the lamp is broken".into(),
+///     method: CalledMethod::of(&driver::method(MemberName::literal("Light"))).into(),
 /// };
 /// assert_eq!(LampError::from(received), LampError::Broken);
 /// ```

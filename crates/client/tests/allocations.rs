@@ -9,7 +9,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use diligence_client::core::{Core, CoreConfig, MessageDisposition};
+use diligence_client::core::{CallDeadline, Core, CoreConfig, MessageDisposition};
 use diligence_client::wire::message::Builder;
 use diligence_client::wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 use diligence_client::{CallError, Ended, interface, proxy};
@@ -52,7 +52,8 @@ fn ping(caller: &mut Core<()>, callee: &mut Core<()>, number: u32) {
         .interface(InterfaceName::literal("org.example.Ping"))
         .destination(BusName::new("org.example.Ping").expect("a name"))
         .sender(BusName::new(":1.7").expect("a name"));
-    let deadline = Some(Duration::from_secs(number.into()));
+    let limit = Duration::from_secs(number.into());
+    let deadline = Some(CallDeadline { at: limit, limit });
     let call = caller
         .call(&message, &(number, "text"), Vec::new(), deadline)
         .expect("the message is small");

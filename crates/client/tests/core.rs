@@ -6,8 +6,9 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use diligence_client::core::{
-    CallHandle, ClientHandshake, Core, CoreConfig, Ended, HandshakeConfig, HandshakeError,
-    HandshakeStage, MessageDisposition, NoReply, SendError, SignalDelivery, SubscriptionId,
+    CallDeadline, CallHandle, ClientHandshake, Core, CoreConfig, Ended, HandshakeConfig,
+    HandshakeError, HandshakeStage, MessageDisposition, NoReply, SendError, SignalDelivery,
+    SubscriptionId,
 };
 use diligence_client::wire::body::{EncodeArgs, Value};
 use diligence_client::wire::framer::{Frame, Framer, FramerLimits};
@@ -186,7 +187,10 @@ fn replies_are_matched_to_calls_in_any_order() {
 #[test]
 fn calls_time_out_at_their_deadlines() {
     let mut script = CoreScript::new();
-    let mut start = |deadline| script.core.call(&call("A"), &(), Vec::new(), deadline).unwrap();
+    let mut start = |at: Option<Duration>| {
+        let deadline = at.map(|at| CallDeadline { at, limit: at / 2 });
+        script.core.call(&call("A"), &(), Vec::new(), deadline).unwrap()
+    };
     let late = start(Some(3 * SECOND));
     let soon = start(Some(SECOND));
     let never = start(None);
@@ -194,11 +198,13 @@ fn calls_time_out_at_their_deadlines() {
     script.core.handle_timeout(SECOND / 2);
     assert!(script.core.poll_reply(soon).is_none());
     script.core.handle_timeout(SECOND);
-    assert_eq!(script.core.poll_reply(soon).unwrap().unwrap_err(), NoReply::TimedOut);
+    let late_reply = NoReply::TimedOut { limit: SECOND / 2 };
+    assert_eq!(script.core.poll_reply(soon).unwrap().unwrap_err(), late_reply);
     assert_eq!(
         script.receive(&Builder::method_return(soon.serial()), &()),
         MessageDisposition::Ignored
     );
+    assert_eq!(script.core.counters().late_replies, 1);
     assert_eq!(script.core.next_timeout(), Some(3 * SECOND));
     script.receive(&Builder::method_return(late.serial()), &());
     assert_eq!(script.core.next_timeout(), None);
@@ -212,7 +218,8 @@ fn the_end_fails_pending_calls_but_keeps_received_messages() {
     let mut script = CoreScript::new();
     let (id, _) = script.subscribe("member='S'");
     let answered = script.core.call(&call("A"), &(), Vec::new(), None).unwrap();
-    let waiting = script.core.call(&call("B"), &(), Vec::new(), Some(SECOND)).unwrap();
+    let deadline = Some(CallDeadline { at: SECOND, limit: SECOND });
+    let waiting = script.core.call(&call("B"), &(), Vec::new(), deadline).unwrap();
     script.receive(&Builder::method_return(answered.serial()), &());
     script.signal(":1.7", "S", 7);
     script.core.handle_ended(Ended::Closed);

@@ -191,7 +191,7 @@ fn errors_have_the_names_of_other_bindings() {
     let check = |path: &str, interface: &str, member: &str, arguments: &[Value], expected| {
         let arguments = diligence_client::Values(arguments);
         let error = connection.call(NAME, path, interface, member, &arguments).unwrap_err();
-        let CallError::Remote { name, message } = error else { panic!("{error}") };
+        let CallError::Remote { name, message, .. } = error else { panic!("{error}") };
         assert_eq!(name, error_name_text(expected), "{path} {interface}.{member}: {message}");
         assert!(!message.is_empty());
     };

@@ -117,12 +117,12 @@ impl<'i> ErrorModel<'i> {
             #[automatically_derived]
             impl ::core::convert::From<#library::CallError> for #name {
                 fn from(error: #library::CallError) -> Self {
-                    let #library::CallError::Remote { name, message } = error else {
+                    let #library::CallError::Remote { name, message, method } = error else {
                         return Self::#other(error);
                     };
                     match name.as_str() {
                         #(#arms)*
-                        _ => Self::#other(#library::CallError::Remote { name, message }),
+                        _ => Self::#other(#library::CallError::Remote { name, message, method }),
                     }
                 }
             }

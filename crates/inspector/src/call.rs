@@ -279,7 +279,7 @@ impl Inspector {
     ) -> Result<Introspection, InspectorFailure> {
         let timeout = self.timeouts.reply.min(settings.timeout());
         let call = introspect(&self.connection, service, path, settings.starting, timeout);
-        read(&checked(call.and_then(StartedCall::wait), timeout)?)
+        read(&checked(call.and_then(StartedCall::wait))?)
     }
 
     /// Sends a call, and waits for its reply if one is expected.
@@ -376,11 +376,10 @@ fn wait(
     payload: CallPayload,
     timeout: Duration,
 ) -> Result<ObjectCallOutcome, InspectorFailure> {
-    let failed = |error| InspectorFailure::of_call(error, timeout);
     let CallPayload { arguments, descriptors } = payload;
     let options = CallOptions { descriptors, ..with_timeout(timeout) };
     let call = connection.start_call(message, &Values(&arguments), options);
-    let reply = checked(call.map_err(failed)?.wait(), timeout);
+    let reply = checked(call.map_err(InspectorFailure::of_call)?.wait());
     let returned = reply.and_then(|reply| Ok(returned(&reply)?));
     Ok(returned.unwrap_or_else(ObjectCallOutcome::Failed))
 }

@@ -114,13 +114,13 @@ impl InspectorFailure {
         }
     }
 
-    /// Converts the error of a call that had the given timeout.
-    pub(crate) fn of_call(error: CallError, timeout: Duration) -> Self {
+    /// Converts the error of a call.
+    pub(crate) fn of_call(error: CallError) -> Self {
         match error {
-            CallError::TimedOut => Self::Silent { after: timeout },
+            CallError::TimedOut { limit, .. } => Self::Silent { after: limit },
             CallError::Name(error) => Self::Name(error),
             CallError::Send(error) => Self::Unsendable(error),
-            CallError::Remote { name, message } => Self::Refused { name, message },
+            CallError::Remote { name, message, .. } => Self::Refused { name, message },
             CallError::Disconnected(ended) => Self::Disconnected(ended),
             CallError::Read(error) => Self::Unreadable(error),
             // `CallError` is non-exhaustive.

@@ -157,7 +157,7 @@ impl Inspector {
     ) -> Result<ReceivedMessage, InspectorFailure> {
         let timeout = self.timeouts.reply;
         let call = introspect(&self.connection, service, path, starting, timeout);
-        checked(call.and_then(StartedCall::wait), timeout)
+        checked(call.and_then(StartedCall::wait))
     }
 
     /// Reads the properties of each interface with `GetAll`. Properties without a value are then

@@ -69,7 +69,6 @@ pub(crate) struct RequestBatch<'c, Q> {
 struct PendingReply<Q> {
     request: Q,
     call: StartedCall,
-    timeout: Duration,
 }
 
 impl<'c, Q: InspectorRequest> RequestBatch<'c, Q> {
@@ -126,9 +125,9 @@ impl<'c, Q: InspectorRequest> RequestBatch<'c, Q> {
             }
             let request = self.waiting.pop_front()?;
             match request.start(self.connection, timeout) {
-                Ok(call) => self.pending.push(PendingReply { request, call, timeout }),
+                Ok(call) => self.pending.push(PendingReply { request, call }),
                 Err(error) => {
-                    return Some((request, Err(InspectorFailure::of_call(error, timeout))));
+                    return Some((request, Err(InspectorFailure::of_call(error))));
                 }
             }
         }
@@ -139,8 +138,8 @@ impl<'c, Q: InspectorRequest> RequestBatch<'c, Q> {
         let polled =
             |(index, pending): (usize, &mut PendingReply<Q>)| Some((index, pending.call.poll()?));
         let (index, reply) = self.pending.iter_mut().enumerate().find_map(polled)?;
-        let PendingReply { request, timeout, .. } = self.pending.swap_remove(index);
-        Some((request, checked(reply, timeout)))
+        let PendingReply { request, .. } = self.pending.swap_remove(index);
+        Some((request, checked(reply)))
     }
 
     fn fail_pending(
@@ -180,12 +179,11 @@ pub(crate) fn introspect(
     connection.start_call(&message, &(), with_timeout(timeout))
 }
 
-/// Converts the result of a call that had the given timeout. Rejects a reply that is too long.
+/// Converts the result of a call. Rejects a reply that is too long.
 pub(crate) fn checked(
     reply: Result<ReceivedMessage, CallError>,
-    timeout: Duration,
 ) -> Result<ReceivedMessage, InspectorFailure> {
-    let message = reply.map_err(|error| InspectorFailure::of_call(error, timeout))?;
+    let message = reply.map_err(InspectorFailure::of_call)?;
     check_len(&message)?;
     Ok(message)
 }

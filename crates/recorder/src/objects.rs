@@ -158,7 +158,7 @@ impl Introspector {
                 let IntrospectedObject { service: name, path, .. } = object;
                 learn(Fact::Introspection { name, path, xml: xml.to_owned() });
             }
-            Err(CallError::TimedOut) => known.response = ServiceResponse::Refusing,
+            Err(CallError::TimedOut { .. }) => known.response = ServiceResponse::Refusing,
             Err(error) if error.remote_name() == Some(error_name::ACCESS_DENIED.as_str()) => {
                 known.response = ServiceResponse::Refusing;
             }
@@ -209,6 +209,8 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 
 #[cfg(test)]
 mod tests {
+    use client::CalledMethod;
+    use client::wire::names::MemberName;
     use testkit::recording::TestRecording;
 
     use super::*;
@@ -270,7 +272,9 @@ mod tests {
             }
         });
         let object = introspector.next().expect("the first one");
-        introspector.answered(object, Err(CallError::TimedOut), &mut |fact| panic!("{fact:?}"));
+        let method = CalledMethod::of(&driver::method(MemberName::literal("Introspect")));
+        let silent = CallError::TimedOut { method: method.into(), limit: Duration::from_secs(1) };
+        introspector.answered(object, Err(silent), &mut |fact| panic!("{fact:?}"));
         assert_eq!(introspector.next(), None);
         assert!(introspector.is_settled());
         introspector.owner_changed("org.x.Mail");

@@ -12,17 +12,9 @@ use rustix::param::clock_ticks_per_second;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::io::Read;
 use std::os::fd::BorrowedFd;
-use std::path::PathBuf;
 use std::time::Duration;
 use std::{fs, io};
-
-/// Returns the name of the program, as ps(1) shows it: at most 15 bytes.
-#[must_use]
-pub fn comm(pid: u32) -> Option<String> {
-    let mut name = read(pid, "comm")?;
-    name.pop_if(|byte| *byte == b'\n');
-    Some(String::from_utf8_lossy(&name).into_owned())
-}
+pub use unix::process::{comm, control_group, executable, unit, unit_of_control_group};
 
 /// Returns the program and its arguments. `None` for a kernel thread or a zombie, which have none.
 #[must_use]
@@ -43,33 +35,6 @@ pub fn command_line_bytes(pid: u32, len: u64) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     fs::File::open(format!("/proc/{pid}/cmdline")).ok()?.take(len).read_to_end(&mut bytes).ok()?;
     Some(bytes)
-}
-
-/// Returns the file that the process executes. Ends in ` (deleted)` if the file was removed since.
-#[must_use]
-pub fn executable(pid: u32) -> Option<PathBuf> {
-    fs::read_link(format!("/proc/{pid}/exe")).ok()
-}
-
-/// Returns the systemd unit of the process, a service or a scope.
-#[must_use]
-pub fn unit(pid: u32) -> Option<String> {
-    control_group(pid).as_deref().and_then(unit_of_control_group).map(str::to_owned)
-}
-
-/// Returns the innermost unit in the path of a control group. Units of a user's own manager are
-/// below the unit of that manager.
-#[must_use]
-pub fn unit_of_control_group(path: &str) -> Option<&str> {
-    let is_unit = |name: &&str| name.ends_with(".service") || name.ends_with(".scope");
-    path.rsplit('/').find(is_unit)
-}
-
-/// Returns the control group of the process, as a path from the root of the unified hierarchy.
-#[must_use]
-pub fn control_group(pid: u32) -> Option<String> {
-    let text = String::from_utf8_lossy(&read(pid, "cgroup")?).into_owned();
-    path_of_cgroup(&text).map(str::to_owned)
 }
 
 /// True if the process that a pidfd refers to has ended.
@@ -180,11 +145,6 @@ fn start_ticks(stat: &str) -> Option<u64> {
     behind_name.split_whitespace().nth(19)?.parse().ok()
 }
 
-/// Returns the path in the unified hierarchy, whose line begins with `0::` (cgroups(7)).
-fn path_of_cgroup(text: &str) -> Option<&str> {
-    text.lines().find_map(|line| line.strip_prefix("0::"))
-}
-
 /// The content of a `status` file: lines of a key and a value.
 #[derive(Debug)]
 struct ProcessStatus(String);
@@ -216,24 +176,6 @@ mod tests {
         let (before, used, after) = (known(), crate::clock::used(), known());
         assert!(before <= used && used <= after, "{before:?} {used:?} {after:?}");
         assert!(used > Duration::ZERO);
-    }
-
-    #[test]
-    fn the_innermost_unit_of_the_unified_hierarchy_counts() {
-        let check = |text: &str, unit: Option<&str>| {
-            assert_eq!(path_of_cgroup(text).and_then(unit_of_control_group), unit, "{text:?}");
-        };
-        check("0::/system.slice/dbus.service\n", Some("dbus.service"));
-        check("0::/system.slice/getty.service/child\n", Some("getty.service"));
-        check("0::/user.slice/user-7.slice/session-2.scope\n", Some("session-2.scope"));
-        check(
-            "0::/user.slice/user-7.slice/user@7.service/app.slice/app-x.scope\n",
-            Some("app-x.scope"),
-        );
-        check("1:name=systemd:/a.service\n0::/init.scope\n", Some("init.scope"));
-        check("1:name=systemd:/a.service\n0::/\n", None);
-        check("0::/system.slice\n", None);
-        check("", None);
     }
 
     #[test]

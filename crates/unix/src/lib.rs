@@ -16,6 +16,7 @@
 //!  shared       memory that one process writes and others read
 //!  filesystem   directories for secrets
 //!  privileges   whether this program may trust its environment
+//!  process      the program and the unit of a process
 //! ```
 //!
 //! # Example
@@ -53,6 +54,7 @@ pub mod credentials;
 pub mod filesystem;
 pub mod poll;
 pub mod privileges;
+pub mod process;
 pub mod random;
 pub mod shared;
 pub mod socket;

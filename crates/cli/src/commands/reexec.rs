@@ -64,7 +64,7 @@ impl Reexec {
 
     fn failed(&self, error: CallError) -> ReexecError {
         let choice = self.bus.to_string();
-        let CallError::Remote { name, message } = &error else {
+        let CallError::Remote { name, message, .. } = &error else {
             return ReexecError::Ask { choice, error };
         };
         match name.strip_prefix("org.freedesktop.DBus.Error.") {

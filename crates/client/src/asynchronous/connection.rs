@@ -19,7 +19,7 @@ use super::runtime::Reactor;
 use super::subscription::StartedSubscription;
 use super::waiting::WaitingPlace;
 use crate::blocking;
-use crate::core::{Ended, MessageBody, MessageDisposition, SendError};
+use crate::core::{ConnectionCounters, Ended, MessageBody, MessageDisposition, SendError};
 use crate::driver;
 use crate::link::{LinkState, ReadMode, ReceivedMessage, WaitTarget, WaiterId};
 use crate::{
@@ -56,6 +56,11 @@ impl Connection {
     /// The reason why the connection ended. The end is detected when bytes are sent or received.
     pub fn ended(&self) -> Option<Ended> {
         self.inner.ended()
+    }
+
+    /// How often the connection dropped or refused a message, since it was opened.
+    pub fn counters(&self) -> ConnectionCounters {
+        self.inner.counters()
     }
 
     /// Sets how long calls without a timeout of their own wait for their replies; `None` means
@@ -384,6 +389,10 @@ impl Connection {
 
 /// Helpers for the modules of the front end.
 impl Connection {
+    pub(super) const fn inner(&self) -> &blocking::Connection {
+        &self.inner
+    }
+
     pub(super) fn new(reactor: Box<dyn Reactor>, inner: blocking::Connection) -> Self {
         inner.leave_sending_to_tasks();
         Self { reactor: reactor.into(), inner }

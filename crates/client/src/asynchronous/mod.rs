@@ -26,6 +26,7 @@
 mod call;
 mod connecting;
 mod connection;
+mod explaining;
 mod local;
 mod proxy;
 mod runtime;

@@ -9,7 +9,7 @@ use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 
 use super::connection::Connection;
 use super::error::CallError;
-use crate::core::{CallHandle, Core, MessageBody, ReplyOutcome};
+use crate::core::{CallDeadline, CallHandle, Core, MessageBody};
 use crate::link::{ReceivedMessage, deadline};
 use crate::name::IntoName;
 
@@ -63,17 +63,22 @@ impl Connection {
         arguments: &impl MessageBody,
         options: CallOptions,
     ) -> Result<StartedCall, CallError> {
-        let timeout = match options.timeout {
+        let limit = match options.timeout {
             Timeout::OfConnection => self.call_timeout(),
-            Timeout::After(timeout) => Some(timeout),
+            Timeout::After(limit) => Some(limit),
             Timeout::Never => None,
         };
-        let deadline = deadline(timeout);
+        let deadline = call_deadline(limit);
         let call =
             |core: &mut Core<_>| core.call(message, arguments, options.descriptors, deadline);
-        let id = self.queue(call, || deadline)?;
+        let id = self.queue(call, || deadline.map(|deadline| deadline.at))?;
         Ok(StartedCall::new(self.clone(), id))
     }
+}
+
+/// The deadline of a call that is queued now.
+pub(super) fn call_deadline(limit: Option<Duration>) -> Option<CallDeadline> {
+    limit.zip(deadline(limit)).map(|(limit, at)| CallDeadline { at, limit })
 }
 
 /// The options of one call.
@@ -146,7 +151,7 @@ impl StartedCall {
     pub fn wait(mut self) -> Result<ReceivedMessage, CallError> {
         let found = self.connection.wait_for_reply(self.id);
         self.state = ReplyState::Over;
-        outcome(found)
+        Ok(found?)
     }
 
     /// The outcome, if it has been received; this does not read from the socket. For programs that
@@ -165,9 +170,9 @@ impl StartedCall {
         &mut self,
         core: &mut Core<OwnedFd>,
     ) -> Option<Result<ReceivedMessage, CallError>> {
-        let found = core.poll_reply(self.id)?;
+        let found = core.poll_result(self.id)?;
         self.state = ReplyState::Over;
-        Some(outcome(found))
+        Some(found.map_err(CallError::from))
     }
 }
 
@@ -176,14 +181,5 @@ impl Drop for StartedCall {
         if self.state == ReplyState::Waiting {
             self.connection.core(|core| core.forget(self.id));
         }
-    }
-}
-
-/// Turns an error reply into an error.
-pub(super) fn outcome(outcome: ReplyOutcome<OwnedFd>) -> Result<ReceivedMessage, CallError> {
-    let reply = outcome?;
-    match reply.remote_error() {
-        None => Ok(reply),
-        Some(error) => Err(error.into()),
     }
 }

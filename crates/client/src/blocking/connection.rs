@@ -15,7 +15,7 @@ use wire::sasl::FdPassing;
 
 use super::error::EmitError;
 use super::object::ServedObjects;
-use crate::core::{Core, Ended, Established, LaneUse, MessageBody, SendError};
+use crate::core::{ConnectionCounters, Core, Ended, Established, LaneUse, MessageBody, SendError};
 use crate::link::{BusSocket, ConnectionLink, ReadMode, SendOutcome, deadline};
 use crate::name::IntoName;
 
@@ -65,6 +65,11 @@ impl Connection {
     /// The reason why the connection ended. The end is detected when bytes are sent or received.
     pub fn ended(&self) -> Option<Ended> {
         self.core(|core| core.ended())
+    }
+
+    /// How often the connection dropped or refused a message, since it was opened.
+    pub fn counters(&self) -> ConnectionCounters {
+        self.core(|core| core.counters())
     }
 
     /// The time until the next call times out, for programs with their own event loop: then

@@ -1,8 +1,13 @@
 //! Errors of calls and signals.
 
+use std::time::Duration;
+
 use wire::body::ReadError;
 
-use crate::core::{Ended, NoReply, RemoteError, SendError, remote_text};
+use crate::core::{
+    CallFailure, CalledMethod, Ended, FailedCall, NoReply, RemoteError, SendError, remote_text,
+};
+use crate::explanation::ReadableTime;
 use crate::name::InvalidName;
 
 /// The reason why a call returned no results.
@@ -22,10 +27,17 @@ pub enum CallError {
         name: String,
         /// The text for people; empty if the reply has none.
         message: String,
+        /// The method that was called.
+        method: Box<CalledMethod>,
     },
     /// No reply arrived before the deadline.
-    #[error("{}", NoReply::TimedOut)]
-    TimedOut,
+    #[error("no reply{} to {} after {}", callee(.method), .method.member(), ReadableTime(*.limit))]
+    TimedOut {
+        /// The method that was called.
+        method: Box<CalledMethod>,
+        /// The time limit of the call, which has passed.
+        limit: Duration,
+    },
     /// The connection ended before the call was sent, or before the reply arrived.
     #[error(transparent)]
     Disconnected(Ended),
@@ -53,19 +65,22 @@ impl From<SendError> for CallError {
     }
 }
 
-impl From<RemoteError> for CallError {
-    fn from(error: RemoteError) -> Self {
-        Self::Remote { name: error.name, message: error.message }
+impl From<FailedCall> for CallError {
+    fn from(FailedCall { method, reason }: FailedCall) -> Self {
+        match reason {
+            CallFailure::ErrorReply(RemoteError { name, message }) => {
+                Self::Remote { name, message, method: method.into() }
+            }
+            CallFailure::NoReply(NoReply::TimedOut { limit }) => {
+                Self::TimedOut { method: method.into(), limit }
+            }
+            CallFailure::NoReply(NoReply::Disconnected(ended)) => Self::Disconnected(ended),
+        }
     }
 }
 
-impl From<NoReply> for CallError {
-    fn from(reason: NoReply) -> Self {
-        match reason {
-            NoReply::TimedOut => Self::TimedOut,
-            NoReply::Disconnected(ended) => Self::Disconnected(ended),
-        }
-    }
+fn callee(method: &CalledMethod) -> String {
+    method.destination().map_or_else(String::new, |name| format!(" from {name}"))
 }
 
 /// The reason why a signal was not queued.

@@ -12,6 +12,7 @@ mod call;
 mod connecting;
 mod connection;
 mod error;
+mod explaining;
 mod object;
 mod ownership;
 mod proxy;
@@ -24,6 +25,7 @@ pub use call::{CallOptions, StartedCall, Timeout};
 pub(crate) use connection::UNSENT_LEN_MAX;
 pub use connection::{CALL_TIMEOUT, Connection, Flushed};
 pub use error::{CallError, EmitError};
+pub(crate) use explaining::StartedQuestion;
 pub use object::{
     ArgTypes, DeferredReply, EmitsChange, InterfaceBuilder, InterfaceError, MethodError, Object,
     PropertyFunctions, PropertyGetter, PropertySetter, ServeError, ServedInterface, ServedObject,

@@ -7,11 +7,11 @@ use wire::match_rule::{MatchRule, MatchRuleError};
 use wire::message::MessageType;
 use wire::names::{InterfaceName, MemberName, ObjectPath};
 
-use super::call::StartedCall;
+use super::call::{StartedCall, call_deadline};
 use super::connection::Connection;
 use super::error::CallError;
 use crate::core::{Core, Ended, SignalDelivery, SubscriptionId};
-use crate::link::{ReceivedMessage, WaitTarget, deadline};
+use crate::link::{ReceivedMessage, WaitTarget};
 use crate::name::{IntoName, InvalidName};
 
 impl Connection {
@@ -79,7 +79,7 @@ impl Connection {
         if rule.message_type().is_some_and(|kind| kind != MessageType::Signal) {
             return Err(SubscribeError::NotSignals);
         }
-        let deadline = deadline(self.call_timeout());
+        let deadline = call_deadline(self.call_timeout());
         let subscribed = self.core(|core| core.subscribe(rule, deadline));
         let (id, confirmation) = subscribed.map_err(CallError::from)?;
         // From here on, dropping `subscription` unsubscribes.

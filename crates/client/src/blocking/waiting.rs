@@ -8,7 +8,7 @@ use unix::clock;
 use super::connection::Connection;
 use super::object::{emit_pending_changes, serve};
 use super::request::IncomingCall;
-use crate::core::{CallHandle, Core, Ended, MessageDisposition, ReplyOutcome};
+use crate::core::{CallHandle, Core, Ended, FailedCall, MessageDisposition};
 use crate::link::{LinkState, ReadMode, ReceivedMessage, WaitOutcome, WaitTarget, deadline};
 
 /// What [`Connection::process`] did with a message.
@@ -130,8 +130,8 @@ impl Connection {
         }
     }
 
-    pub(super) fn wait_for_reply(&self, call: CallHandle) -> ReplyOutcome<OwnedFd> {
-        match self.wait(WaitTarget::Reply(call), None, |state| state.core.poll_reply(call)) {
+    pub(super) fn wait_for_reply(&self, call: CallHandle) -> Result<ReceivedMessage, FailedCall> {
+        match self.wait(WaitTarget::Reply(call), None, |state| state.core.poll_result(call)) {
             WaitOutcome::Found(outcome) => outcome,
             WaitOutcome::TimedOut | WaitOutcome::Ended(_) => {
                 unreachable!("the core times out calls and fails them when the connection ends")

@@ -1,11 +1,13 @@
 //! Calls that wait for their replies.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
+use std::mem;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
 use lane::LaneKey;
+use wire::message::Builder;
 
 use super::{Ended, Incoming};
 
@@ -23,12 +25,69 @@ impl CallHandle {
     }
 }
 
+/// A time limit for a call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CallDeadline {
+    /// The time at which the call times out.
+    pub at: Duration,
+    /// The time between the call and the deadline, for the text of the error.
+    pub limit: Duration,
+}
+
+/// The method that a call called, for errors.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CalledMethod {
+    /// The destination, the interface and the member, each possibly empty.
+    text: String,
+    /// Offset in bytes of the end of the destination in the text.
+    destination_end: usize,
+    /// Offset in bytes of the end of the interface in the text.
+    interface_end: usize,
+}
+
+impl CalledMethod {
+    /// The method in the header of a call.
+    pub fn of(call: &Builder<'_>) -> Self {
+        Self::written_to(String::new(), call)
+    }
+
+    fn written_to(mut text: String, call: &Builder<'_>) -> Self {
+        let (interface, member) = call.interface_and_member();
+        text.clear();
+        text.push_str(call.recipient().map_or("", |name| name.as_str()));
+        let destination_end = text.len();
+        text.push_str(interface.map_or("", |name| name.as_str()));
+        let interface_end = text.len();
+        text.push_str(member.map_or("", |name| name.as_str()));
+        Self { text, destination_end, interface_end }
+    }
+
+    /// The bus name that was called; `None` on a connection to a peer without a bus.
+    pub fn destination(&self) -> Option<&str> {
+        Some(&self.text[..self.destination_end]).filter(|name| !name.is_empty())
+    }
+
+    /// The interface of the method, if the call named it.
+    pub fn interface(&self) -> Option<&str> {
+        let name = &self.text[self.destination_end..self.interface_end];
+        Some(name).filter(|name| !name.is_empty())
+    }
+
+    /// The name of the method.
+    pub fn member(&self) -> &str {
+        &self.text[self.interface_end..]
+    }
+}
+
 /// The reason why a call got no reply (method return or error).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum NoReply {
     /// The deadline of the call passed.
-    #[error("no reply arrived before the deadline")]
-    TimedOut,
+    #[error("no reply arrived within {limit:?}")]
+    TimedOut {
+        /// The time limit of the call.
+        limit: Duration,
+    },
     /// The connection ended before the reply arrived.
     #[error(transparent)]
     Disconnected(Ended),
@@ -37,16 +96,30 @@ pub enum NoReply {
 /// The outcome of a call: a reply (a method return or an error), or the reason why none arrived.
 pub type ReplyOutcome<D> = Result<Incoming<D>, NoReply>;
 
+/// A call whose outcome was taken, with the method that it called.
+pub(super) struct FinishedCall<D> {
+    pub(super) outcome: ReplyOutcome<D>,
+    pub(super) method: CalledMethod,
+}
+
 /// All calls whose outcome has not been taken yet.
 pub(super) struct CallTable<D> {
     /// The keys are serials chosen by this connection, so a cheap hash is safe.
-    calls: HashMap<NonZeroU32, CallProgress<D>, BuildHasherDefault<SerialHasher>>,
+    calls: HashMap<NonZeroU32, TrackedCall<D>, SerialHash>,
     /// The deadlines of the waiting calls, with their serials.
     deadlines: BTreeSet<(Duration, NonZeroU32)>,
+    late: LateReplies,
+    /// Unused memory for the names of methods, so that steady traffic allocates nothing.
+    spare: Vec<String>,
+}
+
+struct TrackedCall<D> {
+    progress: CallProgress<D>,
+    method: CalledMethod,
 }
 
 enum CallProgress<D> {
-    Waiting { deadline: Option<Duration>, target: ReplyTarget, lane: Option<LaneKey> },
+    Waiting { deadline: Option<CallDeadline>, target: ReplyTarget, lane: Option<LaneKey> },
     Done(ReplyOutcome<D>),
 }
 
@@ -63,26 +136,35 @@ pub(super) enum ReplyTarget {
 
 impl<D> CallTable<D> {
     pub(super) fn new() -> Self {
-        Self { calls: HashMap::default(), deadlines: BTreeSet::new() }
+        Self {
+            calls: HashMap::default(),
+            deadlines: BTreeSet::new(),
+            late: LateReplies::default(),
+            spare: Vec::new(),
+        }
     }
 
+    /// True if a reply with this serial belongs to an earlier call.
     pub(super) fn is_used(&self, serial: NonZeroU32) -> bool {
-        self.calls.contains_key(&serial)
+        self.calls.contains_key(&serial) || self.late.is_expected(serial)
     }
 
     pub(super) fn add(
         &mut self,
         serial: NonZeroU32,
-        deadline: Option<Duration>,
+        call: &Builder<'_>,
+        deadline: Option<CallDeadline>,
         target: ReplyTarget,
     ) {
-        self.calls.insert(serial, CallProgress::Waiting { deadline, target, lane: None });
-        self.deadlines.extend(deadline.map(|deadline| (deadline, serial)));
+        let method = CalledMethod::written_to(self.spare.pop().unwrap_or_default(), call);
+        let progress = CallProgress::Waiting { deadline, target, lane: None };
+        self.calls.insert(serial, TrackedCall { progress, method });
+        self.deadlines.extend(deadline.map(|deadline| (deadline.at, serial)));
     }
 
     /// The consumer of the reply to this call; `None` if no call with this serial is waiting.
     pub(super) fn target(&self, serial: NonZeroU32) -> Option<&ReplyTarget> {
-        match self.calls.get(&serial)? {
+        match &self.calls.get(&serial)?.progress {
             CallProgress::Waiting { target, .. } => Some(target),
             CallProgress::Done(_) => None,
         }
@@ -90,14 +172,16 @@ impl<D> CallTable<D> {
 
     /// Records on which lane a call was sent; `None` for the bus.
     pub(super) fn set_lane(&mut self, serial: NonZeroU32, on: Option<LaneKey>) {
-        if let Some(CallProgress::Waiting { lane, .. }) = self.calls.get_mut(&serial) {
+        let call = self.calls.get_mut(&serial).map(|call| &mut call.progress);
+        if let Some(CallProgress::Waiting { lane, .. }) = call {
             *lane = on;
         }
     }
 
     /// Returns the waiting calls that were sent on a lane. From now on, they wait for the bus.
     pub(super) fn take_lane(&mut self, key: LaneKey) -> Vec<u32> {
-        let of_lane = self.calls.iter_mut().filter_map(|(serial, call)| match call {
+        let calls = self.calls.iter_mut();
+        let of_lane = calls.filter_map(|(serial, call)| match &mut call.progress {
             CallProgress::Waiting { lane, .. } => {
                 lane.take_if(|lane| *lane == key).map(|_| serial.get())
             }
@@ -108,30 +192,57 @@ impl<D> CallTable<D> {
 
     /// Stores the outcome of a waiting call.
     pub(super) fn finish(&mut self, serial: NonZeroU32, outcome: ReplyOutcome<D>) {
-        let done = self.calls.insert(serial, CallProgress::Done(outcome));
-        if let Some(CallProgress::Waiting { deadline: Some(deadline), .. }) = done {
-            self.deadlines.remove(&(deadline, serial));
-        }
+        let Some(call) = self.calls.get_mut(&serial) else { return };
+        let before = mem::replace(&mut call.progress, CallProgress::Done(outcome));
+        self.remove_deadline(serial, &before);
     }
 
     /// Takes the outcome of a call and removes the call; `None` while it waits.
-    pub(super) fn take(&mut self, serial: NonZeroU32) -> Option<ReplyOutcome<D>> {
-        match self.calls.get(&serial).expect("the outcome of a call is taken once") {
+    pub(super) fn take(&mut self, serial: NonZeroU32) -> Option<FinishedCall<D>> {
+        let call = self.calls.get(&serial).expect("the outcome of a call is taken once");
+        if let CallProgress::Waiting { .. } = call.progress {
+            return None;
+        }
+        let TrackedCall { progress, method } = self.calls.remove(&serial)?;
+        match progress {
             CallProgress::Waiting { .. } => None,
-            CallProgress::Done(_) => match self.calls.remove(&serial) {
-                Some(CallProgress::Done(outcome)) => Some(outcome),
-                _ => None,
-            },
+            CallProgress::Done(outcome) => Some(FinishedCall { outcome, method }),
         }
     }
 
     /// Removes a call; its reply will be ignored.
     pub(super) fn forget(&mut self, serial: NonZeroU32) {
-        if let Some(CallProgress::Waiting { deadline: Some(deadline), .. }) =
-            self.calls.remove(&serial)
-        {
-            self.deadlines.remove(&(deadline, serial));
+        let Some(TrackedCall { progress, method }) = self.calls.remove(&serial) else { return };
+        self.remove_deadline(serial, &progress);
+        self.recycle(method);
+        if let CallProgress::Waiting { target: ReplyTarget::User, .. } = progress {
+            self.late.expect(serial);
         }
+    }
+
+    /// Removes a call whose reply the core has used itself.
+    pub(super) fn remove(&mut self, serial: NonZeroU32) {
+        if let Some(TrackedCall { progress, method }) = self.calls.remove(&serial) {
+            self.remove_deadline(serial, &progress);
+            self.recycle(method);
+        }
+    }
+
+    /// Keeps the memory of a method for a later call.
+    pub(super) fn recycle(&mut self, method: CalledMethod) {
+        if self.spare.len() < SPARE_MAX {
+            self.spare.push(method.text);
+        }
+    }
+
+    /// Counts a reply that no call waits for, if a call has waited for it.
+    pub(super) fn note_unexpected_reply(&mut self, serial: NonZeroU32) {
+        self.late.arrived(serial);
+    }
+
+    /// Number of replies that arrived after their calls had timed out or had been abandoned.
+    pub(super) const fn late_replies(&self) -> u64 {
+        self.late.count
     }
 
     pub(super) fn next_deadline(&self) -> Option<Duration> {
@@ -143,20 +254,72 @@ impl<D> CallTable<D> {
         while let Some(&(deadline, serial)) = self.deadlines.first()
             && deadline <= now
         {
-            self.finish(serial, Err(NoReply::TimedOut));
+            self.deadlines.pop_first();
+            self.late.expect(serial);
+            let Some(call) = self.calls.get_mut(&serial) else { continue };
+            if let CallProgress::Waiting { deadline: Some(deadline), .. } = call.progress {
+                let late = NoReply::TimedOut { limit: deadline.limit };
+                call.progress = CallProgress::Done(Err(late));
+            }
         }
     }
 
     /// Fails all waiting calls because the connection ended.
     pub(super) fn end(&mut self, reason: Ended) {
         self.deadlines.clear();
-        for call in self.calls.values_mut() {
-            if let CallProgress::Waiting { .. } = call {
-                *call = CallProgress::Done(Err(NoReply::Disconnected(reason)));
+        for TrackedCall { progress, .. } in self.calls.values_mut() {
+            if let CallProgress::Waiting { .. } = progress {
+                *progress = CallProgress::Done(Err(NoReply::Disconnected(reason)));
             }
         }
     }
+
+    fn remove_deadline(&mut self, serial: NonZeroU32, progress: &CallProgress<D>) {
+        if let CallProgress::Waiting { deadline: Some(deadline), .. } = progress {
+            self.deadlines.remove(&(deadline.at, serial));
+        }
+    }
 }
+
+/// The calls whose replies are late: they timed out, or were abandoned.
+#[derive(Debug, Default)]
+struct LateReplies {
+    expected: HashSet<NonZeroU32, SerialHash>,
+    /// The same serials from the oldest to the newest, and some whose replies have arrived.
+    order: VecDeque<NonZeroU32>,
+    count: u64,
+}
+
+impl LateReplies {
+    fn is_expected(&self, serial: NonZeroU32) -> bool {
+        self.expected.contains(&serial)
+    }
+
+    fn expect(&mut self, serial: NonZeroU32) {
+        if self.order.len() >= LATE_MAX
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.expected.remove(&oldest);
+        }
+        self.order.push_back(serial);
+        self.expected.insert(serial);
+    }
+
+    fn arrived(&mut self, serial: NonZeroU32) {
+        if self.expected.remove(&serial) {
+            self.count += 1;
+        }
+    }
+}
+
+/// Number of calls without a reply whose late replies are counted, and whose serials are not used
+/// again.
+const LATE_MAX: usize = 1024;
+
+/// Maximum number of kept texts for the names of methods.
+const SPARE_MAX: usize = 64;
+
+type SerialHash = BuildHasherDefault<SerialHasher>;
 
 /// Spreads consecutive serials over a table (Fibonacci hashing).
 #[derive(Clone, Copy, Default)]

@@ -237,7 +237,7 @@ impl<D> Core<D> {
         let request = lane_method(driver::REQUEST_LANE);
         // If it cannot be sent, the connection has ended.
         if let Ok(serial) = self.send(&request, &(name,), Vec::new()) {
-            self.calls.add(serial, None, ReplyTarget::Lane(name.into()));
+            self.calls.add(serial, &request, None, ReplyTarget::Lane(name.into()));
         }
     }
 

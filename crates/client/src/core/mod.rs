@@ -59,8 +59,8 @@ use std::time::Duration;
 
 pub(crate) use body::WrittenBody;
 pub use body::{MessageBody, Values};
-pub use calls::{CallHandle, NoReply, ReplyOutcome};
-use calls::{CallTable, ReplyTarget};
+pub use calls::{CallDeadline, CallHandle, CalledMethod, NoReply, ReplyOutcome};
+use calls::{CallTable, FinishedCall, ReplyTarget};
 pub use ended::{Ended, SendError, SystemError};
 pub use handshake::{
     ClientHandshake, Established, HandshakeConfig, HandshakeError, HandshakeStage,
@@ -133,7 +133,7 @@ pub enum MessageDisposition {
 /// The methods are in four groups:
 ///
 /// - queries: [`fds`](Self::fds), [`ended`](Self::ended), [`next_timeout`](Self::next_timeout),
-///   [`waiting_len`](Self::waiting_len);
+///   [`counters`](Self::counters), [`waiting_len`](Self::waiting_len);
 /// - commands, which can queue bytes to send: [`send`](Self::send), [`call`](Self::call),
 ///   [`forget`](Self::forget), [`subscribe`](Self::subscribe), [`unsubscribe`](Self::unsubscribe);
 /// - input: [`handle_received`](Self::handle_received) after reading into [`space`](Self::space),
@@ -162,6 +162,33 @@ pub struct Core<D> {
     rules: RuleUsers,
     owners: WatchedOwners,
     lanes: LaneTraffic<D>,
+    refused_calls: u64,
+}
+
+/// A call that failed.
+pub(crate) struct FailedCall {
+    pub(crate) method: CalledMethod,
+    pub(crate) reason: CallFailure,
+}
+
+/// The reason why a call failed.
+pub(crate) enum CallFailure {
+    ErrorReply(RemoteError),
+    NoReply(NoReply),
+}
+
+/// How often a connection dropped or refused a message, since it was opened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub struct ConnectionCounters {
+    /// Replies that arrived after their calls had timed out or had been abandoned. They were
+    /// discarded.
+    pub late_replies: u64,
+    /// Signals that were dropped because the queue of a subscription was full. Each subscription
+    /// also reports its own with [`SignalDelivery::Lost`].
+    pub dropped_signals: u64,
+    /// Calls by peers that were refused because too many were waiting to be served.
+    pub refused_calls: u64,
 }
 
 /// Queries of the connection's state.
@@ -182,6 +209,7 @@ impl<D> Core<D> {
             rules: RuleUsers::default(),
             owners: WatchedOwners::default(),
             lanes: LaneTraffic::default(),
+            refused_calls: 0,
             config,
         }
     }
@@ -200,6 +228,15 @@ impl<D> Core<D> {
     /// no call has a deadline.
     pub fn next_timeout(&self) -> Option<Duration> {
         self.calls.next_deadline()
+    }
+
+    /// How often a message was dropped or refused.
+    pub const fn counters(&self) -> ConnectionCounters {
+        ConnectionCounters {
+            late_replies: self.calls.late_replies(),
+            dropped_signals: self.subscriptions.dropped(),
+            refused_calls: self.refused_calls,
+        }
     }
 
     /// Number of queued bytes that are not sent yet.
@@ -253,10 +290,10 @@ impl<D> Core<D> {
         message: &Builder<'_>,
         body: &impl MessageBody,
         descriptors: Vec<D>,
-        deadline: Option<Duration>,
+        deadline: Option<CallDeadline>,
     ) -> Result<CallHandle, SendError> {
         let serial = self.send(message, body, descriptors)?;
-        self.calls.add(serial, deadline, ReplyTarget::User);
+        self.calls.add(serial, message, deadline, ReplyTarget::User);
         self.note_call(message, serial);
         Ok(CallHandle(serial))
     }
@@ -291,7 +328,7 @@ impl<D> Core<D> {
     pub fn subscribe(
         &mut self,
         rule: MatchRule,
-        deadline: Option<Duration>,
+        deadline: Option<CallDeadline>,
     ) -> Result<(SubscriptionId, Option<CallHandle>), SendError> {
         if let Some(ended) = self.ended {
             return Err(SendError::Disconnected(ended));
@@ -416,7 +453,29 @@ impl<D> Core<D> {
     ///
     /// If the outcome was taken already, or the call was abandoned with [`forget`](Self::forget).
     pub fn poll_reply(&mut self, call: CallHandle) -> Option<ReplyOutcome<D>> {
-        self.calls.take(call.0)
+        let FinishedCall { outcome, method } = self.calls.take(call.0)?;
+        self.calls.recycle(method);
+        Some(outcome)
+    }
+
+    /// Takes the outcome of a call like [`poll_reply`](Self::poll_reply). Error replies are errors,
+    /// and all errors have the called method.
+    pub(crate) fn poll_result(
+        &mut self,
+        call: CallHandle,
+    ) -> Option<Result<Incoming<D>, FailedCall>> {
+        let FinishedCall { outcome, method } = self.calls.take(call.0)?;
+        let reason = match outcome {
+            Ok(reply) => match reply.remote_error() {
+                None => {
+                    self.calls.recycle(method);
+                    return Some(Ok(reply));
+                }
+                Some(error) => CallFailure::ErrorReply(error),
+            },
+            Err(reason) => CallFailure::NoReply(reason),
+        };
+        Some(Err(FailedCall { method, reason }))
     }
 
     /// Takes the next signal of a subscription.
@@ -508,7 +567,10 @@ impl<D> Core<D> {
 
     fn file_reply(&mut self, to: NonZeroU32, reply: Incoming<D>) -> MessageDisposition {
         match self.calls.target(to) {
-            None => MessageDisposition::Ignored,
+            None => {
+                self.calls.note_unexpected_reply(to);
+                MessageDisposition::Ignored
+            }
             Some(ReplyTarget::User) => {
                 self.calls.finish(to, Ok(reply));
                 MessageDisposition::Reply(CallHandle(to))
@@ -518,12 +580,12 @@ impl<D> Core<D> {
                 let owner = reply.read::<(&str,)>().ok();
                 let owner = owner.filter(|_| reply.message_type() == MessageType::MethodReturn);
                 self.owners.set(name, owner.map(|(owner,)| owner));
-                self.calls.forget(to);
+                self.calls.remove(to);
                 MessageDisposition::Ignored
             }
             Some(ReplyTarget::Lane(name)) => {
                 self.lanes.handle_request(name, &reply);
-                self.calls.forget(to);
+                self.calls.remove(to);
                 MessageDisposition::Ignored
             }
         }
@@ -545,6 +607,7 @@ impl<D> Core<D> {
             self.requests.push_back(request);
             return MessageDisposition::Request;
         }
+        self.refused_calls += 1;
         if request.expects_reply() {
             let refusal = request.error_reply(LIMITS_EXCEEDED);
             // If it cannot be sent, the connection ended, and the caller gets no answer anyway.
@@ -560,7 +623,7 @@ impl<D> Core<D> {
         self.retain_rule(&owner_rule(name))?;
         let ask = driver::method(driver::GET_NAME_OWNER).flags(Flags::NO_AUTO_START);
         let serial = self.send(&ask, &(name,), Vec::new())?;
-        self.calls.add(serial, None, ReplyTarget::Owners(name.into()));
+        self.calls.add(serial, &ask, None, ReplyTarget::Owners(name.into()));
         Ok(())
     }
 

@@ -38,6 +38,8 @@ pub(super) struct SubscriptionIndex<D> {
     next: u64,
     /// Maximum number of queued signals per subscription.
     queue_max: usize,
+    /// Number of signals that were dropped because a queue was full.
+    dropped: u64,
 }
 
 struct SubscriptionQueue<D> {
@@ -56,7 +58,13 @@ impl<D> SubscriptionIndex<D> {
             hasher: RandomState::new(),
             next: 0,
             queue_max,
+            dropped: 0,
         }
+    }
+
+    /// Number of signals that were dropped because the queue of a subscription was full.
+    pub(super) const fn dropped(&self) -> u64 {
+        self.dropped
     }
 
     pub(super) fn add(&mut self, rule: MatchRule) -> SubscriptionId {
@@ -107,6 +115,7 @@ impl<D> SubscriptionIndex<D> {
         // After a loss no signal is queued until `take` reported it, so that its position is known.
         if subscription.lost > 0 || subscription.queue.len() >= self.queue_max {
             subscription.lost += 1;
+            self.dropped += 1;
         } else {
             subscription.queue.push_back(signal);
         }

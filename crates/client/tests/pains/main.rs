@@ -51,4 +51,7 @@ macro_rules! pains {
 }
 pub(crate) use pains;
 
+mod deadlines;
+mod errors;
 mod one_write;
+mod silent_service;

@@ -7,9 +7,9 @@ use std::time::Duration;
 use capture::record::{BusId, CaptureMethod, RecordingRecord};
 use capture::trace::Assembler;
 use client::wire::body::{UnixFd, Value};
-use client::wire::names::ErrorName;
+use client::wire::names::{ErrorName, MemberName};
 use client::wire::signature::Signature;
-use client::{CallError, Connection, Ended, Processed, driver, error_name};
+use client::{CallError, CalledMethod, Connection, Ended, Processed, driver, error_name};
 use sys::clock::monotonic;
 use trace::{Follower, Step};
 
@@ -121,6 +121,7 @@ fn start(connection: &Connection, rules: &[String]) -> Result<Follower, CallErro
     follower.ok_or_else(|| CallError::Remote {
         name: error_name::FAILED.as_str().into(),
         message: "the version of the bus's trace is not supported".into(),
+        method: CalledMethod::of(&driver::method(MemberName::literal("Start"))).into(),
     })
 }
 

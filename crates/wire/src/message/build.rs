@@ -91,6 +91,13 @@ impl<'a> Builder<'a> {
         self.reply_serial
     }
 
+    /// The interface and the name of the called method or the signal, if they have been set.
+    pub const fn interface_and_member(
+        &self,
+    ) -> (Option<InterfaceName<'a>>, Option<MemberName<'a>>) {
+        (self.interface, self.member)
+    }
+
     /// Sets the interface of the called method.
     #[must_use]
     pub const fn interface(self, interface: InterfaceName<'a>) -> Self {

@@ -104,7 +104,7 @@ impl From<ReadError> for MethodError {
 impl From<CallError> for MethodError {
     fn from(error: CallError) -> Self {
         match error {
-            CallError::Remote { name, message } => Self { name: name.into(), message },
+            CallError::Remote { name, message, .. } => Self { name: name.into(), message },
             other => Self::failed(other.to_string()),
         }
     }
