@@ -54,4 +54,6 @@ pub(crate) use pains;
 mod deadlines;
 mod errors;
 mod one_write;
+mod overflow;
+mod replies;
 mod silent_service;
