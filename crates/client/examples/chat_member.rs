@@ -48,7 +48,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
                 member.react(speaker, text)?;
             }
             // If signals were dropped, this member missed some lines.
-            Ok(None) | Err(SubscriptionError::Lost { .. }) => {}
+            Ok(None) | Err(SubscriptionError::Lost { .. } | SubscriptionError::Reconnected) => {}
             Err(SubscriptionError::Disconnected(_)) => return Ok(()),
         }
         if Instant::now() >= next_line {

@@ -43,7 +43,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
                 Ok(None) => break,
                 // Signals were dropped because this program did not read them in time. Members
                 // whose departure was missed stay in the list.
-                Err(SubscriptionError::Lost { .. }) => {}
+                Err(SubscriptionError::Lost { .. } | SubscriptionError::Reconnected) => {}
                 Err(SubscriptionError::Disconnected(_)) => return Ok(()),
             }
         }

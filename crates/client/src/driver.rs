@@ -28,6 +28,7 @@ pub(crate) const GET_NAME_OWNER: MemberName<'static> = MemberName::literal("GetN
 pub(crate) const GET_PROCESS_ID: MemberName<'static> =
     MemberName::literal("GetConnectionUnixProcessID");
 pub(crate) const NAME_HAS_OWNER: MemberName<'static> = MemberName::literal("NameHasOwner");
+pub(crate) const NAME_LOST: MemberName<'static> = MemberName::literal("NameLost");
 pub(crate) const OWNER_CHANGED: MemberName<'static> = MemberName::literal("NameOwnerChanged");
 pub(crate) const REQUEST_NAME: MemberName<'static> = MemberName::literal("RequestName");
 pub(crate) const RELEASE_NAME: MemberName<'static> = MemberName::literal("ReleaseName");

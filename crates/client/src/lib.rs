@@ -142,6 +142,29 @@
 //! watches the connection as a file descriptor. [`Connection::next_request`] and
 //! [`Connection::next_message`] return calls, or all messages, without dispatching them to objects.
 //!
+//! # Restarts of the bus
+//!
+//! With [`Reconnect::WhenLost`] in the [`ConnectOptions`], a connection survives the end of the bus.
+//! Methods that wait, and futures, connect again, within [`ReconnectLimits`]:
+//!
+//! - Calls that were in flight fail with [`CallError::Disconnected`], because it is unknown whether
+//!   they were executed. Nothing is repeated. Calls that are queued while the bus is away are sent to
+//!   the next one.
+//! - The connection requests its names and adds its match rules again. Subscriptions report
+//!   [`SubscriptionError::Reconnected`] once, where signals may be missing, and continue.
+//! - [`Connection::next_reconnection`] and [`Processed::Reconnected`] report the new unique name, and
+//!   the names that another connection owns now.
+//! - Calls by peers that arrived before cannot be answered. Owners of names are looked up again.
+//!
+//! ```no_run
+//! use diligence_client::{ConnectOptions, Connection, Reconnect, ReconnectLimits, StandardBus};
+//!
+//! let reconnect = Reconnect::WhenLost(ReconnectLimits::default());
+//! let options = ConnectOptions { reconnect, ..ConnectOptions::default() };
+//! let bus = Connection::open_with(&StandardBus::System.address()?, &options)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # Examples
 //!
 //! The folder `examples` has complete programs, listed here in reading order. Most of them are also
@@ -191,15 +214,18 @@ pub use connect::{
 };
 pub use derive::{Decode, Encode, Typed};
 pub use explanation::{CalleeDescription, CalleeOwner, CalleeProcess, ErrorExplanation};
-pub use link::ReceivedMessage;
+pub use link::{
+    ATTEMPT_TIME, FIRST_DELAY, GIVE_UP_AFTER, LONGEST_DELAY, ReceivedMessage, Reconnect,
+    ReconnectLimits,
+};
 pub use macros::{ErrorReply, interface, proxy};
 pub use name::{IntoName, InvalidName, NameKind};
 pub use wire;
 pub use wire::body::{Decode, Encode, Typed};
 
 pub use crate::core::{
-    CalledMethod, ConnectionCounters, Ended, LaneUse, MessageBody, NoReply, RemoteError, SendError,
-    SystemError, Values,
+    CalledMethod, ConnectionCounters, Ended, LaneUse, MessageBody, NoReply, Reconnection,
+    RemoteError, SendError, SystemError, Values,
 };
 
 /// Compiles the example on the front page.

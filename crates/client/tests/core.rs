@@ -101,6 +101,7 @@ impl CoreScript {
         let number = |delivery| match delivery {
             SignalDelivery::Signal(signal) => signal.read::<(u32,)>().unwrap().0.into(),
             SignalDelivery::Lost { count } => -(count as i64),
+            SignalDelivery::Reconnected => panic!("nothing was interrupted"),
         };
         std::iter::from_fn(|| self.core.poll_signal(id)).map(number).collect()
     }

@@ -176,7 +176,8 @@ fn event(
 ) -> Result<Option<SignalEvent>, InspectorFailure> {
     match found {
         Ok(Some(signal)) => Ok(Some(SignalEvent::Signal(WatchedSignal::read(&signal)))),
-        Ok(None) => Ok(None),
+        // The connection of an inspector ends with the bus, so it does not connect again.
+        Ok(None) | Err(SubscriptionError::Reconnected) => Ok(None),
         Err(SubscriptionError::Lost { count }) => Ok(Some(SignalEvent::Lost { count })),
         Err(SubscriptionError::Disconnected(ended)) => Err(InspectorFailure::Disconnected(ended)),
     }

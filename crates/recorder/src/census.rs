@@ -164,7 +164,7 @@ impl BusCensus {
                 Ok(Some(signal)) => self.changed(&signal, clock, learn),
                 Ok(None) => return Ok(()),
                 // Connections whose signal was lost are among the names.
-                Err(SubscriptionError::Lost { .. }) => {
+                Err(SubscriptionError::Lost { .. } | SubscriptionError::Reconnected) => {
                     self.waiting.push_back(CensusQuestion::Names)
                 }
                 Err(SubscriptionError::Disconnected(ended)) => return Err(ended),

@@ -4,6 +4,7 @@
 //! [`accept`] and the other functions support both kinds. All created descriptors are
 //! close-on-exec.
 
+use crate::raw;
 use rustix::io::{Errno, retry_on_intr};
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
 use std::fs;
@@ -156,6 +157,17 @@ pub fn socket_pair() -> io::Result<(OwnedFd, OwnedFd)> {
 pub fn packet_pair() -> io::Result<(OwnedFd, OwnedFd)> {
     let (family, flags) = (AddressFamily::UNIX, SocketFlags::CLOEXEC);
     Ok(net::socketpair(family, SocketType::SEQPACKET, flags, None)?)
+}
+
+/// Makes the descriptor `number` refer to another socket, and closes the socket that it referred to
+/// (dup3(2)). A call that waits for the earlier socket continues to wait for it.
+///
+/// # Errors
+///
+/// Fails only while another thread opens a descriptor with this number, which cannot happen while
+/// `number` is open.
+pub fn replace_socket(number: impl AsFd, by: OwnedFd) -> io::Result<()> {
+    raw::replace_descriptor(number.as_fd(), by)
 }
 
 /// The result of an attempt to [`accept`].

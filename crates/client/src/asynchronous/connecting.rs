@@ -1,24 +1,14 @@
 //! Connecting in a task.
 
-use std::future::poll_fn;
-use std::io;
-use std::os::fd::AsFd;
-use std::task::Poll;
-use std::time::Duration;
-
-use unix::clock;
 use wire::address::AddressList;
-use wire::framer::Space;
 
 use super::connection::Connection;
-use super::runtime::{Reactor, Runtime};
-use super::waiting::instant_of;
+use super::dialing::open_in;
+use super::runtime::Runtime;
+use super::tasks::{ConnectionTasks, TaskRedial};
 use crate::blocking;
-use crate::connect::{
-    ConnectError, ConnectOptions, ConnectWaiting, EstablishedSocket, StandardBus, open,
-};
-use crate::core::{Ended, SystemError};
-use crate::link::{BusSocket, SocketReadOutcome, WaitInterest, WaitStatus};
+use crate::connect::{ConnectError, ConnectOptions, StandardBus, redial_plan};
+use crate::link::Reconnect;
 
 /// Connecting to a bus.
 impl Connection {
@@ -77,99 +67,15 @@ impl Connection {
         options: &ConnectOptions,
         runtime: &(impl Runtime + Sync),
     ) -> Result<Self, ConnectError> {
-        let mut waiting = TaskWaiting { runtime, reactor: None };
-        let connected = open(addresses, options, &mut waiting).await?;
-        let reactor = waiting.reactor.expect("the handshake has waited with it");
-        let EstablishedSocket { established, socket } = connected;
-        Ok(Self::new(reactor, blocking::Connection::new(established, socket)))
-    }
-}
-
-/// Waits by means of a runtime.
-struct TaskWaiting<'r, R> {
-    runtime: &'r R,
-    /// For the latest socket.
-    reactor: Option<Box<dyn Reactor>>,
-}
-
-impl<R: Runtime + Sync> TaskWaiting<'_, R> {
-    fn reactor(&self) -> &dyn Reactor {
-        &**self.reactor.as_ref().expect("`watch` comes first")
-    }
-
-    /// Tries until the deadline; `None` if it passes.
-    async fn attempt<T>(
-        &self,
-        interest: WaitInterest,
-        deadline: Option<Duration>,
-        mut operation: impl FnMut() -> Option<T>,
-    ) -> Result<Option<T>, Ended> {
-        poll_fn(|context| {
-            let mut found = None;
-            let mut attempt = || {
-                found = operation();
-                match found {
-                    Some(_) => Ok(()),
-                    None => Err(io::ErrorKind::WouldBlock.into()),
-                }
-            };
-            let polled = match interest {
-                WaitInterest::Writable => self.reactor().poll_write(context, &mut attempt),
-                WaitInterest::WritableOrReadable => self.reactor().poll_read(context, &mut attempt),
-            };
-            if let Poll::Ready(outcome) = polled {
-                return Poll::Ready(outcome.map(|()| found).map_err(system));
-            }
-            let at = deadline.map(|deadline| instant_of(deadline, clock::monotonic()));
-            match at.map(|at| self.reactor().poll_deadline(context, at)) {
-                Some(Poll::Ready(())) => Poll::Ready(Ok(None)),
-                Some(Poll::Pending) | None => Poll::Pending,
-            }
-        })
-        .await
-    }
-}
-
-impl<R: Runtime + Sync> ConnectWaiting for TaskWaiting<'_, R> {
-    fn watch(&mut self, socket: &BusSocket) -> Result<(), Ended> {
-        // The reactor of an earlier socket, which was closed, comes to its end here.
-        self.reactor = None;
-        self.reactor = Some(self.runtime.watch(socket.as_fd()).map_err(system)?);
-        Ok(())
-    }
-
-    async fn receive(
-        &mut self,
-        socket: &BusSocket,
-        space: &mut [u8],
-        deadline: Option<Duration>,
-    ) -> Result<SocketReadOutcome, Ended> {
-        let receive = || {
-            // Descriptors that arrive before they are negotiated are discarded.
-            let space = Space::Scratch(space);
-            match socket.receive(space, &mut Vec::new(), Some(Duration::ZERO)) {
-                Ok(SocketReadOutcome::Nothing) => None,
-                outcome => Some(outcome),
+        let (connected, reactor) = open_in(runtime, addresses.entries(), options).await?;
+        let redial = match options.reconnect {
+            Reconnect::Never => None,
+            Reconnect::WhenLost(limits) => {
+                let (addresses, options) = redial_plan(addresses.entries(), options, limits);
+                Some(TaskRedial::new(addresses, options))
             }
         };
-        let received = self.attempt(WaitInterest::WritableOrReadable, deadline, receive).await?;
-        received.unwrap_or(Ok(SocketReadOutcome::Nothing))
+        let tasks = ConnectionTasks::new(reactor, redial);
+        Ok(Self::new(tasks, blocking::Connection::new(connected, options.reconnect, None)))
     }
-
-    async fn wait_for_room(
-        &mut self,
-        socket: &BusSocket,
-        deadline: Option<Duration>,
-    ) -> Result<WaitStatus, Ended> {
-        let check = || match socket.wait_for(WaitInterest::Writable, Some(Duration::ZERO)) {
-            Ok(WaitStatus::TimedOut) => None,
-            outcome => Some(outcome),
-        };
-        let room = self.attempt(WaitInterest::Writable, deadline, check).await?;
-        room.unwrap_or(Ok(WaitStatus::TimedOut))
-    }
-}
-
-fn system(error: io::Error) -> Ended {
-    Ended::System(SystemError::from(error))
 }

@@ -15,11 +15,13 @@ use wire::sasl::FdPassing;
 
 use super::call::StartedCall;
 use super::proxy::Proxy;
-use super::runtime::Reactor;
 use super::subscription::StartedSubscription;
+use super::tasks::ConnectionTasks;
 use super::waiting::WaitingPlace;
 use crate::blocking;
-use crate::core::{ConnectionCounters, Ended, MessageBody, MessageDisposition, SendError};
+use crate::core::{
+    ConnectionCounters, Ended, MessageBody, MessageDisposition, Reconnection, SendError,
+};
 use crate::driver;
 use crate::link::{LinkState, ReadMode, ReceivedMessage, WaitTarget, WaiterId};
 use crate::{
@@ -32,13 +34,14 @@ use crate::{
 /// same connection, also in other tasks. A task that waits does not delay others.
 #[derive(Clone)]
 pub struct Connection {
-    reactor: Arc<dyn Reactor>,
+    tasks: Arc<ConnectionTasks>,
     inner: blocking::Connection,
 }
 
 /// Properties of the connection.
 impl Connection {
-    /// The unique name of this connection.
+    /// The unique name of this connection. It changes if the connection is
+    /// [restored](crate::Reconnect).
     pub fn unique_name(&self) -> BusName<'_> {
         self.inner.unique_name()
     }
@@ -67,6 +70,19 @@ impl Connection {
     /// forever. The default is [`CALL_TIMEOUT`](crate::CALL_TIMEOUT).
     pub fn set_call_timeout(&self, timeout: Option<Duration>) {
         self.inner.set_call_timeout(timeout);
+    }
+}
+
+/// Connecting again after the bus went away.
+impl Connection {
+    /// Waits until the connection was [restored](crate::Reconnect) after the bus went away, and
+    /// returns the report. Each report is returned once.
+    ///
+    /// # Errors
+    ///
+    /// If the connection ended, the reason.
+    pub async fn next_reconnection(&self) -> Result<Reconnection, Ended> {
+        self.wait(WaitTarget::Reconnection, |state| state.core.poll_reconnection()).await
     }
 }
 
@@ -246,8 +262,10 @@ impl Connection {
         name: impl IntoName<WellKnownName<'a>>,
         flags: NameFlags,
     ) -> Result<RequestReply, CallError> {
-        let arguments = (name.into_name()?, flags.bits());
+        let name = name.into_name()?;
+        let arguments = (name, flags.bits());
         let (reply,) = self.call_driver(driver::REQUEST_NAME, &arguments).await?.read()?;
+        self.inner.remember_name(name, flags, reply);
         Ok(reply)
     }
 
@@ -260,8 +278,9 @@ impl Connection {
         &self,
         name: impl IntoName<WellKnownName<'a>>,
     ) -> Result<ReleaseReply, CallError> {
-        let arguments = (name.into_name()?,);
-        let (reply,) = self.call_driver(driver::RELEASE_NAME, &arguments).await?.read()?;
+        let name = name.into_name()?;
+        self.inner.core(|core| core.forget_name(name.as_str()));
+        let (reply,) = self.call_driver(driver::RELEASE_NAME, &(name,)).await?.read()?;
         Ok(reply)
     }
 
@@ -284,7 +303,7 @@ impl Connection {
                 return Ok(());
             }
             match changes.next().await {
-                Ok(_) | Err(SubscriptionError::Lost { .. }) => {}
+                Ok(_) | Err(SubscriptionError::Lost { .. } | SubscriptionError::Reconnected) => {}
                 Err(SubscriptionError::Disconnected(ended)) => {
                     return Err(CallError::Disconnected(ended).into());
                 }
@@ -393,9 +412,9 @@ impl Connection {
         &self.inner
     }
 
-    pub(super) fn new(reactor: Box<dyn Reactor>, inner: blocking::Connection) -> Self {
+    pub(super) fn new(tasks: ConnectionTasks, inner: blocking::Connection) -> Self {
         inner.leave_sending_to_tasks();
-        Self { reactor: reactor.into(), inner }
+        Self { tasks: Arc::new(tasks), inner }
     }
 
     /// Waits in a task until `ready` returns a value. When the task does not wait any more, call
@@ -407,7 +426,7 @@ impl Connection {
         waiter: &mut Option<WaiterId>,
         ready: &mut impl FnMut(&mut LinkState) -> Option<T>,
     ) -> Poll<Result<T, Ended>> {
-        let place = WaitingPlace { link: self.inner.link(), reactor: &*self.reactor, target };
+        let place = WaitingPlace { link: self.inner.link(), tasks: &self.tasks, target };
         place.poll(context, waiter, ready, &mut |request| self.inner.serve_request(request))
     }
 

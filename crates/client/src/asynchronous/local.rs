@@ -20,7 +20,7 @@ use super::runtime::{Reactor, Runtime};
 /// crates, do not work in it.
 #[derive(Debug)]
 pub struct LocalRuntime {
-    watches: Arc<Mutex<Vec<Arc<SocketWatch>>>>,
+    watches: Arc<SocketWatches>,
     alarm: Arc<WakePipe>,
     wakes: Mutex<PipeReader>,
 }
@@ -86,12 +86,20 @@ impl LocalRuntime {
 
 impl Runtime for LocalRuntime {
     fn watch(&self, socket: BorrowedFd<'_>) -> io::Result<Box<dyn Reactor>> {
-        let watch =
-            Arc::new(SocketWatch { socket: socket.try_clone_to_owned()?, wants: Mutex::default() });
-        lock(&self.watches).push(Arc::clone(&watch));
-        Ok(Box::new(LocalReactor { watch, all: Arc::clone(&self.watches) }))
+        watch(&self.watches, socket)
     }
 }
+
+/// Adds a socket to the sockets that a runtime watches.
+fn watch(all: &Arc<SocketWatches>, socket: BorrowedFd<'_>) -> io::Result<Box<dyn Reactor>> {
+    let socket = socket.try_clone_to_owned()?;
+    let watch = Arc::new(SocketWatch { socket, wants: Mutex::default() });
+    lock(all).push(Arc::clone(&watch));
+    Ok(Box::new(LocalReactor { watch, all: Arc::clone(all) }))
+}
+
+/// The sockets that a runtime watches.
+type SocketWatches = Mutex<Vec<Arc<SocketWatch>>>;
 
 /// Wakes the thread that is in [`LocalRuntime::block_on`], also from other threads.
 #[derive(Debug)]
@@ -182,7 +190,7 @@ impl SocketWatch {
 #[derive(Debug)]
 struct LocalReactor {
     watch: Arc<SocketWatch>,
-    all: Arc<Mutex<Vec<Arc<SocketWatch>>>>,
+    all: Arc<SocketWatches>,
 }
 
 impl Drop for LocalReactor {
@@ -218,6 +226,10 @@ impl Reactor for LocalReactor {
             },
             Poll::Ready,
         )
+    }
+
+    fn watch_another(&self, socket: BorrowedFd<'_>) -> io::Result<Box<dyn Reactor>> {
+        watch(&self.all, socket)
     }
 
     fn poll_deadline(&self, context: &mut Context<'_>, at: Instant) -> Poll<()> {

@@ -26,11 +26,13 @@
 mod call;
 mod connecting;
 mod connection;
+mod dialing;
 mod explaining;
 mod local;
 mod proxy;
 mod runtime;
 mod subscription;
+mod tasks;
 #[cfg(feature = "tokio")]
 mod tokio;
 mod typed;

@@ -36,6 +36,13 @@ pub trait Reactor: Send + Sync {
         write: &mut dyn FnMut() -> io::Result<()>,
     ) -> Poll<io::Result<()>>;
 
+    /// Prepares to wait for another socket in the same runtime, as [`Runtime::watch`] does.
+    ///
+    /// # Errors
+    ///
+    /// If the runtime cannot watch the socket.
+    fn watch_another(&self, socket: BorrowedFd<'_>) -> io::Result<Box<dyn Reactor>>;
+
     /// Is ready when this time has come.
     fn poll_deadline(&self, context: &mut Context<'_>, at: Instant) -> Poll<()>;
 }

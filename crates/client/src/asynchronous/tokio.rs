@@ -62,6 +62,10 @@ impl Reactor for TokioReactor {
         }
     }
 
+    fn watch_another(&self, socket: BorrowedFd<'_>) -> io::Result<Box<dyn Reactor>> {
+        Tokio.watch(socket)
+    }
+
     fn poll_deadline(&self, context: &mut Context<'_>, at: Instant) -> Poll<()> {
         let mut alarm = self.alarm.lock().unwrap_or_else(PoisonError::into_inner);
         let at = tokio::time::Instant::from_std(at);

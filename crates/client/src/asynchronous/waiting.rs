@@ -6,15 +6,17 @@ use std::time::{Duration, Instant};
 
 use unix::clock;
 
-use super::runtime::Reactor;
+use super::tasks::ConnectionTasks;
 use crate::core::{Ended, SystemError};
-use crate::link::{ConnectionLink, LinkState, ReceivedMessage, SendOutcome, WaitTarget, WaiterId};
+use crate::link::{
+    ConnectionLink, LinkState, OutageStep, ReceivedMessage, SendOutcome, WaitTarget, WaiterId,
+};
 
 /// The place where a task waits.
 #[derive(Clone, Copy)]
 pub(super) struct WaitingPlace<'c> {
     pub(super) link: &'c ConnectionLink,
-    pub(super) reactor: &'c dyn Reactor,
+    pub(super) tasks: &'c ConnectionTasks,
     pub(super) target: WaitTarget,
 }
 
@@ -55,14 +57,21 @@ impl WaitingPlace<'_> {
 
     /// Sends, times out calls and reads, for all tasks.
     fn drive(self, state: &mut LinkState, context: &mut Context<'_>) -> DriveStep {
+        if state.is_interrupted() {
+            return self.reconnect(state, context);
+        }
+        let reactor = self.tasks.reactor();
         if self.link.send(state) == SendOutcome::Full {
             let mut write = || match self.link.send(state) {
                 SendOutcome::Full => Err(io::ErrorKind::WouldBlock.into()),
                 SendOutcome::Bytes(_) => Ok(()),
             };
-            if let Poll::Ready(Err(error)) = self.reactor.poll_write(context, &mut write) {
+            if let Poll::Ready(Err(error)) = reactor.poll_write(context, &mut write) {
                 return end(state, error);
             }
+        }
+        if state.is_interrupted() {
+            return DriveStep::Moved;
         }
         if state.core.waiting_len() == 0 {
             state.wake_senders();
@@ -72,7 +81,7 @@ impl WaitingPlace<'_> {
             return DriveStep::Moved;
         }
         if let Some(next) = state.core.next_timeout()
-            && self.reactor.poll_deadline(context, instant_of(next, now)).is_ready()
+            && reactor.poll_deadline(context, instant_of(next, now)).is_ready()
         {
             state.handle_timeout(next);
             return DriveStep::Moved;
@@ -81,10 +90,44 @@ impl WaitingPlace<'_> {
             true => Ok(()),
             false => Err(io::ErrorKind::WouldBlock.into()),
         };
-        match self.reactor.poll_read(context, &mut read) {
+        match reactor.poll_read(context, &mut read) {
             Poll::Pending => DriveStep::Waiting,
             Poll::Ready(Ok(())) => DriveStep::Moved,
             Poll::Ready(Err(error)) => end(state, error),
+        }
+    }
+}
+
+/// Connecting again after the bus went away.
+impl WaitingPlace<'_> {
+    /// Continues an attempt to connect, or waits for the next one; times out calls meanwhile.
+    fn reconnect(self, state: &mut LinkState, context: &mut Context<'_>) -> DriveStep {
+        let now = clock::monotonic();
+        if state.handle_timeout(now) {
+            return DriveStep::Moved;
+        }
+        match self.tasks.poll_attempt(context) {
+            Some(Poll::Ready(Some(restored))) => {
+                self.link.restore(state, restored);
+                return DriveStep::Moved;
+            }
+            Some(Poll::Ready(None)) => {
+                self.link.attempt_failed(state);
+                return DriveStep::Moved;
+            }
+            Some(Poll::Pending) => {}
+            None => {
+                if state.outage_step(now) == Some(OutageStep::Connect) {
+                    self.tasks.start_attempt();
+                    return DriveStep::Moved;
+                }
+            }
+        }
+        let Some(next) = state.next_timeout() else { return DriveStep::Waiting };
+        let reactor = self.tasks.reactor();
+        match reactor.poll_deadline(context, instant_of(next, now)) {
+            Poll::Ready(()) => DriveStep::Moved,
+            Poll::Pending => DriveStep::Waiting,
         }
     }
 }

@@ -6,15 +6,17 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use unix::clock;
-use wire::address::AddressList;
+use wire::address::{Address, AddressList};
 use wire::framer::Space;
 
 use super::connection::Connection;
 use crate::connect::{
-    ConnectError, ConnectOptions, ConnectWaiting, EstablishedSocket, StandardBus, open,
+    ConnectError, ConnectOptions, ConnectWaiting, StandardBus, open, redial_plan,
 };
 use crate::core::Ended;
-use crate::link::{BusSocket, SocketReadOutcome, WaitInterest, WaitStatus};
+use crate::link::{
+    BusSocket, EstablishedSocket, Reconnect, Redial, SocketReadOutcome, WaitInterest, WaitStatus,
+};
 
 /// Connecting to a bus.
 impl Connection {
@@ -71,14 +73,41 @@ impl Connection {
         addresses: &AddressList,
         options: &ConnectOptions,
     ) -> Result<Self, ConnectError> {
-        let mut waiting = BlockingWaiting;
-        let connecting = open(addresses, options, &mut waiting);
-        let connected = pin!(connecting).poll(&mut Context::from_waker(Waker::noop()));
-        let Poll::Ready(connected) = connected else {
-            unreachable!("the future blocks instead of waiting");
+        let connected = open_now(addresses.entries(), options)?;
+        let redial = match options.reconnect {
+            Reconnect::Never => None,
+            Reconnect::WhenLost(limits) => {
+                let (addresses, options) = redial_plan(addresses.entries(), options, limits);
+                Some(Box::new(BlockingRedial { addresses, options }) as Box<dyn Redial>)
+            }
         };
-        let EstablishedSocket { established, socket } = connected?;
-        Ok(Self::new(established, socket))
+        Ok(Self::new(connected, options.reconnect, redial))
+    }
+}
+
+/// Connects in the current thread.
+fn open_now(
+    addresses: &[Address],
+    options: &ConnectOptions,
+) -> Result<EstablishedSocket, ConnectError> {
+    let mut waiting = BlockingWaiting;
+    let connecting = open(addresses, options, &mut waiting);
+    let connected = pin!(connecting).poll(&mut Context::from_waker(Waker::noop()));
+    let Poll::Ready(connected) = connected else {
+        unreachable!("the future blocks instead of waiting");
+    };
+    connected
+}
+
+/// Connects again after the bus went away.
+struct BlockingRedial {
+    addresses: Vec<Address>,
+    options: ConnectOptions,
+}
+
+impl Redial for BlockingRedial {
+    fn redial(&self) -> Option<EstablishedSocket> {
+        open_now(&self.addresses, &self.options).ok()
     }
 }
 

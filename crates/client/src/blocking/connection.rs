@@ -15,8 +15,11 @@ use wire::sasl::FdPassing;
 
 use super::error::EmitError;
 use super::object::ServedObjects;
-use crate::core::{ConnectionCounters, Core, Ended, Established, LaneUse, MessageBody, SendError};
-use crate::link::{BusSocket, ConnectionLink, ReadMode, SendOutcome, deadline};
+use crate::core::{ConnectionCounters, Core, Ended, LaneUse, MessageBody, Reconnection, SendError};
+use crate::link::{
+    ConnectionLink, EstablishedSocket, ReadMode, ReceivedMessage, Reconnect, Redial, SendOutcome,
+    WaitTarget, deadline,
+};
 use crate::name::IntoName;
 
 /// A connection to a bus. This is a handle: clones refer to the same connection, also in other
@@ -28,8 +31,6 @@ pub struct Connection {
 
 pub(super) struct Shared {
     pub(super) link: ConnectionLink,
-    unique_name: Box<str>,
-    guid: Option<Guid>,
     call_timeout: Mutex<Option<Duration>>,
     objects: RwLock<ServedObjects>,
     /// True if tasks send, so that no method may wait for room.
@@ -47,14 +48,16 @@ pub enum Flushed {
 
 /// Properties of the connection.
 impl Connection {
-    /// The unique name of this connection.
+    /// The unique name of this connection. It changes if the connection is
+    /// [restored](crate::Reconnect).
     pub fn unique_name(&self) -> BusName<'_> {
-        BusName::new(&self.shared.unique_name).expect("the handshake checked the name")
+        let identity = self.shared.link.identity.latest();
+        BusName::new(&identity.unique_name).expect("the handshake checked the name")
     }
 
     /// The GUID of the bus's address; `None` if the bus sent no valid one.
     pub fn server_guid(&self) -> Option<Guid> {
-        self.shared.guid
+        self.shared.link.identity.latest().guid
     }
 
     /// Whether messages can carry file descriptors.
@@ -72,10 +75,11 @@ impl Connection {
         self.core(|core| core.counters())
     }
 
-    /// The time until the next call times out, for programs with their own event loop: then
-    /// [`process`](Self::process) has work to do. `None` if no pending call has a time limit.
+    /// The time until the next call times out or the next attempt to [connect
+    /// again](crate::Reconnect) is due, for programs with their own event loop: then
+    /// [`process`](Self::process) has work to do. `None` if nothing has a time limit.
     pub fn next_timeout(&self) -> Option<Duration> {
-        let next = self.core(|core| core.next_timeout())?;
+        let next = self.shared.link.lock().next_timeout()?;
         Some(next.saturating_sub(clock::monotonic()))
     }
 
@@ -97,6 +101,29 @@ impl Connection {
     /// forever. The default is [`CALL_TIMEOUT`].
     pub fn set_call_timeout(&self, timeout: Option<Duration>) {
         *lock(&self.shared.call_timeout) = timeout;
+    }
+}
+
+/// Connecting again after the bus went away.
+impl Connection {
+    /// Waits until the connection was [restored](crate::Reconnect) after the bus went away, and
+    /// returns the report, for at most `timeout`, or forever; `None` if it was not. Each report is
+    /// returned once.
+    ///
+    /// # Errors
+    ///
+    /// If the connection ended, the reason.
+    pub fn next_reconnection(
+        &self,
+        timeout: Option<Duration>,
+    ) -> Result<Option<Reconnection>, Ended> {
+        self.wait_until(WaitTarget::Reconnection, timeout, Core::poll_reconnection)
+    }
+
+    /// True unless the connection ended, or the bus is away.
+    pub(crate) fn is_connected(&self) -> bool {
+        let state = self.shared.link.lock();
+        state.core.ended().is_none() && !state.is_interrupted()
     }
 }
 
@@ -201,6 +228,21 @@ impl Connection {
         Ok(queued)
     }
 
+    /// Queues the answer to a call. The bus that passed the call on must be the same.
+    pub(super) fn answer(
+        &self,
+        request: &ReceivedMessage,
+        reply: &Builder<'_>,
+        body: &impl MessageBody,
+        descriptors: Vec<OwnedFd>,
+    ) -> Result<(), SendError> {
+        let answer = |core: &mut Core<_>| match core.epoch() == request.epoch() {
+            true => core.send(reply, body, descriptors).map(drop),
+            false => Err(SendError::Disconnected(Ended::Closed)),
+        };
+        self.queue(answer, || self.send_deadline())
+    }
+
     /// The deadline for sending a message without a reply: the default time limit of a call.
     fn send_deadline(&self) -> Option<Duration> {
         deadline(self.call_timeout())
@@ -231,16 +273,18 @@ impl Connection {
         self.shared.objects.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn new(established: Established<OwnedFd>, socket: BusSocket) -> Self {
-        let Established { core, unique_name, guid } = established;
-        let link = ConnectionLink::new(core, socket);
+    pub(crate) fn new(
+        connected: EstablishedSocket,
+        reconnect: Reconnect,
+        redial: Option<Box<dyn Redial>>,
+    ) -> Self {
+        let EstablishedSocket { established, socket } = connected;
+        let link = ConnectionLink::new(established, socket, reconnect, redial);
         let call_timeout = Mutex::new(Some(CALL_TIMEOUT));
         let objects = RwLock::default();
         Self {
             shared: Arc::new(Shared {
                 link,
-                unique_name,
-                guid,
                 call_timeout,
                 objects,
                 is_left_to_tasks: AtomicBool::new(false),
@@ -258,6 +302,10 @@ impl AsFd for Connection {
     /// The socket, for an event loop. It is readable when a message may have arrived; then call
     /// [`process`](Connection::process) with a zero timeout until no message is left. Call
     /// [`flush`](Connection::flush) before each wait, and do not read from the socket.
+    ///
+    /// If the connection is [restored](crate::Reconnect), the number of the descriptor stays, but it
+    /// is another socket: after [`Processed::Reconnected`](crate::Processed::Reconnected), register it
+    /// again. Until then, only [`next_timeout`](Connection::next_timeout) wakes the program.
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.shared.link.socket.as_fd()
     }
@@ -265,7 +313,7 @@ impl AsFd for Connection {
 
 impl fmt::Debug for Connection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Connection").field("unique_name", &self.shared.unique_name).finish()
+        f.debug_struct("Connection").field("unique_name", &self.unique_name()).finish()
     }
 }
 

@@ -38,8 +38,10 @@ impl Connection {
         name: impl IntoName<WellKnownName<'a>>,
         flags: NameFlags,
     ) -> Result<RequestReply, CallError> {
-        let arguments = (name.into_name()?, flags.bits());
+        let name = name.into_name()?;
+        let arguments = (name, flags.bits());
         let (reply,) = self.call_driver(driver::REQUEST_NAME, &arguments)?.read()?;
+        self.remember_name(name, flags, reply);
         Ok(reply)
     }
 
@@ -68,7 +70,8 @@ impl Connection {
             }
             match changes.next(deadline.map(|end| end.saturating_sub(clock::monotonic()))) {
                 Ok(None) => return Ok(false),
-                Ok(Some(_)) | Err(SubscriptionError::Lost { .. }) => {}
+                Ok(Some(_))
+                | Err(SubscriptionError::Lost { .. } | SubscriptionError::Reconnected) => {}
                 Err(SubscriptionError::Disconnected(ended)) => {
                     return Err(CallError::Disconnected(ended).into());
                 }
@@ -85,8 +88,22 @@ impl Connection {
         &self,
         name: impl IntoName<WellKnownName<'a>>,
     ) -> Result<ReleaseReply, CallError> {
-        let (reply,) = self.call_driver(driver::RELEASE_NAME, &(name.into_name()?,))?.read()?;
+        let name = name.into_name()?;
+        self.core(|core| core.forget_name(name.as_str()));
+        let (reply,) = self.call_driver(driver::RELEASE_NAME, &(name,))?.read()?;
         Ok(reply)
+    }
+
+    /// Remembers a requested name, to request it again after the bus went away.
+    pub(crate) fn remember_name(
+        &self,
+        name: WellKnownName<'_>,
+        flags: NameFlags,
+        reply: RequestReply,
+    ) {
+        if reply != RequestReply::Exists {
+            self.core(|core| core.remember_name(name.as_str(), flags.bits()));
+        }
     }
 
     fn call_driver(

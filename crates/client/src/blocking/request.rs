@@ -68,7 +68,7 @@ impl IncomingCall {
         if !self.message.expects_reply() {
             return Ok(());
         }
-        self.connection.send(&self.message.reply(), results, descriptors).map(|_| ())
+        self.connection.answer(&self.message, &self.message.reply(), results, descriptors)
     }
 
     /// Replies with an error: its name, and a text for people.
@@ -80,6 +80,7 @@ impl IncomingCall {
         if !self.message.expects_reply() {
             return Ok(());
         }
-        self.connection.send(&self.message.error_reply(name), &(text,), Vec::new()).map(|_| ())
+        let reply = self.message.error_reply(name);
+        self.connection.answer(&self.message, &reply, &(text,), Vec::new())
     }
 }

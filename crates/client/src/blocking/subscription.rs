@@ -158,8 +158,9 @@ impl Subscription {
     /// # Errors
     ///
     /// [`SubscriptionError::Lost`] if the program read too slowly and signals were dropped; the
-    /// next call returns the first signal after them. [`SubscriptionError::Disconnected`] if the
-    /// connection ended.
+    /// next call returns the first signal after them. [`SubscriptionError::Reconnected`] if the bus
+    /// went away and the connection was restored; the next call returns the first signal after that.
+    /// [`SubscriptionError::Disconnected`] if the connection ended.
     pub fn next(
         &self,
         timeout: Option<Duration>,
@@ -211,6 +212,10 @@ pub enum SubscriptionError {
         /// Number of dropped signals.
         count: u64,
     },
+    /// The bus went away, and the connection was [restored](crate::Reconnect). Signals may have been
+    /// missed, so read again what they are about. The subscription continues.
+    #[error("signals may have been missed, because the bus went away and came back")]
+    Reconnected,
     /// The connection ended, and all earlier signals were taken.
     #[error(transparent)]
     Disconnected(Ended),
@@ -278,5 +283,6 @@ fn delivered(delivery: SignalDelivery<OwnedFd>) -> Result<ReceivedMessage, Subsc
     match delivery {
         SignalDelivery::Signal(signal) => Ok(signal),
         SignalDelivery::Lost { count } => Err(SubscriptionError::Lost { count }),
+        SignalDelivery::Reconnected => Err(SubscriptionError::Reconnected),
     }
 }

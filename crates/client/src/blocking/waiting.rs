@@ -21,6 +21,9 @@ pub enum Processed {
         /// Number of these subscriptions, at least 1.
         subscriptions: usize,
     },
+    /// It restored the connection after the bus went away; see
+    /// [`next_reconnection`](Connection::next_reconnection).
+    Reconnected,
     /// It stored the reply to a call, or dropped a message without a recipient in this program.
     Other,
     /// No message arrived in time.
@@ -57,6 +60,9 @@ impl Connection {
                     subscriptions,
                 })) => {
                     return Ok(Processed::Signal { subscriptions });
+                }
+                WaitOutcome::Found(ProcessStep::Received(MessageDisposition::Reconnected)) => {
+                    return Ok(Processed::Reconnected);
                 }
                 WaitOutcome::Found(ProcessStep::Received(_)) => return Ok(Processed::Other),
                 WaitOutcome::TimedOut => return Ok(Processed::Nothing),

@@ -13,7 +13,7 @@ use dial::{ConnectionCarrier, DialedSocket};
 pub use error::{AttemptError, ConnectError, FailedAttempt};
 pub use standard::StandardBus;
 use unix::{clock, credentials};
-use wire::address::{Address, AddressList};
+use wire::address::Address;
 use wire::sasl::client::{
     AuthenticationAttempt, AuthenticationPlan, DirectAttempt, FdNegotiation, NoCookies,
     TRACE_DEFAULT,
@@ -24,7 +24,10 @@ use crate::core::{
     ClientHandshake, CoreConfig, Ended, Established, HandshakeConfig, HandshakeError,
     HandshakeStage, Transmit,
 };
-use crate::link::{BusSocket, SendOutcome, SocketReadOutcome, WaitStatus, deadline};
+use crate::link::{
+    BusSocket, EstablishedSocket, Reconnect, ReconnectLimits, SendOutcome, SocketReadOutcome,
+    WaitStatus, deadline,
+};
 
 /// The options of connecting.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -37,17 +40,20 @@ pub struct ConnectOptions {
     pub core: CoreConfig,
     /// The time limit for each address; `None` means no limit.
     pub timeout: Option<Duration>,
+    /// Whether the connection connects again after the bus went away.
+    pub reconnect: Reconnect,
 }
 
 impl Default for ConnectOptions {
-    /// Anonymous as the last resort, like libdbus and GLib; with descriptors, and with
-    /// [`CALL_TIMEOUT`] for each address.
+    /// Anonymous as the last resort, like libdbus and GLib; with descriptors, with [`CALL_TIMEOUT`]
+    /// for each address, and without connecting again.
     fn default() -> Self {
         Self {
             anonymous: Anonymous::AsLastResort,
             fds: FdNegotiation::Requested,
             core: CoreConfig::default(),
             timeout: Some(CALL_TIMEOUT),
+            reconnect: Reconnect::Never,
         }
     }
 }
@@ -85,15 +91,9 @@ pub(crate) trait ConnectWaiting {
     ) -> Result<WaitStatus, Ended>;
 }
 
-/// A connection with a unique name, and its socket.
-pub(crate) struct EstablishedSocket {
-    pub(crate) established: Established<OwnedFd>,
-    pub(crate) socket: BusSocket,
-}
-
 /// Connects to the first of several addresses that works.
 pub(crate) async fn open(
-    addresses: &AddressList,
+    addresses: &[Address],
     options: &ConnectOptions,
     waiting: &mut impl ConnectWaiting,
 ) -> Result<EstablishedSocket, ConnectError> {
@@ -105,6 +105,16 @@ pub(crate) async fn open(
         }
     }
     Err(ConnectError::Failed(failed))
+}
+
+/// The addresses and options for connecting again. A bus that was started again has a new GUID.
+pub(crate) fn redial_plan(
+    addresses: &[Address],
+    options: &ConnectOptions,
+    limits: ReconnectLimits,
+) -> (Vec<Address>, ConnectOptions) {
+    let addresses = addresses.iter().map(|address| Address { guid: None, ..address.clone() });
+    (addresses.collect(), ConnectOptions { timeout: Some(limits.attempt), ..options.clone() })
 }
 
 /// Tries one address. On a Unix socket the whole handshake is pipelined first; only if that fails,

@@ -132,6 +132,17 @@ pub(super) enum ReplyTarget {
     Owners(Box<str>),
     /// The reply tells whether a lane to this connection is possible.
     Lane(Box<str>),
+    /// The reply shows whether this was restored after the bus went away.
+    Restored(RestoredItem),
+}
+
+/// What a call restores after the bus went away.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum RestoredItem {
+    /// The ownership of a name.
+    Name(Box<str>),
+    /// A match rule of subscriptions.
+    Rule(Box<str>),
 }
 
 impl<D> CallTable<D> {
@@ -267,6 +278,11 @@ impl<D> CallTable<D> {
     /// Fails all waiting calls because the connection ended.
     pub(super) fn end(&mut self, reason: Ended) {
         self.deadlines.clear();
+        // Nobody takes the replies that are for the core itself.
+        self.calls.retain(|_, call| match &call.progress {
+            CallProgress::Waiting { target, .. } => *target == ReplyTarget::User,
+            CallProgress::Done(_) => true,
+        });
         for TrackedCall { progress, .. } in self.calls.values_mut() {
             if let CallProgress::Waiting { .. } = progress {
                 *progress = CallProgress::Done(Err(NoReply::Disconnected(reason)));

@@ -5,7 +5,7 @@ use std::io;
 
 use wire::message::{InvalidMessage, WriteError};
 
-/// The reason why a connection ended. An ended connection is not restored.
+/// The reason why a connection ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Ended {

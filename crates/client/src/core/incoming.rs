@@ -18,6 +18,8 @@ pub struct Incoming<D> {
     bytes: PooledBytes,
     header: ParsedHeader,
     descriptors: Option<Arc<[D]>>,
+    /// Number of interruptions of the connection before the message arrived.
+    epoch: u32,
 }
 
 /// The parts of the header that are read often, kept so that the header is parsed only once.
@@ -43,9 +45,19 @@ struct TextSpan {
 }
 
 impl<D> Incoming<D> {
-    pub(super) fn new(bytes: PooledBytes, header: ParsedHeader, descriptors: Vec<D>) -> Self {
+    pub(super) fn new(
+        bytes: PooledBytes,
+        header: ParsedHeader,
+        descriptors: Vec<D>,
+        epoch: u32,
+    ) -> Self {
         let descriptors = (!descriptors.is_empty()).then(|| descriptors.into());
-        Self { bytes, header, descriptors }
+        Self { bytes, header, descriptors, epoch }
+    }
+
+    /// Number of interruptions of the connection before the message arrived.
+    pub(crate) const fn epoch(&self) -> u32 {
+        self.epoch
     }
 
     /// Copies the message into another buffer; the descriptors are shared.
@@ -54,6 +66,7 @@ impl<D> Incoming<D> {
             bytes: pool.copy_of(self.bytes.as_slice()),
             header: self.header.clone(),
             descriptors: self.descriptors.clone(),
+            epoch: self.epoch,
         }
     }
 

@@ -104,6 +104,17 @@ impl<D> LaneTraffic<D> {
             && signal.sender() == Some(driver::NAME.into())
     }
 
+    /// Forgets all lanes, because the bus went away.
+    pub(super) fn interrupt(&mut self) {
+        *self = Self { name: self.name.take(), ..Self::default() };
+    }
+
+    /// Continues to count the messages of a new connection, which has this unique name.
+    pub(super) fn resume(&mut self, new: Self, unique_name: &str) {
+        let name = self.name.take().map(|_| unique_name.into());
+        *self = Self { name, ..new };
+    }
+
     /// Takes note of the answer to a request for a lane.
     pub(super) fn handle_request(&mut self, asked: &str, reply: &Incoming<D>) {
         let outcome = match reply.read::<(bool, &str, u64)>() {

@@ -50,6 +50,7 @@ mod lanes;
 mod outgoing;
 mod owners;
 mod receiver;
+mod restoration;
 mod rules;
 mod subscriptions;
 
@@ -74,6 +75,8 @@ use outgoing::OutgoingQueue;
 pub use outgoing::Transmit;
 use owners::WatchedOwners;
 pub use receiver::{LaneReading, Receiver};
+pub use restoration::Reconnection;
+use restoration::Restoration;
 use rules::{RuleUsers, Users};
 use subscriptions::SubscriptionIndex;
 pub use subscriptions::{SignalDelivery, SubscriptionId};
@@ -124,6 +127,9 @@ pub enum MessageDisposition {
     },
     /// The message is a call by a peer; take it with [`Core::poll_request`].
     Request,
+    /// The connection was restored after the bus went away; take the report with
+    /// [`Core::poll_reconnection`].
+    Reconnected,
     /// The message has no recipient in this program and was dropped.
     Ignored,
 }
@@ -138,7 +144,8 @@ pub enum MessageDisposition {
 ///   [`forget`](Self::forget), [`subscribe`](Self::subscribe), [`unsubscribe`](Self::unsubscribe);
 /// - input: [`handle_received`](Self::handle_received) after reading into [`space`](Self::space),
 ///   [`transmitted`](Self::transmitted), [`handle_timeout`](Self::handle_timeout),
-///   [`handle_ended`](Self::handle_ended);
+///   [`handle_ended`](Self::handle_ended), or [`interrupt`](Self::interrupt) and
+///   [`resume`](Self::resume);
 /// - output: [`poll_transmit`](Self::poll_transmit), [`poll_message`](Self::poll_message), and the
 ///   `poll_` methods for the filed messages.
 ///
@@ -163,6 +170,9 @@ pub struct Core<D> {
     owners: WatchedOwners,
     lanes: LaneTraffic<D>,
     refused_calls: u64,
+    restoration: Restoration,
+    /// Number of interruptions so far.
+    epoch: u32,
 }
 
 /// A call that failed.
@@ -210,6 +220,8 @@ impl<D> Core<D> {
             owners: WatchedOwners::default(),
             lanes: LaneTraffic::default(),
             refused_calls: 0,
+            restoration: Restoration::default(),
+            epoch: 0,
             config,
         }
     }
@@ -228,6 +240,12 @@ impl<D> Core<D> {
     /// no call has a deadline.
     pub fn next_timeout(&self) -> Option<Duration> {
         self.calls.next_deadline()
+    }
+
+    /// Number of [interruptions](Self::interrupt) so far. Calls that arrived before the latest one
+    /// cannot be answered.
+    pub(crate) const fn epoch(&self) -> u32 {
+        self.epoch
     }
 
     /// How often a message was dropped or refused.
@@ -438,6 +456,9 @@ impl<D> Core<D> {
     /// `None` means that there is none: read more bytes then. An invalid message ends the
     /// connection.
     pub fn poll_message(&mut self) -> Option<MessageDisposition> {
+        if self.restoration.settle() {
+            return Some(MessageDisposition::Reconnected);
+        }
         let (sorted, incoming) = self.read_message(Self::sort)?;
         Some(self.file(sorted, incoming))
     }
@@ -524,7 +545,7 @@ impl<D> Core<D> {
             let message = Message::parse(bytes.as_slice()).expect("it was checked");
             let seen = look(self, &message);
             let header = ParsedHeader::of(&message);
-            return Ok(Some((seen, Incoming::new(bytes, header, descriptors))));
+            return Ok(Some((seen, Incoming::new(bytes, header, descriptors, self.epoch))));
         }
         let Some(receiver) = &mut self.receiver else { return Ok(None) };
         let Some(bytes) = receiver.next()? else { return Ok(None) };
@@ -533,7 +554,7 @@ impl<D> Core<D> {
         self.lanes.count_received();
         let seen = look(self, &message);
         let header = ParsedHeader::of(&message);
-        Ok(Some((seen, Incoming::new(bytes, header, descriptors))))
+        Ok(Some((seen, Incoming::new(bytes, header, descriptors, self.epoch))))
     }
 
     fn sort(&mut self, message: &Message<'_>) -> SortedMessage {
@@ -544,6 +565,7 @@ impl<D> Core<D> {
             (MessageType::Signal, _) if self.lanes.is_opening(message) => SortedMessage::LaneOpened,
             (MessageType::Signal, _) => {
                 self.owners.observe(message);
+                self.restoration.observe(message);
                 self.subscriptions.select(message, &self.owners, &mut self.selected);
                 SortedMessage::Signal
             }
@@ -588,6 +610,11 @@ impl<D> Core<D> {
                 self.calls.remove(to);
                 MessageDisposition::Ignored
             }
+            Some(ReplyTarget::Restored(item)) => {
+                let item = item.clone();
+                self.calls.remove(to);
+                self.file_restored(item, &reply)
+            }
         }
     }
 
@@ -621,10 +648,7 @@ impl<D> Core<D> {
             return Ok(());
         }
         self.retain_rule(&owner_rule(name))?;
-        let ask = driver::method(driver::GET_NAME_OWNER).flags(Flags::NO_AUTO_START);
-        let serial = self.send(&ask, &(name,), Vec::new())?;
-        self.calls.add(serial, &ask, None, ReplyTarget::Owners(name.into()));
-        Ok(())
+        self.ask_owner(name)
     }
 
     fn retain_rule(&mut self, rule: &str) -> Result<(), SendError> {

@@ -57,6 +57,15 @@ impl<D> OutgoingQueue<D> {
         }
     }
 
+    /// Appends another queue, of which nothing was sent yet.
+    pub(super) fn append(&mut self, other: Self) {
+        let at = self.bytes.len();
+        let marks = other.marks.into_iter();
+        self.marks.extend(marks.map(|mark| DescriptorMark { at: at + mark.at, ..mark }));
+        self.bytes.extend_from_slice(&other.bytes);
+        self.descriptors.extend(other.descriptors);
+    }
+
     /// The next bytes and descriptors to send.
     pub(super) fn transmit(&self) -> Option<Transmit<'_, D>> {
         if self.len() == 0 {
@@ -141,6 +150,18 @@ mod tests {
     #[test]
     fn partial_sends_take_the_descriptors_with_the_first_byte() {
         check(&[("abc", 1), ("d", 1)], 2, &[("ab", &[0]), ("c", &[]), ("d", &[1])]);
+    }
+
+    #[test]
+    fn appended_queues_keep_their_descriptors() {
+        let mut outgoing = queue(&[("a", 1), ("b", 0)]);
+        outgoing.append(queue(&[("c", 0), ("d", 2)]));
+        let mut found = Vec::new();
+        while let Some(Transmit { bytes, descriptors }) = outgoing.transmit() {
+            found.push((bytes.to_vec(), descriptors.to_vec()));
+            outgoing.transmitted(found.last().map_or(0, |(bytes, _)| bytes.len()));
+        }
+        assert_eq!(found, [(b"abc".to_vec(), vec![0]), (b"d".to_vec(), vec![1, 1])]);
     }
 
     #[test]

@@ -32,6 +32,11 @@ impl WatchedOwners {
         sender.filter(|name| !name.starts_with(':') && *name != driver::NAME.as_str())
     }
 
+    /// The names whose owners are watched.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.watched.keys().map(|name| &**name)
+    }
+
     pub(super) fn owner(&self, name: &str) -> Option<&str> {
         self.watched.get(name)?.owner.as_deref()
     }

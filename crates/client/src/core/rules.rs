@@ -24,6 +24,11 @@ impl Users {
 }
 
 impl RuleUsers {
+    /// The canonical texts of the rules.
+    pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
+        self.users.keys().map(|rule| &**rule)
+    }
+
     /// Adds a user of the rule; returns whether it had users before.
     pub(super) fn retain(&mut self, rule: &str) -> Users {
         if let Some(users) = self.users.get_mut(rule) {

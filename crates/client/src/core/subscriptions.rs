@@ -3,6 +3,7 @@
 use std::collections::hash_map::RandomState;
 use std::collections::{HashMap, VecDeque};
 use std::hash::BuildHasher;
+use std::mem;
 
 use wire::match_rule::{MatchArgument, MatchRule, MatchSubject};
 use wire::message::{Message, MessageType};
@@ -23,6 +24,9 @@ pub enum SignalDelivery<D> {
         /// Number of dropped signals.
         count: u64,
     },
+    /// The bus went away at this position, and the connection was restored. Signals may have been
+    /// missed.
+    Reconnected,
 }
 
 /// All subscriptions, indexed by the interface and the member in their rules.
@@ -45,8 +49,8 @@ pub(super) struct SubscriptionIndex<D> {
 struct SubscriptionQueue<D> {
     rule: MatchRule,
     bucket: u64,
-    queue: VecDeque<Incoming<D>>,
-    /// Number of signals dropped after the last one in the queue.
+    queue: VecDeque<SignalDelivery<D>>,
+    /// Number of signals dropped after the last entry of the queue.
     lost: u64,
 }
 
@@ -117,17 +121,30 @@ impl<D> SubscriptionIndex<D> {
             subscription.lost += 1;
             self.dropped += 1;
         } else {
-            subscription.queue.push_back(signal);
+            subscription.queue.push_back(SignalDelivery::Signal(signal));
+        }
+    }
+
+    /// Marks the position in all queues at which the connection was interrupted.
+    pub(super) fn mark_reconnection(&mut self) {
+        for subscription in self.subscriptions.values_mut() {
+            match mem::take(&mut subscription.lost) {
+                0 => {}
+                count => subscription.queue.push_back(SignalDelivery::Lost { count }),
+            }
+            if !matches!(subscription.queue.back(), Some(SignalDelivery::Reconnected)) {
+                subscription.queue.push_back(SignalDelivery::Reconnected);
+            }
         }
     }
 
     /// Takes the next signal of a subscription.
     pub(super) fn take(&mut self, id: SubscriptionId) -> Option<SignalDelivery<D>> {
         let subscription = self.subscriptions.get_mut(&id)?;
-        if let Some(signal) = subscription.queue.pop_front() {
-            return Some(SignalDelivery::Signal(signal));
+        if let Some(next) = subscription.queue.pop_front() {
+            return Some(next);
         }
-        match std::mem::take(&mut subscription.lost) {
+        match mem::take(&mut subscription.lost) {
             0 => None,
             count => Some(SignalDelivery::Lost { count }),
         }

@@ -96,6 +96,11 @@ impl LaneSockets {
         from_bus.map(|_| SocketReadOutcome::Bytes(1))
     }
 
+    /// Closes all sockets, because the bus went away.
+    pub(super) fn clear(&self) {
+        self.write().clear();
+    }
+
     /// Closes the sockets of lanes that have ended.
     fn keep(&self, is_open: impl Fn(LaneKey) -> bool) {
         if self.read().iter().any(|lane| !is_open(lane.key)) {

@@ -12,9 +12,12 @@
 //!
 //! A waiter that leaves while the receiver is in its place wakes another one, which then reads. In
 //! the asynchronous front end, one of the waiting tasks (the driver) is registered at the runtime in
-//! the same way.
+//! the same way. After the bus went away, one of the waiters connects again ([`recovery`]).
 
+mod identity;
 mod lanes;
+mod outage;
+mod recovery;
 mod socket;
 mod waiters;
 
@@ -28,13 +31,20 @@ use std::time::Duration;
 
 use unix::clock;
 
+pub(crate) use self::identity::ConnectionIdentity;
 use self::lanes::LaneSockets;
+pub use self::recovery::{
+    ATTEMPT_TIME, FIRST_DELAY, GIVE_UP_AFTER, LONGEST_DELAY, Reconnect, ReconnectLimits,
+};
+pub(crate) use self::recovery::{EstablishedSocket, OutageStep, Redial};
+use self::recovery::{Outage, Recovery};
+use self::socket::IdleSocket;
 pub(crate) use self::socket::{
     BusSocket, ConnectedProgram, SendOutcome, SocketReadOutcome, WaitInterest, WaitStatus,
 };
 pub(crate) use self::waiters::{WaitTarget, WaiterId};
 use self::waiters::{Waiters, thread_waker};
-use crate::core::{Core, Ended, Incoming, MessageDisposition, Receiver};
+use crate::core::{Core, Ended, Established, Incoming, MessageDisposition, Receiver};
 
 /// A received message with its file descriptors.
 pub type ReceivedMessage = Incoming<OwnedFd>;
@@ -44,6 +54,9 @@ pub(crate) struct ConnectionLink {
     state: Mutex<LinkState>,
     pub(crate) socket: BusSocket,
     lanes: LaneSockets,
+    pub(crate) identity: ConnectionIdentity,
+    /// Connects again in the current thread; `None` if tasks do it, or nobody.
+    redial: Option<Box<dyn Redial>>,
 }
 
 /// The core of a connection, and the waiters for its messages.
@@ -55,6 +68,9 @@ pub(crate) struct LinkState {
     driver: Option<WaiterId>,
     /// Woken after the lock is released, because a waker may run any code.
     woken: Vec<Waker>,
+    recovery: Recovery,
+    /// Takes the place of the socket during an outage.
+    idle: Option<IdleSocket>,
 }
 
 /// The incoming messages that the program reads in addition to replies and signals.
@@ -135,9 +151,17 @@ impl LinkState {
         }
     }
 
-    /// Ends the connection for all waiters.
+    /// Ends the connection for all waiters, or interrupts it if it will be restored.
     pub(crate) fn handle_ended(&mut self, reason: Ended) {
-        self.core.handle_ended(reason);
+        match self.recovery {
+            Recovery::Armed(limits) if self.core.ended().is_none() => {
+                self.core.interrupt(reason);
+                let outage = Outage::begin(limits, reason, clock::monotonic());
+                self.recovery = Recovery::Outage(outage);
+            }
+            Recovery::Outage(_) => return,
+            Recovery::Armed(_) | Recovery::None => self.core.handle_ended(reason),
+        }
         self.wake_all();
     }
 
@@ -220,15 +244,29 @@ impl LinkState {
 }
 
 impl ConnectionLink {
-    pub(crate) fn new(core: Core<OwnedFd>, socket: BusSocket) -> Self {
+    pub(crate) fn new(
+        established: Established<OwnedFd>,
+        socket: BusSocket,
+        reconnect: Reconnect,
+        redial: Option<Box<dyn Redial>>,
+    ) -> Self {
+        let Established { core, unique_name, guid } = established;
+        let recovery = match reconnect {
+            Reconnect::Never => Recovery::None,
+            Reconnect::WhenLost(limits) => Recovery::Armed(limits),
+        };
         let state = LinkState {
             core,
             read_mode: ReadMode::Replies,
             waiters: Waiters::default(),
             driver: None,
             woken: Vec::new(),
+            recovery,
+            idle: None,
         };
-        Self { state: Mutex::new(state), socket, lanes: LaneSockets::default() }
+        let identity = ConnectionIdentity::new(unique_name, guid);
+        let lanes = LaneSockets::default();
+        Self { state: Mutex::new(state), socket, lanes, identity, redial }
     }
 
     /// Locks the state. It is never locked while a thread waits for the bus.
@@ -257,7 +295,10 @@ impl ConnectionLink {
                 None => {}
             }
             let step;
-            (state, step) = self.wait_once(state, target, deadline);
+            (state, step) = match state.is_interrupted() {
+                true => self.reconnect_once(state, target, deadline),
+                false => self.wait_once(state, target, deadline),
+            };
             if step == WaitStep::TimedOut {
                 break WaitOutcome::TimedOut;
             }
@@ -388,6 +429,15 @@ impl ConnectionLink {
     ) -> (LinkGuard<'l>, Flushing) {
         let mut flushing = Flushing::AtOnce;
         while self.send(&mut state) == SendOutcome::Full {
+            if state.is_interrupted() {
+                let step;
+                (state, step) = self.reconnect_once(state, WaitTarget::Room, deadline);
+                match step {
+                    WaitStep::Moved => flushing = Flushing::Waited,
+                    WaitStep::TimedOut => break,
+                }
+                continue;
+            }
             let status;
             (state, status) = self.wait_for_room(state, deadline);
             match status {
@@ -401,6 +451,9 @@ impl ConnectionLink {
 
     /// Sends as many of the queued bytes as the socket accepts now.
     pub(crate) fn send(&self, state: &mut LinkState) -> SendOutcome {
+        if state.is_interrupted() && state.core.waiting_len() > 0 {
+            return SendOutcome::Full;
+        }
         self.send_on_lane(state);
         while let Some(transmit) = state.core.poll_transmit() {
             match self.socket.send(&transmit) {
@@ -463,6 +516,9 @@ impl ConnectionLink {
     /// Reads once without waiting. Returns true if bytes arrived or the connection ended; false
     /// also while a thread reads.
     pub(crate) fn read_now(&self, state: &mut LinkState) -> bool {
+        if state.is_interrupted() {
+            return false;
+        }
         let Some(mut receiver) = state.core.take_receiver() else { return false };
         let received = self.read_into(&mut receiver, Some(Duration::ZERO));
         state.core.return_receiver(receiver);
@@ -487,8 +543,11 @@ pub(crate) enum Flushing {
 
 impl Drop for ConnectionLink {
     fn drop(&mut self) {
-        let deadline = clock::monotonic().saturating_add(LINGER);
-        drop(self.flush_until(self.lock(), Some(deadline)));
+        let state = self.lock();
+        if !state.is_interrupted() {
+            let deadline = clock::monotonic().saturating_add(LINGER);
+            drop(self.flush_until(state, Some(deadline)));
+        }
     }
 }
 

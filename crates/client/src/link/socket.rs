@@ -4,10 +4,11 @@ use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::Child;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use unix::poll::{Events, Interest, Poller};
-use unix::socket::set_receive_timeout;
+use unix::socket::{replace_socket, set_receive_timeout, socket_pair};
 use unix::transfer::{self, DescriptorDelivery, TransferWait};
 use wire::framer::Space;
 
@@ -21,7 +22,7 @@ pub(crate) struct BusSocket {
     armed: AtomicU64,
     /// The program at the other end, if this process started it. It is dropped after the
     /// descriptor.
-    _program: Option<ConnectedProgram>,
+    program: Mutex<Option<ConnectedProgram>>,
 }
 
 /// A program that is killed when the connection to it is dropped.
@@ -32,6 +33,20 @@ impl Drop for ConnectedProgram {
         // It may have exited already; other errors cannot be handled here.
         let _ = self.0.kill();
         let _ = self.0.wait();
+    }
+}
+
+/// A socket that is connected to nothing that sends.
+pub(crate) struct IdleSocket {
+    here: OwnedFd,
+    /// While it is open, the other end is not at its end.
+    _there: OwnedFd,
+}
+
+impl IdleSocket {
+    pub(crate) fn new() -> io::Result<Self> {
+        let (here, there) = socket_pair()?;
+        Ok(Self { here, _there: there })
     }
 }
 
@@ -69,7 +84,23 @@ pub(crate) enum WaitStatus {
 
 impl BusSocket {
     pub(crate) const fn new(descriptor: OwnedFd, program: Option<ConnectedProgram>) -> Self {
-        Self { descriptor, armed: AtomicU64::new(NO_TIMEOUT), _program: program }
+        let program = Mutex::new(program);
+        Self { descriptor, armed: AtomicU64::new(NO_TIMEOUT), program }
+    }
+
+    /// Continues with another socket, by the same number of the descriptor.
+    pub(crate) fn replace(&self, other: Self) -> io::Result<()> {
+        let Self { descriptor, armed, program } = other;
+        replace_socket(&self.descriptor, descriptor)?;
+        self.armed.store(armed.into_inner(), Ordering::Relaxed);
+        let program = program.into_inner().unwrap_or_else(PoisonError::into_inner);
+        *self.program.lock().unwrap_or_else(PoisonError::into_inner) = program;
+        Ok(())
+    }
+
+    /// Disconnects, and never becomes readable, until the socket is [replaced](Self::replace).
+    pub(crate) fn rest(&self, idle: &IdleSocket) -> io::Result<()> {
+        replace_socket(&self.descriptor, idle.here.try_clone()?)
     }
 
     /// Receives once. While there are no bytes, waits for at most `timeout`, or forever if it is

@@ -20,6 +20,8 @@ pub(crate) enum WaitTarget {
     Message,
     /// That all queued bytes are sent.
     Room,
+    /// That the connection is restored after the bus went away.
+    Reconnection,
 }
 
 /// The identity of a waiter, which is not reused.
@@ -71,6 +73,7 @@ impl Waiters {
             (MessageDisposition::Reply(call), WaitTarget::Reply(awaited)) => call == awaited,
             (MessageDisposition::Signal { .. }, WaitTarget::Signal)
             | (MessageDisposition::Request, WaitTarget::Request)
+            | (MessageDisposition::Reconnected, WaitTarget::Reconnection)
             | (_, WaitTarget::Message) => true,
             _ => false,
         };

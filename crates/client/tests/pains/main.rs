@@ -55,5 +55,6 @@ mod deadlines;
 mod errors;
 mod one_write;
 mod overflow;
+mod reconnecting;
 mod replies;
 mod silent_service;

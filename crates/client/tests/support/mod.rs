@@ -50,6 +50,16 @@ impl PrivateTestBus {
 
     /// Starts a bus that listens at `listen`; `more` is inserted into its configuration.
     pub(crate) fn at(directory: &TestDirectory, listen: &str, more: &str) -> Self {
+        Self::configured(&program(), directory, listen, more)
+    }
+
+    /// Starts one of the buses at the socket `bus` in a directory, also again.
+    pub(crate) fn start_this_in(program: BusProgram, directory: &TestDirectory) -> Self {
+        let listen = format!("unix:path={}", directory.file("bus"));
+        Self::configured(&program.path(), directory, &listen, "")
+    }
+
+    fn configured(program: &str, directory: &TestDirectory, listen: &str, more: &str) -> Self {
         let config = directory.file("bus.conf");
         let text = format!(
             r#"<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
@@ -66,7 +76,7 @@ impl PrivateTestBus {
             </busconfig>"#
         );
         fs::write(&config, text).expect("the directory is writable");
-        Self::start_program(&program(), &["--config-file", &config])
+        Self::start_program(program, &["--config-file", &config])
     }
 
     pub(crate) fn connect(&self) -> Connection {

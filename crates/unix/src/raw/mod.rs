@@ -73,6 +73,14 @@ pub(crate) fn peer_pidfd(socket: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(RawFd::from_ne_bytes(number)) })
 }
 
+/// dup3(2): makes `number` refer to the open file of `by`, and closes the file that it referred to.
+pub(crate) fn replace_descriptor(number: BorrowedFd<'_>, by: OwnedFd) -> io::Result<()> {
+    // SAFETY: the call takes integers. `number` stays open and keeps its owner; only the file changes
+    // that it refers to. It differs from `by`, which is owned by another value.
+    check(unsafe { libc::dup3(by.as_raw_fd(), number.as_raw_fd(), libc::O_CLOEXEC) })?;
+    Ok(())
+}
+
 /// Whether the kernel asked for secure execution when this program was started (getauxval(3),
 /// `AT_SECURE`).
 pub(crate) fn is_secure_execution() -> bool {

@@ -125,7 +125,7 @@ async fn listen<I: BufRead, O: Write>(
         match samples.next().await {
             Ok(signal) => received.take(&signal)?,
             // Lost signals are missing in the count.
-            Err(SubscriptionError::Lost { .. }) => {}
+            Err(SubscriptionError::Lost { .. } | SubscriptionError::Reconnected) => {}
             Err(SubscriptionError::Disconnected(ended)) => return Err(ended.into()),
         }
     }

@@ -206,7 +206,7 @@ fn listen<I: BufRead, O: Write>(
             Ok(Some(signal)) => received.take(&signal)?,
             Ok(None) => break,
             // Lost signals are missing in the count.
-            Err(SubscriptionError::Lost { .. }) => {}
+            Err(SubscriptionError::Lost { .. } | SubscriptionError::Reconnected) => {}
             Err(SubscriptionError::Disconnected(ended)) => return Err(ended.into()),
         }
         timeout = SILENCE;
