@@ -53,11 +53,6 @@ pub struct CalleeProcess {
 }
 
 impl ErrorExplanation {
-    /// Explains an error of a call to a peer for which there was nobody to ask.
-    pub(crate) fn without_answers(error: &CallError) -> Self {
-        Self::new(error, CalleeAnswers::default())
-    }
-
     pub(crate) fn new(error: &CallError, answers: CalleeAnswers) -> Self {
         let callee = method_of(error).map(|method| CalleeDescription {
             name: method.destination().map(str::to_owned),

@@ -142,6 +142,12 @@
 //! watches the connection as a file descriptor. [`Connection::next_request`] and
 //! [`Connection::next_message`] return calls, or all messages, without dispatching them to objects.
 //!
+//! # Without a bus
+//!
+//! A [`PeerListener`] lets other programs connect to this one, and [`Connection::open_peer`] connects
+//! to such a program. Both ends call, serve and emit signals, with
+//! [`peer_proxy`](Connection::peer_proxy) in place of a proxy with a name.
+//!
 //! # Restarts of the bus
 //!
 //! With [`Reconnect::WhenLost`] in the [`ConnectOptions`], a connection survives the end of the bus.
@@ -210,7 +216,8 @@ pub use blocking::{
     SubscribeError, Subscription, SubscriptionError, Timeout, error_name,
 };
 pub use connect::{
-    Anonymous, AttemptError, ConnectError, ConnectOptions, FailedAttempt, StandardBus,
+    AllowedPeers, Anonymous, AttemptError, BindError, ConnectError, ConnectOptions, FailedAttempt,
+    HANDSHAKE_TIME, IncomingPeer, ListenOptions, PeerListener, StandardBus, WelcomeError,
 };
 pub use derive::{Decode, Encode, Typed};
 pub use explanation::{CalleeDescription, CalleeOwner, CalleeProcess, ErrorExplanation};

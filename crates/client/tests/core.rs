@@ -481,11 +481,11 @@ fn shake_hands(
         rounds += 1;
         // The pieces do not align with lines or messages.
         for piece in to_client.chunks(9) {
-            match handshake.handle_received(piece, &mut NoCookies)? {
+            match handshake.handle_received(piece, [], &mut NoCookies)? {
                 HandshakeStage::Unfinished(next) => handshake = next,
                 HandshakeStage::Established(established) => {
                     assert_eq!(established.guid, Some(guid));
-                    assert_eq!(&*established.unique_name, ":1.42");
+                    assert_eq!(established.unique_name.as_deref(), Some(":1.42"));
                     return Ok((established.core, rounds));
                 }
             }

@@ -13,6 +13,7 @@ const SHARED: &[(&str, &str)] = &[
         "CountingAllocator",
         "the allocator of each test that counts allocations; such a test is a program of its own",
     ),
+    ("PeerListener", BOTH_FRONT_ENDS),
     ("Proxy", BOTH_FRONT_ENDS),
     ("SignalSubscription", BOTH_FRONT_ENDS),
     ("StartedCall", BOTH_FRONT_ENDS),

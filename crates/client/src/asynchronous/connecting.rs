@@ -3,12 +3,14 @@
 use wire::address::AddressList;
 
 use super::connection::Connection;
-use super::dialing::open_in;
-use super::runtime::Runtime;
+use super::dialing::{open_in, welcome_in};
+use super::runtime::{Reactor, Runtime};
 use super::tasks::{ConnectionTasks, TaskRedial};
 use crate::blocking;
-use crate::connect::{ConnectError, ConnectOptions, StandardBus, redial_plan};
-use crate::link::Reconnect;
+use crate::connect::{
+    ConnectError, ConnectOptions, IncomingPeer, StandardBus, WelcomeError, redial_plan,
+};
+use crate::link::{EstablishedSocket, Reconnect};
 
 /// Connecting to a bus.
 impl Connection {
@@ -77,5 +79,55 @@ impl Connection {
         };
         let tasks = ConnectionTasks::new(reactor, redial);
         Ok(Self::new(tasks, blocking::Connection::new(connected, options.reconnect, None)))
+    }
+}
+
+/// Connections to other programs without a bus.
+impl Connection {
+    /// Connects to another program that listens, without a bus between them; see
+    /// [`Connection::open_peer`](crate::Connection::open_peer).
+    ///
+    /// # Errors
+    ///
+    /// As for [`open`](Self::open).
+    pub async fn open_peer(
+        address: &str,
+        runtime: &(impl Runtime + Sync),
+    ) -> Result<Self, ConnectError> {
+        Self::open_peer_with(&address.parse()?, &ConnectOptions::default(), runtime).await
+    }
+
+    /// Connects to another program, at the first of several addresses that works. Such a connection
+    /// is not restored after its end.
+    ///
+    /// # Errors
+    ///
+    /// [`ConnectError::Failed`] if all addresses failed.
+    pub async fn open_peer_with(
+        addresses: &AddressList,
+        options: &ConnectOptions,
+        runtime: &(impl Runtime + Sync),
+    ) -> Result<Self, ConnectError> {
+        let options = options.for_peer();
+        let (connected, reactor) = open_in(runtime, addresses.entries(), &options).await?;
+        Ok(Self::of_peer(connected, reactor))
+    }
+
+    /// Authenticates another program that connected to a [`PeerListener`](super::PeerListener).
+    ///
+    /// # Errors
+    ///
+    /// If the program does not authenticate in time as a user that is allowed.
+    pub async fn accept_peer(
+        peer: IncomingPeer,
+        runtime: &(impl Runtime + Sync),
+    ) -> Result<Self, WelcomeError> {
+        let (connected, reactor) = welcome_in(runtime, peer).await?;
+        Ok(Self::of_peer(connected, reactor))
+    }
+
+    fn of_peer(connected: EstablishedSocket, reactor: Box<dyn Reactor>) -> Self {
+        let inner = blocking::Connection::new(connected, Reconnect::Never, None);
+        Self::new(ConnectionTasks::new(reactor, None), inner)
     }
 }

@@ -30,7 +30,7 @@ use crate::{
     SubscriptionError,
 };
 
-/// A connection to a bus, for the tasks of an async runtime. This is a handle: clones refer to the
+/// A connection to a bus, or to a [peer](Self::open_peer), for the tasks of an async runtime. This is a handle: clones refer to the
 /// same connection, also in other tasks. A task that waits does not delay others.
 #[derive(Clone)]
 pub struct Connection {
@@ -42,8 +42,18 @@ pub struct Connection {
 impl Connection {
     /// The unique name of this connection. It changes if the connection is
     /// [restored](crate::Reconnect).
+    ///
+    /// # Panics
+    ///
+    /// On a connection to a [peer](Self::open_peer) without a bus, where nobody has a name.
     pub fn unique_name(&self) -> BusName<'_> {
         self.inner.unique_name()
+    }
+
+    /// The unique name of this connection; `None` on a connection to a [peer](Self::open_peer) without
+    /// a bus.
+    pub fn name_on_bus(&self) -> Option<BusName<'_>> {
+        self.inner.name_on_bus()
     }
 
     /// The GUID of the bus's address; `None` if the bus sent no valid one.
@@ -233,6 +243,20 @@ impl Connection {
         let rule = blocking::signal_rule(path, interface, member);
         let start = |rule: String| self.inner.start_subscription(rule.as_str());
         StartedSubscription::new(self, rule.map_err(SubscribeError::Name).and_then(start))
+    }
+
+    /// Creates a proxy for an interface of an object of the [peer](Self::open_peer) at the other end.
+    /// This sends no message.
+    ///
+    /// # Errors
+    ///
+    /// If one of the names is malformed. The existence of the object is not checked.
+    pub fn peer_proxy<'n>(
+        &self,
+        path: impl IntoName<ObjectPath<'n>>,
+        interface: impl IntoName<InterfaceName<'n>>,
+    ) -> Result<Proxy<'n>, InvalidName> {
+        Ok(Proxy::new(self.clone(), self.inner.peer_proxy(path, interface)?))
     }
 
     /// Creates a proxy for an interface of an object. This sends no message.
@@ -460,6 +484,6 @@ impl Drop for WaitingTask<'_> {
 
 impl fmt::Debug for Connection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Connection").field("unique_name", &self.inner.unique_name()).finish()
+        f.debug_struct("Connection").field("unique_name", &self.name_on_bus()).finish()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::future::poll_fn;
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -12,7 +12,9 @@ use wire::framer::Space;
 
 use super::runtime::{Reactor, Runtime};
 use super::waiting::instant_of;
-use crate::connect::{ConnectError, ConnectOptions, ConnectWaiting, open};
+use crate::connect::{
+    ConnectError, ConnectOptions, ConnectWaiting, IncomingPeer, WelcomeError, open, welcome,
+};
 use crate::core::{Ended, SystemError};
 use crate::link::{BusSocket, EstablishedSocket, SocketReadOutcome, WaitInterest, WaitStatus};
 
@@ -26,6 +28,17 @@ pub(super) async fn open_in(
     let connected = open(addresses, options, &mut waiting).await?;
     let reactor = waiting.reactor.expect("the handshake has waited with it");
     Ok((connected, reactor))
+}
+
+/// Authenticates another program by means of a runtime. Returns the reactor for its socket, too.
+pub(super) async fn welcome_in(
+    runtime: &(impl Runtime + Sync),
+    peer: IncomingPeer,
+) -> Result<(EstablishedSocket, Box<dyn Reactor>), WelcomeError> {
+    let mut waiting = TaskWaiting { runtime, reactor: None };
+    let welcomed = welcome(peer, &mut waiting).await?;
+    let reactor = waiting.reactor.expect("the handshake has waited with it");
+    Ok((welcomed, reactor))
 }
 
 /// Waits by means of a runtime.
@@ -85,12 +98,12 @@ impl<R: Runtime + Sync> ConnectWaiting for TaskWaiting<'_, R> {
         &mut self,
         socket: &BusSocket,
         space: &mut [u8],
+        descriptors: &mut Vec<OwnedFd>,
         deadline: Option<Duration>,
     ) -> Result<SocketReadOutcome, Ended> {
         let receive = || {
-            // Descriptors that arrive before they are negotiated are discarded.
             let space = Space::Scratch(space);
-            match socket.receive(space, &mut Vec::new(), Some(Duration::ZERO)) {
+            match socket.receive(space, descriptors, Some(Duration::ZERO)) {
                 Ok(SocketReadOutcome::Nothing) => None,
                 outcome => Some(outcome),
             }

@@ -13,7 +13,7 @@ impl Connection {
     /// [`Connection::explain`](crate::Connection::explain).
     pub async fn explain(&self, error: &CallError) -> ErrorExplanation {
         let Some([owner, pid, own_pid]) = self.inner().start_questions(error) else {
-            return ErrorExplanation::without_answers(error);
+            return ErrorExplanation::new(error, self.inner().answers_of_socket());
         };
         let owner = self.answer(owner).await;
         let pid = self.answer(pid).await;

@@ -28,6 +28,7 @@ mod connecting;
 mod connection;
 mod dialing;
 mod explaining;
+mod listening;
 mod local;
 mod proxy;
 mod runtime;
@@ -40,6 +41,7 @@ mod waiting;
 
 pub use call::StartedCall;
 pub use connection::Connection;
+pub use listening::PeerListener;
 pub use local::LocalRuntime;
 pub use proxy::Proxy;
 pub use runtime::{Reactor, Runtime};

@@ -1,6 +1,7 @@
 //! Connecting in the current thread.
 
 use std::future::Future;
+use std::os::fd::OwnedFd;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -11,7 +12,8 @@ use wire::framer::Space;
 
 use super::connection::Connection;
 use crate::connect::{
-    ConnectError, ConnectOptions, ConnectWaiting, StandardBus, open, redial_plan,
+    ConnectError, ConnectOptions, ConnectWaiting, IncomingPeer, StandardBus, WelcomeError, open,
+    redial_plan, welcome,
 };
 use crate::core::Ended;
 use crate::link::{
@@ -85,6 +87,58 @@ impl Connection {
     }
 }
 
+/// Connections to other programs without a bus.
+impl Connection {
+    /// Connects to another program that [listens](crate::PeerListener), without a bus between them: nobody
+    /// has a name, and each side gets all signals of the other. Both can call and serve.
+    ///
+    /// ```no_run
+    /// use diligence_client::Connection;
+    ///
+    /// let peer = Connection::open_peer("unix:path=/run/example/socket")?;
+    /// let player = peer.peer_proxy("/org/example/Player", "org.example.Player")?;
+    /// player.call("Play", &("a song",))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As for [`open`](Self::open).
+    pub fn open_peer(address: &str) -> Result<Self, ConnectError> {
+        Self::open_peer_with(&address.parse()?, &ConnectOptions::default())
+    }
+
+    /// Connects to another program, at the first of several addresses that works. Such a connection
+    /// is not restored after its end.
+    ///
+    /// # Errors
+    ///
+    /// [`ConnectError::Failed`] if all addresses failed.
+    pub fn open_peer_with(
+        addresses: &AddressList,
+        options: &ConnectOptions,
+    ) -> Result<Self, ConnectError> {
+        let connected = open_now(addresses.entries(), &options.for_peer())?;
+        Ok(Self::new(connected, Reconnect::Never, None))
+    }
+
+    /// Authenticates another program that connected to a [`PeerListener`](crate::PeerListener). Waits for at most the time
+    /// in its [`ListenOptions`](crate::ListenOptions).
+    ///
+    /// # Errors
+    ///
+    /// If the program does not authenticate in time as a user that is allowed.
+    pub fn accept_peer(peer: IncomingPeer) -> Result<Self, WelcomeError> {
+        let mut waiting = BlockingWaiting;
+        let welcoming = welcome(peer, &mut waiting);
+        let welcomed = pin!(welcoming).poll(&mut Context::from_waker(Waker::noop()));
+        let Poll::Ready(welcomed) = welcomed else {
+            unreachable!("the future blocks instead of waiting");
+        };
+        Ok(Self::new(welcomed?, Reconnect::Never, None))
+    }
+}
+
 /// Connects in the current thread.
 fn open_now(
     addresses: &[Address],
@@ -123,10 +177,10 @@ impl ConnectWaiting for BlockingWaiting {
         &mut self,
         socket: &BusSocket,
         space: &mut [u8],
+        descriptors: &mut Vec<OwnedFd>,
         deadline: Option<Duration>,
     ) -> Result<SocketReadOutcome, Ended> {
-        // Descriptors that arrive before they are negotiated are discarded.
-        socket.receive(Space::Scratch(space), &mut Vec::new(), timeout(deadline))
+        socket.receive(Space::Scratch(space), descriptors, timeout(deadline))
     }
 
     async fn wait_for_room(

@@ -22,7 +22,7 @@ use crate::link::{
 };
 use crate::name::IntoName;
 
-/// A connection to a bus. This is a handle: clones refer to the same connection, also in other
+/// A connection to a bus, or to a [peer](Self::open_peer). This is a handle: clones refer to the same connection, also in other
 /// threads. A thread that waits does not delay others.
 #[derive(Clone)]
 pub struct Connection {
@@ -50,9 +50,19 @@ pub enum Flushed {
 impl Connection {
     /// The unique name of this connection. It changes if the connection is
     /// [restored](crate::Reconnect).
+    ///
+    /// # Panics
+    ///
+    /// On a connection to a [peer](Self::open_peer) without a bus, where nobody has a name.
     pub fn unique_name(&self) -> BusName<'_> {
-        let identity = self.shared.link.identity.latest();
-        BusName::new(&identity.unique_name).expect("the handshake checked the name")
+        self.name_on_bus().expect("connections without a bus have no names")
+    }
+
+    /// The unique name of this connection; `None` on a connection to a [peer](Self::open_peer) without
+    /// a bus.
+    pub fn name_on_bus(&self) -> Option<BusName<'_>> {
+        let name = self.shared.link.identity.latest().unique_name.as_deref()?;
+        Some(BusName::new(name).expect("the handshake checked the name"))
     }
 
     /// The GUID of the bus's address; `None` if the bus sent no valid one.
@@ -84,12 +94,15 @@ impl Connection {
     }
 
     /// Sets whether messages to partners with which this connection exchanges many travel on lanes:
-    /// direct sockets, if the bus offers them and the partner wants them, too.
+    /// direct sockets, if the bus offers them and the partner wants them, too. Without a bus, this has
+    /// no effect.
     ///
     /// Then the [socket](AsFd::as_fd) of the connection does not tell when messages of lanes arrive,
     /// so this is for programs that wait in methods of the connection.
     pub fn set_lane_use(&self, lane_use: LaneUse) {
-        self.core(|core| core.set_lane_use(lane_use, self.unique_name()));
+        if let Some(name) = self.name_on_bus() {
+            self.core(|core| core.set_lane_use(lane_use, name));
+        }
     }
 
     /// Number of lanes that the connection can send on now.
@@ -313,7 +326,7 @@ impl AsFd for Connection {
 
 impl fmt::Debug for Connection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Connection").field("unique_name", &self.unique_name()).finish()
+        f.debug_struct("Connection").field("unique_name", &self.name_on_bus()).finish()
     }
 }
 

@@ -1,12 +1,15 @@
 //! Explaining errors of calls.
 
+use unix::credentials::peer_ids;
 use wire::body::Decode;
 
 use super::call::{CallOptions, StartedCall, Timeout};
 use super::connection::Connection;
 use super::error::CallError;
 use crate::driver;
-use crate::explanation::{EXPLANATION_TIME_MAX, ErrorExplanation, callee_on_bus, questions};
+use crate::explanation::{
+    CalleeAnswers, EXPLANATION_TIME_MAX, ErrorExplanation, callee_on_bus, questions,
+};
 
 impl Connection {
     /// Explains an error of a call: who was called, and which process that is.
@@ -28,11 +31,18 @@ impl Connection {
     /// ```
     pub fn explain(&self, error: &CallError) -> ErrorExplanation {
         let Some(calls) = self.start_questions(error) else {
-            return ErrorExplanation::without_answers(error);
+            return ErrorExplanation::new(error, self.answers_of_socket());
         };
         let [owner, pid, own_pid] = calls;
         let answers = (answer(owner), answer(pid), answer(own_pid));
         ErrorExplanation::new(error, answers.into())
+    }
+
+    /// What the socket says about the program at the other end, if that is not a bus.
+    pub(crate) fn answers_of_socket(&self) -> CalleeAnswers {
+        let is_bus = self.name_on_bus().is_some();
+        let ids = if is_bus { None } else { peer_ids(&self.link().socket).ok() };
+        CalleeAnswers { pid: ids.and_then(|ids| ids.pid), ..CalleeAnswers::default() }
     }
 
     /// Queues the calls that tell about the callee of a failed call; `None` if nothing can be asked.

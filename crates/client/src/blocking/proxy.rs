@@ -26,10 +26,25 @@ impl Connection {
     ) -> Result<Proxy<'n>, InvalidName> {
         Ok(Proxy {
             connection: self.clone(),
-            destination: destination.into_name()?,
+            destination: Some(destination.into_name()?),
             path: path.into_name()?,
             interface: interface.into_name()?,
         })
+    }
+
+    /// Creates a proxy for an interface of an object of the [peer](Self::open_peer) at the other end.
+    /// This sends no message.
+    ///
+    /// # Errors
+    ///
+    /// If one of the names is malformed. The existence of the object is not checked.
+    pub fn peer_proxy<'n>(
+        &self,
+        path: impl IntoName<ObjectPath<'n>>,
+        interface: impl IntoName<InterfaceName<'n>>,
+    ) -> Result<Proxy<'n>, InvalidName> {
+        let (path, interface) = (path.into_name()?, interface.into_name()?);
+        Ok(Proxy { connection: self.clone(), destination: None, path, interface })
     }
 }
 
@@ -48,7 +63,8 @@ impl Connection {
 #[derive(Clone, Debug)]
 pub struct Proxy<'n> {
     connection: Connection,
-    destination: BusName<'n>,
+    /// `None` on a connection to a peer without a bus.
+    destination: Option<BusName<'n>>,
     path: ObjectPath<'n>,
     interface: InterfaceName<'n>,
 }
@@ -69,9 +85,11 @@ impl<'n> Proxy<'n> {
     where
         'n: 'm,
     {
-        Builder::method_call(self.path, member)
-            .interface(self.interface)
-            .destination(self.destination)
+        let message = Builder::method_call(self.path, member).interface(self.interface);
+        match self.destination {
+            Some(destination) => message.destination(destination),
+            None => message,
+        }
     }
 
     /// Calls a method, and waits for the reply.
@@ -227,8 +245,8 @@ impl<'n> Proxy<'n> {
     }
 
     fn rule(&self, keys: &str) -> String {
-        let (destination, path) = (self.destination, self.path);
-        format!("type='signal',sender='{destination}',path='{path}',{keys}")
+        let sender = self.destination.map_or_else(String::new, |name| format!("sender='{name}',"));
+        format!("type='signal',{sender}path='{}',{keys}", self.path)
     }
 
     /// A proxy for the interface that gives access to the properties of all interfaces.

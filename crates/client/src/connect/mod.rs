@@ -3,6 +3,7 @@
 mod cookies;
 mod dial;
 mod error;
+mod listening;
 mod standard;
 
 use std::os::fd::OwnedFd;
@@ -11,6 +12,11 @@ use std::time::Duration;
 use cookies::UserCookies;
 use dial::{ConnectionCarrier, DialedSocket};
 pub use error::{AttemptError, ConnectError, FailedAttempt};
+pub(crate) use listening::welcome;
+pub use listening::{
+    AllowedPeers, BindError, HANDSHAKE_TIME, IncomingPeer, ListenOptions, PeerListener,
+    WelcomeError,
+};
 pub use standard::StandardBus;
 use unix::{clock, credentials};
 use wire::address::Address;
@@ -21,8 +27,8 @@ use wire::sasl::client::{
 
 use crate::CALL_TIMEOUT;
 use crate::core::{
-    ClientHandshake, CoreConfig, Ended, Established, HandshakeConfig, HandshakeError,
-    HandshakeStage, Transmit,
+    ClientHandshake, Core, CoreConfig, Ended, Established, HandshakeConfig, HandshakeError,
+    HandshakeStage, OtherEnd, Transmit,
 };
 use crate::link::{
     BusSocket, EstablishedSocket, Reconnect, ReconnectLimits, SendOutcome, SocketReadOutcome,
@@ -58,6 +64,14 @@ impl Default for ConnectOptions {
     }
 }
 
+impl ConnectOptions {
+    /// The same options for a connection to another program without a bus.
+    pub(crate) fn for_peer(&self) -> Self {
+        let core = CoreConfig { other_end: OtherEnd::Peer, ..self.core };
+        Self { core, reconnect: Reconnect::Never, ..self.clone() }
+    }
+}
+
 /// Whether a client may authenticate anonymously.
 ///
 /// The server decides what an anonymous client may do. No mechanism authenticates the server to the
@@ -80,6 +94,7 @@ pub(crate) trait ConnectWaiting {
         &mut self,
         socket: &BusSocket,
         space: &mut [u8],
+        descriptors: &mut Vec<OwnedFd>,
         deadline: Option<Duration>,
     ) -> Result<SocketReadOutcome, Ended>;
 
@@ -196,19 +211,35 @@ async fn exchange(
     deadline: Option<Duration>,
     waiting: &mut impl ConnectWaiting,
 ) -> Result<Established<OwnedFd>, AttemptError> {
-    let mut space = [0; 4096];
+    let (mut space, mut descriptors) = ([0; SPACE_LEN], Vec::new());
     loop {
         send_all(&mut handshake, socket, deadline, waiting).await?;
-        let received = match waiting.receive(socket, &mut space, deadline).await? {
+        let receiving = waiting.receive(socket, &mut space, &mut descriptors, deadline);
+        let received = match receiving.await? {
             SocketReadOutcome::Bytes(count) => &space[..count],
             SocketReadOutcome::Nothing if is_over(deadline) => return Err(AttemptError::TimedOut),
             SocketReadOutcome::Nothing => continue,
         };
-        match handshake.handle_received(received, cookies)? {
+        match handshake.handle_received(received, descriptors.drain(..), cookies)? {
             HandshakeStage::Unfinished(next) => handshake = next,
-            HandshakeStage::Established(established) => return Ok(established),
+            HandshakeStage::Established(mut established) => {
+                send_rest(&mut established.core, socket)?;
+                return Ok(established);
+            }
         }
     }
+}
+
+/// Sends the last line of a handshake after which a peer sends nothing.
+fn send_rest(core: &mut Core<OwnedFd>, socket: &BusSocket) -> Result<(), Ended> {
+    while let Some(transmit) = core.poll_transmit() {
+        match socket.send(&transmit)? {
+            SendOutcome::Bytes(count) => core.transmitted(count),
+            // The rest is sent with the first message.
+            SendOutcome::Full => break,
+        }
+    }
+    Ok(())
 }
 
 async fn send_all(
@@ -227,6 +258,9 @@ async fn send_all(
     }
     Ok(())
 }
+
+/// Number of bytes that are read at once during a handshake.
+const SPACE_LEN: usize = 4096;
 
 fn is_over(deadline: Option<Duration>) -> bool {
     deadline.is_some_and(|deadline| deadline <= clock::monotonic())

@@ -8,7 +8,7 @@ use wire::sasl::client::{
     FdNegotiation, SaslClient,
 };
 
-use super::{CallHandle, Core, CoreConfig, MessageDisposition, NoReply, RemoteError};
+use super::{CallHandle, Core, CoreConfig, MessageDisposition, NoReply, OtherEnd, RemoteError};
 use crate::driver;
 
 /// The settings of a handshake.
@@ -36,7 +36,8 @@ pub struct ClientHandshake<D> {
     out: Vec<u8>,
     client: SaslClient,
     core: Core<D>,
-    hello: CallHandle,
+    /// The call of `Hello`; `None` without a bus.
+    hello: Option<CallHandle>,
     state: HandshakeState,
 }
 
@@ -57,8 +58,8 @@ pub enum HandshakeStage<D> {
 pub struct Established<D> {
     /// The state of the connection.
     pub core: Core<D>,
-    /// The unique name that the bus assigned.
-    pub unique_name: Box<str>,
+    /// The unique name that the bus assigned; `None` without a bus.
+    pub unique_name: Option<Box<str>>,
     /// The GUID of the server's address.
     pub guid: Option<Guid>,
 }
@@ -69,9 +70,13 @@ impl<D> ClientHandshake<D> {
         let HandshakeConfig { plan, fds, core } = config;
         let pipelined = matches!(plan, AuthenticationPlan::Pipelined(_));
         let mut core = Core::new(core);
-        let hello = core
-            .call(&driver::method(driver::HELLO), &(), Vec::new(), None)
-            .expect("a call without arguments can be written");
+        let hello = match core.config.other_end {
+            OtherEnd::Bus => Some(
+                core.call(&driver::method(driver::HELLO), &(), Vec::new(), None)
+                    .expect("a call without arguments can be written"),
+            ),
+            OtherEnd::Peer => None,
+        };
         let mut out = Vec::new();
         let client = SaslClient::start(ClientConfig { plan, fds }, &mut out);
         let mut handshake =
@@ -92,7 +97,8 @@ impl<D> ClientHandshake<D> {
         self.out.drain(..count);
     }
 
-    /// Processes received bytes, and returns the connection once it has its unique name.
+    /// Processes received bytes and descriptors, and returns the connection once it has its unique
+    /// name, or without a bus, once it is authenticated.
     ///
     /// # Errors
     ///
@@ -100,6 +106,7 @@ impl<D> ClientHandshake<D> {
     pub fn handle_received(
         mut self,
         bytes: &[u8],
+        descriptors: impl IntoIterator<Item = D>,
         cookies: &mut impl Cookies,
     ) -> Result<HandshakeStage<D>, HandshakeError> {
         let mut rest = bytes;
@@ -113,7 +120,7 @@ impl<D> ClientHandshake<D> {
             self.send_hello();
             self.state = HandshakeState::Greeting { guid };
         }
-        self.core.handle_bytes(rest);
+        self.core.handle_bytes(rest, descriptors);
         self.receive_name()
     }
 
@@ -132,22 +139,28 @@ impl<D> ClientHandshake<D> {
             HandshakeState::Greeting { guid } => guid,
             HandshakeState::Authenticating => return Ok(HandshakeStage::Unfinished(self)),
         };
+        let Some(hello) = self.hello else {
+            let Self { out, mut core, .. } = self;
+            core.outgoing.bytes.extend(out);
+            let established = Established { core, unique_name: None, guid };
+            return Ok(HandshakeStage::Established(established));
+        };
         loop {
             match self.core.poll_message() {
-                Some(MessageDisposition::Reply(call)) if call == self.hello => break,
+                Some(MessageDisposition::Reply(call)) if call == hello => break,
                 Some(_) => {}
                 None if self.core.ended().is_some() => break,
                 None => return Ok(HandshakeStage::Unfinished(self)),
             }
         }
         let outcome =
-            self.core.poll_reply(self.hello).expect("the reply arrived, or the connection ended");
+            self.core.poll_reply(hello).expect("the reply arrived, or the connection ended");
         let reply = outcome.map_err(HandshakeError::NoReply)?;
         if let Some(error) = reply.remote_error() {
             return Err(HandshakeError::Refused(error));
         }
         let (unique_name,) = reply.read::<(BusName<'_>,)>().map_err(HandshakeError::Name)?;
-        let unique_name = unique_name.as_str().into();
+        let unique_name = Some(unique_name.as_str().into());
         Ok(HandshakeStage::Established(Established { core: self.core, unique_name, guid }))
     }
 }

@@ -52,6 +52,7 @@ mod owners;
 mod receiver;
 mod restoration;
 mod rules;
+mod server;
 mod subscriptions;
 
 use std::collections::VecDeque;
@@ -78,6 +79,7 @@ pub use receiver::{LaneReading, Receiver};
 pub use restoration::Reconnection;
 use restoration::Restoration;
 use rules::{RuleUsers, Users};
+pub use server::{ServerHandshake, ServerStage};
 use subscriptions::SubscriptionIndex;
 pub use subscriptions::{SignalDelivery, SubscriptionId};
 use wire::framer::{FramerLimits, Space};
@@ -100,17 +102,29 @@ pub struct CoreConfig {
     pub requests_max: usize,
     /// Whether the two sides negotiated descriptor passing.
     pub fds: FdPassing,
+    /// The program at the other end.
+    pub other_end: OtherEnd,
+}
+
+/// The kind of program at the other end of a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum OtherEnd {
+    /// A bus: it has to be greeted with `Hello`, gives names, and needs match rules.
+    Bus,
+    /// Another program, which gets all signals without match rules.
+    Peer,
 }
 
 impl Default for CoreConfig {
-    /// The limits of the protocol, 16384 queued signals per subscription, 16384 queued calls, and
-    /// no descriptors.
+    /// The limits of the protocol, 16384 queued signals per subscription, 16384 queued calls, no
+    /// descriptors, and a bus at the other end.
     fn default() -> Self {
         Self {
             messages: FramerLimits::default(),
             signals_max: 16 * 1024,
             requests_max: 16 * 1024,
             fds: FdPassing::Off,
+            other_end: OtherEnd::Bus,
         }
     }
 }
@@ -351,6 +365,9 @@ impl<D> Core<D> {
         if let Some(ended) = self.ended {
             return Err(SendError::Disconnected(ended));
         }
+        if self.config.other_end == OtherEnd::Peer {
+            return Ok((self.subscriptions.add(rule), None));
+        }
         if let Some(name) = WatchedOwners::watchable(rule.sender()) {
             // Before the rule is added, so that the owner is known before its first signal.
             self.watch_owner(name)?;
@@ -369,6 +386,9 @@ impl<D> Core<D> {
     /// Ends a subscription. The bus removes the rule with the last subscription that uses it.
     pub fn unsubscribe(&mut self, id: SubscriptionId) {
         let Some(rule) = self.subscriptions.remove(id) else { return };
+        if self.config.other_end == OtherEnd::Peer {
+            return;
+        }
         self.release_rule(&rule.to_string());
         if let Some(name) = WatchedOwners::watchable(rule.sender())
             && self.owners.unwatch(name) == Users::None
@@ -436,9 +456,10 @@ impl<D> Core<D> {
         }
     }
 
-    /// Processes bytes that were read behind the end of the handshake.
-    fn handle_bytes(&mut self, bytes: &[u8]) {
-        self.receiver.as_mut().expect(RECEIVER_TAKEN).handle_bytes(bytes);
+    /// Processes bytes that were read behind the end of the handshake, and the descriptors that
+    /// arrived with them.
+    fn handle_bytes(&mut self, bytes: &[u8], descriptors: impl IntoIterator<Item = D>) {
+        self.receiver.as_mut().expect(RECEIVER_TAKEN).handle_bytes(bytes, descriptors);
     }
 }
 

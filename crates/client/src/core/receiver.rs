@@ -63,6 +63,10 @@ impl<D> Receiver<D> {
     /// arrived with them.
     pub fn handle_received(&mut self, count: usize, descriptors: impl IntoIterator<Item = D>) {
         self.framer.received(count);
+        self.keep_descriptors(descriptors);
+    }
+
+    fn keep_descriptors(&mut self, descriptors: impl IntoIterator<Item = D>) {
         let before = self.arrived.len();
         self.arrived.extend(descriptors);
         // The kernel passes at most 253 at once, so the cast is lossless.
@@ -109,11 +113,12 @@ impl<D> Receiver<D> {
         self.inbox.is_full()
     }
 
-    /// Records bytes that were read behind the end of the handshake.
-    pub(super) fn handle_bytes(&mut self, bytes: &[u8]) {
+    /// Records bytes that were read behind the end of the handshake, with their descriptors.
+    pub(super) fn handle_bytes(&mut self, bytes: &[u8], descriptors: impl IntoIterator<Item = D>) {
         self.framer.park(&self.scratch);
         self.framer.keep(bytes);
         self.framer.unpark(&mut self.scratch);
+        self.keep_descriptors(descriptors);
     }
 
     /// Cuts the next complete message from the received bytes.

@@ -131,7 +131,7 @@ impl<D> Core<D> {
     /// rules and names are queued before the messages that were queued meanwhile.
     pub fn resume(&mut self, established: Established<D>) {
         let Established { core, unique_name, .. } = established;
-        self.lanes.resume(core.lanes, &unique_name);
+        self.lanes.resume(core.lanes, unique_name.as_deref().unwrap_or_default());
         let stage = mem::take(&mut self.restoration.stage);
         let RestorationStage::Interrupted(lost) = stage else { return };
         self.receiver = core.receiver;
@@ -144,7 +144,7 @@ impl<D> Core<D> {
         self.subscriptions.mark_reconnection();
         let report = Reconnection {
             reason: lost.reason,
-            unique_name: unique_name.into(),
+            unique_name: unique_name.unwrap_or_default().into(),
             lost_names: Vec::new(),
             refused_rules: Vec::new(),
         };

@@ -7,14 +7,14 @@ use wire::guid::Guid;
 /// The unique name of a connection and the GUID of its server. After the bus went away, the
 /// connection gets new ones. Earlier ones stay, because they may be borrowed.
 pub(crate) struct ConnectionIdentity {
-    /// The unique name, a valid bus name.
-    pub(crate) unique_name: Box<str>,
+    /// The unique name, a valid bus name; `None` without a bus.
+    pub(crate) unique_name: Option<Box<str>>,
     pub(crate) guid: Option<Guid>,
     next: OnceLock<Box<Self>>,
 }
 
 impl ConnectionIdentity {
-    pub(crate) const fn new(unique_name: Box<str>, guid: Option<Guid>) -> Self {
+    pub(crate) const fn new(unique_name: Option<Box<str>>, guid: Option<Guid>) -> Self {
         Self { unique_name, guid, next: OnceLock::new() }
     }
 
@@ -54,11 +54,12 @@ mod tests {
 
     #[test]
     fn earlier_names_stay_valid() {
-        let identity = ConnectionIdentity::new(":1.0".into(), None);
+        let identity = ConnectionIdentity::new(Some(":1.0".into()), None);
         let first = &identity.latest().unique_name;
         for number in 1..5 {
-            identity.add(ConnectionIdentity::new(format!(":1.{number}").into(), None));
+            identity.add(ConnectionIdentity::new(Some(format!(":1.{number}").into()), None));
         }
-        assert_eq!((&**first, &*identity.latest().unique_name), (":1.0", ":1.4"));
+        let names = [first, &identity.latest().unique_name].map(Option::as_deref);
+        assert_eq!(names, [Some(":1.0"), Some(":1.4")]);
     }
 }

@@ -55,6 +55,7 @@ mod deadlines;
 mod errors;
 mod one_write;
 mod overflow;
+mod peer_to_peer;
 mod reconnecting;
 mod replies;
 mod silent_service;
