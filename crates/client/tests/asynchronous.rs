@@ -15,7 +15,8 @@ use diligence_client::wire::body::Value;
 use diligence_client::wire::message::Builder;
 use diligence_client::wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 use diligence_client::{
-    CallError, CallOptions, Ended, MethodError, NameFlags, RequestReply, ServedInterface, Timeout,
+    CallError, CallOptions, Ended, MethodError, NameFlags, Processed, RequestReply,
+    ServedInterface, Timeout,
 };
 use support::PrivateTestBus;
 
@@ -60,6 +61,7 @@ in_each_runtime! {
     large_messages_pass_in_both_directions
     all_tasks_learn_of_the_end
     a_stopped_bus_does_not_answer
+    processing_reports_what_the_blocking_front_end_reports
 }
 
 async fn connect(
@@ -115,6 +117,51 @@ fn serve(bus: &PrivateTestBus) {
 async fn sleep(connection: &asynchronous::Connection, ms: u64) -> u64 {
     let reply = connection.call(NAME, PATH, NAME, "Sleep", &(ms,)).await.unwrap();
     reply.read::<(u64,)>().unwrap().0
+}
+
+async fn processing_reports_what_the_blocking_front_end_reports(runtime: &(impl Runtime + Sync)) {
+    let bus = PrivateTestBus::start();
+    let interface = ServedInterface::<u32>::builder(NAME)
+        .method("Next", &[], &["number"], |number, _, ()| {
+            *number += 1;
+            Ok((*number,))
+        })
+        .build()
+        .unwrap();
+    let blocking = bus.connect();
+    let tasks = connect(&bus, runtime).await;
+    blocking.add_object(PATH, &interface, 0).unwrap();
+    tasks.add_object(PATH, &interface, 0).unwrap();
+    let signals = (blocking.subscribe("member='C'").unwrap(), tasks.subscribe("member='C'"));
+    let signals = (signals.0, signals.1.await.unwrap());
+    let sender = bus.connect();
+    let mut calls = Vec::new();
+    for name in [blocking.unique_name(), tasks.unique_name()] {
+        let proxy = sender.proxy(name, PATH, NAME).unwrap();
+        calls.push(proxy.start_call("Next", &(), CallOptions::default()).unwrap());
+    }
+    sender.emit("/a", "a.b", "C", &()).unwrap();
+    sender.flush().unwrap();
+    let expected = [Processed::Request, Processed::Signal { subscriptions: 1 }];
+    for expected in expected {
+        // NameAcquired may come first.
+        let mut found = Processed::Other;
+        while found == Processed::Other {
+            found = blocking.process(None).unwrap();
+        }
+        assert_eq!(found, expected);
+        found = Processed::Other;
+        while found == Processed::Other {
+            found = tasks.process().await.unwrap();
+        }
+        assert_eq!(found, expected);
+    }
+    blocking.flush().unwrap();
+    tasks.flush().await.unwrap();
+    for call in calls {
+        assert_eq!(call.wait().unwrap().read::<(u32,)>().unwrap(), (1,));
+    }
+    assert!(signals.0.poll().unwrap().is_some() && signals.1.poll().unwrap().is_some());
 }
 
 async fn pending_calls_do_not_wait_for_each_other(runtime: &(impl Runtime + Sync)) {

@@ -18,16 +18,14 @@ use super::proxy::Proxy;
 use super::subscription::StartedSubscription;
 use super::tasks::ConnectionTasks;
 use super::waiting::WaitingPlace;
-use crate::blocking;
-use crate::core::{
-    ConnectionCounters, Ended, MessageBody, MessageDisposition, Reconnection, SendError,
-};
+use crate::blocking::{self, ProcessStep};
+use crate::core::{ConnectionCounters, Ended, MessageBody, Reconnection, SendError};
 use crate::driver;
 use crate::link::{LinkState, ReadMode, ReceivedMessage, WaitTarget, WaiterId};
 use crate::{
     CallError, CallOptions, EmitError, IncomingCall, IntoName, IntoRule, InvalidName, NameFlags,
-    Object, ReleaseReply, RequestReply, ServeError, ServedInterface, ServedObject, SubscribeError,
-    SubscriptionError,
+    Object, Processed, ReleaseReply, RequestReply, ServeError, ServedInterface, ServedObject,
+    SubscribeError, SubscriptionError,
 };
 
 /// A connection to a bus, or to a [peer](Self::open_peer), for the tasks of an async runtime. This is a handle: clones refer to the
@@ -168,6 +166,17 @@ impl Connection {
         let serial = self.inner.send(message, body, descriptors)?;
         self.wait_for_room(blocking::UNSENT_LEN_MAX).await.map_err(SendError::Disconnected)?;
         Ok(serial)
+    }
+
+    /// Queues the bytes of complete messages, for programs that encode messages themselves. Waits
+    /// while too much is queued.
+    ///
+    /// # Errors
+    ///
+    /// If the connection ended.
+    pub async fn send_bytes(&self, messages: &[u8]) -> Result<(), SendError> {
+        self.inner.send_bytes(messages)?;
+        self.wait_for_room(blocking::UNSENT_LEN_MAX).await.map_err(SendError::Disconnected)
     }
 
     /// Sends all queued bytes, and waits while the bus does not read them.
@@ -419,14 +428,23 @@ impl Connection {
         self.wait(WaitTarget::Message, |state| state.core.poll_raw()).await
     }
 
-    /// Waits for one message and files it for the task that waits for it. Calls are left to
-    /// [`serve`](Self::serve).
+    /// Waits for one message and processes it: answers a call to an [object](Self::add_object),
+    /// queues a signal for its subscriptions, or drops a message without a recipient in this program.
+    ///
+    /// This never returns [`Processed::Nothing`]. Answers are sent when this or another method next
+    /// waits.
     ///
     /// # Errors
     ///
-    /// If the connection ended, the reason.
-    pub async fn process(&self) -> Result<MessageDisposition, Ended> {
-        self.wait(WaitTarget::Message, LinkState::poll_message).await
+    /// If the connection ended and all earlier messages were processed, the reason.
+    pub async fn process(&self) -> Result<Processed, Ended> {
+        self.inner.begin_processing();
+        loop {
+            let step = self.wait(WaitTarget::Message, ProcessStep::take).await?;
+            if let Some(processed) = self.inner.finish_step(step) {
+                return Ok(processed);
+            }
+        }
     }
 }
 

@@ -42,32 +42,40 @@ impl Connection {
     ///
     /// If the connection ended and all earlier messages were processed, the reason.
     pub fn process(&self, timeout: Option<Duration>) -> Result<Processed, Ended> {
-        self.set_read_mode(ReadMode::Requests);
-        emit_pending_changes(self);
+        self.begin_processing();
         let deadline = deadline(timeout);
         loop {
-            let step = |state: &mut LinkState| match state.core.poll_request() {
-                Some(request) => Some(ProcessStep::Serve(request)),
-                None => state.poll_message().map(ProcessStep::Received),
-            };
-            match self.wait(WaitTarget::Message, deadline, step) {
-                WaitOutcome::Found(ProcessStep::Serve(request)) => {
-                    self.serve_request(request);
-                    return Ok(Processed::Request);
+            match self.wait(WaitTarget::Message, deadline, ProcessStep::take) {
+                WaitOutcome::Found(step) => {
+                    if let Some(processed) = self.finish_step(step) {
+                        return Ok(processed);
+                    }
                 }
-                WaitOutcome::Found(ProcessStep::Received(MessageDisposition::Request)) => {}
-                WaitOutcome::Found(ProcessStep::Received(MessageDisposition::Signal {
-                    subscriptions,
-                })) => {
-                    return Ok(Processed::Signal { subscriptions });
-                }
-                WaitOutcome::Found(ProcessStep::Received(MessageDisposition::Reconnected)) => {
-                    return Ok(Processed::Reconnected);
-                }
-                WaitOutcome::Found(ProcessStep::Received(_)) => return Ok(Processed::Other),
                 WaitOutcome::TimedOut => return Ok(Processed::Nothing),
                 WaitOutcome::Ended(ended) => return Err(ended),
             }
+        }
+    }
+
+    /// Sends the change signals that wait for it, and reads calls from now on.
+    pub(crate) fn begin_processing(&self) {
+        self.set_read_mode(ReadMode::Requests);
+        emit_pending_changes(self);
+    }
+
+    /// Answers the call of a step, and returns what the step did; `None` if a call was only queued.
+    pub(crate) fn finish_step(&self, step: ProcessStep) -> Option<Processed> {
+        match step {
+            ProcessStep::Serve(request) => {
+                self.serve_request(request);
+                Some(Processed::Request)
+            }
+            ProcessStep::Received(MessageDisposition::Request) => None,
+            ProcessStep::Received(MessageDisposition::Signal { subscriptions }) => {
+                Some(Processed::Signal { subscriptions })
+            }
+            ProcessStep::Received(MessageDisposition::Reconnected) => Some(Processed::Reconnected),
+            ProcessStep::Received(_) => Some(Processed::Other),
         }
     }
 
@@ -160,8 +168,18 @@ impl Connection {
     }
 }
 
-/// The next step of [`Connection::process`].
-enum ProcessStep {
+/// The next step of [`Connection::process`], in both front ends.
+pub(crate) enum ProcessStep {
     Serve(ReceivedMessage),
     Received(MessageDisposition),
+}
+
+impl ProcessStep {
+    /// Takes a call that waits to be served, or files the next message.
+    pub(crate) fn take(state: &mut LinkState) -> Option<Self> {
+        match state.core.poll_request() {
+            Some(request) => Some(Self::Serve(request)),
+            None => state.poll_message().map(Self::Received),
+        }
+    }
 }
