@@ -52,6 +52,7 @@ macro_rules! pains {
 pub(crate) use pains;
 
 mod deadlines;
+mod descriptors;
 mod errors;
 mod one_write;
 mod overflow;
