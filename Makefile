@@ -43,7 +43,7 @@ PROVE_SOAK ?= 3600
 # Scenarios that docs/benchmarks.md shows in addition to the comparison.
 SCENARIOS := ping-pong fan-out validation flood priority sandbox
 
-.PHONY: help build run check test prove prove-confined prove-dependencies prove-faults prove-interpreted prove-sanitized prove-simulated coverage nightly fuzz libdbus bench bench-scenarios bench-documents packages-boot packages-build packages-clients packages-static packages-test static test-long install install-libdbus deb
+.PHONY: help build run check test prove prove-confined prove-dependencies prove-faults prove-interpreted prove-sanitized prove-simulated coverage nightly fuzz libdbus compare-api bench bench-scenarios bench-documents packages-boot packages-build packages-clients packages-static packages-test static test-long install install-libdbus deb
 
 help:
 	@echo 'make run        build quickly, then start a private bus with demo programs and a live view'
@@ -60,6 +60,7 @@ help:
 	@echo 'make build      the programs: $(DAEMON) and $(PROGRAM)'
 	@echo 'make libdbus    a shared library that replaces libdbus-1.so.3, in $(LIBDBUS)'
 	@echo 'make static     the programs without dynamic libraries, in $(STATIC)'
+	@echo 'make compare-api  compare the public items of the libraries with the latest release (a tag)'
 	@echo 'make bench      compare this bus with all others: a table, and the page $(TARGET)/bench.html'
 	@echo 'make install    install into PREFIX (now $(PREFIX)), below DESTDIR if it is set'
 	@echo 'make install-libdbus'
@@ -179,6 +180,11 @@ fuzz: packages-build nightly
 	    nice -n 19 $(CARGO) +nightly fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) -detect_leaks=0 \
 	        -max_len=16384 -timeout=20 || exit 1; \
 	done
+
+# Fails if the libraries for other programs changed incompatibly since the latest release (a tag), and
+# the version does not say so.
+compare-api:
+	scripts/compare-api
 
 # Installs the buses that are missing first.
 bench: build
