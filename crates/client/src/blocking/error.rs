@@ -5,7 +5,7 @@ use std::time::Duration;
 use wire::body::ReadError;
 
 use crate::core::{
-    CallFailure, CalledMethod, Ended, FailedCall, NoReply, RemoteError, SendError, remote_text,
+    CalledMethod, Ended, FailedCall, FailureCause, NoReply, RemoteError, SendError, remote_text,
 };
 use crate::explanation::ReadableTime;
 use crate::name::InvalidName;
@@ -68,13 +68,13 @@ impl From<SendError> for CallError {
 impl From<FailedCall> for CallError {
     fn from(FailedCall { method, reason }: FailedCall) -> Self {
         match reason {
-            CallFailure::ErrorReply(RemoteError { name, message }) => {
+            FailureCause::ErrorReply(RemoteError { name, message }) => {
                 Self::Remote { name, message, method: method.into() }
             }
-            CallFailure::NoReply(NoReply::TimedOut { limit }) => {
+            FailureCause::NoReply(NoReply::TimedOut { limit }) => {
                 Self::TimedOut { method: method.into(), limit }
             }
-            CallFailure::NoReply(NoReply::Disconnected(ended)) => Self::Disconnected(ended),
+            FailureCause::NoReply(NoReply::Disconnected(ended)) => Self::Disconnected(ended),
         }
     }
 }

@@ -192,11 +192,11 @@ pub struct Core<D> {
 /// A call that failed.
 pub(crate) struct FailedCall {
     pub(crate) method: CalledMethod,
-    pub(crate) reason: CallFailure,
+    pub(crate) reason: FailureCause,
 }
 
 /// The reason why a call failed.
-pub(crate) enum CallFailure {
+pub(crate) enum FailureCause {
     ErrorReply(RemoteError),
     NoReply(NoReply),
 }
@@ -513,9 +513,9 @@ impl<D> Core<D> {
                     self.calls.recycle(method);
                     return Some(Ok(reply));
                 }
-                Some(error) => CallFailure::ErrorReply(error),
+                Some(error) => FailureCause::ErrorReply(error),
             },
-            Err(reason) => CallFailure::NoReply(reason),
+            Err(reason) => FailureCause::NoReply(reason),
         };
         Some(Err(FailedCall { method, reason }))
     }
