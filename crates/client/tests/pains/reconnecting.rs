@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use diligence_client::asynchronous::{self, Runtime};
+use diligence_client::core::LaneUse;
 use diligence_client::{
     CallError, CallOptions, ConnectOptions, Connection, Ended, NameFlags, Processed,
     ReceivedMessage, Reconnect, ReconnectLimits, Reconnection, SendError, ServedInterface,
@@ -280,6 +281,29 @@ fn threads_that_serve_and_call_survive_a_restart(program: BusProgram) {
     }
     assert!(!server.is_finished());
     drop(server);
+}
+
+#[test]
+fn lanes_end_with_the_bus_and_come_again() {
+    let mut bus = RestartableBus::start(BusProgram::Diligence, "lanes");
+    let (service, caller) = (bus.connect(), bus.connect());
+    [&service, &caller].into_iter().for_each(|it| it.set_lane_use(LaneUse::On));
+    service.add_object(PATH, &interface(), 0).unwrap();
+    service.request_name(NAME, NameFlags::NONE).unwrap();
+    thread::spawn(move || service.serve());
+    let count = |expected: u32| {
+        let reply = caller.call(NAME, PATH, NAME, "Count", &()).unwrap();
+        assert_eq!(reply.read::<(u32,)>().unwrap(), (expected,));
+    };
+    (1..=100).for_each(count);
+    assert_eq!(caller.lane_count(), 1);
+    bus.stop();
+    bus.start_again();
+    assert!(caller.next_reconnection(Some(PATIENCE)).unwrap().is_some());
+    assert_eq!(caller.lane_count(), 0);
+    assert!(caller.wait_for_owner(NAME, Some(PATIENCE)).unwrap());
+    (101..=200).for_each(count);
+    assert_eq!(caller.lane_count(), 1);
 }
 
 fn event_loops_survive_a_restart(program: BusProgram) {
