@@ -1,7 +1,8 @@
 //! A chat room: the service that the `chat_member` example joins.
 //!
 //! Shows how to emit signals from methods and from other code, how to identify the caller of a
-//! method, and how to detect that a client disconnected, with a subscription to a signal of the bus.
+//! method, and how to detect that a client disconnected, with a subscription to a signal of the
+//! bus.
 //!
 //! ```sh
 //! cargo run -p diligence-client --example chat_room

@@ -2,7 +2,8 @@
 //!
 //! Shows how to wait for a service, call methods, read properties, and distinguish the errors of a
 //! service from the errors of the connection. It is also an example of polling, which the linter
-//! reports: a well-behaved client reads the properties once and then listens to `PropertiesChanged`.
+//! reports: a well-behaved client reads the properties once and then listens to
+//! `PropertiesChanged`.
 //!
 //! ```sh
 //! cargo run -p diligence-client --example poller

@@ -144,14 +144,14 @@
 //!
 //! # Without a bus
 //!
-//! A [`PeerListener`] lets other programs connect to this one, and [`Connection::open_peer`] connects
-//! to such a program. Both ends call, serve and emit signals, with
+//! A [`PeerListener`] lets other programs connect to this one, and [`Connection::open_peer`]
+//! connects to such a program. Both ends call, serve and emit signals, with
 //! [`peer_proxy`](Connection::peer_proxy) in place of a proxy with a name.
 //!
 //! # Restarts of the bus
 //!
-//! With [`Reconnect::WhenLost`] in the [`ConnectOptions`], a connection survives the end of the bus.
-//! Methods that wait, and futures, connect again, within [`ReconnectLimits`]:
+//! With [`Reconnect::WhenLost`] in the [`ConnectOptions`], a connection survives the end of the
+//! bus. Methods that wait, and futures, connect again, within [`ReconnectLimits`]:
 //!
 //! - Calls that were in flight fail with [`CallError::Disconnected`], because it is unknown whether
 //!   they were executed. Nothing is repeated. Calls that are queued while the bus is away are sent to

@@ -103,9 +103,9 @@
 ///
 /// # Properties
 ///
-/// A function with `#[property]` reads a property, or writes it if it has an argument. The name of a
-/// setter starts with `set_`. The futures of the asynchronous proxy send when they are awaited. Each
-/// call asks the service: the proxy has no cache. For one, read all properties and apply their
+/// A function with `#[property]` reads a property, or writes it if it has an argument. The name of
+/// a setter starts with `set_`. The futures of the asynchronous proxy send when they are awaited.
+/// Each call asks the service: the proxy has no cache. For one, read all properties and apply their
 /// changes:
 ///
 /// ```no_run
@@ -216,9 +216,10 @@ pub use derive::proxy;
 ///
 /// A function without a role is a method. Its name on D-Bus is the name of the function in Pascal
 /// case. It takes `&self` or `&mut self`, and its arguments, which may borrow: `&str`,
-/// `ObjectPath<'_>`. It returns its results, one value, a tuple of several, or nothing, or a `Result`
-/// of them, whose error implements `Into<MethodError>`; [`ErrorReply`](macro@crate::ErrorReply)
-/// implements that for an enum. `OwnedFd` and `BorrowedFd<'_>` are file descriptors.
+/// `ObjectPath<'_>`. It returns its results, one value, a tuple of several, or nothing, or a
+/// `Result` of them, whose error implements `Into<MethodError>`;
+/// [`ErrorReply`](macro@crate::ErrorReply) implements that for an enum. `OwnedFd` and
+/// `BorrowedFd<'_>` are file descriptors.
 ///
 /// | option of `#[method(...)]` | effect |
 /// | --- | --- |
@@ -226,10 +227,10 @@ pub use derive::proxy;
 /// | `results("...", "...")` | the names of the results for introspection |
 /// | `no_reply` | the annotation that callers need not wait for a reply |
 ///
-/// A parameter of the type [`&IncomingCall`](crate::IncomingCall) is not an argument: it is the call,
-/// with its sender. A parameter of the type [`DeferredReply<(u32,)>`](crate::DeferredReply) is not an
-/// argument either: it is the reply, for methods that wait for something. The method returns at
-/// once, and a thread or a task sends the reply later:
+/// A parameter of the type [`&IncomingCall`](crate::IncomingCall) is not an argument: it is the
+/// call, with its sender. A parameter of the type [`DeferredReply<(u32,)>`](crate::DeferredReply)
+/// is not an argument either: it is the reply, for methods that wait for something. The method
+/// returns at once, and a thread or a task sends the reply later:
 ///
 /// ```
 /// use std::time::Duration;
@@ -248,8 +249,8 @@ pub use derive::proxy;
 /// }
 /// ```
 ///
-/// With tokio, `tokio::spawn(async move { ... })` does the same in a task, which can await the calls of
-/// an asynchronous proxy.
+/// With tokio, `tokio::spawn(async move { ... })` does the same in a task, which can await the
+/// calls of an asynchronous proxy.
 ///
 /// # Properties
 ///
@@ -271,8 +272,8 @@ pub use derive::proxy;
 ///
 /// # Signals
 ///
-/// A function with `#[signal]`, without `self` and without a body, becomes a function that emits the
-/// signal; its first argument is a [`SignalEmitter`](crate::SignalEmitter).
+/// A function with `#[signal]`, without `self` and without a body, becomes a function that emits
+/// the signal; its first argument is a [`SignalEmitter`](crate::SignalEmitter).
 ///
 /// # Annotations
 ///

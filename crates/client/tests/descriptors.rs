@@ -22,7 +22,8 @@ use support::PrivateTestBus;
 const NAME: &str = "org.example.Files";
 const PATH: &str = "/files";
 
-/// Serves a method that reads a descriptor to its end, and returns the text in uppercase in a new one.
+/// Serves a method that reads a descriptor to its end, and returns the text in uppercase in a new
+/// one.
 fn serve_files(connection: &Connection) {
     let interface = ServedInterface::<()>::builder(NAME)
         .raw_method("Upper", &[("in", "h")], &[("out", "h")], |(), request| upper(&request))

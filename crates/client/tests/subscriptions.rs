@@ -20,7 +20,8 @@ const TIMEOUT: Option<Duration> = Some(Duration::from_secs(5));
 
 /// Number of match rules of `connection` at the bus; `observer` queries it.
 fn rules(observer: &Connection, connection: &Connection) -> u32 {
-    // RemoveMatch calls are queued without a reply; the reply to Ping shows that they were processed.
+    // RemoveMatch calls are queued without a reply; the reply to Ping shows that they were
+    // processed.
     let bus = "org.freedesktop.DBus";
     connection.call(bus, "/", "org.freedesktop.DBus.Peer", "Ping", &()).unwrap();
     let stats = "org.freedesktop.DBus.Debug.Stats";

@@ -2,8 +2,8 @@
 //!
 //! [`proxy`](macro@proxy), [`interface`](macro@interface) and [`ErrorReply`](derive@ErrorReply) are
 //! documented, with examples, where `diligence-client` exports them. This page is about
-//! [`Typed`](derive@Typed), [`Encode`](derive@Encode) and [`Decode`](derive@Decode), which derive the
-//! traits that map Rust types to D-Bus types.
+//! [`Typed`](derive@Typed), [`Encode`](derive@Encode) and [`Decode`](derive@Decode), which derive
+//! the traits that map Rust types to D-Bus types.
 //!
 //! A type derives `Typed`, and one or both of the other traits:
 //!

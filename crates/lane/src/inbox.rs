@@ -33,8 +33,8 @@ impl<M> LaneInbox<M> {
         self.waiting.insert(place, (header, key, message));
     }
 
-    /// Takes the next message if it is its turn: the connection has processed `received` messages of
-    /// the bus, and `queued` is the number that the bus has queued for it.
+    /// Takes the next message if it is its turn: the connection has processed `received` messages
+    /// of the bus, and `queued` is the number that the bus has queued for it.
     pub fn take_due(
         &mut self,
         received: u64,

@@ -178,8 +178,8 @@ impl LaneSet {
         self.lanes.len()
     }
 
-    /// The lane for a message to this destination, if it may travel on it now. Replies need the lane
-    /// on which their call came.
+    /// The lane for a message to this destination, if it may travel on it now. Replies need the
+    /// lane on which their call came.
     #[inline]
     pub fn route(&mut self, destination: &str, reply_to: Option<NonZeroU32>) -> Option<LaneKey> {
         if self.lanes.is_empty() {

@@ -114,7 +114,8 @@ impl<T> Handle<T> {
     }
 }
 
-/// A type whose objects are always created in an [`Arc`], which counts the references of the program.
+/// A type whose objects are always created in an [`Arc`], which counts the references of the
+/// program.
 pub(crate) trait SharedObject {}
 
 impl<T: SharedObject> Handle<T> {

@@ -162,9 +162,9 @@ fn unixexec(entry: &DBusAddressEntry) -> Result<OwnedFd, LibraryFailure> {
     let (here, there) = socket_pair().map_err(failed)?;
     let input = there.try_clone().map_err(failed)?;
     command.stdin(Stdio::from(input)).stdout(Stdio::from(there));
-    // The program is a child of a process that ends at once, so that the caller gets no signal and no
-    // status when it ends.
-    // SAFETY: the functions may be called between fork(2) and execve(2) in a process with threads.
+    // The program is a child of a process that ends at once, so that the caller gets no signal and
+    // no status when it ends. SAFETY: the functions may be called between fork(2) and execve(2) in
+    // a process with threads.
     unsafe {
         command.pre_exec(|| match libc::fork() {
             0 => Ok(()),

@@ -208,8 +208,8 @@ impl<T: MainLoopEvent> EventList<T> {
     }
 }
 
-/// Gives functions to a list of events with `replace`, which calls [`EventList::replace`], and moves
-/// the events to them. If an event cannot be added, the list keeps its old functions, and the
+/// Gives functions to a list of events with `replace`, which calls [`EventList::replace`], and
+/// moves the events to them. If an event cannot be added, the list keeps its old functions, and the
 /// program keeps its data. No lock may be held.
 pub(crate) fn install<T: MainLoopEvent>(
     functions: Option<Arc<MainLoopFunctions<T>>>,

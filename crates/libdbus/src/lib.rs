@@ -21,9 +21,9 @@
 //! # Unsafe code
 //!
 //! Only C programs call the exported functions, so they are private in Rust. Their arguments have
-//! the types of the module `c`, which represent the promises of the headers: a [`c::Handle`] is NULL
-//! or an object of this library, a [`c::Out`] is NULL or a place for a result, and a [`c::CText`] is
-//! NULL or a terminated string. So nearly all functions are free of unsafe code.
+//! the types of the module `c`, which represent the promises of the headers: a [`c::Handle`] is
+//! NULL or an object of this library, a [`c::Out`] is NULL or a place for a result, and a
+//! [`c::CText`] is NULL or a terminated string. So nearly all functions are free of unsafe code.
 //!
 //! # Locks
 //!

@@ -1,4 +1,5 @@
-//! The same programs with this library and with the libdbus of the system: the output must be equal.
+//! The same programs with this library and with the libdbus of the system: the output must be
+//! equal.
 
 mod common;
 

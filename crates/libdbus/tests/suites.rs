@@ -14,8 +14,8 @@ const DBUS_TESTS: &str = "/usr/lib/dbus-1.0/installed-tests/dbus";
 
 /// The programs of dbus-daemon's tests that use only public functions of the library.
 ///
-/// `test-header-fields`, `test-loopback`, `test-refs` and `test-variant` read the memory of messages
-/// and connections. All other programs test code that is not in the library.
+/// `test-header-fields`, `test-loopback`, `test-refs` and `test-variant` read the memory of
+/// messages and connections. All other programs test code that is not in the library.
 const DBUS_PROGRAMS: [&str; 14] = [
     "test-assertions",
     "test-containers",

@@ -112,7 +112,8 @@ pub fn peer_process(socket: impl AsFd) -> io::Result<PeerProcess> {
 ///
 /// # Errors
 ///
-/// Fails if descriptors have run out, if `socket` is not a connected Unix socket, or without `/proc`.
+/// Fails if descriptors have run out, if `socket` is not a connected Unix socket, or without
+/// `/proc`.
 pub fn uid_outside_of_peer(socket: impl AsFd, inside: u32) -> io::Result<Option<u32>> {
     let socket = socket.as_fd();
     let PeerProcess::Held(process) = peer_process(socket)? else { return Ok(None) };

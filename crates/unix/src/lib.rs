@@ -1,5 +1,5 @@
-//! The part of Linux that a D-Bus client needs: sockets that pass descriptors, credentials, waiting,
-//! clocks and random bytes.
+//! The part of Linux that a D-Bus client needs: sockets that pass descriptors, credentials,
+//! waiting, clocks and random bytes.
 //!
 //! It has no code for D-Bus, keeps no state, reads no environment and does not log. All of its
 //! `unsafe` code is in one private module, `raw`, behind safe functions; if [`rustix`] has a call,

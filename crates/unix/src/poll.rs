@@ -195,7 +195,8 @@ pub fn has_room(sink: impl AsFd) -> io::Result<bool> {
 }
 
 /// Waits until at least one of several descriptors is ready, or `timeout` has passed; `None` waits
-/// for ever. Returns for each whether it is ready (poll(2)); none is if a signal interrupts the wait.
+/// for ever. Returns for each whether it is ready (poll(2)); none is if a signal interrupts the
+/// wait.
 ///
 /// # Errors
 ///
@@ -221,9 +222,9 @@ pub fn wait_for_any(
     Ok(polled.iter().map(|one| !one.revents().is_empty()).collect())
 }
 
-/// Waits until one of at most [`AT_ONCE_MAX`] descriptors can be read, or `timeout` has passed; `None`
-/// waits for ever. Returns one bit for each, from the lowest on (poll(2)); none is set if a signal
-/// interrupts the wait. Allocates nothing.
+/// Waits until one of at most [`AT_ONCE_MAX`] descriptors can be read, or `timeout` has passed;
+/// `None` waits for ever. Returns one bit for each, from the lowest on (poll(2)); none is set if a
+/// signal interrupts the wait. Allocates nothing.
 ///
 /// # Errors
 ///

@@ -1,9 +1,9 @@
 //! Memory that one process writes and other processes read at the same time, without a system call.
 //!
-//! All accesses are atomic and have the size of a word: eight bytes at a multiple of eight. They are
-//! relaxed unless their name says otherwise. So if a reader copies several words while the writer changes
-//! them, it gets some old and some new words. Writer and readers need a protocol to detect this, for
-//! example a word that the writer stores last with [`Writable::store_release`].
+//! All accesses are atomic and have the size of a word: eight bytes at a multiple of eight. They
+//! are relaxed unless their name says otherwise. So if a reader copies several words while the
+//! writer changes them, it gets some old and some new words. Writer and readers need a protocol to
+//! detect this, for example a word that the writer stores last with [`Writable::store_release`].
 //!
 //! ```
 //! use unix::shared::{ReadOnly, Writable};
@@ -57,15 +57,15 @@ impl Writable {
     pub fn new(name: &str, len: usize) -> io::Result<(Self, OwnedFd)> {
         let file = memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
         ftruncate(&file, len as u64)?;
-        // A seal against writing would also keep a program from mapping the memory that replaces this
-        // one in the same process.
+        // A seal against writing would also keep a program from mapping the memory that replaces
+        // this one in the same process.
         fcntl_add_seals(&file, SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL)?;
         fchmod(&file, Mode::RUSR)?;
         Self::adopt(file)
     }
 
-    /// Restores memory from its [descriptor](Self::descriptor), in another program that has replaced
-    /// the one that created it. Returns it with a descriptor for readers.
+    /// Restores memory from its [descriptor](Self::descriptor), in another program that has
+    /// replaced the one that created it. Returns it with a descriptor for readers.
     ///
     /// # Errors
     ///
@@ -99,8 +99,8 @@ impl Writable {
         Unprovided(Arc::clone(self.mapping.pages()))
     }
 
-    /// Copies the bytes of `parts` into the memory, one part directly behind the other, from byte offset
-    /// `at` on. If they do not fill the last word, the rest of that word becomes zero.
+    /// Copies the bytes of `parts` into the memory, one part directly behind the other, from byte
+    /// offset `at` on. If they do not fill the last word, the rest of that word becomes zero.
     ///
     /// # Panics
     ///
@@ -110,7 +110,8 @@ impl Writable {
         self.mapping.write(at, parts);
     }
 
-    /// Stores words one after the other, from byte offset `at` on, in the byte order of the machine.
+    /// Stores words one after the other, from byte offset `at` on, in the byte order of the
+    /// machine.
     ///
     /// # Panics
     ///
@@ -130,8 +131,8 @@ impl Writable {
         self.mapping.store(at, value);
     }
 
-    /// Stores the word at byte offset `at` with release ordering: a reader that gets this value with
-    /// [`ReadOnly::load_acquire`] also gets everything that was stored before.
+    /// Stores the word at byte offset `at` with release ordering: a reader that gets this value
+    /// with [`ReadOnly::load_acquire`] also gets everything that was stored before.
     ///
     /// # Panics
     ///

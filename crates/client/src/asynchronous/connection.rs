@@ -28,8 +28,9 @@ use crate::{
     SubscribeError, SubscriptionError,
 };
 
-/// A connection to a bus, or to a [peer](Self::open_peer), for the tasks of an async runtime. This is a handle: clones refer to the
-/// same connection, also in other tasks. A task that waits does not delay others.
+/// A connection to a bus, or to a [peer](Self::open_peer), for the tasks of an async runtime. This
+/// is a handle: clones refer to the same connection, also in other tasks. A task that waits does
+/// not delay others.
 #[derive(Clone)]
 pub struct Connection {
     tasks: Arc<ConnectionTasks>,
@@ -48,8 +49,8 @@ impl Connection {
         self.inner.unique_name()
     }
 
-    /// The unique name of this connection; `None` on a connection to a [peer](Self::open_peer) without
-    /// a bus.
+    /// The unique name of this connection; `None` on a connection to a [peer](Self::open_peer)
+    /// without a bus.
     pub fn name_on_bus(&self) -> Option<BusName<'_>> {
         self.inner.name_on_bus()
     }
@@ -254,8 +255,8 @@ impl Connection {
         StartedSubscription::new(self, rule.map_err(SubscribeError::Name).and_then(start))
     }
 
-    /// Creates a proxy for an interface of an object of the [peer](Self::open_peer) at the other end.
-    /// This sends no message.
+    /// Creates a proxy for an interface of an object of the [peer](Self::open_peer) at the other
+    /// end. This sends no message.
     ///
     /// # Errors
     ///
@@ -429,7 +430,8 @@ impl Connection {
     }
 
     /// Waits for one message and processes it: answers a call to an [object](Self::add_object),
-    /// queues a signal for its subscriptions, or drops a message without a recipient in this program.
+    /// queues a signal for its subscriptions, or drops a message without a recipient in this
+    /// program.
     ///
     /// This never returns [`Processed::Nothing`]. Answers are sent when this or another method next
     /// waits.

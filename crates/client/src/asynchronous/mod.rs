@@ -1,7 +1,8 @@
 //! The asynchronous front end: the same connection for the tasks of an async runtime.
 //!
-//! It has the names, meanings and errors of the blocking front end. Methods that wait are `async`, or
-//! return a future. They have no timeouts: drop the future, for example because a timer was faster. A connection needs a [`Runtime`]: `Tokio` with the feature `tokio`, the small
+//! It has the names, meanings and errors of the blocking front end. Methods that wait are `async`,
+//! or return a future. They have no timeouts: drop the future, for example because a timer was
+//! faster. A connection needs a [`Runtime`]: `Tokio` with the feature `tokio`, the small
 //! [`LocalRuntime`] without any other crate, or an implementation for another one. It starts no
 //! thread and no task: one of the tasks that wait reads for all others, and passes that on when it
 //! is finished or dropped.
@@ -21,7 +22,8 @@
 //! ```
 //!
 //! Dropping a future that waits for a reply abandons the call. Objects are the same as in the
-//! blocking front end. Their methods run in the task that [serves](Connection::serve), and should not wait.
+//! blocking front end. Their methods run in the task that [serves](Connection::serve), and should
+//! not wait.
 
 mod call;
 mod connecting;

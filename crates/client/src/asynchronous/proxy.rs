@@ -107,8 +107,8 @@ impl<'n> Proxy<'n> {
         StartedCall::new(self.connection.clone(), call).await.map(drop)
     }
 
-    /// Subscribes to a signal of the object. The sender must own the destination's name. The rule is
-    /// queued already, so that it leaves in one write with the next call.
+    /// Subscribes to a signal of the object. The sender must own the destination's name. The rule
+    /// is queued already, so that it leaves in one write with the next call.
     ///
     /// # Errors
     ///

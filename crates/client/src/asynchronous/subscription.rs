@@ -90,8 +90,8 @@ impl Subscription {
     ///
     /// [`SubscriptionError::Lost`] if the program read too slowly and signals were dropped; the
     /// next call returns the first signal after them. [`SubscriptionError::Reconnected`] if the bus
-    /// went away and the connection was restored; the next call returns the first signal after that.
-    /// [`SubscriptionError::Disconnected`] if the connection ended.
+    /// went away and the connection was restored; the next call returns the first signal after
+    /// that. [`SubscriptionError::Disconnected`] if the connection ended.
     pub async fn next(&self) -> Result<ReceivedMessage, SubscriptionError> {
         let take = |core: &mut _| self.inner.take(core);
         match self.connection.wait(WaitTarget::Signal, |state| take(&mut state.core)).await {

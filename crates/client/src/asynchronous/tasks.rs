@@ -1,4 +1,5 @@
-//! What the tasks of a connection share: the reactor of its socket, and an attempt to connect again.
+//! What the tasks of a connection share: the reactor of its socket, and an attempt to connect
+//! again.
 
 use std::future::Future;
 use std::io;
@@ -31,8 +32,8 @@ impl ConnectionTasks {
         Arc::clone(&lock(&self.reactor))
     }
 
-    /// Continues an attempt to connect, if one was started. On success the reactor of the new socket
-    /// is in its place.
+    /// Continues an attempt to connect, if one was started. On success the reactor of the new
+    /// socket is in its place.
     pub(super) fn poll_attempt(
         &self,
         context: &mut Context<'_>,

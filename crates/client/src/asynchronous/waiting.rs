@@ -24,7 +24,8 @@ impl WaitingPlace<'_> {
     /// Waits until `ready` returns a value. Meanwhile, files messages, and passes calls that the
     /// program does not read to `refuse`.
     ///
-    /// The task is registered in `waiter`, and must be [removed](LinkState::remove_task) at the end.
+    /// The task is registered in `waiter`, and must be [removed](LinkState::remove_task) at the
+    /// end.
     pub(super) fn poll<T>(
         self,
         context: &mut Context<'_>,

@@ -89,8 +89,8 @@ impl Connection {
 
 /// Connections to other programs without a bus.
 impl Connection {
-    /// Connects to another program that [listens](crate::PeerListener), without a bus between them: nobody
-    /// has a name, and each side gets all signals of the other. Both can call and serve.
+    /// Connects to another program that [listens](crate::PeerListener), without a bus between them:
+    /// nobody has a name, and each side gets all signals of the other. Both can call and serve.
     ///
     /// ```no_run
     /// use diligence_client::Connection;
@@ -122,8 +122,8 @@ impl Connection {
         Ok(Self::new(connected, Reconnect::Never, None))
     }
 
-    /// Authenticates another program that connected to a [`PeerListener`](crate::PeerListener). Waits for at most the time
-    /// in its [`ListenOptions`](crate::ListenOptions).
+    /// Authenticates another program that connected to a [`PeerListener`](crate::PeerListener).
+    /// Waits for at most the time in its [`ListenOptions`](crate::ListenOptions).
     ///
     /// # Errors
     ///

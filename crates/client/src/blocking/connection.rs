@@ -22,8 +22,8 @@ use crate::link::{
 };
 use crate::name::IntoName;
 
-/// A connection to a bus, or to a [peer](Self::open_peer). This is a handle: clones refer to the same connection, also in other
-/// threads. A thread that waits does not delay others.
+/// A connection to a bus, or to a [peer](Self::open_peer). This is a handle: clones refer to the
+/// same connection, also in other threads. A thread that waits does not delay others.
 #[derive(Clone)]
 pub struct Connection {
     pub(super) shared: Arc<Shared>,
@@ -58,8 +58,8 @@ impl Connection {
         self.name_on_bus().expect("connections without a bus have no names")
     }
 
-    /// The unique name of this connection; `None` on a connection to a [peer](Self::open_peer) without
-    /// a bus.
+    /// The unique name of this connection; `None` on a connection to a [peer](Self::open_peer)
+    /// without a bus.
     pub fn name_on_bus(&self) -> Option<BusName<'_>> {
         let name = self.shared.link.identity.latest().unique_name.as_deref()?;
         Some(BusName::new(name).expect("the handshake checked the name"))
@@ -94,11 +94,11 @@ impl Connection {
     }
 
     /// Sets whether messages to partners with which this connection exchanges many travel on lanes:
-    /// direct sockets, if the bus offers them and the partner wants them, too. Without a bus, this has
-    /// no effect.
+    /// direct sockets, if the bus offers them and the partner wants them, too. Without a bus, this
+    /// has no effect.
     ///
-    /// Then the [socket](AsFd::as_fd) of the connection does not tell when messages of lanes arrive,
-    /// so this is for programs that wait in methods of the connection.
+    /// Then the [socket](AsFd::as_fd) of the connection does not tell when messages of lanes
+    /// arrive, so this is for programs that wait in methods of the connection.
     pub fn set_lane_use(&self, lane_use: LaneUse) {
         if let Some(name) = self.name_on_bus() {
             self.core(|core| core.set_lane_use(lane_use, name));
@@ -316,9 +316,10 @@ impl AsFd for Connection {
     /// [`process`](Connection::process) with a zero timeout until no message is left. Call
     /// [`flush`](Connection::flush) before each wait, and do not read from the socket.
     ///
-    /// If the connection is [restored](crate::Reconnect), the number of the descriptor stays, but it
-    /// is another socket: after [`Processed::Reconnected`](crate::Processed::Reconnected), register it
-    /// again. Until then, only [`next_timeout`](Connection::next_timeout) wakes the program.
+    /// If the connection is [restored](crate::Reconnect), the number of the descriptor stays, but
+    /// it is another socket: after [`Processed::Reconnected`](crate::Processed::Reconnected),
+    /// register it again. Until then, only [`next_timeout`](Connection::next_timeout) wakes the
+    /// program.
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.shared.link.socket.as_fd()
     }

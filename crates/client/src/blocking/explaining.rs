@@ -14,8 +14,8 @@ use crate::explanation::{
 impl Connection {
     /// Explains an error of a call: who was called, and which process that is.
     ///
-    /// This asks the bus and reads `/proc`, so call it only to report the error. It waits for the bus
-    /// for at most half a second. If the bus is gone, it does not ask, and the explanation has
+    /// This asks the bus and reads `/proc`, so call it only to report the error. It waits for the
+    /// bus for at most half a second. If the bus is gone, it does not ask, and the explanation has
     /// only what the error has. The owner of the name may have changed since the call.
     ///
     /// ```no_run
@@ -45,7 +45,8 @@ impl Connection {
         CalleeAnswers { pid: ids.and_then(|ids| ids.pid), ..CalleeAnswers::default() }
     }
 
-    /// Queues the calls that tell about the callee of a failed call; `None` if nothing can be asked.
+    /// Queues the calls that tell about the callee of a failed call; `None` if nothing can be
+    /// asked.
     pub(crate) fn start_questions(&self, error: &CallError) -> Option<[StartedQuestion; 3]> {
         let callee = callee_on_bus(error).filter(|_| self.is_connected())?;
         let own = self.unique_name();

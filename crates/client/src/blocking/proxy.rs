@@ -32,8 +32,8 @@ impl Connection {
         })
     }
 
-    /// Creates a proxy for an interface of an object of the [peer](Self::open_peer) at the other end.
-    /// This sends no message.
+    /// Creates a proxy for an interface of an object of the [peer](Self::open_peer) at the other
+    /// end. This sends no message.
     ///
     /// # Errors
     ///
@@ -220,8 +220,8 @@ impl<'n> Proxy<'n> {
         self.start_property_changes()?.wait()
     }
 
-    /// Starts a subscription to changes of properties, so that its rule leaves in one write with the
-    /// call that reads them; see [`Connection::start_subscription`].
+    /// Starts a subscription to changes of properties, so that its rule leaves in one write with
+    /// the call that reads them; see [`Connection::start_subscription`].
     ///
     /// # Errors
     ///

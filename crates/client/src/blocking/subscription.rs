@@ -42,8 +42,8 @@ impl Connection {
         self.start_subscription(rule)?.wait()
     }
 
-    /// Starts a subscription without waiting for the bus to confirm its rule. The rule leaves in one
-    /// write with the next message, and takes effect before it.
+    /// Starts a subscription without waiting for the bus to confirm its rule. The rule leaves in
+    /// one write with the next message, and takes effect before it.
     ///
     /// So a program misses no signal of an object that a call creates or starts, although it learns
     /// the path of the object only from the reply:
@@ -159,8 +159,8 @@ impl Subscription {
     ///
     /// [`SubscriptionError::Lost`] if the program read too slowly and signals were dropped; the
     /// next call returns the first signal after them. [`SubscriptionError::Reconnected`] if the bus
-    /// went away and the connection was restored; the next call returns the first signal after that.
-    /// [`SubscriptionError::Disconnected`] if the connection ended.
+    /// went away and the connection was restored; the next call returns the first signal after
+    /// that. [`SubscriptionError::Disconnected`] if the connection ended.
     pub fn next(
         &self,
         timeout: Option<Duration>,
@@ -212,8 +212,8 @@ pub enum SubscriptionError {
         /// Number of dropped signals.
         count: u64,
     },
-    /// The bus went away, and the connection was [restored](crate::Reconnect). Signals may have been
-    /// missed, so read again what they are about. The subscription continues.
+    /// The bus went away, and the connection was [restored](crate::Reconnect). Signals may have
+    /// been missed, so read again what they are about. The subscription continues.
     #[error("signals may have been missed, because the bus went away and came back")]
     Reconnected,
     /// The connection ended, and all earlier signals were taken.

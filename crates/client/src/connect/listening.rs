@@ -104,8 +104,8 @@ impl Drop for ListenerFile {
 }
 
 impl PeerListener {
-    /// Listens at an address: `unix:path=`, `unix:abstract=`, or `unix:dir=` and `unix:tmpdir=`, for
-    /// which the listener chooses a name.
+    /// Listens at an address: `unix:path=`, `unix:abstract=`, or `unix:dir=` and `unix:tmpdir=`,
+    /// for which the listener chooses a name.
     ///
     /// # Errors
     ///

@@ -30,8 +30,8 @@ pub struct HandshakeConfig {
 ///   handle_received <── received bytes           (lines)         (Hello)
 /// ```
 ///
-/// With [`AuthenticationPlan::Pipelined`] the first write contains everything, including `Hello`, and
-/// the handshake takes one round trip.
+/// With [`AuthenticationPlan::Pipelined`] the first write contains everything, including `Hello`,
+/// and the handshake takes one round trip.
 pub struct ClientHandshake<D> {
     out: Vec<u8>,
     client: SaslClient,

@@ -4,9 +4,9 @@
 //!   Settled ──interrupt──> Interrupted ──resume──> Restoring ──last reply──> Settled, with a report
 //! ```
 //!
-//! Nothing that was in flight is repeated: pending calls fail, and queued bytes and calls by peers are
-//! dropped. Messages that are queued during the interruption are sent after the restored names and
-//! rules.
+//! Nothing that was in flight is repeated: pending calls fail, and queued bytes and calls by peers
+//! are dropped. Messages that are queued during the interruption are sent after the restored names
+//! and rules.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::mem;
@@ -109,8 +109,8 @@ impl<D> Core<D> {
         self.restoration.reports.pop_front()
     }
 
-    /// Interrupts the connection because the bus went away: pending calls fail, and calls by peers are
-    /// dropped. Messages can be queued. [`resume`](Self::resume) continues.
+    /// Interrupts the connection because the bus went away: pending calls fail, and calls by peers
+    /// are dropped. Messages can be queued. [`resume`](Self::resume) continues.
     pub fn interrupt(&mut self, reason: Ended) {
         self.calls.end(reason);
         self.requests.clear();
@@ -127,8 +127,8 @@ impl<D> Core<D> {
         self.epoch += 1;
     }
 
-    /// Continues an [interrupted](Self::interrupt) connection with a new one. The calls that restore
-    /// rules and names are queued before the messages that were queued meanwhile.
+    /// Continues an [interrupted](Self::interrupt) connection with a new one. The calls that
+    /// restore rules and names are queued before the messages that were queued meanwhile.
     pub fn resume(&mut self, established: Established<D>) {
         let Established { core, unique_name, .. } = established;
         self.lanes.resume(core.lanes, unique_name.as_deref().unwrap_or_default());

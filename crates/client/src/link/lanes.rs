@@ -136,8 +136,8 @@ impl LaneSocket {
     }
 }
 
-/// Reads lanes until all are empty, or enough messages wait. `open` has a bit for each lane that has
-/// not ended.
+/// Reads lanes until all are empty, or enough messages wait. `open` has a bit for each lane that
+/// has not ended.
 fn read_rest(
     lanes: &[LaneSocket],
     mut open: u64,

@@ -11,8 +11,8 @@
 //! ```
 //!
 //! A waiter that leaves while the receiver is in its place wakes another one, which then reads. In
-//! the asynchronous front end, one of the waiting tasks (the driver) is registered at the runtime in
-//! the same way. After the bus went away, one of the waiters connects again ([`recovery`]).
+//! the asynchronous front end, one of the waiting tasks (the driver) is registered at the runtime
+//! in the same way. After the bus went away, one of the waiters connects again ([`recovery`]).
 
 mod identity;
 mod lanes;
@@ -76,7 +76,8 @@ pub(crate) struct LinkState {
 /// The incoming messages that the program reads in addition to replies and signals.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ReadMode {
-    /// No calls: they are answered with errors at once, so that no caller has to wait for its timeout.
+    /// No calls: they are answered with errors at once, so that no caller has to wait for its
+    /// timeout.
     Replies,
     /// Calls: the program has objects, or reads calls itself.
     Requests,
@@ -218,8 +219,8 @@ impl LinkState {
         self.driver == Some(id)
     }
 
-    /// Removes a task. If there is no driver then, another task takes over: this one was the driver,
-    /// or was woken to take over, but had found its message already.
+    /// Removes a task. If there is no driver then, another task takes over: this one was the
+    /// driver, or was woken to take over, but had found its message already.
     pub(crate) fn remove_task(&mut self, id: WaiterId) {
         self.waiters.remove(id);
         if self.is_driver(id) {
@@ -271,7 +272,8 @@ impl ConnectionLink {
 
     /// Locks the state. It is never locked while a thread waits for the bus.
     pub(crate) fn lock(&self) -> LinkGuard<'_> {
-        // If a thread panicked while it had the lock, the core is consistent: it runs no code of others.
+        // If a thread panicked while it had the lock, the core is consistent: it runs no code of
+        // others.
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         LinkGuard { state: Some(state) }
     }

@@ -59,8 +59,8 @@ impl ConnectionLink {
         let Recovery::Outage(outage) = &mut state.recovery else { return };
         match outage.attempt_failed(clock::monotonic()) {
             Some(reason) => state.end_outage(reason),
-            // Otherwise, programs that poll the socket would be woken by its end again and again. If
-            // that fails, they are.
+            // Otherwise, programs that poll the socket would be woken by its end again and again.
+            // If that fails, they are.
             None if state.idle.is_none() => {
                 state.idle = IdleSocket::new().ok();
                 let _ = state.idle.as_ref().map(|idle| self.socket.rest(idle));
@@ -69,8 +69,8 @@ impl ConnectionLink {
         }
     }
 
-    /// Connects again, or waits until the next attempt, until another thread has connected, or until
-    /// a deadline.
+    /// Connects again, or waits until the next attempt, until another thread has connected, or
+    /// until a deadline.
     pub(super) fn reconnect_once<'l>(
         &'l self,
         mut state: LinkGuard<'l>,

@@ -73,8 +73,8 @@ impl Program {
     }
 }
 
-/// The messages of a run. A connection keeps the order of calls, and of signals, but when it waits for
-/// room in a socket, it queues both apart.
+/// The messages of a run. A connection keeps the order of calls, and of signals, but when it waits
+/// for room in a socket, it queues both apart.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum MessageKind {
     /// Calls, with and without a reply, and calls of the bus.

@@ -1,5 +1,6 @@
-//! "Did not receive a reply" does not say from whom. Here, errors have the callee, the method and the
-//! time, and [`Connection::explain`] finds the connection, the process and the unit behind a name.
+//! "Did not receive a reply" does not say from whom. Here, errors have the callee, the method and
+//! the time, and [`Connection::explain`] finds the connection, the process and the unit behind a
+//! name.
 
 use std::time::{Duration, Instant};
 

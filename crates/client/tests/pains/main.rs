@@ -1,6 +1,6 @@
 //! The pains that users of client libraries report again and again, each as a test that shows that
-//! this library does not have it: on the bus of this project and on dbus-daemon, in the blocking and
-//! in the asynchronous front end.
+//! this library does not have it: on the bus of this project and on dbus-daemon, in the blocking
+//! and in the asynchronous front end.
 
 #![expect(clippy::unwrap_used, reason = "a panic in a test is its report")]
 

@@ -1,6 +1,6 @@
 //! Two programs that talk much want no bus between them, but most libraries have only half of that.
-//! Here, a program listens or connects; both ends call, serve, signal and pass descriptors. The other
-//! end can be a program of another library.
+//! Here, a program listens or connects; both ends call, serve, signal and pass descriptors. The
+//! other end can be a program of another library.
 
 use std::fs::File;
 use std::future::{Future, poll_fn};

@@ -109,7 +109,8 @@ fn proxy(model: &ProxyModel, front_end: ProxyFrontEnd) -> TokenStream {
 
             #constructors
 
-            /// The proxy without types, for other calls, and for subscriptions with more conditions.
+            /// The proxy without types, for other calls, and for subscriptions with more
+            /// conditions.
             pub const fn proxy(&self) -> &#module::Proxy<'n> {
                 &self.proxy
             }

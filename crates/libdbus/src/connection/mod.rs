@@ -407,7 +407,8 @@ impl ConnectionState {
         if self.incoming.is_empty() { COMPLETE } else { DATA_REMAINS }
     }
 
-    /// Returns the dispatch status. If it is new, the program is notified when the lock is released.
+    /// Returns the dispatch status. If it is new, the program is notified when the lock is
+    /// released.
     fn update_status(&mut self) -> DispatchStatus {
         self.reports_status = true;
         self.status()

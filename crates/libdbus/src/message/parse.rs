@@ -133,8 +133,8 @@ extern "C" fn dbus_message_demarshal(
     let none = std::ptr::null();
     check!("dbus_message_demarshal", !data.is_null(), "str != NULL", none);
     let bytes = c::bytes_at(data.cast(), c::length(len).unwrap_or_default());
-    // As in libdbus, an incomplete message has the error of a lack of memory, and messages after the
-    // first one are ignored if their lengths are valid.
+    // As in libdbus, an incomplete message has the error of a lack of memory, and messages after
+    // the first one are ignored if their lengths are valid.
     let whole = match usize::try_from(bytes_needed(bytes)) {
         Ok(needed) if needed == 0 || needed > bytes.len() => {
             error.store(names::NO_MEMORY.to_bytes(), b"Not enough memory available");

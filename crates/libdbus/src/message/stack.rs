@@ -209,8 +209,8 @@ fn warn_type(types: &[u8], container: &OpenContainer) {
     let wanted = container.expected.len().min(container.written.len() - types.len());
     let expected = &container.expected[wanted..];
     let written = types::name(types.first().copied().unwrap_or(0)).to_string_lossy();
-    // The signature of an array begins with its own code, and the signature of a variant follows its
-    // length, so both count from 1.
+    // The signature of an array begins with its own code, and the signature of a variant follows
+    // its length, so both count from 1.
     let overall = String::from_utf8_lossy(&container.expected).into_owned();
     let overall = if container.first == b'a' { format!("a{overall}") } else { overall };
     let at = wanted + 1;

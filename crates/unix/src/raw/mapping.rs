@@ -1,10 +1,10 @@
 //! Memory that several processes map at the same time.
 //!
-//! The bytes can change at any time, so a mapping never lends a `&[u8]` or a `&mut [u8]`. It consists of
-//! words of eight bytes, and every access is an atomic access to a whole word. This is a rule of Rust's
-//! memory model, not of the processor: a plain copy of memory that a thread or another process changes
-//! at the same time is a data race, which is undefined behavior even if the copy is discarded. Accesses of
-//! different sizes to the same bytes would be one too.
+//! The bytes can change at any time, so a mapping never lends a `&[u8]` or a `&mut [u8]`. It
+//! consists of words of eight bytes, and every access is an atomic access to a whole word. This is
+//! a rule of Rust's memory model, not of the processor: a plain copy of memory that a thread or
+//! another process changes at the same time is a data race, which is undefined behavior even if the
+//! copy is discarded. Accesses of different sizes to the same bytes would be one too.
 
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
 use std::ops::Range;
@@ -26,8 +26,8 @@ const UNROLLED: usize = 8;
 #[derive(Debug)]
 pub(crate) struct WritableMapping(Arc<Pages>);
 
-/// A mapping that another process may write. It has no method that stores: the pages are mapped without
-/// the right to write, so a store would end the process with `SIGSEGV`.
+/// A mapping that another process may write. It has no method that stores: the pages are mapped
+/// without the right to write, so a store would end the process with `SIGSEGV`.
 #[derive(Debug)]
 pub(crate) struct ReadOnlyMapping(Pages);
 
@@ -92,8 +92,8 @@ impl WritableMapping {
         }
     }
 
-    /// Stores the bytes of `parts`, one part directly behind the other, from byte offset `at` on, with
-    /// relaxed ordering. The bytes of the last word that the parts do not fill become zero.
+    /// Stores the bytes of `parts`, one part directly behind the other, from byte offset `at` on,
+    /// with relaxed ordering. The bytes of the last word that the parts do not fill become zero.
     ///
     /// # Panics
     ///
@@ -128,8 +128,8 @@ impl WritableMapping {
 }
 
 impl ReadOnlyMapping {
-    /// Maps the first `len` bytes of a file for reading. The file must have at least `len` bytes as long
-    /// as the mapping exists, as for [`WritableMapping::map`].
+    /// Maps the first `len` bytes of a file for reading. The file must have at least `len` bytes as
+    /// long as the mapping exists, as for [`WritableMapping::map`].
     ///
     /// # Errors
     ///
@@ -160,19 +160,20 @@ impl ReadOnlyMapping {
     #[inline]
     pub(crate) fn load_acquire(&self, at: usize) -> u64 {
         let value = self.load(at);
-        // On memory that is mapped without the right to write, Rust guarantees only relaxed loads ("Atomic
-        // accesses to read-only memory" in std::sync::atomic). With the fence it is an acquire load.
+        // On memory that is mapped without the right to write, Rust guarantees only relaxed loads
+        // ("Atomic accesses to read-only memory" in std::sync::atomic). With the fence it is an
+        // acquire load.
         fence(Ordering::Acquire);
         value
     }
 
-    /// Copies bytes out, from byte offset `at` on, with relaxed ordering. If another process writes them
-    /// at the same time, some words are old and some are new.
+    /// Copies bytes out, from byte offset `at` on, with relaxed ordering. If another process writes
+    /// them at the same time, some words are old and some are new.
     ///
     /// # Panics
     ///
-    /// Panics if `at` is not a multiple of eight, or if a word that has some of the bytes is not within
-    /// the mapping.
+    /// Panics if `at` is not a multiple of eight, or if a word that has some of the bytes is not
+    /// within the mapping.
     #[inline]
     pub(crate) fn read(&self, at: usize, bytes: &mut [u8]) {
         let places = self.0.words(at, bytes.len());
@@ -219,12 +220,12 @@ impl Pages {
     fn words(&self, at: usize, len: usize) -> &[AtomicU64] {
         assert!(at.is_multiple_of(WORD), "the offset of a word");
         let (first, count) = (at / WORD, len.div_ceil(WORD));
-        // SAFETY: the pages are mapped and readable as long as `self` exists. They begin at a page boundary,
-        // so each word is aligned. Every value is valid. Writers in this process are `WritableMapping`s,
-        // which store whole words atomically. Pages that are not writable are in a `ReadOnlyMapping`,
-        // which only loads. What other processes do is not part of this program: for it, each of
-        // their changes is a change of a whole word by somebody else, as the processor makes word-sized
-        // aligned accesses indivisible.
+        // SAFETY: the pages are mapped and readable as long as `self` exists. They begin at a page
+        // boundary, so each word is aligned. Every value is valid. Writers in this process are
+        // `WritableMapping`s, which store whole words atomically. Pages that are not writable are
+        // in a `ReadOnlyMapping`, which only loads. What other processes do is not part of this
+        // program: for it, each of their changes is a change of a whole word by somebody else, as
+        // the processor makes word-sized aligned accesses indivisible.
         let all: &[AtomicU64] =
             unsafe { slice::from_raw_parts(self.start.as_ptr().cast(), self.len / WORD) };
         &all[first..][..count]
@@ -243,7 +244,8 @@ impl Pages {
         assert!(range.start <= range.end && range.end <= self.len, "in the mapping");
         // SAFETY: the offset is at most the length of the mapping.
         let place = unsafe { self.start.as_ptr().add(range.start) };
-        // SAFETY: the range is mapped as long as `self` exists, and this advice changes no contents.
+        // SAFETY: the range is mapped as long as `self` exists, and this advice changes no
+        // contents.
         unsafe { madvise(place.cast(), range.len(), Advice::LinuxPopulateWrite) }?;
         Ok(())
     }
@@ -251,8 +253,8 @@ impl Pages {
 
 impl Drop for Pages {
     fn drop(&mut self) {
-        // SAFETY: the mapping was made with this address and length, and no reference into it is left. The
-        // call fails only for an address that is not a page boundary.
+        // SAFETY: the mapping was made with this address and length, and no reference into it is
+        // left. The call fails only for an address that is not a page boundary.
         let _ = unsafe { munmap(self.start.as_ptr().cast(), self.len) };
     }
 }

@@ -1,5 +1,5 @@
-//! All unsafe code of the crate. Each function is a thin, safe wrapper around one system call or C library call that
-//! rustix does not have. The modules that use them document their purpose.
+//! All unsafe code of the crate. Each function is a thin, safe wrapper around one system call or C
+//! library call that rustix does not have. The modules that use them document their purpose.
 
 mod mapping;
 mod receive;
@@ -30,8 +30,8 @@ pub(crate) fn socket_option(
 ) -> io::Result<OptionValue> {
     let room = libc::socklen_t::try_from(value.len()).unwrap_or(libc::socklen_t::MAX);
     let mut length = room;
-    // SAFETY: `value` may be written for `room` bytes, and the kernel writes at most as many as `length`
-    // says at entry; `length` itself is a live local variable.
+    // SAFETY: `value` may be written for `room` bytes, and the kernel writes at most as many as
+    // `length` says at entry; `length` itself is a live local variable.
     let status = unsafe {
         libc::getsockopt(
             socket.as_raw_fd(),
@@ -75,8 +75,8 @@ pub(crate) fn peer_pidfd(socket: BorrowedFd<'_>) -> io::Result<OwnedFd> {
 
 /// dup3(2): makes `number` refer to the open file of `by`, and closes the file that it referred to.
 pub(crate) fn replace_descriptor(number: BorrowedFd<'_>, by: OwnedFd) -> io::Result<()> {
-    // SAFETY: the call takes integers. `number` stays open and keeps its owner; only the file changes
-    // that it refers to. It differs from `by`, which is owned by another value.
+    // SAFETY: the call takes integers. `number` stays open and keeps its owner; only the file
+    // changes that it refers to. It differs from `by`, which is owned by another value.
     check(unsafe { libc::dup3(by.as_raw_fd(), number.as_raw_fd(), libc::O_CLOEXEC) })?;
     Ok(())
 }

@@ -8,8 +8,8 @@ use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use super::check;
 use crate::transfer::{MAX_DESCRIPTORS, TransferWait};
 
-/// recvmsg(2) into `space`. Appends received descriptors to `descriptors`. Returns the number of bytes received and
-/// the flags of the message.
+/// recvmsg(2) into `space`. Appends received descriptors to `descriptors`. Returns the number of
+/// bytes received and the flags of the message.
 pub(crate) fn receive_into(
     socket: BorrowedFd<'_>,
     space: &mut [u8],
@@ -34,14 +34,15 @@ pub(crate) fn receive_behind(
     let space = libc::iovec { iov_base: spare.as_mut_ptr().cast(), iov_len: spare.len() };
     // SAFETY: the slice may be written for its length.
     let received = unsafe { receive_message(socket, space, descriptors, wait) }?;
-    // SAFETY: the kernel has written `received.0` bytes to the start of the spare capacity. It returns a larger number
-    // than it writes only with `MSG_TRUNC`, which `receive_message` never passes.
+    // SAFETY: the kernel has written `received.0` bytes to the start of the spare capacity. It
+    // returns a larger number than it writes only with `MSG_TRUNC`, which `receive_message` never
+    // passes.
     unsafe { buffer.set_len(buffer.len() + received.0) };
     Ok(received)
 }
 
-/// recvmsg(2). The function of rustix always asks for the address of the sender, and receives only into initialized
-/// memory.
+/// recvmsg(2). The function of rustix always asks for the address of the sender, and receives only
+/// into initialized memory.
 ///
 /// # Safety
 ///
@@ -79,12 +80,13 @@ unsafe fn receive_message(
     Ok((count as usize, message.msg_flags))
 }
 
-/// Takes the descriptors out of the control data of a message. Closes pidfds of senders, which a socket gets
-/// for each message if its listener has the option `SO_PASSPIDFD`.
+/// Takes the descriptors out of the control data of a message. Closes pidfds of senders, which a
+/// socket gets for each message if its listener has the option `SO_PASSPIDFD`.
 ///
 /// # Safety
 ///
-/// recvmsg(2) has filled in `message`, what it points to still exists, and its descriptors were not taken yet.
+/// recvmsg(2) has filled in `message`, what it points to still exists, and its descriptors were not
+/// taken yet.
 unsafe fn take_descriptors(message: &libc::msghdr, descriptors: &mut Vec<OwnedFd>) {
     // SAFETY: the control data exists, and the kernel has stored its length in `message`.
     let mut header = unsafe { libc::CMSG_FIRSTHDR(message) };

@@ -30,8 +30,8 @@ impl SealedPages {
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
-        // SAFETY: the pages are mapped and readable as long as `self` exists. They were sealed before, so the
-        // memory keeps them, and no process can change them.
+        // SAFETY: the pages are mapped and readable as long as `self` exists. They were sealed
+        // before, so the memory keeps them, and no process can change them.
         unsafe { slice::from_raw_parts(self.0.start().as_ptr(), self.0.len()) }
     }
 }

@@ -1,4 +1,5 @@
-//! The standard interfaces: their names, their methods, and their descriptions ("Standard Interfaces").
+//! The standard interfaces: their names, their methods, and their descriptions ("Standard
+//! Interfaces").
 
 /// A method of a standard interface.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
