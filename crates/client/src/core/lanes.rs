@@ -106,13 +106,13 @@ impl<D> LaneTraffic<D> {
 
     /// Forgets all lanes, because the bus went away.
     pub(super) fn interrupt(&mut self) {
-        *self = Self { name: self.name.take(), ..Self::default() };
+        *self = Self { name: self.name.take(), lane_use: self.lane_use, ..Self::default() };
     }
 
     /// Continues to count the messages of a new connection, which has this unique name.
     pub(super) fn resume(&mut self, new: Self, unique_name: &str) {
         let name = self.name.take().map(|_| unique_name.into());
-        *self = Self { name, ..new };
+        *self = Self { name, lane_use: self.lane_use, ..new };
     }
 
     /// Takes note of the answer to a request for a lane.
@@ -296,7 +296,7 @@ impl<D> Core<D> {
 
     /// Ends a lane that was opened, and cannot be used without its counters.
     pub fn refuse_lane(&mut self, partner: &str) {
-        self.resume(partner, &[]);
+        self.resume_partner(partner, &[]);
     }
 
     /// Asks the bus to end the lane to a partner. Both ends notice that at their sockets.
@@ -318,11 +318,12 @@ impl<D> Core<D> {
     fn resume_calls(&mut self) {
         while let Some(ended) = self.lanes.lanes.take_ended() {
             let calls = self.calls.take_lane(ended.key);
-            self.resume(&ended.partner, &calls);
+            self.resume_partner(&ended.partner, &calls);
         }
     }
 
-    fn resume(&mut self, partner: &str, calls: &[u32]) {
+    /// Tells the bus that the lane to a partner ended, and which calls on it wait for replies.
+    fn resume_partner(&mut self, partner: &str, calls: &[u32]) {
         let resume = lane_method(driver::RESUME_CALLS).flags(Flags::NO_REPLY_EXPECTED);
         // If it cannot be sent, the connection has ended, and its calls have failed.
         let _ = self.send(&resume, &(partner, calls), Vec::new());
@@ -359,6 +360,6 @@ fn lane_method(member: wire::names::MemberName<'static>) -> Builder<'static> {
 /// The arguments of the signal that opens a lane.
 type OpenedArguments<'a> = (&'a str, wire::body::UnixFd, wire::body::UnixFd, wire::body::UnixFd);
 
-/// The number of lanes from which on a connection asks for no more. A reader waits for the sockets of
-/// all of them and of the bus at once.
+/// The number of lanes from which on a connection asks for no more. A reader waits for the sockets
+/// of all of them and of the bus at once.
 pub(crate) const LANES_MAX: usize = unix::poll::AT_ONCE_MAX - 1;

@@ -142,7 +142,7 @@ fn a_program_without_lanes_gets_none() {
 
 #[test]
 fn a_program_can_end_its_lanes_and_get_new_ones() {
-    let bus = PrivateTestBus::start_ours();
+    let bus = PrivateTestBus::start_this(BusProgram::Diligence);
     let _service = service(&bus, LaneUse::On, echo);
     let connection = with_lane(&bus);
     for _ in 0..3 {
