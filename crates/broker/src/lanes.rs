@@ -11,16 +11,24 @@
 //! The connection and its partners can read it. The bus stores `queued` of each recipient before
 //! `routed` of the sender, so a connection that sees its own message routed also sees that it is
 //! queued for others.
+//!
+//! Each of these connections also has a page that it writes and the bus reads, for statistics: the
+//! messages that it has exchanged on its lanes. It may write anything.
+//!
+//! ```text
+//!   byte 0   messages sent         byte 8   bytes of them
+//!   byte 16  messages received     byte 24  bytes of them
+//! ```
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::rc::Rc;
 
-use bus::{Bus, LaneEnds, LaneId, PeerId};
+use bus::{Bus, LaneCounts, LaneEnds, LaneId, PeerId};
 use serde::{Deserialize, Serialize};
-use sys::shared::Writable;
+use sys::shared::{self, ReadOnly, Writable};
 use sys::socket::packet_pair;
 use sys::transfer::shut_down;
 
@@ -32,7 +40,7 @@ use crate::saved_state::{FdCollector, FdIndex, RestoredFds, StateError};
 #[derive(Debug, Default)]
 pub(crate) struct LaneTable {
     lanes: BTreeMap<LaneId, OpenLane>,
-    pages: BTreeMap<PeerId, ProgressPage>,
+    pages: BTreeMap<PeerId, CounterPages>,
 }
 
 #[derive(Debug)]
@@ -46,23 +54,62 @@ struct OpenLane {
 
 /// The counters of one connection.
 #[derive(Debug)]
-struct ProgressPage {
-    memory: Writable,
+struct CounterPages {
+    progress: Writable,
+    /// For readers of the progress.
     reader: OwnedFd,
+    traffic: ReadOnly,
+    /// For the writer of the traffic.
+    writer: OwnedFd,
+}
+
+impl CounterPages {
+    fn new() -> io::Result<Self> {
+        let (progress, reader) = Writable::new("diligence-progress", PAGE_LEN)?;
+        let writer = shared::create("diligence-traffic", PAGE_LEN)?;
+        let traffic = ReadOnly::map(writer.as_fd())?;
+        Ok(Self { progress, reader, traffic, writer })
+    }
+
+    fn adopt(progress: OwnedFd, writer: OwnedFd) -> io::Result<Self> {
+        let (progress, reader) = Writable::adopt(progress)?;
+        let traffic = ReadOnly::map(writer.as_fd())?;
+        Ok(Self { progress, reader, traffic, writer })
+    }
+
+    fn traffic(&self) -> LaneCounts {
+        let [sent, sent_bytes, received, received_bytes] =
+            [0, 8, 16, 24].map(|at| self.traffic.load(at));
+        LaneCounts { sent, sent_bytes, received, received_bytes }
+    }
 }
 
 /// The lanes in a saved state.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct SavedLanes {
     lanes: Vec<(LaneId, FdIndex)>,
-    pages: Vec<(PeerId, FdIndex)>,
+    pages: Vec<(PeerId, SavedPages)>,
+}
+
+/// The descriptors of the counters of a connection.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct SavedPages {
+    progress: FdIndex,
+    traffic: FdIndex,
 }
 
 /// Lanes that were restored from a saved state, with counters that are not mapped yet.
 #[derive(Debug, Default)]
 pub(crate) struct RestoredLanes {
     lanes: Vec<(LaneId, OwnedFd)>,
-    pages: Vec<(PeerId, OwnedFd)>,
+    pages: Vec<(PeerId, RestoredPages)>,
+}
+
+/// The descriptors of counters that are not mapped yet.
+#[derive(Debug)]
+struct RestoredPages {
+    progress: OwnedFd,
+    traffic: OwnedFd,
 }
 
 impl RestoredLanes {
@@ -70,7 +117,10 @@ impl RestoredLanes {
     pub(crate) fn new(saved: SavedLanes, fds: &mut RestoredFds) -> Result<Self, StateError> {
         let lane = |(lane, kept)| Ok((lane, fds.take(kept)?));
         let lanes = saved.lanes.into_iter().map(lane).collect::<Result<_, StateError>>()?;
-        let page = |(peer, memory)| Ok((peer, fds.take(memory)?));
+        let page = |(peer, SavedPages { progress, traffic })| {
+            let (progress, traffic) = (fds.take(progress)?, fds.take(traffic)?);
+            Ok((peer, RestoredPages { progress, traffic }))
+        };
         let pages = saved.pages.into_iter().map(page).collect::<Result<_, StateError>>()?;
         Ok(Self { lanes, pages })
     }
@@ -97,20 +147,17 @@ impl LaneTable {
         end: PeerId,
         partner: PeerId,
     ) -> io::Result<SharedFds> {
-        let (own, of_partner) = (self.page(end)?.try_clone()?, self.page(partner)?.try_clone()?);
-        Ok(Rc::from([socket, own, of_partner].map(CountedFd::from)))
+        let of_partner = self.pages_of(partner)?.reader.try_clone()?;
+        let own = self.pages_of(end)?;
+        let (own, traffic) = (own.reader.try_clone()?, own.writer.try_clone()?);
+        Ok(Rc::from([socket, own, of_partner, traffic].map(CountedFd::from)))
     }
 
-    /// The readable counters of a connection.
-    fn page(&mut self, peer: PeerId) -> io::Result<&OwnedFd> {
-        let page = match self.pages.entry(peer) {
+    fn pages_of(&mut self, peer: PeerId) -> io::Result<&CounterPages> {
+        Ok(match self.pages.entry(peer) {
             Entry::Occupied(entry) => entry.into_mut(),
-            Entry::Vacant(place) => {
-                let (memory, reader) = Writable::new("diligence-progress", PAGE_LEN)?;
-                place.insert(ProgressPage { memory, reader })
-            }
-        };
-        Ok(&page.reader)
+            Entry::Vacant(place) => place.insert(CounterPages::new()?),
+        })
     }
 
     /// Takes the descriptors for one end of a lane.
@@ -145,7 +192,7 @@ impl LaneTable {
         if let Some(page) = self.pages.get_mut(&peer)
             && let Some(progress) = bus.progress(peer)
         {
-            page.memory.store_release(QUEUED_AT, progress.queued);
+            page.progress.store_release(QUEUED_AT, progress.queued);
         }
     }
 
@@ -157,24 +204,35 @@ impl LaneTable {
         if let Some(page) = self.pages.get_mut(&peer)
             && let Some(progress) = bus.progress(peer)
         {
-            page.memory.store_release(ROUTED_AT, progress.routed);
+            page.progress.store_release(ROUTED_AT, progress.routed);
         }
     }
 
     /// Stores how often the names of a connection have changed.
     pub(crate) fn publish_name_changes(&mut self, peer: PeerId, count: u64) {
         if let Some(page) = self.pages.get_mut(&peer) {
-            page.memory.store_release(NAME_CHANGES_AT, count);
+            page.progress.store_release(NAME_CHANGES_AT, count);
         }
+    }
+
+    /// The messages that a connection has exchanged on its lanes; `None` if it has no counters.
+    pub(crate) fn traffic_of(&self, peer: PeerId) -> Option<LaneCounts> {
+        self.pages.get(&peer).map(CounterPages::traffic)
+    }
+
+    /// The messages that each connection has exchanged on its lanes.
+    pub(crate) fn traffic(&self) -> impl Iterator<Item = (PeerId, LaneCounts)> {
+        self.pages.iter().map(|(peer, pages)| (*peer, pages.traffic()))
     }
 
     /// Saves the lanes, between two inputs.
     pub(crate) fn save<'f>(&'f self, fds: &mut FdCollector<'f>) -> SavedLanes {
         let lanes = self.lanes.iter().map(|(lane, open)| (*lane, fds.add(&open.kept))).collect();
-        let page = |(peer, page): (&PeerId, &'f ProgressPage)| {
-            (*peer, fds.add_borrowed(page.memory.descriptor()))
+        let saved = |(peer, pages): (&PeerId, &'f CounterPages)| {
+            let progress = fds.add_borrowed(pages.progress.descriptor());
+            (*peer, SavedPages { progress, traffic: fds.add(&pages.writer) })
         };
-        SavedLanes { lanes, pages: self.pages.iter().map(page).collect() }
+        SavedLanes { lanes, pages: self.pages.iter().map(saved).collect() }
     }
 
     /// Continues restored lanes, with the counters as they were when they were saved. Returns the
@@ -184,10 +242,10 @@ impl LaneTable {
         for (lane, kept) in restored.lanes {
             table.lanes.insert(lane, OpenLane { kept, given: Vec::new() });
         }
-        for (peer, memory) in restored.pages {
-            match Writable::adopt(memory) {
-                Ok((memory, reader)) => {
-                    table.pages.insert(peer, ProgressPage { memory, reader });
+        for (peer, RestoredPages { progress, traffic }) in restored.pages {
+            match CounterPages::adopt(progress, traffic) {
+                Ok(pages) => {
+                    table.pages.insert(peer, pages);
                 }
                 Err(error) => {
                     // The ends notice that, and tell the bus which calls wait for a reply.

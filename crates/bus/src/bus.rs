@@ -206,6 +206,7 @@ impl Bus {
             Input::LaneOpened { lane, outcome } => {
                 driver::lane_opened(lane, outcome, &mut self.router, fx);
             }
+            Input::LaneTraffic { peer, traffic } => self.router.note_lane_traffic(peer, traffic),
             Input::Replaced { outcome } => self.replaced(outcome, fx),
             Input::Reconfigured { outcome } => self.reconfigured(outcome, fx),
         }

@@ -17,6 +17,7 @@
 //! a: type9 /x a.b.M to=:1.1
 //! a: call :1.1 /x a.b.M re=3           a call that looks like a reply
 //! stall b                              b stops reading until the next read
+//! traffic b 3 300 1 90                 b says that it sent 3 messages (300 bytes) on lanes, and got 1
 //! read b 2                             b reads two messages
 //! read b                               b reads all messages, and keeps reading
 //! at 25s                               set the time and handle what is due
@@ -39,6 +40,8 @@
 //! disconnects all peers and checks that the bus has freed everything. With `DILIGENCE_BLESS=1` it
 //! rewrites the lines below the inputs.
 
+mod message_line;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
@@ -49,19 +52,18 @@ use std::time::Duration;
 use bus::policy::{Console, PeerAttributes, PolicyRule};
 use bus::{
     BusIdentity, BusLimits, Configuration, ConnectionCredentials, ContainerId, DescriptorPassing,
-    Details, DisconnectReason, Fds, ForeignError, HelperFailure, Input, LogEvent, PeerId, PidFd,
-    Policy, Replacement, Service, ServiceHelper, ServiceManager, StartFailure, StartId,
-    StartProblem, Time, TraceAudience, Urgency,
+    Details, DisconnectReason, Fds, ForeignError, HelperFailure, Input, LaneCounts, LogEvent,
+    PeerId, PidFd, Policy, Replacement, Service, ServiceHelper, ServiceManager, StartFailure,
+    StartId, StartProblem, Time, TraceAudience, Urgency,
 };
 use libtest_mimic::{Arguments, Trial};
+use message_line::MessageLine;
 use testkit::golden::{self, GoldenMode};
-use testkit::header_fields;
 use testkit::rules;
 use testkit::text::{self, ValueCursor};
 use testkit::world::{self, BusWorld, ReadingMode, ReplacementTiming, SeenEffect, foreign_error};
 use wire::body::Value;
-use wire::message::{Builder, Flags, MessageType};
-use wire::names::ErrorName;
+use wire::message::{Flags, MessageType};
 use wire::{Endian, Message};
 
 fn main() -> ExitCode {
@@ -199,6 +201,7 @@ impl Runner {
                 self.world().set_reads(peer, ReadingMode::WhenTold);
             }
             "read" => self.read(rest),
+            "traffic" => self.lane_traffic(rest),
             "at" => self.at(rest),
             "deadline" => self.deadline(),
             "accepting" => {
@@ -360,6 +363,18 @@ impl Runner {
             usize::MAX
         });
         let seen = self.world().write(peer, count);
+        self.record(&seen);
+    }
+
+    /// A connection states the messages that it sent and received on lanes, with their bytes.
+    fn lane_traffic(&mut self, rest: &str) {
+        let (peer, numbers) = rest.split_once(' ').expect("traffic PEER NUMBERS");
+        let mut numbers = numbers.split(' ').map(|number| number.parse().expect("a number"));
+        let mut next = || numbers.next().expect("four numbers");
+        let [sent, sent_bytes, received, received_bytes] = std::array::from_fn(|_| next());
+        let traffic = LaneCounts { sent, sent_bytes, received, received_bytes };
+        let peer = self.peer(peer);
+        let seen = self.world().input(Input::LaneTraffic { peer, traffic });
         self.record(&seen);
     }
 
@@ -611,123 +626,6 @@ fn marks_of(message: &Message<'_>) -> Vec<String> {
     let order = (message.endian() != Endian::NATIVE).then(|| "big".to_owned());
     let fds = (message.unix_fds() > 0).then(|| format!("fds={}", message.unix_fds()));
     flags.chain(order).chain(fds).collect()
-}
-
-/// A message as described by a line of a transcript.
-#[derive(Default)]
-struct MessageLine {
-    kind: String,
-    destination: Option<String>,
-    path: Option<String>,
-    /// The interface and the member, or the name of an error.
-    name: Option<String>,
-    reply_serial: Option<u32>,
-    serial: Option<u32>,
-    sender: Option<String>,
-    fds: u32,
-    flags: Flags,
-    endian: Option<Endian>,
-    unknown_field: Option<u8>,
-    is_broken: bool,
-    args: Vec<Value>,
-}
-
-impl MessageLine {
-    fn parse(line: &str) -> Self {
-        let mut cursor = ValueCursor::new(line);
-        let mut words = Self { kind: cursor.word().to_owned(), ..Self::default() };
-        match words.kind.as_str() {
-            "bus" => {
-                let (interface, member) = world::driver_method(cursor.word());
-                words.kind = "call".to_owned();
-                words.destination = Some(DRIVER.to_owned());
-                words.path = Some(DRIVER_PATH.to_owned());
-                words.name = Some(format!("{interface}.{member}"));
-            }
-            "call" => words.destination = Some(cursor.word().to_owned()),
-            _ => {}
-        }
-        while !cursor.is_at_end() {
-            if cursor.is_at_value() {
-                words.args.push(cursor.value());
-            } else {
-                words.word(cursor.word());
-            }
-        }
-        words.destination = words.destination.filter(|name| name != "-");
-        words
-    }
-
-    fn word(&mut self, word: &str) {
-        let (name, value) = word.split_once('=').unwrap_or((word, ""));
-        let number = || value.parse().expect("a number");
-        match name {
-            "to" => self.destination = Some(value.to_owned()),
-            "re" => self.reply_serial = Some(number()),
-            "at" => self.path = Some(value.to_owned()),
-            "serial" => self.serial = Some(number()),
-            "sender" => self.sender = Some(value.to_owned()),
-            "fds" => self.fds = number(),
-            "field" => self.unknown_field = Some(number() as u8),
-            "big" => self.endian = Some(Endian::Big),
-            "broken" => self.is_broken = true,
-            path if path.starts_with('/') => self.path = Some(path.to_owned()),
-            _ => match FLAGS.iter().find(|(_, flag)| *flag == name) {
-                Some((flag, _)) => self.flags = self.flags.with(*flag),
-                None => self.name = Some(word.to_owned()),
-            },
-        }
-    }
-
-    fn build(&self, serial: u32) -> Vec<u8> {
-        let mut bytes = world::build(self.builder(), serial, &self.args);
-        if let Some(code) = self.kind.strip_prefix("type") {
-            bytes[1] = code.parse().expect("a number");
-        }
-        if let Some(code) = self.unknown_field {
-            bytes = header_fields::with_text(&bytes, code);
-        }
-        if let Some(serial) = self.reply_serial
-            && !matches!(&*self.kind, "return" | "error")
-        {
-            bytes = header_fields::with_reply_serial(&bytes, serial);
-        }
-        if self.is_broken {
-            *bytes.last_mut().expect("a body") ^= 0xff;
-        }
-        bytes
-    }
-
-    fn builder(&self) -> Builder<'_> {
-        let name = self.name.as_deref().unwrap_or_default();
-        let (interface, member) = match name.rsplit_once('.') {
-            Some((interface, member)) => (Some(interface), member),
-            None => (None, name),
-        };
-        let path = || world::path(self.path.as_deref().expect("a path"));
-        let call = || self.reply_serial.expect("re=").try_into().expect("not 0");
-        let builder = match self.kind.as_str() {
-            "return" => Builder::method_return(call()),
-            "error" => Builder::error(ErrorName::new(name).expect("an error name"), call()),
-            "signal" => Builder::signal(
-                path(),
-                world::interface(interface.expect("an interface")),
-                world::member(member),
-            ),
-            _ => {
-                let builder = Builder::method_call(path(), world::member(member));
-                match interface {
-                    Some(interface) => builder.interface(world::interface(interface)),
-                    None => builder,
-                }
-            }
-        };
-        let builder = builder.flags(self.flags).unix_fds(self.fds);
-        let builder = self.endian.map_or(builder, |endian| builder.endian(endian));
-        let builder =
-            self.destination.iter().fold(builder, |b, text| b.destination(world::name(text)));
-        self.sender.iter().fold(builder, |builder, text| builder.sender(world::name(text)))
-    }
 }
 
 fn credentials(options: &str) -> ConnectionCredentials {

@@ -22,7 +22,8 @@
 //! A frame is one packet of a `SOCK_SEQPACKET` socket, so it is sent completely or not at all. If
 //! the socket is full, the message goes to the bus.
 //!
-//! This crate does no I/O, except that it reads the counters that the bus shares.
+//! This crate does no I/O, except that it reads the counters that the bus shares, and writes the
+//! counters of the traffic on lanes ([`TrafficCounters`]).
 
 #![warn(clippy::missing_errors_doc)]
 
@@ -31,8 +32,10 @@ mod inbox;
 mod partners;
 mod progress;
 mod set;
+mod traffic;
 
 pub use frame::{FRAME_LEN_MAX, FrameHeader, HEADER_LEN, MESSAGE_LEN_MAX};
 pub use inbox::{LaneInbox, LaneKey};
 pub use progress::Progress;
-pub use set::{EndedLane, LaneSet, RequestOutcome};
+pub use set::{EndedLane, LaneCounters, LaneSet, RequestOutcome};
+pub use traffic::TrafficCounters;

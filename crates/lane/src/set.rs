@@ -1,8 +1,10 @@
 //! The lanes of one connection.
 
 use std::collections::HashSet;
+use std::io;
 use std::mem;
 use std::num::NonZeroU32;
+use std::os::fd::BorrowedFd;
 
 use foldhash::fast::RandomState;
 
@@ -10,6 +12,7 @@ use crate::frame::{FrameHeader, MESSAGE_LEN_MAX};
 use crate::inbox::LaneKey;
 use crate::partners::Partners;
 use crate::progress::Progress;
+use crate::traffic::TrafficCounters;
 
 /// The lanes of one connection, and the partners to which it could have one.
 #[derive(Debug, Default)]
@@ -24,6 +27,31 @@ pub struct LaneSet {
     sent: u64,
     /// Messages of the bus that this connection has processed.
     received: u64,
+    /// `None` until the first lane.
+    traffic: Option<TrafficCounters>,
+}
+
+/// The counters that the bus shares with one end of a lane.
+#[derive(Debug)]
+pub struct LaneCounters {
+    own: Progress,
+    of_partner: Progress,
+    traffic: TrafficCounters,
+}
+
+impl LaneCounters {
+    /// Maps the descriptors that the bus has sent behind the socket of a lane, in their order: the
+    /// counters of this connection, the counters of the partner, and the counters for the traffic
+    /// of this connection on its lanes.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidData` if they are not the counters of the bus. Other errors if mappings or
+    /// descriptors run out.
+    pub fn map([own, of_partner, traffic]: [BorrowedFd<'_>; 3]) -> io::Result<Self> {
+        let (own, of_partner) = (Progress::map(own)?, Progress::map(of_partner)?);
+        Ok(Self { own, of_partner, traffic: TrafficCounters::map(traffic)? })
+    }
 }
 
 #[derive(Debug)]
@@ -80,7 +108,7 @@ pub enum RequestOutcome<'a> {
     Refused,
 }
 
-/// Counting messages of the bus.
+/// Counting the messages of a connection.
 impl LaneSet {
     /// Counts a message that is sent to the bus.
     #[inline]
@@ -98,6 +126,18 @@ impl LaneSet {
     #[inline]
     pub const fn received(&self) -> u64 {
         self.received
+    }
+
+    /// Counts a message of this length that was sent on a lane.
+    #[inline]
+    pub fn count_lane_sent(&mut self, len: usize) {
+        self.traffic.iter_mut().for_each(|traffic| traffic.count_sent(len));
+    }
+
+    /// Counts a message of this length that came on a lane.
+    #[inline]
+    pub fn count_lane_received(&mut self, len: usize) {
+        self.traffic.iter_mut().for_each(|traffic| traffic.count_received(len));
     }
 
     /// The number of messages that the bus has queued for this connection. 0 without lanes.
@@ -136,7 +176,10 @@ impl LaneSet {
     }
 
     /// Adds a lane that the bus has opened.
-    pub fn open(&mut self, partner: &str, own: Progress, of_partner: Progress) -> LaneKey {
+    pub fn open(&mut self, partner: &str, counters: LaneCounters) -> LaneKey {
+        let LaneCounters { own, of_partner, traffic } = counters;
+        // All lanes of a connection have the same.
+        self.traffic.get_or_insert(traffic);
         let key = LaneKey(self.next);
         self.next += 1;
         let aliases = self.granted.iter().filter(|alias| *alias.partner == *partner);

@@ -396,7 +396,7 @@ impl BusWorld {
             Fds::OfInput => input.expect("a message was handled").0.unix_fds(),
             Fds::OfProcess(_) | Fds::OfRing => 1,
             Fds::OfRecorder => 2,
-            Fds::OfLane(_) => 3,
+            Fds::OfLane(_) => 4,
             Fds::Held(held) => {
                 assert!(self.held.contains(&held), "only what is kept can be sent");
                 message.unix_fds()

@@ -46,6 +46,21 @@ pub struct ReadOnly(ReadOnlyMapping);
 #[derive(Debug)]
 pub struct Unprovided(Arc<Pages>);
 
+/// Creates memory of `len` zero bytes. Each process that gets the descriptor can map it to write or
+/// to read, and nobody can change its length. `/proc` shows `name` for it.
+///
+/// # Errors
+///
+/// Fails if `len` is 0, or if descriptors or memory run out.
+pub fn create(name: &str, len: usize) -> io::Result<OwnedFd> {
+    let file = memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+    ftruncate(&file, len as u64)?;
+    // A seal against writing would also keep a program from mapping the memory that replaces
+    // this one in the same process.
+    fcntl_add_seals(&file, SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL)?;
+    Ok(file)
+}
+
 impl Writable {
     /// Creates memory of `len` zero bytes, and a descriptor with which other processes can map it.
     /// The descriptor is read-only, and nobody can change the length of the memory. Other users
@@ -55,11 +70,7 @@ impl Writable {
     ///
     /// Fails if `len` is 0, if descriptors or memory run out, or without `/proc`.
     pub fn new(name: &str, len: usize) -> io::Result<(Self, OwnedFd)> {
-        let file = memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
-        ftruncate(&file, len as u64)?;
-        // A seal against writing would also keep a program from mapping the memory that replaces
-        // this one in the same process.
-        fcntl_add_seals(&file, SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL)?;
+        let file = create(name, len)?;
         fchmod(&file, Mode::RUSR)?;
         Self::adopt(file)
     }
@@ -72,11 +83,22 @@ impl Writable {
     /// `InvalidData` if the descriptor is not sealed against shrinking. Other errors if the memory
     /// cannot be mapped or opened again.
     pub fn adopt(file: OwnedFd) -> io::Result<(Self, OwnedFd)> {
+        let memory = Self::map(file)?;
+        let path = format!("/proc/self/fd/{}", memory.file.as_raw_fd());
+        let reader = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+        Ok((memory, reader))
+    }
+
+    /// Maps all of the memory of a descriptor that [`create`] returned.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidData` if the descriptor is not sealed against shrinking. Other errors if the memory
+    /// cannot be mapped.
+    pub fn map(file: OwnedFd) -> io::Result<Self> {
         let len = sealed_len(file.as_fd())?;
         let mapping = WritableMapping::map(file.as_fd(), len)?;
-        let path = format!("/proc/self/fd/{}", file.as_raw_fd());
-        let reader = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
-        Ok((Self { mapping, file }, reader))
+        Ok(Self { mapping, file })
     }
 
     /// The descriptor with which [`Self::adopt`] restores the memory.
@@ -158,7 +180,7 @@ impl Unprovided {
 }
 
 impl ReadOnly {
-    /// Maps all of the memory of a descriptor created by [`Writable::new`].
+    /// Maps all of the memory of a descriptor that [`Writable::new`] or [`create`] returned.
     ///
     /// # Errors
     ///
@@ -291,6 +313,16 @@ mod tests {
         for reader in [reader, later] {
             assert_eq!((reader.load(8), reader.load(16)), (7, 9));
         }
+    }
+
+    #[test]
+    fn whoever_has_the_descriptor_can_write() {
+        let file = create("test", 4096).unwrap();
+        let reader = ReadOnly::map(file.as_fd()).unwrap();
+        let mut memory = Writable::map(file.try_clone().unwrap()).unwrap();
+        memory.store(8, 7);
+        assert_eq!(reader.load(8), 7);
+        assert!(ftruncate(&file, 0).is_err());
     }
 
     #[test]

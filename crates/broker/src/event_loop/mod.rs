@@ -243,7 +243,10 @@ impl EventLoop {
                 EventSource::Child(key) => self.child_ended(key),
                 EventSource::Output(key) => self.services.child_spoke(state, key),
                 EventSource::Stderr => self.services.resume_outputs(state),
-                EventSource::Metrics(place) => self.metrics.serve(state, place),
+                EventSource::Metrics(place) => {
+                    self.switchboard.count_lane_traffic();
+                    self.metrics.serve(&mut self.switchboard.state, place);
+                }
                 EventSource::Lifetime(container) => {
                     self.acceptor.lifetimes.remove(state, container);
                     self.switchboard.handle(Input::ContainerExpired { container });
@@ -430,6 +433,7 @@ impl EventLoop {
         scratch: &Rc<Vec<u8>>,
         received: Option<usize>,
     ) -> Result<(), End> {
+        self.switchboard.count_lane_traffic();
         let Switchboard { state, work, interactive, .. } = &mut self.switchboard;
         let Some(connection) = state.table.get(peer) else { return Ok(()) };
         let mut routed = 0;

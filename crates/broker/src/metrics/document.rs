@@ -60,6 +60,13 @@ fn totals(text: &mut Text, bus: &Bus) {
             totals.deliveries,
             "Messages that were queued for connections.",
         ),
+        (
+            "diligence_bus_lane_messages",
+            "messages",
+            totals.lane_messages,
+            "Messages that programs sent on lanes, as they say.",
+        ),
+        ("diligence_bus_lane_bytes", "bytes", totals.lane_bytes, "Bytes of the messages on lanes."),
     ];
     for (name, unit, value, help) in rows {
         counter(text, name, unit, help).sample(value);
@@ -154,6 +161,12 @@ fn gauges(text: &mut Text, bus: &Bus) {
             "replies",
             now.pending_replies,
             "Pending replies: calls that have no reply yet.",
+        ),
+        (
+            "diligence_bus_lanes",
+            "lanes",
+            now.lanes,
+            "Sockets on which two programs exchange messages directly.",
         ),
         (
             "diligence_bus_queued_messages",

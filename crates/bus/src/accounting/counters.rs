@@ -25,6 +25,10 @@ pub struct Totals {
     pub validated_bytes: u64,
     /// Messages queued for connections.
     pub deliveries: u64,
+    /// Messages that connections sent on lanes, as they say.
+    pub lane_messages: u64,
+    /// Bytes of the messages on lanes.
+    pub lane_bytes: u64,
     /// Messages that were refused with an error.
     pub refused: u64,
     /// Messages that the policy withheld from a recipient without an error to the sender.
@@ -50,6 +54,8 @@ pub struct Gauges {
     pub rules: u64,
     /// Method calls that wait for their replies.
     pub pending_replies: u64,
+    /// Lanes that are open.
+    pub lanes: u64,
     /// Queued messages that the recipients have not read.
     pub queued_messages: u64,
     /// Bytes of the queued messages.

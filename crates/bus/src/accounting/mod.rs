@@ -17,7 +17,7 @@ use wire::Message;
 use wire::message::MessageType;
 
 use crate::hash::KeyedState;
-use crate::types::{Amount, PeerId, PeerSnapshot, Process, Time, WithheldBy};
+use crate::types::{Amount, LaneCounts, PeerId, PeerSnapshot, Process, Time, WithheldBy};
 
 use counters::BusCounters;
 pub use counters::{Gauges, Totals};
@@ -148,6 +148,18 @@ impl Accounting {
     pub(crate) const fn written(&mut self, written: u64, copied: u64) {
         self.counters.totals.written_bytes += written;
         self.counters.totals.copied_bytes += copied;
+    }
+
+    /// Counts the messages that a connection has exchanged on its lanes since the last call.
+    pub(crate) fn lane_traffic(&mut self, peer: &mut PeerStatistics, traffic: LaneCounts) {
+        let before = peer.lanes;
+        peer.lanes.advance(traffic);
+        let totals = &mut self.counters.totals;
+        // A connection can state any number.
+        let messages = peer.lanes.sent - before.sent;
+        totals.lane_messages = totals.lane_messages.saturating_add(messages);
+        let bytes = peer.lanes.sent_bytes - before.sent_bytes;
+        totals.lane_bytes = totals.lane_bytes.saturating_add(bytes);
     }
 
     /// Counts a message that was dropped for a recipient because of `cause`.

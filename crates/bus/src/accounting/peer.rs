@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::history::MissedCount;
 use super::members::MemberId;
-use crate::types::{Amount, LimitName, Time};
+use crate::types::{Amount, LaneCounts, LimitName, Time};
 
 /// Counters of one connection since it connected.
 #[derive(Debug, Serialize, Deserialize)]
@@ -13,6 +13,8 @@ pub(crate) struct PeerStatistics {
     pub(crate) sent: Amount,
     /// Messages and bytes that the connection received: everything that left its queue.
     pub(crate) received: Amount,
+    /// Messages that it exchanged on lanes, as it says.
+    pub(crate) lanes: LaneCounts,
     /// Messages of this connection that were refused.
     pub(crate) refused: u64,
     /// Messages that were dropped because its queue was full, or because the kernel did not accept
@@ -46,11 +48,20 @@ impl Losing {
     }
 }
 
+impl PeerStatistics {
+    /// Messages that the connection sent and received, also on lanes.
+    pub(crate) const fn messages(&self) -> u64 {
+        let on_lanes = self.lanes.sent.saturating_add(self.lanes.received);
+        on_lanes.saturating_add(self.sent.messages + self.received.messages)
+    }
+}
+
 impl Default for PeerStatistics {
     fn default() -> Self {
         Self {
             sent: Amount::default(),
             received: Amount::default(),
+            lanes: LaneCounts::default(),
             refused: 0,
             lost: 0,
             losing: None,

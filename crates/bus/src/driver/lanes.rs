@@ -83,7 +83,7 @@ pub(crate) fn lane_opened(
     for (end, partner) in [(one, other), (other, one)] {
         let opened = Builder::signal(DRIVER_PATH, LANES_INTERFACE, OPENED);
         let name = Box::<str>::from(router.registry[partner].name().as_str());
-        let args = (&*name, UnixFd(0), UnixFd(1), UnixFd(2));
+        let args = (&*name, UnixFd(0), UnixFd(1), UnixFd(2), UnixFd(3));
         router.send_own(end, opened, &args, Fds::OfLane(lane), fx).expect("names are short");
     }
 }

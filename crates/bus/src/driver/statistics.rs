@@ -39,6 +39,8 @@ pub(super) fn totals(
         ("ValidatedMessages", totals.validated.into()),
         ("ValidatedBytes", totals.validated_bytes.into()),
         ("Deliveries", totals.deliveries.into()),
+        ("LaneMessages", totals.lane_messages.into()),
+        ("LaneBytes", totals.lane_bytes.into()),
         ("RefusedMessages", totals.refused.into()),
         ("WithheldMessages", totals.withheld.into()),
         ("LostMessages", totals.lost.into()),
@@ -50,6 +52,7 @@ pub(super) fn totals(
         ("Names", now.names.into()),
         ("MatchRules", now.rules.into()),
         ("PendingReplies", now.pending_replies.into()),
+        ("Lanes", now.lanes.into()),
         ("QueuedMessages", now.queued_messages.into()),
         ("QueuedBytes", now.queued_bytes.into()),
         ("LosingConnections", now.losing.into()),
@@ -73,9 +76,7 @@ pub(super) fn connections(
     let (most,) = call.args::<(u32,)>()?;
     let mut peers: Vec<&Peer> =
         driver.router.registry.iter().filter(|peer| peer.is_registered()).collect();
-    peers.sort_by_key(|peer| {
-        Reverse(peer.statistics.sent.messages + peer.statistics.received.messages)
-    });
+    peers.sort_by_key(|peer| Reverse(peer.statistics.messages()));
     peers.truncate(room(most));
     let dicts: Vec<Dict> = peers.into_iter().map(|peer| of_peer(driver.router, peer)).collect();
     driver.reply(call, &(dicts,), fx)
@@ -130,6 +131,10 @@ fn of_peer(router: &Router, peer: &Peer) -> Dict {
         ("ReceivedMessages", counts.received.messages.into()),
         ("ReceivedBytes", counts.received.bytes.into()),
         ("ReceivedFDs", counts.received.fds.into()),
+        ("LaneSentMessages", counts.lanes.sent.into()),
+        ("LaneSentBytes", counts.lanes.sent_bytes.into()),
+        ("LaneReceivedMessages", counts.lanes.received.into()),
+        ("LaneReceivedBytes", counts.lanes.received_bytes.into()),
         ("QueuedMessages", queued.messages.into()),
         ("QueuedBytes", queued.bytes.into()),
         ("QueuedFDs", queued.fds.into()),

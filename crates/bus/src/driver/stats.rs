@@ -42,6 +42,8 @@ pub(super) fn bus(
         ("org.diligence.DisconnectedByBus", Value::Uint64(totals.disconnected)),
         ("org.diligence.PendingReplies", count(calls.len())),
         ("org.diligence.Lanes", count(lanes.open_count())),
+        ("org.diligence.LaneMessages", Value::Uint64(totals.lane_messages)),
+        ("org.diligence.LaneBytes", Value::Uint64(totals.lane_bytes)),
     ]);
     driver.reply(call, &(stats,), fx)
 }
@@ -83,6 +85,10 @@ fn of_peer(router: &Router, peer: &Peer) -> BTreeMap<&'static str, Value> {
         ("org.diligence.SentMessages", Value::Uint64(counts.sent.messages)),
         ("org.diligence.SentBytes", Value::Uint64(counts.sent.bytes)),
         ("org.diligence.SentFDs", Value::Uint64(counts.sent.fds)),
+        ("org.diligence.LaneSentMessages", Value::Uint64(counts.lanes.sent)),
+        ("org.diligence.LaneSentBytes", Value::Uint64(counts.lanes.sent_bytes)),
+        ("org.diligence.LaneReceivedMessages", Value::Uint64(counts.lanes.received)),
+        ("org.diligence.LaneReceivedBytes", Value::Uint64(counts.lanes.received_bytes)),
         ("org.diligence.LostMessages", Value::Uint64(counts.lost)),
     ])
 }

@@ -341,7 +341,13 @@ pub(super) static INTERFACES: &[DriverInterface] = &[
         ],
         signals: &[DriverSignal {
             name: "Opened",
-            args: args!(partner "s", socket "h", own_progress "h", partner_progress "h"),
+            args: args!(
+                partner "s",
+                socket "h",
+                own_progress "h",
+                partner_progress "h",
+                own_traffic "h"
+            ),
         }],
         properties: &[],
     },

@@ -12,7 +12,7 @@ use wire::message::MessageType;
 use super::router::Router;
 use crate::lanes::PeerPair;
 use crate::policy::{DeliveryKind, MessageClass, ReplyClass};
-use crate::types::{DescriptorPassing, Effect, Effects, LaneRefusal, PeerId};
+use crate::types::{DescriptorPassing, Effect, Effects, LaneCounts, LaneRefusal, PeerId};
 
 impl Router {
     /// Decides whether two connections may have a lane.
@@ -91,6 +91,13 @@ impl Router {
     pub(crate) fn forget_lanes(&mut self, peer: PeerId, fx: &mut Effects) {
         let lanes = self.lanes.forget(peer);
         fx.extend(lanes.into_iter().map(|lane| Effect::CloseLane { lane }));
+    }
+
+    /// Counts the messages that a connection has exchanged on its lanes since the last call.
+    pub(crate) fn note_lane_traffic(&mut self, peer: PeerId, traffic: LaneCounts) {
+        if let Some(peer) = self.registry.get_mut(peer) {
+            self.accounting.lane_traffic(&mut peer.statistics, traffic);
+        }
     }
 
     /// Tells the partners of a connection that its names have changed, and ends its lanes if the

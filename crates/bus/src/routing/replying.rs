@@ -245,5 +245,5 @@ const fn fds_of(fds: Fds) -> u32 {
     }
 }
 
-/// The number of descriptors that an end of a lane gets: its socket and two sets of counters.
-const LANE_DESCRIPTORS: u32 = 3;
+/// The number of descriptors that an end of a lane gets: its socket and three sets of counters.
+const LANE_DESCRIPTORS: u32 = 4;

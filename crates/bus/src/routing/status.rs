@@ -26,6 +26,7 @@ impl Router {
             names: self.registry.name_counts().current as u64,
             rules: self.matching.counts().current as u64,
             pending_replies: self.calls.len() as u64,
+            lanes: self.lanes.open_count() as u64,
             ..Gauges::default()
         };
         for peer in self.registry.iter() {

@@ -6,8 +6,8 @@ use wire::Message;
 
 use super::{
     Amount, CallId, Configuration, ConnectionCredentials, ContainerId, ContainerSocket,
-    DescriptorPassing, Details, End, ForeignError, KernelShortage, LaneId, PeerId, Replacement,
-    RingFacts, StartFailure, StartId, TraceRequest,
+    DescriptorPassing, Details, End, ForeignError, KernelShortage, LaneCounts, LaneId, PeerId,
+    Replacement, RingFacts, StartFailure, StartId, TraceRequest,
 };
 use crate::policy::PeerAttributes;
 
@@ -126,6 +126,13 @@ pub enum Input<'a> {
         lane: LaneId,
         /// The error, if it could not be opened.
         outcome: Result<(), ForeignError>,
+    },
+    /// The messages that a connection has exchanged on its lanes so far.
+    LaneTraffic {
+        /// The connection, which has or had a lane.
+        peer: PeerId,
+        /// Its messages since it got its first lane.
+        traffic: LaneCounts,
     },
     /// Another program has replaced the daemon, or could not replace it.
     Replaced {

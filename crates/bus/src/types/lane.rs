@@ -34,6 +34,29 @@ pub struct MessageProgress {
     pub queued: u64,
 }
 
+/// Messages that a connection exchanged on its lanes. The connection counts them itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct LaneCounts {
+    /// Messages that it sent.
+    pub sent: u64,
+    /// Bytes of the messages that it sent.
+    pub sent_bytes: u64,
+    /// Messages that it received.
+    pub received: u64,
+    /// Bytes of the messages that it received.
+    pub received_bytes: u64,
+}
+
+impl LaneCounts {
+    /// Continues with later counts. Counts never become smaller.
+    pub(crate) fn advance(&mut self, later: Self) {
+        self.sent = self.sent.max(later.sent);
+        self.sent_bytes = self.sent_bytes.max(later.sent_bytes);
+        self.received = self.received.max(later.received);
+        self.received_bytes = self.received_bytes.max(later.received_bytes);
+    }
+}
+
 /// The reason why two connections cannot have a lane.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LaneRefusal {

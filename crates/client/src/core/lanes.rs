@@ -3,7 +3,8 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use lane::{FrameHeader, LaneKey, LaneSet, Progress, RequestOutcome};
+use lane::{FrameHeader, LaneCounters, LaneKey, LaneSet, RequestOutcome};
+use wire::body::UnixFd;
 use wire::message::{Builder, FixedHeader, Flags, Message, MessageType};
 use wire::names::BusName;
 
@@ -57,7 +58,7 @@ pub struct LaneTransmit<'a, D> {
 pub struct OpenedLane<D> {
     /// The unique name of the connection at the other end.
     pub partner: Box<str>,
-    /// The socket, the counters of this connection, and the counters of the partner.
+    /// The socket, and the counters for [`LaneCounters::map`].
     pub descriptors: Arc<[D]>,
 }
 
@@ -159,6 +160,7 @@ impl<D> Core<D> {
         if self.lanes.chosen.take().is_some() {
             let len = self.outgoing.len();
             self.outgoing.transmitted(len);
+            self.lanes.lanes.count_lane_sent(len);
         }
     }
 
@@ -177,11 +179,11 @@ impl<D> Core<D> {
 
     /// Adds an opened lane with its counters, and returns its key. If the connection does not want
     /// lanes any more, this also asks the bus to end it.
-    pub fn add_lane(&mut self, partner: &str, own: Progress, of_partner: Progress) -> LaneKey {
+    pub fn add_lane(&mut self, partner: &str, counters: LaneCounters) -> LaneKey {
         if self.lanes.lane_use == LaneUse::Off {
             self.release_lane(partner);
         }
-        self.lanes.lanes.open(partner, own, of_partner)
+        self.lanes.lanes.open(partner, counters)
     }
 
     /// True if this connection asks for lanes, or has one.
@@ -274,13 +276,15 @@ impl<D> Core<D> {
                 return None;
             };
             match check(&packet, lanes.partner(key)) {
-                Some(CheckedPacket::Call(serial)) => {
-                    lanes.expect_reply(key, serial);
-                    return Some((packet.bytes, packet.descriptors));
+                Some(CheckedPacket::Call(serial)) => lanes.expect_reply(key, serial),
+                Some(CheckedPacket::Other) => {}
+                None => {
+                    self.fail_lane(key);
+                    continue;
                 }
-                Some(CheckedPacket::Other) => return Some((packet.bytes, packet.descriptors)),
-                None => self.fail_lane(key),
             }
+            lanes.count_lane_received(packet.bytes.as_slice().len());
+            return Some((packet.bytes, packet.descriptors));
         }
     }
 
@@ -358,7 +362,7 @@ fn lane_method(member: wire::names::MemberName<'static>) -> Builder<'static> {
 }
 
 /// The arguments of the signal that opens a lane.
-type OpenedArguments<'a> = (&'a str, wire::body::UnixFd, wire::body::UnixFd, wire::body::UnixFd);
+type OpenedArguments<'a> = (&'a str, UnixFd, UnixFd, UnixFd, UnixFd);
 
 /// The number of lanes from which on a connection asks for no more. A reader waits for the sockets
 /// of all of them and of the bus at once.

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
-use lane::{FRAME_LEN_MAX, LaneKey, Progress};
+use lane::{FRAME_LEN_MAX, LaneCounters, LaneKey};
 use unix::poll::wait_for_data;
 use unix::transfer::{self, DescriptorDelivery, TransferWait};
 
@@ -200,11 +200,13 @@ impl ConnectionLink {
     }
 
     fn add_lane(&self, state: &mut LinkState, opened: &OpenedLane<OwnedFd>) -> io::Result<()> {
-        let [_socket, own, of_partner] = &*opened.descriptors else {
+        let [_socket, counters @ ..] = &*opened.descriptors else {
             return Err(io::ErrorKind::InvalidData.into());
         };
-        let (own, of_partner) = (Progress::map(own.as_fd())?, Progress::map(of_partner.as_fd())?);
-        let key = state.core.add_lane(&opened.partner, own, of_partner);
+        let counters: &[OwnedFd; 3] =
+            counters.try_into().map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?;
+        let counters = LaneCounters::map(counters.each_ref().map(AsFd::as_fd))?;
+        let key = state.core.add_lane(&opened.partner, counters);
         self.lanes.write().push(LaneSocket { key, descriptors: Arc::clone(&opened.descriptors) });
         Ok(())
     }

@@ -5,17 +5,20 @@ mod support;
 
 mod causes;
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::sync::atomic::Ordering;
+use std::thread;
 use std::time::Duration;
 
-use diligence_client::wire::body::UnixFd;
+use diligence_client::wire::body::{UnixFd, Value};
 use diligence_client::wire::message::Builder;
 use diligence_client::wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 use diligence_client::{
     CallError, CallOptions, Connection, IncomingCall, LaneUse, NameFlags, Processed, StartedCall,
+    Values,
 };
 use support::{BusProgram, PrivateTestBus, TestService};
 
@@ -102,21 +105,51 @@ fn with_lane(bus: &PrivateTestBus) -> Connection {
 
 /// The number of messages that the bus has routed so far.
 fn routed(connection: &Connection) -> u64 {
-    use diligence_client::wire::body::Value;
-    use std::collections::BTreeMap;
-    let reply = connection.call(
-        "org.freedesktop.DBus",
-        "/org/freedesktop/DBus",
-        "org.freedesktop.DBus.Debug.Stats",
-        "GetStats",
-        &(),
-    );
-    let reply = reply.expect("statistics");
+    statistic(connection, "GetStats", "org.diligence.Messages")
+}
+
+/// A number of the statistics of the bus, or of this connection.
+fn statistic(connection: &Connection, method: &str, key: &str) -> u64 {
+    let own = [Value::from(connection.unique_name().as_str())];
+    let arguments = if method == "GetConnectionStats" { &own[..] } else { &[] };
+    let reply = connection
+        .call(
+            "org.freedesktop.DBus",
+            "/org/freedesktop/DBus",
+            "org.freedesktop.DBus.Debug.Stats",
+            method,
+            &Values(arguments),
+        )
+        .expect("statistics");
     let (stats,): (BTreeMap<&str, Value>,) = reply.read().expect("a dictionary");
-    match stats["org.diligence.Messages"] {
-        Value::Uint64(messages) => messages,
+    match stats[key] {
+        Value::Uint64(number) => number,
         ref other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn statistics_have_the_traffic_on_lanes() {
+    let bus = PrivateTestBus::start_this(BusProgram::Diligence);
+    let mut service = Some(service(&bus, LaneUse::On, echo));
+    let connection = with_lane(&bus);
+    let sent = || statistic(&connection, "GetConnectionStats", "org.diligence.LaneSentMessages");
+    let total = || statistic(&connection, "GetStats", "org.diligence.LaneMessages");
+    let bytes = || statistic(&connection, "GetStats", "org.diligence.LaneBytes");
+    // The statistics are at most 100 milliseconds old.
+    let settle = || thread::sleep(Duration::from_millis(150));
+    settle();
+    let (sent_before, total_before, bytes_before) = (sent(), total(), bytes());
+    (0..1000).for_each(|number| call(&connection, "Echo", number));
+    settle();
+    assert_eq!(sent() - sent_before, 1000);
+    assert_eq!(total() - total_before, 2000);
+    assert!(bytes() - bytes_before > 2000 * 32, "{bytes_before}");
+    // What a connection has sent stays in the totals after it left.
+    start(&connection, "Leave", 0).wait().expect_err("it left");
+    drop(service.take());
+    settle();
+    assert!(total() >= total_before + 2000);
 }
 
 #[test]
@@ -220,7 +253,7 @@ fn a_call_on_a_lane_is_answered_after_the_lane_has_ended() {
     let bus = PrivateTestBus::start_this(BusProgram::Diligence);
     let slow = |call: &IncomingCall| {
         if call.message().member() == Some("Wait") {
-            std::thread::sleep(Duration::from_millis(300));
+            thread::sleep(Duration::from_millis(300));
             let (number,): (u64,) = call.read().expect("a number");
             call.reply(&(number,)).expect("the connection lives");
             return ServiceStep::Continue;
@@ -230,7 +263,7 @@ fn a_call_on_a_lane_is_answered_after_the_lane_has_ended() {
     let _service = service(&bus, LaneUse::On, slow);
     let connection = with_lane(&bus);
     let waiting = start(&connection, "Wait", 7);
-    std::thread::sleep(Duration::from_millis(100));
+    thread::sleep(Duration::from_millis(100));
     let monitor = bus.connect();
     let become_monitor = monitor.call(
         "org.freedesktop.DBus",

@@ -16,6 +16,7 @@ mod timed;
 use std::collections::BTreeMap;
 use std::mem;
 use std::rc::Rc;
+use std::time::Duration;
 
 use bus::{
     Body, CallId, Delivery, Details, Effect, Effects, Fds, ForeignError, HeldFds, Input, LaneEnds,
@@ -51,6 +52,8 @@ pub(super) struct Switchboard {
     /// Descriptors of messages that are held for activation.
     held_fds: BTreeMap<HeldFds, SharedFds>,
     pub(super) lanes: LaneTable,
+    /// The time when the traffic on lanes is next reported to the bus.
+    traffic_due: Duration,
     /// Descriptors that were written and not yet received.
     pub(super) user_fds: UserFds,
     /// Descriptors that were received and not yet written.
@@ -69,6 +72,7 @@ impl Switchboard {
             interactive: InteractiveTraffic::default(),
             held_fds: BTreeMap::new(),
             lanes: LaneTable::default(),
+            traffic_due: Duration::ZERO,
             user_fds: UserFds::within(open_files),
             fd_quotas: FdQuotas::within(open_files),
             trimmer: MemoryTrimmer::begin(),
@@ -199,6 +203,24 @@ impl Switchboard {
     pub(super) fn publish_routed(&mut self, from: PeerId) {
         if self.lanes.are_used() {
             self.lanes.publish_routed(from, &self.state.bus);
+        }
+    }
+
+    /// Reports the traffic on lanes to the bus, unless that happened recently.
+    #[inline]
+    pub(super) fn count_lane_traffic(&mut self) {
+        if self.lanes.are_used() && self.state.now >= self.traffic_due {
+            self.traffic_due = self.state.now.saturating_add(TRAFFIC_AGE_MAX);
+            self.read_lane_traffic();
+        }
+    }
+
+    #[cold]
+    fn read_lane_traffic(&mut self) {
+        let Self { lanes, state, buffers, .. } = self;
+        for (peer, traffic) in lanes.traffic() {
+            let input = Input::LaneTraffic { peer, traffic };
+            state.bus.handle(state.time(), input, &mut buffers.effects_of_answers);
         }
     }
 
@@ -359,6 +381,9 @@ impl Switchboard {
         self.close_socket(*connection, user);
         self.note_freed();
         self.release_senders();
+        if let Some(traffic) = self.lanes.traffic_of(peer) {
+            self.handle(Input::LaneTraffic { peer, traffic });
+        }
         self.handle(Input::Disconnected { peer, end });
         self.lanes.forget(peer);
     }
@@ -411,3 +436,6 @@ fn body_of<'m>(
 /// each recipient's queue. A second slice costs a write as much as copying some hundred bytes, and
 /// few large writes cause the fewest wake-ups while messages are small.
 const LENT_BODY_MIN: usize = 4096;
+
+/// How long the statistics of traffic on lanes may be out of date.
+const TRAFFIC_AGE_MAX: Duration = Duration::from_millis(100);

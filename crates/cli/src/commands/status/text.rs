@@ -116,6 +116,17 @@ impl StatusPage {
                 number("Deliveries"),
             ),
         );
+        if count("Lanes") + count("LaneMessages") > 0 {
+            self.fact(
+                "lanes",
+                &format!(
+                    "{} open; {}, {}",
+                    number("Lanes"),
+                    counted(count("LaneMessages"), "message", "messages"),
+                    bytes(count("LaneBytes") as f64),
+                ),
+            );
+        }
         if count("Messages") > 0 {
             self.fact("copies", &copies(totals));
         }
@@ -185,8 +196,8 @@ impl StatusPage {
             table.push([
                 Cell::text(it.text("UniqueName").unwrap_or("?")),
                 Cell::text(process_of(it.number("ProcessID"), it.text("Program"))),
-                Cell::Count(it.count("SentMessages")),
-                Cell::Count(it.count("ReceivedMessages")),
+                Cell::Count(it.count("SentMessages") + it.count("LaneSentMessages")),
+                Cell::Count(it.count("ReceivedMessages") + it.count("LaneReceivedMessages")),
                 Cell::Bytes(it.count("QueuedBytes")).alarm_if(it.is_set("Losing")),
                 Cell::Count(lost).alarm_if(lost > 0),
                 Cell::text(names_of(it)),
