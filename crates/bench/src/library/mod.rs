@@ -73,6 +73,8 @@ const PATH: &str = "/org/diligence/Bench";
 const INTERFACE: &str = "org.diligence.Bench1";
 /// The method that returns its argument, a string.
 const METHOD: &str = "Echo";
+/// The environment variable with which programs of this project's libraries use lanes, if it is 1.
+pub(crate) const LANES_VARIABLE: &str = "DILIGENCE_LANES";
 /// The signal, with its emission time and a payload.
 const SIGNAL: &str = "Sample";
 

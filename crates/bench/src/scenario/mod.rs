@@ -11,6 +11,7 @@ mod compare;
 mod connections;
 mod effort;
 mod floor;
+mod lanes;
 mod library_builder;
 mod observation;
 mod sandbox;
@@ -24,6 +25,7 @@ pub use compare::Compare;
 pub use connections::{ConnectScenario, NamesScenario, ReexecScenario};
 pub use effort::Effort;
 pub use floor::Floor;
+pub use lanes::LanesScenario;
 pub use library_builder::LibraryBuilder;
 pub use observation::{Recording, TraceScenario};
 pub use sandbox::SandboxScenario;
@@ -56,11 +58,12 @@ pub fn all() -> Vec<Box<dyn Scenario>> {
         Box::<Recording>::default(),
         Box::<SandboxScenario>::default(),
         Box::<Clients>::default(),
+        Box::<LanesScenario>::default(),
     ]
 }
 
 /// Titles, descriptions and metrics of all scenarios.
-pub static INFOS: [ScenarioInfo; 19] = [
+pub static INFOS: [ScenarioInfo; 20] = [
     compare::COMPARE,
     floor::FLOOR,
     calls::PING_PONG,
@@ -80,6 +83,7 @@ pub static INFOS: [ScenarioInfo; 19] = [
     observation::RECORDING,
     sandbox::SANDBOX,
     clients::CLIENTS,
+    lanes::LANES,
 ];
 
 #[cfg(test)]

@@ -38,6 +38,8 @@ pub enum Subjects {
     FloorAndBuses,
     /// Two processes without a bus between them, the floor and all installed buses.
     DirectFloorAndBuses,
+    /// Two processes without a bus between them, and all installed buses.
+    DirectAndBuses,
     /// All installed buses, without the floor.
     Buses,
     /// Only the bus of this project.
@@ -52,6 +54,7 @@ impl Subjects {
         match self {
             Self::FloorAndBuses => &[BenchSubject::Floor],
             Self::DirectFloorAndBuses => &[BenchSubject::Direct, BenchSubject::Floor],
+            Self::DirectAndBuses => &[BenchSubject::Direct],
             Self::Buses | Self::OurBus => &[],
             Self::Floors => &[BenchSubject::Direct, BenchSubject::Floor, BenchSubject::Relay],
         }

@@ -1,15 +1,16 @@
-//! Workloads in which one end is a library program.
+//! Workloads in which one end or both ends are library programs.
 
 use std::iter;
 
 use sys::clock;
 
 use super::call::ClientTime;
+use super::usage::CallParts;
 use super::{MIB, NS_PER_S, NS_PER_US, Requirements, Targets, Workload, WorkloadOutcome};
 use crate::body_validation::BenchBodyValidation;
 use crate::library::{
-    BuiltLibrary, CallReport, EmitReport, LibraryRunError, ListenReport, ProgramMode,
-    RunningProgram,
+    BuiltLibrary, CallReport, EmitReport, LANES_VARIABLE, LibraryRunError, ListenReport,
+    ProgramMode, RunningProgram,
 };
 use crate::peer::{
     CallerPeer, EchoPeer, Emitter, ListenerPeer, Payload, ReplyPayload, SignalContent, Stamps,
@@ -82,13 +83,7 @@ impl ThroughLibrary {
         let client = ClientTime::begin(caller.pid());
         caller.begin();
         let report: CallReport = caller.report(stage.stop.left())?;
-        let per_second = report.calls as f64 / (report.elapsed_ns as f64 / NS_PER_S);
-        let figures = Figures::from([
-            (Metric::RoundTripUs, report.p50_ns as f64 / NS_PER_US),
-            (Metric::RoundTripP99Us, report.p99_ns as f64 / NS_PER_US),
-            (Metric::CallsPerS, per_second),
-        ]);
-        Ok(with_time(figures, client, self.count))
+        Ok(with_time(call_figures(&report), client, self.count))
     }
 
     fn serves(&self, stage: &MeasurementStage<'_>) -> Result<Figures, MeasureError> {
@@ -181,6 +176,82 @@ impl ThroughLibrary {
             (Metric::ReceivedPercent, report.received as f64 / self.count as f64 * 100.0),
         ])
     }
+}
+
+/// Calls between two programs of one library.
+#[derive(Clone, Debug)]
+pub(crate) struct BetweenLibraries {
+    pub library: BuiltLibrary,
+    pub route: LibraryRoute,
+    /// The number of calls.
+    pub count: u64,
+    /// The length of the text, in bytes.
+    pub size: usize,
+}
+
+/// The way of the messages between two library programs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum LibraryRoute {
+    /// All messages pass the bus.
+    Bus,
+    /// Both programs ask for lanes. They fail if they get none.
+    Lane,
+}
+
+impl BetweenLibraries {
+    fn start(
+        &self,
+        stage: &MeasurementStage<'_>,
+        mode: &ProgramMode,
+    ) -> Result<RunningProgram, LibraryRunError> {
+        let mut command = self.library.command(mode);
+        if self.route == LibraryRoute::Lane {
+            command.env(LANES_VARIABLE, "1");
+        }
+        RunningProgram::start(stage.placed(command))
+    }
+}
+
+impl Workload for BetweenLibraries {
+    fn requirements(&self) -> Requirements {
+        Requirements::of(match self.route {
+            LibraryRoute::Bus => Targets::Buses,
+            LibraryRoute::Lane => Targets::OurBus,
+        })
+    }
+
+    fn measure(&self, stage: &MeasurementStage<'_>) -> Result<WorkloadOutcome, MeasureError> {
+        let address = stage.bus_address()?.to_owned();
+        let service = self.start(stage, &ProgramMode::Serve { address: address.clone() })?;
+        let mode = ProgramMode::Call {
+            address,
+            destination: service.name().to_owned(),
+            count: self.count,
+            length: self.size,
+        };
+        let mut caller = self.start(stage, &mode)?;
+        let parts = CallParts {
+            caller: caller.pid(),
+            service: service.pid(),
+            bus: stage.carrier,
+            proxy: None,
+        };
+        let before = parts.usage();
+        caller.begin();
+        let report: CallReport = caller.report(stage.stop.left())?;
+        let mut figures = call_figures(&report);
+        figures.extend(parts.used_since(before, self.count).figures());
+        Ok(figures.into())
+    }
+}
+
+fn call_figures(report: &CallReport) -> Figures {
+    let per_second = report.calls as f64 / (report.elapsed_ns as f64 / NS_PER_S);
+    Figures::from([
+        (Metric::RoundTripUs, report.p50_ns as f64 / NS_PER_US),
+        (Metric::RoundTripP99Us, report.p99_ns as f64 / NS_PER_US),
+        (Metric::CallsPerS, per_second),
+    ])
 }
 
 fn with_time(mut figures: Figures, client: ClientTime, count: u64) -> Figures {

@@ -19,6 +19,7 @@ mod repeated;
 mod sandboxed;
 mod stream;
 mod system_calls;
+mod usage;
 
 use std::fmt;
 
@@ -28,7 +29,7 @@ pub(crate) use clients::ConcurrentClients;
 pub(crate) use flood::{FloodSink, FloodWorkload};
 pub(crate) use idle::{Bystanders, WithBystanders};
 pub(crate) use inspected::Inspected;
-pub(crate) use library::{LibraryRole, ThroughLibrary};
+pub(crate) use library::{BetweenLibraries, LibraryRole, LibraryRoute, ThroughLibrary};
 pub(crate) use limited::{OwnBusOnly, SingleMetric};
 pub(crate) use observed::{CountedWorkload, ObservedWorkload, ObserverKind, Recorded};
 pub(crate) use prioritized::{BusPriority, Prioritized};

@@ -1,6 +1,5 @@
 //! The workload in which a program in a sandbox calls a service outside.
 
-use std::array;
 use std::env;
 use std::io::{self, Read};
 use std::os::unix::process::CommandExt;
@@ -8,11 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use daemon_command::locate;
-use sys::process::{self, Usage};
 
-use super::{CallWorkload, NS_PER_US, Requirements, Targets, Workload, WorkloadOutcome};
+use super::usage::CallParts;
+use super::{CallWorkload, Requirements, Targets, Workload, WorkloadOutcome};
 use crate::raw::Endpoint;
-use crate::result::Metric;
 use crate::stage::{MeasureError, MeasurementStage};
 
 /// Sequential calls of a client to a service with a well-known name. The rules of the sandbox allow
@@ -42,55 +40,19 @@ impl Workload for SandboxedCalls {
         }
         let mut caller = stage.start(caller)?;
         let proxy_pid = proxy.as_ref().map(|proxy| proxy.process.id());
-        let parts = [Some(caller.pid()), Some(echo.pid()), stage.carrier, proxy_pid];
-        let usages = || parts.map(|pid| pid.and_then(process::usage));
-        let before = usages();
+        let parts = CallParts {
+            caller: caller.pid(),
+            service: echo.pid(),
+            bus: stage.carrier,
+            proxy: proxy_pid,
+        };
+        let before = parts.usage();
         caller.begin()?;
         let report = caller.finish()?;
-        let used = PartUsage::between(before, usages(), self.calls.count + warm_up);
+        let used = parts.used_since(before, self.calls.count + warm_up);
         let mut figures = self.calls.figures(&report);
         figures.extend(used.figures());
         Ok(figures.into())
-    }
-}
-
-/// The resources that the processes of a call have used, per call.
-struct PartUsage {
-    switches: Option<f64>,
-    bus_us: Option<f64>,
-    proxy_us: Option<f64>,
-}
-
-impl PartUsage {
-    /// Compares the usage of the caller, the service, the bus and the proxy at two times. A process
-    /// that does not exist has no usage.
-    fn between(before: [Option<Usage>; 4], after: [Option<Usage>; 4], calls: u64) -> Self {
-        let [caller, service, bus, proxy] = array::from_fn(|part| before[part].zip(after[part]));
-        let switches = |(before, after): (Usage, Usage)| {
-            let count = |usage: Usage| usage.voluntary_switches + usage.involuntary_switches;
-            count(after) - count(before)
-        };
-        let time = |part: Option<(Usage, Usage)>| {
-            let (before, after) = part?;
-            let used = after.processor_time.saturating_sub(before.processor_time);
-            Some(used.as_nanos() as f64 / NS_PER_US / calls as f64)
-        };
-        let all = [caller, service, bus, proxy].into_iter().flatten().map(switches).sum::<u64>();
-        Self {
-            // Without the process of the bus, the sum would be too small.
-            switches: bus.map(|_| all as f64 / calls as f64),
-            bus_us: time(bus),
-            proxy_us: time(proxy),
-        }
-    }
-
-    fn figures(self) -> impl Iterator<Item = (Metric, f64)> {
-        let figures = [
-            (Metric::Switches, self.switches),
-            (Metric::BusCpuUs, self.bus_us),
-            (Metric::ProxyCpuUs, self.proxy_us),
-        ];
-        figures.into_iter().filter_map(|(metric, figure)| Some((metric, figure?)))
     }
 }
 

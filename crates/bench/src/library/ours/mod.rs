@@ -6,18 +6,19 @@ mod asynchronous;
 use std::io::{self, BufRead, Read, Write};
 use std::process::ExitCode;
 use std::time::Duration;
-use std::{process, thread};
+use std::{env, process, thread};
 
 use client::wire::body::ReadError;
 use client::{
-    CallError, ConnectError, Connection, EmitError, Ended, InterfaceError, InvalidName, Proxy,
-    ReceivedMessage, ServeError, ServedInterface, SubscribeError, SubscriptionError,
+    CallError, ConnectError, Connection, EmitError, Ended, InterfaceError, InvalidName, LaneUse,
+    Proxy, ReceivedMessage, ServeError, ServedInterface, SubscribeError, SubscriptionError,
 };
 use serde::Serialize;
 use sys::clock;
 
 use super::{
-    CallReport, EmitReport, INTERFACE, ListenReport, METHOD, ModeError, PATH, ProgramMode, SIGNAL,
+    CallReport, EmitReport, INTERFACE, LANES_VARIABLE, ListenReport, METHOD, ModeError, PATH,
+    ProgramMode, SIGNAL,
 };
 use crate::durations::{Distribution, Durations};
 
@@ -114,6 +115,7 @@ where
 {
     let echo = echo_interface()?;
     let connection = Connection::open(address)?;
+    connection.set_lane_use(lane_use());
     connection.add_object(PATH, &echo, ())?;
     streams.say(connection.unique_name().as_str())?;
     // Serves in a separate thread, so that reading the input adds nothing to the measurement.
@@ -122,6 +124,14 @@ where
         (streams.at_end_of_input)();
     });
     Err(ProgramError::Ended(connection.serve()))
+}
+
+/// Whether the environment asks for lanes.
+fn lane_use() -> LaneUse {
+    match env::var_os(LANES_VARIABLE).is_some_and(|value| value == "1") {
+        true => LaneUse::On,
+        false => LaneUse::Off,
+    }
 }
 
 fn echo_interface() -> Result<ServedInterface<()>, InterfaceError> {
@@ -139,9 +149,13 @@ fn call<I: BufRead, O: Write>(
     streams: &mut Streams<I, O>,
 ) -> Result<(), ProgramError> {
     let connection = Connection::open(address)?;
+    connection.set_lane_use(lane_use());
     let proxy = connection.proxy(destination, PATH, INTERFACE)?;
     for _ in 0..(count / 10).clamp(1, WARM_UP_CALLS_MAX) {
         echo(&proxy, text)?;
+    }
+    if lane_use() == LaneUse::On && connection.lane_count() == 0 {
+        return Err(ProgramError::NoLane);
     }
     streams.say("ready")?;
     streams.wait_for_line()?;
@@ -307,6 +321,9 @@ pub enum ProgramError {
     /// The text of a reply differs from the text of its call.
     #[error("the reply carries a different text than the call")]
     OtherText,
+    /// The bus opened no lane although both ends wanted one.
+    #[error("the bus opened no lane")]
+    NoLane,
     /// A signal was not queued.
     #[error("cannot send the signal: {0}")]
     Emit(#[from] EmitError),

@@ -10,8 +10,8 @@ mod render;
 use std::process::ExitCode;
 
 use bench::scenario::{
-    self, Clients, Compare, ConnectScenario, FanOut, FloodScenario, Floor, Idle, NamesScenario,
-    PingPong, Pipeline, PriorityScenario, Recording, ReexecScenario, RulesScenario,
+    self, Clients, Compare, ConnectScenario, FanOut, FloodScenario, Floor, Idle, LanesScenario,
+    NamesScenario, PingPong, Pipeline, PriorityScenario, Recording, ReexecScenario, RulesScenario,
     SandboxScenario, Scenario, SignalsScenario, TraceScenario, Validation, VolumesScenario,
 };
 use clap::{Args, Subcommand};
@@ -67,6 +67,8 @@ enum BenchTask {
     Recording(MeasureArgs<Recording>),
     /// Calls from a sandbox, behind a proxy or in a container of the bus
     Sandbox(MeasureArgs<SandboxScenario>),
+    /// Calls between two programs over the bus and on a lane, a direct socket
+    Lanes(MeasureArgs<LanesScenario>),
     /// Calls and signals with several client libraries
     Clients(MeasureArgs<Clients>),
     /// Make tables, an HTML page or a Markdown document from saved results
@@ -121,6 +123,7 @@ impl BenchTask {
             Self::Trace(measure) => measure.run(),
             Self::Recording(measure) => measure.run(),
             Self::Sandbox(measure) => measure.run(),
+            Self::Lanes(measure) => measure.run(),
             Self::Clients(measure) => measure.run(),
             Self::Render(render) => render::run(&render),
         }
