@@ -49,6 +49,11 @@ impl<M> LaneInbox<M> {
         self.waiting.pop_front().map(|(_, key, message)| (key, message))
     }
 
+    /// True if a message of this lane waits.
+    pub fn holds(&self, key: LaneKey) -> bool {
+        self.waiting.iter().any(|(_, of, _)| *of == key)
+    }
+
     /// True if no message waits.
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()

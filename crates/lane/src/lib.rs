@@ -29,6 +29,7 @@
 
 mod frame;
 mod inbox;
+mod messages;
 mod partners;
 mod progress;
 mod set;
@@ -36,6 +37,7 @@ mod traffic;
 
 pub use frame::{FRAME_LEN_MAX, FrameHeader, HEADER_LEN, MESSAGE_LEN_MAX};
 pub use inbox::{LaneInbox, LaneKey};
+pub use messages::{CheckedMessage, is_bus, is_opening, opened_partner, release, request, resume};
 pub use progress::Progress;
 pub use set::{EndedLane, LaneCounters, LaneSet, RequestOutcome};
 pub use traffic::TrafficCounters;

@@ -22,6 +22,8 @@ pub struct LaneSet {
     partners: Partners,
     /// Answers of the bus to requests for lanes that are not open yet.
     granted: Vec<Alias>,
+    /// True if the bus grants no lanes.
+    is_unsupported: bool,
     next: u64,
     /// Messages that this connection has sent to the bus.
     sent: u64,
@@ -106,6 +108,8 @@ pub enum RequestOutcome<'a> {
     },
     /// The two cannot have a lane now.
     Refused,
+    /// This bus grants no lanes.
+    Unsupported,
 }
 
 /// Counting the messages of a connection.
@@ -152,13 +156,18 @@ impl LaneSet {
     /// Counts a call to or from a partner over the bus. Returns true if the connection should ask
     /// for a lane to it.
     pub fn count_call(&mut self, partner: &str) -> bool {
-        self.partners.count(partner)
+        !self.is_unsupported && self.partners.count(partner)
     }
 
     /// Takes note of the answer to a request for a lane to `asked`.
     pub fn handle_request(&mut self, asked: &str, outcome: RequestOutcome<'_>) {
-        let RequestOutcome::Noted { partner, name_changes } = outcome else {
-            return self.partners.refused(asked);
+        let (partner, name_changes) = match outcome {
+            RequestOutcome::Noted { partner, name_changes } => (partner, name_changes),
+            RequestOutcome::Refused => return self.partners.refused(asked),
+            RequestOutcome::Unsupported => {
+                self.is_unsupported = true;
+                return;
+            }
         };
         if asked.starts_with(':') {
             return;

@@ -129,7 +129,7 @@ fn register(connection: &DBusConnection, error: Out<DBusError>) -> bool {
     let name = reply.first_string().and_then(|name| CString::new(name).ok());
     match name.filter(|name| is_bus_name(name)) {
         Some(name) => {
-            connection.lock().unique_name = Some(name);
+            connection.has_registered(name);
             true
         }
         None => {

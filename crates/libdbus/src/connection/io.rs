@@ -1,5 +1,6 @@
 //! Reading and writing, with and without waiting.
 
+use std::os::fd::OwnedFd;
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
@@ -17,8 +18,10 @@ impl DBusConnection {
         if flags & WRITABLE != 0 {
             guard.write();
         }
-        if flags & (READABLE | HANGUP | ERROR) != 0 {
-            guard = self.read(guard, flags & (HANGUP | ERROR) != 0);
+        if flags & (HANGUP | ERROR) != 0 {
+            guard = self.read(guard, ReadScope::UntilEnd);
+        } else if flags & READABLE != 0 {
+            guard = self.read(guard, ReadScope::All);
         }
         self.settle(&mut guard);
         true
@@ -35,16 +38,32 @@ impl DBusConnection {
         }
     }
 
-    /// Reads what has arrived. If the peer has closed the connection, this reads until the end.
+    /// Continues to read when messages were freed.
+    pub(super) fn resume_reading(&self, guard: &mut ConnectionGuard<'_>) {
+        if guard.lanes.has_backlog() && !self.is_full(guard) {
+            if guard.process(self, false) == TransferState::Closed {
+                guard.disconnect();
+            }
+            guard.write();
+            return self.settle(guard);
+        }
+        let is_full = self.is_full(guard);
+        guard.update_watches(is_full);
+    }
+
+    /// Reads what has arrived.
     pub(super) fn read<'c>(
         &'c self,
         mut guard: ConnectionGuard<'c>,
-        is_closed: bool,
+        scope: ReadScope,
     ) -> ConnectionGuard<'c> {
-        if self.is_full(&guard) && !is_closed {
+        if self.is_full(&guard) && scope != ReadScope::UntilEnd {
             return guard;
         }
-        guard = self.receive(guard, SocketTransport::read);
+        guard = match scope {
+            ReadScope::Lanes => self.receive(guard, |_, _, _| TransferState::Open),
+            ReadScope::All | ReadScope::UntilEnd => self.receive(guard, SocketTransport::read),
+        };
         while let Some(identity) = guard.transport.as_ref().and_then(SocketTransport::undecided) {
             guard = self.decide(guard, identity);
         }
@@ -76,8 +95,9 @@ impl DBusConnection {
         guard.identity = guard.identity.or(identity);
         guard.is_authenticated |= is_ready;
         guard.passes_fds |= passes_fds;
-        guard.enqueue(self, messages);
-        if outcome == TransferState::Closed {
+        guard.lanes.add_from_bus(messages);
+        let is_closed = outcome == TransferState::Closed;
+        if guard.process(self, is_closed) == TransferState::Closed || is_closed {
             guard.disconnect();
         }
         guard
@@ -133,18 +153,24 @@ impl DBusConnection {
         if guard.waits_for_socket {
             return self.wait_for_release(guard, timeout);
         }
+        let is_full = self.is_full(&guard);
+        if guard.lanes.has_backlog() && !is_full {
+            self.resume_reading(&mut guard);
+            return guard;
+        }
         let Some(transport) = &guard.transport else { return guard };
-        let socket = std::sync::Arc::clone(&transport.socket);
+        let mut sockets = vec![std::sync::Arc::clone(&transport.socket)];
         let mut interest = PollFlags::empty();
-        if !self.is_full(&guard) || !transport.is_ready() {
+        if !is_full || !transport.is_ready() {
             interest |= PollFlags::IN;
+            sockets.extend(guard.lanes.sockets());
         }
         if transport.has_output(&guard.outgoing) {
             interest |= PollFlags::OUT;
         }
         guard.waits_for_socket = true;
         drop(guard);
-        let ready = self.poll(&socket, interest, deadline);
+        let (ready, are_lanes_ready) = self.poll(&sockets, interest, deadline);
         let mut guard = self.lock();
         guard.waits_for_socket = false;
         self.notify_waiting(&guard);
@@ -152,8 +178,12 @@ impl DBusConnection {
             guard.write();
         }
         let closed = ready.intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL);
-        if closed || ready.intersects(PollFlags::IN) {
-            guard = self.read(guard, closed);
+        if closed {
+            guard = self.read(guard, ReadScope::UntilEnd);
+        } else if ready.intersects(PollFlags::IN) {
+            guard = self.read(guard, ReadScope::All);
+        } else if are_lanes_ready {
+            guard = self.read(guard, ReadScope::Lanes);
         }
         self.settle(&mut guard);
         guard
@@ -186,31 +216,36 @@ impl DBusConnection {
         }
     }
 
+    /// Waits for the first socket, which is that of the connection, and those of lanes. Returns the
+    /// state of the first, and whether another one is ready.
     fn poll(
         &self,
-        socket: &std::os::fd::OwnedFd,
+        sockets: &[std::sync::Arc<OwnedFd>],
         interest: PollFlags,
         deadline: Option<Instant>,
-    ) -> PollFlags {
-        let wake = self.wake.as_ref();
-        let wake = wake.map(|wake| PollFd::new(wake, PollFlags::IN));
-        let mut fds: Vec<_> = [PollFd::new(socket, interest)].into_iter().chain(wake).collect();
+    ) -> (PollFlags, bool) {
+        let lanes = sockets.iter().skip(1).map(|lane| PollFd::new(lane, PollFlags::IN));
+        let connection = sockets.iter().take(1).map(|socket| PollFd::new(socket, interest));
+        let wake = self.wake.iter().map(|wake| PollFd::new(wake, PollFlags::IN));
+        let mut fds: Vec<_> = connection.chain(lanes).chain(wake).collect();
         loop {
             let rest = deadline.map(|at| at.saturating_duration_since(Instant::now()));
             let timeout = rest.and_then(|rest| Timespec::try_from(rest).ok());
             match poll(&mut fds, timeout.as_ref()) {
                 Err(rustix::io::Errno::INTR) => {}
-                Err(_) => return PollFlags::empty(),
+                Err(_) => return (PollFlags::empty(), false),
                 Ok(_) => break,
             }
         }
+        let is_ready = |fd: &PollFd<'_>| !fd.revents().is_empty();
         let ready = fds[0].revents();
-        let is_woken = fds.get(1).is_some_and(|wake| !wake.revents().is_empty());
+        let are_lanes_ready = fds[1..sockets.len()].iter().any(is_ready);
+        let is_woken = fds.get(sockets.len()).is_some_and(is_ready);
         if let Some(wake) = self.wake.as_ref().filter(|_| is_woken) {
             // It fails only if it is not readable any more.
             let _ = rustix::io::read(wake, &mut [0; 8]);
         }
-        ready
+        (ready, are_lanes_ready)
     }
 
     /// Ends the wait of another thread, so that it also waits for room to write.
@@ -220,6 +255,17 @@ impl DBusConnection {
             let _ = rustix::io::write(wake, &1_u64.to_ne_bytes());
         }
     }
+}
+
+/// What a connection reads.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum ReadScope {
+    /// What has arrived on its socket and on its lanes.
+    All,
+    /// What has arrived on its lanes.
+    Lanes,
+    /// The same as `All`, even if the program has too many messages: the peer has closed it.
+    UntilEnd,
 }
 
 /// The time for an argument in milliseconds; a negative number has no limit.

@@ -1,6 +1,6 @@
 //! References, the end of a connection, and facts about it.
 
-use std::ffi::{c_char, c_int, c_ulong, c_void};
+use std::ffi::{CString, c_char, c_int, c_ulong, c_void};
 use std::os::fd::AsRawFd;
 use std::ptr;
 use std::sync::Arc;
@@ -34,9 +34,19 @@ impl DBusConnection {
         self.lock().guid
     }
 
+    /// Stores the unique name that the bus has given to this connection.
+    pub(crate) fn has_registered(&self, name: CString) {
+        let mut guard = self.lock();
+        guard.allow_lanes(&name);
+        guard.unique_name = Some(name);
+    }
+
     /// Closes the connection. The program still gets the messages that have arrived.
     pub(crate) fn close(&self) {
         let mut guard = self.lock();
+        if guard.lanes.has_backlog() {
+            guard.process(self, true);
+        }
         guard.disconnect();
         guard.update_status();
         self.released.notify_all();
@@ -149,13 +159,16 @@ extern "C" fn dbus_connection_get_unix_fd(
     fd: Out<c_int>,
 ) -> Bool {
     let connection = given!("dbus_connection_get_unix_fd", connection, FALSE);
-    match &connection.lock().transport {
-        Some(transport) => {
-            fd.set(transport.socket.as_raw_fd());
-            TRUE
-        }
-        None => FALSE,
+    let mut guard = connection.lock();
+    let Some(transport) = &guard.transport else { return FALSE };
+    fd.set(transport.socket.as_raw_fd());
+    // A program that waits for this descriptor does not learn of messages on lanes.
+    if guard.lanes.are_enabled() {
+        guard.stop_lanes();
+        guard.write();
+        connection.settle(&mut guard);
     }
+    TRUE
 }
 
 #[unsafe(no_mangle)]

@@ -8,6 +8,7 @@ mod dispatch;
 mod event_loop;
 mod filters;
 mod io;
+mod lanes;
 mod lifetime;
 mod limits;
 mod objects;
@@ -20,7 +21,7 @@ mod slots;
 use std::collections::{HashMap, VecDeque};
 use std::ffi::{CString, c_int, c_void};
 use std::ops::{Deref, DerefMut};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 
@@ -35,6 +36,7 @@ use crate::pending::DBusPendingCall;
 use crate::slots::SlotData;
 use crate::transport::{OutgoingMessage, ReceiveLimits, SocketTransport, TransferState};
 use filters::MessageFilter;
+use lanes::LaneTraffic;
 use objects::ObjectTree;
 
 pub(crate) use lifetime::{connection_for, dbus_connection_set_exit_on_disconnect};
@@ -110,6 +112,7 @@ pub(crate) struct ConnectionState {
     outgoing_fds: usize,
     last_serial: u32,
     pending: HashMap<u32, Arc<DBusPendingCall>>,
+    lanes: LaneTraffic,
     filters: Vec<Arc<MessageFilter>>,
     objects: ObjectTree<ObjectFunctions>,
     watches: EventList<DBusWatch>,
@@ -166,13 +169,16 @@ impl DBusConnection {
             false => None,
         };
         Arc::new_cyclic(|this: &Weak<Self>| {
-            let watch = |flags, enabled| {
+            let lanes = LaneTraffic::new(&transport.socket, is_server);
+            let readable = lanes.group().map_or(fd, |group| group.as_fd().as_raw_fd());
+            let watch = |fd, flags, enabled| {
                 let this = this.clone();
                 DBusWatch::new(fd, flags, enabled, move |flags| {
                     this.upgrade().is_none_or(|connection| connection.handle_watch(flags))
                 })
             };
-            let (read_watch, write_watch) = (watch(READABLE, true), watch(WRITABLE, false));
+            let (read_watch, write_watch) =
+                (watch(readable, READABLE, true), watch(fd, WRITABLE, false));
             let mut watches = EventList::new();
             watches.add(Arc::clone(&write_watch));
             watches.add(Arc::clone(&read_watch));
@@ -186,6 +192,7 @@ impl DBusConnection {
                 outgoing_fds: 0,
                 last_serial: 0,
                 pending: HashMap::new(),
+                lanes,
                 filters: Vec::new(),
                 objects: ObjectTree::new(),
                 watches,
@@ -281,8 +288,7 @@ impl Drop for ConnectionGuard<'_> {
     fn drop(&mut self) {
         loop {
             if self.connection.live.changed.swap(false, Ordering::Acquire) {
-                let is_full = self.connection.is_full(self);
-                self.update_watches(is_full);
+                self.connection.resume_reading(self);
             }
             self.report_status();
             let deferred = std::mem::take(&mut self.deferred);
@@ -348,6 +354,7 @@ impl ConnectionState {
             self.defer(removal);
             self.deferred.push(Box::new(move || watch.invalidate()));
         }
+        self.forget_lanes();
         // The socket is closed after the main loop has removed the watches.
         self.defer_drop(transport);
         let outgoing = std::mem::take(&mut self.outgoing);
@@ -355,28 +362,39 @@ impl ConnectionState {
         (self.outgoing_size, self.outgoing_fds) = (0, 0);
     }
 
-    /// Puts received messages into the queue.
-    fn enqueue(&mut self, connection: &DBusConnection, messages: Vec<(DBusMessageContent, usize)>) {
-        if messages.is_empty() {
-            return;
-        }
-        for (mut content, bytes) in messages {
-            let fds = content.fds.len();
-            connection.live.bytes.fetch_add(bytes, Ordering::Relaxed);
-            connection.live.fds.fetch_add(fds, Ordering::Relaxed);
-            let this = self.this.clone();
-            let counter = Arc::new(move |bytes, fds| {
-                if let Some(connection) = this.upgrade() {
-                    connection.message_was_freed(bytes, fds);
-                }
-            });
-            content.received = Some(ReceivedSize { bytes, fds, counter });
-            if content.is_reply() {
-                self.stop_timeout(content.reply_serial());
+    /// Puts a received message into the queue.
+    fn enqueue(&mut self, connection: &DBusConnection, content: DBusMessageContent, bytes: usize) {
+        let mut content = content;
+        let fds = content.fds.len();
+        connection.live.bytes.fetch_add(bytes, Ordering::Relaxed);
+        connection.live.fds.fetch_add(fds, Ordering::Relaxed);
+        let this = self.this.clone();
+        let counter = Arc::new(move |bytes, fds| {
+            if let Some(connection) = this.upgrade() {
+                connection.message_was_freed(bytes, fds);
             }
-            self.incoming.push_back(MessageRef::new(content));
+        });
+        content.received = Some(ReceivedSize { bytes, fds, counter });
+        if content.is_reply() {
+            self.stop_timeout(content.reply_serial());
+            self.note_reply(content.reply_serial());
         }
-        self.wake_main_loop();
+        self.incoming.push_back(MessageRef::new(content));
+    }
+
+    /// Puts a message with a serial into the queue of messages to the bus.
+    fn queue_for_bus(&mut self, message: MessageRef) {
+        self.lanes.count_sent();
+        let outgoing = OutgoingMessage::new(message);
+        self.outgoing_size += outgoing.size();
+        self.outgoing_fds += outgoing.fds();
+        self.outgoing.push_back(outgoing);
+    }
+
+    /// The serial of the next message of this connection.
+    fn next_serial(&mut self) -> u32 {
+        self.last_serial = self.last_serial.checked_add(1).unwrap_or(1);
+        self.last_serial
     }
 
     /// Removes the timeout of a call whose reply has arrived.

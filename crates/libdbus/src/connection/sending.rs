@@ -11,7 +11,6 @@ use crate::errors::{DBusError, LibraryFailure, names};
 use crate::event::DBusTimeout;
 use crate::message::{DBusMessage, MessageRef, error_of};
 use crate::pending::{DBusPendingCall, NotifyFunction};
-use crate::transport::OutgoingMessage;
 
 /// A promise to send a message without an allocation that could fail. Nothing has to be prepared.
 pub(crate) struct DBusPreallocatedSend {
@@ -39,8 +38,7 @@ impl DBusConnection {
     pub(super) fn send(&self, guard: &mut ConnectionGuard<'_>, message: &DBusMessage) -> u32 {
         let mut serial = message.view().serial;
         if serial == 0 {
-            guard.last_serial = guard.last_serial.checked_add(1).unwrap_or(1);
-            serial = guard.last_serial;
+            serial = guard.next_serial();
             message.edit(|content| content.serial = serial);
         }
         // Another thread may be sending the message over another connection, so it is only read.
@@ -50,10 +48,11 @@ impl DBusConnection {
         if !guard.is_connected() {
             return serial;
         }
-        let outgoing = OutgoingMessage::new(MessageRef::to(message));
-        guard.outgoing_size += outgoing.size();
-        guard.outgoing_fds += outgoing.fds();
-        guard.outgoing.push_back(outgoing);
+        if guard.send_on_lane(message.view()) {
+            return serial;
+        }
+        guard.queue_for_bus(MessageRef::to(message));
+        guard.note_sent(message.view());
         guard.write();
         let is_full = self.is_full(guard);
         guard.update_watches(is_full);
@@ -95,8 +94,7 @@ impl DBusConnection {
         }
         // The reply can arrive as soon as the message is sent, so the call is remembered first.
         if message.view().serial == 0 {
-            guard.last_serial = guard.last_serial.checked_add(1).unwrap_or(1);
-            let serial = guard.last_serial;
+            let serial = guard.next_serial();
             message.edit(|content| content.serial = serial);
         }
         let serial = message.view().serial;

@@ -9,13 +9,20 @@ use crate::checks::{check, given};
 impl DBusMessageContent {
     /// The header of the message with the padding after it.
     pub(crate) fn header(&self) -> Vec<u8> {
+        self.header_with(None)
+    }
+
+    /// Like [`header`](Self::header), but with this field instead of the one with the same code.
+    pub(crate) fn header_with(&self, other: Option<&HeaderField>) -> Vec<u8> {
         let body_len = u32::try_from(self.body.len()).unwrap_or(u32::MAX);
         let mut out = Vec::with_capacity(128);
         out.extend_from_slice(&[self.endian.mark(), self.kind, self.flags, PROTOCOL_VERSION]);
         out.extend_from_slice(&self.endian.u32_bytes(body_len));
         out.extend_from_slice(&self.endian.u32_bytes(self.serial));
         out.extend_from_slice(&[0; 4]);
-        for field in &self.fields {
+        let replaced = other.map(|field| field.code);
+        let kept = self.fields.iter().filter(|field| Some(field.code) != replaced);
+        for field in kept.chain(other) {
             pad(&mut out, 8);
             self.write_field(field, &mut out);
         }
@@ -23,6 +30,13 @@ impl DBusMessageContent {
         out[FIELDS_START - 4..FIELDS_START].copy_from_slice(&self.endian.u32_bytes(fields_len));
         pad(&mut out, 8);
         out
+    }
+
+    /// The whole message.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = self.header();
+        bytes.extend_from_slice(&self.body);
+        bytes
     }
 
     fn write_field(&self, field: &HeaderField, out: &mut Vec<u8>) {
@@ -74,8 +88,7 @@ extern "C" fn dbus_message_marshal(
     );
     check!("dbus_message_marshal", !len_p.is_null(), "len_p != NULL", FALSE);
     let content = message.view();
-    let mut bytes = content.header();
-    bytes.extend_from_slice(&content.body);
+    let bytes = content.to_bytes();
     let Ok(len) = c_int::try_from(bytes.len()) else { return FALSE };
     marshalled_data_p.set(c::copy_text(&bytes));
     len_p.set(len);

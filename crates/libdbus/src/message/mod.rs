@@ -115,6 +115,16 @@ impl Drop for ReceivedSize {
     }
 }
 
+impl HeaderField {
+    /// The text of the field, if it has one that is UTF-8.
+    pub(crate) fn text(&self) -> Option<&str> {
+        match &self.value {
+            HeaderValue::Text(text) => text.to_str().ok(),
+            _ => None,
+        }
+    }
+}
+
 impl DBusMessageContent {
     pub(crate) const fn new(kind: u8) -> Self {
         Self {

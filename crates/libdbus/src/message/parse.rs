@@ -19,11 +19,16 @@ impl DBusMessageContent {
     pub(crate) fn parse(bytes: &[u8], fds: Vec<OwnedFd>) -> Result<Self, InvalidMessage> {
         let message = Message::parse(bytes)?;
         message.validate_body()?;
+        Self::of(&message, fds)
+    }
+
+    /// Copies a message with a valid body.
+    pub(crate) fn of(message: &Message<'_>, fds: Vec<OwnedFd>) -> Result<Self, InvalidMessage> {
         let mut content = Self::new(message.message_type().code());
         content.flags = message.flags().bits();
         content.serial = message.serial().get();
         content.endian = message.endian();
-        content.fields = fields(&message)?;
+        content.fields = fields(message)?;
         content.body = message.body().to_vec();
         content.fds = fds;
         Ok(content)

@@ -1,0 +1,148 @@
+//! The messages between an end of a lane and the bus, and checks of messages on lanes.
+
+use std::num::NonZeroU32;
+
+use wire::body::UnixFd;
+use wire::message::{Builder, Flags, Message, MessageType};
+use wire::names::{InterfaceName, MemberName, ObjectPath, WellKnownName};
+
+use crate::set::RequestOutcome;
+
+const BUS_NAME: WellKnownName<'static> = WellKnownName::literal("org.freedesktop.DBus");
+const BUS_PATH: ObjectPath<'static> = ObjectPath::literal("/org/freedesktop/DBus");
+const INTERFACE: InterfaceName<'static> = InterfaceName::literal("org.diligence.Lanes1");
+const OPENED: MemberName<'static> = MemberName::literal("Opened");
+
+/// The arguments of the signal Opened: the partner, the socket, the counters of this connection,
+/// and the counters of the partner.
+type OpenedArguments<'a> = (&'a str, UnixFd, UnixFd, UnixFd);
+
+/// Returns a call that asks for a lane. Its argument is the name of the partner.
+pub fn request() -> Builder<'static> {
+    method(MemberName::literal("Request"))
+}
+
+/// Returns a call that ends a lane, or takes a request back. Its argument is the unique name of the
+/// partner.
+pub fn release() -> Builder<'static> {
+    method(MemberName::literal("Release"))
+}
+
+/// Returns a call that tells the bus that a lane has ended. Its arguments are the unique name of
+/// the partner, and the serials of the calls on the lane that wait for a reply. It gets no reply.
+pub fn resume() -> Builder<'static> {
+    method(MemberName::literal("Resume")).flags(Flags::NO_REPLY_EXPECTED)
+}
+
+fn method(member: MemberName<'static>) -> Builder<'static> {
+    Builder::method_call(BUS_PATH, member).interface(INTERFACE).destination(BUS_NAME.into())
+}
+
+/// True if a name is that of the bus itself, to which nobody has a lane.
+pub fn is_bus(name: &str) -> bool {
+    name == BUS_NAME.as_str()
+}
+
+/// True if a signal of the bus opens a lane.
+pub fn is_opening(signal: &Message<'_>) -> bool {
+    signal.message_type() == MessageType::Signal
+        && signal.member() == Some(OPENED)
+        && signal.interface() == Some(INTERFACE)
+        && signal.sender().is_some_and(|sender| is_bus(sender.as_str()))
+}
+
+/// The unique name of the partner in a signal that opens a lane. `None` if the signal has other
+/// arguments.
+pub fn opened_partner<'a>(signal: &Message<'a>) -> Option<&'a str> {
+    signal.read::<OpenedArguments<'a>>().ok().map(|(partner, ..)| partner)
+}
+
+impl<'a> RequestOutcome<'a> {
+    /// The outcome that the reply to a request states.
+    pub fn of(reply: &Message<'a>) -> Self {
+        if let Some(error) = reply.error_name() {
+            return match UNSUPPORTED.contains(&error.as_str()) {
+                true => Self::Unsupported,
+                false => Self::Refused,
+            };
+        }
+        match reply.read::<(bool, &str, u64)>() {
+            Ok((_, partner, name_changes)) => Self::Noted { partner, name_changes },
+            Err(_) => Self::Unsupported,
+        }
+    }
+}
+
+/// A message of a lane that is valid, and of the connection at its other end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CheckedMessage {
+    /// A call that expects a reply, with its serial.
+    Call(NonZeroU32),
+    /// Any other message.
+    Other,
+}
+
+impl CheckedMessage {
+    /// Checks a message of a lane as a bus would. `partner` is the unique name of the connection at
+    /// the other end, and `descriptors` the number that came along. `None` if the message is
+    /// invalid.
+    pub fn of(message: &Message<'_>, partner: Option<&str>, descriptors: usize) -> Option<Self> {
+        message.validate_body().ok()?;
+        let sender = message.sender()?;
+        if partner != Some(sender.as_str()) || message.unix_fds() as usize != descriptors {
+            return None;
+        }
+        Some(match message.expects_reply() {
+            true => Self::Call(message.serial()),
+            false => Self::Other,
+        })
+    }
+}
+
+/// The errors of a bus without lanes, or whose policy forbids to ask for them.
+const UNSUPPORTED: [&str; 4] = [
+    "org.freedesktop.DBus.Error.UnknownMethod",
+    "org.freedesktop.DBus.Error.UnknownInterface",
+    "org.freedesktop.DBus.Error.UnknownObject",
+    "org.freedesktop.DBus.Error.AccessDenied",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wire::names::{BusName, ErrorName};
+
+    const ONE: NonZeroU32 = NonZeroU32::MIN;
+
+    fn bytes(message: &Builder<'_>, arguments: &impl wire::body::EncodeArgs) -> Vec<u8> {
+        let mut out = Vec::new();
+        message.write(&mut out, ONE, arguments).expect("it is short");
+        out
+    }
+
+    #[test]
+    fn a_bus_without_lanes_differs_from_one_that_refuses() {
+        let outcome = |name: &'static str| {
+            let message = Builder::error(ErrorName::literal(name), ONE);
+            let bytes = bytes(&message, &("text",));
+            let outcome = RequestOutcome::of(&Message::parse(&bytes).expect("valid"));
+            outcome == RequestOutcome::Unsupported
+        };
+        assert!(outcome("org.freedesktop.DBus.Error.UnknownMethod"));
+        assert!(!outcome("org.freedesktop.DBus.Error.NotSupported"));
+    }
+
+    #[test]
+    fn only_messages_of_the_partner_are_valid() {
+        let path = ObjectPath::ROOT;
+        let call = Builder::method_call(path, MemberName::literal("M"))
+            .sender(BusName::new(":1.1").expect("a name"));
+        let bytes = bytes(&call, &(7_u32,));
+        let message = Message::parse(&bytes).expect("valid");
+        let of = |partner, descriptors| CheckedMessage::of(&message, partner, descriptors);
+        assert_eq!(of(Some(":1.1"), 0), Some(CheckedMessage::Call(ONE)));
+        assert_eq!(of(Some(":1.2"), 0), None);
+        assert_eq!(of(None, 0), None);
+        assert_eq!(of(Some(":1.1"), 1), None);
+    }
+}

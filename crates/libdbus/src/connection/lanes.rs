@@ -1,0 +1,564 @@
+//! Messages that travel on lanes instead of the bus; see the crate [`lane`].
+//!
+//! A connection reads from the bus and from its lanes, and puts the messages into its queue in the
+//! order that the bus promises. So everything behind the queue is the same with and without lanes.
+
+use std::collections::{HashMap, VecDeque};
+use std::ffi::CString;
+use std::num::NonZeroU32;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::time::Duration;
+
+use lane::{
+    CheckedMessage, FRAME_LEN_MAX, FrameHeader, LaneCounters, LaneInbox, LaneKey, LaneSet,
+    RequestOutcome,
+};
+use sys::poll::{Interest, Poller, wait_for_data};
+use sys::transfer::{self, DescriptorDelivery, TransferWait};
+use wire::Message;
+use wire::body::EncodeArgs;
+use wire::message::{Builder, Flags};
+
+use super::{ConnectionState, DBusConnection, MESSAGE_FDS_MAX};
+use crate::message::{DBusMessageContent, HeaderField, HeaderValue, MessageRef, code, kind};
+use crate::misc::variable;
+use crate::transport::{ReceiveLimits, TransferState};
+
+/// The lanes of a connection, and the messages that wait for their turn.
+#[derive(Default)]
+pub(super) struct LaneTraffic {
+    lanes: LaneSet,
+    sockets: Vec<LaneSocket>,
+    inbox: LaneInbox<LaneMessage>,
+    /// Messages of the bus that were read, until everything before them was read from lanes.
+    from_bus: VecDeque<(DBusMessageContent, usize)>,
+    /// Readable if the socket of the connection or of a lane is. `None` without lanes.
+    group: Option<Poller>,
+    /// The field with the unique name of the connection, once it has one and may ask for lanes.
+    sender: Option<HeaderField>,
+    /// True if the program waits for the socket of the connection itself, so lanes must end.
+    is_stopped: bool,
+    /// The serial of the call that makes this connection a monitor, which must not send.
+    monitor_call: Option<u32>,
+    /// Calls of this library, which the program does not see, by their serial.
+    own_calls: HashMap<u32, OwnCall>,
+    /// The lanes of calls that wait for a reply, by their serial.
+    waiting: HashMap<u32, LaneKey>,
+    /// The space for a packet; empty until it is needed.
+    packet: Vec<u8>,
+}
+
+struct LaneSocket {
+    key: LaneKey,
+    socket: Arc<OwnedFd>,
+}
+
+/// A received message of a lane.
+struct LaneMessage {
+    content: DBusMessageContent,
+    /// The length of the message in bytes.
+    bytes: usize,
+    role: CheckedMessage,
+}
+
+/// A call of this library whose reply the program does not see.
+enum OwnCall {
+    /// It asks for a lane to this connection.
+    Request(Box<str>),
+    /// It ends a lane.
+    Release,
+}
+
+/// The result of reading a packet.
+enum LaneRead {
+    Message(FrameHeader, LaneMessage),
+    Nothing,
+    /// The lane was shut down, and everything was read.
+    Ended,
+    /// The partner has violated the protocol.
+    Invalid,
+    /// The connection cannot receive the message, so it must end, as if the bus had sent it.
+    OverLimit,
+}
+
+impl LaneTraffic {
+    /// The lanes of a connection with this socket. A server has none.
+    pub(super) fn new(socket: &OwnedFd, is_server: bool) -> Self {
+        let is_enabled = !is_server && variable(VARIABLE).as_deref() == Some(b"1");
+        let group = is_enabled.then(Poller::new).and_then(Result::ok);
+        let group = group.filter(|group| group.add(socket, 0, Interest::Read).is_ok());
+        Self { group, ..Self::default() }
+    }
+
+    /// What the main loop waits for to read, if it is not the socket of the connection.
+    pub(super) fn group(&self) -> Option<&impl AsFd> {
+        self.group.as_ref()
+    }
+
+    /// The sockets of all lanes.
+    pub(super) fn sockets(&self) -> Vec<Arc<OwnedFd>> {
+        self.sockets.iter().map(|lane| Arc::clone(&lane.socket)).collect()
+    }
+
+    /// True if messages of the bus wait for room in the queue.
+    pub(super) fn has_backlog(&self) -> bool {
+        !self.from_bus.is_empty()
+    }
+
+    /// Counts a message that is sent to the bus.
+    pub(super) const fn count_sent(&mut self) {
+        self.lanes.count_sent();
+    }
+
+    /// Adds messages that were read from the bus.
+    pub(super) fn add_from_bus(&mut self, messages: Vec<(DBusMessageContent, usize)>) {
+        self.from_bus.extend(messages);
+    }
+
+    /// True if lanes are enabled.
+    pub(super) const fn are_enabled(&self) -> bool {
+        self.group.is_some()
+    }
+
+    /// True if this connection may ask for lanes and send on them.
+    const fn is_on(&self) -> bool {
+        self.sender.is_some() && !self.is_stopped && self.monitor_call.is_none()
+    }
+
+    /// True if this name is the unique name of the connection.
+    fn is_own_name(&self, name: Option<&str>) -> bool {
+        let own = self.sender.as_ref().and_then(HeaderField::text);
+        own.is_some() && own == name
+    }
+
+    /// Reads one packet from each lane of which no message waits, until these lanes are empty. So
+    /// everything that can have caused one of the waiting messages was read.
+    fn fill_inbox(&mut self, limits: ReceiveLimits) -> Filling {
+        loop {
+            let empty: Vec<usize> = (0..self.sockets.len())
+                .filter(|place| !self.inbox.holds(self.sockets[*place].key))
+                .collect();
+            let ready = match empty.as_slice() {
+                [] => return Filling::Complete,
+                // Reading is as cheap as asking whether it can be read.
+                [_] => 1,
+                several => {
+                    let sockets = several.iter().map(|place| self.sockets[*place].socket.as_fd());
+                    // Without memory for the question, all lanes are read.
+                    wait_for_data(sockets, Some(Duration::ZERO)).unwrap_or(u64::MAX)
+                }
+            };
+            let mut has_read = false;
+            let ready_places = empty.iter().enumerate();
+            for (_, place) in ready_places.filter(|(order, _)| ready & (1 << order) != 0) {
+                let LaneSocket { key, socket } = &self.sockets[*place];
+                let (key, partner) = (*key, self.lanes.partner(*key));
+                match receive(socket, &mut self.packet, partner, limits) {
+                    LaneRead::Nothing => {}
+                    LaneRead::Message(header, message) => {
+                        has_read = true;
+                        self.inbox.add(key, header, message);
+                    }
+                    LaneRead::Ended => return Filling::Ended(key),
+                    LaneRead::Invalid => return Filling::Invalid(key),
+                    LaneRead::OverLimit => return Filling::OverLimit,
+                }
+            }
+            if !has_read {
+                return Filling::Complete;
+            }
+        }
+    }
+}
+
+/// The result of reading from all lanes.
+enum Filling {
+    /// All that can precede the waiting messages was read.
+    Complete,
+    /// This lane has ended.
+    Ended(LaneKey),
+    /// The partner of this lane has violated the protocol.
+    Invalid(LaneKey),
+    /// The connection must end.
+    OverLimit,
+}
+
+/// Reads a packet without waiting.
+fn receive(
+    socket: &OwnedFd,
+    packet: &mut Vec<u8>,
+    partner: Option<&str>,
+    limits: ReceiveLimits,
+) -> LaneRead {
+    packet.resize(FRAME_LEN_MAX, 0);
+    let mut fds = Vec::new();
+    let len = match transfer::receive(socket, packet, &mut fds, TransferWait::Never) {
+        Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return LaneRead::Nothing,
+        Ok(received) if received.descriptors == DescriptorDelivery::Truncated => {
+            return LaneRead::OverLimit;
+        }
+        Ok(received) if received.bytes > 0 => received.bytes,
+        _ => return LaneRead::Ended,
+    };
+    let Some((header, bytes)) = FrameHeader::split(&packet[..len]) else {
+        return LaneRead::Invalid;
+    };
+    let Ok(message) = Message::parse(bytes) else { return LaneRead::Invalid };
+    let Some(role) = CheckedMessage::of(&message, partner, fds.len()) else {
+        return LaneRead::Invalid;
+    };
+    if bytes.len() > limits.message_bytes || fds.len() > limits.message_fds {
+        return LaneRead::OverLimit;
+    }
+    match DBusMessageContent::of(&message, fds) {
+        Ok(content) => LaneRead::Message(header, LaneMessage { content, bytes: bytes.len(), role }),
+        Err(_) => LaneRead::Invalid,
+    }
+}
+
+/// Sending on lanes.
+impl ConnectionState {
+    /// Sends a message on a lane, if it may travel on one now.
+    pub(super) fn send_on_lane(&mut self, content: &DBusMessageContent) -> bool {
+        let traffic = &mut self.lanes;
+        if traffic.sockets.is_empty() || !traffic.is_on() || !is_ordinary(content) {
+            return false;
+        }
+        let Some(destination) = content.str(code::DESTINATION) else { return false };
+        // As on the bus, not too many calls may wait. The bus refuses those that are too many.
+        let waits = content.expects_reply();
+        let has_room = || {
+            traffic.waiting.len() < WAITING_MAX && !traffic.waiting.contains_key(&content.serial)
+        };
+        if waits && !has_room() {
+            return false;
+        }
+        let header = content.header_with(traffic.sender.as_ref());
+        if !LaneSet::fits(header.len() + content.body.len()) {
+            return false;
+        }
+        let answered = NonZeroU32::new(content.reply_serial()).filter(|_| content.is_reply());
+        let Some(key) = traffic.lanes.route(destination, answered) else { return false };
+        let lane = traffic.sockets.iter().find(|lane| lane.key == key);
+        let (Some(frame), Some(lane)) = (traffic.lanes.header(key), lane) else { return false };
+        let frame = frame.to_bytes();
+        let slices = [&frame[..], &header, &content.body].map(std::io::IoSlice::new);
+        let fds: Vec<_> = content.fds.iter().map(AsFd::as_fd).collect();
+        if transfer::send(&lane.socket, &slices, &fds, TransferWait::Never).is_err() {
+            return false;
+        }
+        traffic.lanes.count_lane_sent(header.len() + content.body.len());
+        if waits {
+            traffic.waiting.insert(content.serial, key);
+        }
+        true
+    }
+
+    /// Takes note of a message of the program that goes to the bus. After many calls to one
+    /// connection, asks for a lane to it.
+    pub(super) fn note_sent(&mut self, content: &DBusMessageContent) {
+        if self.lanes.sender.is_none() || content.kind != kind::METHOD_CALL {
+            return;
+        }
+        let Some(destination) = content.str(code::DESTINATION) else { return };
+        match lane::is_bus(destination) {
+            true if content.str(code::MEMBER) == Some(BECOME_MONITOR) => {
+                self.lanes.monitor_call = Some(content.serial);
+            }
+            true => {}
+            false => self.count_partner(destination),
+        }
+    }
+
+    fn count_partner(&mut self, name: &str) {
+        let traffic = &mut self.lanes;
+        if traffic.is_on()
+            && traffic.sockets.len() < LANES_MAX
+            && traffic.lanes.count_call(name)
+            && let Some(serial) = self.send_own(&lane::request(), &(name,))
+        {
+            self.lanes.own_calls.insert(serial, OwnCall::Request(name.into()));
+        }
+    }
+
+    /// Puts a message of this library into the queue, and returns its serial.
+    fn send_own(&mut self, message: &Builder<'_>, arguments: &impl EncodeArgs) -> Option<u32> {
+        let serial = self.next_serial();
+        let mut bytes = Vec::new();
+        message.write(&mut bytes, NonZeroU32::new(serial)?, arguments).ok()?;
+        let mut content = DBusMessageContent::parse(&bytes, Vec::new()).ok()?;
+        content.locked = true;
+        self.queue_for_bus(MessageRef::new(content));
+        Some(serial)
+    }
+}
+
+/// The beginning and the end of lanes.
+impl ConnectionState {
+    /// Lets the connection, which has got this unique name, ask for lanes.
+    pub(super) fn allow_lanes(&mut self, name: &CString) {
+        if self.lanes.are_enabled() {
+            let value = HeaderValue::Text(name.clone());
+            self.lanes.sender = Some(HeaderField { code: code::SENDER, value });
+        }
+    }
+
+    /// Ends all lanes, because the program waits for the socket of the connection itself. The
+    /// replies of the bus wake a program that does so already.
+    pub(super) fn stop_lanes(&mut self) {
+        self.lanes.is_stopped = true;
+        let partners: Vec<Box<str>> = self.lanes.lanes.partners().map(Into::into).collect();
+        partners.iter().for_each(|partner| self.release_lane(partner));
+    }
+
+    /// Asks the bus to end a lane. Both ends notice that at their sockets.
+    fn release_lane(&mut self, partner: &str) {
+        if self.lanes.monitor_call.is_none()
+            && let Some(serial) = self.send_own(&lane::release(), &(partner,))
+        {
+            self.lanes.own_calls.insert(serial, OwnCall::Release);
+        }
+    }
+
+    /// Adds a lane that the bus has opened.
+    fn open_lane(&mut self, partner: &str, fds: Vec<OwnedFd>) {
+        match self.add_lane(partner, fds) {
+            Some(()) if self.lanes.is_stopped => self.release_lane(partner),
+            Some(()) => {}
+            // It cannot be used, and has no calls.
+            None => drop(self.send_own(&lane::resume(), &(partner, Vec::<u32>::new()))),
+        }
+    }
+
+    fn add_lane(&mut self, partner: &str, fds: Vec<OwnedFd>) -> Option<()> {
+        let traffic = &mut self.lanes;
+        let [socket, counters @ ..] = <[OwnedFd; 4]>::try_from(fds).ok()?;
+        let counters = LaneCounters::map(counters.each_ref().map(AsFd::as_fd)).ok()?;
+        if traffic.sockets.len() >= LANES_MAX {
+            return None;
+        }
+        traffic.group.as_ref()?.add(&socket, 0, Interest::Read).ok()?;
+        let key = traffic.lanes.open(partner, counters);
+        traffic.sockets.push(LaneSocket { key, socket: Arc::new(socket) });
+        Some(())
+    }
+
+    /// Closes the socket of a lane that has ended.
+    fn end_lane(&mut self, key: LaneKey) {
+        let traffic = &mut self.lanes;
+        traffic.lanes.end(key);
+        let Some(at) = traffic.sockets.iter().position(|lane| lane.key == key) else { return };
+        let LaneSocket { socket, .. } = traffic.sockets.swap_remove(at);
+        if let Some(group) = &traffic.group {
+            // It fails only if the socket is not in the group.
+            let _ = group.remove(&socket);
+        }
+        self.defer_drop(socket);
+    }
+
+    /// Ends a lane whose partner has violated the protocol.
+    fn fail_lane(&mut self, key: LaneKey) {
+        self.lanes.inbox.discard(key);
+        let partner = self.lanes.lanes.partner(key).map(str::to_owned);
+        self.end_lane(key);
+        partner.into_iter().for_each(|partner| self.release_lane(&partner));
+    }
+
+    /// Forgets all lanes, because the connection has ended.
+    pub(super) fn forget_lanes(&mut self) {
+        let traffic = std::mem::take(&mut self.lanes);
+        self.defer_drop((traffic.sockets, traffic.group));
+    }
+
+    /// Tells the bus which calls of ended lanes wait for replies.
+    fn resume_calls(&mut self) {
+        while self.lanes.monitor_call.is_none()
+            && let Some(ended) = self.lanes.lanes.take_ended()
+        {
+            let calls = self.lanes.waiting.extract_if(|_, key| *key == ended.key);
+            let calls: Vec<u32> = calls.map(|(serial, _)| serial).collect();
+            self.send_own(&lane::resume(), &(&*ended.partner, calls));
+        }
+    }
+}
+
+/// Receiving from the bus and from lanes.
+impl ConnectionState {
+    /// Reads lanes, and puts all messages whose turn it is into the queue. Messages of the bus that
+    /// were read stay out of it while the program has too many messages, unless the connection has
+    /// ended. Returns `Closed` if the connection must end.
+    pub(super) fn process(&mut self, connection: &DBusConnection, is_end: bool) -> TransferState {
+        let mut has_new = false;
+        let outcome = loop {
+            if !self.lanes.sockets.is_empty() {
+                if connection.is_full(self) && !is_end {
+                    break TransferState::Open;
+                }
+                match self.lanes.fill_inbox(self.limits) {
+                    Filling::Complete => {}
+                    Filling::Ended(key) => {
+                        self.end_lane(key);
+                        continue;
+                    }
+                    Filling::Invalid(key) => {
+                        self.fail_lane(key);
+                        continue;
+                    }
+                    Filling::OverLimit => break TransferState::Closed,
+                }
+            }
+            if !self.lanes.lanes.is_empty() {
+                let lanes = &self.lanes.lanes;
+                let due = self.lanes.inbox.take_due(lanes.received(), || lanes.queued());
+                if let Some((key, message)) = due {
+                    has_new |= self.enqueue_of_lane(connection, key, message);
+                    if self.lanes.is_read_up() {
+                        break TransferState::Open;
+                    }
+                    continue;
+                }
+                self.resume_calls();
+            }
+            match self.lanes.from_bus.pop_front() {
+                Some((content, bytes)) => {
+                    has_new |= self.enqueue_of_bus(connection, content, bytes);
+                }
+                None => break TransferState::Open,
+            }
+        };
+        if has_new {
+            self.wake_main_loop();
+        }
+        outcome
+    }
+
+    /// Puts a message of a lane into the queue, unless it replies to a call that its sender did not
+    /// get.
+    fn enqueue_of_lane(
+        &mut self,
+        connection: &DBusConnection,
+        key: LaneKey,
+        message: LaneMessage,
+    ) -> bool {
+        let LaneMessage { content, bytes, role } = message;
+        if content.is_reply() && self.lanes.waiting.get(&content.reply_serial()) != Some(&key) {
+            return false;
+        }
+        if let CheckedMessage::Call(serial) = role {
+            self.lanes.lanes.expect_reply(key, serial);
+        }
+        self.lanes.lanes.count_lane_received(bytes);
+        self.enqueue(connection, content, bytes);
+        true
+    }
+
+    /// Puts a message of the bus into the queue, unless it is for this library.
+    fn enqueue_of_bus(
+        &mut self,
+        connection: &DBusConnection,
+        mut content: DBusMessageContent,
+        bytes: usize,
+    ) -> bool {
+        self.lanes.lanes.count_received();
+        // A monitor also gets the messages for others.
+        if self.lanes.sender.is_some() {
+            let is_own = self.lanes.is_own_name(content.str(code::DESTINATION));
+            let sender = content.str(code::SENDER).unwrap_or_default();
+            if is_own && lane::is_bus(sender) {
+                if self.handle_own(&mut content) {
+                    return false;
+                }
+            } else if content.kind == kind::METHOD_CALL && !lane::is_bus(sender) {
+                self.count_partner(sender);
+            }
+        }
+        self.enqueue(connection, content, bytes);
+        true
+    }
+
+    /// Handles a message of the bus to this library. Returns false if it is for the program.
+    fn handle_own(&mut self, content: &mut DBusMessageContent) -> bool {
+        if content.is_reply() {
+            if self.lanes.monitor_call == Some(content.reply_serial()) {
+                let failed = content.kind == kind::ERROR;
+                self.lanes.monitor_call.take_if(|_| failed);
+            }
+            return match self.lanes.own_calls.remove(&content.reply_serial()) {
+                None => false,
+                Some(OwnCall::Release) => true,
+                Some(OwnCall::Request(name)) => {
+                    let bytes = content.to_bytes();
+                    let reply = Message::parse(&bytes);
+                    let outcome =
+                        reply.map_or(RequestOutcome::Refused, |reply| RequestOutcome::of(&reply));
+                    self.lanes.lanes.handle_request(&name, outcome);
+                    true
+                }
+            };
+        }
+        if content.kind != kind::SIGNAL || content.fds.is_empty() {
+            return false;
+        }
+        let bytes = content.to_bytes();
+        let Some(signal) = Message::parse(&bytes).ok().filter(lane::is_opening) else {
+            return false;
+        };
+        if let Some(partner) = lane::opened_partner(&signal) {
+            self.open_lane(partner, std::mem::take(&mut content.fds));
+        }
+        true
+    }
+
+    /// Takes note that a call has its reply.
+    pub(super) fn note_reply(&mut self, serial: u32) {
+        if !self.lanes.waiting.is_empty() {
+            self.lanes.waiting.remove(&serial);
+        }
+    }
+}
+
+impl LaneTraffic {
+    /// True if nothing that was read waits, and the only lane need not be read again now.
+    fn is_read_up(&self) -> bool {
+        self.sockets.len() == 1 && self.from_bus.is_empty() && self.inbox.is_empty()
+    }
+}
+
+/// True if the bus would pass a message on as it is. Others go to the bus, which ends the
+/// connection or removes fields.
+fn is_ordinary(content: &DBusMessageContent) -> bool {
+    let has = |code| content.text(code).is_some();
+    let is_complete = match content.kind {
+        kind::METHOD_CALL => has(code::PATH) && has(code::MEMBER),
+        kind::SIGNAL => has(code::PATH) && has(code::INTERFACE) && has(code::MEMBER),
+        kind::METHOD_RETURN => content.reply_serial() != 0,
+        kind::ERROR => content.reply_serial() != 0 && has(code::ERROR_NAME),
+        _ => false,
+    };
+    let is_known = |field: &HeaderField| (code::PATH..=code::UNIX_FDS).contains(&field.code);
+    let fds = content.number(code::UNIX_FDS).unwrap_or_default() as usize;
+    is_complete
+        && content.fields.iter().all(is_known)
+        && fds == content.fds.len()
+        && fds <= MESSAGE_FDS_MAX
+}
+
+impl DBusMessageContent {
+    /// True for a call that gets a reply.
+    fn expects_reply(&self) -> bool {
+        self.kind == kind::METHOD_CALL && self.flags & Flags::NO_REPLY_EXPECTED.bits() == 0
+    }
+}
+
+/// The variable of the environment that allows lanes.
+const VARIABLE: &str = "DILIGENCE_LANES";
+
+/// The method that makes a connection a monitor.
+const BECOME_MONITOR: &str = "BecomeMonitor";
+
+/// The number of lanes from which on a connection asks for no more, and accepts no more.
+const LANES_MAX: usize = sys::poll::AT_ONCE_MAX - 1;
+
+/// The number of calls on lanes that may wait for a reply.
+const WAITING_MAX: usize = 4096;
