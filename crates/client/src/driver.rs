@@ -16,11 +16,6 @@ pub const PATH: ObjectPath<'static> = ObjectPath::literal("/org/freedesktop/DBus
 /// The interface that every bus implements.
 pub const INTERFACE: InterfaceName<'static> = InterfaceName::literal("org.freedesktop.DBus");
 
-pub(crate) const LANES: InterfaceName<'static> = InterfaceName::literal("org.diligence.Lanes1");
-pub(crate) const REQUEST_LANE: MemberName<'static> = MemberName::literal("Request");
-pub(crate) const RELEASE_LANE: MemberName<'static> = MemberName::literal("Release");
-pub(crate) const RESUME_CALLS: MemberName<'static> = MemberName::literal("Resume");
-pub(crate) const LANE_OPENED: MemberName<'static> = MemberName::literal("Opened");
 pub(crate) const HELLO: MemberName<'static> = MemberName::literal("Hello");
 pub(crate) const ADD_MATCH: MemberName<'static> = MemberName::literal("AddMatch");
 pub(crate) const REMOVE_MATCH: MemberName<'static> = MemberName::literal("RemoveMatch");

@@ -14,8 +14,8 @@ const INTERFACE: InterfaceName<'static> = InterfaceName::literal("org.diligence.
 const OPENED: MemberName<'static> = MemberName::literal("Opened");
 
 /// The arguments of the signal Opened: the partner, the socket, the counters of this connection,
-/// and the counters of the partner.
-type OpenedArguments<'a> = (&'a str, UnixFd, UnixFd, UnixFd);
+/// the counters of the partner, and the counters for the traffic of this connection.
+type OpenedArguments<'a> = (&'a str, UnixFd, UnixFd, UnixFd, UnixFd);
 
 /// Returns a call that asks for a lane. Its argument is the name of the partner.
 pub fn request() -> Builder<'static> {

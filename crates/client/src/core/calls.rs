@@ -189,6 +189,12 @@ impl<D> CallTable<D> {
         }
     }
 
+    /// True if a call waits for a reply, and was not sent on this lane.
+    pub(super) fn waits_elsewhere(&self, serial: NonZeroU32, key: LaneKey) -> bool {
+        let call = self.calls.get(&serial).map(|call| &call.progress);
+        matches!(call, Some(CallProgress::Waiting { lane, .. }) if *lane != Some(key))
+    }
+
     /// Returns the waiting calls that were sent on a lane. From now on, they wait for the bus.
     pub(super) fn take_lane(&mut self, key: LaneKey) -> Vec<u32> {
         let calls = self.calls.iter_mut();

@@ -3,16 +3,13 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use lane::{FrameHeader, LaneCounters, LaneKey, LaneSet, RequestOutcome};
-use wire::body::UnixFd;
-use wire::message::{Builder, FixedHeader, Flags, Message, MessageType};
+use lane::{CheckedMessage, FrameHeader, LaneCounters, LaneKey, LaneSet, RequestOutcome};
+use wire::message::{Builder, FixedHeader, Flags, Message};
 use wire::names::BusName;
 
 use super::calls::ReplyTarget;
 use super::incoming::{Incoming, PooledBytes};
-use super::receiver::LanePacket;
 use super::{Core, MessageDisposition};
-use crate::driver;
 
 /// Whether a connection asks for lanes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -99,10 +96,7 @@ impl<D> LaneTraffic<D> {
 
     /// True if a signal of the bus opens a lane.
     pub(super) fn is_opening(&self, signal: &Message<'_>) -> bool {
-        self.name.is_some()
-            && signal.member() == Some(driver::LANE_OPENED)
-            && signal.interface() == Some(driver::LANES)
-            && signal.sender() == Some(driver::NAME.into())
+        self.name.is_some() && lane::is_opening(signal)
     }
 
     /// Forgets all lanes, because the bus went away.
@@ -118,13 +112,7 @@ impl<D> LaneTraffic<D> {
 
     /// Takes note of the answer to a request for a lane.
     pub(super) fn handle_request(&mut self, asked: &str, reply: &Incoming<D>) {
-        let outcome = match reply.read::<(bool, &str, u64)>() {
-            Ok((_, partner, name_changes)) if reply.message_type() == MessageType::MethodReturn => {
-                RequestOutcome::Noted { partner, name_changes }
-            }
-            _ => RequestOutcome::Refused,
-        };
-        self.lanes.handle_request(asked, outcome);
+        self.lanes.handle_request(asked, RequestOutcome::of(&reply.message()));
     }
 }
 
@@ -242,12 +230,12 @@ impl<D> Core<D> {
     fn count_partner(&mut self, name: &str) {
         if self.lanes.lane_use == LaneUse::Off
             || self.lane_count() >= LANES_MAX
-            || name == driver::NAME.as_str()
+            || lane::is_bus(name)
             || !self.lanes.lanes.count_call(name)
         {
             return;
         }
-        let request = lane_method(driver::REQUEST_LANE);
+        let request = lane::request();
         // If it cannot be sent, the connection has ended.
         if let Ok(serial) = self.send(&request, &(name,), Vec::new()) {
             self.calls.add(serial, &request, None, ReplyTarget::Lane(name.into()));
@@ -255,8 +243,8 @@ impl<D> Core<D> {
     }
 
     pub(super) fn file_opened(&mut self, opened: Incoming<D>) -> MessageDisposition {
-        if let (Ok((partner, ..)), Some(descriptors)) =
-            (opened.read::<OpenedArguments<'_>>(), opened.shared_descriptors())
+        if let (Some(partner), Some(descriptors)) =
+            (lane::opened_partner(&opened.message()), opened.shared_descriptors())
         {
             self.lanes.opened.push(OpenedLane { partner: partner.into(), descriptors });
         }
@@ -275,16 +263,23 @@ impl<D> Core<D> {
                 self.resume_calls();
                 return None;
             };
-            match check(&packet, lanes.partner(key)) {
-                Some(CheckedPacket::Call(serial)) => lanes.expect_reply(key, serial),
-                Some(CheckedPacket::Other) => {}
-                None => {
-                    self.fail_lane(key);
-                    continue;
+            let checked = Message::parse(packet.bytes.as_slice()).ok().and_then(|message| {
+                let role =
+                    CheckedMessage::of(&message, lanes.partner(key), packet.descriptors.len());
+                role.map(|role| (role, message.reply_serial()))
+            });
+            match checked {
+                None => self.fail_lane(key),
+                // The partner did not get this call.
+                Some((_, Some(call))) if self.calls.waits_elsewhere(call, key) => {}
+                Some((role, _)) => {
+                    if let CheckedMessage::Call(serial) = role {
+                        lanes.expect_reply(key, serial);
+                    }
+                    lanes.count_lane_received(packet.bytes.as_slice().len());
+                    return Some((packet.bytes, packet.descriptors));
                 }
             }
-            lanes.count_lane_received(packet.bytes.as_slice().len());
-            return Some((packet.bytes, packet.descriptors));
         }
     }
 
@@ -305,7 +300,7 @@ impl<D> Core<D> {
 
     /// Asks the bus to end the lane to a partner. Both ends notice that at their sockets.
     fn release_lane(&mut self, partner: &str) {
-        let release = lane_method(driver::RELEASE_LANE).flags(Flags::NO_REPLY_EXPECTED);
+        let release = lane::release().flags(Flags::NO_REPLY_EXPECTED);
         // If it cannot be sent, the connection has ended.
         let _ = self.send(&release, &(partner,), Vec::new());
     }
@@ -328,41 +323,10 @@ impl<D> Core<D> {
 
     /// Tells the bus that the lane to a partner ended, and which calls on it wait for replies.
     fn resume_partner(&mut self, partner: &str, calls: &[u32]) {
-        let resume = lane_method(driver::RESUME_CALLS).flags(Flags::NO_REPLY_EXPECTED);
         // If it cannot be sent, the connection has ended, and its calls have failed.
-        let _ = self.send(&resume, &(partner, calls), Vec::new());
+        let _ = self.send(&lane::resume(), &(partner, calls), Vec::new());
     }
 }
-
-/// A message of a lane that is valid, and of the connection at its other end.
-enum CheckedPacket {
-    /// A call that expects a reply.
-    Call(NonZeroU32),
-    Other,
-}
-
-/// Checks a message of a lane as a bus would. `None` if it is invalid.
-fn check<D>(packet: &LanePacket<D>, partner: Option<&str>) -> Option<CheckedPacket> {
-    let message = Message::parse(packet.bytes.as_slice()).ok()?;
-    message.validate_body().ok()?;
-    let sender = message.sender()?;
-    if partner != Some(sender.as_str()) || message.unix_fds() as usize != packet.descriptors.len() {
-        return None;
-    }
-    Some(match message.expects_reply() {
-        true => CheckedPacket::Call(message.serial()),
-        false => CheckedPacket::Other,
-    })
-}
-
-fn lane_method(member: wire::names::MemberName<'static>) -> Builder<'static> {
-    Builder::method_call(driver::PATH, member)
-        .interface(driver::LANES)
-        .destination(driver::NAME.into())
-}
-
-/// The arguments of the signal that opens a lane.
-type OpenedArguments<'a> = (&'a str, UnixFd, UnixFd, UnixFd, UnixFd);
 
 /// The number of lanes from which on a connection asks for no more. A reader waits for the sockets
 /// of all of them and of the bus at once.
