@@ -59,9 +59,10 @@ impl<M> LaneInbox<M> {
         self.waiting.is_empty()
     }
 
-    /// True if lanes should not be read, because many messages wait.
-    pub fn is_full(&self) -> bool {
-        self.waiting.len() >= WAITING_MAX
+    /// True if a lane should not be read, because many of its messages wait. Then it need not be
+    /// read before they are processed: what comes behind them cannot have caused them.
+    pub fn has_many_of(&self, key: LaneKey) -> bool {
+        self.waiting.iter().filter(|(_, of, _)| *of == key).count() >= WAITING_MAX
     }
 
     /// Removes the messages of a lane that has violated the protocol.
@@ -70,8 +71,8 @@ impl<M> LaneInbox<M> {
     }
 }
 
-/// The number of waiting messages from which on lanes are not read.
-const WAITING_MAX: usize = 256;
+/// The number of waiting messages of a lane from which on it is not read.
+const WAITING_MAX: usize = 16;
 
 #[cfg(test)]
 mod tests {

@@ -9,6 +9,7 @@ use wire::names::BusName;
 
 use super::calls::ReplyTarget;
 use super::incoming::{Incoming, PooledBytes};
+use super::receiver::LaneReading;
 use super::{Core, MessageDisposition};
 
 /// Whether a connection asks for lanes.
@@ -171,6 +172,10 @@ impl<D> Core<D> {
         if self.lanes.lane_use == LaneUse::Off {
             self.release_lane(partner);
         }
+        if let Some(receiver) = &mut self.receiver {
+            // Messages of the bus that were read already can depend on its first messages.
+            receiver.set_lanes(LaneReading::Pending);
+        }
         self.lanes.lanes.open(partner, counters)
     }
 
@@ -257,12 +262,14 @@ impl<D> Core<D> {
             return None;
         }
         loop {
-            let inbox = &mut self.receiver.as_mut()?.inbox;
+            let receiver = self.receiver.as_mut()?;
             let lanes = &mut self.lanes.lanes;
-            let Some((key, packet)) = inbox.take_due(lanes.received(), || lanes.queued()) else {
+            let due = receiver.inbox.take_due(lanes.received(), || lanes.queued());
+            let Some((key, packet)) = due else {
                 self.resume_calls();
                 return None;
             };
+            receiver.note_taken(key);
             let checked = Message::parse(packet.bytes.as_slice()).ok().and_then(|message| {
                 let role =
                     CheckedMessage::of(&message, lanes.partner(key), packet.descriptors.len());

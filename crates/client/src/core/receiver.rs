@@ -35,6 +35,8 @@ pub(super) struct LanePacket<D> {
 pub enum LaneReading {
     /// No message that a received one depends on can be unread.
     Complete,
+    /// The same, as long as a message of each lane waits. Some lanes have more to read.
+    Partial,
     /// Lanes must be read before messages of the bus are processed.
     Pending,
 }
@@ -108,9 +110,16 @@ impl<D> Receiver<D> {
         self.ended.push(key);
     }
 
-    /// True if lanes should not be read, because many messages wait.
-    pub fn has_full_inbox(&self) -> bool {
-        self.inbox.is_full()
+    /// True if a lane should not be read, because many of its messages wait.
+    pub fn has_many_of(&self, key: LaneKey) -> bool {
+        self.inbox.has_many_of(key)
+    }
+
+    /// Records that a message of this lane was taken out of the inbox.
+    pub(super) fn note_taken(&mut self, key: LaneKey) {
+        if self.lanes == LaneReading::Partial && !self.inbox.holds(key) {
+            self.lanes = LaneReading::Pending;
+        }
     }
 
     /// Records bytes that were read behind the end of the handshake, with their descriptors.

@@ -64,11 +64,15 @@ impl LaneSockets {
     ) -> Result<SocketReadOutcome, Ended> {
         let lanes = self.read();
         if lanes.is_empty() {
+            let was_pending = receiver.lanes() == LaneReading::Pending;
             receiver.set_lanes(LaneReading::Complete);
-            return receive_from_bus(bus, receiver, timeout);
+            return match was_pending {
+                true => Ok(SocketReadOutcome::Nothing),
+                false => receive_from_bus(bus, receiver, timeout),
+            };
         }
         let timeout = match receiver.lanes() {
-            LaneReading::Complete => timeout,
+            LaneReading::Complete | LaneReading::Partial => timeout,
             LaneReading::Pending => Some(Duration::ZERO),
         };
         let all = [bus.as_fd()].into_iter().chain(lanes.iter().map(LaneSocket::socket));
@@ -136,28 +140,33 @@ impl LaneSocket {
     }
 }
 
-/// Reads lanes until all are empty, or enough messages wait. `open` has a bit for each lane that
-/// has not ended.
+/// Reads lanes until each is empty, or many of its messages wait. `open` has a bit for each lane
+/// that has not ended.
 fn read_rest(
     lanes: &[LaneSocket],
     mut open: u64,
     receiver: &mut Receiver<OwnedFd>,
 ) -> Result<(), Ended> {
     receiver.set_lanes(LaneReading::Pending);
-    while !receiver.has_full_inbox() {
-        let waited = select(lanes, open).map(|(_, lane)| lane.socket());
+    loop {
+        let is_wanted = |(_, lane): &(usize, &LaneSocket)| !receiver.has_many_of(lane.key);
+        let wanted = select(lanes, open).filter(is_wanted);
+        let wanted = wanted.fold(0, |bits, (place, _)| bits | 1 << place);
+        let waited = select(lanes, wanted).map(|(_, lane)| lane.socket());
         let ready = wait_for_data(waited, Some(Duration::ZERO)).map_err(ended_by)?;
         if ready == 0 {
-            receiver.set_lanes(LaneReading::Complete);
+            receiver.set_lanes(match select(lanes, open & !wanted).next() {
+                None => LaneReading::Complete,
+                Some(_) => LaneReading::Partial,
+            });
             return Ok(());
         }
-        for (order, (place, lane)) in select(lanes, open).enumerate() {
+        for (order, (place, lane)) in select(lanes, wanted).enumerate() {
             if ready & (1 << order) != 0 && lane.receive(receiver) == LaneRead::Ended {
                 open &= !(1 << place);
             }
         }
     }
-    Ok(())
 }
 
 /// The lanes whose bit is set, each with its place.

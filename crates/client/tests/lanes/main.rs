@@ -14,7 +14,7 @@ use std::thread;
 use std::time::Duration;
 
 use diligence_client::wire::body::{UnixFd, Value};
-use diligence_client::wire::message::Builder;
+use diligence_client::wire::message::{Builder, Flags};
 use diligence_client::wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 use diligence_client::{
     CallError, CallOptions, Connection, IncomingCall, LaneUse, NameFlags, Processed, StartedCall,
@@ -305,6 +305,40 @@ fn a_lane_survives_a_replacement_of_the_bus() {
     let before = routed(&connection);
     (0..1000).for_each(|number| call(&connection, "Echo", number));
     assert!(routed(&connection) - before < 20, "calls travel on the lane");
+}
+
+#[test]
+fn a_flood_on_a_lane_does_not_block_the_message_of_the_bus_before_it() {
+    let bus = PrivateTestBus::start_this(BusProgram::Diligence);
+    let slow = |call: &IncomingCall| {
+        if call.message().member() == Some("Wait") {
+            thread::sleep(Duration::from_millis(300));
+            return ServiceStep::Continue;
+        }
+        echo(call)
+    };
+    let _service = service(&bus, LaneUse::On, slow);
+    let connections = [(); 3].map(|()| with_lane(&bus));
+    let other = bus.connect();
+    let send = |connection: &Connection, method: &'static str| {
+        let message = Builder::method_call(ObjectPath::ROOT, MemberName::literal(method))
+            .interface(InterfaceName::literal(NAME))
+            .destination(BusName::new(NAME).expect("a name"))
+            .flags(Flags::NO_REPLY_EXPECTED);
+        connection.send(&message, &(7_u64,), Vec::new()).expect("the connection lives");
+    };
+    send(&connections[0], "Wait");
+    thread::sleep(Duration::from_millis(50));
+    let before = start(&other, "Echo", 1);
+    thread::sleep(Duration::from_millis(50));
+    for connection in &connections {
+        (0..400).for_each(|_| send(connection, "Echo"));
+    }
+    for connection in &connections {
+        call(connection, "Echo", 2);
+        assert_eq!(connection.lane_count(), 1);
+    }
+    before.wait().expect("a reply");
 }
 
 #[test]
