@@ -1,0 +1,274 @@
+//! Unmodified programs exchange messages on lanes, with this library and the bus of this project.
+
+mod common;
+
+use std::env;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+use common::{compile, folder, link_library, package, succeed};
+use tempfile::TempDir;
+
+/// A private bus and a library, with which programs run. Whether they use lanes is `lanes`.
+struct LaneStage {
+    daemon: Child,
+    address: String,
+    library: TempDir,
+    lanes: &'static str,
+}
+
+/// The buses on which the programs run.
+#[derive(Clone, Copy)]
+enum Bus {
+    Diligence,
+    DbusDaemon,
+}
+
+impl Bus {
+    fn program(self) -> PathBuf {
+        match self {
+            Self::DbusDaemon => "dbus-daemon".into(),
+            Self::Diligence => {
+                let test = env::current_exe().expect("the path of this test");
+                let program = test.parent().expect("a folder").join("../diligence-bus");
+                assert!(program.exists(), "cargo build -p diligence-daemon makes {program:?}");
+                program
+            }
+        }
+    }
+}
+
+impl LaneStage {
+    fn start(bus: Bus, lanes: &'static str) -> Self {
+        let library = folder();
+        link_library(library.path());
+        let mut command = Command::new(bus.program());
+        command.args(["--session", "--nofork", "--print-address=1"]).stdout(Stdio::piped());
+        let mut daemon = command.spawn().expect("the bus starts");
+        let address = line(&mut BufReader::new(daemon.stdout.as_mut().expect("a pipe")));
+        Self { daemon, address, library, lanes }
+    }
+
+    /// Compiles a program of the tests.
+    fn compile(&self, program: &str) -> PathBuf {
+        compile(program, self.library.path())
+    }
+
+    /// A command that uses this bus, with our library.
+    fn command(&self, program: impl AsRef<Path>) -> Command {
+        let mut command = Command::new(program.as_ref());
+        command
+            .env("DBUS_SESSION_BUS_ADDRESS", &self.address)
+            .env("LD_LIBRARY_PATH", self.library.path())
+            .env("DILIGENCE_LANES", self.lanes)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
+        command
+    }
+
+    /// Starts a program, and waits for its first line.
+    fn start_service(&self, program: &Path, mode: &str) -> RunningProgram {
+        let mut command = self.command(program);
+        let child = command.arg(mode).spawn().expect("the program starts");
+        let mut service = RunningProgram::of(child);
+        assert_eq!(line(&mut service.output), "ready");
+        service
+    }
+
+    /// Runs the steps of a caller, and returns its output.
+    fn call(&self, program: &Path, steps: &[&str]) -> String {
+        let output = succeed(self.command(program).args(steps));
+        String::from_utf8(output.stdout).expect("text")
+    }
+}
+
+impl Drop for LaneStage {
+    fn drop(&mut self) {
+        let _ = self.daemon.kill();
+        let _ = self.daemon.wait();
+    }
+}
+
+/// A program that is killed with the value.
+struct RunningProgram {
+    child: Child,
+    output: BufReader<ChildStdout>,
+}
+
+impl RunningProgram {
+    fn of(mut child: Child) -> Self {
+        let output = BufReader::new(child.stdout.take().expect("a pipe"));
+        Self { child, output }
+    }
+}
+
+impl Drop for RunningProgram {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The next line of the output of a program.
+fn line(output: &mut impl BufRead) -> String {
+    let mut line = String::new();
+    output.read_line(&mut line).expect("text");
+    line.trim_end().to_owned()
+}
+
+/// The numbers of lanes and of routed messages in each line of statistics.
+fn statistics(output: &str) -> Vec<(u64, u64)> {
+    let number = |text: &str| text.parse().expect("a number");
+    let parse = |line: &str| match line.split(' ').collect::<Vec<_>>()[..] {
+        ["lanes", lanes, "messages", messages] => Some((number(lanes), number(messages))),
+        _ => None,
+    };
+    output.lines().filter_map(parse).collect()
+}
+
+#[test]
+fn all_kinds_of_calls_travel_on_lanes() {
+    let stage = LaneStage::start(Bus::Diligence, "1");
+    let program = stage.compile("lanes");
+    for mode in ["serve", "serve-loop"] {
+        let _service = stage.start_service(&program, mode);
+        for kind in ["call", "loop", "filter", "threads", "pipe"] {
+            let output = stage.call(&program, &["call", "statistics", kind, "statistics"]);
+            let [(1, before), (1, after)] = statistics(&output)[..] else { panic!("{output}") };
+            assert!(after - before < 10, "{mode} {kind}: {output}");
+        }
+    }
+}
+
+#[test]
+fn programs_get_lanes_only_if_the_variable_is_1() {
+    for lanes in ["", "0", "yes"] {
+        let stage = LaneStage::start(Bus::Diligence, lanes);
+        let program = stage.compile("lanes");
+        let _service = stage.start_service(&program, "serve");
+        let output = stage.call(&program, &["call", "statistics"]);
+        assert_eq!(statistics(&output)[0].0, 0, "{output}");
+    }
+}
+
+#[test]
+fn a_bus_without_lanes_works_as_before() {
+    let stage = LaneStage::start(Bus::DbusDaemon, "1");
+    let program = stage.compile("lanes");
+    let _service = stage.start_service(&program, "serve-loop");
+    let steps = ["call", "loop", "filter", "threads", "announce", "pipe", "timeout"];
+    let output = stage.call(&program, &steps);
+    assert_eq!(output, "org.freedesktop.DBus.Error.NoReply\ndone\n");
+}
+
+#[test]
+fn a_reply_does_not_overtake_the_signal_before_it() {
+    let stage = LaneStage::start(Bus::Diligence, "1");
+    let program = stage.compile("lanes");
+    let _service = stage.start_service(&program, "serve");
+    let output = stage.call(&program, &["call", "announce", "statistics"]);
+    assert_eq!(statistics(&output)[0].0, 1, "{output}");
+}
+
+#[test]
+fn calls_without_a_reply_fail() {
+    let stage = LaneStage::start(Bus::Diligence, "1");
+    let program = stage.compile("lanes");
+    let _service = stage.start_service(&program, "serve");
+    let output = stage.call(&program, &["call", "timeout", "statistics", "leave", "statistics"]);
+    let errors = output.lines().filter(|line| *line == "org.freedesktop.DBus.Error.NoReply");
+    assert_eq!(errors.count(), 2, "{output}");
+    assert_eq!(statistics(&output).iter().map(|(lanes, _)| *lanes).collect::<Vec<_>>(), [1, 0]);
+}
+
+#[test]
+fn a_program_that_waits_for_the_socket_gets_all_messages() {
+    let stage = LaneStage::start(Bus::Diligence, "1");
+    let program = stage.compile("lanes");
+    let _service = stage.start_service(&program, "serve");
+    let output = stage.call(&program, &["call", "socket", "statistics", "call", "statistics"]);
+    let [(0, before), (0, after)] = statistics(&output)[..] else { panic!("{output}") };
+    assert!(after - before >= 600, "all messages pass the bus: {output}");
+}
+
+#[test]
+fn a_monitor_sees_all_messages_and_may_use_the_library_too() {
+    let stage = LaneStage::start(Bus::Diligence, "1");
+    let program = stage.compile("lanes");
+    let _service = stage.start_service(&program, "serve-loop");
+    let steps = ["call", "statistics", "monitor", "statistics", "call", "statistics"];
+    let output = stage.call(&program, &steps);
+    assert!(output.contains("seen 100 connected\n"), "{output}");
+    let lanes: Vec<_> = statistics(&output).iter().map(|(lanes, _)| *lanes).collect();
+    assert_eq!(lanes, [1, 0, 1], "{output}");
+}
+
+#[test]
+fn a_call_is_answered_after_its_lane_has_ended() {
+    let stage = LaneStage::start(Bus::Diligence, "1");
+    let program = stage.compile("lanes");
+    let _service = stage.start_service(&program, "serve");
+    let mut command = stage.command(&program);
+    let caller = command.args(["call", "statistics", "pause", "wait", "statistics"]).spawn();
+    let mut caller = RunningProgram::of(caller.expect("the program starts"));
+    assert_eq!(statistics(&line(&mut caller.output))[0].0, 1);
+    assert_eq!(line(&mut caller.output), "paused");
+    caller.child.stdin.take().expect("a pipe").write_all(b"\n").expect("it reads");
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    let mut monitor = stage.command("dbus-monitor").spawn().expect("dbus-monitor is installed");
+    let mut rest = String::new();
+    caller.output.read_to_string(&mut rest).expect("text");
+    let _ = monitor.kill();
+    let _ = monitor.wait();
+    assert!(rest.ends_with("done\n"), "{rest}");
+    assert_eq!(statistics(&rest)[0].0, 0, "{rest}");
+}
+
+#[test]
+fn lanes_survive_a_replacement_of_the_bus() {
+    let stage = LaneStage::start(Bus::Diligence, "1");
+    let program = stage.compile("lanes");
+    let _service = stage.start_service(&program, "serve-loop");
+    let steps = ["call", "replace", "call", "announce", "replace", "statistics", "call"];
+    let output = stage.call(&program, &[&steps[..], &["statistics"]].concat());
+    let [(1, before), (1, after)] = statistics(&output)[..] else { panic!("{output}") };
+    assert!(after - before < 10, "{output}");
+}
+
+#[test]
+fn no_message_arrives_before_one_that_its_sender_knew() {
+    let stage = LaneStage::start(Bus::Diligence, "1");
+    let program = stage.compile("causes");
+    let count = env::var("DILIGENCE_SEQUENCES").map_or(3, |count| count.parse().expect("a number"));
+    for number in 0..count {
+        let seed = u64::from(std::process::id()) * 1_000_003 + number;
+        for watches in ["0", "1"] {
+            println!("seed {seed}, watches {watches}");
+            let output = stage.call(&program, &[&seed.to_string(), "10000", watches]);
+            assert!(output.ends_with("done\n"), "{output}");
+            assert!(watches == "1" || statistics(&output)[0].0 == 3, "{output}");
+        }
+    }
+}
+
+#[test]
+fn python_programs_have_the_same_results_with_lanes() {
+    let script = package().join("tests/programs/bindings.py");
+    let run = |lanes| {
+        let stage = LaneStage::start(Bus::Diligence, lanes);
+        let output = succeed(stage.command("/usr/bin/python3").arg(&script));
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let with_lanes = run("1");
+    assert!(with_lanes.ends_with("OK\n"), "{with_lanes}");
+    assert_eq!(with_lanes, run("0"));
+}
+
+#[test]
+fn python_programs_with_main_loops_use_lanes() {
+    let stage = LaneStage::start(Bus::Diligence, "1");
+    let script = package().join("tests/programs/lanes.py");
+    let output = succeed(stage.command("/usr/bin/python3").arg(&script));
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "OK\n");
+}
