@@ -262,7 +262,9 @@ impl<D> Core<D> {
             return None;
         }
         loop {
-            let receiver = self.receiver.as_mut()?;
+            // A message that is not read yet could belong before those that wait.
+            let receiver =
+                self.receiver.as_mut().filter(|it| it.lanes() != LaneReading::Pending)?;
             let lanes = &mut self.lanes.lanes;
             let due = receiver.inbox.take_due(lanes.received(), || lanes.queued());
             let Some((key, packet)) = due else {

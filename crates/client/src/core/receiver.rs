@@ -37,7 +37,7 @@ pub enum LaneReading {
     Complete,
     /// The same, as long as a message of each lane waits. Some lanes have more to read.
     Partial,
-    /// Lanes must be read before messages of the bus are processed.
+    /// Lanes must be read before further messages are processed.
     Pending,
 }
 
