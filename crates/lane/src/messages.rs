@@ -38,7 +38,7 @@ fn method(member: MemberName<'static>) -> Builder<'static> {
     Builder::method_call(BUS_PATH, member).interface(INTERFACE).destination(BUS_NAME.into())
 }
 
-/// True if a name is that of the bus itself, to which nobody has a lane.
+/// True if this is the name of the bus itself, to which nobody has a lane.
 pub fn is_bus(name: &str) -> bool {
     name == BUS_NAME.as_str()
 }
@@ -78,7 +78,7 @@ impl<'a> RequestOutcome<'a> {
 pub enum CheckedMessage {
     /// A call that expects a reply, with its serial.
     Call(NonZeroU32),
-    /// Any other message.
+    /// A message without a reply.
     Other,
 }
 

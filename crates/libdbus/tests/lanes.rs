@@ -11,7 +11,7 @@ use common::{compile, folder, link_library, package, succeed};
 use tempfile::TempDir;
 
 /// A private bus and a library, with which programs run. Whether they use lanes is `lanes`.
-struct LaneStage {
+struct LanePrograms {
     daemon: Child,
     address: String,
     library: TempDir,
@@ -20,12 +20,12 @@ struct LaneStage {
 
 /// The buses on which the programs run.
 #[derive(Clone, Copy)]
-enum Bus {
+enum LaneBus {
     Diligence,
     DbusDaemon,
 }
 
-impl Bus {
+impl LaneBus {
     fn program(self) -> PathBuf {
         match self {
             Self::DbusDaemon => "dbus-daemon".into(),
@@ -39,8 +39,8 @@ impl Bus {
     }
 }
 
-impl LaneStage {
-    fn start(bus: Bus, lanes: &'static str) -> Self {
+impl LanePrograms {
+    fn start(bus: LaneBus, lanes: &'static str) -> Self {
         let library = folder();
         link_library(library.path());
         let mut command = Command::new(bus.program());
@@ -68,10 +68,10 @@ impl LaneStage {
     }
 
     /// Starts a program, and waits for its first line.
-    fn start_service(&self, program: &Path, mode: &str) -> RunningProgram {
+    fn start_service(&self, program: &Path, mode: &str) -> LaneService {
         let mut command = self.command(program);
         let child = command.arg(mode).spawn().expect("the program starts");
-        let mut service = RunningProgram::of(child);
+        let mut service = LaneService::of(child);
         assert_eq!(line(&mut service.output), "ready");
         service
     }
@@ -83,7 +83,7 @@ impl LaneStage {
     }
 }
 
-impl Drop for LaneStage {
+impl Drop for LanePrograms {
     fn drop(&mut self) {
         let _ = self.daemon.kill();
         let _ = self.daemon.wait();
@@ -91,19 +91,19 @@ impl Drop for LaneStage {
 }
 
 /// A program that is killed with the value.
-struct RunningProgram {
+struct LaneService {
     child: Child,
     output: BufReader<ChildStdout>,
 }
 
-impl RunningProgram {
+impl LaneService {
     fn of(mut child: Child) -> Self {
         let output = BufReader::new(child.stdout.take().expect("a pipe"));
         Self { child, output }
     }
 }
 
-impl Drop for RunningProgram {
+impl Drop for LaneService {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -129,7 +129,7 @@ fn statistics(output: &str) -> Vec<(u64, u64)> {
 
 #[test]
 fn all_kinds_of_calls_travel_on_lanes() {
-    let stage = LaneStage::start(Bus::Diligence, "1");
+    let stage = LanePrograms::start(LaneBus::Diligence, "1");
     let program = stage.compile("lanes");
     for mode in ["serve", "serve-loop"] {
         let _service = stage.start_service(&program, mode);
@@ -144,7 +144,7 @@ fn all_kinds_of_calls_travel_on_lanes() {
 #[test]
 fn programs_get_lanes_only_if_the_variable_is_1() {
     for lanes in ["", "0", "yes"] {
-        let stage = LaneStage::start(Bus::Diligence, lanes);
+        let stage = LanePrograms::start(LaneBus::Diligence, lanes);
         let program = stage.compile("lanes");
         let _service = stage.start_service(&program, "serve");
         let output = stage.call(&program, &["call", "statistics"]);
@@ -154,7 +154,7 @@ fn programs_get_lanes_only_if_the_variable_is_1() {
 
 #[test]
 fn a_bus_without_lanes_works_as_before() {
-    let stage = LaneStage::start(Bus::DbusDaemon, "1");
+    let stage = LanePrograms::start(LaneBus::DbusDaemon, "1");
     let program = stage.compile("lanes");
     let _service = stage.start_service(&program, "serve-loop");
     let steps = ["call", "loop", "filter", "threads", "announce", "pipe", "timeout"];
@@ -164,7 +164,7 @@ fn a_bus_without_lanes_works_as_before() {
 
 #[test]
 fn a_reply_does_not_overtake_the_signal_before_it() {
-    let stage = LaneStage::start(Bus::Diligence, "1");
+    let stage = LanePrograms::start(LaneBus::Diligence, "1");
     let program = stage.compile("lanes");
     let _service = stage.start_service(&program, "serve");
     let output = stage.call(&program, &["call", "announce", "statistics"]);
@@ -173,7 +173,7 @@ fn a_reply_does_not_overtake_the_signal_before_it() {
 
 #[test]
 fn calls_without_a_reply_fail() {
-    let stage = LaneStage::start(Bus::Diligence, "1");
+    let stage = LanePrograms::start(LaneBus::Diligence, "1");
     let program = stage.compile("lanes");
     let _service = stage.start_service(&program, "serve");
     let output = stage.call(&program, &["call", "timeout", "statistics", "leave", "statistics"]);
@@ -184,7 +184,7 @@ fn calls_without_a_reply_fail() {
 
 #[test]
 fn a_program_that_waits_for_the_socket_gets_all_messages() {
-    let stage = LaneStage::start(Bus::Diligence, "1");
+    let stage = LanePrograms::start(LaneBus::Diligence, "1");
     let program = stage.compile("lanes");
     let _service = stage.start_service(&program, "serve");
     let output = stage.call(&program, &["call", "socket", "statistics", "call", "statistics"]);
@@ -194,7 +194,7 @@ fn a_program_that_waits_for_the_socket_gets_all_messages() {
 
 #[test]
 fn a_monitor_sees_all_messages_and_may_use_the_library_too() {
-    let stage = LaneStage::start(Bus::Diligence, "1");
+    let stage = LanePrograms::start(LaneBus::Diligence, "1");
     let program = stage.compile("lanes");
     let _service = stage.start_service(&program, "serve-loop");
     let steps = ["call", "statistics", "monitor", "statistics", "call", "statistics"];
@@ -206,12 +206,12 @@ fn a_monitor_sees_all_messages_and_may_use_the_library_too() {
 
 #[test]
 fn a_call_is_answered_after_its_lane_has_ended() {
-    let stage = LaneStage::start(Bus::Diligence, "1");
+    let stage = LanePrograms::start(LaneBus::Diligence, "1");
     let program = stage.compile("lanes");
     let _service = stage.start_service(&program, "serve");
     let mut command = stage.command(&program);
     let caller = command.args(["call", "statistics", "pause", "wait", "statistics"]).spawn();
-    let mut caller = RunningProgram::of(caller.expect("the program starts"));
+    let mut caller = LaneService::of(caller.expect("the program starts"));
     assert_eq!(statistics(&line(&mut caller.output))[0].0, 1);
     assert_eq!(line(&mut caller.output), "paused");
     caller.child.stdin.take().expect("a pipe").write_all(b"\n").expect("it reads");
@@ -227,7 +227,7 @@ fn a_call_is_answered_after_its_lane_has_ended() {
 
 #[test]
 fn lanes_survive_a_replacement_of_the_bus() {
-    let stage = LaneStage::start(Bus::Diligence, "1");
+    let stage = LanePrograms::start(LaneBus::Diligence, "1");
     let program = stage.compile("lanes");
     let _service = stage.start_service(&program, "serve-loop");
     let steps = ["call", "replace", "call", "announce", "replace", "statistics", "call"];
@@ -238,7 +238,7 @@ fn lanes_survive_a_replacement_of_the_bus() {
 
 #[test]
 fn no_message_arrives_before_one_that_its_sender_knew() {
-    let stage = LaneStage::start(Bus::Diligence, "1");
+    let stage = LanePrograms::start(LaneBus::Diligence, "1");
     let program = stage.compile("causes");
     let count = env::var("DILIGENCE_SEQUENCES").map_or(3, |count| count.parse().expect("a number"));
     for number in 0..count {
@@ -256,7 +256,7 @@ fn no_message_arrives_before_one_that_its_sender_knew() {
 fn python_programs_have_the_same_results_with_lanes() {
     let script = package().join("tests/programs/bindings.py");
     let run = |lanes| {
-        let stage = LaneStage::start(Bus::Diligence, lanes);
+        let stage = LanePrograms::start(LaneBus::Diligence, lanes);
         let output = succeed(stage.command("/usr/bin/python3").arg(&script));
         String::from_utf8(output.stdout).expect("text")
     };
@@ -267,7 +267,7 @@ fn python_programs_have_the_same_results_with_lanes() {
 
 #[test]
 fn python_programs_with_main_loops_use_lanes() {
-    let stage = LaneStage::start(Bus::Diligence, "1");
+    let stage = LanePrograms::start(LaneBus::Diligence, "1");
     let script = package().join("tests/programs/lanes.py");
     let output = succeed(stage.command("/usr/bin/python3").arg(&script));
     assert_eq!(String::from_utf8_lossy(&output.stdout), "OK\n");

@@ -216,8 +216,8 @@ impl DBusConnection {
         }
     }
 
-    /// Waits for the first socket, which is that of the connection, and those of lanes. Returns the
-    /// state of the first, and whether another one is ready.
+    /// Waits for the first socket, which leads to the bus, and for the sockets of lanes. Returns
+    /// the state of the first, and whether another one is ready.
     fn poll(
         &self,
         sockets: &[std::sync::Arc<OwnedFd>],

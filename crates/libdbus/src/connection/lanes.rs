@@ -27,9 +27,9 @@ use crate::transport::{ReceiveLimits, TransferState};
 
 /// The lanes of a connection, and the messages that wait for their turn.
 #[derive(Default)]
-pub(super) struct LaneTraffic {
+pub(super) struct DBusLanes {
     lanes: LaneSet,
-    sockets: Vec<LaneSocket>,
+    sockets: Vec<WatchedLane>,
     inbox: LaneInbox<LaneMessage>,
     /// Messages of the bus that were read, until everything before them was read from lanes.
     from_bus: VecDeque<(DBusMessageContent, usize)>,
@@ -49,7 +49,7 @@ pub(super) struct LaneTraffic {
     packet: Vec<u8>,
 }
 
-struct LaneSocket {
+struct WatchedLane {
     key: LaneKey,
     socket: Arc<OwnedFd>,
 }
@@ -71,7 +71,7 @@ enum OwnCall {
 }
 
 /// The result of reading a packet.
-enum LaneRead {
+enum PacketRead {
     Message(FrameHeader, LaneMessage),
     Nothing,
     /// The lane was shut down, and everything was read.
@@ -82,7 +82,7 @@ enum LaneRead {
     OverLimit,
 }
 
-impl LaneTraffic {
+impl DBusLanes {
     /// The lanes of a connection with this socket. A server has none.
     pub(super) fn new(socket: &OwnedFd, is_server: bool) -> Self {
         let is_enabled = !is_server && variable(VARIABLE).as_deref() == Some(b"1");
@@ -152,17 +152,17 @@ impl LaneTraffic {
             let mut has_read = false;
             let ready_places = empty.iter().enumerate();
             for (_, place) in ready_places.filter(|(order, _)| ready & (1 << order) != 0) {
-                let LaneSocket { key, socket } = &self.sockets[*place];
+                let WatchedLane { key, socket } = &self.sockets[*place];
                 let (key, partner) = (*key, self.lanes.partner(*key));
                 match receive(socket, &mut self.packet, partner, limits) {
-                    LaneRead::Nothing => {}
-                    LaneRead::Message(header, message) => {
+                    PacketRead::Nothing => {}
+                    PacketRead::Message(header, message) => {
                         has_read = true;
                         self.inbox.add(key, header, message);
                     }
-                    LaneRead::Ended => return Filling::Ended(key),
-                    LaneRead::Invalid => return Filling::Invalid(key),
-                    LaneRead::OverLimit => return Filling::OverLimit,
+                    PacketRead::Ended => return Filling::Ended(key),
+                    PacketRead::Invalid => return Filling::Invalid(key),
+                    PacketRead::OverLimit => return Filling::OverLimit,
                 }
             }
             if !has_read {
@@ -190,34 +190,36 @@ fn receive(
     packet: &mut Vec<u8>,
     partner: Option<&str>,
     limits: ReceiveLimits,
-) -> LaneRead {
+) -> PacketRead {
     packet.resize(FRAME_LEN_MAX, 0);
     let mut fds = Vec::new();
     let len = match transfer::receive(socket, packet, &mut fds, TransferWait::Never) {
-        Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return LaneRead::Nothing,
+        Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return PacketRead::Nothing,
         Ok(received) if received.descriptors == DescriptorDelivery::Truncated => {
-            return LaneRead::OverLimit;
+            return PacketRead::OverLimit;
         }
         Ok(received) if received.bytes > 0 => received.bytes,
-        _ => return LaneRead::Ended,
+        _ => return PacketRead::Ended,
     };
     let Some((header, bytes)) = FrameHeader::split(&packet[..len]) else {
-        return LaneRead::Invalid;
+        return PacketRead::Invalid;
     };
-    let Ok(message) = Message::parse(bytes) else { return LaneRead::Invalid };
+    let Ok(message) = Message::parse(bytes) else { return PacketRead::Invalid };
     let Some(role) = CheckedMessage::of(&message, partner, fds.len()) else {
-        return LaneRead::Invalid;
+        return PacketRead::Invalid;
     };
     if bytes.len() > limits.message_bytes || fds.len() > limits.message_fds {
-        return LaneRead::OverLimit;
+        return PacketRead::OverLimit;
     }
     match DBusMessageContent::of(&message, fds) {
-        Ok(content) => LaneRead::Message(header, LaneMessage { content, bytes: bytes.len(), role }),
-        Err(_) => LaneRead::Invalid,
+        Ok(content) => {
+            PacketRead::Message(header, LaneMessage { content, bytes: bytes.len(), role })
+        }
+        Err(_) => PacketRead::Invalid,
     }
 }
 
-/// Sending on lanes.
+/// Methods that send on lanes.
 impl ConnectionState {
     /// Sends a message on a lane, if it may travel on one now.
     pub(super) fn send_on_lane(&mut self, content: &DBusMessageContent) -> bool {
@@ -340,7 +342,7 @@ impl ConnectionState {
         }
         traffic.group.as_ref()?.add(&socket, 0, Interest::Read).ok()?;
         let key = traffic.lanes.open(partner, counters);
-        traffic.sockets.push(LaneSocket { key, socket: Arc::new(socket) });
+        traffic.sockets.push(WatchedLane { key, socket: Arc::new(socket) });
         Some(())
     }
 
@@ -349,7 +351,7 @@ impl ConnectionState {
         let traffic = &mut self.lanes;
         traffic.lanes.end(key);
         let Some(at) = traffic.sockets.iter().position(|lane| lane.key == key) else { return };
-        let LaneSocket { socket, .. } = traffic.sockets.swap_remove(at);
+        let WatchedLane { socket, .. } = traffic.sockets.swap_remove(at);
         if let Some(group) = &traffic.group {
             // It fails only if the socket is not in the group.
             let _ = group.remove(&socket);
@@ -518,7 +520,7 @@ impl ConnectionState {
     }
 }
 
-impl LaneTraffic {
+impl DBusLanes {
     /// True if nothing that was read waits, and the only lane need not be read again now.
     fn is_read_up(&self) -> bool {
         self.sockets.len() == 1 && self.from_bus.is_empty() && self.inbox.is_empty()

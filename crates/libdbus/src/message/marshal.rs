@@ -32,7 +32,7 @@ impl DBusMessageContent {
         out
     }
 
-    /// The whole message.
+    /// The bytes of the message, header and body.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = self.header();
         bytes.extend_from_slice(&self.body);
