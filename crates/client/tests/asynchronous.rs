@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "the tests are functions that several runtimes call")]
 
+mod runtimes;
 mod support;
 
 use std::future::{Future, poll_fn};
@@ -10,7 +11,7 @@ use std::task::Poll;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use diligence_client::asynchronous::{self, LocalRuntime, Runtime};
+use diligence_client::asynchronous::{self, Runtime};
 use diligence_client::wire::body::Value;
 use diligence_client::wire::message::Builder;
 use diligence_client::wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
@@ -18,38 +19,13 @@ use diligence_client::{
     CallError, CallOptions, Ended, MethodError, NameFlags, Processed, RequestReply,
     ServedInterface, Timeout,
 };
+use runtimes::in_each_runtime;
 use support::PrivateTestBus;
 
 const NAME: &str = "org.example.Clock";
 const PATH: &str = "/org/example/Clock";
 const BUS: &str = "org.freedesktop.DBus";
 const BUS_PATH: &str = "/org/freedesktop/DBus";
-
-/// Runs a future in a runtime, which it gets.
-macro_rules! in_each_runtime {
-    ($($name:ident)*) => {
-        mod local {
-            use super::*;
-            $(
-                #[test]
-                fn $name() {
-                    let runtime = LocalRuntime::new().unwrap();
-                    runtime.block_on(super::$name(&runtime));
-                }
-            )*
-        }
-
-        #[cfg(feature = "tokio")]
-        mod tokio {
-            $(
-                #[::tokio::test(flavor = "multi_thread", worker_threads = 2)]
-                async fn $name() {
-                    super::$name(&diligence_client::asynchronous::Tokio).await;
-                }
-            )*
-        }
-    };
-}
 
 in_each_runtime! {
     calls_return_results_and_errors

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::poll_fn;
+use std::io;
 use std::num::NonZeroU32;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -19,7 +20,7 @@ use super::subscription::StartedSubscription;
 use super::tasks::ConnectionTasks;
 use super::waiting::WaitingPlace;
 use crate::blocking::{self, ProcessStep};
-use crate::core::{ConnectionCounters, Ended, MessageBody, Reconnection, SendError};
+use crate::core::{ConnectionCounters, Ended, LaneUse, MessageBody, Reconnection, SendError};
 use crate::driver;
 use crate::link::{LinkState, ReadMode, ReceivedMessage, WaitTarget, WaiterId};
 use crate::{
@@ -73,6 +74,28 @@ impl Connection {
     /// How often the connection dropped or refused a message, since it was opened.
     pub fn counters(&self) -> ConnectionCounters {
         self.inner.counters()
+    }
+
+    /// Sets whether messages to partners with which this connection exchanges many travel on lanes;
+    /// see [`Connection::set_lane_use`](crate::Connection::set_lane_use).
+    ///
+    /// # Errors
+    ///
+    /// If this process or the system has no descriptors left to wait for lanes. Then the connection
+    /// continues without them.
+    pub fn set_lane_use(&self, lane_use: LaneUse) -> io::Result<()> {
+        if lane_use == LaneUse::On && self.name_on_bus().is_some() {
+            self.tasks.watch_lanes(self.inner.incoming_descriptor()?)?;
+            // It waits for the socket of the bus only.
+            self.inner.link().lock().wake_driver();
+        }
+        self.inner.set_lane_use(lane_use);
+        Ok(())
+    }
+
+    /// Number of lanes that the connection can send on now.
+    pub fn lane_count(&self) -> usize {
+        self.inner.lane_count()
     }
 
     /// Sets how long calls without a timeout of their own wait for their replies; `None` means

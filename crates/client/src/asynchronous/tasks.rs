@@ -5,7 +5,7 @@ use std::future::Future;
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll};
 
 use wire::address::Address;
@@ -18,13 +18,29 @@ use crate::link::EstablishedSocket;
 /// The part of a connection that only tasks use.
 pub(super) struct ConnectionTasks {
     reactor: Mutex<Arc<dyn Reactor>>,
+    /// Waits for the sockets of the bus and of all lanes, once lanes are on.
+    incoming: OnceLock<Box<dyn Reactor>>,
     /// `None` if the connection ends when the bus goes away.
     redial: Option<TaskRedial>,
 }
 
 impl ConnectionTasks {
     pub(super) fn new(reactor: Box<dyn Reactor>, redial: Option<TaskRedial>) -> Self {
-        Self { reactor: Mutex::new(reactor.into()), redial }
+        Self { reactor: Mutex::new(reactor.into()), incoming: OnceLock::new(), redial }
+    }
+
+    /// From now on, also waits for lanes, by means of the descriptor of all sockets.
+    pub(super) fn watch_lanes(&self, incoming: BorrowedFd<'_>) -> io::Result<()> {
+        if self.incoming.get().is_none() {
+            let reactor = self.reactor().watch_another(incoming)?;
+            self.incoming.get_or_init(|| reactor);
+        }
+        Ok(())
+    }
+
+    /// The reactor that waits for messages from the bus and on lanes, if lanes are on.
+    pub(super) fn incoming(&self) -> Option<&dyn Reactor> {
+        self.incoming.get().map(|reactor| &**reactor)
     }
 
     /// The reactor of the current socket.

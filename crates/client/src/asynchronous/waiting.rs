@@ -91,7 +91,7 @@ impl WaitingPlace<'_> {
             true => Ok(()),
             false => Err(io::ErrorKind::WouldBlock.into()),
         };
-        match reactor.poll_read(context, &mut read) {
+        match self.tasks.incoming().unwrap_or(&*reactor).poll_read(context, &mut read) {
             Poll::Pending => DriveStep::Waiting,
             Poll::Ready(Ok(())) => DriveStep::Moved,
             Poll::Ready(Err(error)) => end(state, error),

@@ -1,6 +1,7 @@
 //! The connection handle: its properties, and sending messages.
 
 use std::fmt;
+use std::io;
 use std::num::NonZeroU32;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -97,12 +98,24 @@ impl Connection {
     /// direct sockets, if the bus offers them and the partner wants them, too. Without a bus, this
     /// has no effect.
     ///
-    /// Then the [socket](AsFd::as_fd) of the connection does not tell when messages of lanes
-    /// arrive, so this is for programs that wait in methods of the connection.
+    /// Messages of lanes do not arrive at the [socket](AsFd::as_fd) of the connection. Programs
+    /// with their own event loop wait for the [descriptor of all
+    /// sockets](Self::incoming_descriptor) instead.
     pub fn set_lane_use(&self, lane_use: LaneUse) {
         if let Some(name) = self.name_on_bus() {
             self.core(|core| core.set_lane_use(lane_use, name));
         }
+    }
+
+    /// A descriptor that is readable when messages arrive from the bus or on lanes, for an event
+    /// loop. It stays the same, also when the connection is [restored](crate::Reconnect). For the
+    /// rest, it is like the [socket](AsFd::as_fd). It cannot tell whether the socket has room.
+    ///
+    /// # Errors
+    ///
+    /// If this process or the system has no descriptors or memory left.
+    pub fn incoming_descriptor(&self) -> io::Result<BorrowedFd<'_>> {
+        self.shared.link.incoming()
     }
 
     /// Number of lanes that the connection can send on now.

@@ -2,11 +2,11 @@
 
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
 use lane::{FRAME_LEN_MAX, LaneCounters, LaneKey};
-use unix::poll::wait_for_data;
+use unix::poll::{Interest, Poller, wait_for_data};
 use unix::transfer::{self, DescriptorDelivery, TransferWait};
 
 use super::socket::{BusSocket, SocketReadOutcome};
@@ -18,6 +18,9 @@ use crate::core::{Ended, LaneReading, LaneTransmit, OpenedLane, Receiver, System
 pub(super) struct LaneSockets {
     /// The reader holds the lock while it waits. The list is changed only while nobody reads.
     sockets: RwLock<Vec<LaneSocket>>,
+    /// Readable if the socket of the bus or of a lane is, for programs that wait for one
+    /// descriptor. Others do not pay for it: they wait for the sockets themselves.
+    group: OnceLock<Poller>,
 }
 
 #[derive(Debug)]
@@ -42,6 +45,53 @@ impl LaneSockets {
 
     fn write(&self) -> RwLockWriteGuard<'_, Vec<LaneSocket>> {
         self.sockets.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The group of all sockets.
+    fn group(&self, bus: &BusSocket) -> io::Result<&Poller> {
+        // While the lock is held, no lane is added or removed.
+        let sockets = self.read();
+        if let Some(group) = self.group.get() {
+            return Ok(group);
+        }
+        let group = Poller::new()?;
+        for socket in [bus.as_fd()].into_iter().chain(sockets.iter().map(LaneSocket::socket)) {
+            group.add(socket, 0, Interest::Read)?;
+        }
+        Ok(self.group.get_or_init(|| group))
+    }
+
+    /// Removes the socket of the bus from the group, before another one takes its place.
+    pub(super) fn forget_bus(&self, bus: &BusSocket) {
+        // It fails only if the group does not have it.
+        let _ = self.group.get().map(|group| group.remove(bus));
+    }
+
+    /// Adds a socket of the bus to the group, which has taken the place of an earlier one.
+    pub(super) fn watch_bus(&self, bus: &BusSocket) -> io::Result<()> {
+        match self.group.get() {
+            Some(group) => group.add(bus, 0, Interest::Read),
+            None => Ok(()),
+        }
+    }
+
+    /// Adds a lane, which gets its key when it is in the group.
+    fn add(&self, descriptors: &Arc<[OwnedFd]>, key: impl FnOnce() -> LaneKey) -> io::Result<()> {
+        let mut sockets = self.write();
+        if let Some(group) = self.group.get() {
+            group.add(&descriptors[0], 0, Interest::Read)?;
+        }
+        sockets.push(LaneSocket { key: key(), descriptors: Arc::clone(descriptors) });
+        Ok(())
+    }
+
+    /// Removes the lanes that have ended from the list and from the group, in which the kernel
+    /// would keep them, because the bus has a copy of their sockets.
+    fn remove(&self, has_ended: impl Fn(LaneKey) -> bool) {
+        for lane in self.write().extract_if(.., |lane| has_ended(lane.key)) {
+            // It fails only if the group does not have it.
+            let _ = self.group.get().map(|group| group.remove(lane.socket()));
+        }
     }
 
     /// Sends a message on its lane. Returns false if the lane is full or has ended.
@@ -75,7 +125,10 @@ impl LaneSockets {
             LaneReading::Complete | LaneReading::Partial => timeout,
             LaneReading::Pending => Some(Duration::ZERO),
         };
-        let all = [bus.as_fd()].into_iter().chain(lanes.iter().map(LaneSocket::socket));
+        let mut open = u64::MAX;
+        let wanted = wanted(&lanes, open, receiver);
+        let waited = select(&lanes, wanted).map(|(_, lane)| lane.socket());
+        let all = [bus.as_fd()].into_iter().chain(waited);
         let ready = wait_for_data(all, timeout).map_err(ended_by)?;
         let was_pending = receiver.lanes() == LaneReading::Pending;
         if ready == 0 && !was_pending {
@@ -86,12 +139,7 @@ impl LaneSockets {
             receiver.set_lanes(LaneReading::Pending);
             from_bus = receive_from_bus(bus, receiver, Some(Duration::ZERO));
         }
-        let mut open = u64::MAX;
-        for (place, lane) in select(&lanes, ready >> 1) {
-            if lane.receive(receiver) == LaneRead::Ended {
-                open &= !(1 << place);
-            }
-        }
+        read_ready(&lanes, (wanted, ready >> 1), &mut open, receiver);
         let is_alone = ready & 1 == 0 && !was_pending && lanes.len() == 1;
         if !is_alone {
             read_rest(&lanes, open, receiver)?;
@@ -102,13 +150,13 @@ impl LaneSockets {
 
     /// Closes all sockets, because the bus went away.
     pub(super) fn clear(&self) {
-        self.write().clear();
+        self.remove(|_| true);
     }
 
     /// Closes the sockets of lanes that have ended.
     fn keep(&self, is_open: impl Fn(LaneKey) -> bool) {
         if self.read().iter().any(|lane| !is_open(lane.key)) {
-            self.write().retain(|lane| is_open(lane.key));
+            self.remove(|key| !is_open(key));
         }
     }
 }
@@ -149,9 +197,7 @@ fn read_rest(
 ) -> Result<(), Ended> {
     receiver.set_lanes(LaneReading::Pending);
     loop {
-        let is_wanted = |(_, lane): &(usize, &LaneSocket)| !receiver.has_many_of(lane.key);
-        let wanted = select(lanes, open).filter(is_wanted);
-        let wanted = wanted.fold(0, |bits, (place, _)| bits | 1 << place);
+        let wanted = wanted(lanes, open, receiver);
         let waited = select(lanes, wanted).map(|(_, lane)| lane.socket());
         let ready = wait_for_data(waited, Some(Duration::ZERO)).map_err(ended_by)?;
         if ready == 0 {
@@ -161,10 +207,27 @@ fn read_rest(
             });
             return Ok(());
         }
-        for (order, (place, lane)) in select(lanes, wanted).enumerate() {
-            if ready & (1 << order) != 0 && lane.receive(receiver) == LaneRead::Ended {
-                open &= !(1 << place);
-            }
+        read_ready(lanes, (wanted, ready), &mut open, receiver);
+    }
+}
+
+/// The lanes to read, a bit for each: those that are open, and of which not many messages wait.
+fn wanted(lanes: &[LaneSocket], open: u64, receiver: &Receiver<OwnedFd>) -> u64 {
+    let wanted = select(lanes, open).filter(|(_, lane)| !receiver.has_many_of(lane.key));
+    wanted.fold(0, |bits, (place, _)| bits | 1 << place)
+}
+
+/// Reads a packet from each lane that is ready. `ready` has a bit for each lane in `waited`, in
+/// their order.
+fn read_ready(
+    lanes: &[LaneSocket],
+    (waited, ready): (u64, u64),
+    open: &mut u64,
+    receiver: &mut Receiver<OwnedFd>,
+) {
+    for (order, (place, lane)) in select(lanes, waited).enumerate() {
+        if ready & (1 << order) != 0 && lane.receive(receiver) == LaneRead::Ended {
+            *open &= !(1 << place);
         }
     }
 }
@@ -188,6 +251,11 @@ pub(super) fn receive_from_bus(
 }
 
 impl ConnectionLink {
+    /// A descriptor that is readable if the socket of the bus or of a lane is.
+    pub(crate) fn incoming(&self) -> io::Result<BorrowedFd<'_>> {
+        Ok(self.lanes.group(&self.socket)?.as_fd())
+    }
+
     /// Sends the message that may travel on a lane, if there is one.
     pub(crate) fn send_on_lane(&self, state: &mut LinkState) {
         while let Some(transmit) = state.core.poll_lane_transmit() {
@@ -215,9 +283,8 @@ impl ConnectionLink {
         let counters: &[OwnedFd; 3] =
             counters.try_into().map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?;
         let counters = LaneCounters::map(counters.each_ref().map(AsFd::as_fd))?;
-        let key = state.core.add_lane(&opened.partner, counters);
-        self.lanes.write().push(LaneSocket { key, descriptors: Arc::clone(&opened.descriptors) });
-        Ok(())
+        let key = || state.core.add_lane(&opened.partner, counters);
+        self.lanes.add(&opened.descriptors, key)
     }
 }
 

@@ -42,12 +42,16 @@ impl ConnectionLink {
         let Recovery::Outage(outage) = &state.recovery else { return };
         let limits = outage.limits();
         let EstablishedSocket { established, socket } = restored;
+        self.lanes.forget_bus(&self.socket);
         if let Err(error) = self.socket.replace(socket) {
             return state.end_outage(Ended::System(SystemError::from(error)));
         }
         let unique_name = established.unique_name.clone();
         self.identity.add(ConnectionIdentity::new(unique_name, established.guid));
         self.lanes.clear();
+        if let Err(error) = self.lanes.watch_bus(&self.socket) {
+            return state.end_outage(Ended::System(SystemError::from(error)));
+        }
         state.core.resume(established);
         state.recovery = Recovery::Armed(limits);
         state.idle = None;
@@ -62,6 +66,7 @@ impl ConnectionLink {
             // Otherwise, programs that poll the socket would be woken by its end again and again.
             // If that fails, they are.
             None if state.idle.is_none() => {
+                self.lanes.forget_bus(&self.socket);
                 state.idle = IdleSocket::new().ok();
                 let _ = state.idle.as_ref().map(|idle| self.socket.rest(idle));
             }

@@ -16,9 +16,12 @@ use diligence_client::{
     CallOptions, Connection, LaneUse, Processed, ServedInterface, Subscription,
 };
 
+use unix::poll::{Interest, wait_for_any};
+
 use crate::support::{BusProgram, PrivateTestBus};
 
 const PROGRAMS: usize = 3;
+const WITH_EVENT_LOOP: usize = 1;
 const NAME: &str = "org.example.Causes";
 const PATH: ObjectPath<'static> = ObjectPath::literal("/");
 const INTERFACE: InterfaceName<'static> = InterfaceName::literal(NAME);
@@ -159,7 +162,7 @@ fn run(
         if is_complete(&object.state()) || Instant::now() > deadline {
             break;
         }
-        connection.process(Some(Duration::from_millis(5))).expect("the bus lives");
+        process(&connection, own, Duration::from_millis(5));
     }
     let state = object.state();
     for from in 0..PROGRAMS {
@@ -168,23 +171,26 @@ fn run(
     }
     stage.lanes.fetch_add(usize::from(state.on_lanes > 0), Ordering::SeqCst);
     drop(state);
-    let answered = || {
-        pending.iter_mut().all(|call: &mut diligence_client::StartedCall| {
-            call.poll().is_some_and(|reply| {
-                reply.expect("a reply");
-                true
-            })
-        })
-    };
-    let _ = answered;
     // Others may still need replies.
     let end = Instant::now() + Duration::from_millis(200);
     while Instant::now() < end {
-        connection.process(Some(Duration::from_millis(5))).expect("the bus lives");
+        process(&connection, own, Duration::from_millis(5));
     }
     for mut call in pending {
         call.poll().expect("each call was answered").expect("a reply");
     }
+}
+
+/// Processes a message. One of the programs has an event loop.
+fn process(connection: &Connection, own: usize, wait: Duration) -> Processed {
+    let mut wait = wait;
+    if own == WITH_EVENT_LOOP {
+        connection.flush().expect("the bus lives");
+        let incoming = connection.incoming_descriptor().expect("descriptors are left");
+        wait_for_any(&[(incoming, Interest::Read)], Some(wait)).expect("the kernel waits");
+        wait = Duration::ZERO;
+    }
+    connection.process(Some(wait)).expect("the bus lives")
 }
 
 fn step(
@@ -203,7 +209,7 @@ fn step(
         let most = if random.below(4) == 0 { 1 } else { 1000 };
         let wait = Duration::from_micros(random.below(200));
         for _ in 0..most {
-            let processed = connection.process(Some(wait)).expect("the bus lives");
+            let processed = process(connection, own, wait);
             object.state().take_signals();
             if processed == Processed::Nothing {
                 break;

@@ -1,15 +1,19 @@
 //! Direct sockets between two connections of a Diligence bus.
 
+#[path = "../runtimes/mod.rs"]
+mod runtimes;
 #[path = "../support/mod.rs"]
 mod support;
 
 mod causes;
+mod event_loops;
 
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -308,6 +312,44 @@ fn a_lane_survives_a_replacement_of_the_bus() {
 }
 
 #[test]
+fn many_messages_on_a_lane_stay_before_a_later_one_on_another() {
+    let bus = PrivateTestBus::start_this(BusProgram::Diligence);
+    let order = Arc::new(Mutex::new(Vec::new()));
+    let numbers = Arc::clone(&order);
+    let record = move |call: &IncomingCall| match call.message().member() {
+        Some("Wait") => {
+            thread::sleep(Duration::from_millis(200));
+            ServiceStep::Continue
+        }
+        Some("Record") => {
+            let (number,): (u64,) = call.read().expect("a number");
+            numbers.lock().expect("no panic").push(number);
+            ServiceStep::Continue
+        }
+        _ => echo(call),
+    };
+    let _service = service(&bus, LaneUse::On, record);
+    let connections = [(); 2].map(|()| with_lane(&bus));
+    send(&connections[0], "Wait", 0);
+    thread::sleep(Duration::from_millis(50));
+    (0..100).for_each(|number| send(&connections[0], "Record", number));
+    send(&connections[1], "Record", 100);
+    send(&connections[0], "Record", 101);
+    connections.iter().for_each(|connection| call(connection, "Echo", 1));
+    assert_eq!(*order.lock().expect("no panic"), Vec::from_iter(0..=101));
+}
+
+/// Sends a call that expects no reply.
+fn send(connection: &Connection, method: &'static str, number: u64) {
+    let message = Builder::method_call(ObjectPath::ROOT, MemberName::literal(method))
+        .interface(InterfaceName::literal(NAME))
+        .destination(BusName::new(NAME).expect("a name"))
+        .flags(Flags::NO_REPLY_EXPECTED);
+    connection.send(&message, &(number,), Vec::new()).expect("the connection lives");
+    connection.flush().expect("the connection lives");
+}
+
+#[test]
 fn a_flood_on_a_lane_does_not_block_the_message_of_the_bus_before_it() {
     let bus = PrivateTestBus::start_this(BusProgram::Diligence);
     let slow = |call: &IncomingCall| {
@@ -320,19 +362,12 @@ fn a_flood_on_a_lane_does_not_block_the_message_of_the_bus_before_it() {
     let _service = service(&bus, LaneUse::On, slow);
     let connections = [(); 3].map(|()| with_lane(&bus));
     let other = bus.connect();
-    let send = |connection: &Connection, method: &'static str| {
-        let message = Builder::method_call(ObjectPath::ROOT, MemberName::literal(method))
-            .interface(InterfaceName::literal(NAME))
-            .destination(BusName::new(NAME).expect("a name"))
-            .flags(Flags::NO_REPLY_EXPECTED);
-        connection.send(&message, &(7_u64,), Vec::new()).expect("the connection lives");
-    };
-    send(&connections[0], "Wait");
+    send(&connections[0], "Wait", 7);
     thread::sleep(Duration::from_millis(50));
     let before = start(&other, "Echo", 1);
     thread::sleep(Duration::from_millis(50));
     for connection in &connections {
-        (0..400).for_each(|_| send(connection, "Echo"));
+        (0..400).for_each(|_| send(connection, "Echo", 7));
     }
     for connection in &connections {
         call(connection, "Echo", 2);

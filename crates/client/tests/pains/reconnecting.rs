@@ -2,17 +2,19 @@
 //! rules by hand; many only exit. Here, a connection that asked for it does all of this, repeats
 //! nothing that was in flight, and says so.
 
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use diligence_client::asynchronous::{self, Runtime};
-use diligence_client::core::LaneUse;
 use diligence_client::{
-    CallError, CallOptions, ConnectOptions, Connection, Ended, NameFlags, Processed,
+    CallError, CallOptions, ConnectOptions, Connection, Ended, LaneUse, NameFlags, Processed,
     ReceivedMessage, Reconnect, ReconnectLimits, Reconnection, SendError, ServedInterface,
     Subscription, SubscriptionError, error_name,
 };
+
+use unix::poll::{Interest, wait_for_any};
 
 use crate::silent_service::{self, SilentService, wait_method};
 use crate::support::{BusProgram, PATIENCE, PrivateTestBus, TestDirectory};
@@ -25,9 +27,11 @@ mod tests {
             calls_of_an_earlier_bus_cannot_be_answered
             threads_that_serve_and_call_survive_a_restart
             event_loops_survive_a_restart
+            the_descriptor_of_all_sockets_stays
             connections_end_if_the_bus_stays_away;
         asynchronous:
             connections_are_restored_after_a_restart_in_a_task
+            lanes_end_with_the_bus_and_come_again_in_a_task
             connections_end_if_the_bus_stays_away_in_a_task;
     }
 }
@@ -304,6 +308,57 @@ fn lanes_end_with_the_bus_and_come_again() {
     assert!(caller.wait_for_owner(NAME, Some(PATIENCE)).unwrap());
     (101..=200).for_each(count);
     assert_eq!(caller.lane_count(), 1);
+}
+
+fn the_descriptor_of_all_sockets_stays(program: BusProgram) {
+    let mut bus = RestartableBus::start(program, "descriptor");
+    let connection = bus.connect();
+    let signals = connection.subscribe("member='C'").unwrap();
+    let incoming = connection.incoming_descriptor().unwrap();
+    let is_readable = |wait| wait_for_any(&[(incoming, Interest::Read)], Some(wait)).unwrap()[0];
+    bus.stop();
+    assert!(is_readable(PATIENCE), "the end of the connection wakes the program");
+    bus.start_again();
+    assert!(connection.next_reconnection(Some(PATIENCE)).unwrap().is_some());
+    while connection.process(Some(Duration::ZERO)) != Ok(Processed::Nothing) {}
+    assert!(!is_readable(Duration::ZERO), "nothing arrived");
+    emit(&bus.connect(), 2);
+    assert!(is_readable(PATIENCE), "the signal wakes the program");
+    assert_eq!(signals.next(None).unwrap_err(), SubscriptionError::Reconnected);
+    assert_eq!(number(&signals.next(None).unwrap().unwrap()), 2);
+}
+
+async fn lanes_end_with_the_bus_and_come_again_in_a_task(
+    program: BusProgram,
+    runtime: &(impl Runtime + Sync),
+) {
+    let mut bus = RestartableBus::start(program, "lanes-task");
+    let service = bus.connect();
+    service.set_lane_use(LaneUse::On);
+    service.add_object(PATH, &interface(), 0).unwrap();
+    service.request_name(NAME, NameFlags::NONE).unwrap();
+    thread::spawn(move || service.serve());
+    let address = bus.bus.address.parse().unwrap();
+    let caller =
+        asynchronous::Connection::open_with(&address, &options(GIVE_UP), runtime).await.unwrap();
+    caller.set_lane_use(LaneUse::On).unwrap();
+    let lanes = usize::from(program == BusProgram::Diligence);
+    let count = async |numbers: RangeInclusive<u32>| {
+        for expected in numbers {
+            let reply = caller.call(NAME, PATH, NAME, "Count", &()).await.unwrap();
+            assert_eq!(reply.read::<(u32,)>().unwrap(), (expected,));
+        }
+    };
+    count(1..=100).await;
+    assert_eq!(caller.lane_count(), lanes);
+    bus.stop();
+    bus.start_again();
+    caller.next_reconnection().await.unwrap();
+    assert_eq!(caller.lane_count(), 0);
+    let observer = bus.connect();
+    assert!(observer.wait_for_owner(NAME, Some(PATIENCE)).unwrap());
+    count(101..=200).await;
+    assert_eq!(caller.lane_count(), lanes);
 }
 
 fn event_loops_survive_a_restart(program: BusProgram) {
