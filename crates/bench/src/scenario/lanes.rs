@@ -33,13 +33,18 @@ impl Scenario for LanesScenario {
     fn trials(&self, effort: Effort, libraries: &mut LibraryBuilder<'_>) -> Vec<Trial> {
         let sizes = effort.list(self.sizes.as_deref(), &[8, 1000, 32_768], &[8]);
         let count = effort.choose(self.count, 20_000, 200);
-        let library = libraries.library(Library::Diligence);
-        sizes.into_iter().flat_map(|size| trials(size, count, library.as_ref())).collect()
+        let fronts = [
+            (Library::Diligence, "our library"),
+            (Library::DiligenceAsync, "our library in a task"),
+        ];
+        let fronts = fronts.map(|(library, what)| (libraries.library(library), what));
+        sizes.into_iter().flat_map(|size| trials(size, count, &fronts)).collect()
     }
 }
 
-/// The trials with one size: without a library, with the library over the bus, and on a lane.
-fn trials(size: u64, count: u64, library: Option<&BuiltLibrary>) -> Vec<Trial> {
+/// The trials with one size: without a library, and with each front end of the library over the bus
+/// and on a lane.
+fn trials(size: u64, count: u64, fronts: &[(Option<BuiltLibrary>, &str)]) -> Vec<Trial> {
     let label = binary_size_label(size);
     let case = |what: &str, route: &str| {
         let at = [("route", CaseSetting::from(route)), ("size", size.into())];
@@ -47,13 +52,14 @@ fn trials(size: u64, count: u64, library: Option<&BuiltLibrary>) -> Vec<Trial> {
     };
     let size = size as usize;
     let mut trials = vec![Trial::new(case("no library", "none"), text_call(size, count))];
-    if let Some(library) = library {
-        for (what, word, route) in [
-            ("our library", "bus", LibraryRoute::Bus),
-            ("our library on a lane", "lane", LibraryRoute::Lane),
-        ] {
+    for (library, what) in fronts {
+        let Some(library) = library else { continue };
+        for (place, word, route) in
+            [("", "bus", LibraryRoute::Bus), (" on a lane", "lane", LibraryRoute::Lane)]
+        {
             let calls = BetweenLibraries { library: library.clone(), route, count, size };
-            trials.push(Trial::new(case(what, word), calls));
+            let route = format!("{}, {word}", library.library);
+            trials.push(Trial::new(case(&format!("{what}{place}"), &route), calls));
         }
     }
     trials

@@ -8,8 +8,8 @@ use client::SubscriptionError;
 use client::asynchronous::{Connection, LocalRuntime};
 
 use super::{
-    ProgramError, ReceivedSignals, Streams, WARM_UP_CALLS_MAX, check_echo, echo_interface, now_ns,
-    wait_for_end,
+    ProgramError, ReceivedSignals, Streams, WARM_UP_CALLS_MAX, check_echo, check_lane,
+    echo_interface, lane_use, now_ns, wait_for_end,
 };
 use crate::durations::{Distribution, Durations};
 use crate::library::{CallReport, EmitReport, INTERFACE, METHOD, PATH, ProgramMode, SIGNAL};
@@ -48,6 +48,7 @@ where
 {
     let echo = echo_interface()?;
     let connection = Connection::open(address, runtime).await?;
+    connection.set_lane_use(lane_use())?;
     connection.add_object(PATH, &echo, ())?;
     streams.say(connection.unique_name().as_str())?;
     let Streams { mut input, at_end_of_input, .. } = streams;
@@ -66,10 +67,12 @@ async fn call<I: BufRead, O: Write>(
     streams: &mut Streams<I, O>,
 ) -> Result<(), ProgramError> {
     let connection = Connection::open(address, runtime).await?;
+    connection.set_lane_use(lane_use())?;
     let proxy = connection.proxy(destination, PATH, INTERFACE)?;
     for _ in 0..(count / 10).clamp(1, WARM_UP_CALLS_MAX) {
         check_echo(&proxy.call(METHOD, &(text,)).await?, text)?;
     }
+    check_lane(connection.lane_count())?;
     streams.say("ready")?;
     streams.wait_for_line()?;
 

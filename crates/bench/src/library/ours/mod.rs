@@ -134,6 +134,14 @@ fn lane_use() -> LaneUse {
     }
 }
 
+/// Fails if there is no lane although the environment asks for one.
+fn check_lane(lanes: usize) -> Result<(), ProgramError> {
+    match lane_use() == LaneUse::On && lanes == 0 {
+        true => Err(ProgramError::NoLane),
+        false => Ok(()),
+    }
+}
+
 fn echo_interface() -> Result<ServedInterface<()>, InterfaceError> {
     ServedInterface::builder(INTERFACE)
         .method(METHOD, &["text"], &["back"], |(), _, (text,): (String,)| Ok((text,)))
@@ -154,9 +162,7 @@ fn call<I: BufRead, O: Write>(
     for _ in 0..(count / 10).clamp(1, WARM_UP_CALLS_MAX) {
         echo(&proxy, text)?;
     }
-    if lane_use() == LaneUse::On && connection.lane_count() == 0 {
-        return Err(ProgramError::NoLane);
-    }
+    check_lane(connection.lane_count())?;
     streams.say("ready")?;
     streams.wait_for_line()?;
 
