@@ -98,6 +98,14 @@ mod tests {
     }
 
     #[test]
+    fn many_messages_of_one_lane_leave_room_for_another() {
+        let mut inbox = LaneInbox::default();
+        (0..WAITING_MAX).for_each(|_| inbox.add(A, header(1, 1), "message"));
+        assert_eq!([A, B].map(|key| inbox.has_many_of(key)), [true, false]);
+        assert_eq!([A, B].map(|key| inbox.holds(key)), [true, false]);
+    }
+
+    #[test]
     fn a_message_waits_for_those_of_the_bus_before_it() {
         let mut inbox = LaneInbox::default();
         inbox.add(A, header(3, 1), "message");

@@ -2,23 +2,27 @@
 
 mod common;
 
+use std::collections::BTreeMap;
 use std::env;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
+use client::wire::body::Value;
+use client::{Connection, LaneUse};
 use common::{compile, folder, link_library, package, succeed};
 use tempfile::TempDir;
 
 /// A private bus and a library, with which programs run. Whether they use lanes is `lanes`.
-struct LanePrograms {
+struct LaneBusProcess {
     daemon: Child,
     address: String,
     library: TempDir,
     lanes: &'static str,
 }
 
-/// The buses on which the programs run.
+/// The buses on which the programs run. `DILIGENCE_BUS` is the program of the first one; the default
+/// is in the folder in which the tests were built.
 #[derive(Clone, Copy)]
 enum LaneBus {
     Diligence,
@@ -30,6 +34,9 @@ impl LaneBus {
         match self {
             Self::DbusDaemon => "dbus-daemon".into(),
             Self::Diligence => {
+                if let Some(program) = env::var_os("DILIGENCE_BUS") {
+                    return program.into();
+                }
                 let test = env::current_exe().expect("the path of this test");
                 let program = test.parent().expect("a folder").join("../diligence-bus");
                 assert!(program.exists(), "cargo build -p diligence-daemon makes {program:?}");
@@ -39,7 +46,7 @@ impl LaneBus {
     }
 }
 
-impl LanePrograms {
+impl LaneBusProcess {
     fn start(bus: LaneBus, lanes: &'static str) -> Self {
         let library = folder();
         link_library(library.path());
@@ -68,10 +75,10 @@ impl LanePrograms {
     }
 
     /// Starts a program, and waits for its first line.
-    fn start_service(&self, program: &Path, mode: &str) -> LaneService {
+    fn start_service(&self, program: &Path, mode: &str) -> LaneProgram {
         let mut command = self.command(program);
         let child = command.arg(mode).spawn().expect("the program starts");
-        let mut service = LaneService::of(child);
+        let mut service = LaneProgram::of(child);
         assert_eq!(line(&mut service.output), "ready");
         service
     }
@@ -83,7 +90,7 @@ impl LanePrograms {
     }
 }
 
-impl Drop for LanePrograms {
+impl Drop for LaneBusProcess {
     fn drop(&mut self) {
         let _ = self.daemon.kill();
         let _ = self.daemon.wait();
@@ -91,19 +98,19 @@ impl Drop for LanePrograms {
 }
 
 /// A program that is killed with the value.
-struct LaneService {
+struct LaneProgram {
     child: Child,
     output: BufReader<ChildStdout>,
 }
 
-impl LaneService {
+impl LaneProgram {
     fn of(mut child: Child) -> Self {
         let output = BufReader::new(child.stdout.take().expect("a pipe"));
         Self { child, output }
     }
 }
 
-impl Drop for LaneService {
+impl Drop for LaneProgram {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -129,7 +136,7 @@ fn statistics(output: &str) -> Vec<(u64, u64)> {
 
 #[test]
 fn all_kinds_of_calls_travel_on_lanes() {
-    let stage = LanePrograms::start(LaneBus::Diligence, "1");
+    let stage = LaneBusProcess::start(LaneBus::Diligence, "1");
     let program = stage.compile("lanes");
     for mode in ["serve", "serve-loop"] {
         let _service = stage.start_service(&program, mode);
@@ -141,10 +148,50 @@ fn all_kinds_of_calls_travel_on_lanes() {
     }
 }
 
+/// The number of lanes, as the bus counts them.
+fn lane_count(connection: &Connection) -> u32 {
+    let bus = "org.freedesktop.DBus";
+    let stats = "org.freedesktop.DBus.Debug.Stats";
+    let reply = connection.call(bus, "/org/freedesktop/DBus", stats, "GetStats", &());
+    let reply = reply.expect("statistics");
+    let (stats,): (BTreeMap<&str, Value>,) = reply.read().expect("a dictionary");
+    match stats["org.diligence.Lanes"] {
+        Value::Uint32(lanes) => lanes,
+        ref other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_caller_with_the_rust_library_uses_a_lane_to_a_c_program() {
+    let stage = LaneBusProcess::start(LaneBus::Diligence, "1");
+    let program = stage.compile("lanes");
+    for mode in ["serve", "serve-loop"] {
+        let _service = stage.start_service(&program, mode);
+        let connection = Connection::open(&stage.address).expect("a bus");
+        connection.set_lane_use(LaneUse::On);
+        let name = "org.example.Lanes";
+        let signals = connection.subscribe_to("/", name, "Announced").expect("a valid rule");
+        let call = |method, number: u64| {
+            let reply = connection.call(name, "/", name, method, &(number,)).expect("a reply");
+            assert_eq!(reply.read::<(u64,)>().expect("a number"), (number,));
+        };
+        (0..300).for_each(|number| call("Echo", number));
+        assert_eq!((connection.lane_count(), lane_count(&connection)), (1, 1));
+        for number in 0..100 {
+            call("Announce", number);
+            let signal = signals.poll().expect("nothing is lost").expect("before the reply");
+            assert_eq!(signal.read::<(u64,)>().expect("a number"), (number,));
+            call("Echo", number);
+        }
+        let failed = connection.call(name, "/", name, "Leave", &(0_u64,)).expect_err("no reply");
+        assert!(failed.to_string().contains("NoReply"), "{failed}");
+    }
+}
+
 #[test]
 fn programs_get_lanes_only_if_the_variable_is_1() {
     for lanes in ["", "0", "yes"] {
-        let stage = LanePrograms::start(LaneBus::Diligence, lanes);
+        let stage = LaneBusProcess::start(LaneBus::Diligence, lanes);
         let program = stage.compile("lanes");
         let _service = stage.start_service(&program, "serve");
         let output = stage.call(&program, &["call", "statistics"]);
@@ -154,7 +201,7 @@ fn programs_get_lanes_only_if_the_variable_is_1() {
 
 #[test]
 fn a_bus_without_lanes_works_as_before() {
-    let stage = LanePrograms::start(LaneBus::DbusDaemon, "1");
+    let stage = LaneBusProcess::start(LaneBus::DbusDaemon, "1");
     let program = stage.compile("lanes");
     let _service = stage.start_service(&program, "serve-loop");
     let steps = ["call", "loop", "filter", "threads", "announce", "pipe", "timeout"];
@@ -164,7 +211,7 @@ fn a_bus_without_lanes_works_as_before() {
 
 #[test]
 fn a_reply_does_not_overtake_the_signal_before_it() {
-    let stage = LanePrograms::start(LaneBus::Diligence, "1");
+    let stage = LaneBusProcess::start(LaneBus::Diligence, "1");
     let program = stage.compile("lanes");
     let _service = stage.start_service(&program, "serve");
     let output = stage.call(&program, &["call", "announce", "statistics"]);
@@ -173,7 +220,7 @@ fn a_reply_does_not_overtake_the_signal_before_it() {
 
 #[test]
 fn calls_without_a_reply_fail() {
-    let stage = LanePrograms::start(LaneBus::Diligence, "1");
+    let stage = LaneBusProcess::start(LaneBus::Diligence, "1");
     let program = stage.compile("lanes");
     let _service = stage.start_service(&program, "serve");
     let output = stage.call(&program, &["call", "timeout", "statistics", "leave", "statistics"]);
@@ -184,7 +231,7 @@ fn calls_without_a_reply_fail() {
 
 #[test]
 fn a_program_that_waits_for_the_socket_gets_all_messages() {
-    let stage = LanePrograms::start(LaneBus::Diligence, "1");
+    let stage = LaneBusProcess::start(LaneBus::Diligence, "1");
     let program = stage.compile("lanes");
     let _service = stage.start_service(&program, "serve");
     let output = stage.call(&program, &["call", "socket", "statistics", "call", "statistics"]);
@@ -194,7 +241,7 @@ fn a_program_that_waits_for_the_socket_gets_all_messages() {
 
 #[test]
 fn a_monitor_sees_all_messages_and_may_use_the_library_too() {
-    let stage = LanePrograms::start(LaneBus::Diligence, "1");
+    let stage = LaneBusProcess::start(LaneBus::Diligence, "1");
     let program = stage.compile("lanes");
     let _service = stage.start_service(&program, "serve-loop");
     let steps = ["call", "statistics", "monitor", "statistics", "call", "statistics"];
@@ -206,17 +253,19 @@ fn a_monitor_sees_all_messages_and_may_use_the_library_too() {
 
 #[test]
 fn a_call_is_answered_after_its_lane_has_ended() {
-    let stage = LanePrograms::start(LaneBus::Diligence, "1");
+    let stage = LaneBusProcess::start(LaneBus::Diligence, "1");
     let program = stage.compile("lanes");
     let _service = stage.start_service(&program, "serve");
     let mut command = stage.command(&program);
     let caller = command.args(["call", "statistics", "pause", "wait", "statistics"]).spawn();
-    let mut caller = LaneService::of(caller.expect("the program starts"));
+    let mut caller = LaneProgram::of(caller.expect("the program starts"));
     assert_eq!(statistics(&line(&mut caller.output))[0].0, 1);
     assert_eq!(line(&mut caller.output), "paused");
     caller.child.stdin.take().expect("a pipe").write_all(b"\n").expect("it reads");
     std::thread::sleep(std::time::Duration::from_millis(100));
-    let mut monitor = stage.command("dbus-monitor").spawn().expect("dbus-monitor is installed");
+    let mut monitor = stage.command("dbus-monitor");
+    monitor.env_remove("LD_LIBRARY_PATH");
+    let mut monitor = monitor.spawn().expect("dbus-monitor is installed");
     let mut rest = String::new();
     caller.output.read_to_string(&mut rest).expect("text");
     let _ = monitor.kill();
@@ -227,7 +276,7 @@ fn a_call_is_answered_after_its_lane_has_ended() {
 
 #[test]
 fn lanes_survive_a_replacement_of_the_bus() {
-    let stage = LanePrograms::start(LaneBus::Diligence, "1");
+    let stage = LaneBusProcess::start(LaneBus::Diligence, "1");
     let program = stage.compile("lanes");
     let _service = stage.start_service(&program, "serve-loop");
     let steps = ["call", "replace", "call", "announce", "replace", "statistics", "call"];
@@ -238,7 +287,7 @@ fn lanes_survive_a_replacement_of_the_bus() {
 
 #[test]
 fn no_message_arrives_before_one_that_its_sender_knew() {
-    let stage = LanePrograms::start(LaneBus::Diligence, "1");
+    let stage = LaneBusProcess::start(LaneBus::Diligence, "1");
     let program = stage.compile("causes");
     let count = env::var("DILIGENCE_SEQUENCES").map_or(3, |count| count.parse().expect("a number"));
     for number in 0..count {
@@ -256,7 +305,7 @@ fn no_message_arrives_before_one_that_its_sender_knew() {
 fn python_programs_have_the_same_results_with_lanes() {
     let script = package().join("tests/programs/bindings.py");
     let run = |lanes| {
-        let stage = LanePrograms::start(LaneBus::Diligence, lanes);
+        let stage = LaneBusProcess::start(LaneBus::Diligence, lanes);
         let output = succeed(stage.command("/usr/bin/python3").arg(&script));
         String::from_utf8(output.stdout).expect("text")
     };
@@ -267,7 +316,7 @@ fn python_programs_have_the_same_results_with_lanes() {
 
 #[test]
 fn python_programs_with_main_loops_use_lanes() {
-    let stage = LanePrograms::start(LaneBus::Diligence, "1");
+    let stage = LaneBusProcess::start(LaneBus::Diligence, "1");
     let script = package().join("tests/programs/lanes.py");
     let output = succeed(stage.command("/usr/bin/python3").arg(&script));
     assert_eq!(String::from_utf8_lossy(&output.stdout), "OK\n");

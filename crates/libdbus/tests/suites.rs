@@ -112,6 +112,19 @@ fn tests_of_dbus_daemon_pass() {
 
 #[test]
 fn tests_of_dbus_python_pass() {
+    run_tests_of_dbus_python("dbus-run-session", "0");
+}
+
+#[test]
+fn tests_of_dbus_python_pass_with_lanes() {
+    let test = std::env::current_exe().expect("the path of this test");
+    let bus = test.parent().expect("a folder").join("../diligence-bus");
+    assert!(bus.exists(), "cargo build -p diligence-daemon makes {bus:?}");
+    run_tests_of_dbus_python(&format!("dbus-run-session --dbus-daemon={}", bus.display()), "1");
+}
+
+/// Runs the tests on buses that this command starts.
+fn run_tests_of_dbus_python(session: &str, lanes: &str) {
     let folder = folder();
     link_library(folder.path());
     let found = Path::new("/usr/share/installed-tests/dbus-python");
@@ -124,8 +137,10 @@ fn tests_of_dbus_python_pass() {
             let line = description.lines().find_map(|line| line.strip_prefix("Exec="));
             let (starting, program) =
                 line.and_then(|line| line.split_once(" -- env ")).expect("a command on a bus");
-            let library = folder.path().display();
-            let script = format!("{starting} -- env LD_LIBRARY_PATH={library} {program}");
+            let starting = starting.replace("dbus-run-session", session);
+            let variables =
+                format!("LD_LIBRARY_PATH={} DILIGENCE_LANES={lanes}", folder.path().display());
+            let script = format!("{starting} -- env {variables} {program}");
             let mut command = Command::new("timeout");
             let output = succeed(command.args(["300", "sh", "-c"]).arg(script));
             assert_complete(&file.display().to_string(), &output.stdout);

@@ -216,7 +216,7 @@ impl DBusConnection {
         }
     }
 
-    /// Waits for the first socket, which leads to the bus, and for the sockets of lanes. Returns
+    /// Waits for the socket of the connection, which is the first, and the sockets of lanes. Returns
     /// the state of the first, and whether another one is ready.
     fn poll(
         &self,

@@ -27,9 +27,9 @@ use crate::transport::{ReceiveLimits, TransferState};
 
 /// The lanes of a connection, and the messages that wait for their turn.
 #[derive(Default)]
-pub(super) struct DBusLanes {
+pub(super) struct MergedLanes {
     lanes: LaneSet,
-    sockets: Vec<WatchedLane>,
+    sockets: Vec<OpenSocket>,
     inbox: LaneInbox<LaneMessage>,
     /// Messages of the bus that were read, until everything before them was read from lanes.
     from_bus: VecDeque<(DBusMessageContent, usize)>,
@@ -49,7 +49,7 @@ pub(super) struct DBusLanes {
     packet: Vec<u8>,
 }
 
-struct WatchedLane {
+struct OpenSocket {
     key: LaneKey,
     socket: Arc<OwnedFd>,
 }
@@ -82,7 +82,7 @@ enum PacketRead {
     OverLimit,
 }
 
-impl DBusLanes {
+impl MergedLanes {
     /// The lanes of a connection with this socket. A server has none.
     pub(super) fn new(socket: &OwnedFd, is_server: bool) -> Self {
         let is_enabled = !is_server && variable(VARIABLE).as_deref() == Some(b"1");
@@ -134,13 +134,13 @@ impl DBusLanes {
 
     /// Reads one packet from each lane of which no message waits, until these lanes are empty. So
     /// everything that can have caused one of the waiting messages was read.
-    fn fill_inbox(&mut self, limits: ReceiveLimits) -> Filling {
+    fn fill_inbox(&mut self, limits: ReceiveLimits) -> InboxFilling {
         loop {
             let empty: Vec<usize> = (0..self.sockets.len())
                 .filter(|place| !self.inbox.holds(self.sockets[*place].key))
                 .collect();
             let ready = match empty.as_slice() {
-                [] => return Filling::Complete,
+                [] => return InboxFilling::Complete,
                 // Reading is as cheap as asking whether it can be read.
                 [_] => 1,
                 several => {
@@ -152,7 +152,7 @@ impl DBusLanes {
             let mut has_read = false;
             let ready_places = empty.iter().enumerate();
             for (_, place) in ready_places.filter(|(order, _)| ready & (1 << order) != 0) {
-                let WatchedLane { key, socket } = &self.sockets[*place];
+                let OpenSocket { key, socket } = &self.sockets[*place];
                 let (key, partner) = (*key, self.lanes.partner(*key));
                 match receive(socket, &mut self.packet, partner, limits) {
                     PacketRead::Nothing => {}
@@ -160,20 +160,20 @@ impl DBusLanes {
                         has_read = true;
                         self.inbox.add(key, header, message);
                     }
-                    PacketRead::Ended => return Filling::Ended(key),
-                    PacketRead::Invalid => return Filling::Invalid(key),
-                    PacketRead::OverLimit => return Filling::OverLimit,
+                    PacketRead::Ended => return InboxFilling::Ended(key),
+                    PacketRead::Invalid => return InboxFilling::Invalid(key),
+                    PacketRead::OverLimit => return InboxFilling::OverLimit,
                 }
             }
             if !has_read {
-                return Filling::Complete;
+                return InboxFilling::Complete;
             }
         }
     }
 }
 
 /// The result of reading from all lanes.
-enum Filling {
+enum InboxFilling {
     /// All that can precede the waiting messages was read.
     Complete,
     /// This lane has ended.
@@ -219,40 +219,39 @@ fn receive(
     }
 }
 
-/// Methods that send on lanes.
+/// Methods that send messages on lanes.
 impl ConnectionState {
     /// Sends a message on a lane, if it may travel on one now.
     pub(super) fn send_on_lane(&mut self, content: &DBusMessageContent) -> bool {
-        let traffic = &mut self.lanes;
-        if traffic.sockets.is_empty() || !traffic.is_on() || !is_ordinary(content) {
+        let merged = &mut self.lanes;
+        if merged.sockets.is_empty() || !merged.is_on() || !is_ordinary(content) {
             return false;
         }
         let Some(destination) = content.str(code::DESTINATION) else { return false };
         // As on the bus, not too many calls may wait. The bus refuses those that are too many.
         let waits = content.expects_reply();
-        let has_room = || {
-            traffic.waiting.len() < WAITING_MAX && !traffic.waiting.contains_key(&content.serial)
-        };
+        let has_room =
+            || merged.waiting.len() < WAITING_MAX && !merged.waiting.contains_key(&content.serial);
         if waits && !has_room() {
             return false;
         }
-        let header = content.header_with(traffic.sender.as_ref());
+        let header = content.header_with(merged.sender.as_ref());
         if !LaneSet::fits(header.len() + content.body.len()) {
             return false;
         }
         let answered = NonZeroU32::new(content.reply_serial()).filter(|_| content.is_reply());
-        let Some(key) = traffic.lanes.route(destination, answered) else { return false };
-        let lane = traffic.sockets.iter().find(|lane| lane.key == key);
-        let (Some(frame), Some(lane)) = (traffic.lanes.header(key), lane) else { return false };
+        let Some(key) = merged.lanes.route(destination, answered) else { return false };
+        let lane = merged.sockets.iter().find(|lane| lane.key == key);
+        let (Some(frame), Some(lane)) = (merged.lanes.header(key), lane) else { return false };
         let frame = frame.to_bytes();
         let slices = [&frame[..], &header, &content.body].map(std::io::IoSlice::new);
         let fds: Vec<_> = content.fds.iter().map(AsFd::as_fd).collect();
         if transfer::send(&lane.socket, &slices, &fds, TransferWait::Never).is_err() {
             return false;
         }
-        traffic.lanes.count_lane_sent(header.len() + content.body.len());
+        merged.lanes.count_lane_sent(header.len() + content.body.len());
         if waits {
-            traffic.waiting.insert(content.serial, key);
+            merged.waiting.insert(content.serial, key);
         }
         true
     }
@@ -274,10 +273,10 @@ impl ConnectionState {
     }
 
     fn count_partner(&mut self, name: &str) {
-        let traffic = &mut self.lanes;
-        if traffic.is_on()
-            && traffic.sockets.len() < LANES_MAX
-            && traffic.lanes.count_call(name)
+        let merged = &mut self.lanes;
+        if merged.is_on()
+            && merged.sockets.len() < LANES_MAX
+            && merged.lanes.count_call(name)
             && let Some(serial) = self.send_own(&lane::request(), &(name,))
         {
             self.lanes.own_calls.insert(serial, OwnCall::Request(name.into()));
@@ -296,7 +295,7 @@ impl ConnectionState {
     }
 }
 
-/// The beginning and the end of lanes.
+/// Methods that begin and end lanes.
 impl ConnectionState {
     /// Lets the connection, which has got this unique name, ask for lanes.
     pub(super) fn allow_lanes(&mut self, name: &CString) {
@@ -334,25 +333,25 @@ impl ConnectionState {
     }
 
     fn add_lane(&mut self, partner: &str, fds: Vec<OwnedFd>) -> Option<()> {
-        let traffic = &mut self.lanes;
+        let merged = &mut self.lanes;
         let [socket, counters @ ..] = <[OwnedFd; 4]>::try_from(fds).ok()?;
         let counters = LaneCounters::map(counters.each_ref().map(AsFd::as_fd)).ok()?;
-        if traffic.sockets.len() >= LANES_MAX {
+        if merged.sockets.len() >= LANES_MAX {
             return None;
         }
-        traffic.group.as_ref()?.add(&socket, 0, Interest::Read).ok()?;
-        let key = traffic.lanes.open(partner, counters);
-        traffic.sockets.push(WatchedLane { key, socket: Arc::new(socket) });
+        merged.group.as_ref()?.add(&socket, 0, Interest::Read).ok()?;
+        let key = merged.lanes.open(partner, counters);
+        merged.sockets.push(OpenSocket { key, socket: Arc::new(socket) });
         Some(())
     }
 
     /// Closes the socket of a lane that has ended.
     fn end_lane(&mut self, key: LaneKey) {
-        let traffic = &mut self.lanes;
-        traffic.lanes.end(key);
-        let Some(at) = traffic.sockets.iter().position(|lane| lane.key == key) else { return };
-        let WatchedLane { socket, .. } = traffic.sockets.swap_remove(at);
-        if let Some(group) = &traffic.group {
+        let merged = &mut self.lanes;
+        merged.lanes.end(key);
+        let Some(at) = merged.sockets.iter().position(|lane| lane.key == key) else { return };
+        let OpenSocket { socket, .. } = merged.sockets.swap_remove(at);
+        if let Some(group) = &merged.group {
             // It fails only if the socket is not in the group.
             let _ = group.remove(&socket);
         }
@@ -369,8 +368,8 @@ impl ConnectionState {
 
     /// Forgets all lanes, because the connection has ended.
     pub(super) fn forget_lanes(&mut self) {
-        let traffic = std::mem::take(&mut self.lanes);
-        self.defer_drop((traffic.sockets, traffic.group));
+        let merged = std::mem::take(&mut self.lanes);
+        self.defer_drop((merged.sockets, merged.group));
     }
 
     /// Tells the bus which calls of ended lanes wait for replies.
@@ -385,29 +384,31 @@ impl ConnectionState {
     }
 }
 
-/// Receiving from the bus and from lanes.
+/// Methods that receive from the bus and from lanes.
 impl ConnectionState {
     /// Reads lanes, and puts all messages whose turn it is into the queue. Messages of the bus that
     /// were read stay out of it while the program has too many messages, unless the connection has
     /// ended. Returns `Closed` if the connection must end.
     pub(super) fn process(&mut self, connection: &DBusConnection, is_end: bool) -> TransferState {
         let mut has_new = false;
+        // The partner of a lane does not know that the connection has ended, and can go on sending.
+        let mut rest = if is_end { READ_AT_END_MAX } else { usize::MAX };
         let outcome = loop {
-            if !self.lanes.sockets.is_empty() {
+            if !self.lanes.sockets.is_empty() && rest > 0 {
                 if connection.is_full(self) && !is_end {
                     break TransferState::Open;
                 }
                 match self.lanes.fill_inbox(self.limits) {
-                    Filling::Complete => {}
-                    Filling::Ended(key) => {
+                    InboxFilling::Complete => {}
+                    InboxFilling::Ended(key) => {
                         self.end_lane(key);
                         continue;
                     }
-                    Filling::Invalid(key) => {
+                    InboxFilling::Invalid(key) => {
                         self.fail_lane(key);
                         continue;
                     }
-                    Filling::OverLimit => break TransferState::Closed,
+                    InboxFilling::OverLimit => break TransferState::Closed,
                 }
             }
             if !self.lanes.lanes.is_empty() {
@@ -415,6 +416,7 @@ impl ConnectionState {
                 let due = self.lanes.inbox.take_due(lanes.received(), || lanes.queued());
                 if let Some((key, message)) = due {
                     has_new |= self.enqueue_of_lane(connection, key, message);
+                    rest = rest.saturating_sub(1);
                     if self.lanes.is_read_up() {
                         break TransferState::Open;
                     }
@@ -520,7 +522,7 @@ impl ConnectionState {
     }
 }
 
-impl DBusLanes {
+impl MergedLanes {
     /// True if nothing that was read waits, and the only lane need not be read again now.
     fn is_read_up(&self) -> bool {
         self.sockets.len() == 1 && self.from_bus.is_empty() && self.inbox.is_empty()
@@ -561,6 +563,9 @@ const BECOME_MONITOR: &str = "BecomeMonitor";
 
 /// The number of lanes from which on a connection asks for no more, and accepts no more.
 const LANES_MAX: usize = sys::poll::AT_ONCE_MAX - 1;
+
+/// The number of messages of lanes that are read when the connection has ended.
+const READ_AT_END_MAX: usize = 1024;
 
 /// The number of calls on lanes that may wait for a reply.
 const WAITING_MAX: usize = 4096;

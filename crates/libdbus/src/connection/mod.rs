@@ -36,7 +36,7 @@ use crate::pending::DBusPendingCall;
 use crate::slots::SlotData;
 use crate::transport::{OutgoingMessage, ReceiveLimits, SocketTransport, TransferState};
 use filters::MessageFilter;
-use lanes::DBusLanes;
+use lanes::MergedLanes;
 use objects::ObjectTree;
 
 pub(crate) use lifetime::{connection_for, dbus_connection_set_exit_on_disconnect};
@@ -112,7 +112,7 @@ pub(crate) struct ConnectionState {
     outgoing_fds: usize,
     last_serial: u32,
     pending: HashMap<u32, Arc<DBusPendingCall>>,
-    lanes: DBusLanes,
+    lanes: MergedLanes,
     filters: Vec<Arc<MessageFilter>>,
     objects: ObjectTree<ObjectFunctions>,
     watches: EventList<DBusWatch>,
@@ -169,7 +169,7 @@ impl DBusConnection {
             false => None,
         };
         Arc::new_cyclic(|this: &Weak<Self>| {
-            let lanes = DBusLanes::new(&transport.socket, is_server);
+            let lanes = MergedLanes::new(&transport.socket, is_server);
             let readable = lanes.group().map_or(fd, |group| group.as_fd().as_raw_fd());
             let watch = |fd, flags, enabled| {
                 let this = this.clone();

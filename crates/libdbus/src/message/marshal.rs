@@ -32,7 +32,7 @@ impl DBusMessageContent {
         out
     }
 
-    /// The bytes of the message, header and body.
+    /// The bytes of the whole message.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = self.header();
         bytes.extend_from_slice(&self.body);

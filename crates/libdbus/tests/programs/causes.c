@@ -146,6 +146,9 @@ static void *run(void *argument) {
     struct program *program = argument;
     program->connection = dbus_bus_get_private(DBUS_BUS_SESSION, NULL);
     dbus_connection_set_exit_on_disconnect(program->connection, FALSE);
+    /* One connection often has too many messages to read more. */
+    if (program->own == 1)
+        dbus_connection_set_max_received_size(program->connection, 1000);
     strcpy(names[program->own], dbus_bus_get_unique_name(program->connection));
     dbus_bus_add_match(program->connection, "interface='" NAME "'", &(DBusError)DBUS_ERROR_INIT);
     pthread_barrier_wait(&barrier);

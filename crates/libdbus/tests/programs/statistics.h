@@ -6,7 +6,8 @@
 #include <string.h>
 
 /* Calls a method of the bus without arguments. */
-static DBusMessage *call_bus(DBusConnection *connection, const char *interface, const char *method) {
+static DBusMessage *call_bus(DBusConnection *connection, const char *interface,
+                             const char *method) {
     DBusMessage *message = dbus_message_new_method_call("org.freedesktop.DBus",
                                                         "/org/freedesktop/DBus", interface, method);
     DBusMessage *reply =
@@ -25,7 +26,8 @@ static void print_statistics(DBusConnection *connection) {
     DBusMessageIter iter, entries;
     dbus_message_iter_init(reply, &iter);
     dbus_message_iter_recurse(&iter, &entries);
-    dbus_uint64_t lanes = 0, messages = 0;
+    dbus_uint32_t lanes = 0;
+    dbus_uint64_t messages = 0;
     for (; dbus_message_iter_get_arg_type(&entries) == DBUS_TYPE_DICT_ENTRY;
          dbus_message_iter_next(&entries)) {
         DBusMessageIter entry, value;
