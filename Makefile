@@ -41,7 +41,7 @@ PROVE_STEPS ?= 1000000000
 PROVE_SOAK ?= 3600
 
 # Scenarios that docs/benchmarks.md shows in addition to the comparison.
-SCENARIOS := ping-pong fan-out validation flood priority sandbox
+SCENARIOS := ping-pong fan-out validation flood priority sandbox lanes
 
 .PHONY: help build run check test prove prove-confined prove-dependencies prove-faults prove-interpreted prove-sanitized prove-simulated coverage nightly fuzz libdbus compare-api bench bench-scenarios bench-documents packages-boot packages-build packages-clients packages-static packages-test static test-long install install-libdbus deb
 
