@@ -7,6 +7,7 @@ mod support;
 
 mod causes;
 mod event_loops;
+mod hostile;
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -1,0 +1,229 @@
+//! A program that writes to its end of a lane itself, and does not keep the rules.
+
+use std::io::IoSlice;
+use std::num::NonZeroU32;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use diligence_client::wire::message::{Builder, Flags};
+use diligence_client::wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
+use diligence_client::{Connection, LaneUse};
+use lane::FrameHeader;
+use unix::transfer::{self, TransferWait};
+
+use super::{NAME, call, echo, service, start, with_lane};
+use crate::support::{BusProgram, PrivateTestBus};
+
+/// A connection that has asked for a lane to the service, and its end.
+struct Attacker {
+    connection: Connection,
+    lane: OwnedFd,
+}
+
+impl Attacker {
+    fn connect(bus: &PrivateTestBus) -> Self {
+        let connection = bus.connect();
+        let opened = connection
+            .subscribe_to("/org/freedesktop/DBus", LANES, "Opened")
+            .expect("a valid rule");
+        let deadline = Instant::now() + PATIENCE;
+        let ask = || {
+            let reply = connection.call(BUS, "/org/freedesktop/DBus", LANES, "Request", &(NAME,));
+            reply.expect("a lane is possible");
+        };
+        ask();
+        loop {
+            // Calls make the service ask, too.
+            (0..20).for_each(|number| call(&connection, "Echo", number));
+            if let Some(signal) = opened.next(Some(Duration::from_millis(50))).expect("it lives") {
+                let lane = signal.descriptors()[0].try_clone().expect("descriptors are left");
+                return Self { connection, lane };
+            }
+            assert!(Instant::now() < deadline, "the service asks for no lane");
+        }
+    }
+
+    fn own_name(&self) -> BusName<'_> {
+        self.connection.unique_name()
+    }
+
+    /// Sends a packet, with descriptors.
+    fn send(&self, header: FrameHeader, message: &[u8], descriptors: &[BorrowedFd<'_>]) {
+        let header = header.to_bytes();
+        let slices = [IoSlice::new(&header), IoSlice::new(message)];
+        let sent = transfer::send(&self.lane, &slices, descriptors, TransferWait::Never);
+        sent.expect("the lane is open and has room");
+    }
+
+    /// True if the lane ends, within the time that a program may need.
+    fn is_ended(&self) -> bool {
+        let deadline = Instant::now() + PATIENCE;
+        let mut space = vec![0; lane::FRAME_LEN_MAX];
+        while Instant::now() < deadline {
+            let mut descriptors = Vec::new();
+            let received =
+                transfer::receive(&self.lane, &mut space, &mut descriptors, TransferWait::Never);
+            if received.is_ok_and(|received| received.bytes == 0) {
+                return true;
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        false
+    }
+}
+
+const fn now() -> FrameHeader {
+    FrameHeader { behind: 0, sent_at: 1 }
+}
+
+/// The bytes of a call to the service by this sender, which announces this number of descriptors.
+fn message(sender: BusName<'_>, flags: Flags, descriptors: u32) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    Builder::method_call(ObjectPath::ROOT, MemberName::literal("Echo"))
+        .interface(InterfaceName::literal(NAME))
+        .destination(BusName::new(NAME).expect("a name"))
+        .sender(sender)
+        .flags(flags)
+        .unix_fds(descriptors)
+        .write(&mut bytes, NonZeroU32::MIN, &(7_u64,))
+        .expect("a valid message");
+    bytes
+}
+
+/// Runs an attack on a service that others use, on a lane and over the bus, before and after it.
+fn check(attack: impl Fn(&Attacker), ends: bool) {
+    let bus = PrivateTestBus::start_this(BusProgram::Diligence);
+    let _service = service(&bus, LaneUse::On, echo);
+    let (friend, other) = (with_lane(&bus), bus.connect());
+    let attacker = Attacker::connect(&bus);
+    attack(&attacker);
+    let begun = Instant::now();
+    for number in 0..100 {
+        call(&friend, "Echo", number);
+        call(&other, "Echo", number);
+    }
+    assert!(begun.elapsed() < PATIENCE, "others wait: {:?}", begun.elapsed());
+    assert_eq!(friend.lane_count(), 1, "the lanes of others stay");
+    if ends {
+        assert!(attacker.is_ended(), "the lane of the attacker ends");
+        // It can still call over the bus.
+        call(&attacker.connection, "Echo", 8);
+    }
+}
+
+#[test]
+fn packets_that_are_no_messages_end_the_lane() {
+    check(|attacker| attacker.send(now(), b"this is no message", &[]), true);
+    check(|attacker| attacker.send(now(), &[], &[]), true);
+}
+
+#[test]
+fn messages_of_others_end_the_lane() {
+    let forge = |attacker: &Attacker| {
+        let victim = BusName::new(":1.1").expect("a name");
+        attacker.send(now(), &message(victim, Flags::NONE, 0), &[]);
+    };
+    check(forge, true);
+}
+
+#[test]
+fn descriptors_that_are_not_announced_end_the_lane() {
+    let file = |attacker: &Attacker| {
+        let bytes = message(attacker.own_name(), Flags::NONE, 0);
+        attacker.send(now(), &bytes, &[attacker.connection.as_fd()]);
+    };
+    check(file, true);
+    let none = |attacker: &Attacker| {
+        let bytes = message(attacker.own_name(), Flags::NONE, 1);
+        attacker.send(now(), &bytes, &[]);
+    };
+    check(none, true);
+}
+
+#[test]
+fn damaged_bodies_end_the_lane() {
+    let damage = |attacker: &Attacker| {
+        let mut bytes = Vec::new();
+        Builder::method_call(ObjectPath::ROOT, MemberName::literal("Echo"))
+            .sender(attacker.own_name())
+            .write(&mut bytes, NonZeroU32::MIN, &("text",))
+            .expect("a valid message");
+        let end = bytes.len() - 1;
+        bytes[end] = b'x';
+        attacker.send(now(), &bytes, &[]);
+    };
+    check(damage, true);
+}
+
+#[test]
+fn lies_about_the_order_delay_only_the_liar() {
+    for header in [
+        FrameHeader { behind: u64::MAX, sent_at: u64::MAX },
+        FrameHeader { behind: 0, sent_at: 0 },
+        FrameHeader { behind: u64::MAX, sent_at: 0 },
+    ] {
+        let flood = |attacker: &Attacker| {
+            for _ in 0..5 {
+                attacker.send(
+                    header,
+                    &message(attacker.own_name(), Flags::NO_REPLY_EXPECTED, 0),
+                    &[],
+                );
+            }
+        };
+        check(flood, false);
+    }
+}
+
+#[test]
+fn replies_to_calls_of_others_are_dropped() {
+    let bus = PrivateTestBus::start_this(BusProgram::Diligence);
+    // The service calls another one, and the attacker guesses the serial of the call.
+    let quiet = bus.connect();
+    let slow = thread::spawn(move || {
+        quiet.request_name("org.example.Slow", diligence_client::NameFlags::NONE).expect("free");
+        let request = quiet.next_request(Some(PATIENCE)).expect("it lives").expect("a call");
+        thread::sleep(Duration::from_millis(300));
+        request.reply(&(1_u64,)).expect("the connection lives");
+        quiet.flush().expect("the connection lives");
+    });
+    let forward = |request: &diligence_client::IncomingCall| {
+        if request.message().member() != Some("Forward") {
+            return echo(request);
+        }
+        let result = request.connection().call("org.example.Slow", "/", NAME, "Ask", &());
+        let (number,): (u64,) = result.expect("a reply").read().expect("a number");
+        request.reply(&(number,)).expect("the connection lives");
+        super::ServiceStep::Continue
+    };
+    let _service = service(&bus, LaneUse::On, forward);
+    let attacker = Attacker::connect(&bus);
+    let other = bus.connect();
+    let forwarded = start(&other, "Forward", 0);
+    other.flush().expect("the connection lives");
+    thread::sleep(Duration::from_millis(100));
+    for serial in 1..200 {
+        let mut bytes = Vec::new();
+        let call = NonZeroU32::new(serial).expect("not 0");
+        Builder::method_return(call)
+            .destination(BusName::new(NAME).expect("a name"))
+            .sender(attacker.own_name())
+            .write(&mut bytes, NonZeroU32::MIN, &(666_u64,))
+            .expect("a valid message");
+        let header = now().to_bytes();
+        let slices = [IoSlice::new(&header), IoSlice::new(&bytes)];
+        while transfer::send(&attacker.lane, &slices, &[], TransferWait::Never).is_err() {
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+    let reply = forwarded.wait().expect("a reply");
+    assert_eq!(reply.read::<(u64,)>().expect("a number"), (1,), "not the attacker's");
+    slow.join().expect("it answered");
+}
+
+const BUS: &str = "org.freedesktop.DBus";
+const LANES: &str = "org.diligence.Lanes1";
+
+/// The longest time that a test waits for another program.
+const PATIENCE: Duration = Duration::from_secs(10);
