@@ -129,13 +129,8 @@ impl Connection {
     ///
     /// If the program does not authenticate in time as a user that is allowed.
     pub fn accept_peer(peer: IncomingPeer) -> Result<Self, WelcomeError> {
-        let mut waiting = BlockingWaiting;
-        let welcoming = welcome(peer, &mut waiting);
-        let welcomed = pin!(welcoming).poll(&mut Context::from_waker(Waker::noop()));
-        let Poll::Ready(welcomed) = welcomed else {
-            unreachable!("the future blocks instead of waiting");
-        };
-        Ok(Self::new(welcomed?, Reconnect::Never, None))
+        let welcomed = finish(welcome(peer, &mut BlockingWaiting))?;
+        Ok(Self::new(welcomed, Reconnect::Never, None))
     }
 }
 
@@ -144,13 +139,15 @@ fn open_now(
     addresses: &[Address],
     options: &ConnectOptions,
 ) -> Result<EstablishedSocket, ConnectError> {
-    let mut waiting = BlockingWaiting;
-    let connecting = open(addresses, options, &mut waiting);
-    let connected = pin!(connecting).poll(&mut Context::from_waker(Waker::noop()));
-    let Poll::Ready(connected) = connected else {
-        unreachable!("the future blocks instead of waiting");
-    };
-    connected
+    finish(open(addresses, options, &mut BlockingWaiting))
+}
+
+/// Runs a future that waits only by means of [`BlockingWaiting`], which blocks this thread.
+fn finish<T>(future: impl Future<Output = T>) -> T {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(output) => output,
+        Poll::Pending => unreachable!("the future blocks instead of waiting"),
+    }
 }
 
 /// Connects again after the bus went away.

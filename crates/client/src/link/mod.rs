@@ -219,8 +219,9 @@ impl LinkState {
         self.driver == Some(id)
     }
 
-    /// Removes a task. If there is no driver then, another task takes over: this one was the
-    /// driver, or was woken to take over, but had found its message already.
+    /// Removes a task. If no driver is left, wakes another task, which becomes the driver. That is
+    /// needed if the removed task was the driver, and also if it was woken to become the driver and
+    /// had its message already.
     pub(crate) fn remove_task(&mut self, id: WaiterId) {
         self.waiters.remove(id);
         if self.is_driver(id) {

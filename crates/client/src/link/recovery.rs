@@ -173,7 +173,7 @@ mod tests {
         loop {
             match outage.step(now) {
                 OutageStep::WaitUntil(next) => now = next,
-                OutageStep::WaitForOther => panic!("there is no other"),
+                OutageStep::WaitForOther => panic!("no other thread connects"),
                 OutageStep::Connect => {
                     assert_eq!(outage.step(now), OutageStep::WaitForOther);
                     times.push(now.as_secs());

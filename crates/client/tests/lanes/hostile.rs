@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use diligence_client::wire::message::{Builder, Flags};
 use diligence_client::wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
-use diligence_client::{Connection, LaneUse};
+use diligence_client::{Connection, IncomingCall, LaneUse, NameFlags};
 use lane::FrameHeader;
 use unix::transfer::{self, TransferWait};
 
@@ -114,7 +114,7 @@ fn check(attack: impl Fn(&Attacker), ends: bool) {
 
 #[test]
 fn packets_that_are_no_messages_end_the_lane() {
-    check(|attacker| attacker.send(now(), b"this is no message", &[]), true);
+    check(|attacker| attacker.send(now(), b"not a message", &[]), true);
     check(|attacker| attacker.send(now(), &[], &[]), true);
 }
 
@@ -181,14 +181,14 @@ fn replies_to_calls_of_others_are_dropped() {
     let bus = PrivateTestBus::start_this(BusProgram::Diligence);
     // The service calls another one, and the attacker guesses the serial of the call.
     let quiet = bus.connect();
+    quiet.request_name("org.example.Slow", NameFlags::NONE).expect("the name is free");
     let slow = thread::spawn(move || {
-        quiet.request_name("org.example.Slow", diligence_client::NameFlags::NONE).expect("free");
         let request = quiet.next_request(Some(PATIENCE)).expect("it lives").expect("a call");
         thread::sleep(Duration::from_millis(300));
         request.reply(&(1_u64,)).expect("the connection lives");
         quiet.flush().expect("the connection lives");
     });
-    let forward = |request: &diligence_client::IncomingCall| {
+    let forward = |request: &IncomingCall| {
         if request.message().member() != Some("Forward") {
             return echo(request);
         }

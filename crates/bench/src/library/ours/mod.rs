@@ -134,7 +134,7 @@ fn lane_use() -> LaneUse {
     }
 }
 
-/// Fails if there is no lane although the environment asks for one.
+/// Checks that a program whose environment asks for lanes has one.
 fn check_lane(lanes: usize) -> Result<(), ProgramError> {
     match lane_use() == LaneUse::On && lanes == 0 {
         true => Err(ProgramError::NoLane),
