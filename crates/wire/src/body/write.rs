@@ -129,6 +129,31 @@ impl<'o> Writer<'o> {
         self.out.push(0);
     }
 
+    /// Writes a header field that consists of its start and a number, with the padding before it.
+    #[inline]
+    pub(crate) fn field(&mut self, start: [u8; 4], number: u32) {
+        let len = self.len();
+        let padding = align(len, 8) - len;
+        // One copy of all parts is faster than one of each.
+        let mut bytes = [0; 16];
+        bytes[padding..padding + 4].copy_from_slice(&start);
+        bytes[padding + 4..padding + 8].copy_from_slice(&self.endian.u32_bytes(number));
+        self.out.extend_from_slice(&bytes[..padding + 8]);
+    }
+
+    /// Writes a header field that consists of its start and a text, which must not contain a 0
+    /// byte.
+    #[inline]
+    pub(crate) fn field_text(&mut self, start: [u8; 4], text: &str) {
+        let len = text.len();
+        if len > MESSAGE_LEN_MAX {
+            return self.fail(WriteError::TooLong { len });
+        }
+        self.field(start, len as u32);
+        self.out.extend_from_slice(text.as_bytes());
+        self.out.push(0);
+    }
+
     /// Writes a signature, type `g`.
     pub fn signature(&mut self, signature: Signature<'_>) {
         self.out.push(signature.as_bytes().len() as u8);

@@ -207,7 +207,8 @@ impl<'a> Builder<'a> {
             text_field(fields, FieldCode::Destination, self.destination.map(BusName::as_str));
             text_field(fields, FieldCode::Sender, self.sender.map(BusName::as_str));
             if !signature.is_empty() {
-                start_field(fields, FieldCode::Signature);
+                fields.align(8);
+                fields.raw(&field_start(FieldCode::Signature));
                 fields.signature(signature);
             }
             uint32_field(fields, FieldCode::UnixFds, Some(self.unix_fds).filter(|&n| n > 0));
@@ -216,21 +217,19 @@ impl<'a> Builder<'a> {
     }
 }
 
-fn start_field(fields: &mut Writer<'_>, code: FieldCode) {
-    fields.align(8);
-    fields.raw(&[code as u8, 1, code.type_code(), 0]);
+/// The code and the type of a field.
+const fn field_start(code: FieldCode) -> [u8; 4] {
+    [code as u8, 1, code.type_code(), 0]
 }
 
 fn text_field(fields: &mut Writer<'_>, code: FieldCode, value: Option<&str>) {
     if let Some(text) = value {
-        start_field(fields, code);
-        fields.text(text);
+        fields.field_text(field_start(code), text);
     }
 }
 
 fn uint32_field(fields: &mut Writer<'_>, code: FieldCode, value: Option<u32>) {
     if let Some(number) = value {
-        start_field(fields, code);
-        fields.uint32(number);
+        fields.field(field_start(code), number);
     }
 }
