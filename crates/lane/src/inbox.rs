@@ -9,17 +9,79 @@ use crate::frame::FrameHeader;
 pub struct LaneKey(pub(crate) u64);
 
 /// The received messages of all lanes, in the order in which they were sent.
+///
+/// It knows which lanes must be read before the next message is processed, of a lane or of the bus:
+/// each one, until it is empty or one of its messages waits. What is behind a waiting message cannot
+/// have caused it.
 #[derive(Debug)]
 pub struct LaneInbox<M> {
     waiting: VecDeque<(FrameHeader, LaneKey, M)>,
+    /// The lanes that are open, in any order.
+    lanes: Vec<(LaneKey, LaneContent)>,
+}
+
+/// What is in the socket of a lane.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum LaneContent {
+    /// Possibly a message that must be processed next.
+    Unread,
+    /// Nothing that must be processed before what was read.
+    Empty,
 }
 
 impl<M> Default for LaneInbox<M> {
     fn default() -> Self {
-        Self { waiting: VecDeque::new() }
+        Self { waiting: VecDeque::new(), lanes: Vec::new() }
     }
 }
 
+/// Methods that tell which lanes to read.
+impl<M> LaneInbox<M> {
+    /// Adds a lane, which is unread.
+    pub fn open(&mut self, key: LaneKey) {
+        self.lanes.push((key, LaneContent::Unread));
+    }
+
+    /// Removes a lane from which everything was read. Its messages still wait.
+    pub fn close(&mut self, key: LaneKey) {
+        self.lanes.retain(|(other, _)| *other != key);
+    }
+
+    /// Removes all lanes, which are not read any more. Their messages still wait.
+    pub fn close_all(&mut self) {
+        self.lanes.clear();
+    }
+
+    /// Notes that messages of the bus were read, so all lanes must be read behind them.
+    #[inline]
+    pub fn restart(&mut self) {
+        self.lanes.iter_mut().for_each(|(_, content)| *content = LaneContent::Unread);
+    }
+
+    /// Notes that nothing was in a lane.
+    pub fn note_empty(&mut self, key: LaneKey) {
+        if let Some((_, content)) = self.lanes.iter_mut().find(|(other, _)| *other == key) {
+            *content = LaneContent::Empty;
+        }
+    }
+
+    /// The lanes to read before a message is processed, a packet of each.
+    #[inline]
+    pub fn unread(&self) -> impl Iterator<Item = LaneKey> {
+        let is_unread = |(key, content): &&(LaneKey, LaneContent)| {
+            *content == LaneContent::Unread && !self.holds(*key)
+        };
+        self.lanes.iter().filter(is_unread).map(|(key, _)| *key)
+    }
+
+    /// True if the next message can be processed, because no lane must be read before.
+    #[inline]
+    pub fn is_read(&self) -> bool {
+        self.unread().next().is_none()
+    }
+}
+
+/// Methods that add and take messages.
 impl<M> LaneInbox<M> {
     /// Adds a received message. Messages of one lane keep their order, whatever time they state.
     pub fn add(&mut self, key: LaneKey, header: FrameHeader, message: M) {
@@ -31,10 +93,12 @@ impl<M> LaneInbox<M> {
         let overtaken = self.waiting.iter().rev().take_while(later).count();
         let place = self.waiting.len() - overtaken;
         self.waiting.insert(place, (header, key, message));
+        // What has caused the message can have come on any other lane meanwhile.
+        self.restart();
     }
 
-    /// Takes the next message if it is its turn: the connection has processed `received` messages
-    /// of the bus, and `queued` is the number that the bus has queued for it.
+    /// Takes the next message if it is its turn: no lane is unread, the connection has processed
+    /// `received` messages of the bus, and `queued` is the number that the bus has queued for it.
     pub fn take_due(
         &mut self,
         received: u64,
@@ -42,37 +106,32 @@ impl<M> LaneInbox<M> {
     ) -> Option<(LaneKey, M)> {
         let (header, ..) = self.waiting.front()?;
         // The bus may have dropped a message that it had queued.
-        let is_due = header.behind <= received || queued() <= received;
+        let is_due = self.is_read() && (header.behind <= received || queued() <= received);
         if !is_due {
             return None;
         }
+        // Its lane is unread from now on.
         self.waiting.pop_front().map(|(_, key, message)| (key, message))
     }
 
     /// True if a message of this lane waits.
+    #[inline]
     pub fn holds(&self, key: LaneKey) -> bool {
         self.waiting.iter().any(|(_, of, _)| *of == key)
     }
 
     /// True if no message waits.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    /// True if a lane should not be read, because many of its messages wait. Then it need not be
-    /// read before they are processed: what comes behind them cannot have caused them.
-    pub fn has_many_of(&self, key: LaneKey) -> bool {
-        self.waiting.iter().filter(|(_, of, _)| *of == key).count() >= WAITING_MAX
-    }
-
-    /// Removes the messages of a lane that has violated the protocol.
+    /// Removes a lane that has violated the protocol, and its messages.
     pub fn discard(&mut self, key: LaneKey) {
         self.waiting.retain(|(_, of, _)| *of != key);
+        self.close(key);
     }
 }
-
-/// The number of waiting messages of a lane from which on it is not read.
-const WAITING_MAX: usize = 16;
 
 #[cfg(test)]
 mod tests {
@@ -98,11 +157,40 @@ mod tests {
     }
 
     #[test]
-    fn many_messages_of_one_lane_leave_room_for_another() {
+    fn each_lane_is_read_until_it_is_empty_or_a_message_waits() {
+        let unread = |inbox: &LaneInbox<_>| inbox.unread().collect::<Vec<_>>();
         let mut inbox = LaneInbox::default();
-        (0..WAITING_MAX).for_each(|_| inbox.add(A, header(1, 1), "message"));
-        assert_eq!([A, B].map(|key| inbox.has_many_of(key)), [true, false]);
-        assert_eq!([A, B].map(|key| inbox.holds(key)), [true, false]);
+        inbox.open(A);
+        inbox.open(B);
+        inbox.note_empty(B);
+        assert_eq!(unread(&inbox), [A]);
+        inbox.add(A, header(0, 2), "effect");
+        assert_eq!(unread(&inbox), [B], "its cause may have come");
+        assert_eq!(inbox.take_due(0, || 0), None);
+        inbox.add(B, header(0, 1), "cause");
+        assert!(inbox.is_read());
+        assert_eq!(inbox.take_due(0, || 0), Some((B, "cause")));
+        assert_eq!(unread(&inbox), [B]);
+        inbox.note_empty(B);
+        assert_eq!(inbox.take_due(0, || 0), Some((A, "effect")));
+        inbox.note_empty(A);
+        assert!(inbox.is_read());
+        inbox.restart();
+        assert_eq!(unread(&inbox), [A, B], "the bus was read");
+    }
+
+    #[test]
+    fn a_lane_that_was_closed_is_not_read() {
+        let mut inbox = LaneInbox::default();
+        inbox.open(A);
+        inbox.add(A, header(0, 1), "last");
+        inbox.close(A);
+        assert_eq!(inbox.take_due(0, || 0), Some((A, "last")));
+        assert!(inbox.is_read());
+        inbox.open(B);
+        inbox.add(B, header(0, 2), "invalid");
+        inbox.discard(B);
+        assert!(inbox.is_read() && inbox.is_empty());
     }
 
     #[test]

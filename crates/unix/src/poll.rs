@@ -7,7 +7,7 @@
 
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 use rustix::time::Timespec;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
@@ -237,6 +237,32 @@ pub fn wait_for_data<'d>(
     descriptors: impl IntoIterator<Item = BorrowedFd<'d>>,
     timeout: Option<Duration>,
 ) -> io::Result<u64> {
+    poll_for_data(descriptors, |polled| match poll(polled, timeout.map(to_timespec).as_ref()) {
+        Err(Errno::INTR) => Ok(0),
+        outcome => outcome,
+    })
+}
+
+/// Like [`wait_for_data`], without waiting. A signal does not interrupt it.
+///
+/// # Errors
+///
+/// Fails only if memory runs out.
+///
+/// # Panics
+///
+/// Panics if there are more than [`AT_ONCE_MAX`] descriptors.
+pub fn which_have_data<'d>(
+    descriptors: impl IntoIterator<Item = BorrowedFd<'d>>,
+) -> io::Result<u64> {
+    let now = to_timespec(Duration::ZERO);
+    poll_for_data(descriptors, |polled| retry_on_intr(|| poll(polled, Some(&now))))
+}
+
+fn poll_for_data<'d>(
+    descriptors: impl IntoIterator<Item = BorrowedFd<'d>>,
+    poll: impl FnOnce(&mut [PollFd<'d>]) -> Result<usize, Errno>,
+) -> io::Result<u64> {
     let mut descriptors = descriptors.into_iter();
     let Some(first) = descriptors.next() else { return Ok(0) };
     let mut polled: [_; AT_ONCE_MAX] =
@@ -247,12 +273,10 @@ pub fn wait_for_data<'d>(
         count += 1;
     }
     let polled = &mut polled[..count];
-    match poll(polled, timeout.map(to_timespec).as_ref()) {
-        Ok(_) => {}
-        Err(Errno::INTR) => return Ok(0),
-        Err(error) => return Err(error.into()),
-    }
-    let ready = polled.iter().enumerate().filter(|(_, one)| !one.revents().is_empty());
+    let ready = match poll(polled)? {
+        0 => return Ok(0),
+        _ => polled.iter().enumerate().filter(|(_, one)| !one.revents().is_empty()),
+    };
     Ok(ready.fold(0, |bits, (place, _)| bits | 1 << place))
 }
 

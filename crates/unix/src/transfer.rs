@@ -94,6 +94,27 @@ pub fn receive_more(
     raw::receive_behind(socket.as_fd(), buffer, room, descriptors, wait).map(ReceiveOutcome::new)
 }
 
+/// Reads a packet from a `SOCK_SEQPACKET` socket into `buffer`, without waiting. Appends the
+/// descriptors that came along to `descriptors`, close-on-exec. Zero bytes are the end.
+///
+/// # Errors
+///
+/// [`io::ErrorKind::WouldBlock`] if there is no packet.
+pub fn receive_packet(
+    socket: impl AsFd,
+    buffer: &mut [u8],
+    descriptors: &mut Vec<OwnedFd>,
+) -> io::Result<ReceiveOutcome> {
+    loop {
+        match receive(&socket, buffer, descriptors, TransferWait::Never) {
+            // The peer closed while it had packets left to read. Unlike a stream, this socket tells
+            // it once, before the packets that the peer has sent.
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {}
+            outcome => return outcome,
+        }
+    }
+}
+
 /// Writes `slices` to `socket` once, with `descriptors` attached to the first byte, and returns how
 /// many bytes were sent (sendmsg(2)). If the peer has disconnected, the result is an error, never a
 /// signal.

@@ -10,10 +10,10 @@ use std::net::{TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::thread;
 use std::time::Duration;
-use unix::socket::{set_receive_timeout, socket_pair};
+use unix::socket::{packet_pair, set_receive_timeout, socket_pair};
 use unix::transfer::{
-    DescriptorDelivery, MAX_DESCRIPTORS, ReceiveOutcome, TransferWait, receive, send,
-    send_credentials,
+    DescriptorDelivery, MAX_DESCRIPTORS, ReceiveOutcome, TransferWait, receive, receive_packet,
+    send, send_credentials,
 };
 
 /// Sends all of `data` with `descriptors`, without waiting.
@@ -191,6 +191,17 @@ fn closing_with_unread_data_resets_the_peer() {
     give(&here, b"unread", &[]);
     drop(there);
     assert_eq!(take(&here, 10).unwrap_err().kind(), ErrorKind::ConnectionReset);
+}
+
+#[test]
+fn packets_of_a_peer_that_closes_with_unread_ones_arrive() {
+    let (here, there) = packet_pair().unwrap();
+    give(&here, b"unread", &[]);
+    give(&there, b"last", &[]);
+    drop(there);
+    let mut buffer = [0; 10];
+    let mut take = || receive_packet(&here, &mut buffer, &mut Vec::new()).unwrap().bytes;
+    assert_eq!([take(), take(), take()], [4, 0, 0]);
 }
 
 #[test]

@@ -163,6 +163,8 @@ struct WantedEvents {
     reading: Option<Waker>,
     writing: Option<Waker>,
     deadline: Option<(Instant, Waker)>,
+    /// True if the socket was readable after a task waited for that, and was not read since then.
+    is_readable: bool,
 }
 
 impl SocketWatch {
@@ -181,7 +183,10 @@ impl SocketWatch {
     }
 
     fn wake(&self) {
-        let WantedEvents { reading, writing, deadline } = std::mem::take(&mut *lock(&self.wants));
+        let mut wants = lock(&self.wants);
+        let WantedEvents { reading, writing, deadline, .. } = std::mem::take(&mut *wants);
+        wants.is_readable = reading.is_some();
+        drop(wants);
         let deadline = deadline.map(|(_, waker)| waker);
         [reading, writing, deadline].into_iter().flatten().for_each(Waker::wake);
     }
@@ -205,13 +210,13 @@ impl Reactor for LocalReactor {
         context: &mut Context<'_>,
         read: &mut dyn FnMut() -> io::Result<()>,
     ) -> Poll<io::Result<()>> {
-        try_now(read).map_or_else(
-            || {
-                lock(&self.watch.wants).reading = Some(context.waker().clone());
-                Poll::Pending
-            },
-            Poll::Ready,
-        )
+        // Otherwise the thread waits for the socket, which is as fast as a read that finds nothing.
+        let is_readable = std::mem::take(&mut lock(&self.watch.wants).is_readable);
+        if is_readable && let Some(outcome) = try_now(read) {
+            return Poll::Ready(outcome);
+        }
+        lock(&self.watch.wants).reading = Some(context.waker().clone());
+        Poll::Pending
     }
 
     fn poll_write(

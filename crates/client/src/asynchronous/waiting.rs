@@ -87,6 +87,10 @@ impl WaitingPlace<'_> {
             state.handle_timeout(next);
             return DriveStep::Moved;
         }
+        // Messages wait that were read already, so the sockets may stay silent.
+        if state.core.must_read_lanes() && self.link.read_now(state) {
+            return DriveStep::Moved;
+        }
         let mut read = || match self.link.read_now(state) {
             true => Ok(()),
             false => Err(io::ErrorKind::WouldBlock.into()),

@@ -1,5 +1,6 @@
 //! Messages that travel on lanes instead of the bus; see the crate [`lane`].
 
+use std::mem;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
@@ -8,9 +9,9 @@ use wire::message::{Builder, FixedHeader, Flags, Message};
 use wire::names::BusName;
 
 use super::calls::ReplyTarget;
-use super::incoming::{Incoming, PooledBytes};
-use super::receiver::LaneReading;
-use super::{Core, MessageDisposition};
+use super::incoming::Incoming;
+use super::receiver::LanePacket;
+use super::{Core, MessageDisposition, RECEIVER_TAKEN};
 
 /// Whether a connection asks for lanes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -30,6 +31,8 @@ pub(super) struct LaneTraffic<D> {
     name: Option<Box<str>>,
     pub(super) chosen: Option<ChosenLane>,
     opened: Vec<OpenedLane<D>>,
+    /// True if a lane has ended whose socket is not closed yet.
+    has_ended: bool,
 }
 
 /// The lane for the message at the end of the queue, which is the only one there.
@@ -68,6 +71,7 @@ impl<D> Default for LaneTraffic<D> {
             name: None,
             chosen: None,
             opened: Vec::new(),
+            has_ended: false,
         }
     }
 }
@@ -168,20 +172,36 @@ impl<D> Core<D> {
 
     /// Adds an opened lane with its counters, and returns its key. If the connection does not want
     /// lanes any more, this also asks the bus to end it.
+    ///
+    /// # Panics
+    ///
+    /// While the receiver is [taken](Self::take_receiver).
     pub fn add_lane(&mut self, partner: &str, counters: LaneCounters) -> LaneKey {
         if self.lanes.lane_use == LaneUse::Off {
             self.release_lane(partner);
         }
-        if let Some(receiver) = &mut self.receiver {
-            // Messages of the bus that were read already can depend on its first messages.
-            receiver.set_lanes(LaneReading::Pending);
-        }
-        self.lanes.lanes.open(partner, counters)
+        let key = self.lanes.lanes.open(partner, counters);
+        // Messages of the bus that were read already can depend on its first messages.
+        self.receiver.as_mut().expect(RECEIVER_TAKEN).inbox.open(key);
+        key
     }
 
-    /// True if this connection asks for lanes, or has one.
-    pub fn uses_lanes(&self) -> bool {
-        self.lanes.name.is_some() || !self.lanes.lanes.is_empty()
+    /// True if a lane was opened or has ended since the last call of this method, and the receiver
+    /// is not taken. Then add the [opened lanes](Self::poll_opened), and close the sockets of those
+    /// that are not [open](Self::is_lane_open).
+    pub fn take_lane_change(&mut self) -> bool {
+        let lanes = &mut self.lanes;
+        self.receiver.is_some() && (mem::take(&mut lanes.has_ended) || !lanes.opened.is_empty())
+    }
+
+    /// True if the messages of a lane wait until a message of the bus arrives.
+    pub fn waits_for_bus(&self, key: LaneKey) -> bool {
+        self.receiver.as_ref().is_some_and(|receiver| receiver.holds_message_of(key))
+    }
+
+    /// True if lanes must be read before a message that was received can be processed.
+    pub fn must_read_lanes(&self) -> bool {
+        self.receiver.as_ref().is_some_and(|receiver| receiver.must_read_lanes())
     }
 
     /// True if a lane has not ended.
@@ -256,49 +276,47 @@ impl<D> Core<D> {
         MessageDisposition::Ignored
     }
 
-    /// Takes the next message of a lane, if it is its turn.
-    pub(super) fn next_packet(&mut self) -> Option<(PooledBytes, Vec<D>)> {
+    /// Takes the next packet of a lane, if it is its turn.
+    pub(super) fn next_packet(&mut self) -> Option<(LaneKey, LanePacket<D>)> {
         if self.lanes.lanes.is_empty() {
             return None;
         }
-        loop {
-            // A message that is not read yet could belong before those that wait.
-            let receiver =
-                self.receiver.as_mut().filter(|it| it.lanes() != LaneReading::Pending)?;
-            let lanes = &mut self.lanes.lanes;
-            let due = receiver.inbox.take_due(lanes.received(), || lanes.queued());
-            let Some((key, packet)) = due else {
-                self.resume_calls();
-                return None;
-            };
-            receiver.note_taken(key);
-            let checked = Message::parse(packet.bytes.as_slice()).ok().and_then(|message| {
-                let role =
-                    CheckedMessage::of(&message, lanes.partner(key), packet.descriptors.len());
-                role.map(|role| (role, message.reply_serial()))
-            });
-            match checked {
-                None => self.fail_lane(key),
-                // The partner did not get this call.
-                Some((_, Some(call))) if self.calls.waits_elsewhere(call, key) => {}
-                Some((role, _)) => {
-                    if let CheckedMessage::Call(serial) = role {
-                        lanes.expect_reply(key, serial);
-                    }
-                    lanes.count_lane_received(packet.bytes.as_slice().len());
-                    return Some((packet.bytes, packet.descriptors));
-                }
-            }
+        let receiver = self.receiver.as_mut()?;
+        let lanes = &self.lanes.lanes;
+        let due = receiver.inbox.take_due(lanes.received(), || lanes.queued());
+        if due.is_none() && receiver.inbox.is_read() {
+            self.resume_calls();
         }
+        due
+    }
+
+    /// Takes note of the message in a packet with this many descriptors. Returns false if it must
+    /// be ignored.
+    pub(super) fn accept(&mut self, key: LaneKey, message: &Message<'_>, count: usize) -> bool {
+        let lanes = &mut self.lanes.lanes;
+        let Some(checked) = CheckedMessage::of(message, lanes.partner(key), count) else {
+            self.fail_lane(key);
+            return false;
+        };
+        if message.reply_serial().is_some_and(|call| self.calls.waits_elsewhere(call, key)) {
+            // The partner did not get this call.
+            return false;
+        }
+        if let CheckedMessage::Call(serial) = checked {
+            lanes.expect_reply(key, serial);
+        }
+        lanes.count_lane_received(message.bytes().len());
+        true
     }
 
     /// Ends a lane whose partner has violated the protocol.
-    fn fail_lane(&mut self, key: LaneKey) {
+    pub(super) fn fail_lane(&mut self, key: LaneKey) {
         if let Some(receiver) = &mut self.receiver {
             receiver.inbox.discard(key);
         }
         let Some(partner) = self.lanes.lanes.partner(key).map(str::to_owned) else { return };
         self.lanes.lanes.end(key);
+        self.lanes.has_ended = true;
         self.release_lane(&partner);
     }
 
@@ -319,6 +337,7 @@ impl<D> Core<D> {
         let Some(receiver) = &mut self.receiver else { return };
         for key in receiver.ended.drain(..) {
             self.lanes.lanes.end(key);
+            self.lanes.has_ended = true;
         }
     }
 

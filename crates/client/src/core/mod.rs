@@ -75,7 +75,8 @@ pub use lanes::{LaneTransmit, LaneUse, OpenedLane};
 use outgoing::OutgoingQueue;
 pub use outgoing::Transmit;
 use owners::WatchedOwners;
-pub use receiver::{LaneReading, Receiver};
+use receiver::LanePacket;
+pub use receiver::Receiver;
 pub use restoration::Reconnection;
 use restoration::Restoration;
 use rules::{RuleUsers, Users};
@@ -562,8 +563,16 @@ impl<D> Core<D> {
         if let Some(Ended::Invalid(_)) = self.ended {
             return Ok(None);
         }
-        if let Some((bytes, descriptors)) = self.next_packet() {
-            let message = Message::parse(bytes.as_slice()).expect("it was checked");
+        while let Some((key, packet)) = self.next_packet() {
+            let LanePacket { bytes, descriptors } = packet;
+            let message = match Message::parse(bytes.as_slice()) {
+                Ok(message) if self.accept(key, &message, descriptors.len()) => message,
+                Ok(_) => continue,
+                Err(_) => {
+                    self.fail_lane(key);
+                    continue;
+                }
+            };
             let seen = look(self, &message);
             let header = ParsedHeader::of(&message);
             return Ok(Some((seen, Incoming::new(bytes, header, descriptors, self.epoch))));

@@ -21,24 +21,14 @@ pub struct Receiver<D> {
     pub(super) inbox: LaneInbox<LanePacket<D>>,
     /// Lanes from which everything was read, because they were shut down.
     pub(super) ended: Vec<LaneKey>,
-    lanes: LaneReading,
+    /// True if bytes of the bus were received since the last complete message was cut.
+    has_bytes: bool,
 }
 
 /// A received message of a lane, with its descriptors.
 pub(super) struct LanePacket<D> {
     pub(super) bytes: PooledBytes,
     pub(super) descriptors: Vec<D>,
-}
-
-/// Whether the lanes were read since messages of the bus arrived.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum LaneReading {
-    /// No message that a received one depends on can be unread.
-    Complete,
-    /// The same, as long as a message of each lane waits. Some lanes have more to read.
-    Partial,
-    /// Lanes must be read before further messages are processed.
-    Pending,
 }
 
 impl<D> Receiver<D> {
@@ -51,7 +41,7 @@ impl<D> Receiver<D> {
             packet: Vec::new(),
             inbox: LaneInbox::default(),
             ended: Vec::new(),
-            lanes: LaneReading::Complete,
+            has_bytes: false,
         }
     }
 
@@ -65,24 +55,32 @@ impl<D> Receiver<D> {
     /// arrived with them.
     pub fn handle_received(&mut self, count: usize, descriptors: impl IntoIterator<Item = D>) {
         self.framer.received(count);
-        self.keep_descriptors(descriptors);
+        self.note_bytes(descriptors);
     }
 
-    fn keep_descriptors(&mut self, descriptors: impl IntoIterator<Item = D>) {
+    fn note_bytes(&mut self, descriptors: impl IntoIterator<Item = D>) {
+        self.has_bytes = true;
+        self.inbox.restart();
         let before = self.arrived.len();
         self.arrived.extend(descriptors);
         // The kernel passes at most 253 at once, so the cast is lossless.
         self.framer.received_fds((self.arrived.len() - before) as u32);
     }
 
-    /// Records whether the lanes were read behind everything else that was read.
-    pub const fn set_lanes(&mut self, lanes: LaneReading) {
-        self.lanes = lanes;
+    /// True if [lanes must be read](Self::unread_lanes) before a message that was received can be
+    /// processed.
+    pub fn must_read_lanes(&self) -> bool {
+        (self.has_bytes || !self.inbox.is_empty()) && !self.inbox.is_read()
     }
 
-    /// Whether the lanes were read behind everything else that was read.
-    pub const fn lanes(&self) -> LaneReading {
-        self.lanes
+    /// The lanes to read, a packet of each, before the next message is processed.
+    pub fn unread_lanes(&self) -> impl Iterator<Item = LaneKey> {
+        self.inbox.unread()
+    }
+
+    /// True if a message of this lane waits. Until it is processed, the lane need not be read.
+    pub fn holds_message_of(&self, key: LaneKey) -> bool {
+        self.inbox.holds(key)
     }
 
     /// The buffer for a packet of a lane.
@@ -101,25 +99,24 @@ impl<D> Receiver<D> {
                 let bytes = self.pool.copy_of(message);
                 self.inbox.add(key, header, LanePacket { bytes, descriptors });
             }
-            None => self.ended.push(key),
+            None => self.handle_lane_end(key),
         }
+    }
+
+    /// Records that nothing was in the socket of a lane.
+    pub fn handle_empty_lane(&mut self, key: LaneKey) {
+        self.inbox.note_empty(key);
     }
 
     /// Records that a lane was shut down, and everything was read from it.
     pub fn handle_lane_end(&mut self, key: LaneKey) {
+        self.inbox.close(key);
         self.ended.push(key);
     }
 
-    /// True if a lane should not be read, because many of its messages wait.
-    pub fn has_many_of(&self, key: LaneKey) -> bool {
-        self.inbox.has_many_of(key)
-    }
-
-    /// Records that a message of this lane was taken out of the inbox.
-    pub(super) fn note_taken(&mut self, key: LaneKey) {
-        if self.lanes == LaneReading::Partial && !self.inbox.holds(key) {
-            self.lanes = LaneReading::Pending;
-        }
+    /// Records that the connection has ended, so no lane is read any more.
+    pub fn handle_last_packet(&mut self) {
+        self.inbox.close_all();
     }
 
     /// Records bytes that were read behind the end of the handshake, with their descriptors.
@@ -127,16 +124,19 @@ impl<D> Receiver<D> {
         self.framer.park(&self.scratch);
         self.framer.keep(bytes);
         self.framer.unpark(&mut self.scratch);
-        self.keep_descriptors(descriptors);
+        self.note_bytes(descriptors);
     }
 
     /// Cuts the next complete message from the received bytes.
     pub(super) fn next(&mut self) -> Result<Option<PooledBytes>, InvalidMessage> {
-        if self.lanes == LaneReading::Pending {
+        if !self.has_bytes || !self.inbox.is_read() {
             return Ok(None);
         }
         Ok(match self.framer.next(&self.scratch)? {
-            None => None,
+            None => {
+                self.has_bytes = false;
+                None
+            }
             Some(Frame::Scratch(bytes)) => Some(self.pool.copy_of(bytes)),
             Some(Frame::Owned(bytes)) => Some(self.pool.own(bytes)),
         })

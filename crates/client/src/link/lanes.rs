@@ -6,12 +6,12 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWrite
 use std::time::Duration;
 
 use lane::{FRAME_LEN_MAX, LaneCounters, LaneKey};
-use unix::poll::{Interest, Poller, wait_for_data};
+use unix::poll::{Interest, Poller, wait_for_data, which_have_data};
 use unix::transfer::{self, DescriptorDelivery, TransferWait};
 
 use super::socket::{BusSocket, SocketReadOutcome};
 use super::{ConnectionLink, LinkState};
-use crate::core::{Ended, LaneReading, LaneTransmit, OpenedLane, Receiver, SystemError};
+use crate::core::{Core, Ended, LaneTransmit, OpenedLane, Receiver, SystemError};
 
 /// The sockets of all lanes of a connection.
 #[derive(Debug, Default)]
@@ -28,14 +28,8 @@ struct LaneSocket {
     key: LaneKey,
     /// The descriptors of the message that opened the lane. The socket is the first.
     descriptors: Arc<[OwnedFd]>,
-}
-
-/// The result of reading from a lane.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum LaneRead {
-    Packet,
-    Nothing,
-    Ended,
+    /// True if the socket is in the group.
+    is_watched: bool,
 }
 
 impl LaneSockets {
@@ -81,7 +75,8 @@ impl LaneSockets {
         if let Some(group) = self.group.get() {
             group.add(&descriptors[0], 0, Interest::Read)?;
         }
-        sockets.push(LaneSocket { key: key(), descriptors: Arc::clone(descriptors) });
+        let descriptors = Arc::clone(descriptors);
+        sockets.push(LaneSocket { key: key(), descriptors, is_watched: true });
         Ok(())
     }
 
@@ -91,6 +86,26 @@ impl LaneSockets {
         for lane in self.write().extract_if(.., |lane| has_ended(lane.key)) {
             // It fails only if the group does not have it.
             let _ = self.group.get().map(|group| group.remove(lane.socket()));
+        }
+    }
+
+    /// Keeps the group from being readable because of lanes that need not be read: a message of
+    /// theirs waits for a message of the bus.
+    pub(super) fn watch(&self, core: &Core<OwnedFd>) {
+        let Some(group) = self.group.get() else { return };
+        // While another thread reads, it has the lock.
+        let is_outdated = |lane: &LaneSocket| lane.is_watched == core.waits_for_bus(lane.key);
+        if !core.has_receiver() || !self.read().iter().any(is_outdated) {
+            return;
+        }
+        for lane in self.write().iter_mut().filter(|lane| is_outdated(lane)) {
+            let changed = match lane.is_watched {
+                true => group.remove(lane.socket()),
+                false => group.add(lane.socket(), 0, Interest::Read),
+            };
+            // Without memory for it, the group stays as it is: it wakes the program too often, or
+            // the next message of the bus does.
+            lane.is_watched ^= changed.is_ok();
         }
     }
 
@@ -114,38 +129,31 @@ impl LaneSockets {
     ) -> Result<SocketReadOutcome, Ended> {
         let lanes = self.read();
         if lanes.is_empty() {
-            let was_pending = receiver.lanes() == LaneReading::Pending;
-            receiver.set_lanes(LaneReading::Complete);
-            return match was_pending {
-                true => Ok(SocketReadOutcome::Nothing),
-                false => receive_from_bus(bus, receiver, timeout),
-            };
+            return receive_from_bus(bus, receiver, timeout);
         }
-        let timeout = match receiver.lanes() {
-            LaneReading::Complete | LaneReading::Partial => timeout,
-            LaneReading::Pending => Some(Duration::ZERO),
-        };
-        let mut open = u64::MAX;
-        let wanted = wanted(&lanes, open, receiver);
-        let waited = select(&lanes, wanted).map(|(_, lane)| lane.socket());
-        let all = [bus.as_fd()].into_iter().chain(waited);
-        let ready = wait_for_data(all, timeout).map_err(ended_by)?;
-        let was_pending = receiver.lanes() == LaneReading::Pending;
-        if ready == 0 && !was_pending {
+        if receiver.must_read_lanes() {
+            read_unread(&lanes, receiver)?;
+            return Ok(SocketReadOutcome::Bytes(1));
+        }
+        let waited = bits(&lanes, |lane| !receiver.holds_message_of(lane.key));
+        let sockets = select(&lanes, waited).map(LaneSocket::socket);
+        let ready = wait_for_data([bus.as_fd()].into_iter().chain(sockets), timeout);
+        let ready = ready.map_err(ended_by)?;
+        if ready == 0 {
             return Ok(SocketReadOutcome::Nothing);
         }
-        let mut from_bus = Ok(SocketReadOutcome::Nothing);
-        if ready & 1 != 0 {
-            receiver.set_lanes(LaneReading::Pending);
-            from_bus = receive_from_bus(bus, receiver, Some(Duration::ZERO));
+        if ready & 1 == 0 {
+            read_ready(&lanes, waited, ready >> 1, receiver);
+        } else if let Err(ended) = receive_from_bus(bus, receiver, Some(Duration::ZERO)) {
+            // What was read is processed before the end of the connection.
+            lanes.iter().for_each(|lane| lane.receive_rest(receiver));
+            receiver.handle_last_packet();
+            return Err(ended);
         }
-        read_ready(&lanes, (wanted, ready >> 1), &mut open, receiver);
-        let is_alone = ready & 1 == 0 && !was_pending && lanes.len() == 1;
-        if !is_alone {
-            read_rest(&lanes, open, receiver)?;
+        if receiver.must_read_lanes() {
+            read_unread(&lanes, receiver)?;
         }
-        // The messages that were read are processed before the end of the connection.
-        from_bus.map(|_| SocketReadOutcome::Bytes(1))
+        Ok(SocketReadOutcome::Bytes(1))
     }
 
     /// Closes all sockets, because the bus went away.
@@ -166,75 +174,81 @@ impl LaneSocket {
         self.descriptors[0].as_fd()
     }
 
-    /// Reads a packet without waiting.
-    fn receive(&self, receiver: &mut Receiver<OwnedFd>) -> LaneRead {
+    /// Reads a packet without waiting. Returns true if there was one.
+    fn receive(&self, receiver: &mut Receiver<OwnedFd>) -> bool {
         let mut descriptors = Vec::new();
         let space = receiver.packet_space(FRAME_LEN_MAX);
-        let received =
-            transfer::receive(self.socket(), space, &mut descriptors, TransferWait::Never);
-        match received {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => LaneRead::Nothing,
+        match transfer::receive_packet(self.socket(), space, &mut descriptors) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                receiver.handle_empty_lane(self.key);
+                false
+            }
             Ok(received)
                 if received.bytes > 0 && received.descriptors == DescriptorDelivery::Complete =>
             {
                 receiver.handle_packet(self.key, received.bytes, descriptors);
-                LaneRead::Packet
+                true
             }
             _ => {
                 receiver.handle_lane_end(self.key);
-                LaneRead::Ended
+                false
             }
         }
     }
-}
 
-/// Reads lanes until each is empty, or many of its messages wait. `open` has a bit for each lane
-/// that has not ended.
-fn read_rest(
-    lanes: &[LaneSocket],
-    mut open: u64,
-    receiver: &mut Receiver<OwnedFd>,
-) -> Result<(), Ended> {
-    receiver.set_lanes(LaneReading::Pending);
-    loop {
-        let wanted = wanted(lanes, open, receiver);
-        let waited = select(lanes, wanted).map(|(_, lane)| lane.socket());
-        let ready = wait_for_data(waited, Some(Duration::ZERO)).map_err(ended_by)?;
-        if ready == 0 {
-            receiver.set_lanes(match select(lanes, open & !wanted).next() {
-                None => LaneReading::Complete,
-                Some(_) => LaneReading::Partial,
-            });
-            return Ok(());
+    /// Reads what the partner has sent before the end of the connection.
+    fn receive_rest(&self, receiver: &mut Receiver<OwnedFd>) {
+        let mut rest = READ_AT_END_MAX;
+        while rest > 0 && self.receive(receiver) {
+            rest -= 1;
         }
-        read_ready(lanes, (wanted, ready), &mut open, receiver);
     }
 }
 
-/// The lanes to read, a bit for each: those that are open, and of which not many messages wait.
-fn wanted(lanes: &[LaneSocket], open: u64, receiver: &Receiver<OwnedFd>) -> u64 {
-    let wanted = select(lanes, open).filter(|(_, lane)| !receiver.has_many_of(lane.key));
-    wanted.fold(0, |bits, (place, _)| bits | 1 << place)
+/// Reads the lanes that must be read before the next message is processed.
+fn read_unread(lanes: &[LaneSocket], receiver: &mut Receiver<OwnedFd>) -> Result<(), Ended> {
+    loop {
+        let is_unread = |lane: &LaneSocket| receiver.unread_lanes().any(|key| key == lane.key);
+        let unread = bits(lanes, is_unread);
+        let sockets = select(lanes, unread).map(LaneSocket::socket);
+        let ready = match unread.count_ones() {
+            0 => return Ok(()),
+            // Reading is as cheap as asking whether it can be read.
+            1 => 1,
+            _ => which_have_data(sockets).map_err(ended_by)?,
+        };
+        // Before the others are read: what has caused their messages can come now.
+        for (_, lane) in
+            select(lanes, unread).enumerate().filter(|(order, _)| !is_set(ready, *order))
+        {
+            receiver.handle_empty_lane(lane.key);
+        }
+        read_ready(lanes, unread, ready, receiver);
+    }
 }
 
 /// Reads a packet from each lane that is ready. `ready` has a bit for each lane in `waited`, in
 /// their order.
-fn read_ready(
-    lanes: &[LaneSocket],
-    (waited, ready): (u64, u64),
-    open: &mut u64,
-    receiver: &mut Receiver<OwnedFd>,
-) {
-    for (order, (place, lane)) in select(lanes, waited).enumerate() {
-        if ready & (1 << order) != 0 && lane.receive(receiver) == LaneRead::Ended {
-            *open &= !(1 << place);
-        }
+fn read_ready(lanes: &[LaneSocket], waited: u64, ready: u64, receiver: &mut Receiver<OwnedFd>) {
+    for (_, lane) in select(lanes, waited).enumerate().filter(|(order, _)| is_set(ready, *order)) {
+        lane.receive(receiver);
     }
 }
 
-/// The lanes whose bit is set, each with its place.
-fn select(lanes: &[LaneSocket], bits: u64) -> impl Iterator<Item = (usize, &LaneSocket)> {
-    lanes.iter().enumerate().filter(move |(place, _)| bits & (1 << place) != 0)
+const fn is_set(bits: u64, place: usize) -> bool {
+    bits & (1 << place) != 0
+}
+
+/// A bit for each lane of which the condition is true.
+fn bits(lanes: &[LaneSocket], is: impl Fn(&LaneSocket) -> bool) -> u64 {
+    let all = lanes.iter().enumerate().filter(|(_, lane)| is(lane));
+    all.fold(0, |bits, (place, _)| bits | 1 << place)
+}
+
+/// The lanes whose bit is set.
+fn select(lanes: &[LaneSocket], bits: u64) -> impl Iterator<Item = &LaneSocket> {
+    let all = lanes.iter().enumerate().filter(move |(place, _)| is_set(bits, *place));
+    all.map(|(_, lane)| lane)
 }
 
 pub(super) fn receive_from_bus(
@@ -291,3 +305,7 @@ impl ConnectionLink {
 fn ended_by(error: io::Error) -> Ended {
     Ended::System(SystemError::from(error))
 }
+
+/// The number of packets of each lane that are read when the connection has ended. Its partner does
+/// not know that, and can go on sending.
+const READ_AT_END_MAX: usize = 1024;

@@ -319,7 +319,7 @@ impl ConnectionLink {
         refuse: &mut impl FnMut(ReceivedMessage),
     ) -> (LinkGuard<'l>, Option<Result<T, Ended>>) {
         loop {
-            if state.core.uses_lanes() {
+            if state.core.take_lane_change() {
                 self.update_lanes(&mut state);
             }
             if let Some(found) = ready(&mut state) {
@@ -336,6 +336,7 @@ impl ConnectionLink {
                 None => break,
             }
         }
+        self.lanes.watch(&state.core);
         let ended = state.core.ended();
         let found = ended.map(|ended| ready(&mut state).ok_or(ended));
         (state, found)

@@ -8,13 +8,12 @@ use std::ffi::CString;
 use std::num::NonZeroU32;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
-use std::time::Duration;
 
 use lane::{
     CheckedMessage, FRAME_LEN_MAX, FrameHeader, LaneCounters, LaneInbox, LaneKey, LaneSet,
     RequestOutcome,
 };
-use sys::poll::{Interest, Poller, wait_for_data};
+use sys::poll::{Interest, Poller, which_have_data};
 use sys::transfer::{self, DescriptorDelivery, TransferWait};
 use wire::Message;
 use wire::body::EncodeArgs;
@@ -132,43 +131,41 @@ impl MergedLanes {
         own.is_some() && own == name
     }
 
-    /// Reads one packet from each lane of which no message waits, until these lanes are empty. So
-    /// everything that can have caused one of the waiting messages was read.
+    /// Reads the lanes that must be read before the next message is processed.
     fn fill_inbox(&mut self, limits: ReceiveLimits) -> InboxFilling {
         loop {
-            let empty: Vec<usize> = (0..self.sockets.len())
-                .filter(|place| !self.inbox.holds(self.sockets[*place].key))
-                .collect();
-            let ready = match empty.as_slice() {
+            let unread: Vec<LaneKey> = self.inbox.unread().collect();
+            let ready = match unread.as_slice() {
                 [] => return InboxFilling::Complete,
                 // Reading is as cheap as asking whether it can be read.
                 [_] => 1,
                 several => {
-                    let sockets = several.iter().map(|place| self.sockets[*place].socket.as_fd());
+                    let sockets = several.iter().filter_map(|key| self.socket_of(*key));
                     // Without memory for the question, all lanes are read.
-                    wait_for_data(sockets, Some(Duration::ZERO)).unwrap_or(u64::MAX)
+                    which_have_data(sockets.map(|socket| socket.as_fd())).unwrap_or(u64::MAX)
                 }
             };
-            let mut has_read = false;
-            let ready_places = empty.iter().enumerate();
-            for (_, place) in ready_places.filter(|(order, _)| ready & (1 << order) != 0) {
-                let OpenSocket { key, socket } = &self.sockets[*place];
-                let (key, partner) = (*key, self.lanes.partner(*key));
-                match receive(socket, &mut self.packet, partner, limits) {
-                    PacketRead::Nothing => {}
-                    PacketRead::Message(header, message) => {
-                        has_read = true;
-                        self.inbox.add(key, header, message);
-                    }
+            let is_ready = |order: &usize| ready & (1 << order) != 0;
+            // Before the others are read: what has caused their messages can come now.
+            let empty = unread.iter().enumerate().filter(|(order, _)| !is_ready(order));
+            empty.for_each(|(_, key)| self.inbox.note_empty(*key));
+            for (_, &key) in unread.iter().enumerate().filter(|(order, _)| is_ready(order)) {
+                let Some(socket) = self.socket_of(key).cloned() else { continue };
+                let partner = self.lanes.partner(key);
+                match receive(&socket, &mut self.packet, partner, limits) {
+                    PacketRead::Nothing => self.inbox.note_empty(key),
+                    PacketRead::Message(header, message) => self.inbox.add(key, header, message),
                     PacketRead::Ended => return InboxFilling::Ended(key),
                     PacketRead::Invalid => return InboxFilling::Invalid(key),
                     PacketRead::OverLimit => return InboxFilling::OverLimit,
                 }
             }
-            if !has_read {
-                return InboxFilling::Complete;
-            }
         }
+    }
+
+    /// The socket of an open lane.
+    fn socket_of(&self, key: LaneKey) -> Option<&Arc<OwnedFd>> {
+        self.sockets.iter().find(|lane| lane.key == key).map(|lane| &lane.socket)
     }
 }
 
@@ -193,7 +190,7 @@ fn receive(
 ) -> PacketRead {
     packet.resize(FRAME_LEN_MAX, 0);
     let mut fds = Vec::new();
-    let len = match transfer::receive(socket, packet, &mut fds, TransferWait::Never) {
+    let len = match transfer::receive_packet(socket, packet, &mut fds) {
         Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return PacketRead::Nothing,
         Ok(received) if received.descriptors == DescriptorDelivery::Truncated => {
             return PacketRead::OverLimit;
@@ -341,6 +338,7 @@ impl ConnectionState {
         }
         merged.group.as_ref()?.add(&socket, 0, Interest::Read).ok()?;
         let key = merged.lanes.open(partner, counters);
+        merged.inbox.open(key);
         merged.sockets.push(OpenSocket { key, socket: Arc::new(socket) });
         Some(())
     }
@@ -349,6 +347,7 @@ impl ConnectionState {
     fn end_lane(&mut self, key: LaneKey) {
         let merged = &mut self.lanes;
         merged.lanes.end(key);
+        merged.inbox.close(key);
         let Some(at) = merged.sockets.iter().position(|lane| lane.key == key) else { return };
         let OpenSocket { socket, .. } = merged.sockets.swap_remove(at);
         if let Some(group) = &merged.group {
@@ -391,10 +390,14 @@ impl ConnectionState {
     /// ended. Returns `Closed` if the connection must end.
     pub(super) fn process(&mut self, connection: &DBusConnection, is_end: bool) -> TransferState {
         let mut has_new = false;
+        self.lanes.inbox.restart();
         // The partner of a lane does not know that the connection has ended, and can go on sending.
         let mut rest = if is_end { READ_AT_END_MAX } else { usize::MAX };
         let outcome = loop {
-            if !self.lanes.sockets.is_empty() && rest > 0 {
+            if !self.lanes.sockets.is_empty() {
+                if rest == 0 {
+                    self.lanes.inbox.close_all();
+                }
                 if connection.is_full(self) && !is_end {
                     break TransferState::Open;
                 }
@@ -417,7 +420,7 @@ impl ConnectionState {
                 if let Some((key, message)) = due {
                     has_new |= self.enqueue_of_lane(connection, key, message);
                     rest = rest.saturating_sub(1);
-                    if self.lanes.is_read_up() {
+                    if self.lanes.has_nothing_read() && !is_end {
                         break TransferState::Open;
                     }
                     continue;
@@ -523,9 +526,9 @@ impl ConnectionState {
 }
 
 impl MergedLanes {
-    /// True if nothing that was read waits, and the only lane need not be read again now.
-    fn is_read_up(&self) -> bool {
-        self.sockets.len() == 1 && self.from_bus.is_empty() && self.inbox.is_empty()
+    /// True if nothing that was read waits. Then the program waits for the sockets.
+    fn has_nothing_read(&self) -> bool {
+        self.from_bus.is_empty() && self.inbox.is_empty()
     }
 }
 
