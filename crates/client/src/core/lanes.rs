@@ -344,6 +344,10 @@ impl<D> Core<D> {
     /// Tells the bus which calls of ended lanes wait for replies.
     fn resume_calls(&mut self) {
         while let Some(ended) = self.lanes.lanes.take_ended() {
+            if self.lanes.chosen.is_some_and(|chosen| chosen.key == ended.key) {
+                // It was not sent on the lane, and now goes to the bus.
+                self.lane_refused();
+            }
             let calls = self.calls.take_lane(ended.key);
             self.resume_partner(&ended.partner, &calls);
         }
