@@ -80,6 +80,10 @@ pub(crate) fn lane_opened(
         return router.lanes.remove_unopened(pair);
     }
     let [one, other] = pair.ends();
+    for peer in [one, other] {
+        // They can have changed before the daemon had a place for the number.
+        fx.push(Effect::NoteNameChanges { peer, count: router.lanes.name_changes(peer) });
+    }
     for (end, partner) in [(one, other), (other, one)] {
         let opened = Builder::signal(DRIVER_PATH, LANES_INTERFACE, OPENED);
         let name = Box::<str>::from(router.registry[partner].name().as_str());
