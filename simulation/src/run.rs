@@ -10,12 +10,13 @@ use broker::event_loop::{
 };
 use broker::listen::{ListenEnvironment, listen, parse};
 use broker::log::{Log, LogTarget};
-use kernel::machine;
+use kernel::machine::{self, KernelWorld};
 use kernel::rlimit::OpenFiles;
 use kernel::signals::{ProcessSignal, SignalSource};
 use wire::guid::Guid;
 
-use crate::setting::{BUS_SOCKET, OWNER, SimulatedPolicy, SimulationSetting};
+use crate::lanes::{LanePlan, LaneTally, LaneWorld};
+use crate::setting::{BUS_SOCKET, Feature, OWNER, SimulatedPolicy, SimulationSetting};
 use crate::world::{SimulatedWorld, WorldPlan, WorldTally};
 
 /// Runs the daemon in a world of this plan and checks that it leaves nothing behind.
@@ -25,12 +26,35 @@ use crate::world::{SimulatedWorld, WorldPlan, WorldTally};
 /// Panics if a peer receives a message that the oracle does not expect, or misses an expected one.
 /// The message contains the variable that repeats the run.
 pub fn run(plan: WorldPlan) -> WorldTally {
+    let (world, tally) = SimulatedWorld::lazy(plan);
+    let replacements = serve(plan.seed, SimulationSetting::of(plan.seed), Box::new(world));
+    let tally = WorldTally { replacements, ..*tally.borrow() };
+    assert!(tally.is_done, "the daemon exited before the end of the run");
+    tally
+}
+
+/// Runs the daemon with programs that have lanes, and checks that it leaves nothing behind.
+///
+/// # Panics
+///
+/// Panics if a program receives a message before one that its sender knew of, or misses one. The
+/// message contains the variable that repeats the run.
+pub fn run_lanes(plan: LanePlan) -> LaneTally {
+    let (world, tally) = LaneWorld::new(plan);
+    let setting = SimulationSetting::with(&[Feature::ChangingPolicy]);
+    let replacements = serve(plan.seed, setting, Box::new(world));
+    let tally = LaneTally { replacements, ..*tally.borrow() };
+    assert!(tally.is_done, "the daemon exited before the end of the run");
+    tally
+}
+
+/// Runs the daemon in a world until all peers have disconnected. Returns how often the daemon was
+/// replaced.
+fn serve(seed: u64, setting: SimulationSetting, world: Box<dyn KernelWorld>) -> usize {
     // An earlier run that panicked may have left its machine.
     drop(machine::stop());
     let before = descriptors();
-    let (world, tally) = SimulatedWorld::lazy(plan);
-    machine::start(plan.seed, Box::new(world)).expect("descriptors");
-    let setting = SimulationSetting::of(plan.seed);
+    machine::start(seed, world).expect("descriptors");
     if let Some(max) = setting.open_files_max() {
         machine::with(|machine| machine.limit_open_files(max));
     }
@@ -53,10 +77,8 @@ pub fn run(plan: WorldPlan) -> WorldTally {
     let files = machine::with(|machine| machine.socket_files().next().map(str::to_owned));
     assert_eq!(files, None, "the daemon left the file of a socket");
     drop(machine::stop());
-    let tally = WorldTally { replacements, ..*tally.borrow() };
-    assert!(tally.is_done, "the daemon exited before the end of the run");
     assert_eq!(descriptors(), before, "the run left descriptors open");
-    tally
+    replacements
 }
 
 /// Returns how many descriptors this process has. No other test runs in this process.

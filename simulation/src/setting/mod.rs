@@ -63,6 +63,11 @@ impl SimulationSetting {
         Self { has: FEATURES.map(|_| chance.once_in(4)) }
     }
 
+    /// Selects these features and no others.
+    pub fn with(features: &[Feature]) -> Self {
+        Self { has: FEATURES.map(|feature| features.contains(&feature)) }
+    }
+
     /// True if this feature is selected.
     pub const fn has(self, feature: Feature) -> bool {
         self.has[feature as usize]

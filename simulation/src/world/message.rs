@@ -25,18 +25,18 @@ pub(super) fn shown(bytes: &[u8]) -> String {
     )
 }
 
-pub(super) fn hello(serial: u32) -> Vec<u8> {
+pub(crate) fn hello(serial: u32) -> Vec<u8> {
     call_bus("Hello", serial, &[])
 }
 
 /// Builds a call of a method of the bus.
-pub(super) fn call_bus(method: &str, serial: u32, args: &[Value]) -> Vec<u8> {
+pub(crate) fn call_bus(method: &str, serial: u32, args: &[Value]) -> Vec<u8> {
     let (interface_name, method) = driver_method(method);
     let call = Builder::method_call(path("/org/freedesktop/DBus"), member(method));
     build(call.interface(interface(&interface_name)).destination(name(DRIVER)), serial, args)
 }
 
-pub(super) fn strings(texts: &[&str]) -> Value {
+pub(crate) fn strings(texts: &[&str]) -> Value {
     let items = texts.iter().map(|text| Value::from(*text)).collect();
     let element = wire::signature::Signature::new("s").expect("`s` is a valid signature");
     Value::Array { element: element.into(), items }

@@ -26,7 +26,8 @@ use crate::peer::SimulatedPeer;
 use crate::setting::{Feature, SimulationSetting};
 use crate::user::SimulatedUser;
 use containers::KnownContainers;
-use message::{call_bus, hello, shown, strings};
+use message::shown;
+pub(crate) use message::{call_bus, hello, strings};
 
 /// The parameters of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

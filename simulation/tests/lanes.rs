@@ -1,0 +1,50 @@
+//! Runs of worlds whose programs have direct lanes.
+//!
+//! `DILIGENCE_STEPS` sets the total number of steps, and `DILIGENCE_SEED` the seed of the seeds of
+//! all worlds. `DILIGENCE_WORLD` repeats one world, as a failure prints it.
+
+use std::env;
+
+use simulation::lanes::{LanePlan, LaneTally};
+use simulation::run::run_lanes;
+use testkit::random::Random;
+
+#[test]
+fn programs_with_lanes_receive_everything_in_order() {
+    if let Ok(world) = env::var("DILIGENCE_WORLD") {
+        println!("{:?}", run_lanes(plan(&world).expect("SEED:STEPS:PROGRAMS")));
+        return;
+    }
+    let mut random = Random::from_env();
+    let steps = env::var("DILIGENCE_STEPS").map_or(STEPS, |text| text.parse().expect("a number"));
+    let mut all = LaneTally::default();
+    while all.steps < steps {
+        let programs = 2 + random.below(PROGRAMS_MAX - 1);
+        let plan = LanePlan { seed: random.number(), steps: STEPS_OF_WORLD, programs };
+        let tally = run_lanes(plan);
+        all.steps += tally.steps;
+        all.sent += tally.sent;
+        all.received += tally.received;
+        all.on_lanes += tally.on_lanes;
+        all.opened += tally.opened;
+        all.monitors += tally.monitors;
+        all.replacements += tally.replacements;
+    }
+    println!("{all:?}");
+    assert!(all.on_lanes > all.steps / 150, "{all:?}");
+    assert!(all.received > all.steps / 20, "{all:?}");
+    assert!(all.opened > all.steps / 2000, "{all:?}");
+    assert!(all.monitors > all.steps / 30_000, "{all:?}");
+    assert!(all.replacements > all.steps / 5000, "{all:?}");
+}
+
+fn plan(text: &str) -> Option<LanePlan> {
+    let mut parts = text.split(':');
+    let seed = parts.next()?.parse().ok()?;
+    let (steps, programs) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+    Some(LanePlan { seed, steps, programs })
+}
+
+const STEPS: usize = 3_000_000;
+const STEPS_OF_WORLD: usize = 10_000;
+const PROGRAMS_MAX: usize = 6;
