@@ -9,7 +9,7 @@ pub(super) type MessageArguments = (u64, u32, Vec<u32>, Vec<(u32, u32, u64)>, u6
 
 /// How many messages were sent and received, as far as a program knows.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Knowledge {
+pub(super) struct LaneKnowledge {
     /// The number of messages by sender and recipient.
     sent: BTreeMap<(u32, u32), u64>,
     /// The messages of each sender that this program has received.
@@ -18,7 +18,7 @@ pub(super) struct Knowledge {
     pub(super) name_owners: u64,
 }
 
-impl Knowledge {
+impl LaneKnowledge {
     /// Takes note of a message of this sender that all these recipients must get.
     pub(super) fn note_sent(&mut self, sender: u32, recipients: &[u32]) {
         for recipient in recipients {

@@ -26,7 +26,7 @@ use client::wire::names::BusName;
 use kernel::machine::{self, Chance, KernelWorld, MachineActivity};
 use kernel::signals::ProcessSignal;
 
-use self::knowledge::Knowledge;
+use self::knowledge::LaneKnowledge;
 use self::observer::LaneObserver;
 use self::program::{ConnectionStage, NewConnection, ProgramConnection};
 
@@ -63,12 +63,12 @@ pub struct LaneTally {
 }
 
 /// One program of the world.
-struct LaneProgram {
+struct WorldProgram {
     number: u32,
     /// True if few bytes can be in transit to and from the bus.
     is_narrow: bool,
     state: ProgramState,
-    knowledge: Knowledge,
+    knowledge: LaneKnowledge,
 }
 
 enum ProgramState {
@@ -118,7 +118,7 @@ pub struct LaneWorld {
     plan: LanePlan,
     chance: Chance,
     phase: LanePhase,
-    programs: Vec<LaneProgram>,
+    programs: Vec<WorldProgram>,
     next_program: u32,
     next_message: u64,
     /// The messages of the programs that have left have no effect any more.
@@ -256,11 +256,11 @@ impl LaneWorld {
             _ => 200_000,
         };
         let connection = NewConnection::open(100 + number, capacity);
-        self.programs.push(LaneProgram {
+        self.programs.push(WorldProgram {
             number,
             is_narrow: capacity <= 100 + NARROW_MAX,
             state: ProgramState::Connecting(Some(Box::new(connection))),
-            knowledge: Knowledge::default(),
+            knowledge: LaneKnowledge::default(),
         });
     }
 
@@ -398,7 +398,7 @@ impl LaneWorld {
 
     /// Processes the next message. Returns true if there was one.
     fn process(&mut self, place: usize) -> bool {
-        let LaneProgram { state, .. } = &mut self.programs[place];
+        let WorldProgram { state, .. } = &mut self.programs[place];
         let ProgramState::Connected(program) = state else { return false };
         let before = program.connection.lane_count();
         let disposition = program.connection.next_message();
