@@ -15,7 +15,7 @@ use kernel::rlimit::OpenFiles;
 use kernel::signals::{ProcessSignal, SignalSource};
 use wire::guid::Guid;
 
-use crate::lanes::{LanePlan, LaneTally, LaneWorld};
+use crate::lanes::{LaneTally, LaneWorld};
 use crate::setting::{BUS_SOCKET, Feature, OWNER, SimulatedPolicy, SimulationSetting};
 use crate::world::{SimulatedWorld, WorldPlan, WorldTally};
 
@@ -39,7 +39,7 @@ pub fn run(plan: WorldPlan) -> WorldTally {
 ///
 /// Panics if a program receives a message before one that its sender knew of, or misses one. The
 /// message contains the variable that repeats the run.
-pub fn run_lanes(plan: LanePlan) -> LaneTally {
+pub fn run_lanes(plan: WorldPlan) -> LaneTally {
     let (world, tally) = LaneWorld::new(plan);
     let setting = SimulationSetting::with(&[Feature::ChangingPolicy]);
     let replacements = serve(plan.seed, setting, Box::new(world));

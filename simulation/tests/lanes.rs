@@ -5,22 +5,23 @@
 
 use std::env;
 
-use simulation::lanes::{LanePlan, LaneTally};
+use simulation::lanes::LaneTally;
 use simulation::run::run_lanes;
+use simulation::world::WorldPlan;
 use testkit::random::Random;
 
 #[test]
 fn programs_with_lanes_receive_everything_in_order() {
     if let Ok(world) = env::var("DILIGENCE_WORLD") {
-        println!("{:?}", run_lanes(plan(&world).expect("SEED:STEPS:PROGRAMS")));
+        println!("{:?}", run_lanes(world.parse().expect("SEED:STEPS:PEERS")));
         return;
     }
     let mut random = Random::from_env();
     let steps = env::var("DILIGENCE_STEPS").map_or(STEPS, |text| text.parse().expect("a number"));
     let mut all = LaneTally::default();
     while all.steps < steps {
-        let programs = 2 + random.below(PROGRAMS_MAX - 1);
-        let plan = LanePlan { seed: random.number(), steps: STEPS_OF_WORLD, programs };
+        let peers = 2 + random.below(PROGRAMS_MAX - 1);
+        let plan = WorldPlan { seed: random.number(), steps: STEPS_OF_WORLD, peers };
         let tally = run_lanes(plan);
         all.steps += tally.steps;
         all.sent += tally.sent;
@@ -36,13 +37,6 @@ fn programs_with_lanes_receive_everything_in_order() {
     assert!(all.opened > all.steps / 2000, "{all:?}");
     assert!(all.monitors > all.steps / 30_000, "{all:?}");
     assert!(all.replacements > all.steps / 5000, "{all:?}");
-}
-
-fn plan(text: &str) -> Option<LanePlan> {
-    let mut parts = text.split(':');
-    let seed = parts.next()?.parse().ok()?;
-    let (steps, programs) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
-    Some(LanePlan { seed, steps, programs })
 }
 
 const STEPS: usize = 3_000_000;

@@ -14,7 +14,7 @@ use testkit::random::Random;
 #[test]
 fn peers_receive_exactly_the_expected_messages() {
     if let Ok(world) = env::var("DILIGENCE_WORLD") {
-        println!("{:?}", run(plan(&world).expect("SEED:STEPS:PEERS")));
+        println!("{:?}", run(world.parse().expect("SEED:STEPS:PEERS")));
         return;
     }
     let mut random = Random::from_env();
@@ -69,13 +69,6 @@ fn run_or_shrink(plan: WorldPlan) -> WorldTally {
         run(smallest);
     }
     panic::resume_unwind(failed)
-}
-
-fn plan(text: &str) -> Option<WorldPlan> {
-    let mut parts = text.split(':');
-    let seed = parts.next()?.parse().ok()?;
-    let (steps, peers) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
-    Some(WorldPlan { seed, steps, peers })
 }
 
 const STEPS: usize = 10_000_000;

@@ -237,7 +237,7 @@ pub fn wait_for_data<'d>(
     descriptors: impl IntoIterator<Item = BorrowedFd<'d>>,
     timeout: Option<Duration>,
 ) -> io::Result<u64> {
-    poll_for_data(descriptors, |polled| match poll(polled, timeout.map(to_timespec).as_ref()) {
+    ask_for_data(descriptors, |polled| match poll(polled, timeout.map(to_timespec).as_ref()) {
         Err(Errno::INTR) => Ok(0),
         outcome => outcome,
     })
@@ -256,12 +256,12 @@ pub fn which_have_data<'d>(
     descriptors: impl IntoIterator<Item = BorrowedFd<'d>>,
 ) -> io::Result<u64> {
     let now = to_timespec(Duration::ZERO);
-    poll_for_data(descriptors, |polled| retry_on_intr(|| poll(polled, Some(&now))))
+    ask_for_data(descriptors, |polled| retry_on_intr(|| poll(polled, Some(&now))))
 }
 
-fn poll_for_data<'d>(
+fn ask_for_data<'d>(
     descriptors: impl IntoIterator<Item = BorrowedFd<'d>>,
-    poll: impl FnOnce(&mut [PollFd<'d>]) -> Result<usize, Errno>,
+    ask: impl FnOnce(&mut [PollFd<'d>]) -> Result<usize, Errno>,
 ) -> io::Result<u64> {
     let mut descriptors = descriptors.into_iter();
     let Some(first) = descriptors.next() else { return Ok(0) };
@@ -273,7 +273,7 @@ fn poll_for_data<'d>(
         count += 1;
     }
     let polled = &mut polled[..count];
-    let ready = match poll(polled)? {
+    let ready = match ask(polled)? {
         0 => return Ok(0),
         _ => polled.iter().enumerate().filter(|(_, one)| !one.revents().is_empty()),
     };

@@ -99,7 +99,7 @@ pub fn receive_more(
 ///
 /// # Errors
 ///
-/// [`io::ErrorKind::WouldBlock`] if there is no packet.
+/// [`io::ErrorKind::WouldBlock`] if no packet has arrived, and the same error until one does.
 pub fn receive_packet(
     socket: impl AsFd,
     buffer: &mut [u8],

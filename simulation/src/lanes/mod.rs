@@ -29,17 +29,7 @@ use kernel::signals::ProcessSignal;
 use self::knowledge::LaneKnowledge;
 use self::observer::LaneObserver;
 use self::program::{ConnectionStage, NewConnection, ProgramConnection};
-
-/// The parameters of a run.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct LanePlan {
-    /// The seed that determines all random decisions.
-    pub seed: u64,
-    /// The number of random steps until the programs only read and answer.
-    pub steps: usize,
-    /// The most programs that are connected at the same time.
-    pub programs: usize,
-}
+use crate::world::WorldPlan;
 
 /// The statistics of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -115,7 +105,7 @@ enum LanePhase {
 
 /// All programs with lanes.
 pub struct LaneWorld {
-    plan: LanePlan,
+    plan: WorldPlan,
     chance: Chance,
     phase: LanePhase,
     programs: Vec<WorldProgram>,
@@ -131,14 +121,14 @@ pub struct LaneWorld {
     /// How often the policy was read.
     reloads: usize,
     idle: usize,
-    /// The number of steps in which programs only read what is there, so that the daemon catches up.
+    /// The rest of a pause, in steps: programs only read, and send what is queued.
     quiet: usize,
     tally: Rc<RefCell<LaneTally>>,
 }
 
 impl LaneWorld {
     /// Creates a world of this plan and the statistics that it updates.
-    pub fn new(plan: LanePlan) -> (Self, Rc<RefCell<LaneTally>>) {
+    pub fn new(plan: WorldPlan) -> (Self, Rc<RefCell<LaneTally>>) {
         let tally = Rc::new(RefCell::new(LaneTally::default()));
         let world = Self {
             plan,
@@ -190,7 +180,7 @@ impl LaneWorld {
             return true;
         }
         if self.programs.len() < 2
-            || (self.programs.len() < self.plan.programs && self.chance.once_in(30))
+            || (self.programs.len() < self.plan.peers && self.chance.once_in(30))
         {
             self.connect();
             return true;
@@ -503,11 +493,11 @@ impl LaneWorld {
     }
 
     fn fail(&self, what: &str) -> ! {
-        let LanePlan { seed, steps, programs } = self.plan;
         let journal: Vec<String> =
             machine::with(|machine| machine.journal().map(str::to_owned).collect());
         panic!(
-            "{what}\nRepeat it with DILIGENCE_WORLD={seed}:{steps}:{programs}\nthe journal ends with\n{}",
+            "{what}\nRepeat it with DILIGENCE_WORLD={}\nthe journal ends with\n{}",
+            self.plan,
             journal.join("\n")
         );
     }

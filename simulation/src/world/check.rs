@@ -5,7 +5,7 @@ use wire::Message;
 use wire::message::MessageType;
 
 use super::message::shown;
-use super::{SimulatedWorld, WorldPlan};
+use super::SimulatedWorld;
 use crate::oracle::{Expected, id_of};
 use crate::peer::{ArrivedMessage, SimulatedPeer, Stage};
 use crate::setting::{Feature, UNREAD_DESCRIPTORS_MAX};
@@ -182,7 +182,6 @@ impl SimulatedWorld {
 
     /// Fails the run with a report that shows how to repeat it.
     pub(super) fn fail(&self, reason: &str) -> ! {
-        let WorldPlan { seed, steps, peers } = self.plan;
         let done = self.tally.borrow().steps;
         let journal = machine::with(|machine| {
             let lines = machine.journal().map(|entry| entry.lines().next().unwrap_or_default());
@@ -191,8 +190,8 @@ impl SimulatedWorld {
         let latest: String = self.latest.iter().map(|one| format!("\n  {}", shown(one))).collect();
         panic!(
             "{reason}\n\nfeatures of the bus: {:?}\n\nlast routed messages:{latest}\n\nlast log entries:{journal}\n\nfailed at step {done}; to repeat: \
-             DILIGENCE_WORLD={seed}:{steps}:{peers}",
-            self.setting
+             DILIGENCE_WORLD={}",
+            self.setting, self.plan
         );
     }
 }

@@ -10,7 +10,10 @@ mod vocabulary;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fmt;
+use std::num::ParseIntError;
 use std::rc::Rc;
+use std::str::FromStr;
 use std::time::Duration;
 
 use kernel::machine::{self, Chance, MachineActivity, SocketId};
@@ -38,6 +41,23 @@ pub struct WorldPlan {
     pub steps: usize,
     /// The most peers that are connected at the same time.
     pub peers: usize,
+}
+
+impl fmt::Display for WorldPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.seed, self.steps, self.peers)
+    }
+}
+
+/// Reads the plan that a failure shows.
+impl FromStr for WorldPlan {
+    type Err = ParseIntError;
+
+    fn from_str(text: &str) -> Result<Self, ParseIntError> {
+        let mut parts = text.split(':');
+        let mut next = || parts.next().unwrap_or_default();
+        Ok(Self { seed: next().parse()?, steps: next().parse()?, peers: next().parse()? })
+    }
 }
 
 /// The statistics of a run.

@@ -120,13 +120,7 @@ impl<'o> Writer<'o> {
 
     /// Writes a text, which must not contain a 0 byte.
     pub(crate) fn text(&mut self, text: &str) {
-        let len = text.len();
-        if len > MESSAGE_LEN_MAX {
-            return self.fail(WriteError::TooLong { len });
-        }
-        self.uint32(len as u32);
-        self.out.extend_from_slice(text.as_bytes());
-        self.out.push(0);
+        self.text_behind(text, |writer, len| writer.uint32(len));
     }
 
     /// Writes a header field that consists of its start and a number, with the padding before it.
@@ -145,11 +139,17 @@ impl<'o> Writer<'o> {
     /// byte.
     #[inline]
     pub(crate) fn field_text(&mut self, start: [u8; 4], text: &str) {
+        self.text_behind(text, |writer, len| writer.field(start, len));
+    }
+
+    /// Writes a text behind its length, which `write_len` writes.
+    #[inline]
+    fn text_behind(&mut self, text: &str, write_len: impl FnOnce(&mut Self, u32)) {
         let len = text.len();
         if len > MESSAGE_LEN_MAX {
             return self.fail(WriteError::TooLong { len });
         }
-        self.field(start, len as u32);
+        write_len(self, len as u32);
         self.out.extend_from_slice(text.as_bytes());
         self.out.push(0);
     }
