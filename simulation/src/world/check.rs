@@ -4,8 +4,8 @@ use kernel::machine;
 use wire::Message;
 use wire::message::MessageType;
 
-use super::message::shown;
 use super::SimulatedWorld;
+use super::message::shown;
 use crate::oracle::{Expected, id_of};
 use crate::peer::{ArrivedMessage, SimulatedPeer, Stage};
 use crate::setting::{Feature, UNREAD_DESCRIPTORS_MAX};
