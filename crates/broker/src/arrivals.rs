@@ -37,6 +37,11 @@ impl Rate {
     fn tolerance(self) -> Duration {
         self.interval() * (self.burst - 1)
     }
+
+    /// How far ahead of the rate a user is while as many of its connections wait as can wait.
+    fn lead_max(self) -> Duration {
+        self.tolerance() + self.interval() * (WAITING_MAX + 1)
+    }
 }
 
 /// When a connection is served.
@@ -93,7 +98,9 @@ impl Arrivals {
         }
         let account = match self.users.entry(user) {
             Entry::Occupied(mut known) => {
-                if known.get().next <= now {
+                let next = known.get().next;
+                // An impossible lead is that of a lower rate, before a reload.
+                if next <= now || next > now + rate.lead_max() {
                     known.insert(ArrivalAccount::new(now));
                 }
                 known.into_mut()
@@ -165,6 +172,15 @@ mod tests {
             assert_eq!(arrive(7, 60_000), (ServingTime::Now, ahead), "after a pause");
         }
         assert_eq!(arrive(7, 60_000), (ServingTime::At(at(60_100)), 4));
+    }
+
+    #[test]
+    fn a_user_that_used_up_a_lower_rate_gets_the_higher_one() {
+        let mut arrivals = Arrivals::default();
+        let slow = Rate { per_second: 1, burst: 3 };
+        while arrivals.arrived(Some(7), slow, at(5000)).turn != ServingTime::Never {}
+        let higher = arrivals.arrived(Some(7), RATE, at(5000));
+        assert_eq!(higher, Arrival { turn: ServingTime::Now, ahead: 1 });
     }
 
     #[test]
