@@ -289,13 +289,22 @@ pub(crate) extern "C" fn dbus_connection_set_exit_on_disconnect(
 #[unsafe(no_mangle)]
 extern "C" fn dbus_connection_set_change_sigpipe(_will_modify_sigpipe: Bool) {}
 
-/// Turns the handling of the interface Peer on or off, for monitors.
+/// Turns the handling of the interface Peer on or off, for monitors. This is a function of libdbus
+/// 1.16; earlier tools use the private one.
+#[unsafe(no_mangle)]
+extern "C" fn dbus_connection_set_builtin_filters_enabled(
+    connection: Handle<DBusConnection>,
+    value: Bool,
+) {
+    let connection = given!("dbus_connection_set_builtin_filters_enabled", connection);
+    connection.lock().has_builtin_filters = value != FALSE;
+}
+
+/// The same as the public function, for tools of libdbus 1.14.
 #[unsafe(no_mangle)]
 extern "C" fn _dbus_connection_set_builtin_filters_enabled(
     connection: Handle<DBusConnection>,
     value: Bool,
 ) {
-    if let Some(connection) = connection.get() {
-        connection.lock().has_builtin_filters = value != FALSE;
-    }
+    dbus_connection_set_builtin_filters_enabled(connection, value);
 }

@@ -1,7 +1,9 @@
 /* Uses connections, servers, pending calls and main loop functions of any libdbus, and prints all
  * results. The tests compare the output for two libraries. */
 
+#define _GNU_SOURCE
 #include <dbus/dbus.h>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
@@ -334,6 +336,16 @@ static void end(DBusConnection **connection) {
     *connection = NULL;
 }
 
+/* A public function of libdbus 1.16, which is private in 1.14. */
+static void enable_builtin_filters(DBusConnection *connection, dbus_bool_t value) {
+    void (*function)(DBusConnection *, dbus_bool_t) = (void (*)(DBusConnection *, dbus_bool_t))dlsym(
+        RTLD_DEFAULT, "dbus_connection_set_builtin_filters_enabled");
+    if (function == NULL)
+        function = (void (*)(DBusConnection *, dbus_bool_t))dlsym(
+            RTLD_DEFAULT, "_dbus_connection_set_builtin_filters_enabled");
+    function(connection, value);
+}
+
 static void use_objects(DBusConnection *server_end) {
     DBusError error = DBUS_ERROR_INIT;
     printf("register %d", dbus_connection_register_object_path(server_end, "/a/b", &VTABLE, "/a/b"));
@@ -514,6 +526,10 @@ static void use_pair(const char *address, const char *const *mechanisms, int wit
         call_and_show(client, "/none", "org.freedesktop.DBus.Introspectable", "Introspect", NULL);
         call_and_show(client, "/none", "org.freedesktop.DBus.Peer", "Ping", NULL);
         call_and_show(client, "/none", "org.freedesktop.DBus.Peer", "Other", NULL);
+        enable_builtin_filters(accepted, 0);
+        call_and_show(client, "/none", "org.freedesktop.DBus.Peer", "Ping", NULL);
+        enable_builtin_filters(accepted, 1);
+        call_and_show(client, "/none", "org.freedesktop.DBus.Peer", "Ping", NULL);
         DBusMessage *quiet = dbus_message_new_method_call(NULL, "/none", "a.b", "Quiet");
         dbus_message_set_no_reply(quiet, 1);
         dbus_connection_add_filter(client, log_filter, "client filter", NULL);
