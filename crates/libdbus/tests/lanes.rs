@@ -10,7 +10,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 use client::wire::body::Value;
 use client::{Connection, LaneUse};
-use common::{compile, folder, link_library, package, succeed};
+use common::{compile, compile_with_qt, folder, link_library, package, succeed};
 use tempfile::TempDir;
 
 /// A private bus and a library, with which programs run. Whether they use lanes is `lanes`.
@@ -320,4 +320,28 @@ fn python_programs_with_main_loops_use_lanes() {
     let script = package().join("tests/programs/lanes.py");
     let output = succeed(stage.command("/usr/bin/python3").arg(&script));
     assert_eq!(String::from_utf8_lossy(&output.stdout), "OK\n");
+}
+
+#[test]
+fn qt_programs_use_lanes_and_have_the_same_results() {
+    let run = |bus, lanes| {
+        let stage = LaneBusProcess::start(bus, lanes);
+        let program = compile_with_qt("qt", stage.library.path());
+        let output = succeed(&mut stage.command(&program));
+        let output = String::from_utf8(output.stdout).expect("text");
+        assert!(output.ends_with("OK\n"), "{output}");
+        output
+    };
+    let results = |output: &str| -> Vec<String> {
+        let others = output.lines().filter(|line| !line.starts_with("lanes "));
+        others.map(str::to_owned).collect()
+    };
+    let with_lanes = run(LaneBus::Diligence, "1");
+    let [(1, before), (1, after), (1, _)] = statistics(&with_lanes)[..] else {
+        panic!("{with_lanes}")
+    };
+    assert!(after - before < 10, "{with_lanes}");
+    for bus in [LaneBus::Diligence, LaneBus::DbusDaemon] {
+        assert_eq!(results(&run(bus, "0")), results(&with_lanes));
+    }
 }

@@ -79,6 +79,24 @@ pub(crate) fn compile(program: &str, folder: &Path) -> PathBuf {
     output
 }
 
+/// Compiles a program of the tests that uses Qt, and returns its path.
+pub(crate) fn compile_with_qt(program: &str, folder: &Path) -> PathBuf {
+    let pkg_config = |arguments: &[&str]| {
+        let flags = succeed(Command::new("pkg-config").args(arguments)).stdout;
+        let flags = String::from_utf8(flags).expect("text");
+        flags.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let output = folder.join(program);
+    let source = package().join("tests/programs").join(format!("{program}.cpp"));
+    let tools = pkg_config(&["--variable=host_bins", "Qt5Core"]).remove(0);
+    let mut command = Command::new(Path::new(&tools).join("moc"));
+    succeed(command.arg(&source).arg("-o").arg(output.with_extension("moc")));
+    let mut command = Command::new("c++");
+    command.args(["-O1", "-Wall", "-fPIC", "-I"]).arg(folder).arg("-o").arg(&output).arg(source);
+    succeed(command.args(pkg_config(&["--cflags", "--libs", "Qt5DBus"])));
+    output
+}
+
 /// The sanitizer with which the library is compiled, and the library of the compiler for it. The
 /// programs must be linked with the same one.
 fn sanitizer() -> Option<(String, PathBuf)> {
