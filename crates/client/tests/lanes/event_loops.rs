@@ -11,7 +11,7 @@ use diligence_client::asynchronous::{self, Runtime};
 use diligence_client::{Connection, LaneUse, NameFlags, Processed, ServedInterface};
 use unix::poll::{Interest, wait_for_any};
 
-use super::{NAME, call, echo, routed, service};
+use super::{NAME, ServiceStep, call, echo, routed, service, start, with_lane};
 use crate::runtimes::in_each_runtime;
 use crate::support::{BusProgram, PrivateTestBus};
 
@@ -186,6 +186,69 @@ fn an_event_loop_waits_for_one_descriptor() {
     }
     assert_eq!(calling.join().expect("all calls were answered"), 1);
 }
+
+/// Emits more than fits into the socket of a connection, so that the bus keeps the rest.
+fn announce_all(connection: &Connection) {
+    let content = vec![0_u8; 32 * 1024];
+    for number in 0..SIGNALS {
+        connection.emit("/", NAME, "Announced", &(number, &content[..])).expect("the bus lives");
+    }
+    let bus = "org.freedesktop.DBus";
+    connection.call(bus, "/", bus, "GetId", &()).expect("the bus has all signals now");
+}
+
+#[test]
+fn a_message_that_waits_for_the_bus_does_not_wake_the_program() {
+    let bus = PrivateTestBus::start_this(BusProgram::Diligence);
+    let (says_ready, is_ready) = mpsc::channel();
+    let _service = service(&bus, LaneUse::On, move |call| {
+        if call.message().member() == Some("Announce") {
+            announce_all(call.connection());
+        }
+        let (number,): (u64,) = call.read().expect("a number");
+        call.reply(&(number,)).expect("the connection lives");
+        if number == LAST {
+            says_ready.send(()).expect("the test waits");
+        }
+        ServiceStep::Continue
+    });
+    let caller = with_lane(&bus);
+    let signals = caller.subscribe_to("/", NAME, "Announced").expect("a valid rule");
+    let incoming = caller.incoming_descriptor().expect("descriptors are left");
+    let mut calls = [start(&caller, "Announce", 0), start(&caller, "Echo", LAST)];
+    is_ready.recv_timeout(PATIENCE).expect("the service answers");
+    bus.stop();
+    let mut received = 0;
+    // Returns the number of signals so far.
+    let mut process_all = || {
+        while caller.process(Some(Duration::ZERO)) != Ok(Processed::Nothing) {
+            while let Some(signal) = signals.poll().expect("nothing is lost") {
+                assert_eq!(signal.read::<(u64, Vec<u8>)>().expect("the content").0, received);
+                received += 1;
+            }
+            let is_early = received < SIGNALS && calls.iter_mut().any(|call| call.poll().is_some());
+            assert!(!is_early, "a reply before the signals");
+        }
+        received
+    };
+    let is_readable =
+        |wait| wait_for_any(&[(incoming, Interest::Read)], Some(wait)).expect("memory")[0];
+    let before = process_all();
+    assert!(before > 0 && before < SIGNALS, "the bus keeps some signals: {before}");
+    assert!(!is_readable(Duration::from_millis(20)), "the program wakes up in vain");
+    bus.resume();
+    while process_all() < SIGNALS {
+        assert!(is_readable(PATIENCE), "the messages do not come");
+    }
+    for call in calls {
+        call.wait().expect("a reply");
+    }
+}
+
+/// Together longer than the buffer of a socket.
+const SIGNALS: u64 = 100;
+/// The number of the last call.
+const LAST: u64 = 12345;
 
 /// The longest time that a test waits for another program.
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -91,7 +91,16 @@ impl PrivateTestBus {
 
     /// Suspends the bus with SIGSTOP, so that it reads no more messages.
     pub(crate) fn stop(&self) {
-        let command = format!("kill -STOP {}", self.daemon.id());
+        self.signal("STOP");
+    }
+
+    /// Lets a suspended bus go on.
+    pub(crate) fn resume(&self) {
+        self.signal("CONT");
+    }
+
+    fn signal(&self, signal: &str) {
+        let command = format!("kill -{signal} {}", self.daemon.id());
         let done = Command::new("sh").args(["-c", &command]).status().expect("a shell");
         assert!(done.success());
     }
