@@ -195,7 +195,10 @@ bench: build
 bench-scenarios: $(SCENARIOS:%=bench-%)
 
 $(SCENARIOS:%=bench-%): bench-%: build
-	$(PROGRAM) bench $* --json=$(TARGET)/$*.jsonl
+	$(PROGRAM) bench $* $(OPTIONS) --json=$(TARGET)/$*.jsonl
+
+bench-lanes: libdbus
+bench-lanes: OPTIONS = --libdbus=$(LIBDBUS)
 
 # Writes the newest results into docs/benchmarks.md and the tables of the README.
 bench-documents:

@@ -176,6 +176,8 @@ pub(crate) enum MeasureError {
     Wait(#[from] WaitError),
     #[error("this workload requires a message bus")]
     NoBus,
+    #[error("the programs have no lane: the bus passes their messages")]
+    NoLane,
     #[error("only {received} of {sent} messages arrived")]
     Lost { sent: u64, received: u64 },
     #[error("{0}")]

@@ -1,6 +1,7 @@
 //! Workloads in which one end or both ends are library programs.
 
 use std::iter;
+use std::path::PathBuf;
 
 use sys::clock;
 
@@ -182,6 +183,8 @@ impl ThroughLibrary {
 #[derive(Clone, Debug)]
 pub(crate) struct BetweenLibraries {
     pub library: BuiltLibrary,
+    /// The folder of a shared library that replaces the one of the system in both programs.
+    pub linked: Option<PathBuf>,
     pub route: LibraryRoute,
     /// The number of calls.
     pub count: u64,
@@ -194,7 +197,7 @@ pub(crate) struct BetweenLibraries {
 pub(crate) enum LibraryRoute {
     /// All messages pass the bus.
     Bus,
-    /// Both programs ask for lanes. They fail if they get none.
+    /// Both programs ask for lanes. If they get none, the measurement fails.
     Lane,
 }
 
@@ -207,6 +210,9 @@ impl BetweenLibraries {
         let mut command = self.library.command(mode);
         if self.route == LibraryRoute::Lane {
             command.env(LANES_VARIABLE, "1");
+        }
+        if let Some(folder) = &self.linked {
+            command.env("LD_LIBRARY_PATH", folder);
         }
         RunningProgram::start(stage.placed(command))
     }
@@ -240,10 +246,18 @@ impl Workload for BetweenLibraries {
         caller.begin();
         let report: CallReport = caller.report(stage.stop.left())?;
         let mut figures = call_figures(&report);
-        figures.extend(parts.used_since(before, self.count).figures());
+        let used = parts.used_since(before, self.count);
+        let passed_the_bus = |switches| switches > BUS_SWITCHES_ON_LANE_MAX;
+        if self.route == LibraryRoute::Lane && used.bus_switches.is_some_and(passed_the_bus) {
+            return Err(MeasureError::NoLane);
+        }
+        figures.extend(used.figures());
         Ok(figures.into())
     }
 }
+
+/// The context switches of the bus for each call on a lane: nearly none.
+const BUS_SWITCHES_ON_LANE_MAX: f64 = 0.5;
 
 fn call_figures(report: &CallReport) -> Figures {
     let per_second = report.calls as f64 / (report.elapsed_ns as f64 / NS_PER_S);

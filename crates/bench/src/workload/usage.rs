@@ -38,6 +38,8 @@ impl CallParts {
 #[derive(Debug)]
 pub(super) struct PartUsage {
     switches: Option<f64>,
+    /// The switches of the bus only.
+    pub(super) bus_switches: Option<f64>,
     bus_us: Option<f64>,
     proxy_us: Option<f64>,
 }
@@ -54,10 +56,12 @@ impl PartUsage {
             let used = after.processor_time.saturating_sub(before.processor_time);
             Some(used.as_nanos() as f64 / NS_PER_US / calls as f64)
         };
+        let per_call = |switches: u64| switches as f64 / calls as f64;
         let all = [caller, service, bus, proxy].into_iter().flatten().map(switches).sum::<u64>();
         Self {
             // Without the process of the bus, the sum would be too small.
-            switches: bus.map(|_| all as f64 / calls as f64),
+            switches: bus.map(|_| per_call(all)),
+            bus_switches: bus.map(switches).map(per_call),
             bus_us: time(bus),
             proxy_us: time(proxy),
         }

@@ -8,8 +8,8 @@ use client::SubscriptionError;
 use client::asynchronous::{Connection, LocalRuntime};
 
 use super::{
-    ProgramError, ReceivedSignals, Streams, WARM_UP_CALLS_MAX, check_echo, check_lane,
-    echo_interface, lane_use, now_ns, wait_for_end,
+    ProgramError, ReceivedSignals, Streams, WARM_UP_CALLS_MAX, check_echo, echo_interface,
+    lane_use, now_ns, wait_for_end,
 };
 use crate::durations::{Distribution, Durations};
 use crate::library::{CallReport, EmitReport, INTERFACE, METHOD, PATH, ProgramMode, SIGNAL};
@@ -72,7 +72,6 @@ async fn call<I: BufRead, O: Write>(
     for _ in 0..(count / 10).clamp(1, WARM_UP_CALLS_MAX) {
         check_echo(&proxy.call(METHOD, &(text,)).await?, text)?;
     }
-    check_lane(connection.lane_count())?;
     streams.say("ready")?;
     streams.wait_for_line()?;
 

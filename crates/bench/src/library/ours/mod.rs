@@ -134,14 +134,6 @@ fn lane_use() -> LaneUse {
     }
 }
 
-/// Checks that a program whose environment asks for lanes has one.
-fn check_lane(lanes: usize) -> Result<(), ProgramError> {
-    match lane_use() == LaneUse::On && lanes == 0 {
-        true => Err(ProgramError::NoLane),
-        false => Ok(()),
-    }
-}
-
 fn echo_interface() -> Result<ServedInterface<()>, InterfaceError> {
     ServedInterface::builder(INTERFACE)
         .method(METHOD, &["text"], &["back"], |(), _, (text,): (String,)| Ok((text,)))
@@ -162,7 +154,6 @@ fn call<I: BufRead, O: Write>(
     for _ in 0..(count / 10).clamp(1, WARM_UP_CALLS_MAX) {
         echo(&proxy, text)?;
     }
-    check_lane(connection.lane_count())?;
     streams.say("ready")?;
     streams.wait_for_line()?;
 
@@ -328,8 +319,6 @@ pub enum ProgramError {
     #[error("the reply carries a different text than the call")]
     OtherText,
     /// The bus opened no lane although both ends wanted one.
-    #[error("the bus opened no lane")]
-    NoLane,
     /// A signal was not queued.
     #[error("cannot send the signal: {0}")]
     Emit(#[from] EmitError),
