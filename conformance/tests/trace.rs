@@ -2,7 +2,7 @@
 //! contents of rings.
 
 use std::fs::{self, File};
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt;
 use std::process::ExitCode;
 
@@ -42,7 +42,11 @@ fn bus_that_records(folder: &ScratchFolder) -> (BusUnderTest, TestPeer) {
 
 fn the_flight_recorder_writes_a_file_on_request() {
     let folder = ScratchFolder::new();
-    let (mut bus, _peer) = bus_that_records(&folder);
+    let (mut bus, mut peer) = bus_that_records(&folder);
+    // Each reader begins at the start of the memory, and takes nothing from the file.
+    for _ in 0..2 {
+        assert!(lent_recording(&mut peer).starts_with(b"DLGTRACE"));
+    }
     bus.process().signal(Signal::USR2);
     let file = eventually("a file", || {
         let file = file_with_extension(&folder.join("records"), "trace")?;
@@ -53,6 +57,15 @@ fn the_flight_recorder_writes_a_file_on_request() {
     assert!(bytes.windows(8).any(|window| window == b"Recorded"));
     let mode = fs::metadata(&file).expect("it is there").permissions().mode();
     assert_eq!(mode & 0o777, 0o600, "it is nobody else's business");
+}
+
+/// Reads the memory of the flight recorder like a file.
+fn lent_recording(peer: &mut TestPeer) -> Vec<u8> {
+    let answer = peer.call(PlainMessage::call(BUS_NAME, BUS_PATH, "org.diligence.Trace1", "Dump"));
+    let ring = answer.descriptors.first().expect("a ring").try_clone().expect("a descriptor");
+    let mut bytes = Vec::new();
+    File::from(ring).read_to_end(&mut bytes).expect("memory");
+    bytes
 }
 
 /// Ends a bus with a flight recorder that has sent a message. Returns the file that remains.

@@ -23,7 +23,7 @@ use crate::outgoing::SharedFds;
 use crate::table::ConnectionTable;
 use crate::trace::{
     Active, Changed, Dump, Dumped, ProcessArrival, ProcessOwner, RecorderRing, RestoredRings, Ring,
-    RingError, Traces,
+    RingError, Traces, for_reader,
 };
 
 /// The active traces, and a flight recorder file that is being written.
@@ -271,8 +271,8 @@ impl TraceControl {
     fn lend_recorder(&mut self) -> Result<(RingFacts, SharedFds), RingError> {
         let recorder = self.traces.recorder().ok_or(RingError::NoFlightRecorder)?;
         let facts = RingFacts { version: VERSION, bytes: recorder.ring().len(), kept: u32::MAX };
-        let messages = recorder.descriptor().try_clone_to_owned()?;
-        let participants = recorder.participants.descriptor().try_clone_to_owned()?;
+        let messages = for_reader(recorder.descriptor())?;
+        let participants = for_reader(recorder.participants.descriptor())?;
         Ok((facts, Rc::from([messages.into(), participants.into()])))
     }
 

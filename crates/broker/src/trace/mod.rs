@@ -28,7 +28,7 @@ use lookup::ProcessRecord;
 pub(crate) use participants::{Changed, Participants};
 pub(crate) use programs::ProcessArrival;
 use programs::Programs;
-pub(crate) use recorder::{Dump, Dumped, RecorderRing};
+pub(crate) use recorder::{Dump, Dumped, RecorderRing, for_reader};
 pub(crate) use ring::Ring;
 pub(crate) use ring_error::RingError;
 pub(crate) use saved::{RestoredRings, SavedRings};

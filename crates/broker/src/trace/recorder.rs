@@ -8,12 +8,13 @@
 use std::fs::{DirBuilder, File};
 use std::io::{self, Write as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, FileExt as _};
 use std::path::{Path, PathBuf};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use bus::RingContents;
+use sys::filesystem::path_of_descriptor;
 use sys::replace::ReplacedFile;
 
 use super::{Participants, Ring};
@@ -68,12 +69,12 @@ impl RecorderRing {
         file.reserve(memory + participants.len() as u64)?;
         let (ring, descriptor) = new_ring(self.wanted_len)?;
         self.ring = ring;
-        let mut written = File::from(std::mem::replace(&mut self.descriptor, descriptor));
+        let written = File::from(std::mem::replace(&mut self.descriptor, descriptor));
         let write = move || {
-            let len = io::copy(&mut written, &mut file)?;
+            copy_all(&written, memory, &mut file)?;
             file.write_all(&participants)?;
             file.commit()?;
-            Ok(len + participants.len() as u64)
+            Ok(memory + participants.len() as u64)
         };
         let thread = thread::Builder::new().name("flight-recorder".to_owned()).spawn(write)?;
         Ok(Dump { path, thread })
@@ -104,6 +105,33 @@ impl Dump {
     pub(crate) fn finish(self) -> Dumped {
         let died = || Err(io::Error::other("the writer thread has died"));
         Dumped { path: self.path, outcome: self.thread.join().unwrap_or_else(|_| died()) }
+    }
+}
+
+/// Copies memory of this length. The file offset does not matter, because other processes that have
+/// the descriptor can move it.
+fn copy_all(memory: &File, len: u64, to: &mut impl io::Write) -> io::Result<()> {
+    let mut buffer = vec![0; COPIED_AT_ONCE];
+    let mut at = 0;
+    while at < len {
+        let read = memory.read_at(&mut buffer, at)?;
+        if read == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        to.write_all(&buffer[..read])?;
+        at += read as u64;
+    }
+    Ok(())
+}
+
+const COPIED_AT_ONCE: usize = 1 << 16;
+
+/// A descriptor for another process, with a file offset of its own. Where the bus may not open its
+/// memory again, all readers share one offset.
+pub(crate) fn for_reader(descriptor: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+    match File::open(path_of_descriptor(descriptor)) {
+        Ok(file) => Ok(file.into()),
+        Err(_) => descriptor.try_clone_to_owned(),
     }
 }
 
