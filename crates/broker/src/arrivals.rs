@@ -99,7 +99,7 @@ impl Arrivals {
         let account = match self.users.entry(user) {
             Entry::Occupied(mut known) => {
                 let next = known.get().next;
-                // An impossible lead is that of a lower rate, before a reload.
+                // A greater lead belongs to a lower rate, before a reload.
                 if next <= now || next > now + rate.lead_max() {
                     known.insert(ArrivalAccount::new(now));
                 }
