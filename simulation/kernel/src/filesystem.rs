@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 pub use real::filesystem::{
     DirectoryAccess, FileIdentity, FileOwner, LockFile, Privacy, StaleSocket,
-    ensure_private_directory, give_socket, is_read_end, is_removable,
+    ensure_private_directory, give_socket, is_read_end, is_removable, path_of_descriptor,
 };
 
 use crate::machine;
