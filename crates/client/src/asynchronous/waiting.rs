@@ -45,8 +45,9 @@ impl WaitingPlace<'_> {
             let id = state.register_task(*waiter, self.target, context.waker());
             *waiter = Some(id);
             if !state.is_driver(id) {
-                if self.link.send(&mut state) == SendOutcome::Full {
-                    state.wake_driver();
+                match self.link.send(&mut state) {
+                    SendOutcome::Full => state.wake_driver(),
+                    SendOutcome::Bytes(_) => state.wake_driver_in_time(),
                 }
                 return Poll::Pending;
             }
@@ -81,10 +82,10 @@ impl WaitingPlace<'_> {
         if state.handle_timeout(now) {
             return DriveStep::Moved;
         }
-        if let Some(next) = state.core.next_timeout()
-            && reactor.poll_deadline(context, instant_of(next, now)).is_ready()
+        if let Some(until) = state.driver_until(now)
+            && reactor.poll_deadline(context, instant_of(until, now)).is_ready()
         {
-            state.handle_timeout(next);
+            state.handle_timeout(until);
             return DriveStep::Moved;
         }
         // Messages wait that were read already, so the sockets may stay silent.

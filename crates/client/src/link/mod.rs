@@ -66,6 +66,8 @@ pub(crate) struct LinkState {
     waiters: Waiters,
     /// The task that is registered at the runtime, for all tasks.
     driver: Option<WaiterId>,
+    /// The time at which the runtime wakes the driver.
+    driver_until: Option<Duration>,
     /// Woken after the lock is released, because a waker may run any code.
     woken: Vec<Waker>,
     recovery: Recovery,
@@ -238,6 +240,23 @@ impl LinkState {
         self.woken.extend(driver.cloned());
     }
 
+    /// The time until which the driver waits: the next time limit, or an earlier one of a call that
+    /// has ended meanwhile. Changing the timer for each call would cost more than waking once in
+    /// vain.
+    pub(crate) fn driver_until(&mut self, now: Duration) -> Option<Duration> {
+        let kept = self.driver_until.filter(|&until| until > now);
+        self.driver_until = [self.core.next_timeout(), kept].into_iter().flatten().min();
+        self.driver_until
+    }
+
+    /// Wakes the driver if a call ends before the driver would notice.
+    pub(crate) fn wake_driver_in_time(&mut self) {
+        let is_late = |next| self.driver_until.is_none_or(|until| next < until);
+        if self.core.next_timeout().is_some_and(is_late) {
+            self.wake_driver();
+        }
+    }
+
     /// Wakes the tasks that wait until all bytes are sent.
     pub(crate) fn wake_senders(&mut self) {
         let waits = |target| target == WaitTarget::Room;
@@ -262,6 +281,7 @@ impl ConnectionLink {
             read_mode: ReadMode::Replies,
             waiters: Waiters::default(),
             driver: None,
+            driver_until: None,
             woken: Vec::new(),
             recovery,
             idle: None,

@@ -2,7 +2,10 @@
 //! call. Here, each call and each connection has a time limit, the error has the one that passed,
 //! and a late reply is discarded and counted.
 
-use std::time::Duration;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
+use std::time::{Duration, Instant};
 
 use diligence_client::asynchronous::{self, Runtime};
 use diligence_client::{CallError, CallOptions, ReceivedMessage, Timeout};
@@ -13,7 +16,8 @@ use crate::support::{BusProgram, PATIENCE, PrivateTestBus};
 mod tests {
     crate::pains! {
         blocking: calls_have_deadlines_and_late_replies_are_counted;
-        asynchronous: calls_have_deadlines_and_late_replies_are_counted_in_a_task;
+        asynchronous: calls_have_deadlines_and_late_replies_are_counted_in_a_task
+            calls_have_deadlines_while_another_task_waits;
     }
 }
 
@@ -80,6 +84,40 @@ async fn calls_have_deadlines_and_late_replies_are_counted_in_a_task(
     }
     assert_eq!(patient.await.unwrap().read::<(u32,)>().unwrap(), (40,));
     assert_eq!(connection.counters().late_replies, 3);
+}
+
+/// The task that waits for a signal is the one that the runtime wakes, for all.
+async fn calls_have_deadlines_while_another_task_waits(
+    program: BusProgram,
+    runtime: &(impl Runtime + Sync),
+) {
+    let bus = PrivateTestBus::start_this(program);
+    let _service = SilentService::start(&bus);
+    let connection = asynchronous::Connection::open(&bus.address, runtime).await.unwrap();
+    let mut signals = connection.subscribe("type='signal'").await.unwrap();
+    let mut waiting = pin!(async {
+        loop {
+            signals.next().await.unwrap();
+        }
+    });
+    let mut calls = pin!(async {
+        let call = |limit| {
+            let options = options(Timeout::After(limit));
+            connection.start_call(&wait_method(), &(1_u32,), options)
+        };
+        let _longest = call(PATIENCE);
+        for limit in [DEFAULT, SHORTER] {
+            let start = Instant::now();
+            assert_eq!(passed_limit(call(limit).await), limit);
+            assert!(start.elapsed() < PATIENCE / 4, "{:?}", start.elapsed());
+        }
+    });
+    poll_fn(|context| {
+        let ended: Poll<()> = waiting.as_mut().poll(context);
+        assert!(ended.is_pending());
+        calls.as_mut().poll(context)
+    })
+    .await;
 }
 
 const DEFAULT: Duration = Duration::from_millis(120);
