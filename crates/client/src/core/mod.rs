@@ -70,6 +70,7 @@ pub use handshake::{
 pub(crate) use incoming::remote_text;
 use incoming::{BufferPool, ParsedHeader};
 pub use incoming::{Incoming, RemoteError};
+pub(crate) use lanes::LANES_MAX;
 use lanes::LaneTraffic;
 pub use lanes::{LaneTransmit, LaneUse, OpenedLane};
 use outgoing::OutgoingQueue;

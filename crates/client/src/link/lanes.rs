@@ -11,7 +11,7 @@ use unix::transfer::{self, DescriptorDelivery, TransferWait};
 
 use super::socket::{BusSocket, SocketReadOutcome};
 use super::{ConnectionLink, LinkState};
-use crate::core::{Core, Ended, LaneTransmit, OpenedLane, Receiver, SystemError};
+use crate::core::{Core, Ended, LANES_MAX, LaneTransmit, OpenedLane, Receiver, SystemError};
 
 /// The sockets of all lanes of a connection.
 #[derive(Debug, Default)]
@@ -291,6 +291,9 @@ impl ConnectionLink {
     }
 
     fn add_lane(&self, state: &mut LinkState, opened: &OpenedLane<OwnedFd>) -> io::Result<()> {
+        if state.core.lane_count() >= LANES_MAX {
+            return Err(io::ErrorKind::QuotaExceeded.into());
+        }
         let [_socket, counters @ ..] = &*opened.descriptors else {
             return Err(io::ErrorKind::InvalidData.into());
         };
