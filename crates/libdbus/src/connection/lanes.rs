@@ -75,10 +75,9 @@ enum PacketRead {
     Nothing,
     /// The lane was shut down, and everything was read.
     Ended,
-    /// The partner has violated the protocol.
+    /// The partner has violated the protocol, or has sent what this connection cannot receive. That
+    /// ends the lane only: the partner must not be able to end the connection.
     Invalid,
-    /// The connection cannot receive the message, so it must end, as if the bus had sent it.
-    OverLimit,
 }
 
 impl MergedLanes {
@@ -157,7 +156,6 @@ impl MergedLanes {
                     PacketRead::Message(header, message) => self.inbox.add(key, header, message),
                     PacketRead::Ended => return InboxFilling::Ended(key),
                     PacketRead::Invalid => return InboxFilling::Invalid(key),
-                    PacketRead::OverLimit => return InboxFilling::OverLimit,
                 }
             }
         }
@@ -177,8 +175,6 @@ enum InboxFilling {
     Ended(LaneKey),
     /// The partner of this lane has violated the protocol.
     Invalid(LaneKey),
-    /// The connection must end.
-    OverLimit,
 }
 
 /// Reads a packet without waiting.
@@ -193,7 +189,7 @@ fn receive(
     let len = match transfer::receive_packet(socket, packet, &mut fds) {
         Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return PacketRead::Nothing,
         Ok(received) if received.descriptors == DescriptorDelivery::Truncated => {
-            return PacketRead::OverLimit;
+            return PacketRead::Invalid;
         }
         Ok(received) if received.bytes > 0 => received.bytes,
         _ => return PacketRead::Ended,
@@ -206,7 +202,7 @@ fn receive(
         return PacketRead::Invalid;
     };
     if bytes.len() > limits.message_bytes || fds.len() > limits.message_fds {
-        return PacketRead::OverLimit;
+        return PacketRead::Invalid;
     }
     match DBusMessageContent::of(&message, fds) {
         Ok(content) => {
@@ -411,7 +407,6 @@ impl ConnectionState {
                         self.fail_lane(key);
                         continue;
                     }
-                    InboxFilling::OverLimit => break TransferState::Closed,
                 }
             }
             if !self.lanes.lanes.is_empty() {

@@ -144,6 +144,8 @@ pub(crate) struct ConnectionState {
     allows_anonymous: bool,
     routes_peer_messages: bool,
     has_builtin_filters: bool,
+    /// The process that connected. A copy of it (fork(2)) must not end the connection.
+    process: u32,
     /// Facts about the connection that remain after its end.
     guid: Option<Guid>,
     identity: Option<AuthenticatedIdentity>,
@@ -216,6 +218,7 @@ impl DBusConnection {
                 allows_anonymous: false,
                 routes_peer_messages: false,
                 has_builtin_filters: true,
+                process: std::process::id(),
                 identity: None,
                 is_authenticated: false,
                 passes_fds: false,
@@ -348,7 +351,9 @@ impl ConnectionState {
     fn disconnect(&mut self) {
         let Some(transport) = self.transport.take() else { return };
         // The peer notices even if the program still has a copy of the descriptor.
-        let _ = sys::transfer::shut_down(&*transport.socket);
+        if self.process == std::process::id() {
+            let _ = sys::transfer::shut_down(&*transport.socket);
+        }
         for watch in [Arc::clone(&self.write_watch), Arc::clone(&self.read_watch)] {
             let removal = self.watches.remove(&watch);
             self.defer(removal);
