@@ -111,6 +111,10 @@ pub(super) fn resume(
     fx: &mut Effects,
 ) -> Result<(), RefusalReason> {
     let (name, serials) = call.args::<(&str, Vec<u32>)>()?;
+    // Each of them can cost an error.
+    if serials.len() > RESUMED_MAX {
+        return Err(RefusalReason::TooManyPendingReplies { max: RESUMED_MAX as u64 });
+    }
     let serials: BTreeSet<NonZeroU32> = serials.into_iter().filter_map(NonZeroU32::new).collect();
     let router = &mut *driver.router;
     let partner = BusName::new(name).ok().and_then(|name| router.registry.resolve(name));
@@ -152,5 +156,8 @@ fn find_pair(router: &mut Router, call: &Call<'_>) -> Result<(PeerId, PeerPair),
     };
     pair.ok_or_else(|| LaneRefusal::NoPartner.into())
 }
+
+/// The maximum number of calls that one message resumes. No program has as many in flight.
+const RESUMED_MAX: usize = 1 << 16;
 
 const OPENED: MemberName<'static> = MemberName::literal("Opened");
