@@ -94,7 +94,7 @@ async fn calls_have_deadlines_while_another_task_waits(
     let bus = PrivateTestBus::start_this(program);
     let _service = SilentService::start(&bus);
     let connection = asynchronous::Connection::open(&bus.address, runtime).await.unwrap();
-    let mut signals = connection.subscribe("type='signal'").await.unwrap();
+    let signals = connection.subscribe("type='signal'").await.unwrap();
     let mut waiting = pin!(async {
         loop {
             signals.next().await.unwrap();
