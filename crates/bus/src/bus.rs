@@ -426,6 +426,7 @@ impl Bus {
             peer.set_limits(config.limits_of(peer.user));
         }
         router.end_forbidden_lanes(fx);
+        router.end_surplus_lanes(fx);
         if !has_same_services {
             driver::announce_services(router, fx);
         }

@@ -184,7 +184,12 @@ impl Runner {
             return self.message(peer, rest);
         }
         match word {
-            "limit" => set_limit(&mut self.settings.limits, rest),
+            "limit" => match rest.strip_prefix("max_lanes_per_connection=") {
+                Some(max) => {
+                    self.settings.lanes.max_lanes_per_connection = max.parse().expect("a number");
+                }
+                None => set_limit(&mut self.settings.limits, rest),
+            },
             "user" => self.user_limit(rest),
             "policy" => self.policy(rest),
             "rule" => self.rule(rest),

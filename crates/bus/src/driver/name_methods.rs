@@ -40,6 +40,8 @@ pub(super) fn request(
     if let Some(change) = change {
         announce_change(&change, driver.router, fx);
         driver.activation.service_arrived(text, call.from, driver.router, fx);
+    } else {
+        driver.router.end_forbidden_lanes_of(call.from, fx);
     }
     driver.reply(call, &(result as u32,), fx)
 }
@@ -75,8 +77,9 @@ pub(super) fn release(
         return driver.reply(call, &(Released::NonExistent as u32,), fx);
     }
     let (released, change) = driver.router.registry.release_name(call.from, text);
-    if let Some(change) = change {
-        announce_change(&change, driver.router, fx);
+    match change {
+        Some(change) => announce_change(&change, driver.router, fx),
+        None => driver.router.end_forbidden_lanes_of(call.from, fx),
     }
     driver.reply(call, &(released as u32,), fx)
 }

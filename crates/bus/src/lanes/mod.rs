@@ -153,6 +153,11 @@ impl LanePairs {
         self.pairs.iter().filter(move |(_, stage)| is_open(stage)).map(|(pair, _)| *pair)
     }
 
+    /// The pairs of one connection with an open lane.
+    pub(crate) fn open_pairs_of(&self, peer: PeerId) -> impl Iterator<Item = PeerPair> {
+        self.pairs_of(peer).filter(|pair| matches!(self.pairs[pair], LaneStage::Open(_)))
+    }
+
     /// The pairs of one connection.
     pub(crate) fn pairs_of(&self, peer: PeerId) -> impl Iterator<Item = PeerPair> {
         let partners = self.peers.get(&peer).into_iter().flat_map(|it| &it.partners);

@@ -72,6 +72,24 @@ impl Router {
         forbidden.into_iter().for_each(|pair| self.end_lane(pair, fx));
     }
 
+    /// Ends each lane of a connection that it may not have any more, because it has other names now.
+    /// The policy counts names for which it is queued, too.
+    pub(crate) fn end_forbidden_lanes_of(&mut self, peer: PeerId, fx: &mut Effects) {
+        let open = self.lanes.open_pairs_of(peer);
+        let forbidden: Vec<PeerPair> =
+            open.filter(|pair| self.check_lane(*pair).is_err()).collect();
+        forbidden.into_iter().for_each(|pair| self.end_lane(pair, fx));
+    }
+
+    /// Ends the lanes of connections that have more than the configuration allows now.
+    pub(crate) fn end_surplus_lanes(&mut self, fx: &mut Effects) {
+        let max = self.config.lanes.max_lanes_per_connection;
+        let has_surplus =
+            |pair: &PeerPair| pair.ends().into_iter().any(|end| self.lanes.count_of(end) > max);
+        let surplus: Vec<PeerPair> = self.lanes.open_pairs().filter(has_surplus).collect();
+        surplus.into_iter().for_each(|pair| self.end_lane(pair, fx));
+    }
+
     /// Ends the lane of a pair, or the wish for one.
     pub(crate) fn end_lane(&mut self, pair: PeerPair, fx: &mut Effects) {
         if let Some(lane) = self.lanes.end(pair) {
@@ -105,7 +123,7 @@ impl Router {
     pub(crate) fn note_name_change(&mut self, peer: PeerId, fx: &mut Effects) {
         let Some(count) = self.lanes.names_changed(peer) else { return };
         fx.push(Effect::NoteNameChanges { peer, count });
-        self.end_forbidden_lanes(fx);
+        self.end_forbidden_lanes_of(peer, fx);
     }
 }
 
