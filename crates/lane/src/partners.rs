@@ -39,10 +39,10 @@ impl Partners {
         }
     }
 
-    /// Begins to count anew, because a lane has ended or a name has moved.
+    /// Begins anew, because a lane has ended or a name has moved.
     pub(crate) fn restart(&mut self, name: &str) {
         if let Some(partner) = self.known.get_mut(name) {
-            partner.messages = 0;
+            *partner = Partner { messages: 0, asks_at: ASKS_AFTER };
         }
     }
 }
@@ -53,7 +53,9 @@ const ASKS_AFTER: u32 = 8;
 /// The factor by which this number grows when the bus refuses.
 const BACK_OFF: u32 = 16;
 
-const ASKS_AFTER_MAX: u32 = 1 << 20;
+/// The bound of this growth. A request among so many messages costs nothing, and a program gets its
+/// lane back soon after the last monitor has left.
+const ASKS_AFTER_MAX: u32 = 1 << 13;
 
 /// The number of partners that are remembered.
 const PARTNERS_MAX: usize = 64;
@@ -74,6 +76,12 @@ mod tests {
         partners.refused("a.b");
         assert_eq!(asked(&mut partners, 127), 0);
         assert_eq!(asked(&mut partners, 1), 1);
+        for _ in 0..9 {
+            partners.refused("a.b");
+        }
+        assert_eq!(asked(&mut partners, ASKS_AFTER_MAX as usize), 1);
+        partners.restart("a.b");
+        assert_eq!(asked(&mut partners, ASKS_AFTER as usize), 1);
     }
 
     #[test]
