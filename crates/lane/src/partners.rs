@@ -53,8 +53,8 @@ const ASKS_AFTER: u32 = 8;
 /// The factor by which this number grows when the bus refuses.
 const BACK_OFF: u32 = 16;
 
-/// The bound of this growth. A request among thousands of messages costs little, and a program gets its
-/// lane back soon after the last monitor has left.
+/// The bound of this growth. A request among thousands of messages costs little, and a program gets
+/// its lane back soon after the last monitor has left.
 const ASKS_AFTER_MAX: u32 = 1 << 13;
 
 /// The number of partners that are remembered.
