@@ -15,10 +15,12 @@
 //! The programs of a [`LaneWorld`](lanes::LaneWorld) have direct lanes, whose messages a monitor
 //! would end. They check the order themselves.
 
+mod idle;
 pub mod lanes;
 pub mod oracle;
 pub mod peer;
 pub mod run;
+pub mod series;
 pub mod setting;
 pub mod user;
 pub mod world;

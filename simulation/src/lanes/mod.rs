@@ -29,6 +29,8 @@ use kernel::signals::ProcessSignal;
 use self::knowledge::LaneKnowledge;
 use self::observer::LaneObserver;
 use self::program::{ConnectionStage, NewConnection, ProgramConnection};
+use crate::idle::IdleSteps;
+use crate::series::Tally;
 use crate::world::WorldPlan;
 
 /// The statistics of a run.
@@ -50,6 +52,22 @@ pub struct LaneTally {
     pub replacements: usize,
     /// True if the run reached its end and all checks passed.
     pub is_done: bool,
+}
+
+impl Tally for LaneTally {
+    fn steps(&self) -> usize {
+        self.steps
+    }
+
+    fn add(&mut self, run: &Self) {
+        self.steps += run.steps;
+        self.sent += run.sent;
+        self.received += run.received;
+        self.on_lanes += run.on_lanes;
+        self.opened += run.opened;
+        self.monitors += run.monitors;
+        self.replacements += run.replacements;
+    }
 }
 
 /// One program of the world.
@@ -120,7 +138,7 @@ pub struct LaneWorld {
     name_owners: u64,
     /// How often the policy was read.
     reloads: usize,
-    idle: usize,
+    idle: IdleSteps,
     /// The rest of a pause, in steps: programs only read, and send what is queued.
     quiet: usize,
     tally: Rc<RefCell<LaneTally>>,
@@ -142,7 +160,7 @@ impl LaneWorld {
             received: BTreeSet::new(),
             name_owners: 0,
             reloads: 0,
-            idle: 0,
+            idle: IdleSteps::default(),
             quiet: 0,
             tally: Rc::clone(&tally),
         };
@@ -156,16 +174,10 @@ impl LaneWorld {
             LanePhase::Disconnecting => false,
             LanePhase::Done => return MachineActivity::Ended,
         };
-        if acted {
-            self.idle = 0;
-            return MachineActivity::Acted;
-        }
-        self.idle += 1;
-        if self.idle > IDLE_MAX {
-            self.idle = 0;
+        if self.idle.end_phase(acted) {
             self.next_phase();
         }
-        MachineActivity::Idle
+        if acted { MachineActivity::Acted } else { MachineActivity::Idle }
     }
 
     fn act_randomly(&mut self) -> bool {
@@ -531,6 +543,3 @@ impl ActiveProgram {
 
 /// The number of bytes in transit to and from some programs, which block often.
 const NARROW_MAX: usize = 2000;
-
-/// The number of idle steps that end a phase.
-const IDLE_MAX: usize = 20;

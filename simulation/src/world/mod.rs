@@ -24,8 +24,10 @@ use wire::message::MessageType;
 
 pub use vocabulary::rules;
 
+use crate::idle::IdleSteps;
 use crate::oracle::Oracle;
 use crate::peer::SimulatedPeer;
+use crate::series::Tally;
 use crate::setting::{Feature, SimulationSetting};
 use crate::user::SimulatedUser;
 use containers::KnownContainers;
@@ -81,6 +83,22 @@ pub struct WorldTally {
     pub is_done: bool,
 }
 
+impl Tally for WorldTally {
+    fn steps(&self) -> usize {
+        self.steps
+    }
+
+    fn add(&mut self, run: &Self) {
+        self.steps += run.steps;
+        self.connections += run.connections;
+        self.contained += run.contained;
+        self.routed += run.routed;
+        self.delivered += run.delivered;
+        self.lost += run.lost;
+        self.replacements += run.replacements;
+    }
+}
+
 /// The phase of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum WorldPhase {
@@ -130,7 +148,7 @@ pub struct SimulatedWorld {
     /// The index of the peer whose turn it is.
     turn: usize,
     /// The number of steps in a row without any action.
-    idle: usize,
+    idle: IdleSteps,
 }
 
 impl SimulatedWorld {
@@ -167,7 +185,7 @@ impl SimulatedWorld {
             failing: BTreeMap::new(),
             latest: VecDeque::new(),
             turn: 0,
-            idle: 0,
+            idle: IdleSteps::default(),
         }
     }
 
@@ -178,16 +196,10 @@ impl SimulatedWorld {
             WorldPhase::Done => return MachineActivity::Ended,
             _ => self.drain(),
         };
-        if acted {
-            self.idle = 0;
-            return MachineActivity::Acted;
-        }
-        self.idle += 1;
-        if self.idle > IDLE_MAX {
-            self.idle = 0;
+        if self.idle.end_phase(acted) {
             self.next_phase();
         }
-        MachineActivity::Idle
+        if acted { MachineActivity::Acted } else { MachineActivity::Idle }
     }
 
     fn set_up(&mut self) -> bool {
@@ -326,6 +338,3 @@ fn rules_of(setting: SimulationSetting) -> Vec<ModelRule> {
 
 /// The most messages that a failure report shows.
 const LATEST_MAX: usize = 20;
-
-/// The number of idle steps that end a phase. Time passes in each of them.
-const IDLE_MAX: usize = 20;
