@@ -129,9 +129,9 @@ impl WaitingPlace<'_> {
                 }
             }
         }
-        let Some(next) = state.next_timeout() else { return DriveStep::Waiting };
+        let Some(until) = state.driver_until(now) else { return DriveStep::Waiting };
         let reactor = self.tasks.reactor();
-        match reactor.poll_deadline(context, instant_of(next, now)) {
+        match reactor.poll_deadline(context, instant_of(until, now)) {
             Poll::Ready(()) => DriveStep::Moved,
             Poll::Pending => DriveStep::Waiting,
         }

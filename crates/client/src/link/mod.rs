@@ -240,12 +240,12 @@ impl LinkState {
         self.woken.extend(driver.cloned());
     }
 
-    /// The time until which the driver waits: the next time limit, or an earlier one of a call that
-    /// has ended meanwhile. Changing the timer for each call would cost more than waking once in
+    /// The time until which the driver waits: the [next one](Self::next_timeout), or an earlier one
+    /// of a call that has ended meanwhile. Changing the timer for each call would cost more than waking once in
     /// vain.
     pub(crate) fn driver_until(&mut self, now: Duration) -> Option<Duration> {
         let kept = self.driver_until.filter(|&until| until > now);
-        self.driver_until = [self.core.next_timeout(), kept].into_iter().flatten().min();
+        self.driver_until = [self.next_timeout(), kept].into_iter().flatten().min();
         self.driver_until
     }
 
