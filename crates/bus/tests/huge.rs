@@ -145,3 +145,21 @@ fn match_rules_too_long_for_a_message_return_limits_exceeded() {
     assert_eq!(last_error(&seen, a).as_deref(), Some("LimitsExceeded"));
     world.end();
 }
+
+#[test]
+#[cfg_attr(miri, ignore = "too many bytes for an interpreter")]
+fn one_message_resumes_a_limited_number_of_calls() {
+    let (mut world, [a, _]) = world();
+    let mut resume = |count: u32| {
+        let element = Signature::new("u").expect("valid").into();
+        let items = (1..=count).map(Value::from).collect();
+        let call = Builder::method_call(path("/org/freedesktop/DBus"), member("Resume"))
+            .interface(interface("org.diligence.Lanes1"))
+            .destination(name("org.freedesktop.DBus"));
+        let args = [":1.999".into(), Value::Array { element, items }];
+        let seen = world.send(a, call, &args);
+        (messages_to(&seen, a).len(), last_error(&seen, a))
+    };
+    assert_eq!(resume(3), (4, None), "an error for each call, and the reply");
+    assert_eq!(resume((1 << 16) + 1), (1, Some("LimitsExceeded".to_owned())));
+}

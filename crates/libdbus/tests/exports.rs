@@ -51,7 +51,7 @@ const ADDED: [&str; 6] = [
     "dbus_message_set_signature",
 ];
 
-/// Functions of libdbus 1.16 that 1.14 does not have.
+/// Functions of the development headers of libdbus 1.15.10 that 1.14 does not have.
 const NEWER: [&str; 1] = ["dbus_connection_set_builtin_filters_enabled"];
 
 /// Functions that are not in the headers, but that Debian's command line tools or the tests of

@@ -289,8 +289,8 @@ pub(crate) extern "C" fn dbus_connection_set_exit_on_disconnect(
 #[unsafe(no_mangle)]
 extern "C" fn dbus_connection_set_change_sigpipe(_will_modify_sigpipe: Bool) {}
 
-/// Turns the handling of the interface Peer on or off, for monitors. This is a function of libdbus
-/// 1.16; earlier tools use the private one.
+/// Turns the handling of the interface Peer on or off, for monitors. libdbus has this function since
+/// development version 1.15; tools of 1.14 use the private one.
 #[unsafe(no_mangle)]
 extern "C" fn dbus_connection_set_builtin_filters_enabled(
     connection: Handle<DBusConnection>,

@@ -336,7 +336,7 @@ static void end(DBusConnection **connection) {
     *connection = NULL;
 }
 
-/* A public function of libdbus 1.16, which is private in 1.14. */
+/* A public function of libdbus 1.15.10, which is private in 1.14. */
 static void enable_builtin_filters(DBusConnection *connection, dbus_bool_t value) {
     void (*function)(DBusConnection *, dbus_bool_t) = (void (*)(DBusConnection *, dbus_bool_t))dlsym(
         RTLD_DEFAULT, "dbus_connection_set_builtin_filters_enabled");

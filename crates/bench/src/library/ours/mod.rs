@@ -318,7 +318,6 @@ pub enum ProgramError {
     /// The text of a reply differs from the text of its call.
     #[error("the reply carries a different text than the call")]
     OtherText,
-    /// The bus opened no lane although both ends wanted one.
     /// A signal was not queued.
     #[error("cannot send the signal: {0}")]
     Emit(#[from] EmitError),
