@@ -5,7 +5,7 @@
 pub(crate) struct IdleSteps(usize);
 
 impl IdleSteps {
-    /// Notes a step. Returns true if so many were idle, one after the other, that the phase ends.
+    /// Notes a step. Returns true if the phase ends, because this and the previous steps were idle.
     pub(crate) fn end_phase(&mut self, has_acted: bool) -> bool {
         self.0 = if has_acted { 0 } else { self.0 + 1 };
         let is_end = self.0 > IDLE_MAX;
