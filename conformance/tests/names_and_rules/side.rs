@@ -97,6 +97,9 @@ impl NamesSide {
 
     fn send(&mut self, place: usize, message: &PlainMessage, received: &mut ReceivedMessages) {
         let Some(message) = self.prepared(message) else { return };
+        if self.names[place] == no_name(place) && self.is_to_absent(&message) {
+            return;
+        }
         match &mut self.seats[place] {
             Seat::Empty => {}
             Seat::Taken(client) => {
@@ -113,9 +116,7 @@ impl NamesSide {
     /// The message to send; `None` where the buses are known to reply differently.
     fn prepared(&mut self, message: &PlainMessage) -> Option<PlainMessage> {
         let message = resolve_message(message, &self.names);
-        let places = self.seats.iter().zip(&self.names);
-        let mut gone = places.filter(|(seat, _)| !matches!(seat, Seat::Taken(_)));
-        if gone.any(|(_, name)| deviations::removes_rule_about(&message, name))
+        if self.absent().any(|name| deviations::removes_rule_about(&message, name))
             || deviations::removes_namespace(&message)
         {
             return None;
@@ -124,6 +125,20 @@ impl NamesSide {
             Some(name) if self.owners(name) > 1 => deviations::without_queueing(message),
             _ => message,
         })
+    }
+
+    /// Returns true if a message is addressed to a disconnected peer. If its sender has not called
+    /// Hello, only monitors get it; see [`deviations::removes_rule_about`].
+    fn is_to_absent(&self, message: &PlainMessage) -> bool {
+        let destination = message.get(field::DESTINATION).and_then(PlainValue::as_str);
+        self.absent().any(|name| destination == Some(name))
+    }
+
+    /// The unique names of the clients that are disconnected or monitors.
+    fn absent(&self) -> impl Iterator<Item = &str> {
+        let places = self.seats.iter().zip(&self.names);
+        let absent = places.filter(|(seat, _)| !matches!(seat, Seat::Taken(_)));
+        absent.map(|(_, name)| name.as_str())
     }
 
     /// The number of peers that own a name or wait for it.

@@ -262,13 +262,12 @@ impl Bus {
     }
 
     /// Disconnects a peer that sends a message to another peer before it has called Hello. Monitors
-    /// see the message.
+    /// see the message as one that has no recipient.
     fn refuse_unregistered(&mut self, from: PeerId, message: &Message<'_>, fx: &mut Effects) {
         let router = &mut self.router;
         if router.is_watched() {
             let forward = router.forward(from, message, fx);
-            let to = message.destination().and_then(|name| router.registry.resolve(name));
-            router.show_monitors(&forward, to, fx);
+            router.show_monitors(&forward, None, fx);
         }
         disconnect(from, DisconnectReason::NotRegistered, fx);
     }
