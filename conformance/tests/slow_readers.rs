@@ -23,6 +23,9 @@ fn main() -> ExitCode {
         test_case!(slow_readers_do_not_delay_calls_of_others).requires(root()),
         test_case!(unread_descriptors_of_one_user_leave_room_for_others).requires(root()),
         test_case!(descriptors_in_sockets_that_the_bus_has_closed_are_counted).requires(root()),
+        test_case!(unread_ends_of_lanes_count_against_their_user)
+            .requires(root())
+            .requires(diligence()),
         test_case!(a_flood_of_one_user_leaves_room_for_calls_of_others).requires(root()),
         test_case!(peers_stay_connected_if_the_kernel_accepts_no_descriptors)
             .requires(root())
@@ -350,6 +353,53 @@ fn descriptors_in_sockets_that_the_bus_has_closed_are_counted() {
     assert_eq!(sink.receive().expect("it is connected").descriptors.len(), 16);
     assert!(one.is_alive() && other.is_alive() && flooder.is_alive());
     bus.stop();
+}
+
+/// Two connections of one user open and end lanes, and one of them does not read its ends, of four
+/// descriptors each. Other users still connect and pass descriptors.
+fn unread_ends_of_lanes_count_against_their_user() {
+    const ROUNDS: usize = 60;
+    let scratch = ScratchFolder::new();
+    let mut bus = bus_with_descriptors(128, &scratch);
+    let (mut reader, mut sink) = OTHER.act(|| (bus.peer(), bus.peer()));
+    let (of_reader, of_sink) = (reader.name().to_owned(), sink.name().to_owned());
+    let mut opened = 0;
+    let mut send_unread = |message: PlainMessage, reader: &mut TestPeer| {
+        sink.send(message.flags(flag::NO_REPLY_EXPECTED));
+        sink.send(PlainMessage::some_call(&of_reader).flags(flag::NO_REPLY_EXPECTED));
+        let mut before = Vec::new();
+        loop {
+            match reader.receive().expect("it stays connected") {
+                message if message.kind == kind::CALL => return before,
+                message => before.push(message),
+            }
+        }
+    };
+    for _ in 0..ROUNDS {
+        reader.call(about_lane("Request", &of_sink));
+        let before = send_unread(about_lane("Request", &of_reader), &mut reader);
+        opened += before.iter().filter(|message| message.member() == "Opened").count();
+        reader.call(about_lane("Release", &of_sink));
+        let resume =
+            |name| about_lane("Resume", name).arg(PlainValue::Array("u".to_owned(), Vec::new()));
+        reader.call(resume(&of_sink));
+        send_unread(resume(&of_reader), &mut reader);
+    }
+    assert!((1..ROUNDS).contains(&opened), "{opened} lanes were opened");
+    let [mut one, mut other] = [bus.peer(), bus.peer()];
+    for _ in 0..20 {
+        send_descriptors(&mut one, other.name(), 4);
+        let message = other.receive().expect("it stays connected");
+        assert_eq!((message.kind, message.descriptors.len()), (kind::CALL, 4));
+    }
+    let log = bus.process().stderr();
+    assert!(log.contains("too many descriptors of the user wait in the bus"), "{log}");
+    bus.stop();
+}
+
+fn about_lane(method: &str, partner: &str) -> PlainMessage {
+    let call = PlainMessage::to_bus(method).text(field::INTERFACE, "org.diligence.Lanes1");
+    call.arg(PlainValue::text(partner))
 }
 
 /// A user fills the queue of a service over many connections. There is room for calls of other

@@ -1,11 +1,14 @@
 //! The number of descriptors that each user makes the bus keep open: with incomplete messages, with
-//! messages held for activation, and with messages in the queues of recipients.
+//! messages held for activation, with messages in the queues of recipients, and with ends of lanes
+//! that wait to be read.
 //!
 //! These descriptors count against the bus's limit of open files, which it also needs to accept
 //! connections. So each user has a quota.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::error::Error;
+use std::fmt;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 
@@ -18,7 +21,7 @@ struct UserCount {
     open: Cell<u64>,
 }
 
-/// A descriptor of a message, counted against the user that sent it.
+/// A descriptor of a message, counted against the user that sent it or asked for it.
 #[derive(Debug)]
 pub(crate) struct CountedFd {
     fd: OwnedFd,
@@ -70,13 +73,21 @@ pub(crate) struct FdQuotas {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct QuotaReached;
 
+impl fmt::Display for QuotaReached {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("too many descriptors of the user wait in the bus")
+    }
+}
+
+impl Error for QuotaReached {}
+
 impl FdQuotas {
     /// Creates the quotas for a process that may have `open_files` open descriptors.
     pub(crate) const fn within(open_files: u64) -> Self {
         Self { users: BTreeMap::new(), max: open_files / QUOTA_DIVISOR }
     }
 
-    /// Counts descriptors that were received from a user, and moves them to `counted`. A user
+    /// Counts descriptors from or for a user, and moves them to `counted`. A user
     /// without open descriptors may always send one message. If the quota is reached, all of `fds`
     /// are closed.
     pub(crate) fn take(

@@ -24,15 +24,15 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::rc::Rc;
 
-use bus::{Bus, LaneCounts, LaneEnds, LaneId, PeerId};
+use bus::{Bus, ForeignError, LaneCounts, LaneEnds, LaneId, PeerId};
 use serde::{Deserialize, Serialize};
 use sys::shared::{self, ReadOnly, Writable};
 use sys::socket::packet_pair;
 use sys::transfer::shut_down;
 
-use crate::fd_quota::CountedFd;
+use crate::fd_quota::FdQuotas;
+use crate::os_error::OsError;
 use crate::outgoing::SharedFds;
 use crate::saved_state::{FdCollector, FdIndex, RestoredFds, StateError};
 
@@ -127,14 +127,24 @@ impl RestoredLanes {
 }
 
 impl LaneTable {
-    /// Creates the sockets of a lane, and the counters of its ends.
-    pub(crate) fn open(&mut self, lane: LaneId, ends: LaneEnds) -> io::Result<()> {
+    /// Creates the sockets of a lane, and the counters of its ends. The descriptors count against
+    /// the users of the ends until they are written: a program may ask for lanes and not read them.
+    pub(crate) fn open(
+        &mut self,
+        lane: LaneId,
+        ends: LaneEnds,
+        users: [Option<u32>; 2],
+        quotas: &mut FdQuotas,
+    ) -> Result<(), ForeignError> {
         let LaneEnds { one, other } = ends;
-        let (socket_of_one, socket_of_other) = packet_pair()?;
-        let kept = socket_of_one.try_clone()?;
+        let [user_of_one, user_of_other] = users;
+        let (socket_of_one, socket_of_other) = packet_pair().map_err(failed)?;
+        let kept = socket_of_one.try_clone().map_err(failed)?;
+        let for_one = self.descriptors(socket_of_one, one, other).map_err(failed)?;
+        let for_other = self.descriptors(socket_of_other, other, one).map_err(failed)?;
         let given = vec![
-            (one, self.descriptors(socket_of_one, one, other)?),
-            (other, self.descriptors(socket_of_other, other, one)?),
+            (one, count(for_one, user_of_one, quotas)?),
+            (other, count(for_other, user_of_other, quotas)?),
         ];
         self.lanes.insert(lane, OpenLane { kept, given });
         Ok(())
@@ -146,11 +156,11 @@ impl LaneTable {
         socket: OwnedFd,
         end: PeerId,
         partner: PeerId,
-    ) -> io::Result<SharedFds> {
+    ) -> io::Result<Vec<OwnedFd>> {
         let of_partner = self.pages_of(partner)?.reader.try_clone()?;
         let own = self.pages_of(end)?;
         let (own, traffic) = (own.reader.try_clone()?, own.writer.try_clone()?);
-        Ok(Rc::from([socket, own, of_partner, traffic].map(CountedFd::from)))
+        Ok(vec![socket, own, of_partner, traffic])
     }
 
     fn pages_of(&mut self, peer: PeerId) -> io::Result<&CounterPages> {
@@ -257,6 +267,21 @@ impl LaneTable {
         }
         (table, None)
     }
+}
+
+fn failed(error: io::Error) -> ForeignError {
+    ForeignError::new(OsError::from(error))
+}
+
+/// Counts descriptors for a connection against the quota of its user.
+fn count(
+    mut fds: Vec<OwnedFd>,
+    user: Option<u32>,
+    quotas: &mut FdQuotas,
+) -> Result<SharedFds, ForeignError> {
+    let mut counted = Vec::new();
+    quotas.take(user, &mut fds, &mut counted).map_err(ForeignError::new)?;
+    Ok(counted.into())
 }
 
 /// The length of the counters in bytes: one page of the smallest size.

@@ -203,8 +203,8 @@ impl Bus {
             Input::ContainerExpired { container } => {
                 driver::stop_container(container, &mut self.router, fx);
             }
-            Input::LaneOpened { lane, outcome } => {
-                driver::lane_opened(lane, outcome, &mut self.router, fx);
+            Input::LaneOpened { lane, request, outcome } => {
+                driver::lane_opened(lane, request, outcome, &mut self.router, fx);
             }
             Input::LaneTraffic { peer, traffic } => self.router.note_lane_traffic(peer, traffic),
             Input::Replaced { outcome } => self.replaced(outcome, fx),

@@ -329,8 +329,9 @@ impl BusWorld {
                     seen.extend(self.input_without_reading(input));
                     continue;
                 }
-                Effect::OpenLane { lane, ends: _ } => {
-                    let input = Input::LaneOpened { lane: *lane, outcome: Ok(()) };
+                Effect::OpenLane { lane, ends: _, request } => {
+                    let (lane, request, outcome) = (*lane, *request, Ok(()));
+                    let input = Input::LaneOpened { lane, request, outcome };
                     seen.extend(self.input_without_reading(input));
                     continue;
                 }

@@ -17,8 +17,8 @@ use crate::calls::{ExpectError, PendingCall};
 use crate::lanes::{LaneWish, PeerPair};
 use crate::routing::Router;
 use crate::types::{
-    ConnectionFact, Effect, Effects, Fds, ForeignError, LaneEnds, LaneId, LaneRefusal, PeerId,
-    RefusalReason,
+    ConnectionFact, Effect, Effects, Fds, ForeignError, LaneEnds, LaneId, LaneRefusal, LaneRequest,
+    PeerId, RefusalReason,
 };
 use crate::well_known::{DRIVER_PATH, LANES_INTERFACE};
 
@@ -43,10 +43,10 @@ pub(super) fn request(
         LaneWish::Granted => driver.reply(call, &(true, &*name, changes), fx),
         LaneWish::Mutual => {
             let lane = open(router, pair)?;
-            driver.reply(call, &(true, &*name, changes), fx)?;
             let [one, other] = pair.ends();
-            // After the reply, which tells the caller what the signal Opened is about.
-            fx.push(Effect::OpenLane { lane, ends: LaneEnds { one, other } });
+            let expects_reply = call.message.expects_reply();
+            let request = LaneRequest { call: call.id(), expects_reply };
+            fx.push(Effect::OpenLane { lane, ends: LaneEnds { one, other }, request });
             Ok(())
         }
     }
@@ -68,18 +68,30 @@ fn check_room(router: &Router, peer: PeerId) -> Result<(), LaneRefusal> {
     Err(LaneRefusal::TooMany { name, max, used })
 }
 
-/// Gives both ends of a lane their sockets after the daemon has opened them, or could not open them.
+/// Answers Request after the daemon has opened the sockets of a lane, and gives them to both ends; or
+/// refuses it if the daemon could not open them.
 pub(crate) fn lane_opened(
     lane: LaneId,
+    request: LaneRequest,
     outcome: Result<(), ForeignError>,
     router: &mut Router,
     fx: &mut Effects,
 ) {
     let Some(pair) = router.lanes.pair_of(lane) else { return };
-    if outcome.is_err() {
-        return router.lanes.remove_unopened(pair);
+    let LaneRequest { call, expects_reply } = request;
+    if let Err(error) = outcome {
+        router.lanes.remove_unopened(pair);
+        return router.refuse_later(call, &LaneRefusal::NotOpened(error).into(), fx);
     }
     let [one, other] = pair.ends();
+    if expects_reply {
+        let partner = if call.peer == one { other } else { one };
+        let name = Box::<str>::from(router.registry[partner].name().as_str());
+        let args = (true, &*name, router.lanes.name_changes(partner));
+        let reply = Builder::method_return(call.serial);
+        // Before the signal Opened, which the caller understands by this reply.
+        router.send_own(call.peer, reply, &args, Fds::None, fx).expect("names are short");
+    }
     for peer in [one, other] {
         // They can have changed before the daemon had a place for the number.
         fx.push(Effect::NoteNameChanges { peer, count: router.lanes.name_changes(peer) });

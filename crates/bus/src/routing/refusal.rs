@@ -4,7 +4,7 @@ use wire::Message;
 
 use super::router::Router;
 use crate::accounting::{IncidentKind, IncidentReason};
-use crate::types::{Effects, LogEvent, PeerId, RefusalReason};
+use crate::types::{CallId, Effects, LogEvent, PeerId, RefusalReason};
 
 impl Router {
     /// Answers a message with an error.
@@ -15,6 +15,12 @@ impl Router {
         reason: &RefusalReason,
         fx: &mut Effects,
     ) {
+        self.refuse_later(CallId { peer: from, serial: message.serial() }, reason, fx);
+    }
+
+    /// Answers a call with an error, after the daemon has handled effects of it.
+    pub(crate) fn refuse_later(&mut self, call: CallId, reason: &RefusalReason, fx: &mut Effects) {
+        let CallId { peer: from, serial } = call;
         let cause = reason.cause();
         self.accounting.refused(cause);
         if let Some(peer) = self.registry.get_mut(from) {
@@ -23,7 +29,7 @@ impl Router {
                 self.report_refusal(from, cause, reason, fx);
             }
         }
-        self.send_error(from, message.serial(), reason, fx);
+        self.send_error(from, serial, reason, fx);
     }
 
     /// Logs a refusal that an administrator needs to see, and adds it to the history.

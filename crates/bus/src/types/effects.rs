@@ -11,8 +11,8 @@ use wire::message::{SenderField, append_with_path_field};
 use wire::names::ObjectPath;
 
 use super::{
-    CallId, ContainerDescriptors, ContainerId, DisconnectReason, LaneEnds, LaneId, LogEvent,
-    MatchingTime, PeerId, StartId, TraceRequest, Traced,
+    CallId, ContainerDescriptors, ContainerId, DisconnectReason, LaneEnds, LaneId, LaneRequest,
+    LogEvent, MatchingTime, PeerId, StartId, TraceRequest, Traced,
 };
 
 /// The effects of one input, in order.
@@ -305,6 +305,8 @@ pub enum Effect {
         lane: LaneId,
         /// The connections that get its ends.
         ends: LaneEnds,
+        /// The call to answer.
+        request: LaneRequest,
     },
     /// Shut down the sockets of a lane, so that nothing more can be sent on it.
     CloseLane {

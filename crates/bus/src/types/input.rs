@@ -6,8 +6,8 @@ use wire::Message;
 
 use super::{
     Amount, CallId, Configuration, ConnectionCredentials, ContainerId, ContainerSocket,
-    DescriptorPassing, Details, End, ForeignError, KernelShortage, LaneCounts, LaneId, PeerId,
-    Replacement, RingFacts, StartFailure, StartId, TraceRequest,
+    DescriptorPassing, Details, End, ForeignError, KernelShortage, LaneCounts, LaneId, LaneRequest,
+    PeerId, Replacement, RingFacts, StartFailure, StartId, TraceRequest,
 };
 use crate::policy::PeerAttributes;
 
@@ -124,6 +124,8 @@ pub enum Input<'a> {
     LaneOpened {
         /// The lane whose sockets were opened.
         lane: LaneId,
+        /// The call to answer.
+        request: LaneRequest,
         /// The error, if it could not be opened.
         outcome: Result<(), ForeignError>,
     },

@@ -5,7 +5,7 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ErrorKind, ForeignError, LimitHit, LimitName, PeerId};
+use super::{CallId, ErrorKind, ForeignError, LimitHit, LimitName, PeerId};
 
 /// The id of a lane. Ids are never used again.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -156,6 +156,15 @@ impl fmt::Display for LaneRefusal {
             Self::NotOpened(error) => write!(f, "The lane could not be opened: {error}"),
         }
     }
+}
+
+/// The call that opens a lane.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LaneRequest {
+    /// The call.
+    pub call: CallId,
+    /// Whether its sender expects a reply. It gets errors in any case.
+    pub expects_reply: bool,
 }
 
 /// The ends of a lane that is to be opened.

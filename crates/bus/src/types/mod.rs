@@ -40,7 +40,7 @@ pub(crate) use error::{ErrorKind, FittedText};
 pub use foreign_error::ForeignError;
 pub(crate) use forward::Forward;
 pub use input::{Input, Undelivered};
-pub use lane::{LaneCounts, LaneEnds, LaneId, LaneRefusal, MessageProgress};
+pub use lane::{LaneCounts, LaneEnds, LaneId, LaneRefusal, LaneRequest, MessageProgress};
 pub use limits::{BusLimits, LimitHit, LimitName};
 pub use log_event::{LogEvent, LoggedPermission, WithheldBy};
 pub use mediator_kind::MediatorKind;

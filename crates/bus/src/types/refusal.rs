@@ -521,9 +521,11 @@ impl RefusalReason {
     /// True if an administrator needs to see each refusal of this kind. Other errors are normal in
     /// the life of a program, so they are only counted.
     pub(crate) fn is_reported(&self) -> bool {
-        let is_serious = matches!(self.kind(), ErrorKind::LimitsExceeded | ErrorKind::AccessDenied)
-            && !matches!(self, Self::Lane(_));
-        is_serious || matches!(self, Self::Hidden(_))
+        match self {
+            Self::Lane(refusal) => matches!(**refusal, LaneRefusal::NotOpened(_)),
+            Self::Hidden(_) => true,
+            _ => matches!(self.kind(), ErrorKind::LimitsExceeded | ErrorKind::AccessDenied),
+        }
     }
 
     /// The limit that was hit, if a limit is the reason.

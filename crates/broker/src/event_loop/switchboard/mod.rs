@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use bus::{
     Body, CallId, Delivery, Details, Effect, Effects, Fds, ForeignError, HeldFds, Input, LaneEnds,
-    LaneId, LogEvent, PeerId, PidFd, TraceRequest, Urgency,
+    LaneId, LaneRequest, LogEvent, PeerId, PidFd, TraceRequest, Urgency,
 };
 
 use super::loop_state::LoopState;
@@ -33,7 +33,6 @@ use crate::connection::{Connection, End, Phase, Queued, Role};
 use crate::fd_quota::FdQuotas;
 use crate::fds_in_kernel::UserFds;
 use crate::lanes::LaneTable;
-use crate::os_error::OsError;
 use crate::outgoing::{Backing, Charge, Load, Outgoing, OutgoingBody, SharedFds, SharedSlice};
 use crate::read_budget::InteractiveTraffic;
 use deliver::watch;
@@ -138,7 +137,7 @@ impl Switchboard {
             Effect::ReadDetails { subject, peer, call } => {
                 self.read_details(*subject, *peer, *call);
             }
-            Effect::OpenLane { lane, ends } => self.open_lane(*lane, *ends),
+            Effect::OpenLane { lane, ends, request } => self.open_lane(*lane, *ends, *request),
             Effect::CloseLane { lane } => self.lanes.close(*lane),
             Effect::NoteNameChanges { peer, count } => {
                 self.lanes.publish_name_changes(*peer, *count);
@@ -187,15 +186,16 @@ impl Switchboard {
     }
 
     /// Creates the sockets of a lane, which the bus then sends to its ends.
-    fn open_lane(&mut self, lane: LaneId, ends: LaneEnds) {
-        let opened = self.lanes.open(lane, ends);
-        let outcome = opened.map_err(|error| ForeignError::new(OsError::from(error)));
+    fn open_lane(&mut self, lane: LaneId, ends: LaneEnds, request: LaneRequest) {
+        let LaneEnds { one, other } = ends;
+        let users = [one, other].map(|end| kernel_user(&self.state.bus, end));
+        let outcome = self.lanes.open(lane, ends, users, &mut self.fd_quotas);
         for peer in [ends.one, ends.other] {
             self.lanes.publish_queued(peer, &self.state.bus);
-            // The last effect of the request opens the lane, so everything before it is queued.
+            // The request has no effect before this one, so everything before it is queued.
             self.lanes.publish_routed(peer, &self.state.bus);
         }
-        self.answer(Input::LaneOpened { lane, outcome }, None);
+        self.answer(Input::LaneOpened { lane, request, outcome }, None);
     }
 
     /// Tells the ends of lanes that the bus has routed a message of this connection.
