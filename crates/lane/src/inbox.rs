@@ -13,11 +13,70 @@ pub struct LaneKey(pub(crate) u64);
 /// It knows which lanes must be read before the next message is processed, of a lane or of the bus:
 /// each one, until it is empty or one of its messages waits. What is behind a waiting message cannot
 /// have caused it.
+///
+/// A partner can state a wrong number. But while a message of the bus waits that was read, at least
+/// in part, only a few messages of a lane can precede it, and what its socket holds
+/// then. Messages that are sent later state a larger number, or lie.
 #[derive(Debug)]
 pub struct LaneInbox<M> {
     waiting: VecDeque<(FrameHeader, LaneKey, M)>,
     /// The lanes that are open, in any order.
-    lanes: Vec<(LaneKey, LaneContent)>,
+    lanes: Vec<InboxLane>,
+    /// The number of messages of the bus that the connection has processed.
+    received: u64,
+}
+
+#[derive(Debug)]
+struct InboxLane {
+    key: LaneKey,
+    content: LaneContent,
+    ahead: FramesAhead,
+}
+
+/// What can still precede the next message of the bus.
+#[derive(Clone, Copy, Debug)]
+struct FramesAhead {
+    /// The number of this message of the bus.
+    number: u64,
+    rest: AheadRest,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum AheadRest {
+    Frames(u32),
+    /// Packets of this length were in the socket after the message of the bus was read.
+    Bytes(u64),
+}
+
+impl FramesAhead {
+    const fn of(number: u64) -> Self {
+        Self { number, rest: AheadRest::Frames(FRAMES_AHEAD_MAX) }
+    }
+
+    /// Counts a packet of this length that states that it precedes the message. Returns true if it
+    /// can be true.
+    fn count(&mut self, len: usize, unread: impl FnOnce() -> u64) -> bool {
+        match &mut self.rest {
+            AheadRest::Frames(0) => self.rest = AheadRest::Bytes(unread()),
+            AheadRest::Frames(rest) => *rest -= 1,
+            AheadRest::Bytes(rest) => match rest.checked_sub(len as u64) {
+                Some(less) => *rest = less,
+                None => return false,
+            },
+        }
+        true
+    }
+}
+
+/// A received packet of a lane.
+#[derive(Debug)]
+pub struct LaneFrame<M> {
+    /// Its header.
+    pub header: FrameHeader,
+    /// The length of the packet in bytes.
+    pub len: usize,
+    /// The message in it.
+    pub message: M,
 }
 
 /// What is in the socket of a lane.
@@ -31,7 +90,7 @@ enum LaneContent {
 
 impl<M> Default for LaneInbox<M> {
     fn default() -> Self {
-        Self { waiting: VecDeque::new(), lanes: Vec::new() }
+        Self { waiting: VecDeque::new(), lanes: Vec::new(), received: 0 }
     }
 }
 
@@ -39,12 +98,13 @@ impl<M> Default for LaneInbox<M> {
 impl<M> LaneInbox<M> {
     /// Adds a lane, which is unread.
     pub fn open(&mut self, key: LaneKey) {
-        self.lanes.push((key, LaneContent::Unread));
+        let (content, ahead) = (LaneContent::Unread, FramesAhead::of(0));
+        self.lanes.push(InboxLane { key, content, ahead });
     }
 
     /// Removes a lane from which everything was read. Its messages still wait.
     pub fn close(&mut self, key: LaneKey) {
-        self.lanes.retain(|(other, _)| *other != key);
+        self.lanes.retain(|lane| lane.key != key);
     }
 
     /// Removes all lanes, which are not read any more. Their messages still wait.
@@ -55,23 +115,22 @@ impl<M> LaneInbox<M> {
     /// Notes that messages of the bus were read, so all lanes must be read behind them.
     #[inline]
     pub fn restart(&mut self) {
-        self.lanes.iter_mut().for_each(|(_, content)| *content = LaneContent::Unread);
+        self.lanes.iter_mut().for_each(|lane| lane.content = LaneContent::Unread);
     }
 
     /// Notes that nothing was in a lane.
     pub fn note_empty(&mut self, key: LaneKey) {
-        if let Some((_, content)) = self.lanes.iter_mut().find(|(other, _)| *other == key) {
-            *content = LaneContent::Empty;
+        if let Some(lane) = self.lanes.iter_mut().find(|lane| lane.key == key) {
+            lane.content = LaneContent::Empty;
         }
     }
 
     /// The lanes to read before a message is processed, a packet of each.
     #[inline]
     pub fn unread(&self) -> impl Iterator<Item = LaneKey> {
-        let is_unread = |(key, content): &&(LaneKey, LaneContent)| {
-            *content == LaneContent::Unread && !self.holds(*key)
-        };
-        self.lanes.iter().filter(is_unread).map(|(key, _)| *key)
+        let is_unread =
+            |lane: &&InboxLane| lane.content == LaneContent::Unread && !self.holds(lane.key);
+        self.lanes.iter().filter(is_unread).map(|lane| lane.key)
     }
 
     /// True if the next message can be processed, because no lane must be read before.
@@ -83,8 +142,30 @@ impl<M> LaneInbox<M> {
 
 /// Methods that add and take messages.
 impl<M> LaneInbox<M> {
-    /// Adds a received message. Messages of one lane keep their order, whatever time they state.
-    pub fn add(&mut self, key: LaneKey, header: FrameHeader, message: M) {
+    /// Adds a received packet. Messages of one lane keep their order, whatever time they state.
+    ///
+    /// `bus_waits` is true if a message of the bus was read, at least in part, and not processed.
+    /// `unread` is the length of the packets in the socket of the lane; it is rarely called.
+    pub fn add(
+        &mut self,
+        key: LaneKey,
+        frame: LaneFrame<M>,
+        bus_waits: bool,
+        unread: impl FnOnce() -> u64,
+    ) {
+        let LaneFrame { mut header, len, message } = frame;
+        let next = self.received + 1;
+        if bus_waits
+            && header.behind < next
+            && let Some(lane) = self.lanes.iter_mut().find(|lane| lane.key == key)
+        {
+            if lane.ahead.number != next {
+                lane.ahead = FramesAhead::of(next);
+            }
+            if !lane.ahead.count(len, unread) {
+                header.behind = next;
+            }
+        }
         let later = |(other, of, _): &&(FrameHeader, LaneKey, M)| {
             // Not by the time alone: a program may be interrupted between reading the clock and the
             // number of messages, so a later time can come with a smaller number.
@@ -104,6 +185,7 @@ impl<M> LaneInbox<M> {
         received: u64,
         queued: impl FnOnce() -> u64,
     ) -> Option<(LaneKey, M)> {
+        self.received = received;
         let (header, ..) = self.waiting.front()?;
         // The bus may have dropped a message that it had queued.
         let is_due = self.is_read() && (header.behind <= received || queued() <= received);
@@ -133,6 +215,10 @@ impl<M> LaneInbox<M> {
     }
 }
 
+/// The number of messages of a lane that precede a message of the bus before the bytes in the socket
+/// are counted.
+const FRAMES_AHEAD_MAX: u32 = 32;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -141,16 +227,25 @@ mod tests {
         FrameHeader { behind, sent_at }
     }
 
+    fn add(
+        inbox: &mut LaneInbox<&'static str>,
+        key: LaneKey,
+        header: FrameHeader,
+        message: &'static str,
+    ) {
+        inbox.add(key, LaneFrame { header, len: 40, message }, false, || unreachable!());
+    }
+
     const A: LaneKey = LaneKey(0);
     const B: LaneKey = LaneKey(1);
 
     #[test]
     fn messages_of_several_lanes_are_ordered_by_number_and_time() {
         let mut inbox = LaneInbox::default();
-        inbox.add(B, header(0, 20), "second");
-        inbox.add(A, header(0, 10), "first");
-        inbox.add(A, header(0, 5), "of the same lane, with a wrong time");
-        inbox.add(B, header(1, 15), "last");
+        add(&mut inbox, B, header(0, 20), "second");
+        add(&mut inbox, A, header(0, 10), "first");
+        add(&mut inbox, A, header(0, 5), "of the same lane, with a wrong time");
+        add(&mut inbox, B, header(1, 15), "last");
         let all: Vec<_> =
             std::iter::from_fn(|| inbox.take_due(1, || 1)).map(|(_, text)| text).collect();
         assert_eq!(all, ["first", "of the same lane, with a wrong time", "second", "last"]);
@@ -164,10 +259,10 @@ mod tests {
         inbox.open(B);
         inbox.note_empty(B);
         assert_eq!(unread(&inbox), [A]);
-        inbox.add(A, header(0, 2), "effect");
+        add(&mut inbox, A, header(0, 2), "effect");
         assert_eq!(unread(&inbox), [B], "its cause may have come");
         assert_eq!(inbox.take_due(0, || 0), None);
-        inbox.add(B, header(0, 1), "cause");
+        add(&mut inbox, B, header(0, 1), "cause");
         assert!(inbox.is_read());
         assert_eq!(inbox.take_due(0, || 0), Some((B, "cause")));
         assert_eq!(unread(&inbox), [B]);
@@ -183,12 +278,12 @@ mod tests {
     fn a_lane_that_was_closed_is_not_read() {
         let mut inbox = LaneInbox::default();
         inbox.open(A);
-        inbox.add(A, header(0, 1), "last");
+        add(&mut inbox, A, header(0, 1), "last");
         inbox.close(A);
         assert_eq!(inbox.take_due(0, || 0), Some((A, "last")));
         assert!(inbox.is_read());
         inbox.open(B);
-        inbox.add(B, header(0, 2), "invalid");
+        add(&mut inbox, B, header(0, 2), "invalid");
         inbox.discard(B);
         assert!(inbox.is_read() && inbox.is_empty());
     }
@@ -196,11 +291,32 @@ mod tests {
     #[test]
     fn a_message_waits_for_those_of_the_bus_before_it() {
         let mut inbox = LaneInbox::default();
-        inbox.add(A, header(3, 1), "message");
+        add(&mut inbox, A, header(3, 1), "message");
         assert_eq!(inbox.take_due(2, || 3), None);
         assert_eq!(inbox.take_due(3, || 3), Some((A, "message")));
-        inbox.add(A, header(9, 1), "behind messages that the bus has dropped");
+        add(&mut inbox, A, header(9, 1), "behind messages that the bus has dropped");
         assert!(inbox.take_due(3, || 4).is_none());
         assert!(inbox.take_due(4, || 4).is_some());
+    }
+
+    #[test]
+    fn wrong_numbers_do_not_delay_a_message_of_the_bus_for_ever() {
+        let mut inbox = LaneInbox::default();
+        inbox.open(A);
+        assert_eq!(inbox.take_due(4, || 5), None);
+        let in_socket = 3;
+        let mut before = 0;
+        for at in 0.. {
+            let frame = LaneFrame { header: header(0, at), len: 40, message: () };
+            inbox.add(A, frame, true, || in_socket * 40);
+            let Some(_) = inbox.take_due(4, || 5) else { break };
+            before += 1;
+        }
+        assert_eq!(before, u64::from(FRAMES_AHEAD_MAX) + 1 + in_socket);
+        assert!(inbox.is_read(), "so the message of the bus is processed");
+        assert_eq!(inbox.take_due(5, || 6), Some((A, ())));
+        let frame = LaneFrame { header: header(0, 0), len: 40, message: () };
+        inbox.add(A, frame, true, || 0);
+        assert_eq!(inbox.take_due(5, || 6), Some((A, ())), "before the next message of the bus");
     }
 }

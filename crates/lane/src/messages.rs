@@ -83,13 +83,19 @@ pub enum CheckedMessage {
 }
 
 impl CheckedMessage {
-    /// Checks a message of a lane as a bus would. `partner` is the unique name of the connection at
+    /// Checks that a bus would pass a message of a lane on as it is. `partner` is the unique name of the connection at
     /// the other end, and `descriptors` the number that came along. `None` if the message is
     /// invalid.
     pub fn of(message: &Message<'_>, partner: Option<&str>, descriptors: usize) -> Option<Self> {
         message.validate_body().ok()?;
         let sender = message.sender()?;
-        if partner != Some(sender.as_str()) || message.unix_fds() as usize != descriptors {
+        let is_passed_on = message.destination().is_some()
+            && !message.has_unknown_fields()
+            && !matches!(message.message_type(), MessageType::Unknown(_));
+        if partner != Some(sender.as_str())
+            || message.unix_fds() as usize != descriptors
+            || !is_passed_on
+        {
             return None;
         }
         Some(match message.expects_reply() {
@@ -136,6 +142,7 @@ mod tests {
     fn only_messages_of_the_partner_are_valid() {
         let path = ObjectPath::ROOT;
         let call = Builder::method_call(path, MemberName::literal("M"))
+            .destination(BusName::new(":1.9").expect("a name"))
             .sender(BusName::new(":1.1").expect("a name"));
         let bytes = bytes(&call, &(7_u32,));
         let message = Message::parse(&bytes).expect("valid");
@@ -144,5 +151,20 @@ mod tests {
         assert_eq!(of(Some(":1.2"), 0), None);
         assert_eq!(of(None, 0), None);
         assert_eq!(of(Some(":1.1"), 1), None);
+    }
+
+    #[test]
+    fn messages_that_a_bus_does_not_pass_on_are_invalid() {
+        let name = |name| BusName::new(name).expect("a name");
+        let of = |bytes: &[u8]| {
+            CheckedMessage::of(&Message::parse(bytes).expect("valid"), Some(":1.1"), 0)
+        };
+        let call = Builder::method_call(ObjectPath::ROOT, MemberName::literal("M"));
+        assert_eq!(of(&bytes(&call.sender(name(":1.1")), &())), None, "no destination");
+        let call = call.sender(name(":1.1")).destination(name(":1.9"));
+        let mut bytes = bytes(&call, &());
+        assert!(of(&bytes).is_some());
+        bytes[1] = 9;
+        assert_eq!(of(&bytes), None, "of an unknown type");
     }
 }

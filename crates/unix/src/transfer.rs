@@ -204,6 +204,15 @@ pub fn unreceived(socket: impl AsFd) -> io::Result<u64> {
     raw::unsent_bytes(socket.as_fd())
 }
 
+/// Returns the length of the data in `socket` that can be received, of all packets, in bytes.
+///
+/// # Errors
+///
+/// Fails with the errors of ioctl(2).
+pub fn receivable(socket: impl AsFd) -> io::Result<u64> {
+    Ok(rustix::io::ioctl_fionread(socket)?)
+}
+
 /// Ends both directions of a connection and leaves `socket` open. The peer can still receive the
 /// data in its queue.
 ///

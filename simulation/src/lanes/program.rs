@@ -169,7 +169,8 @@ impl ProgramConnection {
                 false
             }
             Ok(received) if received.bytes > 0 => {
-                receiver.handle_packet(key, received.bytes, descriptors);
+                let unread = || transfer::receivable(&lane[0]).expect("it is a socket");
+                receiver.handle_packet(key, received.bytes, descriptors, unread);
                 true
             }
             _ => {

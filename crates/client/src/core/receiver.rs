@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use lane::{FrameHeader, LaneInbox, LaneKey};
+use lane::{FrameHeader, LaneFrame, LaneInbox, LaneKey};
 use wire::framer::{Frame, Framer, FramerLimits, SCRATCH_LEN_MIN, Space};
 use wire::message::{InvalidMessage, Message};
 
@@ -23,6 +23,8 @@ pub struct Receiver<D> {
     pub(super) ended: Vec<LaneKey>,
     /// True if bytes of the bus were received since the last complete message was cut.
     has_bytes: bool,
+    /// The number of packets that were read since the socket of the bus was.
+    packets: u32,
 }
 
 /// A received message of a lane, with its descriptors.
@@ -42,6 +44,7 @@ impl<D> Receiver<D> {
             inbox: LaneInbox::default(),
             ended: Vec::new(),
             has_bytes: false,
+            packets: 0,
         }
     }
 
@@ -60,6 +63,7 @@ impl<D> Receiver<D> {
 
     fn note_bytes(&mut self, descriptors: impl IntoIterator<Item = D>) {
         self.has_bytes = true;
+        self.packets = 0;
         self.inbox.restart();
         let before = self.arrived.len();
         self.arrived.extend(descriptors);
@@ -71,6 +75,17 @@ impl<D> Receiver<D> {
     /// processed.
     pub fn must_read_lanes(&self) -> bool {
         (self.has_bytes || !self.inbox.is_empty()) && !self.inbox.is_read()
+    }
+
+    /// True if the bus must be read before lanes, because many packets were read since. A busy lane
+    /// must not keep the connection from hearing of the bus.
+    pub fn must_read_bus(&self) -> bool {
+        self.packets >= PACKETS_MAX
+    }
+
+    /// Records that nothing was in the socket of the bus.
+    pub fn handle_empty_bus(&mut self) {
+        self.packets = 0;
     }
 
     /// The lanes to read, a packet of each, before the next message is processed.
@@ -92,12 +107,21 @@ impl<D> Receiver<D> {
     }
 
     /// Records a packet of `len` bytes that was read into [`packet_space`](Self::packet_space), and
-    /// its descriptors. A packet that is too short ends the lane.
-    pub fn handle_packet(&mut self, key: LaneKey, len: usize, descriptors: Vec<D>) {
+    /// its descriptors. A packet that is too short ends the lane. `unread` is the length of the
+    /// packets that are still in the socket.
+    pub fn handle_packet(
+        &mut self,
+        key: LaneKey,
+        len: usize,
+        descriptors: Vec<D>,
+        unread: impl FnOnce() -> u64,
+    ) {
+        self.packets += 1;
         match FrameHeader::split(&self.packet[..len]) {
             Some((header, message)) => {
                 let bytes = self.pool.copy_of(message);
-                self.inbox.add(key, header, LanePacket { bytes, descriptors });
+                let frame = LaneFrame { header, len, message: LanePacket { bytes, descriptors } };
+                self.inbox.add(key, frame, self.has_bytes, unread);
             }
             None => self.handle_lane_end(key),
         }
@@ -151,6 +175,9 @@ impl<D> Receiver<D> {
         Ok(self.arrived.drain(..count).collect())
     }
 }
+
+/// The number of packets of lanes after which the bus is read.
+const PACKETS_MAX: u32 = 64;
 
 /// Maximum number of bytes in one read: a burst of small messages, or a part of a large one.
 const SCRATCH_LEN: usize = 2 * SCRATCH_LEN_MIN;

@@ -132,6 +132,9 @@ impl LaneSockets {
             return receive_from_bus(bus, receiver, timeout);
         }
         if receiver.must_read_lanes() {
+            if receiver.must_read_bus() {
+                read_bus(bus, &lanes, receiver)?;
+            }
             read_unread(&lanes, receiver)?;
             return Ok(SocketReadOutcome::Bytes(1));
         }
@@ -142,13 +145,9 @@ impl LaneSockets {
         if ready == 0 {
             return Ok(SocketReadOutcome::Nothing);
         }
-        if ready & 1 == 0 {
-            read_ready(&lanes, waited, ready >> 1, receiver);
-        } else if let Err(ended) = receive_from_bus(bus, receiver, Some(Duration::ZERO)) {
-            // What was read is processed before the end of the connection.
-            lanes.iter().for_each(|lane| lane.receive_rest(receiver));
-            receiver.handle_last_packet();
-            return Err(ended);
+        match ready & 1 {
+            0 => read_ready(&lanes, waited, ready >> 1, receiver),
+            _ => read_bus(bus, &lanes, receiver)?,
         }
         if receiver.must_read_lanes() {
             read_unread(&lanes, receiver)?;
@@ -186,7 +185,9 @@ impl LaneSocket {
             Ok(received)
                 if received.bytes > 0 && received.descriptors == DescriptorDelivery::Complete =>
             {
-                receiver.handle_packet(self.key, received.bytes, descriptors);
+                // It does not fail for a socket. Without the length, the rest is taken for later.
+                let unread = || transfer::receivable(self.socket()).unwrap_or(0);
+                receiver.handle_packet(self.key, received.bytes, descriptors, unread);
                 true
             }
             _ => {
@@ -201,6 +202,27 @@ impl LaneSocket {
         let mut rest = READ_AT_END_MAX;
         while rest > 0 && self.receive(receiver) {
             rest -= 1;
+        }
+    }
+}
+
+/// Reads from the bus without waiting.
+fn read_bus(
+    bus: &BusSocket,
+    lanes: &[LaneSocket],
+    receiver: &mut Receiver<OwnedFd>,
+) -> Result<(), Ended> {
+    match receive_from_bus(bus, receiver, Some(Duration::ZERO)) {
+        Ok(SocketReadOutcome::Bytes(_)) => Ok(()),
+        Ok(SocketReadOutcome::Nothing) => {
+            receiver.handle_empty_bus();
+            Ok(())
+        }
+        Err(ended) => {
+            // What was read is processed before the end of the connection.
+            lanes.iter().for_each(|lane| lane.receive_rest(receiver));
+            receiver.handle_last_packet();
+            Err(ended)
         }
     }
 }

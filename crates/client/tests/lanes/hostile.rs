@@ -3,6 +3,7 @@
 use std::io::IoSlice;
 use std::num::NonZeroU32;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -77,6 +78,15 @@ const fn now() -> FrameHeader {
     FrameHeader { behind: 0, sent_at: 1 }
 }
 
+/// Sets a value, also if the test fails.
+struct SetWhenDropped<'a>(&'a AtomicBool);
+
+impl Drop for SetWhenDropped<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// The bytes of a call to the service by this sender, which announces this number of descriptors.
 fn message(sender: BusName<'_>, flags: Flags, descriptors: u32) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -146,6 +156,7 @@ fn damaged_bodies_end_the_lane() {
     let damage = |attacker: &Attacker| {
         let mut bytes = Vec::new();
         Builder::method_call(ObjectPath::ROOT, MemberName::literal("Echo"))
+            .destination(BusName::new(NAME).expect("a name"))
             .sender(attacker.own_name())
             .write(&mut bytes, NonZeroU32::MIN, &("text",))
             .expect("a valid message");
@@ -174,6 +185,42 @@ fn lies_about_the_order_delay_only_the_liar() {
         };
         check(flood, false);
     }
+}
+
+#[test]
+fn floods_of_lies_about_the_order_do_not_keep_a_program_from_its_bus() {
+    let bus = PrivateTestBus::start_this(BusProgram::Diligence);
+    let _service = service(&bus, LaneUse::On, echo);
+    let attackers = [(); 3].map(|()| Attacker::connect(&bus));
+    let other = bus.connect();
+    let is_over = AtomicBool::new(false);
+    let sent = AtomicU64::new(0);
+    thread::scope(|scope| {
+        for attacker in &attackers {
+            scope.spawn(|| {
+                let bytes = message(attacker.own_name(), Flags::NO_REPLY_EXPECTED, 0);
+                let header = FrameHeader::default().to_bytes();
+                let slices = [IoSlice::new(&header), IoSlice::new(&bytes)];
+                while !is_over.load(Ordering::Relaxed) {
+                    match transfer::send(&attacker.lane, &slices, &[], TransferWait::Never) {
+                        Ok(_) => drop(sent.fetch_add(1, Ordering::Relaxed)),
+                        Err(_) => thread::yield_now(),
+                    }
+                }
+            });
+        }
+        let _ends_floods = SetWhenDropped(&is_over);
+        thread::sleep(Duration::from_millis(100));
+        let begun = Instant::now();
+        let mut calls = 0;
+        while begun.elapsed() < Duration::from_secs(1) {
+            call(&other, "Echo", calls);
+            calls += 1;
+        }
+        let elapsed = begun.elapsed();
+        println!("{calls} calls in {elapsed:?}, {sent:?} messages");
+        assert!(calls >= 10, "{calls} calls in {elapsed:?}, {sent:?} messages");
+    });
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use wire::sasl::server::AuthenticatedIdentity;
 
+use super::lanes::PauseReason;
 use super::{ConnectionGuard, DBusConnection};
 use crate::event::{ERROR, HANGUP, READABLE, WRITABLE};
 use crate::transport::{SocketTransport, TransferState};
@@ -40,7 +41,7 @@ impl DBusConnection {
 
     /// Continues to read when messages were freed.
     pub(super) fn resume_reading(&self, guard: &mut ConnectionGuard<'_>) {
-        if guard.lanes.has_backlog() && !self.is_full(guard) {
+        if guard.lanes.pause() == Some(PauseReason::QueueFull) && !self.is_full(guard) {
             if guard.process(self, false) == TransferState::Closed {
                 guard.disconnect();
             }
@@ -154,10 +155,15 @@ impl DBusConnection {
             return self.wait_for_release(guard, timeout);
         }
         let is_full = self.is_full(&guard);
-        if guard.lanes.has_backlog() && !is_full {
-            self.resume_reading(&mut guard);
-            return guard;
-        }
+        let deadline = match guard.lanes.pause() {
+            Some(PauseReason::QueueFull) if !is_full => {
+                self.resume_reading(&mut guard);
+                return guard;
+            }
+            // What has arrived from the bus is read first.
+            Some(PauseReason::LanesBusy) if !is_full => Some(Instant::now()),
+            _ => deadline,
+        };
         let Some(transport) = &guard.transport else { return guard };
         let mut sockets = vec![std::sync::Arc::clone(&transport.socket)];
         let mut interest = PollFlags::empty();
@@ -182,7 +188,7 @@ impl DBusConnection {
             guard = self.read(guard, ReadScope::UntilEnd);
         } else if ready.intersects(PollFlags::IN) {
             guard = self.read(guard, ReadScope::All);
-        } else if are_lanes_ready {
+        } else if are_lanes_ready || guard.lanes.pause() == Some(PauseReason::LanesBusy) {
             guard = self.read(guard, ReadScope::Lanes);
         }
         self.settle(&mut guard);

@@ -10,9 +10,10 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
 use lane::{
-    CheckedMessage, FRAME_LEN_MAX, FrameHeader, LaneCounters, LaneInbox, LaneKey, LaneSet,
-    RequestOutcome,
+    CheckedMessage, FRAME_LEN_MAX, FrameHeader, LaneCounters, LaneFrame, LaneInbox, LaneKey,
+    LaneSet, RequestOutcome,
 };
+use rustix::event::{EventfdFlags, eventfd};
 use sys::poll::{Interest, Poller, which_have_data};
 use sys::transfer::{self, DescriptorDelivery, TransferWait};
 use wire::Message;
@@ -32,8 +33,10 @@ pub(super) struct MergedLanes {
     inbox: LaneInbox<LaneMessage>,
     /// Messages of the bus that were read, until everything before them was read from lanes.
     from_bus: VecDeque<(DBusMessageContent, usize)>,
-    /// Readable if the socket of the connection or of a lane is. `None` without lanes.
-    group: Option<Poller>,
+    /// Why messages that were read are not in the queue of the program.
+    pause: Option<PauseReason>,
+    /// What the main loop waits for. `None` without lanes.
+    group: Option<SocketGroup>,
     /// The field with the unique name of the connection, once it has one and may ask for lanes.
     sender: Option<HeaderField>,
     /// True if the program waits for the socket of the connection itself, so lanes must end.
@@ -46,6 +49,33 @@ pub(super) struct MergedLanes {
     waiting: HashMap<u32, LaneKey>,
     /// The space for a packet; empty until it is needed.
     packet: Vec<u8>,
+}
+
+/// Readable if the socket of the connection or of a lane is, or messages wait that were read.
+struct SocketGroup {
+    poller: Poller,
+    alarm: OwnedFd,
+}
+
+/// Why a connection does not put all messages that it has read into the queue of the program.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum PauseReason {
+    /// The program has too many messages.
+    QueueFull,
+    /// Lanes are so busy that the program must process messages first, and the connection must read
+    /// from the bus.
+    LanesBusy,
+}
+
+impl SocketGroup {
+    /// A group with the socket of a connection. `None` without memory or descriptors.
+    fn new(socket: &OwnedFd) -> Option<Self> {
+        let poller = Poller::new().ok()?;
+        let alarm = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).ok()?;
+        poller.add(socket, 0, Interest::Read).ok()?;
+        poller.add(&alarm, 0, Interest::Read).ok()?;
+        Some(Self { poller, alarm })
+    }
 }
 
 struct OpenSocket {
@@ -71,7 +101,7 @@ enum OwnCall {
 
 /// The result of reading a packet.
 enum PacketRead {
-    Message(FrameHeader, LaneMessage),
+    Message(LaneFrame<LaneMessage>),
     Nothing,
     /// The lane was shut down, and everything was read.
     Ended,
@@ -84,14 +114,13 @@ impl MergedLanes {
     /// The lanes of a connection with this socket. A server has none.
     pub(super) fn new(socket: &OwnedFd, is_server: bool) -> Self {
         let is_enabled = !is_server && variable(VARIABLE).as_deref() == Some(b"1");
-        let group = is_enabled.then(Poller::new).and_then(Result::ok);
-        let group = group.filter(|group| group.add(socket, 0, Interest::Read).is_ok());
+        let group = is_enabled.then(|| SocketGroup::new(socket)).flatten();
         Self { group, ..Self::default() }
     }
 
     /// What the main loop waits for to read, if it is not the socket of the connection.
     pub(super) fn group(&self) -> Option<&impl AsFd> {
-        self.group.as_ref()
+        self.group.as_ref().map(|group| &group.poller)
     }
 
     /// The sockets of all lanes.
@@ -99,9 +128,25 @@ impl MergedLanes {
         self.sockets.iter().map(|lane| Arc::clone(&lane.socket)).collect()
     }
 
-    /// True if messages of the bus wait for room in the queue.
-    pub(super) fn has_backlog(&self) -> bool {
-        !self.from_bus.is_empty()
+    /// Why messages that were read are not in the queue of the program, if there are some.
+    pub(super) const fn pause(&self) -> Option<PauseReason> {
+        self.pause
+    }
+
+    /// Leaves messages that were read for later.
+    fn begin_pause(&mut self, reason: PauseReason) {
+        self.pause = Some(reason);
+        if let (PauseReason::LanesBusy, Some(group)) = (reason, &self.group) {
+            // It fails only if it is readable already.
+            let _ = rustix::io::write(&group.alarm, &1_u64.to_ne_bytes());
+        }
+    }
+
+    fn end_pause(&mut self) {
+        if let (Some(PauseReason::LanesBusy), Some(group)) = (self.pause.take(), &self.group) {
+            // It fails only if it is not readable any more.
+            let _ = rustix::io::read(&group.alarm, &mut [0; 8]);
+        }
     }
 
     /// Counts a message that is sent to the bus.
@@ -153,7 +198,11 @@ impl MergedLanes {
                 let partner = self.lanes.partner(key);
                 match receive(&socket, &mut self.packet, partner, limits) {
                     PacketRead::Nothing => self.inbox.note_empty(key),
-                    PacketRead::Message(header, message) => self.inbox.add(key, header, message),
+                    PacketRead::Message(frame) => {
+                        // It does not fail for a socket. Without the length, the rest is for later.
+                        let unread = || transfer::receivable(&*socket).unwrap_or(0);
+                        self.inbox.add(key, frame, !self.from_bus.is_empty(), unread);
+                    }
                     PacketRead::Ended => return InboxFilling::Ended(key),
                     PacketRead::Invalid => return InboxFilling::Invalid(key),
                 }
@@ -206,7 +255,8 @@ fn receive(
     }
     match DBusMessageContent::of(&message, fds) {
         Ok(content) => {
-            PacketRead::Message(header, LaneMessage { content, bytes: bytes.len(), role })
+            let message = LaneMessage { content, bytes: bytes.len(), role };
+            PacketRead::Message(LaneFrame { header, len, message })
         }
         Err(_) => PacketRead::Invalid,
     }
@@ -332,7 +382,7 @@ impl ConnectionState {
         if merged.sockets.len() >= LANES_MAX {
             return None;
         }
-        merged.group.as_ref()?.add(&socket, 0, Interest::Read).ok()?;
+        merged.group.as_ref()?.poller.add(&socket, 0, Interest::Read).ok()?;
         let key = merged.lanes.open(partner, counters);
         merged.inbox.open(key);
         merged.sockets.push(OpenSocket { key, socket: Arc::new(socket) });
@@ -348,7 +398,7 @@ impl ConnectionState {
         let OpenSocket { socket, .. } = merged.sockets.swap_remove(at);
         if let Some(group) = &merged.group {
             // It fails only if the socket is not in the group.
-            let _ = group.remove(&socket);
+            let _ = group.poller.remove(&socket);
         }
         self.defer_drop(socket);
     }
@@ -381,21 +431,28 @@ impl ConnectionState {
 
 /// Methods that receive from the bus and from lanes.
 impl ConnectionState {
-    /// Reads lanes, and puts all messages whose turn it is into the queue. Messages of the bus that
-    /// were read stay out of it while the program has too many messages, unless the connection has
-    /// ended. Returns `Closed` if the connection must end.
+    /// Reads lanes, and puts all messages whose turn it is into the queue, unless it
+    /// [pauses](PauseReason). When the connection has ended, it does not pause. Returns `Closed` if
+    /// the connection must end.
     pub(super) fn process(&mut self, connection: &DBusConnection, is_end: bool) -> TransferState {
         let mut has_new = false;
         self.lanes.inbox.restart();
-        // The partner of a lane does not know that the connection has ended, and can go on sending.
-        let mut rest = if is_end { READ_AT_END_MAX } else { usize::MAX };
+        self.lanes.end_pause();
+        // The partner of a lane can send for ever. It does not know that the connection has ended.
+        let mut rest = if is_end { READ_AT_END_MAX } else { READ_AT_ONCE_MAX };
         let outcome = loop {
             if !self.lanes.sockets.is_empty() {
-                if rest == 0 {
-                    self.lanes.inbox.close_all();
-                }
-                if connection.is_full(self) && !is_end {
-                    break TransferState::Open;
+                match rest {
+                    0 if is_end => self.lanes.inbox.close_all(),
+                    0 => {
+                        self.lanes.begin_pause(PauseReason::LanesBusy);
+                        break TransferState::Open;
+                    }
+                    _ if connection.is_full(self) && !is_end => {
+                        self.lanes.begin_pause(PauseReason::QueueFull);
+                        break TransferState::Open;
+                    }
+                    _ => {}
                 }
                 match self.lanes.fill_inbox(self.limits) {
                     InboxFilling::Complete => {}
@@ -413,8 +470,9 @@ impl ConnectionState {
                 let lanes = &self.lanes.lanes;
                 let due = self.lanes.inbox.take_due(lanes.received(), || lanes.queued());
                 if let Some((key, message)) = due {
+                    // A descriptor costs more than a message.
+                    rest = rest.saturating_sub(1 + DESCRIPTOR_COST * message.content.fds.len());
                     has_new |= self.enqueue_of_lane(connection, key, message);
-                    rest = rest.saturating_sub(1);
                     if self.lanes.has_nothing_read() && !is_end {
                         break TransferState::Open;
                     }
@@ -561,6 +619,13 @@ const BECOME_MONITOR: &str = "BecomeMonitor";
 
 /// The number of lanes from which on a connection asks for no more, and accepts no more.
 const LANES_MAX: usize = sys::poll::AT_ONCE_MAX - 1;
+
+/// The number of messages of lanes that are read before the program processes them and the
+/// connection reads from the bus.
+const READ_AT_ONCE_MAX: usize = 256;
+
+/// The number of messages that count like one descriptor.
+const DESCRIPTOR_COST: usize = 4;
 
 /// The number of messages of lanes that are read when the connection has ended.
 const READ_AT_END_MAX: usize = 1024;

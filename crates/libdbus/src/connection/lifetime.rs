@@ -44,7 +44,7 @@ impl DBusConnection {
     /// Closes the connection. The program still gets the messages that have arrived.
     pub(crate) fn close(&self) {
         let mut guard = self.lock();
-        if guard.lanes.has_backlog() {
+        if guard.lanes.pause().is_some() {
             guard.process(self, true);
         }
         guard.disconnect();
