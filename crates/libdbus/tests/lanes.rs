@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::env;
 use std::io::{BufRead, BufReader, ErrorKind, IoSlice, Read, Write};
 use std::num::NonZeroU32;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -197,18 +197,48 @@ fn a_caller_with_the_rust_library_uses_a_lane_to_a_c_program() {
 }
 
 #[test]
+fn a_child_that_closes_the_connection_of_its_parent_does_not_end_it() {
+    let stage = LaneBusProcess::start(LaneBus::Diligence, "1");
+    let program = stage.compile("lanes");
+    let _service = stage.start_service(&program, "serve-loop");
+    let output = stage.call(&program, &["fork"]);
+    let [(1, before), (1, after)] = statistics(&output)[..] else { panic!("{output}") };
+    assert!(after - before < 10, "{output}");
+}
+
+#[test]
+fn a_partner_that_sends_too_many_descriptors_ends_only_its_lane() {
+    let stage = LaneBusProcess::start(LaneBus::Diligence, "1");
+    let program = stage.compile("lanes");
+    for mode in ["serve", "serve-loop"] {
+        let _service = stage.start_service(&program, mode);
+        let partner = LaneAttacker::connect(&stage.address);
+        let fds = [partner.lane.as_fd(); 17];
+        let packet = partner.packet_with(17);
+        let slices = [IoSlice::new(&packet)];
+        transfer::send(&partner.lane, &slices, &fds, TransferWait::Never).expect("it has room");
+        let connection = &partner.connection;
+        for number in 0..100_u64 {
+            let reply = connection.call(NAME, "/", NAME, "Echo", &(number,)).expect("a reply");
+            assert_eq!(reply.read::<(u64,)>().expect("a number"), (number,));
+        }
+        assert_eq!(lane_count(connection), 0, "{mode}");
+    }
+}
+
+#[test]
 fn floods_on_lanes_do_not_keep_a_program_from_its_bus() {
     let stage = LaneBusProcess::start(LaneBus::Diligence, "1");
     let program = stage.compile("lanes");
     for mode in ["serve", "serve-loop"] {
         let service = stage.start_service(&program, mode);
-        let flooders = [(); 6].map(|()| LaneFlooder::connect(&stage.address));
+        let attackers = [(); 6].map(|()| LaneAttacker::connect(&stage.address));
         let other = Connection::open(&stage.address).expect("a bus");
         let is_over = AtomicBool::new(false);
         let (mut calls, begun) = (0, Instant::now());
         thread::scope(|scope| {
-            for flooder in &flooders {
-                scope.spawn(|| flooder.flood_until(&is_over));
+            for attacker in &attackers {
+                scope.spawn(|| attacker.flood_until(&is_over));
             }
             let _ends_floods = SetWhenDropped(&is_over);
             while begun.elapsed() < Duration::from_secs(1) {
@@ -234,15 +264,13 @@ impl Drop for SetWhenDropped<'_> {
     }
 }
 
-/// A connection with an end of a lane to the service, on which it sends as many messages as it can,
-/// and states that each is the oldest.
-struct LaneFlooder {
+/// A connection with an end of a lane to the service, on which it sends what it wants.
+struct LaneAttacker {
     lane: OwnedFd,
-    packet: Vec<u8>,
-    _connection: Connection,
+    connection: Connection,
 }
 
-impl LaneFlooder {
+impl LaneAttacker {
     fn connect(address: &str) -> Self {
         let connection = Connection::open(address).expect("a bus");
         let (bus, path, lanes) =
@@ -258,22 +286,30 @@ impl LaneFlooder {
                 break signal.descriptors()[0].try_clone().expect("descriptors are left");
             }
         };
+        Self { lane, connection }
+    }
+
+    /// A packet with a call that announces this number of descriptors.
+    fn packet_with(&self, descriptors: u32) -> Vec<u8> {
         let mut packet = lane::FrameHeader::default().to_bytes().to_vec();
         let mut message = Vec::new();
         Builder::method_call(ObjectPath::ROOT, MemberName::literal("Echo"))
             .interface(InterfaceName::literal(NAME))
             .destination(BusName::new(NAME).expect("a name"))
-            .sender(connection.unique_name())
+            .sender(self.connection.unique_name())
             .flags(Flags::NO_REPLY_EXPECTED)
+            .unix_fds(descriptors)
             .write(&mut message, NonZeroU32::MIN, &(7_u64,))
             .expect("a valid message");
         packet.extend(message);
-        Self { lane, packet, _connection: connection }
+        packet
     }
 
+    /// Sends as many messages as it can, and states that each is the oldest.
     fn flood_until(&self, is_over: &AtomicBool) {
+        let packet = self.packet_with(0);
         while !is_over.load(Ordering::Relaxed) {
-            let slices = [IoSlice::new(&self.packet)];
+            let slices = [IoSlice::new(&packet)];
             match transfer::send(&self.lane, &slices, &[], TransferWait::Never) {
                 Ok(_) => {}
                 Err(error) if error.kind() == ErrorKind::WouldBlock => thread::yield_now(),

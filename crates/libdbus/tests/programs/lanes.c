@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "statistics.h"
@@ -393,6 +394,31 @@ static void become_monitor(void) {
     dbus_connection_unref(monitor);
 }
 
+/* A child closes its copy of the connection of its parent, which goes on. */
+static void close_in_child(void) {
+    DBusConnection *shared = connection;
+    connection = dbus_bus_get_private(DBUS_BUS_SESSION, NULL);
+    for (int number = 0; number < 300; number++)
+        call("Echo", number);
+    print_statistics(connection);
+    pid_t child = fork();
+    if (child == 0) {
+        dbus_connection_set_exit_on_disconnect(connection, FALSE);
+        dbus_connection_close(connection);
+        dbus_connection_unref(connection);
+        _exit(0);
+    }
+    int status;
+    if (waitpid(child, &status, 0) != child || status != 0)
+        fail("a child");
+    for (int number = 0; number < 300; number++)
+        call("Echo", number);
+    print_statistics(connection);
+    dbus_connection_close(connection);
+    dbus_connection_unref(connection);
+    connection = shared;
+}
+
 static void pause_until_line(void) {
     char line[16];
     puts("paused");
@@ -434,6 +460,8 @@ int main(int argc, char **argv) {
             call("Wait", 300);
         else if (strcmp(step, "monitor") == 0)
             become_monitor();
+        else if (strcmp(step, "fork") == 0)
+            close_in_child();
         else if (strcmp(step, "replace") == 0)
             dbus_message_unref(call_bus(connection, "org.diligence.Daemon1", "Reexecute"));
         else if (strcmp(step, "pause") == 0)
