@@ -261,8 +261,8 @@ impl Bus {
         Driver { router, activation, reloads, replacements }
     }
 
-    /// Disconnects a peer that sends a message to another peer before it has called Hello. Monitors
-    /// see the message as one that has no recipient.
+    /// Disconnects a peer that sends a message to another peer before it has called Hello. For
+    /// monitors, the message has no recipient.
     fn refuse_unregistered(&mut self, from: PeerId, message: &Message<'_>, fx: &mut Effects) {
         let router = &mut self.router;
         if router.is_watched() {

@@ -501,6 +501,7 @@ impl Runner {
         match event {
             LogEvent::BecameMonitor { peer } => format!("log: {} became a monitor", name(peer)),
             LogEvent::Traces { peer } => format!("log: {} started a trace", name(peer)),
+            LogEvent::LanesEnded { count, reason } => format!("log: ended {count} lanes: {reason}"),
             LogEvent::LosingSignals { peer, sender, reached } => {
                 let sender = sender.as_ref().map_or("the bus", name);
                 format!("log: {} loses messages, {reached}, first of {sender}", name(peer))

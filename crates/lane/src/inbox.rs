@@ -71,7 +71,7 @@ impl FramesAhead {
 /// A received packet of a lane.
 #[derive(Debug)]
 pub struct LaneFrame<M> {
-    /// Its header.
+    /// The header of the packet.
     pub header: FrameHeader,
     /// The length of the packet in bytes.
     pub len: usize,

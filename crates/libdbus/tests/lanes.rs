@@ -240,7 +240,7 @@ fn floods_on_lanes_do_not_keep_a_program_from_its_bus() {
             for attacker in &attackers {
                 scope.spawn(|| attacker.flood_until(&is_over));
             }
-            let _ends_floods = SetWhenDropped(&is_over);
+            let _ends_floods = FloodsUntilDropped(&is_over);
             while begun.elapsed() < Duration::from_secs(1) {
                 let reply = other.call(NAME, "/", NAME, "Echo", &(calls,)).expect("a reply");
                 assert_eq!(reply.read::<(u64,)>().expect("a number"), (calls,));
@@ -256,9 +256,9 @@ fn floods_on_lanes_do_not_keep_a_program_from_its_bus() {
 }
 
 /// Sets a value, also if the test fails.
-struct SetWhenDropped<'a>(&'a AtomicBool);
+struct FloodsUntilDropped<'a>(&'a AtomicBool);
 
-impl Drop for SetWhenDropped<'_> {
+impl Drop for FloodsUntilDropped<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -401,7 +401,7 @@ fn a_call_is_answered_after_its_lane_has_ended() {
     assert_eq!(statistics(&line(&mut caller.output))[0].0, 1);
     assert_eq!(line(&mut caller.output), "paused");
     caller.child.stdin.take().expect("a pipe").write_all(b"\n").expect("it reads");
-    std::thread::sleep(std::time::Duration::from_millis(100));
+    thread::sleep(Duration::from_millis(100));
     let mut monitor = stage.command("dbus-monitor");
     monitor.env_remove("LD_LIBRARY_PATH");
     let mut monitor = monitor.spawn().expect("dbus-monitor is installed");

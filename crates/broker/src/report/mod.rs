@@ -67,7 +67,7 @@ impl Reporter {
     ) -> Option<DescribedPeer> {
         let topic = LogTopic::of_event(event);
         let Some(peer) = peer_of(event) else {
-            self.start_event(log, bus, children, event, now);
+            self.event_of_nobody(log, bus, children, event, now);
             return None;
         };
         let description = self.admit(log, bus, topic, peer, now)?;
@@ -78,8 +78,8 @@ impl Reporter {
         described(description)
     }
 
-    /// Logs the successful or failed activation of a service.
-    fn start_event(
+    /// Logs an event that no connection has caused directly.
+    fn event_of_nobody(
         &mut self,
         log: &Log,
         bus: &Bus,
@@ -90,7 +90,7 @@ impl Reporter {
         let topic = LogTopic::of_event(event);
         self.sum_up(log, bus, now);
         if self.governor.admit(topic, LineSubject::Unattributed, now) == LineAdmission::Write
-            && let Some(record) = services::record(event, children)
+            && let Some(record) = services::record(event, children).or_else(|| lanes_record(event))
         {
             write(log, record, topic, None);
         }
@@ -259,7 +259,9 @@ const fn peer_of(event: &LogEvent) -> Option<PeerId> {
         | LogEvent::Withheld { peer, .. }
         | LogEvent::Allowed { peer, .. }
         | LogEvent::Refused { peer, .. } => Some(*peer),
-        LogEvent::Started { .. } | LogEvent::StartFailed { .. } => None,
+        LogEvent::LanesEnded { .. } | LogEvent::Started { .. } | LogEvent::StartFailed { .. } => {
+            None
+        }
     }
 }
 
@@ -269,6 +271,14 @@ fn reached_of(event: &LogEvent) -> Option<LimitHit> {
         LogEvent::Refused { reason, .. } => reason.limit_hit(),
         _ => None,
     }
+}
+
+/// The log record for the end of lanes; `None` for other events.
+fn lanes_record(event: &LogEvent) -> Option<LogRecord> {
+    let LogEvent::LanesEnded { count, reason } = event else { return None };
+    let lanes = if *count == 1 { "lane was" } else { "lanes were" };
+    let line = format!("{count} {lanes} ended: {reason}. Their messages go through the bus now.");
+    Some(LogRecord::line(Severity::Info, line))
 }
 
 /// The log record for an event of a connection; `None` if another function writes it.
@@ -319,7 +329,9 @@ fn event_record(bus: &Bus, event: &LogEvent, description: &PeerDescription) -> O
             );
             LogRecord::line(Severity::Warning, line)
         }
-        LogEvent::Started { .. } | LogEvent::StartFailed { .. } => return None,
+        LogEvent::LanesEnded { .. } | LogEvent::Started { .. } | LogEvent::StartFailed { .. } => {
+            return None;
+        }
         LogEvent::Refused { reason, .. } => {
             let blamed = reason.blamed().and_then(|peer| PeerDescription::look_up(bus, peer));
             let blame = blamed

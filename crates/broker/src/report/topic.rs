@@ -36,6 +36,8 @@ pub(super) enum LogTopic {
     Monitor,
     /// A connection got the ring buffer of a trace.
     Traces,
+    /// Lanes were ended, because a change forbids them.
+    LanesEnded,
     /// A caller reloaded the configuration.
     Reloaded,
     /// A reload of the configuration by a caller failed.
@@ -57,6 +59,7 @@ impl LogTopic {
         match event {
             LogEvent::BecameMonitor { .. } => Self::Monitor,
             LogEvent::Traces { .. } => Self::Traces,
+            LogEvent::LanesEnded { .. } => Self::LanesEnded,
             LogEvent::LosingSignals { .. } => Self::Losing,
             LogEvent::CaughtUp { .. } => Self::CaughtUp,
             LogEvent::Undelivered { shortage, .. } => Self::Undelivered(shortage.word()),
@@ -110,6 +113,7 @@ impl LogTopic {
             Self::CaughtUp => "a8985d9bce944143b4e66d42c3b65784",
             Self::Traces => "6d1f0a52c3be4b0f9d7c21e8a45f9037",
             Self::Monitor => "0c058c9b7a614502aad35f9b71f129a9",
+            Self::LanesEnded => "f9f8078cd10d48ce87d995259ad382aa",
             Self::Reloaded => "5b9c71d2e8f04a3d9c0e6a7f12b84d55",
             Self::ReloadFailed => "c4f08e6a3d2b47119a5de17b60c3f982",
             Self::Replaced => "9e0b7c54d1f2483aa6c8154fe2703bd6",
@@ -136,6 +140,7 @@ impl LogTopic {
             Self::CaughtUp => "caught-up",
             Self::Monitor => "became-monitor",
             Self::Traces => "reads-trace",
+            Self::LanesEnded => "lanes-ended",
             Self::Reloaded => "reloaded",
             Self::ReloadFailed => "reload-failed",
             Self::Replaced => "replaced",
@@ -157,6 +162,7 @@ impl LogTopic {
                 Self::CaughtUp,
                 Self::Monitor,
                 Self::Traces,
+                Self::LanesEnded,
                 Self::Reloaded,
                 Self::ReloadFailed,
                 Self::Replaced,
@@ -198,6 +204,7 @@ impl LogTopic {
             | Self::CaughtUp
             | Self::Monitor
             | Self::Traces
+            | Self::LanesEnded
             | Self::Reloaded
             | Self::ReloadFailed
             | Self::Replaced
@@ -234,6 +241,7 @@ impl fmt::Display for LogTopic {
             Self::CaughtUp => f.write_str("times that a connection has caught up"),
             Self::Monitor => f.write_str("connections that became monitors"),
             Self::Traces => f.write_str("connections that read traces"),
+            Self::LanesEnded => f.write_str("times that lanes were ended"),
             Self::Reloaded => f.write_str("reloads of the configuration"),
             Self::ReloadFailed => f.write_str("failed reloads of the configuration"),
             Self::Replaced => f.write_str("replacements of the program"),

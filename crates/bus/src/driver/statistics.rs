@@ -6,7 +6,7 @@
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
@@ -53,6 +53,7 @@ pub(super) fn totals(
         ("MatchRules", now.rules.into()),
         ("PendingReplies", now.pending_replies.into()),
         ("Lanes", now.lanes.into()),
+        ("LanesForbidden", Value::String(lanes_forbidden(router))),
         ("QueuedMessages", now.queued_messages.into()),
         ("QueuedBytes", now.queued_bytes.into()),
         ("LosingConnections", now.losing.into()),
@@ -118,9 +119,20 @@ const fn room(most: u32) -> usize {
     if most == 0 { usize::MAX } else { most as usize }
 }
 
+/// Why no two connections may have a lane now; empty if they may.
+fn lanes_forbidden(router: &Router) -> String {
+    let is_disabled = router.config.lanes.max_lanes_per_connection == 0;
+    let disabled = is_disabled.then(|| String::from("The configuration allows none"));
+    let reason = || router.forbids_lanes().map(|refusal| refusal.to_string());
+    disabled.or_else(reason).unwrap_or_default()
+}
+
 fn of_peer(router: &Router, peer: &Peer) -> Dict {
     let (counts, queued) = (&peer.statistics, peer.queue.amount());
     let (calls, owed) = router.calls.of_peer(peer.id);
+    let partners = router.lanes.partners_of(peer.id);
+    let partners = partners.map(|it| Value::from(router.registry[it].name().as_str()));
+    let partners = Value::Array { element: element_of("as"), items: partners.collect() };
     let mut dict = router.registry.snapshot(peer.id).as_ref().map(of_snapshot).unwrap_or_default();
     dict.extend([
         ("Age", Value::Uint64(router.now.since(peer.since).as_micros() as u64)),
@@ -131,6 +143,7 @@ fn of_peer(router: &Router, peer: &Peer) -> Dict {
         ("ReceivedMessages", counts.received.messages.into()),
         ("ReceivedBytes", counts.received.bytes.into()),
         ("ReceivedFDs", counts.received.fds.into()),
+        ("LanePartners", partners),
         ("LaneSentMessages", counts.lanes.sent.into()),
         ("LaneSentBytes", counts.lanes.sent_bytes.into()),
         ("LaneReceivedMessages", counts.lanes.received.into()),

@@ -158,6 +158,12 @@ impl LanePairs {
         self.pairs_of(peer).filter(|pair| matches!(self.pairs[pair], LaneStage::Open(_)))
     }
 
+    /// The connections to which one connection has an open lane.
+    pub(crate) fn partners_of(&self, peer: PeerId) -> impl Iterator<Item = PeerId> {
+        let others = self.open_pairs_of(peer).map(PeerPair::ends);
+        others.map(move |[one, other]| if one == peer { other } else { one })
+    }
+
     /// The pairs of one connection.
     pub(crate) fn pairs_of(&self, peer: PeerId) -> impl Iterator<Item = PeerPair> {
         let partners = self.peers.get(&peer).into_iter().flat_map(|it| &it.partners);

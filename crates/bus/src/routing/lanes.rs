@@ -12,16 +12,13 @@ use wire::message::MessageType;
 use super::router::Router;
 use crate::lanes::PeerPair;
 use crate::policy::{DeliveryKind, MessageClass, ReplyClass};
-use crate::types::{DescriptorPassing, Effect, Effects, LaneCounts, LaneRefusal, PeerId};
+use crate::types::{DescriptorPassing, Effect, Effects, LaneCounts, LaneRefusal, LogEvent, PeerId};
 
 impl Router {
     /// Decides whether two connections may have a lane.
     pub(crate) fn check_lane(&self, pair: PeerPair) -> Result<(), LaneRefusal> {
-        if self.is_watched() || self.matching.has_eavesdroppers() {
-            return Err(LaneRefusal::Watched);
-        }
-        if self.access.needs_labels() {
-            return Err(LaneRefusal::Mediated);
+        if let Some(refusal) = self.forbids_lanes() {
+            return Err(refusal);
         }
         let [one, other] = pair.ends();
         for peer in [one, other].map(|end| &self.registry[end]) {
@@ -67,9 +64,23 @@ impl Router {
     /// Ends each lane that its two connections may not have any more.
     #[cold]
     pub(crate) fn end_forbidden_lanes(&mut self, fx: &mut Effects) {
-        let forbidden: Vec<PeerPair> =
-            self.lanes.open_pairs().filter(|pair| self.check_lane(*pair).is_err()).collect();
-        forbidden.into_iter().for_each(|pair| self.end_lane(pair, fx));
+        self.end_lanes_if(|router, pair| router.check_lane(pair).err(), fx);
+    }
+
+    /// Ends each open lane for which there is a reason, and logs their number.
+    fn end_lanes_if(
+        &mut self,
+        reason: impl Fn(&Self, PeerPair) -> Option<LaneRefusal>,
+        fx: &mut Effects,
+    ) {
+        let forbidden = self.lanes.open_pairs();
+        let forbidden = forbidden.filter_map(|pair| Some((pair, reason(self, pair)?)));
+        let forbidden: Vec<(PeerPair, LaneRefusal)> = forbidden.collect();
+        forbidden.iter().for_each(|(pair, _)| self.end_lane(*pair, fx));
+        let count = forbidden.len() as u64;
+        if let Some((_, reason)) = forbidden.into_iter().next() {
+            fx.log(LogEvent::LanesEnded { count, reason });
+        }
     }
 
     /// Ends each lane of a connection that it may not have any more, because it has other names now.
@@ -84,10 +95,21 @@ impl Router {
     /// Ends the lanes of connections that have more than the configuration allows now.
     pub(crate) fn end_surplus_lanes(&mut self, fx: &mut Effects) {
         let max = self.config.lanes.max_lanes_per_connection;
-        let has_surplus =
-            |pair: &PeerPair| pair.ends().into_iter().any(|end| self.lanes.count_of(end) > max);
-        let surplus: Vec<PeerPair> = self.lanes.open_pairs().filter(has_surplus).collect();
-        surplus.into_iter().for_each(|pair| self.end_lane(pair, fx));
+        let surplus = |router: &Self, pair: PeerPair| {
+            let used = |end: &PeerId| router.lanes.count_of(*end);
+            let end = pair.ends().into_iter().find(|end| used(end) > max)?;
+            let name = router.registry[end].name().as_str().into();
+            Some(LaneRefusal::TooMany { name, max, used: used(&end) })
+        };
+        self.end_lanes_if(surplus, fx);
+    }
+
+    /// Why no two connections may have a lane now, if that is so.
+    pub(crate) fn forbids_lanes(&self) -> Option<LaneRefusal> {
+        if self.is_watched() || self.matching.has_eavesdroppers() {
+            return Some(LaneRefusal::Watched);
+        }
+        self.access.needs_labels().then_some(LaneRefusal::Mediated)
     }
 
     /// Ends the lane of a pair, or the wish for one.

@@ -161,7 +161,7 @@ impl fmt::Display for LaneRefusal {
 /// The call that opens a lane.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LaneRequest {
-    /// The call.
+    /// The call to the method Request.
     pub call: CallId,
     /// Whether its sender expects a reply. It gets errors in any case.
     pub expects_reply: bool,

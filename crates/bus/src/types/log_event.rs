@@ -4,8 +4,8 @@ use alloc::boxed::Box;
 use core::fmt;
 
 use super::{
-    ActivationMethod, DeliveryDescription, KernelShortage, LimitHit, MediatorKind, PeerId,
-    RefusalReason, StartId, StartProblem,
+    ActivationMethod, DeliveryDescription, KernelShortage, LaneRefusal, LimitHit, MediatorKind,
+    PeerId, RefusalReason, StartId, StartProblem,
 };
 
 /// The rules that withheld a message from a recipient. The sender does not get an error.
@@ -53,6 +53,13 @@ pub enum LogEvent {
     Traces {
         /// The connection that reads the trace.
         peer: PeerId,
+    },
+    /// Lanes were ended, because a change forbids them.
+    LanesEnded {
+        /// The number of lanes.
+        count: u64,
+        /// What forbids the first of them.
+        reason: LaneRefusal,
     },
     /// The queue of a connection is full: signals, copies and messages of the bus to it are being
     /// dropped. It is reported once until the connection has caught up.

@@ -1,6 +1,7 @@
 //! Calls that wait for their replies.
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::fmt;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::mem;
 use std::num::NonZeroU32;
@@ -35,7 +36,7 @@ pub struct CallDeadline {
 }
 
 /// The method that a call called, for errors.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct CalledMethod {
     /// The destination, the interface and the member, each possibly empty.
     text: String,
@@ -43,6 +44,16 @@ pub struct CalledMethod {
     destination_end: usize,
     /// Offset in bytes of the end of the interface in the text.
     interface_end: usize,
+}
+
+impl fmt::Debug for CalledMethod {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CalledMethod")
+            .field("destination", &self.destination())
+            .field("interface", &self.interface())
+            .field("member", &self.member())
+            .finish()
+    }
 }
 
 impl CalledMethod {

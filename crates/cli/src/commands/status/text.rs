@@ -117,13 +117,16 @@ impl StatusPage {
             ),
         );
         if count("Lanes") + count("LaneMessages") > 0 {
+            let forbidden = totals.text("LanesForbidden").filter(|reason| !reason.is_empty());
+            let forbidden = forbidden.map(|reason| format!("; none now: {reason}"));
             self.fact(
                 "lanes",
                 &format!(
-                    "{} open; {}, {}",
+                    "{} open; {}, {}{}",
                     number("Lanes"),
                     counted(count("LaneMessages"), "message", "messages"),
                     bytes(count("LaneBytes") as f64),
+                    forbidden.unwrap_or_default(),
                 ),
             );
         }
@@ -182,26 +185,30 @@ impl StatusPage {
 
     fn connections(&mut self, connections: &[StatusDict]) {
         self.section("Connections", "with the most traffic first");
-        let mut table = DataTable::new([
+        let has_lanes = connections.iter().any(|it| !it.texts("LanePartners").is_empty());
+        let columns = [
             Column::text("name"),
             Column::text("process"),
             Column::number("sent", ColumnUnit::Count),
             Column::number("received", ColumnUnit::Count).spare(),
             Column::number("waiting", ColumnUnit::Bytes),
             Column::number("lost", ColumnUnit::Count),
-            Column::text("names"),
-        ]);
+        ];
+        let lanes = has_lanes.then(|| Column::text("lanes to"));
+        let mut table =
+            DataTable::new(columns.into_iter().chain(lanes).chain([Column::text("names")]));
         for it in connections {
             let lost = it.count("LostMessages");
-            table.push([
+            let lanes = has_lanes.then(|| Cell::text(it.texts("LanePartners").join(" ")));
+            let cells = [
                 Cell::text(it.text("UniqueName").unwrap_or("?")),
                 Cell::text(process_of(it.number("ProcessID"), it.text("Program"))),
                 Cell::Count(it.count("SentMessages") + it.count("LaneSentMessages")),
                 Cell::Count(it.count("ReceivedMessages") + it.count("LaneReceivedMessages")),
                 Cell::Bytes(it.count("QueuedBytes")).alarm_if(it.is_set("Losing")),
                 Cell::Count(lost).alarm_if(lost > 0),
-                Cell::text(names_of(it)),
-            ]);
+            ];
+            table.push(cells.into_iter().chain(lanes).chain([Cell::text(names_of(it))]));
         }
         self.table(&table);
     }
