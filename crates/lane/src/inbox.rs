@@ -14,29 +14,43 @@ pub struct LaneKey(pub(crate) u64);
 /// each one, until it is empty or one of its messages waits. What is behind a waiting message cannot
 /// have caused it.
 ///
-/// A partner can state a wrong number. But while a message of the bus waits that was read, at least
-/// in part, only a few messages of a lane can precede it, and what its socket holds
-/// then. Messages that are sent later state a larger number, or lie.
+/// A partner can state a wrong number or time. But only a few messages of its lane, and what the
+/// socket holds then, can precede a message of the bus or of another lane that was read before
+/// them, at least in part. Messages that are sent later state a larger number and time, or lie.
 #[derive(Debug)]
 pub struct LaneInbox<M> {
-    waiting: VecDeque<(FrameHeader, LaneKey, M)>,
+    waiting: VecDeque<WaitingFrame<M>>,
     /// The lanes that are open, in any order.
     lanes: Vec<InboxLane>,
     /// The number of messages of the bus that the connection has processed.
     received: u64,
+    /// The number of packets that were read.
+    read: u64,
+}
+
+#[derive(Debug)]
+struct WaitingFrame<M> {
+    header: FrameHeader,
+    key: LaneKey,
+    /// The number of packets that were read before it.
+    place: u64,
+    message: M,
 }
 
 #[derive(Debug)]
 struct InboxLane {
     key: LaneKey,
     content: LaneContent,
-    ahead: FramesAhead,
+    /// What can precede the next message of the bus.
+    before_bus: FramesAhead,
+    /// What can precede the message of another lane that has waited for longest.
+    before_lanes: FramesAhead,
 }
 
-/// What can still precede the next message of the bus.
+/// The packets of a lane that can precede a message that was read before them.
 #[derive(Clone, Copy, Debug)]
 struct FramesAhead {
-    /// The number of this message of the bus.
+    /// The number of this message.
     number: u64,
     rest: AheadRest,
 }
@@ -44,7 +58,7 @@ struct FramesAhead {
 #[derive(Clone, Copy, Debug)]
 enum AheadRest {
     Frames(u32),
-    /// Packets of this length were in the socket after the message of the bus was read.
+    /// Packets of this length were in the socket after the message was read.
     Bytes(u64),
 }
 
@@ -53,9 +67,12 @@ impl FramesAhead {
         Self { number, rest: AheadRest::Frames(FRAMES_AHEAD_MAX) }
     }
 
-    /// Counts a packet of this length that states that it precedes the message. Returns true if it
-    /// can be true.
-    fn count(&mut self, len: usize, unread: impl FnOnce() -> u64) -> bool {
+    /// Counts a packet of this length that states that it precedes the message with this number.
+    /// Returns true if that can be true.
+    fn count(&mut self, number: u64, len: usize, unread: impl Fn() -> u64) -> bool {
+        if self.number != number {
+            *self = Self::of(number);
+        }
         match &mut self.rest {
             AheadRest::Frames(0) => self.rest = AheadRest::Bytes(unread()),
             AheadRest::Frames(rest) => *rest -= 1,
@@ -90,7 +107,7 @@ enum LaneContent {
 
 impl<M> Default for LaneInbox<M> {
     fn default() -> Self {
-        Self { waiting: VecDeque::new(), lanes: Vec::new(), received: 0 }
+        Self { waiting: VecDeque::new(), lanes: Vec::new(), received: 0, read: 0 }
     }
 }
 
@@ -99,7 +116,7 @@ impl<M> LaneInbox<M> {
     /// Adds a lane, which is unread.
     pub fn open(&mut self, key: LaneKey) {
         let (content, ahead) = (LaneContent::Unread, FramesAhead::of(0));
-        self.lanes.push(InboxLane { key, content, ahead });
+        self.lanes.push(InboxLane { key, content, before_bus: ahead, before_lanes: ahead });
     }
 
     /// Removes a lane from which everything was read. Its messages still wait.
@@ -145,35 +162,31 @@ impl<M> LaneInbox<M> {
     /// Adds a received packet. Messages of one lane keep their order, whatever time they state.
     ///
     /// `bus_waits` is true if a message of the bus was read, at least in part, and not processed.
-    /// `unread` is the length of the packets in the socket of the lane; it is rarely called.
+    /// `unread` is the length of the packets in the socket of the lane, which is rarely needed.
     pub fn add(
         &mut self,
         key: LaneKey,
         frame: LaneFrame<M>,
         bus_waits: bool,
-        unread: impl FnOnce() -> u64,
+        unread: impl Fn() -> u64,
     ) {
         let LaneFrame { mut header, len, message } = frame;
+        let lane = self.lanes.iter_mut().find(|lane| lane.key == key);
         let next = self.received + 1;
-        if bus_waits
-            && header.behind < next
-            && let Some(lane) = self.lanes.iter_mut().find(|lane| lane.key == key)
-        {
-            if lane.ahead.number != next {
-                lane.ahead = FramesAhead::of(next);
-            }
-            if !lane.ahead.count(len, unread) {
+        if let Some(lane) = lane {
+            if bus_waits && header.behind < next && !lane.before_bus.count(next, len, &unread) {
                 header.behind = next;
             }
+            let overtaken = overtaken(&self.waiting, key, header);
+            if let Some(first) = overtaken.map(|waiting| waiting.place).min()
+                && !lane.before_lanes.count(first, len, &unread)
+            {
+                header = self.waiting.back().map_or(header, |last| last.header);
+            }
         }
-        let later = |(other, of, _): &&(FrameHeader, LaneKey, M)| {
-            // Not by the time alone: a program may be interrupted between reading the clock and the
-            // number of messages, so a later time can come with a smaller number.
-            *of != key && *other > header
-        };
-        let overtaken = self.waiting.iter().rev().take_while(later).count();
-        let place = self.waiting.len() - overtaken;
-        self.waiting.insert(place, (header, key, message));
+        let at = self.waiting.len() - overtaken(&self.waiting, key, header).count();
+        self.waiting.insert(at, WaitingFrame { header, key, place: self.read, message });
+        self.read += 1;
         // What has caused the message can have come on any other lane meanwhile.
         self.restart();
     }
@@ -186,20 +199,20 @@ impl<M> LaneInbox<M> {
         queued: impl FnOnce() -> u64,
     ) -> Option<(LaneKey, M)> {
         self.received = received;
-        let (header, ..) = self.waiting.front()?;
+        let header = self.waiting.front()?.header;
         // The bus may have dropped a message that it had queued.
         let is_due = self.is_read() && (header.behind <= received || queued() <= received);
         if !is_due {
             return None;
         }
         // Its lane is unread from now on.
-        self.waiting.pop_front().map(|(_, key, message)| (key, message))
+        self.waiting.pop_front().map(|frame| (frame.key, frame.message))
     }
 
     /// True if a message of this lane waits.
     #[inline]
     pub fn holds(&self, key: LaneKey) -> bool {
-        self.waiting.iter().any(|(_, of, _)| *of == key)
+        self.waiting.iter().any(|frame| frame.key == key)
     }
 
     /// True if no message waits.
@@ -210,13 +223,24 @@ impl<M> LaneInbox<M> {
 
     /// Removes a lane that has violated the protocol, and its messages.
     pub fn discard(&mut self, key: LaneKey) {
-        self.waiting.retain(|(_, of, _)| *of != key);
+        self.waiting.retain(|frame| frame.key != key);
         self.close(key);
     }
 }
 
-/// The number of messages of a lane that precede a message of the bus before the bytes in the socket
-/// are counted.
+/// The messages that a message of a lane precedes, the last one first.
+fn overtaken<M>(
+    waiting: &VecDeque<WaitingFrame<M>>,
+    key: LaneKey,
+    header: FrameHeader,
+) -> impl Iterator<Item = &WaitingFrame<M>> {
+    // Not by the time alone: a program may be interrupted between reading the clock and the number
+    // of messages, so a later time can come with a smaller number.
+    waiting.iter().rev().take_while(move |other| other.key != key && other.header > header)
+}
+
+/// The number of messages of a lane that precede one that was read before them, until the bytes in
+/// the socket are counted.
 const FRAMES_AHEAD_MAX: u32 = 32;
 
 #[cfg(test)]
@@ -318,5 +342,28 @@ mod tests {
         let frame = LaneFrame { header: header(0, 0), len: 40, message: () };
         inbox.add(A, frame, true, || 0);
         assert_eq!(inbox.take_due(5, || 6), Some((A, ())), "before the next message of the bus");
+    }
+
+    #[test]
+    fn wrong_times_do_not_delay_a_message_of_another_lane_for_ever() {
+        let mut inbox = LaneInbox::default();
+        inbox.open(A);
+        inbox.open(B);
+        let add = |inbox: &mut LaneInbox<_>, key, sent_at| {
+            let frame = LaneFrame { header: header(0, sent_at), len: 40, message: sent_at };
+            inbox.add(key, frame, false, || 3 * 40);
+        };
+        add(&mut inbox, B, 1000);
+        for at in 0..u64::from(FRAMES_AHEAD_MAX) + 1 + 3 {
+            add(&mut inbox, A, at);
+            assert_eq!(inbox.take_due(0, || 0), Some((A, at)));
+        }
+        add(&mut inbox, A, 0);
+        assert_eq!(inbox.take_due(0, || 0), Some((B, 1000)));
+        assert_eq!(inbox.take_due(0, || 0), None, "the other lane may hold its cause");
+        add(&mut inbox, B, 2000);
+        assert_eq!(inbox.take_due(0, || 0), Some((A, 0)));
+        add(&mut inbox, A, 500);
+        assert_eq!(inbox.take_due(0, || 0), Some((A, 500)), "before the next message");
     }
 }

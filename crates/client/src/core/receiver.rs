@@ -114,7 +114,7 @@ impl<D> Receiver<D> {
         key: LaneKey,
         len: usize,
         descriptors: Vec<D>,
-        unread: impl FnOnce() -> u64,
+        unread: impl Fn() -> u64,
     ) {
         self.packets += 1;
         match FrameHeader::split(&self.packet[..len]) {

@@ -188,11 +188,11 @@ fn lies_about_the_order_delay_only_the_liar() {
 }
 
 #[test]
-fn floods_of_lies_about_the_order_do_not_keep_a_program_from_its_bus() {
+fn floods_of_lies_about_the_order_do_not_keep_a_program_from_others() {
     let bus = PrivateTestBus::start_this(BusProgram::Diligence);
     let _service = service(&bus, LaneUse::On, echo);
     let attackers = [(); 3].map(|()| Attacker::connect(&bus));
-    let other = bus.connect();
+    let (friend, other) = (with_lane(&bus), bus.connect());
     let is_over = AtomicBool::new(false);
     let sent = AtomicU64::new(0);
     thread::scope(|scope| {
@@ -215,8 +215,10 @@ fn floods_of_lies_about_the_order_do_not_keep_a_program_from_its_bus() {
         let mut calls = 0;
         while begun.elapsed() < Duration::from_secs(1) {
             call(&other, "Echo", calls);
+            call(&friend, "Echo", calls);
             calls += 1;
         }
+        assert_eq!(friend.lane_count(), 1);
         let elapsed = begun.elapsed();
         println!("{calls} calls in {elapsed:?}, {sent:?} messages");
         assert!(calls >= 10, "{calls} calls in {elapsed:?}, {sent:?} messages");
