@@ -4,6 +4,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
 
 use sys::socket::{Accepted, SocketKind, accept, socket_kind};
 use wire::guid::Guid;
@@ -52,6 +53,9 @@ struct DBusServerState {
 }
 
 static SLOTS: SlotAllocator = SlotAllocator::new();
+
+/// The time within which a client must send the nonce.
+const NONCE_TIME_MAX: Duration = Duration::from_secs(1);
 
 impl DBusServer {
     fn new(listening: ListeningSockets) -> Arc<Self> {
@@ -150,14 +154,16 @@ impl Drop for DBusServer {
     }
 }
 
-/// Returns true if the client sends the nonce within a second.
+/// Returns true if the client sends the nonce in time. Nobody else can connect meanwhile.
 fn has_sent(socket: &OwnedFd, nonce: [u8; NONCE_LEN]) -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
     let mut found = Vec::new();
+    let deadline = Instant::now() + NONCE_TIME_MAX;
     while found.len() < NONCE_LEN {
-        let timeout = Timespec { tv_sec: 1, tv_nsec: 0 };
-        let ready = poll(&mut [PollFd::new(socket, PollFlags::IN)], Some(&timeout));
+        let rest = deadline.saturating_duration_since(Instant::now());
+        let timeout = Timespec::try_from(rest).ok();
+        let ready = poll(&mut [PollFd::new(socket, PollFlags::IN)], timeout.as_ref());
         if !matches!(ready, Ok(1..)) {
             return false;
         }

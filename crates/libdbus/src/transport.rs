@@ -159,6 +159,10 @@ impl SocketTransport {
                     if self.process(limits, messages) == TransferState::Closed {
                         return TransferState::Closed;
                     }
+                    // All of them belong to one message, which is incomplete.
+                    if self.input_fds.len() > limits.message_fds {
+                        return TransferState::Closed;
+                    }
                     // Less than there was room for: nothing is left.
                     if outcome.bytes < room {
                         return TransferState::Open;
@@ -332,3 +336,28 @@ const READ_MIN: usize = 4096;
 
 /// Bytes to read before the program gets the messages.
 const READ_MAX: usize = 256 * 1024;
+
+#[cfg(test)]
+mod tests {
+    use sys::socket::socket_pair;
+
+    use super::*;
+
+    #[test]
+    fn descriptors_that_belong_to_no_message_end_the_connection() {
+        let (near, far) = socket_pair().expect("sockets");
+        let mut transport = SocketTransport::client(near, true, None);
+        transport.stage = LoginStage::Ready;
+        let limits = ReceiveLimits { message_bytes: 1 << 20, message_fds: 3 };
+        // The beginning of a message of 256 bytes.
+        let start = [b'l', 1, 0, 1, 128, 0, 0, 0, 1, 0, 0, 0, 112, 0, 0, 0];
+        let mut states = Vec::new();
+        for byte in &start[..4] {
+            let slices = [IoSlice::new(std::slice::from_ref(byte))];
+            transfer::send(&far, &slices, &[far.as_fd()], TransferWait::Never).expect("room");
+            states.push(transport.read(limits, &mut Vec::new()));
+        }
+        let open = TransferState::Open;
+        assert_eq!(states, [open, open, open, TransferState::Closed]);
+    }
+}
