@@ -186,9 +186,11 @@ pub(crate) struct ReadableTime(pub(crate) Duration);
 impl fmt::Display for ReadableTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let micros = self.0.as_micros() as f64;
-        match self.0 < Duration::from_secs(1) {
-            true => write!(f, "{} ms", micros / 1e3),
-            false => write!(f, "{} s", micros / 1e6),
+        match self.0.as_nanos() {
+            nanos @ 1..1000 => write!(f, "{nanos} ns"),
+            1000..1_000_000 => write!(f, "{micros} µs"),
+            0 | 1_000_000..1_000_000_000 => write!(f, "{} ms", micros / 1e3),
+            _ => write!(f, "{} s", micros / 1e6),
         }
     }
 }
@@ -204,14 +206,16 @@ mod tests {
 
     #[test]
     fn times_have_the_unit_that_people_use() {
-        for (micros, text) in [
-            (25_000_000, "25 s"),
-            (1_500_000, "1.5 s"),
-            (300_000, "300 ms"),
-            (1500, "1.5 ms"),
+        for (nanos, text) in [
+            (25_000_000_000, "25 s"),
+            (1_500_000_000, "1.5 s"),
+            (300_000_000, "300 ms"),
+            (1_500_000, "1.5 ms"),
+            (20_000, "20 µs"),
+            (7, "7 ns"),
             (0, "0 ms"),
         ] {
-            assert_eq!(ReadableTime(Duration::from_micros(micros)).to_string(), text);
+            assert_eq!(ReadableTime(Duration::from_nanos(nanos)).to_string(), text);
         }
     }
 

@@ -120,7 +120,7 @@ impl Connection {
 
     /// Number of lanes that the connection can send on now.
     pub fn lane_count(&self) -> usize {
-        self.core(|core| core.lane_count())
+        self.core(|core| core.usable_lane_count())
     }
 
     /// Sets how long calls without a timeout of their own wait for their replies; `None` means

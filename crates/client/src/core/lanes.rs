@@ -209,9 +209,17 @@ impl<D> Core<D> {
         self.lanes.lanes.is_open(key)
     }
 
-    /// Number of lanes that this connection can send on.
+    /// Number of lanes that have not ended.
     pub fn lane_count(&self) -> usize {
         self.lanes.lanes.len()
+    }
+
+    /// Number of lanes that this connection can send on now.
+    pub fn usable_lane_count(&self) -> usize {
+        match self.lanes.lane_use {
+            LaneUse::On => self.lane_count(),
+            LaneUse::Off => 0,
+        }
     }
 
     /// Chooses the lane for a message, if it may travel on one now.

@@ -185,6 +185,7 @@ fn a_program_can_end_its_lanes_and_get_new_ones() {
     let connection = with_lane(&bus);
     for _ in 0..3 {
         connection.set_lane_use(LaneUse::Off);
+        assert_eq!(connection.lane_count(), 0);
         let before = routed(&connection);
         (0..300).for_each(|number| call(&connection, "Echo", number));
         assert!(routed(&connection) - before >= 600, "all calls and replies pass the bus");
