@@ -137,9 +137,13 @@ impl<M> LaneInbox<M> {
 
     /// Notes that nothing was in a lane.
     pub fn note_empty(&mut self, key: LaneKey) {
-        if let Some(lane) = self.lanes.iter_mut().find(|lane| lane.key == key) {
+        if let Some(lane) = self.lane(key) {
             lane.content = LaneContent::Empty;
         }
+    }
+
+    fn lane(&mut self, key: LaneKey) -> Option<&mut InboxLane> {
+        self.lanes.iter_mut().find(|lane| lane.key == key)
     }
 
     /// The lanes to read before a message is processed, a packet of each.
@@ -171,20 +175,28 @@ impl<M> LaneInbox<M> {
         unread: impl Fn() -> u64,
     ) {
         let LaneFrame { mut header, len, message } = frame;
-        let lane = self.lanes.iter_mut().find(|lane| lane.key == key);
         let next = self.received + 1;
-        if let Some(lane) = lane {
-            if bus_waits && header.behind < next && !lane.before_bus.count(next, len, &unread) {
-                header.behind = next;
-            }
-            let overtaken = overtaken(&self.waiting, key, header);
-            if let Some(first) = overtaken.map(|waiting| waiting.place).min()
-                && !lane.before_lanes.count(first, len, &unread)
-            {
-                header = self.waiting.back().map_or(header, |last| last.header);
-            }
+        if bus_waits
+            && header.behind < next
+            && let Some(lane) = self.lane(key)
+            && !lane.before_bus.count(next, len, &unread)
+        {
+            header.behind = next;
         }
-        let at = self.waiting.len() - overtaken(&self.waiting, key, header).count();
+        let later = |other: &&WaitingFrame<M>| {
+            // Not by the time alone: a program may be interrupted between reading the clock and the
+            // number of messages, so a later time can come with a smaller number.
+            other.key != key && other.header > header
+        };
+        let mut at = self.waiting.len() - self.waiting.iter().rev().take_while(later).count();
+        let first = self.waiting.range(at..).map(|other| other.place).min();
+        if let Some(first) = first
+            && let Some(lane) = self.lane(key)
+            && !lane.before_lanes.count(first, len, &unread)
+        {
+            at = self.waiting.len();
+            header = self.waiting[at - 1].header;
+        }
         self.waiting.insert(at, WaitingFrame { header, key, place: self.read, message });
         self.read += 1;
         // What has caused the message can have come on any other lane meanwhile.
@@ -226,17 +238,6 @@ impl<M> LaneInbox<M> {
         self.waiting.retain(|frame| frame.key != key);
         self.close(key);
     }
-}
-
-/// The messages that a message of a lane precedes, the last one first.
-fn overtaken<M>(
-    waiting: &VecDeque<WaitingFrame<M>>,
-    key: LaneKey,
-    header: FrameHeader,
-) -> impl Iterator<Item = &WaitingFrame<M>> {
-    // Not by the time alone: a program may be interrupted between reading the clock and the number
-    // of messages, so a later time can come with a smaller number.
-    waiting.iter().rev().take_while(move |other| other.key != key && other.header > header)
 }
 
 /// The number of messages of a lane that precede one that was read before them, until the bytes in
