@@ -177,21 +177,16 @@ fn a_caller_with_the_rust_library_uses_a_lane_to_a_c_program() {
         let _service = stage.start_service(&program, mode);
         let connection = Connection::open(&stage.address).expect("a bus");
         connection.set_lane_use(LaneUse::On);
-        let name = NAME;
-        let signals = connection.subscribe_to("/", name, "Announced").expect("a valid rule");
-        let call = |method, number: u64| {
-            let reply = connection.call(name, "/", name, method, &(number,)).expect("a reply");
-            assert_eq!(reply.read::<(u64,)>().expect("a number"), (number,));
-        };
-        (0..300).for_each(|number| call("Echo", number));
+        let signals = connection.subscribe_to("/", NAME, "Announced").expect("a valid rule");
+        (0..300).for_each(|number| echo(&connection, number));
         assert_eq!((connection.lane_count(), lane_count(&connection)), (1, 1));
         for number in 0..100 {
-            call("Announce", number);
+            call(&connection, "Announce", number);
             let signal = signals.poll().expect("nothing is lost").expect("before the reply");
             assert_eq!(signal.read::<(u64,)>().expect("a number"), (number,));
-            call("Echo", number);
+            echo(&connection, number);
         }
-        let failed = connection.call(name, "/", name, "Leave", &(0_u64,)).expect_err("no reply");
+        let failed = connection.call(NAME, "/", NAME, "Leave", &(0_u64,)).expect_err("no reply");
         assert!(failed.to_string().contains("NoReply"), "{failed}");
     }
 }
@@ -219,8 +214,7 @@ fn a_partner_that_sends_too_many_descriptors_ends_only_its_lane() {
         transfer::send(&partner.lane, &slices, &fds, TransferWait::Never).expect("it has room");
         let connection = &partner.connection;
         for number in 0..100_u64 {
-            let reply = connection.call(NAME, "/", NAME, "Echo", &(number,)).expect("a reply");
-            assert_eq!(reply.read::<(u64,)>().expect("a number"), (number,));
+            echo(connection, number);
         }
         assert_eq!(lane_count(connection), 0, "{mode}");
     }
@@ -242,8 +236,7 @@ fn floods_on_lanes_do_not_keep_a_program_from_its_bus() {
             }
             let _ends_floods = FloodsUntilDropped(&is_over);
             while begun.elapsed() < Duration::from_secs(1) {
-                let reply = other.call(NAME, "/", NAME, "Echo", &(calls,)).expect("a reply");
-                assert_eq!(reply.read::<(u64,)>().expect("a number"), (calls,));
+                echo(&other, calls);
                 calls += 1;
             }
         });
@@ -253,6 +246,16 @@ fn floods_on_lanes_do_not_keep_a_program_from_its_bus() {
         assert!(calls >= 10, "{mode}: {calls} calls in {elapsed:?}");
         assert!(memory < 64 << 20, "{mode}: {memory} bytes");
     }
+}
+
+/// Calls a method of the service, which returns its argument.
+fn call(connection: &Connection, method: &str, number: u64) {
+    let reply = connection.call(NAME, "/", NAME, method, &(number,)).expect("a reply");
+    assert_eq!(reply.read::<(u64,)>().expect("a number"), (number,));
+}
+
+fn echo(connection: &Connection, number: u64) {
+    call(connection, "Echo", number);
 }
 
 /// Sets a value, also if the test fails.
@@ -280,7 +283,7 @@ impl LaneAttacker {
         let lane = loop {
             // Calls make the service ask, too.
             for number in 0..20_u64 {
-                connection.call(NAME, "/", NAME, "Echo", &(number,)).expect("a reply");
+                echo(&connection, number);
             }
             if let Some(signal) = opened.next(Some(Duration::from_millis(50))).expect("it lives") {
                 break signal.descriptors()[0].try_clone().expect("descriptors are left");
