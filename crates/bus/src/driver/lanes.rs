@@ -81,7 +81,7 @@ pub(crate) fn lane_opened(
     let LaneRequest { call, expects_reply } = request;
     if let Err(error) = outcome {
         router.lanes.remove_unopened(pair);
-        return router.refuse_later(call, &LaneRefusal::NotOpened(error).into(), fx);
+        return router.refuse_call(call, &LaneRefusal::NotOpened(error).into(), fx);
     }
     let [one, other] = pair.ends();
     if expects_reply {

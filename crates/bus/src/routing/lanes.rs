@@ -64,17 +64,21 @@ impl Router {
     /// Ends each lane that its two connections may not have any more.
     #[cold]
     pub(crate) fn end_forbidden_lanes(&mut self, fx: &mut Effects) {
-        self.end_lanes_if(|router, pair| router.check_lane(pair).err(), fx);
+        self.end_forbidden(self.lanes.open_pairs().collect(), fx);
     }
 
-    /// Ends each open lane for which there is a reason, and logs their number.
+    fn end_forbidden(&mut self, open: Vec<PeerPair>, fx: &mut Effects) {
+        self.end_lanes_if(open, |router, pair| router.check_lane(pair).err(), fx);
+    }
+
+    /// Ends each of these open lanes for which there is a reason, and logs their number.
     fn end_lanes_if(
         &mut self,
+        open: Vec<PeerPair>,
         reason: impl Fn(&Self, PeerPair) -> Option<LaneRefusal>,
         fx: &mut Effects,
     ) {
-        let forbidden = self.lanes.open_pairs();
-        let forbidden = forbidden.filter_map(|pair| Some((pair, reason(self, pair)?)));
+        let forbidden = open.into_iter().filter_map(|pair| Some((pair, reason(self, pair)?)));
         let forbidden: Vec<(PeerPair, LaneRefusal)> = forbidden.collect();
         forbidden.iter().for_each(|(pair, _)| self.end_lane(*pair, fx));
         let count = forbidden.len() as u64;
@@ -86,10 +90,7 @@ impl Router {
     /// Ends each lane of a connection that it may not have any more, because it has other names now.
     /// The policy counts names for which it is queued, too.
     pub(crate) fn end_forbidden_lanes_of(&mut self, peer: PeerId, fx: &mut Effects) {
-        let open = self.lanes.open_pairs_of(peer);
-        let forbidden: Vec<PeerPair> =
-            open.filter(|pair| self.check_lane(*pair).is_err()).collect();
-        forbidden.into_iter().for_each(|pair| self.end_lane(pair, fx));
+        self.end_forbidden(self.lanes.open_pairs_of(peer).collect(), fx);
     }
 
     /// Ends the lanes of connections that have more than the configuration allows now.
@@ -101,7 +102,7 @@ impl Router {
             let name = router.registry[end].name().as_str().into();
             Some(LaneRefusal::TooMany { name, max, used: used(&end) })
         };
-        self.end_lanes_if(surplus, fx);
+        self.end_lanes_if(self.lanes.open_pairs().collect(), surplus, fx);
     }
 
     /// Why no two connections may have a lane now, if that is so.

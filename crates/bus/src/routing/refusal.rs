@@ -15,11 +15,11 @@ impl Router {
         reason: &RefusalReason,
         fx: &mut Effects,
     ) {
-        self.refuse_later(CallId { peer: from, serial: message.serial() }, reason, fx);
+        self.refuse_call(CallId { peer: from, serial: message.serial() }, reason, fx);
     }
 
-    /// Answers a call with an error, after the daemon has handled effects of it.
-    pub(crate) fn refuse_later(&mut self, call: CallId, reason: &RefusalReason, fx: &mut Effects) {
+    /// Answers a call with an error, possibly after the call itself was handled.
+    pub(crate) fn refuse_call(&mut self, call: CallId, reason: &RefusalReason, fx: &mut Effects) {
         let CallId { peer: from, serial } = call;
         let cause = reason.cause();
         self.accounting.refused(cause);

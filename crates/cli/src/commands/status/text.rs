@@ -116,8 +116,8 @@ impl StatusPage {
                 number("Deliveries"),
             ),
         );
-        if count("Lanes") + count("LaneMessages") > 0 {
-            let forbidden = totals.text("LanesForbidden").filter(|reason| !reason.is_empty());
+        let forbidden = totals.text("LanesForbidden").filter(|reason| !reason.is_empty());
+        if count("Lanes") + count("LaneMessages") > 0 || forbidden.is_some() {
             let forbidden = forbidden.map(|reason| format!("; none now: {reason}"));
             self.fact(
                 "lanes",
