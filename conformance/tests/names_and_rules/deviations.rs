@@ -78,6 +78,7 @@ pub(crate) fn rule_is_read_differently(rule: &str) -> bool {
 /// agree on.
 pub(crate) fn normalized(mut received: Vec<PlainMessage>, name: &str) -> Vec<PlainMessage> {
     drop_owners_after_a_new_monitor(&mut received, name);
+    drop_names_after_the_unique_name(&mut received, name);
     received.retain(|message| !makes_monitor(message));
     received.iter_mut().for_each(sort_names);
     received.iter_mut().for_each(forget_what_is_wrong_with_a_rule);
@@ -114,6 +115,27 @@ fn drop_owners_after_a_new_monitor(received: &mut Vec<PlainMessage>, name: &str)
     if received.iter().any(|message| is_own(message) && gives_up(message)) {
         received.retain(|message| message.kind != kind::SIGNAL || is_own(message));
     }
+}
+
+/// A client that becomes a monitor loses its unique name first, then its other names. If another
+/// monitor has a rule with `destination=` the unique name, Diligence shows it all these signals, and
+/// dbus-daemon only the first.
+fn drop_names_after_the_unique_name(received: &mut Vec<PlainMessage>, name: &str) {
+    let own = PlainValue::text(name);
+    let mut without_names: Vec<PlainValue> = Vec::new();
+    received.retain(|message| {
+        let destination = message.get(field::DESTINATION);
+        let Some(destination) =
+            destination.filter(|to| message.member() == "NameLost" && **to != own)
+        else {
+            return true;
+        };
+        if message.body.first() == Some(destination) {
+            without_names.push(destination.clone());
+            return true;
+        }
+        !without_names.contains(destination)
+    });
 }
 
 /// ListNames has no order; its reply is recognized by a name that other replies never contain.
