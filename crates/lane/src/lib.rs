@@ -23,10 +23,12 @@
 //! the socket is full, the message goes to the bus.
 //!
 //! This crate does no I/O, except that it reads the counters that the bus shares, and writes the
-//! counters of the traffic on lanes ([`TrafficCounters`]).
+//! counters of the traffic on lanes ([`TrafficCounters`]). [`BusyPoll`] waits with functions of its
+//! caller.
 
 #![warn(clippy::missing_errors_doc)]
 
+mod busy_poll;
 mod frame;
 mod inbox;
 mod messages;
@@ -35,6 +37,7 @@ mod progress;
 mod set;
 mod traffic;
 
+pub use busy_poll::{BUSY_POLL_MAX, BusyPoll};
 pub use frame::{FRAME_LEN_MAX, FrameHeader, HEADER_LEN, MESSAGE_LEN_MAX};
 pub use inbox::{LaneFrame, LaneInbox, LaneKey};
 pub use messages::{CheckedMessage, is_bus, is_opening, opened_partner, release, request, resume};

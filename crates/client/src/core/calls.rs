@@ -200,6 +200,14 @@ impl<D> CallTable<D> {
         }
     }
 
+    /// The lane on which a call was sent that waits for a reply.
+    pub(super) fn lane_of(&self, call: CallHandle) -> Option<LaneKey> {
+        match self.calls.get(&call.0)?.progress {
+            CallProgress::Waiting { lane, .. } => lane,
+            _ => None,
+        }
+    }
+
     /// True if a call waits for a reply, and was not sent on this lane.
     pub(super) fn waits_elsewhere(&self, serial: NonZeroU32, key: LaneKey) -> bool {
         let call = self.calls.get(&serial).map(|call| &call.progress);

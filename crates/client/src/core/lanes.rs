@@ -8,7 +8,7 @@ use lane::{CheckedMessage, FrameHeader, LaneCounters, LaneKey, LaneSet, RequestO
 use wire::message::{Builder, FixedHeader, Flags, Message};
 use wire::names::BusName;
 
-use super::calls::ReplyTarget;
+use super::calls::{CallHandle, ReplyTarget};
 use super::incoming::Incoming;
 use super::receiver::LanePacket;
 use super::{Core, MessageDisposition, RECEIVER_TAKEN};
@@ -202,6 +202,19 @@ impl<D> Core<D> {
     /// True if lanes must be read before a message that was received can be processed.
     pub fn must_read_lanes(&self) -> bool {
         self.receiver.as_ref().is_some_and(|receiver| receiver.must_read_lanes())
+    }
+
+    /// The lane on which a message is expected next: the one of this call, or else the latest one.
+    /// `None` if the bus has messages for this connection.
+    pub fn expected_lane(&self, call: Option<CallHandle>) -> Option<LaneKey> {
+        let lanes = &self.lanes.lanes;
+        if lanes.is_empty() || lanes.queued() > lanes.received() {
+            return None;
+        }
+        match call {
+            Some(call) => self.calls.lane_of(call),
+            None => self.receiver.as_ref()?.latest_lane,
+        }
     }
 
     /// True if a lane has not ended.

@@ -1,8 +1,9 @@
 //! Bytes and descriptors that have arrived, until they are messages.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
-use lane::{FrameHeader, LaneFrame, LaneInbox, LaneKey};
+use lane::{BusyPoll, FrameHeader, LaneFrame, LaneInbox, LaneKey};
 use wire::framer::{Frame, Framer, FramerLimits, SCRATCH_LEN_MIN, Space};
 use wire::message::{InvalidMessage, Message};
 
@@ -25,6 +26,9 @@ pub struct Receiver<D> {
     has_bytes: bool,
     /// The number of packets that were read since the socket of the bus was.
     packets: u32,
+    /// The lane of the latest packet.
+    pub(super) latest_lane: Option<LaneKey>,
+    busy_poll: BusyPoll,
 }
 
 /// A received message of a lane, with its descriptors.
@@ -45,6 +49,8 @@ impl<D> Receiver<D> {
             ended: Vec::new(),
             has_bytes: false,
             packets: 0,
+            latest_lane: None,
+            busy_poll: BusyPoll::default(),
         }
     }
 
@@ -98,6 +104,19 @@ impl<D> Receiver<D> {
         self.inbox.holds(key)
     }
 
+    /// Calls `read` until it returns a value, for a short time, if that is worthwhile; see
+    /// [`BusyPoll`].
+    pub fn busy_poll<T>(
+        &mut self,
+        timeout: Option<Duration>,
+        mut read: impl FnMut(&mut Self) -> Option<T>,
+    ) -> Option<T> {
+        let mut busy_poll = self.busy_poll;
+        let found = busy_poll.poll(timeout, || read(self));
+        self.busy_poll = busy_poll;
+        found
+    }
+
     /// The buffer for a packet of a lane.
     pub fn packet_space(&mut self, len: usize) -> &mut [u8] {
         if self.packet.len() < len {
@@ -117,6 +136,7 @@ impl<D> Receiver<D> {
         unread: impl Fn() -> u64,
     ) {
         self.packets += 1;
+        self.latest_lane = Some(key);
         match FrameHeader::split(&self.packet[..len]) {
             Some((header, message)) => {
                 let bytes = self.pool.copy_of(message);

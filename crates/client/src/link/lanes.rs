@@ -120,12 +120,14 @@ impl LaneSockets {
         transfer::send(lane.socket(), &slices, &descriptors, TransferWait::Never).is_ok()
     }
 
-    /// Reads from the bus and from the lanes, like [`BusSocket::receive`] does from the bus.
+    /// Reads from the bus and from the lanes, like [`BusSocket::receive`] does from the bus. A
+    /// message is expected on the lane `expected`.
     pub(super) fn receive(
         &self,
         bus: &BusSocket,
         receiver: &mut Receiver<OwnedFd>,
         timeout: Option<Duration>,
+        expected: Option<LaneKey>,
     ) -> Result<SocketReadOutcome, Ended> {
         let lanes = self.read();
         if lanes.is_empty() {
@@ -138,16 +140,11 @@ impl LaneSockets {
             read_unread(&lanes, receiver)?;
             return Ok(SocketReadOutcome::Bytes(1));
         }
-        let waited = bits(&lanes, |lane| !receiver.holds_message_of(lane.key));
-        let sockets = select(&lanes, waited).map(LaneSocket::socket);
-        let ready = wait_for_data([bus.as_fd()].into_iter().chain(sockets), timeout);
-        let ready = ready.map_err(ended_by)?;
-        if ready == 0 {
+        let expected = lanes.iter().find(|lane| Some(lane.key) == expected);
+        if !expected.is_some_and(|lane| lane.busy_poll(receiver, timeout))
+            && wait_and_read(bus, &lanes, receiver, timeout)? == LaneWait::TimedOut
+        {
             return Ok(SocketReadOutcome::Nothing);
-        }
-        match ready & 1 {
-            0 => read_ready(&lanes, waited, ready >> 1, receiver),
-            _ => read_bus(bus, &lanes, receiver)?,
         }
         if receiver.must_read_lanes() {
             read_unread(&lanes, receiver)?;
@@ -173,14 +170,22 @@ impl LaneSocket {
         self.descriptors[0].as_fd()
     }
 
-    /// Reads a packet without waiting. Returns true if there was one.
-    fn receive(&self, receiver: &mut Receiver<OwnedFd>) -> bool {
+    /// Waits for a packet for a short time without sleeping, if that is worthwhile. Returns true if
+    /// the lane was read, or has ended.
+    fn busy_poll(&self, receiver: &mut Receiver<OwnedFd>, timeout: Option<Duration>) -> bool {
+        let read =
+            |receiver: &mut _| Some(self.receive(receiver)).filter(|it| *it != LaneRead::Empty);
+        receiver.busy_poll(timeout, read).is_some()
+    }
+
+    /// Reads a packet without waiting.
+    fn receive(&self, receiver: &mut Receiver<OwnedFd>) -> LaneRead {
         let mut descriptors = Vec::new();
         let space = receiver.packet_space(FRAME_LEN_MAX);
         match transfer::receive_packet(self.socket(), space, &mut descriptors) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 receiver.handle_empty_lane(self.key);
-                false
+                LaneRead::Empty
             }
             Ok(received)
                 if received.bytes > 0 && received.descriptors == DescriptorDelivery::Complete =>
@@ -188,11 +193,11 @@ impl LaneSocket {
                 // It does not fail for a socket. Without the length, the rest is taken for later.
                 let unread = || transfer::receivable(self.socket()).unwrap_or(0);
                 receiver.handle_packet(self.key, received.bytes, descriptors, unread);
-                true
+                LaneRead::Packet
             }
             _ => {
                 receiver.handle_lane_end(self.key);
-                false
+                LaneRead::Ended
             }
         }
     }
@@ -200,10 +205,47 @@ impl LaneSocket {
     /// Reads what the partner has sent before the end of the connection.
     fn receive_rest(&self, receiver: &mut Receiver<OwnedFd>) {
         let mut rest = READ_AT_END_MAX;
-        while rest > 0 && self.receive(receiver) {
+        while rest > 0 && self.receive(receiver) == LaneRead::Packet {
             rest -= 1;
         }
     }
+}
+
+/// The result of reading from a lane.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum LaneRead {
+    Packet,
+    Empty,
+    /// The lane was shut down, or its partner has violated the protocol.
+    Ended,
+}
+
+/// The result of waiting for the bus and the lanes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum LaneWait {
+    Read,
+    TimedOut,
+}
+
+/// Sleeps until the bus or a lane can be read, and reads it.
+fn wait_and_read(
+    bus: &BusSocket,
+    lanes: &[LaneSocket],
+    receiver: &mut Receiver<OwnedFd>,
+    timeout: Option<Duration>,
+) -> Result<LaneWait, Ended> {
+    let waited = bits(lanes, |lane| !receiver.holds_message_of(lane.key));
+    let sockets = select(lanes, waited).map(LaneSocket::socket);
+    let ready = wait_for_data([bus.as_fd()].into_iter().chain(sockets), timeout);
+    let ready = ready.map_err(ended_by)?;
+    if ready == 0 {
+        return Ok(LaneWait::TimedOut);
+    }
+    match ready & 1 {
+        0 => read_ready(lanes, waited, ready >> 1, receiver),
+        _ => read_bus(bus, lanes, receiver)?,
+    }
+    Ok(LaneWait::Read)
 }
 
 /// Reads from the bus without waiting.

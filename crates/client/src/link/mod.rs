@@ -29,6 +29,7 @@ use std::task::Waker;
 use std::thread;
 use std::time::Duration;
 
+use lane::LaneKey;
 use unix::clock;
 
 pub(crate) use self::identity::ConnectionIdentity;
@@ -385,8 +386,9 @@ impl ConnectionLink {
         let moved = if is_late {
             self.read_now(&mut state)
         } else {
+            let expected = state.core.expected_lane(target.call());
             state = match state.core.take_receiver() {
-                Some(receiver) => self.read(state, receiver, timeout),
+                Some(receiver) => self.read(state, receiver, timeout, expected),
                 None => self.sleep(state, target, timeout),
             };
             true
@@ -412,29 +414,23 @@ impl ConnectionLink {
         state
     }
 
-    /// Reads once into the receiver, without the lock, and puts the receiver back.
+    /// Reads once into the receiver, without the lock, and puts the receiver back. A message is
+    /// expected on the lane `expected`.
     fn read<'l>(
         &'l self,
         mut state: LinkGuard<'l>,
         mut receiver: Box<Receiver<OwnedFd>>,
         timeout: Option<Duration>,
+        expected: Option<LaneKey>,
     ) -> LinkGuard<'l> {
         drop(state);
-        let received = self.read_into(&mut receiver, timeout);
+        let received = self.lanes.receive(&self.socket, &mut receiver, timeout, expected);
         state = self.lock();
         state.core.return_receiver(receiver);
         if let Err(ended) = received {
             state.handle_ended(ended);
         }
         state
-    }
-
-    fn read_into(
-        &self,
-        receiver: &mut Receiver<OwnedFd>,
-        timeout: Option<Duration>,
-    ) -> Result<SocketReadOutcome, Ended> {
-        self.lanes.receive(&self.socket, receiver, timeout)
     }
 
     /// Sends all queued bytes, and waits while the socket is full.
@@ -544,7 +540,7 @@ impl ConnectionLink {
             return false;
         }
         let Some(mut receiver) = state.core.take_receiver() else { return false };
-        let received = self.read_into(&mut receiver, Some(Duration::ZERO));
+        let received = self.lanes.receive(&self.socket, &mut receiver, Some(Duration::ZERO), None);
         state.core.return_receiver(receiver);
         match received {
             Ok(SocketReadOutcome::Nothing) => false,

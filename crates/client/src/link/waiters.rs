@@ -24,6 +24,16 @@ pub(crate) enum WaitTarget {
     Reconnection,
 }
 
+impl WaitTarget {
+    /// The call whose outcome is awaited.
+    pub(crate) const fn call(self) -> Option<CallHandle> {
+        match self {
+            Self::Reply(call) => Some(call),
+            _ => None,
+        }
+    }
+}
+
 /// The identity of a waiter, which is not reused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct WaiterId(u64);

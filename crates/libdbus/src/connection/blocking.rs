@@ -40,7 +40,7 @@ impl DBusConnection {
                 pending.complete(reply);
                 return;
             }
-            guard = self.wait(guard, rest);
+            guard = self.wait(guard, rest, Some(pending.serial));
         }
         guard.update_status();
     }
@@ -67,7 +67,7 @@ impl DBusConnection {
             return self.expects_messages();
         }
         if guard.is_connected() {
-            guard = self.wait(guard, timeout);
+            guard = self.wait(guard, timeout, None);
         }
         guard.update_status();
         drop(guard);
@@ -120,7 +120,7 @@ pub(super) extern "C" fn dbus_connection_flush(connection: Handle<DBusConnection
     let connection = given!("dbus_connection_flush", connection);
     let mut guard = connection.lock();
     while guard.is_connected() && !guard.outgoing.is_empty() {
-        guard = connection.wait(guard, None);
+        guard = connection.wait(guard, None, None);
     }
     guard.update_status();
 }

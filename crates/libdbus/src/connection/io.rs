@@ -137,11 +137,13 @@ impl DBusConnection {
     }
 
     /// Waits until the socket is ready, another thread has received something, or the time is over.
-    /// Reads and writes what is possible. `None` waits without limit.
+    /// Reads and writes what is possible. `None` waits without limit. `call` is the serial of the
+    /// call whose reply the program waits for.
     pub(super) fn wait<'c>(
         &'c self,
         mut guard: ConnectionGuard<'c>,
         timeout: Option<Duration>,
+        call: Option<u32>,
     ) -> ConnectionGuard<'c> {
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         // As with libdbus, a program learns of a new status only after the wait.
@@ -167,18 +169,26 @@ impl DBusConnection {
         let Some(transport) = &guard.transport else { return guard };
         let mut sockets = vec![std::sync::Arc::clone(&transport.socket)];
         let mut interest = PollFlags::empty();
+        let mut expected = None;
         if !is_full || !transport.is_ready() {
             interest |= PollFlags::IN;
             sockets.extend(guard.lanes.sockets());
+            expected = guard.lanes.expected(call);
         }
         if transport.has_output(&guard.outgoing) {
             interest |= PollFlags::OUT;
         }
         guard.waits_for_socket = true;
         drop(guard);
-        let (ready, are_lanes_ready) = self.poll(&sockets, interest, deadline);
+        let mut expected = expected.filter(|_| interest == PollFlags::IN);
+        let has_packet = expected.as_mut().is_some_and(|expected| expected.wait(rest(deadline)));
+        let (ready, are_lanes_ready) = match has_packet {
+            true => (PollFlags::empty(), true),
+            false => self.poll(&sockets, interest, deadline),
+        };
         let mut guard = self.lock();
         guard.waits_for_socket = false;
+        expected.iter().for_each(|expected| guard.lanes.note_wait(expected));
         self.notify_waiting(&guard);
         if ready.intersects(PollFlags::OUT) {
             guard.write();
@@ -235,8 +245,7 @@ impl DBusConnection {
         let wake = self.wake.iter().map(|wake| PollFd::new(wake, PollFlags::IN));
         let mut fds: Vec<_> = connection.chain(lanes).chain(wake).collect();
         loop {
-            let rest = deadline.map(|at| at.saturating_duration_since(Instant::now()));
-            let timeout = rest.and_then(|rest| Timespec::try_from(rest).ok());
+            let timeout = rest(deadline).and_then(|rest| Timespec::try_from(rest).ok());
             match poll(&mut fds, timeout.as_ref()) {
                 Err(rustix::io::Errno::INTR) => {}
                 Err(_) => return (PollFlags::empty(), false),
@@ -261,6 +270,11 @@ impl DBusConnection {
             let _ = rustix::io::write(wake, &1_u64.to_ne_bytes());
         }
     }
+}
+
+/// The time until a deadline.
+fn rest(deadline: Option<Instant>) -> Option<Duration> {
+    deadline.map(|at| at.saturating_duration_since(Instant::now()))
 }
 
 /// What a connection reads.

@@ -8,10 +8,11 @@ use std::ffi::CString;
 use std::num::NonZeroU32;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
+use std::time::Duration;
 
 use lane::{
-    CheckedMessage, FRAME_LEN_MAX, FrameHeader, LaneCounters, LaneFrame, LaneInbox, LaneKey,
-    LaneSet, RequestOutcome,
+    BusyPoll, CheckedMessage, FRAME_LEN_MAX, FrameHeader, LaneCounters, LaneFrame, LaneInbox,
+    LaneKey, LaneSet, RequestOutcome,
 };
 use rustix::event::{EventfdFlags, eventfd};
 use sys::poll::{Interest, Poller, which_have_data};
@@ -49,6 +50,9 @@ pub(super) struct MergedLanes {
     waiting: HashMap<u32, LaneKey>,
     /// The space for a packet; empty until it is needed.
     packet: Vec<u8>,
+    /// The lane of the latest packet.
+    latest: Option<LaneKey>,
+    busy_poll: BusyPoll,
 }
 
 /// Readable if the socket of the connection or of a lane is, or messages wait that were read.
@@ -201,6 +205,7 @@ impl MergedLanes {
                     PacketRead::Message(frame) => {
                         // It does not fail for a socket. Without the length, the rest is for later.
                         let unread = || transfer::receivable(&*socket).unwrap_or(0);
+                        self.latest = Some(key);
                         self.inbox.add(key, frame, !self.from_bus.is_empty(), unread);
                     }
                     PacketRead::Ended => return InboxFilling::Ended(key),
@@ -210,9 +215,43 @@ impl MergedLanes {
         }
     }
 
+    /// The lane on which a message is expected next: the one of this call, or else the latest one.
+    /// `None` if the bus has messages for this connection.
+    pub(super) fn expected(&self, call: Option<u32>) -> Option<ExpectedPacket> {
+        if self.sockets.is_empty() || self.lanes.queued() > self.lanes.received() {
+            return None;
+        }
+        let key = match call {
+            Some(serial) => self.waiting.get(&serial).copied(),
+            None => self.latest,
+        };
+        let socket = Arc::clone(self.socket_of(key?)?);
+        Some(ExpectedPacket { socket, busy_poll: self.busy_poll })
+    }
+
+    /// Takes note of a wait for an expected packet.
+    pub(super) fn note_wait(&mut self, expected: &ExpectedPacket) {
+        self.busy_poll = expected.busy_poll;
+    }
+
     /// The socket of an open lane.
     fn socket_of(&self, key: LaneKey) -> Option<&Arc<OwnedFd>> {
         self.sockets.iter().find(|lane| lane.key == key).map(|lane| &lane.socket)
+    }
+}
+
+/// A lane on which a packet is expected soon.
+pub(super) struct ExpectedPacket {
+    socket: Arc<OwnedFd>,
+    busy_poll: BusyPoll,
+}
+
+impl ExpectedPacket {
+    /// Waits for the packet for a short time without sleeping, if that is worthwhile. Returns true
+    /// if it has arrived.
+    pub(super) fn wait(&mut self, timeout: Option<Duration>) -> bool {
+        let has_packet = || transfer::receivable(&*self.socket).ok().filter(|len| *len > 0);
+        self.busy_poll.poll(timeout, has_packet).is_some()
     }
 }
 
