@@ -59,6 +59,15 @@
 //! passes descriptors, and sets a timeout for one call. [`driver`] has the names of the bus itself,
 //! which is an object that can be called.
 //!
+//! # When messages leave
+//!
+//! A call is sent when it is started. Other messages (signals, replies, calls without a reply,
+//! match rules of a [started subscription](Connection::start_subscription)) are queued, so that
+//! several leave in one write: at once if another thread or task waits in the connection, and
+//! otherwise with the next call, when the program next waits, when 64 KiB are queued, at
+//! [`Connection::flush`], and when the connection is dropped. So a program that emits a signal and
+//! then does something else for a while calls `flush` before.
+//!
 //! # Subscribing
 //!
 //! A subscription queues the signals that its match rule selects until the program takes them, and

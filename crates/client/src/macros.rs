@@ -54,15 +54,16 @@
 /// | `default_path = "..."` | the path of the object |
 /// | `crate = path` | the path of `diligence-client`; the default is `::diligence_client` |
 ///
-/// `new` takes the connection, and the service and the path unless they have a default. `at` always
-/// takes both. `proxy` returns the proxy without types.
+/// `at` makes a proxy from the connection, a service and a path. With a default, there is also
+/// `new`, which takes only the connection and what has no default. `proxy` returns the proxy without
+/// types.
 ///
 /// # Methods
 ///
 /// A function without a role is a method. Its name on D-Bus is the name of the function in Pascal
 /// case; `#[method(name = "...")]` sets another one. It returns a `Result` with any error that
 /// implements `From<CallError>`, and owned results: one value, a tuple of several, or `()`. The
-/// functions of the asynchronous proxy queue the call at once, and return a future of the reply.
+/// functions of the asynchronous proxy send the call at once, and return a future of the reply.
 ///
 /// | option of `#[method(...)]` | effect |
 /// | --- | --- |

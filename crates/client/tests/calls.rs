@@ -70,6 +70,23 @@ fn several_calls_can_be_pending_at_once() {
 }
 
 #[test]
+fn a_started_call_leaves_at_once() {
+    let bus = PrivateTestBus::start();
+    let service = bus.connect();
+    // From now on, calls are queued instead of refused.
+    assert!(service.next_request(Some(Duration::ZERO)).unwrap().is_none());
+    let connection = bus.connect();
+    let message = Builder::method_call(ObjectPath::ROOT, MemberName::new("Wait").unwrap())
+        .destination(service.unique_name());
+    connection.emit("/", "org.example.A", "QueuedBefore", &()).unwrap();
+    let call = connection.start_call(&message, &(), CallOptions::default()).unwrap();
+    let request = service.next_request(Some(Duration::from_secs(5))).unwrap().expect("the call");
+    request.reply(&(7_u32,)).unwrap();
+    service.flush().unwrap();
+    assert_eq!(call.wait().unwrap().read(), Ok((7_u32,)));
+}
+
+#[test]
 fn replies_can_be_polled() {
     let bus = PrivateTestBus::start();
     let connection = bus.connect();

@@ -335,6 +335,26 @@ fn object_managers_list_and_announce_objects() {
 }
 
 #[test]
+fn a_method_that_panics_answers_with_an_error() {
+    let bus = PrivateTestBus::start();
+    let service = bus.connect();
+    let interface = ServedInterface::<()>::builder("org.example.Faulty")
+        .method("Panic", &[], &[], |(), _, ()| -> Result<(), MethodError> {
+            panic!("the test expects this")
+        })
+        .build()
+        .unwrap();
+    service.add_object("/faulty", &interface, ()).unwrap();
+    service.request_name(NAME, NameFlags::NONE).unwrap();
+    let thread = std::thread::spawn(move || service.serve());
+    let connection = bus.connect();
+    let error = connection.call(NAME, "/faulty", "org.example.Faulty", "Panic", &()).unwrap_err();
+    assert_eq!(error.remote_name(), Some(error_name::FAILED.as_str()));
+    assert!(error.to_string().contains("the method panicked"), "{error}");
+    assert!(thread.join().is_err());
+}
+
+#[test]
 fn objects_reject_nested_calls() {
     let bus = PrivateTestBus::start();
     let _service = bus.serve(|service| {

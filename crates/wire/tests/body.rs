@@ -80,6 +80,8 @@ fn basic_types_round_trip() {
     check(String::from("é"), "s", "u2 c3a9 00");
     check(String::new(), "s", "u0 00");
     check(ObjectPathBuf::from(path("/a")), "o", "u2 '/a' 00");
+    assert_eq!(ObjectPathBuf::try_from("/a".to_owned()), Ok(path("/a").into()));
+    assert!(ObjectPathBuf::try_from("a".to_owned()).is_err());
     check(SignatureBuf::from(signature("a{sv}")), "g", "05 'a{sv}' 00");
 }
 

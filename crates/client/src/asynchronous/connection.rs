@@ -142,7 +142,7 @@ impl Connection {
         StartedCall::new(self.clone(), call())
     }
 
-    /// Queues a call with options. The returned future waits for the reply.
+    /// Sends a call with options. The returned future waits for the reply.
     ///
     /// # Errors
     ///
@@ -156,7 +156,8 @@ impl Connection {
         StartedCall::new(self.clone(), self.inner.start_call(message, arguments, options))
     }
 
-    /// Queues a signal. Waits while too much is queued.
+    /// Queues a signal; see [when messages leave](crate#when-messages-leave). Waits while too much
+    /// is queued.
     ///
     /// # Errors
     ///

@@ -1,11 +1,11 @@
 //! The asynchronous front end: the same connection for the tasks of an async runtime.
 //!
 //! It has the names, meanings and errors of the blocking front end. Methods that wait are `async`,
-//! or return a future. They have no timeouts: drop the future, for example because a timer was
-//! faster. A connection needs a [`Runtime`]: `Tokio` with the feature `tokio`, the small
-//! [`LocalRuntime`] without any other crate, or an implementation for another one. It starts no
-//! thread and no task: one of the tasks that wait reads for all others, and passes that on when it
-//! is finished or dropped.
+//! or return a future. Those that take a timeout in the blocking front end take none here: drop the
+//! future, for example because a timer was faster. Calls have the same deadlines. A connection
+//! needs a [`Runtime`]: `Tokio` with the feature `tokio`, the small [`LocalRuntime`] without any
+//! other crate, or an implementation for another one. It starts no thread and no task: one of the
+//! tasks that wait reads for all others, and passes that on when it is finished or dropped.
 //!
 //! ```no_run
 //! use diligence_client::asynchronous::{Connection, LocalRuntime};

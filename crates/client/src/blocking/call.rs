@@ -7,7 +7,7 @@ use std::time::Duration;
 use wire::message::Builder;
 use wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
 
-use super::connection::Connection;
+use super::connection::{Connection, Departure};
 use super::error::CallError;
 use crate::core::{CallDeadline, CallHandle, Core, MessageBody};
 use crate::link::{ReceivedMessage, deadline};
@@ -51,7 +51,8 @@ impl Connection {
         self.start_call(&message, arguments, CallOptions::default())?.wait()
     }
 
-    /// Queues a call, and returns without waiting for the reply, so several calls can be pending.
+    /// Sends a call, and returns without waiting for the reply, so several calls can be pending.
+    /// Everything that was queued before leaves with it, in one write.
     ///
     /// # Errors
     ///
@@ -71,7 +72,7 @@ impl Connection {
         let deadline = call_deadline(limit);
         let call =
             |core: &mut Core<_>| core.call(message, arguments, options.descriptors, deadline);
-        let id = self.queue(call, || deadline.map(|deadline| deadline.at))?;
+        let id = self.queue(Departure::AtOnce, call, || deadline.map(|deadline| deadline.at))?;
         Ok(StartedCall::new(self.clone(), id))
     }
 }
@@ -97,7 +98,7 @@ pub enum Timeout {
     /// The default of the connection; see [`Connection::set_call_timeout`].
     #[default]
     OfConnection,
-    /// This long, from the moment the call is queued.
+    /// This long, from the moment the call is started.
     After(Duration),
     /// No limit: the call waits until it is answered or the connection ends.
     Never,

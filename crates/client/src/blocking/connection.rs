@@ -38,6 +38,15 @@ pub(super) struct Shared {
     is_left_to_tasks: AtomicBool,
 }
 
+/// When a queued message is sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Departure {
+    /// As far as the socket has room for it.
+    AtOnce,
+    /// When the program next waits, so that more messages can leave with it.
+    Later,
+}
+
 /// The result of [`Connection::flush_within`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Flushed {
@@ -155,7 +164,7 @@ impl Connection {
 
 /// Methods that send messages.
 impl Connection {
-    /// Queues a signal.
+    /// Queues a signal; see [when messages leave](crate#when-messages-leave).
     ///
     /// # Errors
     ///
@@ -174,7 +183,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Queues a message of any type, and returns its serial. A reply to it is ignored.
+    /// [Queues](crate#when-messages-leave) a message of any type, and returns its serial. A reply to
+    /// it is ignored.
     ///
     /// # Errors
     ///
@@ -185,7 +195,8 @@ impl Connection {
         body: &impl MessageBody,
         descriptors: Vec<OwnedFd>,
     ) -> Result<NonZeroU32, SendError> {
-        self.queue(|core| core.send(message, body, descriptors), || self.send_deadline())
+        let send = |core: &mut Core<_>| core.send(message, body, descriptors);
+        self.queue(Departure::Later, send, || self.send_deadline())
     }
 
     /// Queues the bytes of complete messages, for programs that encode messages themselves.
@@ -194,7 +205,7 @@ impl Connection {
     ///
     /// If the connection ended.
     pub fn send_bytes(&self, messages: &[u8]) -> Result<(), SendError> {
-        self.queue(|core| core.send_bytes(messages), || self.send_deadline())
+        self.queue(Departure::Later, |core| core.send_bytes(messages), || self.send_deadline())
     }
 
     /// Sends all queued bytes, and waits while the bus does not read them.
@@ -229,11 +240,12 @@ impl Connection {
         look(&mut self.shared.link.lock().core)
     }
 
-    /// Calls `queue`, and sends the queued bytes if there are many, or if another thread waits
-    /// already, which would not send them. If the bus does not read them before the deadline, they
-    /// stay queued.
+    /// Calls `queue`, and sends the queued bytes at once, or if there are many, or if another thread
+    /// waits already, which would not send them. If the bus does not read them before the deadline,
+    /// they stay queued.
     pub(super) fn queue<T>(
         &self,
+        departure: Departure,
         queue: impl FnOnce(&mut Core<OwnedFd>) -> Result<T, SendError>,
         deadline: impl FnOnce() -> Option<Duration>,
     ) -> Result<T, SendError> {
@@ -241,14 +253,19 @@ impl Connection {
         let mut state = link.lock();
         let queued = queue(&mut state.core)?;
         link.send_on_lane(&mut state);
-        let sent = link.send_beside_waiter(&mut state);
+        let sent = match departure {
+            Departure::AtOnce => link.send(&mut state),
+            Departure::Later => link.send_beside_waiter(&mut state),
+        };
         if self.shared.is_left_to_tasks.load(Ordering::Relaxed) {
             if sent == SendOutcome::Full {
                 state.wake_driver();
             }
             return Ok(queued);
         }
-        if state.core.waiting_len() >= UNSENT_LEN_MAX || sent == SendOutcome::Full {
+        // A thread that waits already does not send the rest.
+        let is_stuck = sent == SendOutcome::Full && state.is_waited_for();
+        if state.core.waiting_len() >= UNSENT_LEN_MAX || is_stuck {
             drop(link.flush_until(state, deadline()));
         }
         Ok(queued)
@@ -257,6 +274,7 @@ impl Connection {
     /// Queues the answer to a call. The bus that passed the call on must be the same.
     pub(super) fn answer(
         &self,
+        departure: Departure,
         request: &ReceivedMessage,
         reply: &Builder<'_>,
         body: &impl MessageBody,
@@ -266,7 +284,7 @@ impl Connection {
             true => core.send(reply, body, descriptors).map(drop),
             false => Err(SendError::Disconnected(Ended::Closed)),
         };
-        self.queue(answer, || self.send_deadline())
+        self.queue(departure, answer, || self.send_deadline())
     }
 
     /// The deadline for sending a message without a reply: the default time limit of a call.

@@ -105,7 +105,7 @@ impl<'n> Proxy<'n> {
         self.start_call(member, arguments, CallOptions::default())?.wait()
     }
 
-    /// Queues a call, and returns without waiting for the reply.
+    /// Sends a call, and returns without waiting for the reply.
     ///
     /// # Errors
     ///

@@ -181,7 +181,7 @@ impl LinkState {
     }
 
     /// True if somebody waits for messages, and would not notice queued bytes.
-    const fn is_waited_for(&self) -> bool {
+    pub(crate) const fn is_waited_for(&self) -> bool {
         !self.core.has_receiver() || self.driver.is_some()
     }
 

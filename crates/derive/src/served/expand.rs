@@ -298,8 +298,13 @@ fn property(property: &ServedProperty, library: &Path) -> TokenStream {
     let kind = parts().next().map(|part| ArgumentType::of(&part.value).in_body(library));
     let name = member_name(&property.member, library);
     let annotations = parts().map(|part| annotations(&part.head.annotations));
+    let setter = property.getter.as_ref().and(property.setter.as_ref()).map(|setter| {
+        let kind = ArgumentType::of(&setter.value).in_body(library);
+        quote!(.setter_type::<#kind>())
+    });
     quote! {
         .raw_property::<#kind>(#name.as_str(), #functions)
+        #setter
         #emits
         #(#annotations)*
     }

@@ -18,6 +18,7 @@ mod grammar;
 mod rows;
 
 use alloc::boxed::Box;
+use alloc::string::String;
 use core::fmt;
 
 use grammar::{
@@ -278,6 +279,16 @@ impl ObjectPathBuf {
 impl From<ObjectPath<'_>> for ObjectPathBuf {
     fn from(path: ObjectPath<'_>) -> Self {
         Self(path.0.into())
+    }
+}
+
+/// Checks a text without copying it.
+impl TryFrom<String> for ObjectPathBuf {
+    type Error = NameError;
+
+    fn try_from(text: String) -> Result<Self, NameError> {
+        check_object_path(text.as_bytes())?;
+        Ok(Self(text.into()))
     }
 }
 

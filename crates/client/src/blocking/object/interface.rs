@@ -231,6 +231,31 @@ impl<S: Send + 'static> InterfaceBuilder<S> {
         })
     }
 
+    /// States the type that the setter of the property that was added last takes. It must be the
+    /// same D-Bus type as the type of the property.
+    #[must_use]
+    pub fn setter_type<T: Typed>(mut self) -> Self {
+        let property = match &self.annotation_target {
+            AnnotationTarget::Property(name) => self.definition.properties.get(name),
+            _ => None,
+        };
+        let Some(introspection::Property { name, types, .. }) = property.map(|it| &it.description)
+        else {
+            self.fail(InterfaceError::NoProperty);
+            return self;
+        };
+        let member: Box<str> = name.as_str().into();
+        match wire::body::signature_of::<T>() {
+            Ok(setter) if setter.to_string() == *types => {}
+            Ok(setter) => {
+                let (property, setter) = (types.as_str().into(), setter.to_string().into());
+                self.fail(InterfaceError::SetterType { member, property, setter });
+            }
+            Err(error) => self.fail(InterfaceError::Types { member, error }),
+        }
+        self
+    }
+
     /// Sets how changes of the property that was added last are announced.
     #[must_use]
     pub fn emits_change(mut self, emits: EmitsChange) -> Self {
@@ -391,9 +416,22 @@ pub enum InterfaceError {
         /// The rule that the signature violates.
         error: SignatureError,
     },
-    /// [`emits_change`](InterfaceBuilder::emits_change) was called when no property had been added
+    /// The setter of a property takes another D-Bus type than its getter returns.
+    #[error(
+        "the property {member:?} has the type \"{property}\", but its setter takes \"{setter}\""
+    )]
+    SetterType {
+        /// The name of the property.
+        member: Box<str>,
+        /// The type of the property.
+        property: Box<str>,
+        /// The type that the setter takes.
+        setter: Box<str>,
+    },
+    /// [`emits_change`](InterfaceBuilder::emits_change) or
+    /// [`setter_type`](InterfaceBuilder::setter_type) was called when no property had been added
     /// last.
-    #[error("`emits_change` does not follow a property")]
+    #[error("`emits_change` or `setter_type` does not follow a property")]
     NoProperty,
 }
 
@@ -479,7 +517,12 @@ mod tests {
         );
         check(
             |a| a.emits_change(EmitsChange::No),
-            Err("`emits_change` does not follow a property"),
+            Err("`emits_change` or `setter_type` does not follow a property"),
+        );
+        check(|a| a.property("Name", |()| String::new()).setter_type::<&str>(), Ok(()));
+        check(
+            |a| a.property("Size", |()| 1_u32).setter_type::<u64>(),
+            Err("the property \"Size\" has the type \"u\", but its setter takes \"t\""),
         );
         let error = ServedInterface::<()>::builder("A").build().map(drop).unwrap_err();
         assert!(matches!(error, InterfaceError::Name(_)), "{error}");

@@ -42,7 +42,7 @@ impl Connection {
 /// A value that can emit the signals of an object with the state `S`: the [`Object`], or a call to
 /// it while a method runs.
 pub trait SignalEmitter<S> {
-    /// Queues a signal of the interface.
+    /// Queues a signal of the interface; see [when messages leave](crate#when-messages-leave).
     ///
     /// # Errors
     ///
