@@ -690,8 +690,9 @@ fn duration(text: &str) -> Duration {
 const DRIVER: &str = "org.freedesktop.DBus";
 const DRIVER_PATH: &str = "/org/freedesktop/DBus";
 
-const FLAGS: [(Flags, &str); 3] = [
+const FLAGS: [(Flags, &str); 4] = [
     (Flags::NO_REPLY_EXPECTED, "no-reply"),
     (Flags::NO_AUTO_START, "no-auto-start"),
     (Flags::ALLOW_INTERACTIVE_AUTHORIZATION, "interactive"),
+    (Flags::LANE_REPLY, "lane-reply"),
 ];

@@ -368,10 +368,12 @@ fn subscriptions_by_well_known_sender_follow_the_owner() {
     );
     let query = NonZeroU32::new(2).unwrap();
     assert_eq!(script.signal(":1.7", "S", 1), MessageDisposition::Ignored);
-    assert_eq!(
-        script.receive(&Builder::method_return(query), &(":1.7",)),
-        MessageDisposition::Ignored
-    );
+    let reply = Builder::method_return(query);
+    let forged = reply.sender(BusName::new(":1.9").unwrap());
+    assert_eq!(script.receive(&forged, &(":1.9",)), MessageDisposition::Ignored);
+    let reply = reply.sender(BusName::new("org.freedesktop.DBus").unwrap());
+    assert_eq!(script.receive(&reply, &(":1.7",)), MessageDisposition::Ignored);
+    assert_eq!(script.signal(":1.9", "S", 8), MessageDisposition::Ignored);
     assert_eq!(script.signal(":1.7", "S", 2), MessageDisposition::Signal { subscriptions: 1 });
     assert_eq!(script.signal(":1.8", "S", 3), MessageDisposition::Ignored);
     script.owner_changed("org.example.A", ":1.8");

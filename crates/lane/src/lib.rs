@@ -42,5 +42,7 @@ pub use frame::{FRAME_LEN_MAX, FrameHeader, HEADER_LEN, MESSAGE_LEN_MAX};
 pub use inbox::{LaneFrame, LaneInbox, LaneKey};
 pub use messages::{CheckedMessage, is_bus, is_opening, opened_partner, release, request, resume};
 pub use progress::Progress;
-pub use set::{EndedLane, LaneCounters, LaneSet, RequestOutcome};
+pub use set::{
+    CALLS_MAX, CallRoute, DESCRIPTORS_MAX, EndedLane, LaneCounters, LaneSet, RequestOutcome,
+};
 pub use traffic::TrafficCounters;

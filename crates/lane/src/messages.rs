@@ -6,7 +6,7 @@ use wire::body::UnixFd;
 use wire::message::{Builder, Flags, Message, MessageType};
 use wire::names::{InterfaceName, MemberName, ObjectPath, WellKnownName};
 
-use crate::set::RequestOutcome;
+use crate::set::{DESCRIPTORS_MAX, RequestOutcome};
 
 const BUS_NAME: WellKnownName<'static> = WellKnownName::literal("org.freedesktop.DBus");
 const BUS_PATH: ObjectPath<'static> = ObjectPath::literal("/org/freedesktop/DBus");
@@ -94,6 +94,7 @@ impl CheckedMessage {
             && !matches!(message.message_type(), MessageType::Unknown(_));
         if partner != Some(sender.as_str())
             || message.unix_fds() as usize != descriptors
+            || descriptors > DESCRIPTORS_MAX
             || !is_passed_on
         {
             return None;

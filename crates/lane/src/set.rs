@@ -87,6 +87,18 @@ struct EndingLane {
     own: Progress,
 }
 
+/// How a call travels, and so who may answer it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum CallRoute {
+    /// Over the bus, which knows who may answer.
+    Bus,
+    /// On this lane, to its other end.
+    Lane(LaneKey),
+    /// On a lane that has ended, to the connection with this unique name. Its reply comes over the
+    /// bus.
+    Resumed(Box<str>),
+}
+
 /// A lane that has ended. The bus must learn which calls on it wait for a reply.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct EndedLane {
@@ -251,9 +263,9 @@ impl LaneSet {
         (lane.own.routed() == self.sent).then_some(lane.key)
     }
 
-    /// True if a message of this length may travel on a lane.
-    pub const fn fits(len: usize) -> bool {
-        len <= MESSAGE_LEN_MAX
+    /// True if a message of this length, with this number of descriptors, may travel on a lane.
+    pub const fn fits(len: usize, descriptors: usize) -> bool {
+        len <= MESSAGE_LEN_MAX && descriptors <= DESCRIPTORS_MAX
     }
 
     /// The header of a message that is sent on a lane now. `None` if the lane has ended.
@@ -268,6 +280,19 @@ impl LaneSet {
         let open = self.lanes.iter().find(|lane| lane.key == key).map(|lane| &*lane.partner);
         let ending = || self.ending.iter().find(|ending| ending.lane.key == key);
         open.or_else(|| ending().map(|ending| &*ending.lane.partner))
+    }
+
+    /// True if a reply that came over the bus, with the flag
+    /// [`LANE_REPLY`](wire::message::Flags::LANE_REPLY), can answer a call. The bus accepts such
+    /// replies from the ends of lanes without knowing the call, so an end could answer the calls to
+    /// others.
+    pub fn may_answer(&self, route: &CallRoute, sender: Option<&str>) -> bool {
+        let partner = match route {
+            CallRoute::Bus => None,
+            CallRoute::Lane(key) => self.partner(*key),
+            CallRoute::Resumed(partner) => Some(&**partner),
+        };
+        partner.is_some() && partner == sender
     }
 
     /// Takes note of a call that came on a lane and expects a reply.
@@ -324,4 +349,11 @@ impl Lane {
 const ALIASES_MAX: usize = 16;
 
 /// The number of calls of a lane whose replies may travel on it.
-const UNANSWERED_MAX: usize = 4096;
+const UNANSWERED_MAX: usize = CALLS_MAX;
+
+/// The number of calls of a connection that may wait for replies on its lanes. The bus resumes no
+/// more.
+pub const CALLS_MAX: usize = 4096;
+
+/// The number of descriptors of a message on a lane, as many as a bus accepts by default.
+pub const DESCRIPTORS_MAX: usize = 16;

@@ -169,7 +169,8 @@ fn find_pair(router: &mut Router, call: &Call<'_>) -> Result<(PeerId, PeerPair),
     pair.ok_or_else(|| LaneRefusal::NoPartner.into())
 }
 
-/// The maximum number of calls that one message resumes. No program has as many in flight.
-const RESUMED_MAX: usize = 1 << 16;
+/// The maximum number of calls that one message resumes. A connection has no more calls on lanes
+/// (`CALLS_MAX` of the crate `lane`).
+const RESUMED_MAX: usize = 4096;
 
 const OPENED: MemberName<'static> = MemberName::literal("Opened");

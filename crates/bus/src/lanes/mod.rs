@@ -7,9 +7,11 @@
 //!
 //! The bus does not see calls that travel on a lane. If their reply comes over the bus, because the
 //! lane has ended or the order of messages requires it, the bus has no pending call for it. So it
-//! accepts replies between the ends of an open lane. When the lane has ended, each end tells the
-//! bus with the method Resume which of its calls wait for a reply. These become pending calls,
-//! except those whose reply has come in the meantime.
+//! accepts replies between the ends of an open lane, with the flag
+//! [`LANE_REPLY`](wire::message::Flags::LANE_REPLY): the recipient checks that it has sent the call on
+//! a lane to this sender. When the lane has ended, each end tells the bus with the method Resume
+//! which of its calls wait for a reply. These become pending calls, except those whose reply has
+//! come in the meantime.
 //!
 //! This component stores the pairs. It produces no effects, and does not decide who may have a lane.
 

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use wire::Message;
-use wire::message::MessageType;
+use wire::message::{Flags, MessageType};
 use wire::names::BusName;
 
 use super::router::Router;
@@ -72,7 +72,7 @@ impl Router {
     ) -> Result<(), RefusalReason> {
         let message = forward.message;
         let call = self.find_call(forward, to);
-        let reply = self.reply_kind(forward, to, call);
+        let reply = self.reply_kind(forward, to, call, fx);
         let query = AccessQuery::to_addressee(message, forward.from, to, reply);
         if let MessageType::Unknown(_) = message.message_type() {
             self.check_filters(&query)?;
@@ -128,11 +128,14 @@ impl Router {
         forward: &Forward<'_>,
         to: PeerId,
         call: Option<PendingCallId>,
+        fx: &mut Effects,
     ) -> ReplyClass {
         match (forward.message.reply_serial(), call) {
             (None, _) => ReplyClass::No,
             (Some(_), Some(_)) => ReplyClass::Requested,
             (Some(serial), None) if self.lanes.accept_reply(forward.from, to, serial) => {
+                // The caller knows which calls it has sent on the lane.
+                fx.add_flags(forward.head, Flags::LANE_REPLY);
                 ReplyClass::Requested
             }
             (Some(_), None) => ReplyClass::Unrequested,

@@ -7,7 +7,7 @@ use core::ops::Range;
 
 use serde::{Deserialize, Serialize};
 use wire::Message;
-use wire::message::{SenderField, append_with_path_field};
+use wire::message::{Flags, SenderField, append_with_path_field};
 use wire::names::ObjectPath;
 
 use super::{
@@ -71,6 +71,11 @@ impl Effects {
     #[inline]
     pub fn bytes(&self, span: Span) -> &[u8] {
         &self.bytes[span.range()]
+    }
+
+    /// Adds flags to a message whose header is `head`.
+    pub(crate) fn add_flags(&mut self, head: Span, flags: Flags) {
+        self.bytes[head.start + FLAGS_AT] |= flags.bits();
     }
 
     /// The head of a message as it was routed, of which `head` may be a copy with a label.
@@ -189,6 +194,9 @@ const BYTES_KEPT_MAX: usize = 1 << 20;
 /// The header field with the container of the sender, which dbus-daemon defines and the
 /// specification does not.
 const CONTAINER_INSTANCE: u8 = 10;
+
+/// The offset of the flags in a header.
+const FLAGS_AT: usize = 2;
 
 /// A part of the buffer of the effects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

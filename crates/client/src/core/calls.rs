@@ -7,7 +7,7 @@ use std::mem;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use lane::LaneKey;
+use lane::{CallRoute, LaneKey};
 use wire::message::Builder;
 
 use super::{Ended, Incoming};
@@ -130,7 +130,7 @@ struct TrackedCall<D> {
 }
 
 enum CallProgress<D> {
-    Waiting { deadline: Option<CallDeadline>, target: ReplyTarget, lane: Option<LaneKey> },
+    Waiting { deadline: Option<CallDeadline>, target: ReplyTarget, route: CallRoute },
     Done(ReplyOutcome<D>),
 }
 
@@ -179,7 +179,7 @@ impl<D> CallTable<D> {
         target: ReplyTarget,
     ) {
         let method = CalledMethod::written_to(self.spare.pop().unwrap_or_default(), call);
-        let progress = CallProgress::Waiting { deadline, target, lane: None };
+        let progress = CallProgress::Waiting { deadline, target, route: CallRoute::Bus };
         self.calls.insert(serial, TrackedCall { progress, method });
         self.deadlines.extend(deadline.map(|deadline| (deadline.at, serial)));
     }
@@ -192,38 +192,40 @@ impl<D> CallTable<D> {
         }
     }
 
-    /// Records on which lane a call was sent; `None` for the bus.
-    pub(super) fn set_lane(&mut self, serial: NonZeroU32, on: Option<LaneKey>) {
+    /// Number of calls whose outcome was not taken.
+    pub(super) fn len(&self) -> usize {
+        self.calls.len()
+    }
+
+    /// Records how a call travels.
+    pub(super) fn set_route(&mut self, serial: NonZeroU32, new: CallRoute) {
         let call = self.calls.get_mut(&serial).map(|call| &mut call.progress);
-        if let Some(CallProgress::Waiting { lane, .. }) = call {
-            *lane = on;
+        if let Some(CallProgress::Waiting { route, .. }) = call {
+            *route = new;
         }
     }
 
-    /// The lane on which a call was sent that waits for a reply.
-    pub(super) fn lane_of(&self, call: CallHandle) -> Option<LaneKey> {
-        match self.calls.get(&call.0)?.progress {
-            CallProgress::Waiting { lane, .. } => lane,
-            _ => None,
-        }
-    }
-
-    /// True if a call waits for a reply, and was not sent on this lane.
-    pub(super) fn waits_elsewhere(&self, serial: NonZeroU32, key: LaneKey) -> bool {
-        let call = self.calls.get(&serial).map(|call| &call.progress);
-        matches!(call, Some(CallProgress::Waiting { lane, .. }) if *lane != Some(key))
-    }
-
-    /// Returns the waiting calls that were sent on a lane. From now on, they wait for the bus.
-    pub(super) fn take_lane(&mut self, key: LaneKey) -> Vec<u32> {
-        let calls = self.calls.iter_mut();
-        let of_lane = calls.filter_map(|(serial, call)| match &mut call.progress {
-            CallProgress::Waiting { lane, .. } => {
-                lane.take_if(|lane| *lane == key).map(|_| serial.get())
-            }
+    /// How a call travels that waits for a reply.
+    pub(super) fn route_of(&self, serial: NonZeroU32) -> Option<&CallRoute> {
+        match &self.calls.get(&serial)?.progress {
+            CallProgress::Waiting { route, .. } => Some(route),
             CallProgress::Done(_) => None,
-        });
-        of_lane.collect()
+        }
+    }
+
+    /// Returns the waiting calls that were sent on a lane to `partner`. From now on, they wait for
+    /// the bus.
+    pub(super) fn take_lane(&mut self, key: LaneKey, partner: &str) -> Vec<u32> {
+        let mut serials = Vec::new();
+        for (serial, call) in &mut self.calls {
+            if let CallProgress::Waiting { route, .. } = &mut call.progress
+                && *route == CallRoute::Lane(key)
+            {
+                *route = CallRoute::Resumed(partner.into());
+                serials.push(serial.get());
+            }
+        }
+        serials
     }
 
     /// Stores the outcome of a waiting call.

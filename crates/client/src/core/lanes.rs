@@ -4,7 +4,10 @@ use std::mem;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use lane::{CheckedMessage, FrameHeader, LaneCounters, LaneKey, LaneSet, RequestOutcome};
+use lane::{
+    CALLS_MAX, CallRoute, CheckedMessage, FrameHeader, LaneCounters, LaneKey, LaneSet,
+    RequestOutcome,
+};
 use wire::message::{Builder, FixedHeader, Flags, Message};
 use wire::names::BusName;
 
@@ -161,7 +164,8 @@ impl<D> Core<D> {
     pub fn lane_refused(&mut self) {
         if let Some(chosen) = self.lanes.chosen.take() {
             self.lanes.lanes.count_sent();
-            chosen.serial.into_iter().for_each(|serial| self.calls.set_lane(serial, None));
+            let bus = |serial| self.calls.set_route(serial, CallRoute::Bus);
+            chosen.serial.into_iter().for_each(bus);
         }
     }
 
@@ -212,7 +216,10 @@ impl<D> Core<D> {
             return None;
         }
         match call {
-            Some(call) => self.calls.lane_of(call),
+            Some(call) => match self.calls.route_of(call.serial())? {
+                CallRoute::Lane(key) => Some(*key),
+                CallRoute::Bus | CallRoute::Resumed(_) => None,
+            },
             None => self.receiver.as_ref()?.latest_lane,
         }
     }
@@ -238,7 +245,9 @@ impl<D> Core<D> {
     /// Chooses the lane for a message, if it may travel on one now.
     pub(super) fn choose_lane(&mut self, message: &Builder<'_>) {
         self.lane_refused();
-        let may_use = self.lanes.lane_use == LaneUse::On && !self.lanes.lanes.is_empty();
+        let may_use = self.lanes.lane_use == LaneUse::On
+            && !self.lanes.lanes.is_empty()
+            && self.calls.len() < CALLS_MAX;
         if !may_use || self.outgoing.len() > 0 {
             return;
         }
@@ -247,11 +256,13 @@ impl<D> Core<D> {
         self.lanes.chosen = key.map(|key| ChosenLane { key, serial: None });
     }
 
-    /// Records the serial of the message for the chosen lane. If it is too long for a lane, or no
-    /// lane was chosen, it goes to the bus.
-    pub(super) fn confirm_lane(&mut self, serial: NonZeroU32, len: usize) {
+    /// Records the serial of the message for the chosen lane. If it is too large for a lane,
+    /// or no lane was chosen, it goes to the bus.
+    pub(super) fn confirm_lane(&mut self, serial: NonZeroU32, len: usize, descriptors: u32) {
         match &mut self.lanes.chosen {
-            Some(chosen) if LaneSet::fits(len) => chosen.serial = Some(serial),
+            Some(chosen) if LaneSet::fits(len, descriptors as usize) => {
+                chosen.serial = Some(serial);
+            }
             Some(_) => self.lane_refused(),
             None => self.lanes.lanes.count_sent(),
         }
@@ -260,7 +271,7 @@ impl<D> Core<D> {
     /// Records how a call travels. After many calls to one recipient, asks for a lane.
     pub(super) fn note_call(&mut self, message: &Builder<'_>, serial: NonZeroU32) {
         match (&self.lanes.chosen, message.recipient()) {
-            (Some(chosen), _) => self.calls.set_lane(serial, Some(chosen.key)),
+            (Some(chosen), _) => self.calls.set_route(serial, CallRoute::Lane(chosen.key)),
             (None, Some(recipient)) => self.count_partner(recipient.as_str()),
             (None, None) => {}
         }
@@ -311,6 +322,16 @@ impl<D> Core<D> {
         due
     }
 
+    /// True if a reply that came over the bus can answer the call with this serial.
+    pub(super) fn may_answer(&self, reply: &Message<'_>, call: NonZeroU32) -> bool {
+        if !reply.flags().contains(Flags::LANE_REPLY) {
+            return true;
+        }
+        let sender = reply.sender().map(BusName::as_str);
+        let route = self.calls.route_of(call);
+        route.is_some_and(|route| self.lanes.lanes.may_answer(route, sender))
+    }
+
     /// Takes note of the message in a packet with this many descriptors. Returns false if it must
     /// be ignored.
     pub(super) fn accept(&mut self, key: LaneKey, message: &Message<'_>, count: usize) -> bool {
@@ -319,7 +340,8 @@ impl<D> Core<D> {
             self.fail_lane(key);
             return false;
         };
-        if message.reply_serial().is_some_and(|call| self.calls.waits_elsewhere(call, key)) {
+        let route = message.reply_serial().and_then(|call| self.calls.route_of(call));
+        if route.is_some_and(|route| *route != CallRoute::Lane(key)) {
             // The partner did not get this call.
             return false;
         }
@@ -369,7 +391,7 @@ impl<D> Core<D> {
                 // It was not sent on the lane, and now goes to the bus.
                 self.lane_refused();
             }
-            let calls = self.calls.take_lane(ended.key);
+            let calls = self.calls.take_lane(ended.key, &ended.partner);
             self.resume_partner(&ended.partner, &calls);
         }
     }

@@ -308,7 +308,7 @@ impl<D> Core<D> {
             return Err(error.into());
         }
         self.outgoing.attach(at, descriptors);
-        self.confirm_lane(serial, self.outgoing.bytes.len() - at);
+        self.confirm_lane(serial, self.outgoing.bytes.len() - at, count);
         self.next_serial = serial.checked_add(1).unwrap_or(NonZeroU32::MIN);
         Ok(serial)
     }
@@ -533,6 +533,11 @@ impl<D> Core<D> {
     }
 }
 
+/// True if the bus itself has sent a message.
+fn is_of_bus<D>(message: &Incoming<D>) -> bool {
+    message.message().sender().is_some_and(|sender| lane::is_bus(sender.as_str()))
+}
+
 /// The role of a message for this connection.
 enum SortedMessage {
     Reply { to: NonZeroU32 },
@@ -591,7 +596,10 @@ impl<D> Core<D> {
     fn sort(&mut self, message: &Message<'_>) -> SortedMessage {
         match (message.message_type(), message.reply_serial()) {
             (MessageType::MethodReturn | MessageType::Error, Some(to)) => {
-                SortedMessage::Reply { to }
+                match self.may_answer(message, to) {
+                    true => SortedMessage::Reply { to },
+                    false => SortedMessage::Other,
+                }
             }
             (MessageType::Signal, _) if self.lanes.is_opening(message) => SortedMessage::LaneOpened,
             (MessageType::Signal, _) => {
@@ -620,6 +628,10 @@ impl<D> Core<D> {
 
     fn file_reply(&mut self, to: NonZeroU32, reply: Incoming<D>) -> MessageDisposition {
         match self.calls.target(to) {
+            // The calls of the core are for the bus, and nobody else may answer them.
+            Some(target) if *target != ReplyTarget::User && !is_of_bus(&reply) => {
+                MessageDisposition::Ignored
+            }
             None => {
                 self.calls.note_unexpected_reply(to);
                 MessageDisposition::Ignored

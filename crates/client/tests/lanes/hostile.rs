@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use diligence_client::wire::message::{Builder, Flags};
 use diligence_client::wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
-use diligence_client::{Connection, IncomingCall, LaneUse, NameFlags};
+use diligence_client::{CallOptions, Connection, IncomingCall, LaneUse, NameFlags};
 use lane::FrameHeader;
 use unix::transfer::{self, TransferWait};
 
@@ -120,6 +120,55 @@ fn check(attack: impl Fn(&Attacker), ends: bool) {
         // It can still call over the bus.
         call(&attacker.connection, "Echo", 8);
     }
+}
+
+/// While there is a lane, the bus accepts replies of its ends without knowing the call.
+#[test]
+fn a_partner_cannot_answer_calls_to_others() {
+    let bus = PrivateTestBus::start_this(BusProgram::Diligence);
+    let trusted = bus.connect();
+    // From now on, calls are queued instead of refused.
+    assert!(trusted.next_request(Some(Duration::ZERO)).unwrap().is_none());
+    let victim = bus.connect();
+    victim.set_lane_use(LaneUse::On);
+    victim.request_name(NAME, NameFlags::NONE).expect("the name is free");
+    let (server, is_over) = (victim.clone(), AtomicBool::new(false));
+    thread::scope(|scope| {
+        let _end = SetWhenDropped(&is_over);
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                if let Ok(Some(call)) = server.next_request(Some(Duration::from_millis(20))) {
+                    echo(&call);
+                }
+            }
+        });
+        let attacker = Attacker::connect(&bus);
+        assert_eq!(victim.lane_count(), 1);
+        let message = Builder::method_call(ObjectPath::ROOT, MemberName::literal("Ask"))
+            .destination(trusted.unique_name());
+        let forge = |serials: std::ops::Range<u32>| {
+            for serial in serials.filter_map(NonZeroU32::new) {
+                let reply = Builder::method_return(serial).destination(victim.unique_name());
+                let sent = attacker.connection.send(&reply, &(666_u32,), Vec::new());
+                sent.expect("the connection lives");
+            }
+            attacker.connection.flush().expect("the connection lives");
+            // The bus has routed the replies.
+            let reply = attacker.connection.call(BUS, "/org/freedesktop/DBus", BUS, "GetId", &());
+            reply.expect("the bus answers");
+        };
+        // Before and after the call.
+        forge(1..500);
+        let call = victim.start_call(&message, &(), CallOptions::default()).expect("it is sent");
+        let serial = call.serial().get();
+        assert!((1..500).contains(&serial), "{serial}");
+        let request = trusted.next_request(Some(PATIENCE)).unwrap().expect("the call");
+        forge(serial..serial + 1);
+        request.reply(&(7_u32,)).expect("the connection lives");
+        trusted.flush().expect("the connection lives");
+        let reply = call.wait().expect("a reply");
+        assert_eq!(reply.read::<(u32,)>(), Ok((7,)));
+    });
 }
 
 #[test]

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lane::{
-    BusyPoll, CheckedMessage, FRAME_LEN_MAX, FrameHeader, LaneCounters, LaneFrame, LaneInbox,
-    LaneKey, LaneSet, RequestOutcome,
+    BusyPoll, CALLS_MAX, CallRoute, CheckedMessage, FRAME_LEN_MAX, FrameHeader, LaneCounters,
+    LaneFrame, LaneInbox, LaneKey, LaneSet, RequestOutcome,
 };
 use rustix::event::{EventfdFlags, eventfd};
 use sys::poll::{Interest, Poller, which_have_data};
@@ -46,8 +46,8 @@ pub(super) struct MergedLanes {
     monitor_call: Option<u32>,
     /// Calls of this library, which the program does not see, by their serial.
     own_calls: HashMap<u32, OwnCall>,
-    /// The lanes of calls that wait for a reply, by their serial.
-    waiting: HashMap<u32, LaneKey>,
+    /// How the calls travel that were sent on lanes and wait for a reply, by their serial.
+    waiting: HashMap<u32, CallRoute>,
     /// The space for a packet; empty until it is needed.
     packet: Vec<u8>,
     /// The lane of the latest packet.
@@ -222,7 +222,10 @@ impl MergedLanes {
             return None;
         }
         let key = match call {
-            Some(serial) => self.waiting.get(&serial).copied(),
+            Some(serial) => match self.waiting.get(&serial)? {
+                CallRoute::Lane(key) => Some(*key),
+                CallRoute::Bus | CallRoute::Resumed(_) => None,
+            },
             None => self.latest,
         };
         let socket = Arc::clone(self.socket_of(key?)?);
@@ -232,6 +235,17 @@ impl MergedLanes {
     /// Takes note of a wait for an expected packet.
     pub(super) fn note_wait(&mut self, expected: &ExpectedPacket) {
         self.busy_poll = expected.busy_poll;
+    }
+
+    /// True unless a message replies to a call of this connection that its sender did not get; see
+    /// [`LaneSet::may_answer`].
+    fn may_answer(&self, content: &mut DBusMessageContent) -> bool {
+        if content.flags & Flags::LANE_REPLY.bits() == 0 || !content.is_reply() {
+            return true;
+        }
+        content.flags &= !Flags::LANE_REPLY.bits();
+        let route = self.waiting.get(&content.reply_serial());
+        route.is_some_and(|route| self.lanes.may_answer(route, content.str(code::SENDER)))
     }
 
     /// The socket of an open lane.
@@ -313,12 +327,12 @@ impl ConnectionState {
         // As on the bus, not too many calls may wait. The bus refuses those that are too many.
         let waits = content.expects_reply();
         let has_room =
-            || merged.waiting.len() < WAITING_MAX && !merged.waiting.contains_key(&content.serial);
+            || merged.waiting.len() < CALLS_MAX && !merged.waiting.contains_key(&content.serial);
         if waits && !has_room() {
             return false;
         }
         let header = content.header_with(merged.sender.as_ref());
-        if !LaneSet::fits(header.len() + content.body.len()) {
+        if !LaneSet::fits(header.len() + content.body.len(), content.fds.len()) {
             return false;
         }
         let answered = NonZeroU32::new(content.reply_serial()).filter(|_| content.is_reply());
@@ -333,7 +347,7 @@ impl ConnectionState {
         }
         merged.lanes.count_lane_sent(header.len() + content.body.len());
         if waits {
-            merged.waiting.insert(content.serial, key);
+            merged.waiting.insert(content.serial, CallRoute::Lane(key));
         }
         true
     }
@@ -461,8 +475,14 @@ impl ConnectionState {
         while self.lanes.monitor_call.is_none()
             && let Some(ended) = self.lanes.lanes.take_ended()
         {
-            let calls = self.lanes.waiting.extract_if(|_, key| *key == ended.key);
-            let calls: Vec<u32> = calls.map(|(serial, _)| serial).collect();
+            let of_lane = CallRoute::Lane(ended.key);
+            let mut calls = Vec::new();
+            for (serial, route) in &mut self.lanes.waiting {
+                if *route == of_lane {
+                    *route = CallRoute::Resumed(ended.partner.clone());
+                    calls.push(*serial);
+                }
+            }
             self.send_own(&lane::resume(), &(&*ended.partner, calls));
         }
     }
@@ -541,7 +561,9 @@ impl ConnectionState {
         message: LaneMessage,
     ) -> bool {
         let LaneMessage { content, bytes, role } = message;
-        if content.is_reply() && self.lanes.waiting.get(&content.reply_serial()) != Some(&key) {
+        let is_of_lane =
+            || self.lanes.waiting.get(&content.reply_serial()) == Some(&CallRoute::Lane(key));
+        if content.is_reply() && !is_of_lane() {
             return false;
         }
         if let CheckedMessage::Call(serial) = role {
@@ -563,6 +585,9 @@ impl ConnectionState {
         // A monitor also gets the messages for others.
         if self.lanes.sender.is_some() {
             let is_own = self.lanes.is_own_name(content.str(code::DESTINATION));
+            if is_own && !self.lanes.may_answer(&mut content) {
+                return false;
+            }
             let sender = content.str(code::SENDER).unwrap_or_default();
             if is_own && lane::is_bus(sender) {
                 if self.handle_own(&mut content) {
@@ -668,6 +693,3 @@ const DESCRIPTOR_COST: usize = 4;
 
 /// The number of messages of lanes that are read when the connection has ended.
 const READ_AT_END_MAX: usize = 1024;
-
-/// The number of calls on lanes that may wait for a reply.
-const WAITING_MAX: usize = 4096;

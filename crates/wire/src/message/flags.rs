@@ -15,6 +15,10 @@ impl Flags {
     pub const NO_AUTO_START: Self = Self(2);
     /// The callee may ask the user for authorization.
     pub const ALLOW_INTERACTIVE_AUTHORIZATION: Self = Self(4);
+    /// The reply belongs to a call that traveled on a lane between the two connections, as its sender
+    /// states: the bus has not seen this call. Only a bus that grants lanes sets this flag, and only
+    /// for connections that have or had one.
+    pub const LANE_REPLY: Self = Self(0x80);
 
     /// All eight bits as they are on the wire.
     #[inline]
