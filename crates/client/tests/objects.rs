@@ -9,7 +9,7 @@ use diligence_client::wire::body::Value;
 use diligence_client::wire::message::Builder;
 use diligence_client::wire::names::{BusName, MemberName, ObjectPath};
 use diligence_client::{
-    CallError, CallOptions, Connection, EmitsChange, MethodError, NameFlags, Processed, ServeError,
+    CallError, CallOptions, Connection, EmitsChange, MethodError, NameFlags, Processed,
     ServedInterface, error_name,
 };
 use support::PrivateTestBus;
@@ -312,7 +312,8 @@ fn object_managers_list_and_announce_objects() {
     let add =
         |name: &str| connection.call(NAME, "/commands", "org.example.Commands", "Add", &(name,));
     add("b").unwrap();
-    assert!(add("b").unwrap_err().to_string().contains(&ServeError::Taken.to_string()));
+    let taken = format!("/org/example/b already has the interface {NAME}");
+    assert!(add("b").unwrap_err().to_string().contains(&taken));
 
     type Interfaces = BTreeMap<String, BTreeMap<String, Value>>;
     let signal =

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use client::wire::body::Value;
 use client::wire::message::{Builder, Flags};
 use client::wire::names::{BusName, InterfaceName, MemberName, ObjectPath};
-use client::{Connection, LaneUse};
+use client::{CallOptions, Connection, LaneUse};
 use common::{compile, compile_with_qt, folder, link_library, package, succeed};
 use sys::transfer::{self, TransferWait};
 use tempfile::TempDir;
@@ -245,6 +245,41 @@ fn floods_on_lanes_do_not_keep_a_program_from_its_bus() {
         println!("{mode}: {calls} calls in {elapsed:?}, {} MB", memory >> 20);
         assert!(calls >= 10, "{mode}: {calls} calls in {elapsed:?}");
         assert!(memory < 64 << 20, "{mode}: {memory} bytes");
+    }
+}
+
+/// While there is a lane, the bus accepts replies of its ends without knowing the call.
+#[test]
+fn a_partner_cannot_answer_calls_to_others() {
+    let stage = LaneBusProcess::start(LaneBus::Diligence, "1");
+    let program = stage.compile("lanes");
+    for mode in ["serve", "serve-loop"] {
+        let _service = stage.start_service(&program, mode);
+        let attacker = LaneAttacker::connect(&stage.address);
+        let trusted = Connection::open(&stage.address).expect("a bus");
+        // From now on, calls are queued instead of refused.
+        assert!(trusted.next_request(Some(Duration::ZERO)).expect("it lives").is_none());
+        let number: u64 = trusted.unique_name().as_str()[":1.".len()..].parse().expect("a number");
+        let friend = Connection::open(&stage.address).expect("a bus");
+        let proxy = friend.proxy(NAME, "/", NAME).expect("valid names");
+        let call = proxy.start_call("Ask", &(number,), CallOptions::default()).expect("it lives");
+        let request = trusted.next_request(Some(Duration::from_secs(10))).expect("it lives");
+        let request = request.expect("the service asks");
+        for serial in (1..1000).filter_map(NonZeroU32::new) {
+            let destination = request.message().sender().expect("the bus states it");
+            let forged = Builder::method_return(serial)
+                .destination(BusName::new(destination).expect("a name"));
+            let sent = attacker.connection.send(&forged, &(666_u64,), Vec::new());
+            sent.expect("it lives");
+        }
+        attacker.connection.flush().expect("it lives");
+        // The bus has routed them then.
+        let (bus, path) = ("org.freedesktop.DBus", "/org/freedesktop/DBus");
+        attacker.connection.call(bus, path, bus, "GetId", &()).expect("a reply");
+        request.reply(&(7_u64,)).expect("it lives");
+        trusted.flush().expect("it lives");
+        let reply = call.wait().expect("an answer");
+        assert_eq!(reply.read::<(u64,)>().expect("a number"), (7,), "{mode}");
     }
 }
 

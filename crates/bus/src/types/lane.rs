@@ -132,7 +132,9 @@ impl LaneRefusal {
 impl fmt::Display for LaneRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Watched => f.write_str("A monitor or a trace sees the messages of the bus"),
+            Self::Watched => {
+                f.write_str("A monitor, an eavesdropper or a trace sees messages of the bus")
+            }
             Self::Contained { name } => write!(f, "Connection \"{name}\" is in a container"),
             Self::Mediated => f.write_str("A security module decides about each message"),
             Self::PolicyDecides { sender, recipient } => write!(

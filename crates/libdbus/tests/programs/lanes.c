@@ -126,6 +126,26 @@ static void reply_pipe(DBusMessage *call) {
     close(ends[1]);
 }
 
+static dbus_uint64_t number_in(DBusMessage *message) {
+    dbus_uint64_t number = -1;
+    dbus_message_get_args(message, NULL, DBUS_TYPE_UINT64, &number, DBUS_TYPE_INVALID);
+    return number;
+}
+
+/* The answer of another connection. */
+static dbus_uint64_t ask(DBusConnection *same, dbus_uint64_t peer) {
+    char name[32];
+    snprintf(name, sizeof name, ":1.%llu", (unsigned long long)peer);
+    DBusMessage *question = dbus_message_new_method_call(name, "/", NAME, "Answer");
+    DBusMessage *reply = dbus_connection_send_with_reply_and_block(same, question, 10000, NULL);
+    dbus_message_unref(question);
+    if (!reply)
+        fail("an answer");
+    dbus_uint64_t number = number_in(reply);
+    dbus_message_unref(reply);
+    return number;
+}
+
 static DBusHandlerResult serve(DBusConnection *same, DBusMessage *call, void *data) {
     dbus_uint64_t number = 0;
     if (!dbus_message_has_interface(call, NAME))
@@ -137,6 +157,8 @@ static DBusHandlerResult serve(DBusConnection *same, DBusMessage *call, void *da
     dbus_message_get_args(call, NULL, DBUS_TYPE_UINT64, &number, DBUS_TYPE_INVALID);
     if (dbus_message_has_member(call, "Leave"))
         exit(0);
+    if (dbus_message_has_member(call, "Ask"))
+        number = ask(same, number);
     if (dbus_message_has_member(call, "Wait"))
         usleep(number * 1000);
     if (dbus_message_has_member(call, "Announce")) {
@@ -174,12 +196,6 @@ static DBusMessage *new_call(const char *method, dbus_uint64_t number) {
     DBusMessage *call = dbus_message_new_method_call(NAME, "/", NAME, method);
     dbus_message_append_args(call, DBUS_TYPE_UINT64, &number, DBUS_TYPE_INVALID);
     return call;
-}
-
-static dbus_uint64_t number_in(DBusMessage *message) {
-    dbus_uint64_t number = -1;
-    dbus_message_get_args(message, NULL, DBUS_TYPE_UINT64, &number, DBUS_TYPE_INVALID);
-    return number;
 }
 
 static void call(const char *method, dbus_uint64_t number) {

@@ -31,8 +31,8 @@ use served::DynInterface;
 pub(super) use signals::emit_pending_changes;
 use signals::{INTERFACES_ADDED, INTERFACES_REMOVED, announce, emit_standard, signature};
 use standard_methods::write_interfaces;
-use state::ObjectState;
 pub use state::StateGuard;
+use state::{AlreadyInside, ObjectState};
 pub(super) use tree::ServedObjects;
 use tree::{CallTarget, ChangedProperties, ManagedScope};
 pub use typed::{ServedObject, SignalEmitter};
@@ -71,7 +71,8 @@ impl Connection {
         let mut objects = self.objects_mut();
         let node = objects.node_or_new(path.as_str());
         if node.interfaces.iter().any(|served| served.name() == exported.name()) {
-            return Err(ServeError::Taken);
+            let interface = exported.name().into();
+            return Err(ServeError::Taken { path: path.into(), interface });
         }
         node.interfaces.push(exported.clone());
         drop(objects);
@@ -128,8 +129,11 @@ impl<S: Send + 'static> Object<S> {
     /// # Panics
     ///
     /// If this thread holds the state already, or runs one of the object's methods.
+    #[track_caller]
     pub fn state(&self) -> StateGuard<'_, S> {
-        self.exported.state.enter().expect("a thread holds the state of an object once")
+        self.exported.state.enter().unwrap_or_else(|AlreadyInside| {
+            panic!("this thread holds the state of {} already: drop the first guard", self.path)
+        })
     }
 
     /// Queues one of the signals of the interface.
@@ -200,8 +204,13 @@ pub enum ServeError {
     #[error(transparent)]
     Name(#[from] InvalidName),
     /// The object already has an interface of this name.
-    #[error("the object already has an interface of this name")]
-    Taken,
+    #[error("{path} already has the interface {interface}")]
+    Taken {
+        /// The path of the object.
+        path: ObjectPathBuf,
+        /// The name of the interface.
+        interface: Box<str>,
+    },
     /// The definition of the interface is invalid.
     #[error(transparent)]
     Interface(#[from] InterfaceError),
