@@ -5,6 +5,8 @@ use std::time::Duration;
 use conformance::process::{open_files, processor_time, status_number};
 use conformance::statistics::{self, StatisticsDict, cause_count, dicts};
 use conformance::{BusUnderTest, PlainValue, TestPeer, eventually};
+use rustix::process::Pid;
+use rustix::thread::{CpuSet, sched_setaffinity};
 
 /// A process, observed from outside.
 #[derive(Debug, Clone, Copy)]
@@ -34,6 +36,12 @@ impl Gauge {
     /// The number of its open descriptors.
     pub(crate) fn descriptors(self) -> usize {
         open_files(self.pid).len()
+    }
+
+    /// Confines its main thread, which passes messages, to these processors.
+    pub(crate) fn move_to(self, processors: &CpuSet) {
+        let pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw).expect("a process id");
+        sched_setaffinity(Some(pid), processors).expect("the process runs");
     }
 
     /// Its processor time so far.

@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use conformance::TestPeer;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use crate::gauge::Gauge;
 
@@ -60,11 +61,13 @@ impl LatencyCost {
     }
 
     /// Runs several operations `count` times each, a batch of each in turn, so that other load on
-    /// the machine slows down all of them. Each operation has the gauge of its bus.
+    /// the machine slows down all of them. Each operation has the gauge of its bus. Everything runs
+    /// on one processor: to wake another one can take a bus several times as long as its own work.
     pub(crate) fn of_each<const N: usize>(
         count: u32,
         mut operations: [(Gauge, &mut dyn FnMut() -> Duration); N],
     ) -> [Self; N] {
+        let _one = OneProcessor::for_all(operations.iter().map(|(gauge, _)| *gauge));
         let mut seen = [const { (Vec::new(), Duration::MAX) }; N];
         let each = count.div_ceil(BATCHES);
         for _ in 0..BATCHES {
@@ -75,6 +78,37 @@ impl LatencyCost {
             }
         }
         seen.map(|(times, processor)| Self { latency: Latency::of(times), processor })
+    }
+}
+
+/// Confines this thread and some buses to one processor, until it is dropped.
+struct OneProcessor {
+    buses: Vec<Gauge>,
+    before: CpuSet,
+}
+
+impl OneProcessor {
+    fn for_all(buses: impl Iterator<Item = Gauge>) -> Self {
+        let before = sched_getaffinity(None).expect("the thread runs");
+        let one = (0..CpuSet::MAX_CPU).find(|number| before.is_set(*number));
+        let mut processor = CpuSet::new();
+        processor.set(one.expect("a thread has a processor"));
+        let confined = Self { buses: buses.collect(), before };
+        confined.move_all(&processor);
+        confined
+    }
+
+    fn move_all(&self, to: &CpuSet) {
+        sched_setaffinity(None, to).expect("the processor is there");
+        for bus in &self.buses {
+            bus.move_to(to);
+        }
+    }
+}
+
+impl Drop for OneProcessor {
+    fn drop(&mut self) {
+        self.move_all(&self.before);
     }
 }
 
