@@ -196,6 +196,14 @@ async fn calls_time_out_and_can_be_dropped(runtime: &(impl Runtime + Sync)) {
     assert!(matches!(outcome, Err(CallError::TimedOut { .. })), "{outcome:?}");
     let waited = begun.elapsed();
     assert!(waited >= Duration::from_millis(199) && waited < Duration::from_secs(2), "{waited:?}");
+    // A call leaves before its future is polled.
+    let silent = bus.connect();
+    assert!(silent.next_request(Some(Duration::ZERO)).unwrap().is_none());
+    let call = Builder::method_call(ObjectPath::ROOT, MemberName::literal("Ask"))
+        .destination(silent.unique_name());
+    let unpolled = connection.start_call(&call, &(), CallOptions::default());
+    assert!(silent.next_request(Some(Duration::from_secs(5))).unwrap().is_some());
+    drop(unpolled);
     // The first becomes the reader. It is dropped, and the second must read instead.
     let mut first = Box::pin(sleep(&connection, 4000));
     let mut second = pin!(sleep(&connection, 300));

@@ -371,6 +371,7 @@ fn subscriptions_by_well_known_sender_follow_the_owner() {
     let reply = Builder::method_return(query);
     let forged = reply.sender(BusName::new(":1.9").unwrap());
     assert_eq!(script.receive(&forged, &(":1.9",)), MessageDisposition::Ignored);
+    assert_eq!(script.core.counters().foreign_replies, 1);
     let reply = reply.sender(BusName::new("org.freedesktop.DBus").unwrap());
     assert_eq!(script.receive(&reply, &(":1.7",)), MessageDisposition::Ignored);
     assert_eq!(script.signal(":1.9", "S", 8), MessageDisposition::Ignored);

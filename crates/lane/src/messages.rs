@@ -155,6 +155,21 @@ mod tests {
     }
 
     #[test]
+    fn messages_with_too_many_descriptors_are_invalid() {
+        let name = |name| BusName::new(name).expect("a name");
+        for (descriptors, is_valid) in [(DESCRIPTORS_MAX, true), (DESCRIPTORS_MAX + 1, false)] {
+            let call = Builder::method_call(ObjectPath::ROOT, MemberName::literal("M"))
+                .destination(name(":1.9"))
+                .sender(name(":1.1"))
+                .unix_fds(descriptors as u32);
+            let bytes = bytes(&call, &());
+            let message = Message::parse(&bytes).expect("valid");
+            let checked = CheckedMessage::of(&message, Some(":1.1"), descriptors);
+            assert_eq!(checked.is_some(), is_valid, "{descriptors}");
+        }
+    }
+
+    #[test]
     fn messages_that_a_bus_does_not_pass_on_are_invalid() {
         let name = |name| BusName::new(name).expect("a name");
         let of = |bytes: &[u8]| {

@@ -53,7 +53,7 @@ impl<'n> Proxy<'n> {
         self.start_call(member, arguments, CallOptions::default())
     }
 
-    /// Queues a call with options. The returned future waits for the reply.
+    /// Sends a call with options. The returned future waits for the reply.
     ///
     /// # Errors
     ///

@@ -329,7 +329,8 @@ impl<D> Core<D> {
         }
         let sender = reply.sender().map(BusName::as_str);
         let route = self.calls.route_of(call);
-        route.is_some_and(|route| self.lanes.lanes.may_answer(route, sender))
+        // If no call waits, the reply may be late.
+        route.is_none_or(|route| self.lanes.lanes.may_answer(route, sender))
     }
 
     /// Takes note of the message in a packet with this many descriptors. Returns false if it must
@@ -343,6 +344,7 @@ impl<D> Core<D> {
         let route = message.reply_serial().and_then(|call| self.calls.route_of(call));
         if route.is_some_and(|route| *route != CallRoute::Lane(key)) {
             // The partner did not get this call.
+            self.foreign_replies += 1;
             return false;
         }
         if let CheckedMessage::Call(serial) = checked {

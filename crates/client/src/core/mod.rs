@@ -186,6 +186,7 @@ pub struct Core<D> {
     owners: WatchedOwners,
     lanes: LaneTraffic<D>,
     refused_calls: u64,
+    foreign_replies: u64,
     restoration: Restoration,
     /// Number of interruptions so far.
     epoch: u32,
@@ -215,6 +216,9 @@ pub struct ConnectionCounters {
     pub dropped_signals: u64,
     /// Calls by peers that were refused because too many were waiting to be served.
     pub refused_calls: u64,
+    /// Replies from a connection that did not get the call, while the call waited for its reply.
+    /// They were discarded.
+    pub foreign_replies: u64,
 }
 
 /// Queries of the connection's state.
@@ -236,6 +240,7 @@ impl<D> Core<D> {
             owners: WatchedOwners::default(),
             lanes: LaneTraffic::default(),
             refused_calls: 0,
+            foreign_replies: 0,
             restoration: Restoration::default(),
             epoch: 0,
             config,
@@ -270,6 +275,7 @@ impl<D> Core<D> {
             late_replies: self.calls.late_replies(),
             dropped_signals: self.subscriptions.dropped(),
             refused_calls: self.refused_calls,
+            foreign_replies: self.foreign_replies,
         }
     }
 
@@ -598,7 +604,10 @@ impl<D> Core<D> {
             (MessageType::MethodReturn | MessageType::Error, Some(to)) => {
                 match self.may_answer(message, to) {
                     true => SortedMessage::Reply { to },
-                    false => SortedMessage::Other,
+                    false => {
+                        self.foreign_replies += 1;
+                        SortedMessage::Other
+                    }
                 }
             }
             (MessageType::Signal, _) if self.lanes.is_opening(message) => SortedMessage::LaneOpened,
@@ -630,6 +639,7 @@ impl<D> Core<D> {
         match self.calls.target(to) {
             // The calls of the core are for the bus, and nobody else may answer them.
             Some(target) if *target != ReplyTarget::User && !is_of_bus(&reply) => {
+                self.foreign_replies += 1;
                 MessageDisposition::Ignored
             }
             None => {

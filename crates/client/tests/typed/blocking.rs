@@ -225,8 +225,26 @@ impl<T: Copy + Send + Encode + 'static> GenericCounter<T> {
     }
 }
 
+/// A property whose two functions differ in their types.
+struct MixedProperty(u32);
+
+#[interface(name = "org.example.Mixed")]
+impl MixedProperty {
+    #[property]
+    fn size(&self) -> u32 {
+        self.0
+    }
+
+    #[property]
+    fn set_size(&mut self, size: u64) {
+        self.0 = u32::try_from(size).unwrap_or(u32::MAX);
+    }
+}
+
 #[test]
 fn definitions_are_checked_once() {
+    let mixed = MixedProperty::served_interface().unwrap_err();
+    assert!(matches!(mixed, InterfaceError::SetterType { .. }), "{mixed}");
     let first = TestLamp::served_interface().unwrap();
     assert_eq!(first.name(), NAME);
     let bus = PrivateTestBus::start();
