@@ -168,7 +168,9 @@ fn a_partner_cannot_answer_calls_to_others() {
         trusted.flush().expect("the connection lives");
         let reply = call.wait().expect("a reply");
         assert_eq!(reply.read::<(u32,)>(), Ok((7,)));
-        assert_eq!(victim.counters().foreign_replies, 1, "of the second attempt");
+        // The second attempt counts; the first one, too, if the victim reads it after its call.
+        let dropped = victim.counters().foreign_replies;
+        assert!((1..=2).contains(&dropped), "{dropped}");
     });
 }
 
