@@ -243,7 +243,7 @@ fn floods_on_lanes_do_not_keep_a_program_from_its_bus() {
         let elapsed = begun.elapsed();
         let memory = peak_memory(service.child.id());
         println!("{mode}: {calls} calls in {elapsed:?}, {} MB", memory >> 20);
-        assert!(calls >= 10, "{mode}: {calls} calls in {elapsed:?}");
+        assert!(calls >= 3, "{mode}: {calls} calls in {elapsed:?}");
         assert!(memory < 64 << 20, "{mode}: {memory} bytes");
     }
 }
