@@ -49,8 +49,10 @@ impl<'a> Signature<'a> {
     ///
     /// If the bytes violate one of the rules in [`SignatureErrorKind`].
     #[inline]
-    pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, SignatureError> {
-        check(bytes)?;
+    pub const fn from_bytes(bytes: &'a [u8]) -> Result<Self, SignatureError> {
+        if let Err(error) = check(bytes) {
+            return Err(error);
+        }
         match core::str::from_utf8(bytes) {
             Ok(text) => Ok(Self(text)),
             Err(error) => Err(SignatureErrorKind::UnknownType.at(error.valid_up_to())),
@@ -374,27 +376,38 @@ const fn basic(code: u8) -> Option<Type<'static>> {
     })
 }
 
-fn check(text: &[u8]) -> Result<(), SignatureError> {
+const fn check(text: &[u8]) -> Result<(), SignatureError> {
     if text.len() > SIGNATURE_LEN_MAX {
         return Err(SignatureErrorKind::TooLong.at(SIGNATURE_LEN_MAX));
     }
     let mut at = 0;
     while at < text.len() {
-        at = check_complete_type(text, at, Depth::default())?;
+        at = match check_complete_type(text, at, Depth::NONE) {
+            Ok(end) => end,
+            Err(error) => return Err(error),
+        };
     }
     Ok(())
 }
 
 /// The nesting depth of a type. It is limited, so the recursion below is too.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Depth {
     arrays: usize,
     structs: usize,
 }
 
+impl Depth {
+    const NONE: Self = Self { arrays: 0, structs: 0 };
+}
+
 /// Checks the complete type that begins at `at`, and returns its end.
 #[inline]
-fn check_complete_type(text: &[u8], at: usize, depth: Depth) -> Result<usize, SignatureError> {
+const fn check_complete_type(
+    text: &[u8],
+    at: usize,
+    depth: Depth,
+) -> Result<usize, SignatureError> {
     use SignatureErrorKind as Kind;
     match text[at] {
         b'v' => Ok(at + 1),
@@ -408,20 +421,20 @@ fn check_complete_type(text: &[u8], at: usize, depth: Depth) -> Result<usize, Si
     }
 }
 
-fn check_array(text: &[u8], at: usize, depth: Depth) -> Result<usize, SignatureError> {
+const fn check_array(text: &[u8], at: usize, depth: Depth) -> Result<usize, SignatureError> {
     use SignatureErrorKind as Kind;
     let depth = Depth { arrays: depth.arrays + 1, ..depth };
     if depth.arrays > ARRAY_DEPTH_MAX {
         return Err(Kind::ArrayTooDeep.at(at));
     }
-    match text.get(at + 1) {
+    match byte_at(text, at + 1) {
         None | Some(b')' | b'}') => Err(Kind::ArrayWithoutElement.at(at)),
         Some(b'{') => check_dict_entry(text, at + 1, depth),
         Some(_) => check_complete_type(text, at + 1, depth),
     }
 }
 
-fn check_struct(text: &[u8], open: usize, depth: Depth) -> Result<usize, SignatureError> {
+const fn check_struct(text: &[u8], open: usize, depth: Depth) -> Result<usize, SignatureError> {
     use SignatureErrorKind as Kind;
     let depth = Depth { structs: depth.structs + 1, ..depth };
     if depth.structs > STRUCT_DEPTH_MAX {
@@ -429,35 +442,49 @@ fn check_struct(text: &[u8], open: usize, depth: Depth) -> Result<usize, Signatu
     }
     let mut at = open + 1;
     loop {
-        match text.get(at) {
+        match byte_at(text, at) {
             None => return Err(Kind::StructNotClosed.at(open)),
             Some(b')') if at == open + 1 => return Err(Kind::StructEmpty.at(open)),
             Some(b')') => return Ok(at + 1),
-            Some(_) => at = check_complete_type(text, at, depth)?,
+            Some(_) => match check_complete_type(text, at, depth) {
+                Ok(end) => at = end,
+                Err(error) => return Err(error),
+            },
         }
     }
 }
 
-fn check_dict_entry(text: &[u8], open: usize, depth: Depth) -> Result<usize, SignatureError> {
+const fn check_dict_entry(text: &[u8], open: usize, depth: Depth) -> Result<usize, SignatureError> {
     use SignatureErrorKind as Kind;
     let key = open + 1;
-    match text.get(key) {
+    match byte_at(text, key) {
         None => return Err(Kind::DictEntryNotClosed.at(open)),
         Some(b'}') => return Err(Kind::DictEntryTooShort.at(key)),
         Some(b'a' | b'(' | b'{' | b'v') => return Err(Kind::DictEntryKeyNotBasic.at(key)),
-        Some(_) => check_complete_type(text, key, depth)?,
-    };
+        Some(_) => {
+            if let Err(error) = check_complete_type(text, key, depth) {
+                return Err(error);
+            }
+        }
+    }
     let value = key + 1;
-    let end = match text.get(value) {
+    let end = match byte_at(text, value) {
         None => return Err(Kind::DictEntryNotClosed.at(open)),
         Some(b'}') => return Err(Kind::DictEntryTooShort.at(value)),
-        Some(_) => check_complete_type(text, value, depth)?,
+        Some(_) => match check_complete_type(text, value, depth) {
+            Ok(end) => end,
+            Err(error) => return Err(error),
+        },
     };
-    match text.get(end) {
+    match byte_at(text, end) {
         None => Err(Kind::DictEntryNotClosed.at(open)),
         Some(b'}') => Ok(end + 1),
         Some(_) => Err(Kind::DictEntryTooLong.at(end)),
     }
+}
+
+const fn byte_at(text: &[u8], at: usize) -> Option<u8> {
+    if at < text.len() { Some(text[at]) } else { None }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::signature::{Signature, SignatureBuf};
 /// The arguments of a message to encode: a tuple of [`Encode`] types, `()` for none.
 pub trait EncodeArgs {
     /// The types of the arguments, in order.
-    fn shapes(&self) -> &'static [&'static Shape];
+    const SHAPES: &'static [&'static Shape];
 
     /// Writes all arguments, in order.
     fn encode_args(&self, writer: &mut Writer<'_>);
@@ -41,14 +41,12 @@ pub trait DecodeArgs<'a>: Sized {
     /// The signature of all arguments.
     fn signature() -> SignatureBuf {
         let signature = InlineSignature::of(Self::SHAPES);
-        signature.and_then(|found| found.check().map(SignatureBuf::from)).unwrap_or_default()
+        signature.check().map(SignatureBuf::from).unwrap_or_default()
     }
 }
 
 impl EncodeArgs for () {
-    fn shapes(&self) -> &'static [&'static Shape] {
-        &[]
-    }
+    const SHAPES: &'static [&'static Shape] = &[];
 
     fn encode_args(&self, _: &mut Writer<'_>) {}
 }
@@ -65,9 +63,7 @@ macro_rules! args {
     ($(($($name:ident $index:tt),+))*) => {
         $(
             impl<$($name: Encode),+> EncodeArgs for ($($name,)+) {
-                fn shapes(&self) -> &'static [&'static Shape] {
-                    &[$(&<$name as Typed>::SHAPE),+]
-                }
+                const SHAPES: &'static [&'static Shape] = &[$(&<$name as Typed>::SHAPE),+];
 
                 fn encode_args(&self, writer: &mut Writer<'_>) {
                     $(self.$index.encode(writer);)+

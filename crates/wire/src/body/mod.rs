@@ -16,7 +16,7 @@ mod value;
 mod write;
 
 pub use args::{DecodeArgs, EncodeArgs};
-pub(crate) use inline_signature::InlineSignature;
+pub(crate) use inline_signature::body_signature;
 pub use read::{ArrayEnd, ReadError, Reader};
 pub use shape::Shape;
 pub use types::{Decode, Encode, Typed, UnixFd, Variant, signature_of};

@@ -85,7 +85,7 @@ pub trait Decode<'a>: Typed + Sized {
 ///
 /// If the signature would be too long, or nested too deeply.
 pub fn signature_of<T: Typed + ?Sized>() -> Result<SignatureBuf, WriteError> {
-    InlineSignature::of(&[&T::SHAPE])?.check().map(SignatureBuf::from)
+    InlineSignature::of(&[&T::SHAPE]).check().map(SignatureBuf::from)
 }
 
 impl<T: Typed + ?Sized> Typed for &T {
@@ -308,10 +308,15 @@ impl<T> Typed for Variant<T> {
     const SHAPE: Shape = Shape::Variant;
 }
 
+impl<T: Typed> Variant<T> {
+    const TEXT: &'static InlineSignature = &InlineSignature::of(&[&T::SHAPE]);
+    /// The signature of the value, checked at compile time.
+    const SIGNATURE: Result<Signature<'static>, WriteError> = Self::TEXT.check();
+}
+
 impl<T: Encode> Encode for Variant<T> {
     fn encode(&self, writer: &mut Writer<'_>) {
-        let text = InlineSignature::of(&[&T::SHAPE]);
-        match text.as_ref().map_err(|error| *error).and_then(InlineSignature::check) {
+        match Self::SIGNATURE {
             Ok(signature) => writer.variant(signature, |writer| self.0.encode(writer)),
             Err(error) => writer.fail(error),
         }

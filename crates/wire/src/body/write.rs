@@ -119,37 +119,12 @@ impl<'o> Writer<'o> {
     }
 
     /// Writes a text, which must not contain a 0 byte.
-    pub(crate) fn text(&mut self, text: &str) {
-        self.text_behind(text, |writer, len| writer.uint32(len));
-    }
-
-    /// Writes a header field that consists of its start and a number, with the padding before it.
-    #[inline]
-    pub(crate) fn field(&mut self, start: [u8; 4], number: u32) {
-        let len = self.len();
-        let padding = align(len, 8) - len;
-        // One copy of all parts is faster than one of each.
-        let mut bytes = [0; 16];
-        bytes[padding..padding + 4].copy_from_slice(&start);
-        bytes[padding + 4..padding + 8].copy_from_slice(&self.endian.u32_bytes(number));
-        self.out.extend_from_slice(&bytes[..padding + 8]);
-    }
-
-    /// Writes a header field that consists of its start and a text, which must not contain a 0
-    /// byte.
-    #[inline]
-    pub(crate) fn field_text(&mut self, start: [u8; 4], text: &str) {
-        self.text_behind(text, |writer, len| writer.field(start, len));
-    }
-
-    /// Writes a text behind its length, which `write_len` writes.
-    #[inline]
-    fn text_behind(&mut self, text: &str, write_len: impl FnOnce(&mut Self, u32)) {
+    fn text(&mut self, text: &str) {
         let len = text.len();
         if len > MESSAGE_LEN_MAX {
             return self.fail(WriteError::TooLong { len });
         }
-        write_len(self, len as u32);
+        self.uint32(len as u32);
         self.out.extend_from_slice(text.as_bytes());
         self.out.push(0);
     }

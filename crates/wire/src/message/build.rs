@@ -3,11 +3,12 @@
 use alloc::vec::Vec;
 use core::num::NonZeroU32;
 
+use super::field_code::{LEN_AT, TEXT_AT};
 use super::fixed::{PROTOCOL_VERSION, at};
-use super::{FieldCode, Flags, MessageType, WriteError};
-use crate::body::{EncodeArgs, InlineSignature, Writer};
-use crate::endian::Endian;
-use crate::limits::MESSAGE_LEN_MAX;
+use super::{FieldCode, FixedHeader, Flags, MessageType, WriteError};
+use crate::body::{EncodeArgs, Writer, body_signature};
+use crate::endian::{Endian, align};
+use crate::limits::{ARRAY_LEN_MAX, MESSAGE_LEN_MAX};
 use crate::names::{BusName, ErrorName, InterfaceName, MemberName, ObjectPath};
 use crate::signature::Signature;
 
@@ -145,8 +146,7 @@ impl<'a> Builder<'a> {
         serial: NonZeroU32,
         args: &impl EncodeArgs,
     ) -> Result<(), WriteError> {
-        let signature = InlineSignature::of(args.shapes())?;
-        self.write_with(out, serial, signature.check()?, |writer| args.encode_args(writer))
+        self.write_with(out, serial, body_signature(args)?, |writer| args.encode_args(writer))
     }
 
     /// Appends the message with the body that `body` writes, which must have the types `signature`.
@@ -178,58 +178,132 @@ impl<'a> Builder<'a> {
         body: impl FnOnce(&mut Writer<'_>),
     ) -> Result<(), WriteError> {
         let start = out.len();
+        let body_start = self.write_header(out, serial, signature)?;
+        // The header ends at a multiple of 8, so the padding of values is the same from there.
         let mut writer = Writer::new(out, self.endian);
-        self.write_header(&mut writer, serial, signature);
-        let body_start = writer.len();
         body(&mut writer);
-        let end = writer.len();
+        let body_len = writer.len();
         writer.finish()?;
-        if end > MESSAGE_LEN_MAX {
-            return Err(WriteError::TooLong { len: end });
+        let len = body_start + body_len;
+        if len > MESSAGE_LEN_MAX {
+            return Err(WriteError::TooLong { len });
         }
         let place = start + at::BODY_LEN;
-        let body_len = (end - body_start) as u32;
-        out[place..place + 4].copy_from_slice(&self.endian.u32_bytes(body_len));
+        out[place..place + 4].copy_from_slice(&self.endian.u32_bytes(body_len as u32));
         Ok(())
     }
 
-    fn write_header(&self, writer: &mut Writer<'_>, serial: NonZeroU32, signature: Signature<'_>) {
+    /// Appends the header and the padding after it, without the length of the body, and returns its
+    /// length.
+    fn write_header(
+        &self,
+        out: &mut Vec<u8>,
+        serial: NonZeroU32,
+        signature: Signature<'_>,
+    ) -> Result<usize, WriteError> {
+        let len = self.header_len(signature)?;
+        let start = out.len();
+        out.resize(start + len, 0);
+        let header = &mut out[start..];
         let kind = self.message_type.code();
-        writer.raw(&[self.endian.mark(), kind, self.flags.bits(), PROTOCOL_VERSION]);
-        writer.uint32(0); // the length of the body, known at the end
-        writer.uint32(serial.get());
-        writer.array(8, |fields| {
-            text_field(fields, FieldCode::Path, self.path.map(ObjectPath::as_str));
-            text_field(fields, FieldCode::Interface, self.interface.map(InterfaceName::as_str));
-            text_field(fields, FieldCode::Member, self.member.map(MemberName::as_str));
-            text_field(fields, FieldCode::ErrorName, self.error_name.map(ErrorName::as_str));
-            uint32_field(fields, FieldCode::ReplySerial, self.reply_serial.map(NonZeroU32::get));
-            text_field(fields, FieldCode::Destination, self.destination.map(BusName::as_str));
-            text_field(fields, FieldCode::Sender, self.sender.map(BusName::as_str));
-            if !signature.is_empty() {
-                fields.align(8);
-                fields.raw(&field_start(FieldCode::Signature));
-                fields.signature(signature);
-            }
-            uint32_field(fields, FieldCode::UnixFds, Some(self.unix_fds).filter(|&n| n > 0));
-        });
-        writer.align(8);
+        let first = [self.endian.mark(), kind, self.flags.bits(), PROTOCOL_VERSION];
+        header[..at::BODY_LEN].copy_from_slice(&first);
+        header[at::SERIAL..at::SERIAL + 4].copy_from_slice(&self.endian.u32_bytes(serial.get()));
+        let mut fields = FieldWriter { header, end: FixedHeader::LEN, endian: self.endian };
+        fields.text(FieldCode::Path, self.path.map(ObjectPath::as_str));
+        fields.text(FieldCode::Interface, self.interface.map(InterfaceName::as_str));
+        fields.text(FieldCode::Member, self.member.map(MemberName::as_str));
+        fields.text(FieldCode::ErrorName, self.error_name.map(ErrorName::as_str));
+        fields.number(FieldCode::ReplySerial, self.reply_serial.map(NonZeroU32::get));
+        fields.text(FieldCode::Destination, self.destination.map(BusName::as_str));
+        fields.text(FieldCode::Sender, self.sender.map(BusName::as_str));
+        fields.signature(signature);
+        fields.number(FieldCode::UnixFds, self.stated_fds());
+        let fields_len = self.endian.u32_bytes((fields.end - FixedHeader::LEN) as u32);
+        header[at::FIELDS_LEN..FixedHeader::LEN].copy_from_slice(&fields_len);
+        Ok(len)
+    }
+
+    /// The length of the header with the padding after it.
+    fn header_len(&self, signature: Signature<'_>) -> Result<usize, WriteError> {
+        let texts = [
+            self.path.map(ObjectPath::as_str),
+            self.interface.map(InterfaceName::as_str),
+            self.member.map(MemberName::as_str),
+            self.error_name.map(ErrorName::as_str),
+            self.destination.map(BusName::as_str),
+            self.sender.map(BusName::as_str),
+        ];
+        let texts = texts.into_iter().flatten().map(|text| align(TEXT_AT + text.len() + 1, 8));
+        let numbers = [self.reply_serial.map(NonZeroU32::get), self.stated_fds()];
+        let numbers_len = numbers.into_iter().flatten().count() * NUMBER_FIELD_LEN;
+        let signature_len = match signature.as_bytes() {
+            [] => 0,
+            codes => align(SIGNATURE_AT + codes.len() + 1, 8),
+        };
+        let fields_len = texts.sum::<usize>() + numbers_len + signature_len;
+        // Only a path can be that long.
+        match fields_len {
+            0..=ARRAY_LEN_MAX => Ok(FixedHeader::LEN + fields_len),
+            len if len <= MESSAGE_LEN_MAX => Err(WriteError::ArrayTooLong { len }),
+            len => Err(WriteError::TooLong { len }),
+        }
+    }
+
+    /// The number of descriptors, if the header has to state it.
+    fn stated_fds(&self) -> Option<u32> {
+        Some(self.unix_fds).filter(|&count| count > 0)
     }
 }
 
-/// The code and the type of a field.
-const fn field_start(code: FieldCode) -> [u8; 4] {
-    [code as u8, 1, code.type_code(), 0]
+/// Writes fields into a header that has room for them, and zeros after the last one.
+struct FieldWriter<'h> {
+    header: &'h mut [u8],
+    /// The end of the last field, without padding.
+    end: usize,
+    endian: Endian,
 }
 
-fn text_field(fields: &mut Writer<'_>, code: FieldCode, value: Option<&str>) {
-    if let Some(text) = value {
-        fields.field_text(field_start(code), text);
+impl FieldWriter<'_> {
+    fn text(&mut self, code: FieldCode, value: Option<&str>) {
+        let Some(text) = value else { return };
+        // The length of all fields was checked.
+        let len = self.endian.u32_bytes(text.len() as u32);
+        let field = self.add(code, TEXT_AT + text.len() + 1);
+        field[LEN_AT..TEXT_AT].copy_from_slice(&len);
+        field[TEXT_AT..TEXT_AT + text.len()].copy_from_slice(text.as_bytes());
+    }
+
+    fn number(&mut self, code: FieldCode, value: Option<u32>) {
+        let Some(number) = value else { return };
+        let number = self.endian.u32_bytes(number);
+        self.add(code, NUMBER_FIELD_LEN)[VALUE_AT..].copy_from_slice(&number);
+    }
+
+    fn signature(&mut self, signature: Signature<'_>) {
+        let codes = signature.as_bytes();
+        if !codes.is_empty() {
+            let field = self.add(FieldCode::Signature, SIGNATURE_AT + codes.len() + 1);
+            field[VALUE_AT] = codes.len() as u8;
+            field[SIGNATURE_AT..SIGNATURE_AT + codes.len()].copy_from_slice(codes);
+        }
+    }
+
+    /// Adds a field of this length with its code and its type.
+    fn add(&mut self, code: FieldCode, len: usize) -> &mut [u8] {
+        let start = align(self.end, 8);
+        self.end = start + len;
+        let field = &mut self.header[start..self.end];
+        field[..VALUE_AT].copy_from_slice(&[code as u8, 1, code.type_code(), 0]);
+        field
     }
 }
 
-fn uint32_field(fields: &mut Writer<'_>, code: FieldCode, value: Option<u32>) {
-    if let Some(number) = value {
-        fields.field(field_start(code), number);
-    }
-}
+/// The offset of the value in a field.
+const VALUE_AT: usize = 4;
+
+/// The offset of the type codes in a field of type `g`.
+const SIGNATURE_AT: usize = 5;
+
+/// The length of a field of type `u`.
+const NUMBER_FIELD_LEN: usize = 8;

@@ -83,3 +83,7 @@ impl fmt::Display for FieldCode {
         f.write_str(self.as_str())
     }
 }
+
+/// The offsets of the length and of the text in a field of type `s` or `o`.
+pub(super) const LEN_AT: usize = 4;
+pub(super) const TEXT_AT: usize = 8;

@@ -13,6 +13,7 @@
 
 use alloc::vec::Vec;
 
+use super::field_code::{LEN_AT, TEXT_AT};
 use super::fields::raw_fields;
 use super::fixed::at;
 use super::{FieldCode, FixedHeader, Message};
@@ -140,7 +141,3 @@ fn pad(out: &mut Vec<u8>, start: usize) {
     let padding = align(len, 8) - len;
     out.extend_from_slice(&[0; 8][..padding]);
 }
-
-/// The offsets of the length and of the text in a SENDER field.
-const LEN_AT: usize = 4;
-const TEXT_AT: usize = 8;
