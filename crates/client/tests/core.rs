@@ -80,6 +80,12 @@ impl CoreScript {
         disposition
     }
 
+    fn receive_bytes(&mut self, bytes: &[u8]) -> Vec<MessageDisposition> {
+        assert_eq!(self.core.space().put(bytes), bytes.len());
+        self.core.handle_received(bytes.len(), []);
+        std::iter::from_fn(|| self.core.poll_message()).collect()
+    }
+
     fn signal(&mut self, sender: &str, member: &str, number: u32) -> MessageDisposition {
         self.receive(&signal(sender, member), &(number,))
     }
@@ -149,6 +155,17 @@ fn call(member: &str) -> Builder<'_> {
     Builder::method_call(ObjectPath::ROOT, MemberName::new(member).unwrap())
 }
 
+/// A message of this type without a body, with these fields, of which only the last may be without
+/// padding.
+fn raw_message(kind: u8, fields: &[&[u8]]) -> Vec<u8> {
+    let mut fields = fields.concat();
+    let mut bytes = vec![b'l', kind, 0, 1, 0, 0, 0, 0, 7, 0, 0, 0];
+    bytes.extend_from_slice(&(fields.len() as u32).to_le_bytes());
+    fields.resize(fields.len().next_multiple_of(8), 0);
+    bytes.extend_from_slice(&fields);
+    bytes
+}
+
 fn signal<'a>(sender: &'a str, member: &'a str) -> Builder<'a> {
     let interface = InterfaceName::new("org.example.A").unwrap();
     let member = MemberName::new(member).unwrap();
@@ -183,6 +200,58 @@ fn replies_are_matched_to_calls_in_any_order() {
     assert_eq!((reply.read(), reply.remote_error()), (Ok(("c",)), None));
     let error = script.core.poll_reply(calls[0]).unwrap().unwrap().remote_error().unwrap();
     assert_eq!((error.name.as_str(), error.message.as_str()), (FAILED, "so"));
+}
+
+#[test]
+fn replies_with_equal_headers_keep_their_own_numbers_and_bodies() {
+    let mut script = CoreScript::new();
+    let mut start = || script.core.call(&call("A"), &(), Vec::new(), None).unwrap();
+    let calls = [start(), start(), start()];
+    let mut numbers = Vec::new();
+    for (number, call) in calls.into_iter().enumerate() {
+        let reply = Builder::method_return(call.serial()).sender(BusName::new(":1.7").unwrap());
+        let serial = script.serial;
+        let disposition = script.receive(&reply, &(number as u32,));
+        assert_eq!(disposition, MessageDisposition::Reply(call));
+        let reply = script.core.poll_reply(call).unwrap().unwrap();
+        assert_eq!((reply.serial(), reply.sender()), (serial, Some(":1.7")));
+        numbers.push(reply.read::<(u32,)>().unwrap().0);
+    }
+    assert_eq!(numbers, [0, 1, 2]);
+    // Only its number makes this header invalid.
+    script.receive_bytes(&raw_message(2, &[b"\x05\x01u\0\x09\0\0\0"]));
+    script.receive_bytes(&raw_message(2, &[b"\x05\x01u\0\0\0\0\0"]));
+    let Some(Ended::Invalid(invalid)) = script.core.ended() else { panic!("it is invalid") };
+    assert_eq!(invalid.reason, InvalidReason::ReplySerialZero);
+}
+
+#[test]
+fn a_call_with_the_field_of_a_reply_is_a_call() {
+    let mut script = CoreScript::new();
+    let waiting = script.core.call(&call("A"), &(), Vec::new(), None).unwrap();
+    let path = b"\x01\x01o\0\x01\0\0\0/\0\0\0\0\0\0\0";
+    let member = b"\x03\x01s\0\x01\0\0\0M\0\0\0\0\0\0\0";
+    let message = raw_message(1, &[path, member, b"\x05\x01u\0\x01\0\0\0"]);
+    for _ in 0..3 {
+        assert_eq!(script.receive_bytes(&message), [MessageDisposition::Request]);
+        assert_eq!(script.core.poll_request().unwrap().member(), Some("M"));
+    }
+    assert!(script.core.poll_reply(waiting).is_none());
+}
+
+#[test]
+fn replies_for_lanes_are_checked_after_equal_ones_for_the_bus() {
+    let mut script = CoreScript::new();
+    let mut start = || script.core.call(&call("A"), &(), Vec::new(), None).unwrap();
+    let [first, second] = [start(), start()];
+    let reply = |call: CallHandle| Builder::method_return(call.serial());
+    assert_eq!(script.receive(&reply(first), &()), MessageDisposition::Reply(first));
+    let forged = reply(second).flags(Flags::LANE_REPLY);
+    for _ in 0..2 {
+        assert_eq!(script.receive(&forged, &()), MessageDisposition::Ignored);
+    }
+    assert_eq!(script.core.counters().foreign_replies, 2);
+    assert_eq!(script.receive(&reply(second), &()), MessageDisposition::Reply(second));
 }
 
 #[test]

@@ -10,7 +10,7 @@ mod random;
 use diligence_wire::Endian;
 use diligence_wire::body::{Reader, Value, Writer};
 use diligence_wire::limits::STAMP_LEN_MAX;
-use diligence_wire::message::{InvalidReason, Message, SenderField};
+use diligence_wire::message::{InvalidReason, KnownHeader, Message, SenderField};
 use diligence_wire::names::{
     BusName, InterfaceName, MemberName, NameError, NameErrorKind, ObjectPath, WellKnownName,
 };
@@ -46,6 +46,42 @@ fn accepted_messages_can_be_read_and_written_again() {
     }
     println!("{accepted} were valid");
     assert!(accepted > rounds / 20, "most mutations break the message: {accepted}");
+}
+
+#[test]
+fn recognized_headers_are_valid_and_the_same_apart_from_numbers() {
+    let mut random = Random::from_env();
+    let (mut recognized, mut known) = (0, KnownHeader::default());
+    let rounds = rounds(200_000);
+    for _ in 0..rounds {
+        let original = random.message();
+        let message = Message::parse(&original).unwrap();
+        known.set(&message);
+        let mut bytes = original.clone();
+        random.mutate(&mut bytes);
+        let parsed = Message::parse(&bytes).ok();
+        let expected = parsed.filter(|parsed| has_same_header(&message, parsed));
+        let found = known.recognize(&bytes);
+        let serials = expected.map(|it| (it.serial(), it.reply_serial()));
+        assert_eq!(found.map(|it| (it.serial, it.reply_serial)), serials, "{message:?}");
+        recognized += usize::from(found.is_some());
+    }
+    println!("{recognized} were recognized");
+    assert!(recognized > rounds / 20, "many mutations change only the body: {recognized}");
+}
+
+/// True if two messages are the same apart from their serials and their bodies.
+fn has_same_header(one: &Message<'_>, other: &Message<'_>) -> bool {
+    let without_numbers = |message: &Message<'_>| {
+        let mut header = message.header_bytes().to_vec();
+        header[4..12].fill(0);
+        let is_reply_serial = |field: &[u8]| field[..4] == [5, 1, b'u', 0];
+        if let Some(place) = header[16..].chunks(8).position(is_reply_serial) {
+            header[16 + 8 * place + 4..][..4].fill(0);
+        }
+        header
+    };
+    without_numbers(one) == without_numbers(other)
 }
 
 /// Checks that decoding the body agrees with validating it; returns whether it is valid.

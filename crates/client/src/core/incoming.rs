@@ -23,7 +23,7 @@ pub struct Incoming<D> {
 }
 
 /// The parts of the header that are read often, kept so that the header is parsed only once.
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 pub(super) struct ParsedHeader {
     kind: MessageType,
     endian: Endian,
@@ -64,7 +64,7 @@ impl<D> Incoming<D> {
     pub(super) fn duplicate(&self, pool: &BufferPool) -> Self {
         Self {
             bytes: pool.copy_of(self.bytes.as_slice()),
-            header: self.header.clone(),
+            header: self.header,
             descriptors: self.descriptors.clone(),
             epoch: self.epoch,
         }
@@ -155,8 +155,8 @@ impl<D> Incoming<D> {
 
     /// The signature of the body.
     pub fn signature(&self) -> Signature<'_> {
-        let text = self.header.signature.text(self.bytes()).unwrap_or_default();
-        Signature::new(text).expect("the header was checked when the message was received")
+        Signature::from_bytes(self.header.signature.bytes(self.bytes()))
+            .expect("the header was checked when the message was received")
     }
 
     /// A cursor at the first value of the body.
@@ -210,6 +210,16 @@ impl ParsedHeader {
             sender: span(message.sender().map(BusName::as_str)),
         }
     }
+
+    /// The same header with another serial.
+    pub(super) const fn with_serial(self, serial: NonZeroU32) -> Self {
+        Self { serial, ..self }
+    }
+
+    /// The sender of the message in `bytes`, which has this header.
+    pub(super) fn sender<'a>(&self, bytes: &'a [u8]) -> Option<&'a str> {
+        self.sender.text(bytes)
+    }
 }
 
 impl TextSpan {
@@ -220,12 +230,16 @@ impl TextSpan {
         Self { start: start as u32, end: (start + text.len()) as u32 }
     }
 
-    fn text(self, bytes: &[u8]) -> Option<&str> {
+    fn bytes(self, message: &[u8]) -> &[u8] {
+        &message[self.start as usize..self.end as usize]
+    }
+
+    fn text(self, message: &[u8]) -> Option<&str> {
         if self.end == 0 {
             return None;
         }
-        let text = &bytes[self.start as usize..self.end as usize];
-        Some(str::from_utf8(text).expect("the header was checked when the message was received"))
+        let text = str::from_utf8(self.bytes(message));
+        Some(text.expect("the header was checked when the message was received"))
     }
 }
 

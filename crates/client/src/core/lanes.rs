@@ -278,9 +278,9 @@ impl<D> Core<D> {
     }
 
     /// Counts a call of a peer. After many calls, asks for a lane.
-    pub(super) fn note_request(&mut self, call: &Message<'_>) {
-        if let Some(sender) = call.sender() {
-            self.count_partner(sender.as_str());
+    pub(super) fn note_request(&mut self, caller: Option<&str>) {
+        if let Some(caller) = caller {
+            self.count_partner(caller);
         }
     }
 

@@ -46,6 +46,7 @@ mod calls;
 mod ended;
 mod handshake;
 mod incoming;
+mod known_headers;
 mod lanes;
 mod outgoing;
 mod owners;
@@ -70,6 +71,7 @@ pub use handshake::{
 pub(crate) use incoming::remote_text;
 use incoming::{BufferPool, ParsedHeader};
 pub use incoming::{Incoming, RemoteError};
+use known_headers::{KnownHeaders, RecognizedMessage};
 pub(crate) use lanes::LANES_MAX;
 use lanes::LaneTraffic;
 pub use lanes::{LaneTransmit, LaneUse, OpenedLane};
@@ -87,7 +89,7 @@ pub use subscriptions::{SignalDelivery, SubscriptionId};
 use wire::framer::{FramerLimits, Space};
 use wire::match_rule::MatchRule;
 use wire::message::{Builder, Flags, InvalidMessage, Message, MessageType};
-use wire::names::ErrorName;
+use wire::names::{BusName, ErrorName};
 use wire::sasl::FdPassing;
 
 use crate::driver;
@@ -175,6 +177,7 @@ pub struct Core<D> {
     /// `None` while a reader has it.
     receiver: Option<Box<Receiver<D>>>,
     pool: BufferPool,
+    known_headers: KnownHeaders,
     outgoing: OutgoingQueue<D>,
 
     calls: CallTable<D>,
@@ -231,6 +234,7 @@ impl<D> Core<D> {
             next_serial: NonZeroU32::MIN,
             receiver: Some(Box::new(Receiver::new(config.messages, pool.clone()))),
             pool,
+            known_headers: KnownHeaders::default(),
             outgoing: OutgoingQueue::new(),
             calls: CallTable::new(),
             requests: VecDeque::new(),
@@ -257,8 +261,8 @@ impl<D> Core<D> {
         self.ended
     }
 
-    /// The time of the next necessary call of [`handle_timeout`](Self::handle_timeout); `None` if
-    /// no call has a deadline.
+    /// The time of the next call of [`handle_timeout`](Self::handle_timeout); `None` if no call has
+    /// a deadline. It can be the deadline of a call that has ended, before the next deadline.
     pub fn next_timeout(&self) -> Option<Duration> {
         self.calls.next_deadline()
     }
@@ -544,6 +548,13 @@ fn is_of_bus<D>(message: &Incoming<D>) -> bool {
     message.message().sender().is_some_and(|sender| lane::is_bus(sender.as_str()))
 }
 
+/// A message that was cut from the received bytes.
+#[derive(Clone, Copy)]
+enum ReadMessage<'m> {
+    Parsed(&'m Message<'m>),
+    Recognized(&'m RecognizedMessage, &'m [u8]),
+}
+
 /// The role of a message for this connection.
 enum SortedMessage {
     Reply { to: NonZeroU32 },
@@ -557,7 +568,7 @@ impl<D> Core<D> {
     /// Cuts the next message from the received bytes; `look` sees it while its header is parsed.
     fn read_message<T>(
         &mut self,
-        look: impl FnOnce(&mut Self, &Message<'_>) -> T,
+        look: impl FnOnce(&mut Self, ReadMessage<'_>) -> T,
     ) -> Option<(T, Incoming<D>)> {
         match self.try_read_message(look) {
             Ok(read) => read,
@@ -570,7 +581,7 @@ impl<D> Core<D> {
 
     fn try_read_message<T>(
         &mut self,
-        look: impl FnOnce(&mut Self, &Message<'_>) -> T,
+        look: impl FnOnce(&mut Self, ReadMessage<'_>) -> T,
     ) -> Result<Option<(T, Incoming<D>)>, InvalidMessage> {
         if let Some(Ended::Invalid(_)) = self.ended {
             return Ok(None);
@@ -585,21 +596,41 @@ impl<D> Core<D> {
                     continue;
                 }
             };
-            let seen = look(self, &message);
+            let seen = look(self, ReadMessage::Parsed(&message));
             let header = ParsedHeader::of(&message);
             return Ok(Some((seen, Incoming::new(bytes, header, descriptors, self.epoch))));
         }
         let Some(receiver) = &mut self.receiver else { return Ok(None) };
         let Some(bytes) = receiver.next()? else { return Ok(None) };
+        if let Some(recognized) = self.known_headers.recognize(bytes.as_slice()) {
+            self.lanes.count_received();
+            let seen = look(self, ReadMessage::Recognized(&recognized, bytes.as_slice()));
+            let incoming = Incoming::new(bytes, recognized.header, Vec::new(), self.epoch);
+            return Ok(Some((seen, incoming)));
+        }
         let message = Message::parse(bytes.as_slice())?;
         let descriptors = receiver.take_descriptors(&message)?;
         self.lanes.count_received();
-        let seen = look(self, &message);
         let header = ParsedHeader::of(&message);
+        self.known_headers.remember(&message, &header);
+        let seen = look(self, ReadMessage::Parsed(&message));
         Ok(Some((seen, Incoming::new(bytes, header, descriptors, self.epoch))))
     }
 
-    fn sort(&mut self, message: &Message<'_>) -> SortedMessage {
+    fn sort(&mut self, message: ReadMessage<'_>) -> SortedMessage {
+        match message {
+            ReadMessage::Parsed(message) => self.sort_parsed(message),
+            ReadMessage::Recognized(message, bytes) => match message.answered_call {
+                Some(to) => SortedMessage::Reply { to },
+                None => {
+                    self.note_request(message.header.sender(bytes));
+                    SortedMessage::Request
+                }
+            },
+        }
+    }
+
+    fn sort_parsed(&mut self, message: &Message<'_>) -> SortedMessage {
         match (message.message_type(), message.reply_serial()) {
             (MessageType::MethodReturn | MessageType::Error, Some(to)) => {
                 match self.may_answer(message, to) {
@@ -618,7 +649,7 @@ impl<D> Core<D> {
                 SortedMessage::Signal
             }
             (MessageType::MethodCall, _) => {
-                self.note_request(message);
+                self.note_request(message.sender().map(BusName::as_str));
                 SortedMessage::Request
             }
             _ => SortedMessage::Other,

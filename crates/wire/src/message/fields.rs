@@ -17,6 +17,8 @@ pub(super) struct HeaderFields<'a> {
     pub(super) member: Option<MemberName<'a>>,
     pub(super) error_name: Option<ErrorName<'a>>,
     pub(super) reply_serial: Option<NonZeroU32>,
+    /// The offset of the reply serial in the message; 0 if there is none.
+    pub(super) reply_serial_at: usize,
     pub(super) destination: Option<BusName<'a>>,
     pub(super) sender: Option<BusName<'a>>,
     pub(super) signature: Signature<'a>,
@@ -90,7 +92,10 @@ impl<'a> HeaderFields<'a> {
             FieldCode::ErrorName => self.error_name = Some(cursor.name(code)?),
             FieldCode::Destination => self.destination = Some(cursor.name(code)?),
             FieldCode::Sender => self.sender = Some(cursor.name(code)?),
-            FieldCode::ReplySerial => self.reply_serial = Some(cursor.reply_serial()?),
+            FieldCode::ReplySerial => {
+                self.reply_serial_at = cursor.values.at();
+                self.reply_serial = Some(cursor.reply_serial()?);
+            }
             FieldCode::Signature => self.signature = cursor.values.signature()?,
             FieldCode::UnixFds => self.unix_fds = cursor.values.uint32()?,
         }

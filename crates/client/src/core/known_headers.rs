@@ -1,0 +1,60 @@
+//! Headers of earlier messages, so that equal ones are not parsed again.
+
+use std::num::NonZeroU32;
+
+use wire::message::{Flags, KnownHeader, Message, MessageType};
+
+use super::incoming::ParsedHeader;
+
+/// The headers of the latest call and of the latest reply. A program that calls a method repeatedly
+/// gets replies whose headers differ only in numbers, and so does the called program get calls.
+#[derive(Default)]
+pub(super) struct KnownHeaders {
+    call: Option<KnownMessage>,
+    reply: Option<KnownMessage>,
+}
+
+struct KnownMessage {
+    header: KnownHeader,
+    parsed: ParsedHeader,
+}
+
+/// A message with a known header. It has no descriptors, and is not the reply to a call on a lane.
+pub(super) struct RecognizedMessage {
+    pub(super) header: ParsedHeader,
+    /// The call that it answers, if it is a reply.
+    pub(super) answered_call: Option<NonZeroU32>,
+}
+
+impl KnownHeaders {
+    /// The message in `bytes`, which are a whole message, if its header is known.
+    pub(super) fn recognize(&self, bytes: &[u8]) -> Option<RecognizedMessage> {
+        let recognize = |known: &KnownMessage| {
+            let serials = known.header.recognize(bytes)?;
+            Some((known.parsed.with_serial(serials.serial), serials.reply_serial))
+        };
+        if let Some((header, answered_call)) = self.reply.as_ref().and_then(recognize) {
+            return Some(RecognizedMessage { header, answered_call });
+        }
+        // A call can have the field of a reply, which has no meaning there.
+        let (header, _) = self.call.as_ref().and_then(recognize)?;
+        Some(RecognizedMessage { header, answered_call: None })
+    }
+
+    /// Remembers the header of a message.
+    pub(super) fn remember(&mut self, message: &Message<'_>, parsed: &ParsedHeader) {
+        let place = match message.message_type() {
+            MessageType::MethodCall => &mut self.call,
+            MessageType::MethodReturn | MessageType::Error => &mut self.reply,
+            MessageType::Signal | MessageType::Unknown(_) => return,
+        };
+        if message.unix_fds() == 0 && !message.flags().contains(Flags::LANE_REPLY) {
+            let known = place.get_or_insert_with(|| KnownMessage {
+                header: KnownHeader::default(),
+                parsed: *parsed,
+            });
+            known.header.set(message);
+            known.parsed = *parsed;
+        }
+    }
+}

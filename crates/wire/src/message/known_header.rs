@@ -1,0 +1,67 @@
+//! Recognizes headers that were parsed before, apart from their numbers.
+
+use alloc::vec::Vec;
+use core::num::NonZeroU32;
+use core::ops::Range;
+
+use super::fixed::at;
+use super::{FixedHeader, Message};
+
+/// A valid header, to recognize headers that differ from it only in the serials and in the length
+/// of the body. The replies of one program to another often have such headers. Comparing a header is
+/// faster than parsing it.
+#[derive(Clone, Debug, Default)]
+pub struct KnownHeader {
+    /// The header with the padding after it.
+    bytes: Vec<u8>,
+    /// The offset of the value of REPLY_SERIAL; 0 if there is none.
+    reply_serial_at: usize,
+}
+
+/// The serials in a recognized header.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct HeaderSerials {
+    /// The serial of the message.
+    pub serial: NonZeroU32,
+    /// The serial of the call to which it replies.
+    pub reply_serial: Option<NonZeroU32>,
+}
+
+impl KnownHeader {
+    /// Replaces the header by the header of `message`.
+    pub fn set(&mut self, message: &Message<'_>) {
+        self.bytes.clear();
+        self.bytes.extend_from_slice(message.header_bytes());
+        self.reply_serial_at = message.fields.reply_serial_at;
+    }
+
+    /// The serials in the header of `message`, if this header is the same apart from them and from
+    /// the length of the body, and `message` is a whole message. [`Message::parse`] accepts it then.
+    #[inline]
+    pub fn recognize(&self, message: &[u8]) -> Option<HeaderSerials> {
+        let header = message.get(..self.bytes.len())?;
+        let start = header.first_chunk()?;
+        let is_same = |part: Range<usize>| header[part.clone()] == self.bytes[part];
+        if !is_same(0..at::BODY_LEN) {
+            return None;
+        }
+        let fixed = FixedHeader::parse(start).ok()?;
+        let (number, end) = (self.reply_serial_at, self.bytes.len());
+        let has_same_fields = match number {
+            0 => is_same(at::FIELDS_LEN..end),
+            _ => is_same(at::FIELDS_LEN..number) && is_same(number + 4..end),
+        };
+        if !has_same_fields || message.len() != fixed.message_len() {
+            return None;
+        }
+        let reply_serial = match number {
+            0 => None,
+            _ => {
+                let number =
+                    header[number..].first_chunk().map(|bytes| fixed.endian.u32(*bytes))?;
+                Some(NonZeroU32::new(number)?)
+            }
+        };
+        Some(HeaderSerials { serial: fixed.serial, reply_serial })
+    }
+}
