@@ -97,7 +97,8 @@ impl Connection {
 
     /// The time until the next call times out or the next attempt to [connect
     /// again](crate::Reconnect) is due, for programs with their own event loop: then
-    /// [`process`](Self::process) has work to do. `None` if nothing has a time limit.
+    /// [`process`](Self::process) has work to do. `None` if nothing has a time limit. It can be
+    /// shorter: the time until a call would have timed out that was answered.
     pub fn next_timeout(&self) -> Option<Duration> {
         let next = self.shared.link.lock().next_timeout()?;
         Some(next.saturating_sub(clock::monotonic()))

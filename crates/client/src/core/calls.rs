@@ -1,6 +1,7 @@
 //! Calls that wait for their replies.
 
-use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::mem;
@@ -117,8 +118,11 @@ pub(super) struct FinishedCall<D> {
 pub(super) struct CallTable<D> {
     /// The keys are serials chosen by this connection, so a cheap hash is safe.
     calls: HashMap<NonZeroU32, TrackedCall<D>, SerialHash>,
-    /// The deadlines of the waiting calls, with their serials.
-    deadlines: BTreeSet<(Duration, NonZeroU32)>,
+    /// The earliest deadline of the waiting calls, or an earlier time: the deadline of a call that
+    /// has ended. To find the next one takes long, so that is done when the time has come.
+    next_deadline: Option<Duration>,
+    /// Number of waiting calls that have a deadline.
+    with_deadline: usize,
     late: LateReplies,
     /// Unused memory for the names of methods, so that steady traffic allocates nothing.
     spare: Vec<String>,
@@ -160,7 +164,8 @@ impl<D> CallTable<D> {
     pub(super) fn new() -> Self {
         Self {
             calls: HashMap::default(),
-            deadlines: BTreeSet::new(),
+            next_deadline: None,
+            with_deadline: 0,
             late: LateReplies::default(),
             spare: Vec::new(),
         }
@@ -181,7 +186,10 @@ impl<D> CallTable<D> {
         let method = CalledMethod::written_to(self.spare.pop().unwrap_or_default(), call);
         let progress = CallProgress::Waiting { deadline, target, route: CallRoute::Bus };
         self.calls.insert(serial, TrackedCall { progress, method });
-        self.deadlines.extend(deadline.map(|deadline| (deadline.at, serial)));
+        if let Some(CallDeadline { at, .. }) = deadline {
+            self.with_deadline += 1;
+            self.next_deadline = Some(self.next_deadline.map_or(at, |next| next.min(at)));
+        }
     }
 
     /// The consumer of the reply to this call; `None` if no call with this serial is waiting.
@@ -232,16 +240,18 @@ impl<D> CallTable<D> {
     pub(super) fn finish(&mut self, serial: NonZeroU32, outcome: ReplyOutcome<D>) {
         let Some(call) = self.calls.get_mut(&serial) else { return };
         let before = mem::replace(&mut call.progress, CallProgress::Done(outcome));
-        self.remove_deadline(serial, &before);
+        self.note_end(&before);
     }
 
     /// Takes the outcome of a call and removes the call; `None` while it waits.
     pub(super) fn take(&mut self, serial: NonZeroU32) -> Option<FinishedCall<D>> {
-        let call = self.calls.get(&serial).expect("the outcome of a call is taken once");
-        if let CallProgress::Waiting { .. } = call.progress {
+        let Entry::Occupied(call) = self.calls.entry(serial) else {
+            panic!("the outcome of a call is taken once");
+        };
+        if let CallProgress::Waiting { .. } = call.get().progress {
             return None;
         }
-        let TrackedCall { progress, method } = self.calls.remove(&serial)?;
+        let TrackedCall { progress, method } = call.remove();
         match progress {
             CallProgress::Waiting { .. } => None,
             CallProgress::Done(outcome) => Some(FinishedCall { outcome, method }),
@@ -251,7 +261,7 @@ impl<D> CallTable<D> {
     /// Removes a call; its reply will be ignored.
     pub(super) fn forget(&mut self, serial: NonZeroU32) {
         let Some(TrackedCall { progress, method }) = self.calls.remove(&serial) else { return };
-        self.remove_deadline(serial, &progress);
+        self.note_end(&progress);
         self.recycle(method);
         if let CallProgress::Waiting { target: ReplyTarget::User, .. } = progress {
             self.late.expect(serial);
@@ -261,7 +271,7 @@ impl<D> CallTable<D> {
     /// Removes a call whose reply the core has used itself.
     pub(super) fn remove(&mut self, serial: NonZeroU32) {
         if let Some(TrackedCall { progress, method }) = self.calls.remove(&serial) {
-            self.remove_deadline(serial, &progress);
+            self.note_end(&progress);
             self.recycle(method);
         }
     }
@@ -283,28 +293,38 @@ impl<D> CallTable<D> {
         self.late.count
     }
 
-    pub(super) fn next_deadline(&self) -> Option<Duration> {
-        self.deadlines.first().map(|(deadline, _)| *deadline)
+    /// The next time at which calls may have to [expire](Self::expire).
+    pub(super) const fn next_deadline(&self) -> Option<Duration> {
+        self.next_deadline
     }
 
     /// Times out the calls whose deadline is `now` or earlier.
     pub(super) fn expire(&mut self, now: Duration) {
-        while let Some(&(deadline, serial)) = self.deadlines.first()
-            && deadline <= now
-        {
-            self.deadlines.pop_first();
-            self.late.expect(serial);
-            let Some(call) = self.calls.get_mut(&serial) else { continue };
-            if let CallProgress::Waiting { deadline: Some(deadline), .. } = call.progress {
-                let late = NoReply::TimedOut { limit: deadline.limit };
-                call.progress = CallProgress::Done(Err(late));
+        if self.next_deadline.is_none_or(|next| next > now) {
+            return;
+        }
+        let mut expired = Vec::new();
+        self.next_deadline = None;
+        for (serial, call) in &mut self.calls {
+            let CallProgress::Waiting { deadline: Some(deadline), .. } = call.progress else {
+                continue;
+            };
+            let CallDeadline { at, limit } = deadline;
+            if at <= now {
+                call.progress = CallProgress::Done(Err(NoReply::TimedOut { limit }));
+                expired.push((at, *serial));
+            } else {
+                self.next_deadline = Some(self.next_deadline.map_or(at, |next| next.min(at)));
             }
         }
+        self.with_deadline -= expired.len();
+        expired.sort_unstable();
+        expired.into_iter().for_each(|(_, serial)| self.late.expect(serial));
     }
 
     /// Fails all waiting calls because the connection ended.
     pub(super) fn end(&mut self, reason: Ended) {
-        self.deadlines.clear();
+        (self.next_deadline, self.with_deadline) = (None, 0);
         // Nobody takes the replies that are for the core itself.
         self.calls.retain(|_, call| match &call.progress {
             CallProgress::Waiting { target, .. } => *target == ReplyTarget::User,
@@ -317,9 +337,13 @@ impl<D> CallTable<D> {
         }
     }
 
-    fn remove_deadline(&mut self, serial: NonZeroU32, progress: &CallProgress<D>) {
-        if let CallProgress::Waiting { deadline: Some(deadline), .. } = progress {
-            self.deadlines.remove(&(deadline.at, serial));
+    /// Records that a call does not wait any more.
+    const fn note_end(&mut self, before: &CallProgress<D>) {
+        if let CallProgress::Waiting { deadline: Some(_), .. } = before {
+            self.with_deadline -= 1;
+            if self.with_deadline == 0 {
+                self.next_deadline = None;
+            }
         }
     }
 }
