@@ -37,6 +37,7 @@ in_each_runtime! {
     large_messages_pass_in_both_directions
     all_tasks_learn_of_the_end
     a_stopped_bus_does_not_answer
+    sockets_that_no_task_reads_cost_no_time
     processing_reports_what_the_blocking_front_end_reports
 }
 
@@ -334,4 +335,51 @@ async fn a_stopped_bus_does_not_answer(runtime: &(impl Runtime + Sync)) {
     let address = bus.address.parse().unwrap();
     let late = asynchronous::Connection::open_with(&address, &options, runtime).await;
     assert!(late.is_err());
+}
+
+async fn sockets_that_no_task_reads_cost_no_time(runtime: &(impl Runtime + Sync)) {
+    let bus = PrivateTestBus::start();
+    let connection = connect(&bus, runtime).await;
+    let get_id = || connection.call(BUS, BUS_PATH, BUS, "GetId", &());
+    get_id().await.unwrap();
+    let other = bus.connect();
+    let member = MemberName::new("Ping").unwrap();
+    let message = Builder::method_call(ObjectPath::ROOT, member)
+        .destination(BusName::new(connection.unique_name().as_str()).unwrap());
+    other.send(&message, &(), Vec::new()).unwrap();
+    other.flush().unwrap();
+    check_idle(Duration::from_millis(300)).await;
+    get_id().await.unwrap();
+    drop(bus);
+    check_idle(Duration::from_millis(300)).await;
+    assert!(matches!(get_id().await, Err(CallError::Disconnected(_) | CallError::Send(_))));
+}
+
+/// Waits for another thread, and checks that this one sleeps meanwhile.
+async fn check_idle(duration: Duration) {
+    let (begun, mut is_started) = (time_of_thread(), false);
+    let end = Instant::now() + duration;
+    poll_fn(|context| {
+        if Instant::now() >= end {
+            return Poll::Ready(());
+        }
+        if !is_started {
+            let waker = context.waker().clone();
+            thread::spawn(move || {
+                thread::sleep(duration);
+                waker.wake();
+            });
+            is_started = true;
+        }
+        Poll::Pending
+    })
+    .await;
+    let used = time_of_thread().saturating_sub(begun);
+    assert!(used < duration / 10, "{used:?} of {duration:?}");
+}
+
+/// The processor time of the current thread.
+fn time_of_thread() -> Duration {
+    let times = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    Duration::from_nanos(times.split(' ').next().unwrap().parse().unwrap())
 }

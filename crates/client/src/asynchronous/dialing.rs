@@ -6,7 +6,6 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::task::Poll;
 use std::time::Duration;
 
-use unix::clock;
 use wire::address::Address;
 use wire::framer::Space;
 
@@ -76,7 +75,7 @@ impl<R: Runtime + Sync> TaskWaiting<'_, R> {
             if let Poll::Ready(outcome) = polled {
                 return Poll::Ready(outcome.map(|()| found).map_err(system));
             }
-            let at = deadline.map(|deadline| instant_of(deadline, clock::monotonic()));
+            let at = deadline.map(instant_of);
             match at.map(|at| self.reactor().poll_deadline(context, at)) {
                 Some(Poll::Ready(())) => Poll::Ready(Ok(None)),
                 Some(Poll::Pending) | None => Poll::Pending,

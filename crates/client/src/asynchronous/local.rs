@@ -2,14 +2,15 @@
 
 use std::future::Future;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::mem;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::pin::pin;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Instant;
 
-use unix::poll::{Interest, wait_for_any};
+use unix::poll::{Events, Interest, PollEvent, Poller};
 
 use super::runtime::{Reactor, Runtime};
 
@@ -20,7 +21,7 @@ use super::runtime::{Reactor, Runtime};
 /// crates, do not work in it.
 #[derive(Debug)]
 pub struct LocalRuntime {
-    watches: Arc<SocketWatches>,
+    sockets: Arc<WatchedSockets>,
     alarm: Arc<WakePipe>,
     wakes: Mutex<PipeReader>,
 }
@@ -30,11 +31,13 @@ impl LocalRuntime {
     ///
     /// # Errors
     ///
-    /// If the system has no descriptors left.
+    /// If the system has no descriptors or memory left.
     pub fn new() -> io::Result<Self> {
         let (wakes, sender) = io::pipe()?;
+        let poller = Poller::new()?;
+        poller.add(&wakes, WAKE_TOKEN, Interest::Read)?;
         let alarm = Arc::new(WakePipe { state: AtomicU8::new(RunnerState::Running as u8), sender });
-        Ok(Self { watches: Arc::default(), alarm, wakes: Mutex::new(wakes) })
+        Ok(Self { sockets: WatchedSockets::new(poller), alarm, wakes: Mutex::new(wakes) })
     }
 
     /// Runs a future to its end.
@@ -46,60 +49,88 @@ impl LocalRuntime {
         let mut future = pin!(future);
         let waker = Waker::from(Arc::clone(&self.alarm));
         let mut context = Context::from_waker(&waker);
+        let mut events = Events::with_capacity(EVENTS_AT_ONCE);
         loop {
             self.alarm.set(RunnerState::Running);
             if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
                 return output;
             }
             while self.alarm.begin_waiting() {
-                self.turn().expect("the kernel waits for descriptors");
+                self.turn(&mut events).expect("the kernel waits for descriptors");
             }
         }
     }
 
     /// Waits once, and wakes the tasks whose socket is ready, or whose time has come.
-    fn turn(&self) -> io::Result<()> {
-        let watches: Vec<_> = lock(&self.watches).clone();
-        let wakes = lock(&self.wakes);
-        let interested: Vec<_> =
-            watches.iter().filter_map(|watch| Some((watch, watch.interest()?))).collect();
-        let sockets = interested.iter().map(|(watch, interest)| (watch.socket.as_fd(), *interest));
-        let mut waited = vec![(wakes.as_fd(), Interest::Read)];
-        waited.extend(sockets);
-        let next = watches.iter().filter_map(|watch| watch.next_deadline()).min();
-        let timeout = next.map(|next| next.saturating_duration_since(Instant::now()));
-        let ready = wait_for_any(&waited, timeout)?;
+    fn turn(&self, events: &mut Events) -> io::Result<()> {
+        let mut wakes = lock(&self.wakes);
+        let deadline = self.sockets.next_deadline();
+        let now = deadline.map(|_| Instant::now());
+        let timeout = deadline.zip(now).map(|(at, now)| at.saturating_duration_since(now));
+        self.sockets.poller.wait(events, timeout)?;
         // From here on, a wake-up needs no byte.
         self.alarm.end_waiting();
-        if ready[0] {
-            // More than this many are read in the next turn.
-            let _ = (&*wakes).read(&mut [0; 64])?;
+        for event in events.iter() {
+            match event.token() {
+                // More than this many are read in the next turn.
+                WAKE_TOKEN => drop(wakes.read(&mut [0; 64])?),
+                token => self.sockets.handle_event(token, event)?,
+            }
         }
-        let with_data = interested.iter().zip(&ready[1..]).filter(|(_, is_ready)| **is_ready);
-        with_data.for_each(|((watch, _), _)| watch.wake());
-        let now = Instant::now();
-        let is_late = |watch: &&Arc<SocketWatch>| watch.next_deadline().is_some_and(|at| at <= now);
-        watches.iter().filter(is_late).for_each(|watch| watch.wake());
+        // A deadline that has passed in this turn is found in the next one, which does not wait.
+        if let Some(now) = now.filter(|now| deadline.is_some_and(|at| at <= *now)) {
+            self.sockets.handle_deadlines(now);
+        }
         Ok(())
     }
 }
 
 impl Runtime for LocalRuntime {
     fn watch(&self, socket: BorrowedFd<'_>) -> io::Result<Box<dyn Reactor>> {
-        watch(&self.watches, socket)
+        self.sockets.watch(socket)
     }
 }
 
-/// Adds a socket to the sockets that a runtime watches.
-fn watch(all: &Arc<SocketWatches>, socket: BorrowedFd<'_>) -> io::Result<Box<dyn Reactor>> {
-    let socket = socket.try_clone_to_owned()?;
-    let watch = Arc::new(SocketWatch { socket, wants: Mutex::default() });
-    lock(all).push(Arc::clone(&watch));
-    Ok(Box::new(LocalReactor { watch, all: Arc::clone(all) }))
+/// The sockets that a runtime watches.
+#[derive(Debug)]
+struct WatchedSockets {
+    poller: Poller,
+    list: Mutex<Vec<Arc<SocketWatch>>>,
+    next_token: AtomicU64,
 }
 
-/// The sockets that a runtime watches.
-type SocketWatches = Mutex<Vec<Arc<SocketWatch>>>;
+impl WatchedSockets {
+    fn new(poller: Poller) -> Arc<Self> {
+        let (list, next_token) = (Mutex::default(), AtomicU64::new(WAKE_TOKEN + 1));
+        Arc::new(Self { poller, list, next_token })
+    }
+
+    fn watch(self: &Arc<Self>, socket: BorrowedFd<'_>) -> io::Result<Box<dyn Reactor>> {
+        let token = self.next_token.fetch_add(1, Ordering::Relaxed);
+        let socket = socket.try_clone_to_owned()?;
+        let watch = Arc::new(SocketWatch { token, socket, wants: Mutex::default() });
+        lock(&self.list).push(Arc::clone(&watch));
+        Ok(Box::new(LocalReactor { watch, all: Arc::clone(self) }))
+    }
+
+    fn next_deadline(&self) -> Option<Instant> {
+        lock(&self.list).iter().filter_map(|watch| watch.next_deadline()).min()
+    }
+
+    fn handle_event(&self, token: u64, event: PollEvent) -> io::Result<()> {
+        let watch = lock(&self.list).iter().find(|watch| watch.token == token).map(Arc::clone);
+        match watch {
+            Some(watch) => watch.handle_event(&self.poller, event),
+            // It was removed after the kernel reported the event.
+            None => Ok(()),
+        }
+    }
+
+    fn handle_deadlines(&self, now: Instant) {
+        let watches = lock(&self.list).clone();
+        watches.iter().for_each(|watch| watch.handle_deadline(now));
+    }
+}
 
 /// Wakes the thread that is in [`LocalRuntime::block_on`], also from other threads.
 #[derive(Debug)]
@@ -154,6 +185,7 @@ impl Wake for WakePipe {
 /// A socket, and what the task that uses it waits for.
 #[derive(Debug)]
 struct SocketWatch {
+    token: u64,
     socket: OwnedFd,
     wants: Mutex<WantedEvents>,
 }
@@ -165,42 +197,86 @@ struct WantedEvents {
     deadline: Option<(Instant, Waker)>,
     /// True if the socket was readable after a task waited for that, and was not read since then.
     is_readable: bool,
+    /// What the poller reports. It goes on to report that the socket can be read, until that
+    /// happens while no task waits for it: most tasks wait for it again and again.
+    reported: Option<Interest>,
 }
 
 impl SocketWatch {
-    fn interest(&self) -> Option<Interest> {
-        let wants = lock(&self.wants);
-        match (&wants.reading, &wants.writing) {
-            (None, None) => None,
-            (Some(_), None) => Some(Interest::Read),
-            (None, Some(_)) => Some(Interest::Write),
-            (Some(_), Some(_)) => Some(Interest::ReadWrite),
-        }
-    }
-
     fn next_deadline(&self) -> Option<Instant> {
         lock(&self.wants).deadline.as_ref().map(|(at, _)| *at)
     }
 
-    fn wake(&self) {
+    fn handle_event(&self, poller: &Poller, event: PollEvent) -> io::Result<()> {
         let mut wants = lock(&self.wants);
-        let WantedEvents { reading, writing, deadline, .. } = std::mem::take(&mut *wants);
-        wants.is_readable = reading.is_some();
+        let is_broken = event.is_hangup() || event.is_error();
+        let is_readable = event.is_readable() || is_broken;
+        let reader = wants.reading.take_if(|_| is_readable);
+        let writer = wants.writing.take_if(|_| event.is_writable() || is_broken);
+        wants.is_readable |= reader.is_some();
+        let keeps_reading = reader.is_some() || !is_readable;
+        self.report(poller, &mut wants, keeps_reading)?;
         drop(wants);
-        let deadline = deadline.map(|(_, waker)| waker);
-        [reading, writing, deadline].into_iter().flatten().for_each(Waker::wake);
+        [reader, writer].into_iter().flatten().for_each(Waker::wake);
+        Ok(())
+    }
+
+    fn handle_deadline(&self, now: Instant) {
+        let deadline = lock(&self.wants).deadline.take_if(|(at, _)| *at <= now);
+        deadline.into_iter().for_each(|(_, waker)| waker.wake());
+    }
+
+    /// Makes the poller report what a task waits for. `keeps_reading` is false if it is not to
+    /// report any more that the socket can be read.
+    fn report(
+        &self,
+        poller: &Poller,
+        wants: &mut WantedEvents,
+        keeps_reading: bool,
+    ) -> io::Result<()> {
+        let reads = matches!(wants.reported, Some(Interest::Read | Interest::ReadWrite));
+        let reads = wants.reading.is_some() || (reads && keeps_reading);
+        let wanted = match (reads, wants.writing.is_some()) {
+            (false, false) => None,
+            (true, false) => Some(Interest::Read),
+            (false, true) => Some(Interest::Write),
+            (true, true) => Some(Interest::ReadWrite),
+        };
+        match (wants.reported, wanted) {
+            (before, now) if before == now => {}
+            (None, Some(now)) => poller.add(&self.socket, self.token, now)?,
+            (Some(_), Some(now)) => poller.modify(&self.socket, self.token, now)?,
+            (_, None) => poller.remove(&self.socket)?,
+        }
+        wants.reported = wanted;
+        Ok(())
     }
 }
 
 #[derive(Debug)]
 struct LocalReactor {
     watch: Arc<SocketWatch>,
-    all: Arc<SocketWatches>,
+    all: Arc<WatchedSockets>,
 }
 
 impl Drop for LocalReactor {
     fn drop(&mut self) {
-        lock(&self.all).retain(|watch| !Arc::ptr_eq(watch, &self.watch));
+        lock(&self.all.list).retain(|watch| !Arc::ptr_eq(watch, &self.watch));
+        if lock(&self.watch.wants).reported.is_some() {
+            // The kernel would report events of the connection, which has a copy of the socket. It
+            // fails only if the poller does not have it.
+            let _ = self.all.poller.remove(&self.watch.socket);
+        }
+    }
+}
+
+impl LocalReactor {
+    /// Makes the poller report what a task waits for.
+    fn wait(&self, mut wants: MutexGuard<'_, WantedEvents>) -> Poll<io::Result<()>> {
+        match self.watch.report(&self.all.poller, &mut wants, true) {
+            Ok(()) => Poll::Pending,
+            Err(error) => Poll::Ready(Err(error)),
+        }
     }
 }
 
@@ -211,12 +287,13 @@ impl Reactor for LocalReactor {
         read: &mut dyn FnMut() -> io::Result<()>,
     ) -> Poll<io::Result<()>> {
         // Otherwise the thread waits for the socket, which is as fast as a read that finds nothing.
-        let is_readable = std::mem::take(&mut lock(&self.watch.wants).is_readable);
+        let is_readable = mem::take(&mut lock(&self.watch.wants).is_readable);
         if is_readable && let Some(outcome) = try_now(read) {
             return Poll::Ready(outcome);
         }
-        lock(&self.watch.wants).reading = Some(context.waker().clone());
-        Poll::Pending
+        let mut wants = lock(&self.watch.wants);
+        set_waker(&mut wants.reading, context);
+        self.wait(wants)
     }
 
     fn poll_write(
@@ -224,25 +301,38 @@ impl Reactor for LocalReactor {
         context: &mut Context<'_>,
         write: &mut dyn FnMut() -> io::Result<()>,
     ) -> Poll<io::Result<()>> {
-        try_now(write).map_or_else(
-            || {
-                lock(&self.watch.wants).writing = Some(context.waker().clone());
-                Poll::Pending
-            },
-            Poll::Ready,
-        )
+        if let Some(outcome) = try_now(write) {
+            return Poll::Ready(outcome);
+        }
+        let mut wants = lock(&self.watch.wants);
+        set_waker(&mut wants.writing, context);
+        self.wait(wants)
     }
 
     fn watch_another(&self, socket: BorrowedFd<'_>) -> io::Result<Box<dyn Reactor>> {
-        watch(&self.all, socket)
+        self.all.watch(socket)
     }
 
     fn poll_deadline(&self, context: &mut Context<'_>, at: Instant) -> Poll<()> {
+        let deadline = &mut lock(&self.watch.wants).deadline;
+        if let Some((known, waker)) = deadline
+            && *known == at
+            && waker.will_wake(context.waker())
+        {
+            return Poll::Pending;
+        }
         if at <= Instant::now() {
             return Poll::Ready(());
         }
-        lock(&self.watch.wants).deadline = Some((at, context.waker().clone()));
+        *deadline = Some((at, context.waker().clone()));
         Poll::Pending
+    }
+}
+
+fn set_waker(place: &mut Option<Waker>, context: &Context<'_>) {
+    match place {
+        Some(waker) => waker.clone_from(context.waker()),
+        None => *place = Some(context.waker().clone()),
     }
 }
 
@@ -257,3 +347,9 @@ fn try_now(operation: &mut dyn FnMut() -> io::Result<()>) -> Option<io::Result<(
 fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
     value.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+/// The token of the pipe that wakes the thread.
+const WAKE_TOKEN: u64 = 0;
+
+/// The number of events that one turn handles. More are handled in the next turns.
+const EVENTS_AT_ONCE: usize = 32;

@@ -1,6 +1,7 @@
 //! Waiting in a task.
 
 use std::io;
+use std::sync::OnceLock;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -35,6 +36,7 @@ impl WaitingPlace<'_> {
     ) -> Poll<Result<T, Ended>> {
         let mut state = self.link.lock();
         loop {
+            waiter.iter().for_each(|id| state.note_running(*id));
             let found;
             (state, found) = self.link.file_messages(state, ready, refuse);
             if let Some(found) = found {
@@ -83,7 +85,7 @@ impl WaitingPlace<'_> {
             return DriveStep::Moved;
         }
         if let Some(until) = state.driver_until(now)
-            && reactor.poll_deadline(context, instant_of(until, now)).is_ready()
+            && reactor.poll_deadline(context, instant_of(until)).is_ready()
         {
             state.handle_timeout(until);
             return DriveStep::Moved;
@@ -131,7 +133,7 @@ impl WaitingPlace<'_> {
         }
         let Some(until) = state.driver_until(now) else { return DriveStep::Waiting };
         let reactor = self.tasks.reactor();
-        match reactor.poll_deadline(context, instant_of(until, now)) {
+        match reactor.poll_deadline(context, instant_of(until)) {
             Poll::Ready(()) => DriveStep::Moved,
             Poll::Pending => DriveStep::Waiting,
         }
@@ -153,7 +155,9 @@ fn end(state: &mut LinkState, error: io::Error) -> DriveStep {
     DriveStep::Moved
 }
 
-/// Converts a time of the monotonic clock.
-pub(super) fn instant_of(at: Duration, now: Duration) -> Instant {
-    Instant::now() + at.saturating_sub(now)
+/// Converts a time of the monotonic clock. Equal times have equal results.
+pub(super) fn instant_of(at: Duration) -> Instant {
+    static FIRST: OnceLock<(Duration, Instant)> = OnceLock::new();
+    let (time, instant) = FIRST.get_or_init(|| (clock::monotonic(), Instant::now()));
+    *instant + at.saturating_sub(*time)
 }

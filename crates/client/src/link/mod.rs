@@ -217,6 +217,11 @@ impl LinkState {
         id
     }
 
+    /// Records that a registered task runs, so that it need not be woken.
+    pub(crate) fn note_running(&mut self, id: WaiterId) {
+        self.waiters.note_running(id);
+    }
+
     /// True if this task is registered at the runtime, for all tasks.
     pub(crate) fn is_driver(&self, id: WaiterId) -> bool {
         self.driver == Some(id)

@@ -48,22 +48,34 @@ pub(crate) struct Waiters {
 struct Waiter {
     id: WaiterId,
     target: WaitTarget,
-    waker: Waker,
+    /// `None` while its task runs, which then finds its message itself.
+    waker: Option<Waker>,
 }
 
 impl Waiters {
     pub(crate) fn add(&mut self, target: WaitTarget, waker: Waker) -> WaiterId {
         let id = WaiterId(self.next);
         self.next += 1;
-        self.list.push(Waiter { id, target, waker });
+        self.list.push(Waiter { id, target, waker: Some(waker) });
         id
     }
 
     /// Replaces the waker of a task that was polled again.
     pub(crate) fn update(&mut self, id: WaiterId, waker: &Waker) {
-        if let Some(waiter) = self.list.iter_mut().find(|waiter| waiter.id == id) {
-            waiter.waker.clone_from(waker);
+        if let Some(waiter) = self.find(id) {
+            waiter.waker = Some(waker.clone());
         }
+    }
+
+    /// Records that the task of a waiter runs, until it is [updated](Self::update).
+    pub(crate) fn note_running(&mut self, id: WaiterId) {
+        if let Some(waiter) = self.find(id) {
+            waiter.waker = None;
+        }
+    }
+
+    fn find(&mut self, id: WaiterId) -> Option<&mut Waiter> {
+        self.list.iter_mut().find(|waiter| waiter.id == id)
     }
 
     pub(crate) fn remove(&mut self, id: WaiterId) {
@@ -96,17 +108,17 @@ impl Waiters {
         is_concerned: impl Fn(WaitTarget) -> bool,
     ) -> impl Iterator<Item = &Waker> {
         let concerned = self.list.iter().filter(move |waiter| is_concerned(waiter.target));
-        concerned.map(|waiter| &waiter.waker)
+        concerned.filter_map(|waiter| waiter.waker.as_ref())
     }
 
     /// The waker of a waiter.
     pub(crate) fn waker_of(&self, id: WaiterId) -> Option<&Waker> {
-        self.list.iter().find(|waiter| waiter.id == id).map(|waiter| &waiter.waker)
+        self.list.iter().find(|waiter| waiter.id == id)?.waker.as_ref()
     }
 
     /// The waker of the waiter that came first.
     pub(crate) fn first(&self) -> Option<&Waker> {
-        self.list.first().map(|waiter| &waiter.waker)
+        self.list.first()?.waker.as_ref()
     }
 }
 
