@@ -261,11 +261,8 @@ impl ServedMethod {
                 names.iter().map(LitStr::value).collect()
             }
             Some(names) => {
-                let text = format!(
-                    "the method has {} results, but there are {} names",
-                    results.len(),
-                    names.len()
-                );
+                let (results, names_len) = (results.len(), names.len());
+                let text = format!("{names_len} names for {results} results of the method");
                 let span = names.first().map_or_else(|| signature.ident.span(), LitStr::span);
                 return Err(syn::Error::new(span, text));
             }

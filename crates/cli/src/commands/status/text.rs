@@ -199,7 +199,7 @@ impl StatusPage {
             DataTable::new(columns.into_iter().chain(lanes).chain([Column::text("names")]));
         for it in connections {
             let lost = it.count("LostMessages");
-            let lanes = has_lanes.then(|| Cell::text(it.texts("LanePartners").join(" ")));
+            let lanes = has_lanes.then(|| Cell::text(partners_of(it)));
             let cells = [
                 Cell::text(it.text("UniqueName").unwrap_or("?")),
                 Cell::text(process_of(it.number("ProcessID"), it.text("Program"))),
@@ -303,6 +303,16 @@ pub(super) fn process_of(pid: Option<u64>, known_as: Option<&str>) -> String {
     let comm = known_as.map(str::to_owned);
     let comm = comm.or_else(|| process::comm(u32::try_from(pid).ok()?));
     comm.map_or_else(|| pid.to_string(), |comm| format!("{pid} {comm}"))
+}
+
+/// The number of lanes of a connection, and the names at their other ends.
+fn partners_of(connection: &StatusDict) -> String {
+    let mut partners = connection.texts("LanePartners");
+    partners.sort_by_key(|name| (name.len(), name.to_string()));
+    match partners.len() {
+        0 | 1 => partners.join(""),
+        count => format!("{count}: {}", partners.join(" ")),
+    }
 }
 
 fn names_of(connection: &StatusDict) -> String {

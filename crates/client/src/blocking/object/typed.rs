@@ -41,6 +41,10 @@ impl Connection {
 
 /// A value that can emit the signals of an object with the state `S`: the [`Object`], or a call to
 /// it while a method runs.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot emit the signals of an object with the state `{S}`",
+    note = "pass the `Object<{S}>` that `export` returned, or the `IncomingCall` of a method of it"
+)]
 pub trait SignalEmitter<S> {
     /// Queues a signal of the interface; see [when messages leave](crate#when-messages-leave).
     ///
