@@ -81,7 +81,12 @@ const fn check_short<G: Grammar>(before: &[u8], rest: &[u8]) -> ByteFindings {
     let mut findings = ByteFindings::NOTHING;
     let mut at = 0;
     while at < rest.len() {
-        if !rest[at].is_ascii_alphabetic() {
+        // Bytes that are valid behind any other are most of them.
+        let is_plain = match G::FIRST {
+            FirstByte::Any => rest[at].is_ascii_alphanumeric(),
+            FirstByte::NotDigit => rest[at].is_ascii_alphabetic(),
+        };
+        if !is_plain {
             findings.wrong |= !fits::<G>(before[at], rest[at]);
             findings.separator |= rest[at] == G::SEPARATOR;
         }
