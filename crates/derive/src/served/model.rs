@@ -261,8 +261,10 @@ impl ServedMethod {
                 names.iter().map(LitStr::value).collect()
             }
             Some(names) => {
-                let (results, names_len) = (results.len(), names.len());
-                let text = format!("{names_len} names for {results} results of the method");
+                let (named, returned) = (names.len(), results.len());
+                let text = format!(
+                    "the number of names, {named}, is not the number of results, {returned}"
+                );
                 let span = names.first().map_or_else(|| signature.ident.span(), LitStr::span);
                 return Err(syn::Error::new(span, text));
             }

@@ -68,7 +68,7 @@ fn invalid_members_are_rejected_with_a_reason() {
         ("#[signal(name = \"1\")] fn a();", "\"1\"", "\"1\" is not a valid member name"),
         ("fn a(&self);", "a", "only a signal"),
         ("#[method(no_reply)] fn a(&self) -> u8 { 1 }", "no_reply", "no results"),
-        ("#[method(results(\"x\"))] fn a(&self) {}", "\"x\"", "0 results, but there are 1 names"),
+        ("#[method(results(\"x\"))] fn a(&self) {}", "\"x\"", "1, is not the number of results, 0"),
         ("#[method(timeout = 1)] fn a(&self) {}", "timeout", "expected `name`, `no_reply` or"),
         ("fn a(&self) {} #[method(name = \"A\")] fn b(&self) {}", "\"A\"", "another member"),
         ("#[property] fn a(&self) {}", "a", "returns the value"),
