@@ -38,6 +38,7 @@ in_each_runtime! {
     all_tasks_learn_of_the_end
     a_stopped_bus_does_not_answer
     sockets_that_no_task_reads_cost_no_time
+    a_future_that_is_always_ready_does_not_keep_others_waiting
     processing_reports_what_the_blocking_front_end_reports
 }
 
@@ -353,6 +354,22 @@ async fn sockets_that_no_task_reads_cost_no_time(runtime: &(impl Runtime + Sync)
     drop(bus);
     check_idle(Duration::from_millis(300)).await;
     assert!(matches!(get_id().await, Err(CallError::Disconnected(_) | CallError::Send(_))));
+}
+
+async fn a_future_that_is_always_ready_does_not_keep_others_waiting(
+    runtime: &(impl Runtime + Sync),
+) {
+    let bus = PrivateTestBus::start();
+    let connection = connect(&bus, runtime).await;
+    let mut call = pin!(connection.call(BUS, BUS_PATH, BUS, "GetId", &()));
+    let begun = Instant::now();
+    poll_fn(|context| {
+        context.waker().wake_by_ref();
+        assert!(begun.elapsed() < Duration::from_secs(10), "the call waits");
+        call.as_mut().poll(context)
+    })
+    .await
+    .unwrap();
 }
 
 /// Waits for another thread, and checks that this one sleeps meanwhile.

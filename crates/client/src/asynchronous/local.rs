@@ -8,7 +8,7 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use unix::poll::{Events, Interest, PollEvent, Poller};
 
@@ -22,7 +22,6 @@ use super::runtime::{Reactor, Runtime};
 #[derive(Debug)]
 pub struct LocalRuntime {
     sockets: Arc<WatchedSockets>,
-    alarm: Arc<WakePipe>,
     wakes: Mutex<PipeReader>,
 }
 
@@ -37,7 +36,7 @@ impl LocalRuntime {
         let poller = Poller::new()?;
         poller.add(&wakes, WAKE_TOKEN, Interest::Read)?;
         let alarm = Arc::new(WakePipe { state: AtomicU8::new(RunnerState::Running as u8), sender });
-        Ok(Self { sockets: WatchedSockets::new(poller), alarm, wakes: Mutex::new(wakes) })
+        Ok(Self { sockets: WatchedSockets::new(poller, alarm), wakes: Mutex::new(wakes) })
     }
 
     /// Runs a future to its end.
@@ -47,29 +46,40 @@ impl LocalRuntime {
     /// If the kernel refuses to wait, because memory runs out.
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         let mut future = pin!(future);
-        let waker = Waker::from(Arc::clone(&self.alarm));
+        let alarm = &self.sockets.alarm;
+        let waker = Waker::from(Arc::clone(alarm));
         let mut context = Context::from_waker(&waker);
         let mut events = Events::with_capacity(EVENTS_AT_ONCE);
+        let mut polls = 0;
         loop {
-            self.alarm.set(RunnerState::Running);
+            alarm.set(RunnerState::Running);
             if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
                 return output;
             }
-            while self.alarm.begin_waiting() {
-                self.turn(&mut events).expect("the kernel waits for descriptors");
+            polls += 1;
+            while alarm.begin_waiting() {
+                self.turn(&mut events, None).expect(WAITS);
+                polls = 0;
+            }
+            // A future that wakes itself each time must not keep others from their events.
+            if polls == POLLS_MAX {
+                self.turn(&mut events, Some(Duration::ZERO)).expect(WAITS);
+                polls = 0;
             }
         }
     }
 
-    /// Waits once, and wakes the tasks whose socket is ready, or whose time has come.
-    fn turn(&self, events: &mut Events) -> io::Result<()> {
+    /// Waits once, for at most `longest`, and wakes the tasks whose socket is ready, or whose time
+    /// has come.
+    fn turn(&self, events: &mut Events, longest: Option<Duration>) -> io::Result<()> {
         let mut wakes = lock(&self.wakes);
         let deadline = self.sockets.next_deadline();
         let now = deadline.map(|_| Instant::now());
-        let timeout = deadline.zip(now).map(|(at, now)| at.saturating_duration_since(now));
+        let left = deadline.zip(now).map(|(at, now)| at.saturating_duration_since(now));
+        let timeout = [left, longest].into_iter().flatten().min();
         self.sockets.poller.wait(events, timeout)?;
         // From here on, a wake-up needs no byte.
-        self.alarm.end_waiting();
+        self.sockets.alarm.end_waiting();
         for event in events.iter() {
             match event.token() {
                 // More than this many are read in the next turn.
@@ -95,14 +105,15 @@ impl Runtime for LocalRuntime {
 #[derive(Debug)]
 struct WatchedSockets {
     poller: Poller,
+    alarm: Arc<WakePipe>,
     list: Mutex<Vec<Arc<SocketWatch>>>,
     next_token: AtomicU64,
 }
 
 impl WatchedSockets {
-    fn new(poller: Poller) -> Arc<Self> {
+    fn new(poller: Poller, alarm: Arc<WakePipe>) -> Arc<Self> {
         let (list, next_token) = (Mutex::default(), AtomicU64::new(WAKE_TOKEN + 1));
-        Arc::new(Self { poller, list, next_token })
+        Arc::new(Self { poller, alarm, list, next_token })
     }
 
     fn watch(self: &Arc<Self>, socket: BorrowedFd<'_>) -> io::Result<Box<dyn Reactor>> {
@@ -166,6 +177,18 @@ impl WakePipe {
         self.replace(RunnerState::Waiting, RunnerState::Running);
     }
 
+    /// Makes the thread begin another turn, if it waits.
+    fn interrupt(&self) {
+        if self.replace(RunnerState::Waiting, RunnerState::Woken) {
+            self.end_wait();
+        }
+    }
+
+    fn end_wait(&self) {
+        // The pipe has room: each wait is ended by at most one byte, and then reads it.
+        let _ = (&self.sender).write(&[0]);
+    }
+
     fn replace(&self, from: RunnerState, to: RunnerState) -> bool {
         let (from, to) = (from as u8, to as u8);
         self.state.compare_exchange(from, to, Ordering::SeqCst, Ordering::SeqCst).is_ok()
@@ -176,8 +199,7 @@ impl Wake for WakePipe {
     fn wake(self: Arc<Self>) {
         let before = self.state.swap(RunnerState::Woken as u8, Ordering::SeqCst);
         if before == RunnerState::Waiting as u8 {
-            // The pipe has room: each wait is ended by at most one byte, and then reads it.
-            let _ = (&self.sender).write(&[0]);
+            self.end_wait();
         }
     }
 }
@@ -262,11 +284,15 @@ struct LocalReactor {
 impl Drop for LocalReactor {
     fn drop(&mut self) {
         lock(&self.all.list).retain(|watch| !Arc::ptr_eq(watch, &self.watch));
-        if lock(&self.watch.wants).reported.is_some() {
+        // Another thread can have an event of this socket, and must not change the poller then.
+        let mut wants = lock(&self.watch.wants);
+        let before = mem::take(&mut *wants);
+        if before.reported.is_some() {
             // The kernel would report events of the connection, which has a copy of the socket. It
             // fails only if the poller does not have it.
             let _ = self.all.poller.remove(&self.watch.socket);
         }
+        drop(wants);
     }
 }
 
@@ -314,8 +340,8 @@ impl Reactor for LocalReactor {
     }
 
     fn poll_deadline(&self, context: &mut Context<'_>, at: Instant) -> Poll<()> {
-        let deadline = &mut lock(&self.watch.wants).deadline;
-        if let Some((known, waker)) = deadline
+        let mut wants = lock(&self.watch.wants);
+        if let Some((known, waker)) = &wants.deadline
             && *known == at
             && waker.will_wake(context.waker())
         {
@@ -324,7 +350,10 @@ impl Reactor for LocalReactor {
         if at <= Instant::now() {
             return Poll::Ready(());
         }
-        *deadline = Some((at, context.waker().clone()));
+        wants.deadline = Some((at, context.waker().clone()));
+        drop(wants);
+        // A thread that waits already does not know of this deadline.
+        self.all.alarm.interrupt();
         Poll::Pending
     }
 }
@@ -350,6 +379,11 @@ fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// The token of the pipe that wakes the thread.
 const WAKE_TOKEN: u64 = 0;
+
+const WAITS: &str = "the kernel waits for descriptors";
+
+/// The number of times that a future is polled in sequence without a turn.
+const POLLS_MAX: u32 = 32;
 
 /// The number of events that one turn handles. More are handled in the next turns.
 const EVENTS_AT_ONCE: usize = 32;

@@ -158,6 +158,21 @@ fn end(state: &mut LinkState, error: io::Error) -> DriveStep {
 /// Converts a time of the monotonic clock. Equal times have equal results.
 pub(super) fn instant_of(at: Duration) -> Instant {
     static FIRST: OnceLock<(Duration, Instant)> = OnceLock::new();
-    let (time, instant) = FIRST.get_or_init(|| (clock::monotonic(), Instant::now()));
-    *instant + at.saturating_sub(*time)
+    let (time, instant) = FIRST.get_or_init(|| {
+        loop {
+            let pair = (clock::monotonic(), Instant::now());
+            // Otherwise, the thread was interrupted between the two.
+            if clock::monotonic() - pair.0 < CONVERSION_ERROR_MAX {
+                return pair;
+            }
+        }
+    });
+    let later = at.saturating_sub(*time).min(FAR);
+    *instant + later
 }
+
+/// The maximum difference between a time and the converted time.
+const CONVERSION_ERROR_MAX: Duration = Duration::from_millis(1);
+
+/// The time after which nobody waits any more. Longer times overflow.
+const FAR: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);

@@ -298,10 +298,10 @@ impl<D> CallTable<D> {
         self.next_deadline
     }
 
-    /// Times out the calls whose deadline is `now` or earlier.
-    pub(super) fn expire(&mut self, now: Duration) {
+    /// Times out the calls whose deadline is `now` or earlier, and returns true if there are any.
+    pub(super) fn expire(&mut self, now: Duration) -> bool {
         if self.next_deadline.is_none_or(|next| next > now) {
-            return;
+            return false;
         }
         let mut expired = Vec::new();
         self.next_deadline = None;
@@ -319,7 +319,8 @@ impl<D> CallTable<D> {
         }
         self.with_deadline -= expired.len();
         expired.sort_unstable();
-        expired.into_iter().for_each(|(_, serial)| self.late.expect(serial));
+        expired.iter().for_each(|(_, serial)| self.late.expect(*serial));
+        !expired.is_empty()
     }
 
     /// Fails all waiting calls because the connection ended.

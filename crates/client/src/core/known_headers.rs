@@ -48,7 +48,10 @@ impl KnownHeaders {
             MessageType::MethodReturn | MessageType::Error => &mut self.reply,
             MessageType::Signal | MessageType::Unknown(_) => return,
         };
-        if message.unix_fds() == 0 && !message.flags().contains(Flags::LANE_REPLY) {
+        if message.header_bytes().len() <= HEADER_LEN_MAX
+            && message.unix_fds() == 0
+            && !message.flags().contains(Flags::LANE_REPLY)
+        {
             let known = place.get_or_insert_with(|| KnownMessage {
                 header: KnownHeader::default(),
                 parsed: *parsed,
@@ -58,3 +61,6 @@ impl KnownHeaders {
         }
     }
 }
+
+/// The maximum length of a header that is remembered, in bytes. A header can have 64 MiB.
+const HEADER_LEN_MAX: usize = 1024;

@@ -453,9 +453,9 @@ impl<D> Core<D> {
         self.outgoing.transmitted(count);
     }
 
-    /// Times out the calls whose deadline is `now` or earlier.
-    pub fn handle_timeout(&mut self, now: Duration) {
-        self.calls.expire(now);
+    /// Times out the calls whose deadline is `now` or earlier, and returns true if there are any.
+    pub fn handle_timeout(&mut self, now: Duration) -> bool {
+        self.calls.expire(now)
     }
 
     /// Ends the connection: pending calls fail, and nothing can be sent. Messages that arrived

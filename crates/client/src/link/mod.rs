@@ -171,13 +171,12 @@ impl LinkState {
 
     /// Times out calls, and returns true if any did.
     pub(crate) fn handle_timeout(&mut self, now: Duration) -> bool {
-        let is_due = self.core.next_timeout().is_some_and(|next| next <= now);
-        if is_due {
-            self.core.handle_timeout(now);
+        let has_expired = self.core.handle_timeout(now);
+        if has_expired {
             let waits = |target| matches!(target, WaitTarget::Reply(_));
             self.woken.extend(self.waiters.select(waits).cloned());
         }
-        is_due
+        has_expired
     }
 
     /// True if somebody waits for messages, and would not notice queued bytes.

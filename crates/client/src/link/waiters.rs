@@ -116,9 +116,9 @@ impl Waiters {
         self.list.iter().find(|waiter| waiter.id == id)?.waker.as_ref()
     }
 
-    /// The waker of the waiter that came first.
+    /// The waker of the waiter that came first, of those whose task does not run.
     pub(crate) fn first(&self) -> Option<&Waker> {
-        self.list.first()?.waker.as_ref()
+        self.list.iter().find_map(|waiter| waiter.waker.as_ref())
     }
 }
 
