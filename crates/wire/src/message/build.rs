@@ -209,50 +209,68 @@ impl<'a> Builder<'a> {
         let first = [self.endian.mark(), kind, self.flags.bits(), PROTOCOL_VERSION];
         header[..at::BODY_LEN].copy_from_slice(&first);
         header[at::SERIAL..at::SERIAL + 4].copy_from_slice(&self.endian.u32_bytes(serial.get()));
-        let mut fields = FieldWriter { header, end: FixedHeader::LEN, endian: self.endian };
-        fields.text(FieldCode::Path, self.path.map(ObjectPath::as_str));
-        fields.text(FieldCode::Interface, self.interface.map(InterfaceName::as_str));
-        fields.text(FieldCode::Member, self.member.map(MemberName::as_str));
-        fields.text(FieldCode::ErrorName, self.error_name.map(ErrorName::as_str));
-        fields.number(FieldCode::ReplySerial, self.reply_serial.map(NonZeroU32::get));
-        fields.text(FieldCode::Destination, self.destination.map(BusName::as_str));
-        fields.text(FieldCode::Sender, self.sender.map(BusName::as_str));
-        fields.signature(signature);
-        fields.number(FieldCode::UnixFds, self.stated_fds());
-        let fields_len = self.endian.u32_bytes((fields.end - FixedHeader::LEN) as u32);
+        let mut writer = FieldWriter { header, end: FixedHeader::LEN, endian: self.endian };
+        self.each_field(signature, |code, value| writer.add(code, value));
+        let fields_len = self.endian.u32_bytes((writer.end - FixedHeader::LEN) as u32);
         header[at::FIELDS_LEN..FixedHeader::LEN].copy_from_slice(&fields_len);
         Ok(len)
     }
 
     /// The length of the header with the padding after it.
     fn header_len(&self, signature: Signature<'_>) -> Result<usize, WriteError> {
-        let texts = [
-            self.path.map(ObjectPath::as_str),
-            self.interface.map(InterfaceName::as_str),
-            self.member.map(MemberName::as_str),
-            self.error_name.map(ErrorName::as_str),
-            self.destination.map(BusName::as_str),
-            self.sender.map(BusName::as_str),
-        ];
-        let texts = texts.into_iter().flatten().map(|text| align(TEXT_AT + text.len() + 1, 8));
-        let numbers = [self.reply_serial.map(NonZeroU32::get), self.stated_fds()];
-        let numbers_len = numbers.into_iter().flatten().count() * NUMBER_FIELD_LEN;
-        let signature_len = match signature.as_bytes() {
-            [] => 0,
-            codes => align(SIGNATURE_AT + codes.len() + 1, 8),
-        };
-        let fields_len = texts.sum::<usize>() + numbers_len + signature_len;
+        let mut len = 0;
+        self.each_field(signature, |_, value| len += align(value.end(), 8));
         // Only a path can be that long.
-        match fields_len {
-            0..=ARRAY_LEN_MAX => Ok(FixedHeader::LEN + fields_len),
-            len if len <= MESSAGE_LEN_MAX => Err(WriteError::ArrayTooLong { len }),
-            len => Err(WriteError::TooLong { len }),
+        match len {
+            0..=ARRAY_LEN_MAX => Ok(FixedHeader::LEN + len),
+            _ if len <= MESSAGE_LEN_MAX => Err(WriteError::ArrayTooLong { len }),
+            _ => Err(WriteError::TooLong { len }),
         }
     }
 
-    /// The number of descriptors, if the header has to state it.
-    fn stated_fds(&self) -> Option<u32> {
-        Some(self.unix_fds).filter(|&count| count > 0)
+    /// Calls a function with each field of the header, in their order.
+    #[inline]
+    fn each_field(
+        &self,
+        signature: Signature<'_>,
+        mut call: impl FnMut(FieldCode, FieldValue<'_>),
+    ) {
+        let mut each = |code, value: Option<FieldValue<'_>>| {
+            if let Some(value) = value {
+                call(code, value);
+            }
+        };
+        let text = FieldValue::Text;
+        each(FieldCode::Path, self.path.map(|path| text(path.as_str())));
+        each(FieldCode::Interface, self.interface.map(|interface| text(interface.as_str())));
+        each(FieldCode::Member, self.member.map(|member| text(member.as_str())));
+        each(FieldCode::ErrorName, self.error_name.map(|error| text(error.as_str())));
+        each(FieldCode::ReplySerial, self.reply_serial.map(|it| FieldValue::Number(it.get())));
+        each(FieldCode::Destination, self.destination.map(|name| text(name.as_str())));
+        each(FieldCode::Sender, self.sender.map(|name| text(name.as_str())));
+        let signature = Some(signature).filter(|types| !types.is_empty());
+        each(FieldCode::Signature, signature.map(FieldValue::Signature));
+        let fds = Some(self.unix_fds).filter(|&count| count > 0);
+        each(FieldCode::UnixFds, fds.map(FieldValue::Number));
+    }
+}
+
+/// The value of a header field.
+#[derive(Clone, Copy)]
+enum FieldValue<'a> {
+    Text(&'a str),
+    Number(u32),
+    Signature(Signature<'a>),
+}
+
+impl FieldValue<'_> {
+    /// The offset of the end of the value in its field.
+    const fn end(self) -> usize {
+        match self {
+            Self::Text(text) => TEXT_AT + text.len() + 1,
+            Self::Number(_) => VALUE_AT + 4,
+            Self::Signature(types) => SIGNATURE_AT + types.as_bytes().len() + 1,
+        }
     }
 }
 
@@ -265,37 +283,27 @@ struct FieldWriter<'h> {
 }
 
 impl FieldWriter<'_> {
-    fn text(&mut self, code: FieldCode, value: Option<&str>) {
-        let Some(text) = value else { return };
-        // The length of all fields was checked.
-        let len = self.endian.u32_bytes(text.len() as u32);
-        let field = self.add(code, TEXT_AT + text.len() + 1);
-        field[LEN_AT..TEXT_AT].copy_from_slice(&len);
-        field[TEXT_AT..TEXT_AT + text.len()].copy_from_slice(text.as_bytes());
-    }
-
-    fn number(&mut self, code: FieldCode, value: Option<u32>) {
-        let Some(number) = value else { return };
-        let number = self.endian.u32_bytes(number);
-        self.add(code, NUMBER_FIELD_LEN)[VALUE_AT..].copy_from_slice(&number);
-    }
-
-    fn signature(&mut self, signature: Signature<'_>) {
-        let codes = signature.as_bytes();
-        if !codes.is_empty() {
-            let field = self.add(FieldCode::Signature, SIGNATURE_AT + codes.len() + 1);
-            field[VALUE_AT] = codes.len() as u8;
-            field[SIGNATURE_AT..SIGNATURE_AT + codes.len()].copy_from_slice(codes);
-        }
-    }
-
-    /// Adds a field of this length with its code and its type.
-    fn add(&mut self, code: FieldCode, len: usize) -> &mut [u8] {
+    fn add(&mut self, code: FieldCode, value: FieldValue<'_>) {
         let start = align(self.end, 8);
-        self.end = start + len;
+        self.end = start + value.end();
         let field = &mut self.header[start..self.end];
         field[..VALUE_AT].copy_from_slice(&[code as u8, 1, code.type_code(), 0]);
-        field
+        match value {
+            FieldValue::Text(text) => {
+                // The length of all fields was checked.
+                let len = self.endian.u32_bytes(text.len() as u32);
+                field[LEN_AT..TEXT_AT].copy_from_slice(&len);
+                field[TEXT_AT..TEXT_AT + text.len()].copy_from_slice(text.as_bytes());
+            }
+            FieldValue::Number(number) => {
+                field[VALUE_AT..].copy_from_slice(&self.endian.u32_bytes(number));
+            }
+            FieldValue::Signature(types) => {
+                let codes = types.as_bytes();
+                field[VALUE_AT] = codes.len() as u8;
+                field[SIGNATURE_AT..SIGNATURE_AT + codes.len()].copy_from_slice(codes);
+            }
+        }
     }
 }
 
@@ -304,6 +312,3 @@ const VALUE_AT: usize = 4;
 
 /// The offset of the type codes in a field of type `g`.
 const SIGNATURE_AT: usize = 5;
-
-/// The length of a field of type `u`.
-const NUMBER_FIELD_LEN: usize = 8;

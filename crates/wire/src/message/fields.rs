@@ -17,8 +17,8 @@ pub(super) struct HeaderFields<'a> {
     pub(super) member: Option<MemberName<'a>>,
     pub(super) error_name: Option<ErrorName<'a>>,
     pub(super) reply_serial: Option<NonZeroU32>,
-    /// The offset of the reply serial in the message; 0 if there is none.
-    pub(super) reply_serial_at: usize,
+    /// The offset of the reply serial in the message.
+    pub(super) reply_serial_at: Option<usize>,
     pub(super) destination: Option<BusName<'a>>,
     pub(super) sender: Option<BusName<'a>>,
     pub(super) signature: Signature<'a>,
@@ -93,7 +93,7 @@ impl<'a> HeaderFields<'a> {
             FieldCode::Destination => self.destination = Some(cursor.name(code)?),
             FieldCode::Sender => self.sender = Some(cursor.name(code)?),
             FieldCode::ReplySerial => {
-                self.reply_serial_at = cursor.values.at();
+                self.reply_serial_at = Some(cursor.values.at());
                 self.reply_serial = Some(cursor.reply_serial()?);
             }
             FieldCode::Signature => self.signature = cursor.values.signature()?,

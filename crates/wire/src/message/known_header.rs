@@ -14,8 +14,8 @@ use super::{FixedHeader, Message};
 pub struct KnownHeader {
     /// The header with the padding after it.
     bytes: Vec<u8>,
-    /// The offset of the value of REPLY_SERIAL; 0 if there is none.
-    reply_serial_at: usize,
+    /// The offset of the value of REPLY_SERIAL.
+    reply_serial_at: Option<usize>,
 }
 
 /// The serials in a recognized header.
@@ -46,22 +46,16 @@ impl KnownHeader {
             return None;
         }
         let fixed = FixedHeader::parse(start).ok()?;
-        let (number, end) = (self.reply_serial_at, self.bytes.len());
-        let has_same_fields = match number {
-            0 => is_same(at::FIELDS_LEN..end),
-            _ => is_same(at::FIELDS_LEN..number) && is_same(number + 4..end),
-        };
-        if !has_same_fields || message.len() != fixed.message_len() {
-            return None;
-        }
-        let reply_serial = match number {
-            0 => None,
-            _ => {
-                let number =
-                    header[number..].first_chunk().map(|bytes| fixed.endian.u32(*bytes))?;
-                Some(NonZeroU32::new(number)?)
+        let end = header.len();
+        let reply_serial = match self.reply_serial_at {
+            None if is_same(at::FIELDS_LEN..end) => None,
+            Some(place) if is_same(at::FIELDS_LEN..place) && is_same(place + 4..end) => {
+                let number = header[place..].first_chunk()?;
+                Some(NonZeroU32::new(fixed.endian.u32(*number))?)
             }
+            _ => return None,
         };
-        Some(HeaderSerials { serial: fixed.serial, reply_serial })
+        let is_whole = message.len() == fixed.message_len();
+        is_whole.then_some(HeaderSerials { serial: fixed.serial, reply_serial })
     }
 }
