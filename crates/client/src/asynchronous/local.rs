@@ -219,8 +219,10 @@ struct WantedEvents {
     deadline: Option<(Instant, Waker)>,
     /// True if the socket was readable after a task waited for that, and was not read since then.
     is_readable: bool,
-    /// What the poller reports. It goes on to report that the socket can be read, until that
-    /// happens while no task waits for it: most tasks wait for it again and again.
+    /// True if the poller is to report that the socket can be read, until that happens while no
+    /// task waits for it. Most tasks wait for it again and again.
+    reports_reading: bool,
+    /// What the poller reports.
     reported: Option<Interest>,
 }
 
@@ -236,8 +238,8 @@ impl SocketWatch {
         let reader = wants.reading.take_if(|_| is_readable);
         let writer = wants.writing.take_if(|_| event.is_writable() || is_broken);
         wants.is_readable |= reader.is_some();
-        let keeps_reading = reader.is_some() || !is_readable;
-        self.report(poller, &mut wants, keeps_reading)?;
+        wants.reports_reading &= reader.is_some() || !is_readable;
+        self.report(poller, &mut wants)?;
         drop(wants);
         [reader, writer].into_iter().flatten().for_each(Waker::wake);
         Ok(())
@@ -248,17 +250,9 @@ impl SocketWatch {
         deadline.into_iter().for_each(|(_, waker)| waker.wake());
     }
 
-    /// Makes the poller report what a task waits for. `keeps_reading` is false if it is not to
-    /// report any more that the socket can be read.
-    fn report(
-        &self,
-        poller: &Poller,
-        wants: &mut WantedEvents,
-        keeps_reading: bool,
-    ) -> io::Result<()> {
-        let reads = matches!(wants.reported, Some(Interest::Read | Interest::ReadWrite));
-        let reads = wants.reading.is_some() || (reads && keeps_reading);
-        let wanted = match (reads, wants.writing.is_some()) {
+    /// Makes the poller report what is wanted.
+    fn report(&self, poller: &Poller, wants: &mut WantedEvents) -> io::Result<()> {
+        let wanted = match (wants.reports_reading, wants.writing.is_some()) {
             (false, false) => None,
             (true, false) => Some(Interest::Read),
             (false, true) => Some(Interest::Write),
@@ -299,7 +293,7 @@ impl Drop for LocalReactor {
 impl LocalReactor {
     /// Makes the poller report what a task waits for.
     fn wait(&self, mut wants: MutexGuard<'_, WantedEvents>) -> Poll<io::Result<()>> {
-        match self.watch.report(&self.all.poller, &mut wants, true) {
+        match self.watch.report(&self.all.poller, &mut wants) {
             Ok(()) => Poll::Pending,
             Err(error) => Poll::Ready(Err(error)),
         }
@@ -318,7 +312,8 @@ impl Reactor for LocalReactor {
             return Poll::Ready(outcome);
         }
         let mut wants = lock(&self.watch.wants);
-        set_waker(&mut wants.reading, context);
+        wants.reading = Some(context.waker().clone());
+        wants.reports_reading = true;
         self.wait(wants)
     }
 
@@ -331,7 +326,7 @@ impl Reactor for LocalReactor {
             return Poll::Ready(outcome);
         }
         let mut wants = lock(&self.watch.wants);
-        set_waker(&mut wants.writing, context);
+        wants.writing = Some(context.waker().clone());
         self.wait(wants)
     }
 
@@ -355,13 +350,6 @@ impl Reactor for LocalReactor {
         // A thread that waits already does not know of this deadline.
         self.all.alarm.interrupt();
         Poll::Pending
-    }
-}
-
-fn set_waker(place: &mut Option<Waker>, context: &Context<'_>) {
-    match place {
-        Some(waker) => waker.clone_from(context.waker()),
-        None => *place = Some(context.waker().clone()),
     }
 }
 

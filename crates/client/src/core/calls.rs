@@ -188,7 +188,7 @@ impl<D> CallTable<D> {
         self.calls.insert(serial, TrackedCall { progress, method });
         if let Some(CallDeadline { at, .. }) = deadline {
             self.with_deadline += 1;
-            self.next_deadline = Some(self.next_deadline.map_or(at, |next| next.min(at)));
+            self.next_deadline = earliest(self.next_deadline, at);
         }
     }
 
@@ -314,7 +314,7 @@ impl<D> CallTable<D> {
                 call.progress = CallProgress::Done(Err(NoReply::TimedOut { limit }));
                 expired.push((at, *serial));
             } else {
-                self.next_deadline = Some(self.next_deadline.map_or(at, |next| next.min(at)));
+                self.next_deadline = earliest(self.next_deadline, at);
             }
         }
         self.with_deadline -= expired.len();
@@ -347,6 +347,11 @@ impl<D> CallTable<D> {
             }
         }
     }
+}
+
+/// The earlier one of two times, of which the first may be missing.
+fn earliest(known: Option<Duration>, other: Duration) -> Option<Duration> {
+    Some(known.map_or(other, |known| known.min(other)))
 }
 
 /// The calls whose replies are late: they timed out, or were abandoned.
