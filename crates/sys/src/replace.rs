@@ -83,13 +83,10 @@ impl ReplacedFile {
         let name = target.file_name().ok_or(io::ErrorKind::IsADirectory)?;
         loop {
             let path = target.with_file_name(unfinished_name(name.as_bytes())?);
-            let mut options = OpenOptions::new();
-            let options = options.read(true).write(true).create_new(true).mode(0o600);
-            match options.custom_flags(NOFOLLOW).open(&path) {
-                Ok(file) => {
-                    let (made, target) = (TemporaryFile::new(path)?, target.to_owned());
-                    let unfinished = Some(UnfinishedFile { file: made, target });
-                    return Ok(Self { file, unfinished });
+            match TemporaryFile::create(path) {
+                Ok((file, made)) => {
+                    let unfinished = UnfinishedFile { file: made, target: target.to_owned() };
+                    return Ok(Self { file, unfinished: Some(unfinished) });
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
@@ -220,10 +217,15 @@ impl Write for ReplacedFile {
 }
 
 impl TemporaryFile {
-    /// Takes responsibility for removing a file that was just created.
-    fn new(path: PathBuf) -> io::Result<Self> {
+    /// Creates a file that does not exist yet.
+    fn create(path: PathBuf) -> io::Result<(File, Self)> {
+        // First the path, then the file: a signal in between finds no file to remove. The path ends
+        // in random letters, so a file of another program does not have it.
         let place = unfinished::remember(CString::new(path.as_os_str().as_bytes())?);
-        Ok(Self { path, place })
+        let mut options = OpenOptions::new();
+        let options = options.read(true).write(true).create_new(true).mode(0o600);
+        let file = options.custom_flags(NOFOLLOW).open(&path)?;
+        Ok((file, Self { path, place }))
     }
 
     /// Keeps the file and returns its path.

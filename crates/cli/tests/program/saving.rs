@@ -210,7 +210,8 @@ fn outputs_never_replace_the_recording_they_are_made_from() {
     assert!(link.is_symlink());
 }
 
-/// A signal that ends the program leaves no unfinished file behind.
+/// A signal that ends the program leaves no unfinished file behind. strace(1) delays the return of
+/// each open(2), so that the signal comes while the file is created.
 #[test]
 fn an_unfinished_file_is_removed_if_a_signal_ends_the_program() {
     for signal in [Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT] {
@@ -223,7 +224,8 @@ fn an_unfinished_file_is_removed_if_a_signal_ends_the_program() {
         };
         let mut show = folder.diligence();
         show.args(["show", "-o", "out.pcapng", "-"]);
-        let mut show = folder.with_usual_signals(&show);
+        let delayed = "exec strace -D -o /dev/null -e inject=openat:delay_exit=20ms \"$0\" \"$@\"";
+        let mut show = folder.with_usual_signals(&folder.shell(delayed, &show));
         // The program waits for a recording on standard input, which never arrives.
         let show = SpawnedProgram::start(show.stdin(Stdio::piped()));
         eventually("an unfinished file", || (files().len() == 2).then_some(()));
