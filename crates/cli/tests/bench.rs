@@ -58,10 +58,12 @@ fn ping_pongs_carry_their_payload_both_ways() {
             let rest = ["--rounds", "1", "--count", "20", "--reply", reply, "--bus", &address];
             let records = records(&bench(&[&words[..], &rest].concat()));
             for payload in [1000, 300_000] {
-                // 20 calls are measured after 3 warm-up calls.
+                // 20 calls are measured after 3 warm-up calls. The monitor writes the last reply later.
                 wait_for(|| {
                     let file = fs::read(&pcap).expect("the file exists");
-                    packets(&file).filter(|it| carries(it, CALL, payload)).count() == 23
+                    let mut packets = packets(&file);
+                    let calls = packets.by_ref().filter(|it| carries(it, CALL, payload));
+                    calls.take(23).count() == 23 && packets.any(|it| it[1] == RETURN)
                 });
                 let file = fs::read(&pcap).expect("the file exists");
                 let carried = if reply == "echo" { payload } else { 0 };
