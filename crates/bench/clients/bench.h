@@ -128,14 +128,14 @@ static inline void print_line(const char *line)
     fflush(stdout);
 }
 
-static inline void wait_for_line(void)
+/* Waits for a line. Returns false at the end of the input. */
+static inline bool read_line(void)
 {
     int byte;
     do {
         byte = getchar();
     } while (byte != EOF && byte != '\n');
-    if (byte == EOF)
-        fail("standard input ended before the line that starts the measurement");
+    return byte == '\n';
 }
 
 static inline void *exit_at_end_of_input(void *unused)
@@ -219,19 +219,10 @@ static inline void serve(const char *address)
     serve_calls(connection);
 }
 
-static inline void call(const char *address, const char *destination, uint64_t count, size_t length)
+/* Calls `count` times, and reports. */
+static inline void call_turn(struct connection *connection, const char *destination,
+                             const char *text, uint64_t *durations, uint64_t count)
 {
-    struct connection *connection = connect_to(address);
-    uint64_t *durations = allocate(count * sizeof *durations);
-    uint64_t warm_up = between(1, count / 10, WARM_UP_CALLS_MAX);
-    char *text = allocate(length + 1);
-    memset(text, 'x', length);
-    text[length] = '\0';
-    for (uint64_t i = 0; i < warm_up; i++)
-        call_echo(connection, destination, text);
-
-    print_line("ready");
-    wait_for_line();
     uint64_t begin = now_ns(), before = begin;
     for (uint64_t i = 0; i < count; i++) {
         call_echo(connection, destination, text);
@@ -247,6 +238,22 @@ static inline void call(const char *address, const char *destination, uint64_t c
     fflush(stdout);
 }
 
+static inline void call(const char *address, const char *destination, uint64_t count, size_t length)
+{
+    struct connection *connection = connect_to(address);
+    uint64_t *durations = allocate(count * sizeof *durations);
+    uint64_t warm_up = between(1, count / 10, WARM_UP_CALLS_MAX);
+    char *text = allocate(length + 1);
+    memset(text, 'x', length);
+    text[length] = '\0';
+    for (uint64_t i = 0; i < warm_up; i++)
+        call_echo(connection, destination, text);
+
+    print_line("ready");
+    while (read_line())
+        call_turn(connection, destination, text, durations, count);
+}
+
 static inline void emit(const char *address, uint64_t count, size_t size)
 {
     struct connection *connection = connect_to(address);
@@ -255,7 +262,8 @@ static inline void emit(const char *address, uint64_t count, size_t size)
     memset(payload, 'x', size);
 
     print_line(unique_name(connection));
-    wait_for_line();
+    if (!read_line())
+        fail("standard input ended before the line that starts the measurement");
     uint64_t begin = now_ns();
     for (uint64_t i = 0; i < count; i++) {
         sent += emit_sample(connection, now_ns(), payload, size) == EMITTED;

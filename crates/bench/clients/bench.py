@@ -40,8 +40,13 @@ def print_line(line):
     print(line, flush=True)
 
 
+def read_line():
+    """Waits for a line. Returns False at the end of the input."""
+    return bool(sys.stdin.readline())
+
+
 def wait_for_line():
-    if not sys.stdin.readline():
+    if not read_line():
         raise Failed("standard input ended before the line that starts the measurement")
 
 

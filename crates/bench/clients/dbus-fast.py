@@ -74,13 +74,13 @@ async def call(address, destination, count, text):
         bench.check(await echo(text), text)
 
     bench.print_line("ready")
-    bench.wait_for_line()
-    ends = []
-    begin = bench.now_ns()
-    for _ in range(count):
-        bench.check(await echo(text), text)
-        ends.append(bench.now_ns())
-    bench.report_calls(begin, ends)
+    while bench.read_line():
+        ends = []
+        begin = bench.now_ns()
+        for _ in range(count):
+            bench.check(await echo(text), text)
+            ends.append(bench.now_ns())
+        bench.report_calls(begin, ends)
 
 
 def room_in_socket(bus):

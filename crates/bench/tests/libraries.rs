@@ -62,10 +62,12 @@ fn check_our_library(front_end: FrontEnd) {
     let mut service = Ours::start(front_end, bus.serve());
     let mut caller = Ours::start(front_end, bus.call(service.line(), 100, 1000));
     assert_eq!(caller.line(), "ready");
-    caller.begin();
-    let report: CallReport = serde_json::from_str(&caller.line()).expect("a report");
-    assert_eq!(report.calls, 100);
-    assert!(report.p50_ns > 0 && report.p50_ns <= report.p99_ns);
+    for _ in 0..2 {
+        caller.begin();
+        let report: CallReport = serde_json::from_str(&caller.line()).expect("a report");
+        assert_eq!(report.calls, 100);
+        assert!(report.p50_ns > 0 && report.p50_ns <= report.p99_ns);
+    }
 
     let mut emitter = Ours::start(front_end, bus.emit(500, 10_000));
     let mut listener = Ours::start(front_end, bus.listen(emitter.line(), 500));
@@ -126,14 +128,19 @@ fn check_calls(bus: &TestDbusDaemon, library: &BuiltLibrary) {
     let service = service.unwrap_or_else(|error| panic!("{name} serves: {error}"));
     for length in [0, 11, 100_000] {
         let call = bus.call(service.name().into(), 20, length);
-        let report = RunningProgram::start(library.command(&call)).and_then(|mut caller| {
-            caller.begin();
-            caller.report::<CallReport>(LIMIT)
+        let reports = RunningProgram::start(library.command(&call)).and_then(|mut caller| {
+            let mut turn = || {
+                caller.begin();
+                caller.report::<CallReport>(LIMIT)
+            };
+            Ok([turn()?, turn()?])
         });
-        let report = report.unwrap_or_else(|error| panic!("{name} calls: {error}"));
-        assert_eq!(report.calls, 20, "{name}");
-        assert!(report.p50_ns > 0 && report.p50_ns <= report.p99_ns, "{name}: {report:?}");
-        assert!(report.p99_ns <= report.elapsed_ns, "{name}: {report:?}");
+        let reports = reports.unwrap_or_else(|error| panic!("{name} calls: {error}"));
+        for report in reports {
+            assert_eq!(report.calls, 20, "{name}");
+            assert!(report.p50_ns > 0 && report.p50_ns <= report.p99_ns, "{name}: {report:?}");
+            assert!(report.p99_ns <= report.elapsed_ns, "{name}: {report:?}");
+        }
     }
     check_failure(bus, library);
 }

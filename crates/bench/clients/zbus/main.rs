@@ -85,7 +85,14 @@ async fn call(address: &str, destination: &str, count: usize, text: &str) -> Res
     }
 
     print_line("ready")?;
-    wait_for_line()?;
+    while read_line()? {
+        call_turn(&proxy, count, text).await?;
+    }
+    Ok(())
+}
+
+/// Calls `count` times, and reports.
+async fn call_turn(proxy: &BenchProxy<'_>, count: usize, text: &str) -> Result<(), Failure> {
     let mut durations = Vec::with_capacity(count);
     let begin = Instant::now();
     let mut before = begin;
@@ -107,7 +114,9 @@ async fn emit(address: &str, count: usize, payload: &[u8]) -> Result<(), Failure
     let connection = connect(address).await?;
     let emitter = SignalEmitter::new(&connection, PATH)?;
     print_line(unique_name(&connection)?)?;
-    wait_for_line()?;
+    if !read_line()? {
+        return Err("standard input ended before the line that starts the measurement".into());
+    }
     let begin = Instant::now();
     for _ in 0..count {
         // Waits while the socket is full, so no signal is queued or refused.
@@ -215,11 +224,9 @@ fn print_line(line: &str) -> Result<(), Failure> {
     Ok(output.flush()?)
 }
 
-fn wait_for_line() -> Result<(), Failure> {
-    match io::stdin().read_line(&mut String::new())? {
-        0 => Err("standard input ended before the line that starts the measurement".into()),
-        _ => Ok(()),
-    }
+/// Waits for a line. Returns false at the end of the input.
+fn read_line() -> io::Result<bool> {
+    Ok(io::stdin().read_line(&mut String::new())? > 0)
 }
 
 fn wait_for_end() {

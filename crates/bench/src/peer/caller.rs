@@ -23,9 +23,12 @@ pub(crate) struct CallerPeer {
     /// The name of the callee; empty if there is no bus.
     pub(crate) destination: String,
     pub(crate) payload: Payload,
-    /// The number of warm-up calls, which are not measured.
+    /// The number of warm-up calls of each turn, which are not measured.
     pub(crate) warm_up: u64,
+    /// The number of calls of each turn.
     pub(crate) count: u64,
+    /// The number of turns, at least one. Each is started and reported separately.
+    pub(crate) turns: u64,
     /// The number of calls that wait for replies at the same time, at least 1.
     pub(crate) in_flight: u64,
     /// The number of bytes that are read at once.
@@ -72,15 +75,28 @@ impl WorkloadRole for CallerPeer {
         connection.set_read_buffer(self.read_buffer);
         let mut call = self.template()?;
         call.continue_from(connection.last_serial());
-        control.wait()?;
-        match self.in_flight {
-            0 | 1 => self.one_by_one(&mut connection, &mut call),
-            _ => self.many_at_once(&mut connection, &mut call),
+        for _ in 1..self.turns {
+            let report = self.turn(control, &mut connection, &mut call)?;
+            control.report(&report).map_err(RawError::system)?;
         }
+        self.turn(control, &mut connection, &mut call)
     }
 }
 
 impl CallerPeer {
+    fn turn(
+        &self,
+        control: &mut Control,
+        connection: &mut RawConnection,
+        call: &mut Template,
+    ) -> Result<CallerReport, RawError> {
+        control.wait()?;
+        match self.in_flight {
+            0 | 1 => self.one_by_one(connection, call),
+            _ => self.many_at_once(connection, call),
+        }
+    }
+
     fn template(&self) -> Result<Template, RawError> {
         let name = BusName::new(&self.destination).ok();
         match &self.payload {

@@ -100,6 +100,9 @@ metrics! {
     BusCpuUs: "bus CPU time", Microseconds, Lower;
     /// Processor time of the proxy between the client and the bus, per unit of work.
     ProxyCpuUs: "proxy CPU time", Microseconds, Lower;
+    /// Time that a library adds to a call and its reply, compared with calls without a library that
+    /// are made in turns with it.
+    LibraryUs: "added by the library", Microseconds, Lower;
     /// Processor time of the client, per unit of work.
     ClientCpuUs: "client CPU time", Microseconds, Lower;
     /// Memory of the bus, per connection.

@@ -96,10 +96,11 @@ pub(super) const CLIENTS: ScenarioInfo = ScenarioInfo {
     name: "clients",
     title: "Client libraries",
     about: "Calls and signals in which one end uses a library and the other end writes to the \
-            socket directly. The difference to the rows without a library is the cost of the \
-            library.",
+            socket directly. Calls without a library are measured in turns with those through the \
+            library; the difference is what the library adds.",
     metrics: &[
         Metric::RoundTripUs,
+        Metric::LibraryUs,
         Metric::RoundTripP99Us,
         Metric::MessagesPerS,
         Metric::DelayMeanUs,

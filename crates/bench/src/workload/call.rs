@@ -118,6 +118,7 @@ impl CallWorkload {
             payload: self.payload.clone(),
             warm_up,
             count: self.count,
+            turns: 1,
             in_flight: self.in_flight,
             read_buffer: self.read_buffer,
             body_validation: self.body_validation,

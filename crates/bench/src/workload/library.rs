@@ -1,20 +1,22 @@
 //! Workloads in which one end or both ends are library programs.
 
-use std::iter;
 use std::path::PathBuf;
 
 use sys::clock;
 
-use super::call::ClientTime;
+use super::call::{CallPair, ClientTime};
+use super::turns::medians;
 use super::usage::CallParts;
 use super::{MIB, NS_PER_S, NS_PER_US, Requirements, Targets, Workload, WorkloadOutcome};
 use crate::body_validation::BenchBodyValidation;
+use crate::durations::Distribution;
 use crate::library::{
     BuiltLibrary, CallReport, EmitReport, LANES_VARIABLE, LibraryRunError, ListenReport,
     ProgramMode, RunningProgram,
 };
 use crate::peer::{
-    CallerPeer, EchoPeer, Emitter, ListenerPeer, Payload, ReplyPayload, SignalContent, Stamps,
+    CallerPeer, CallerReport, EchoPeer, Emitter, ListenerPeer, Payload, ReplyPayload, RunningPeer,
+    SignalContent, Stamps,
 };
 use crate::raw::{ReadBuffer, sample_rule};
 use crate::result::{Figures, Metric};
@@ -66,53 +68,61 @@ impl ThroughLibrary {
     }
 
     fn calls(&self, stage: &MeasurementStage<'_>) -> Result<Figures, MeasureError> {
-        let echo = stage.start(EchoPeer {
-            endpoint: stage.endpoint.clone(),
-            well_known_name: None,
-            calls: None,
-            read_buffer: ReadBuffer::Ours,
-            body_validation: BenchBodyValidation::Off,
-            answer: ReplyPayload::Echo,
-        })?;
+        let mut raw = self.raw_pair(stage)?;
+        let echo = stage.start(raw_echo(stage))?;
         let mode = ProgramMode::Call {
             address: stage.bus_address()?.to_owned(),
             destination: echo.name().to_owned(),
-            count: self.count,
+            count: self.calls_per_turn(),
             length: self.size,
         };
         let mut caller = self.start(stage, &mode)?;
         let client = ClientTime::begin(caller.pid());
-        caller.begin();
-        let report: CallReport = caller.report(stage.stop.left())?;
-        Ok(with_time(call_figures(&report), client, self.count))
+        let figures = in_turns(&mut raw.caller, || {
+            caller.begin();
+            Ok(caller.report(stage.stop.left())?)
+        })?;
+        Ok(with_time(figures, client, TURNS * self.calls_per_turn()))
     }
 
     fn serves(&self, stage: &MeasurementStage<'_>) -> Result<Figures, MeasureError> {
+        let mut raw = self.raw_pair(stage)?;
         let mode = ProgramMode::Serve { address: stage.bus_address()?.to_owned() };
         let service = self.start(stage, &mode)?;
-        let warm_up = self.count / 10 + 1;
-        let mut caller = stage.start(CallerPeer {
+        let mut caller = stage.start(self.raw_caller(stage, service.name()))?;
+        let client = ClientTime::begin(service.pid());
+        let figures = in_turns(&mut raw.caller, || raw_turn(&mut caller))?;
+        Ok(with_time(figures, client, TURNS * (self.calls_per_turn() + self.warm_up_per_turn())))
+    }
+
+    const fn calls_per_turn(&self) -> u64 {
+        self.count.div_ceil(TURNS)
+    }
+
+    const fn warm_up_per_turn(&self) -> u64 {
+        self.calls_per_turn() / 10 + 1
+    }
+
+    /// A caller and a service without a library. The service can answer only one caller.
+    fn raw_pair(&self, stage: &MeasurementStage<'_>) -> Result<CallPair, MeasureError> {
+        let echo = stage.start(raw_echo(stage))?;
+        let caller = stage.start(self.raw_caller(stage, echo.name()))?;
+        Ok(CallPair { echo, caller })
+    }
+
+    /// The caller that uses no library.
+    fn raw_caller(&self, stage: &MeasurementStage<'_>, destination: &str) -> CallerPeer {
+        CallerPeer {
             endpoint: stage.endpoint.clone(),
-            destination: service.name().to_owned(),
+            destination: destination.to_owned(),
             payload: Payload::Text("x".repeat(self.size)),
-            warm_up,
-            count: self.count,
+            warm_up: self.warm_up_per_turn(),
+            count: self.calls_per_turn(),
+            turns: TURNS,
             in_flight: 1,
             read_buffer: ReadBuffer::Ours,
             body_validation: BenchBodyValidation::Off,
-        })?;
-        let client = ClientTime::begin(service.pid());
-        caller.begin()?;
-        let report = caller.finish()?;
-        let per_second = self.count as f64 / (report.elapsed_ns as f64 / NS_PER_S);
-        let trips = report.round_trips.iter().flat_map(|trips| {
-            [
-                (Metric::RoundTripUs, trips.p50_ns as f64 / NS_PER_US),
-                (Metric::RoundTripP99Us, trips.p99_ns as f64 / NS_PER_US),
-            ]
-        });
-        let figures = trips.chain(iter::once((Metric::CallsPerS, per_second))).collect();
-        Ok(with_time(figures, client, self.count + warm_up))
+        }
     }
 
     fn emits(&self, stage: &MeasurementStage<'_>) -> Result<Figures, MeasureError> {
@@ -178,6 +188,48 @@ impl ThroughLibrary {
         ])
     }
 }
+
+/// The service that uses no library.
+fn raw_echo(stage: &MeasurementStage<'_>) -> EchoPeer {
+    EchoPeer {
+        endpoint: stage.endpoint.clone(),
+        well_known_name: None,
+        calls: None,
+        read_buffer: ReadBuffer::Ours,
+        body_validation: BenchBodyValidation::Off,
+        answer: ReplyPayload::Echo,
+    }
+}
+
+/// Measures calls without a library and calls through it in turns, and returns the medians over the
+/// turns. The state of the machine changes the time of a call by more than most libraries do; both
+/// halves of a turn find nearly the same state.
+fn in_turns(
+    raw: &mut RunningPeer<CallerPeer>,
+    mut through_library: impl FnMut() -> Result<CallReport, MeasureError>,
+) -> Result<Figures, MeasureError> {
+    let mut turn = || {
+        let without = raw_turn(raw)?;
+        let through = through_library()?;
+        let mut figures = call_figures(&through);
+        let added = (through.p50_ns as f64 - without.p50_ns as f64) / NS_PER_US;
+        figures.insert(Metric::LibraryUs, added);
+        Ok(figures)
+    };
+    let turns = (0..TURNS).map(|_| turn()).collect::<Result<Vec<_>, MeasureError>>()?;
+    Ok(medians(&turns))
+}
+
+fn raw_turn(caller: &mut RunningPeer<CallerPeer>) -> Result<CallReport, MeasureError> {
+    caller.begin()?;
+    let CallerReport { elapsed_ns, round_trips, .. } = caller.finish()?;
+    let trips = round_trips.expect("one call at a time has a duration");
+    let Distribution { count: calls, p50_ns, p99_ns, .. } = trips;
+    Ok(CallReport { calls, elapsed_ns, p50_ns, p99_ns })
+}
+
+/// The number of turns of [`in_turns`].
+const TURNS: u64 = 20;
 
 /// Calls between two programs of one library.
 #[derive(Clone, Debug)]

@@ -19,6 +19,7 @@ mod repeated;
 mod sandboxed;
 mod stream;
 mod system_calls;
+mod turns;
 mod usage;
 
 use std::fmt;

@@ -2,17 +2,15 @@
 
 use std::io::{BufRead, Read, Write};
 use std::thread;
-use std::time::Duration;
 
 use client::SubscriptionError;
 use client::asynchronous::{Connection, LocalRuntime};
 
 use super::{
-    ProgramError, ReceivedSignals, Streams, WARM_UP_CALLS_MAX, check_echo, echo_interface,
-    lane_use, now_ns, wait_for_end,
+    CallTurn, ProgramError, ReceivedSignals, Streams, WARM_UP_CALLS_MAX, check_echo,
+    echo_interface, lane_use, now_ns, wait_for_end,
 };
-use crate::durations::{Distribution, Durations};
-use crate::library::{CallReport, EmitReport, INTERFACE, METHOD, PATH, ProgramMode, SIGNAL};
+use crate::library::{EmitReport, INTERFACE, METHOD, PATH, ProgramMode, SIGNAL};
 
 /// Runs the given mode, like [`super::run`].
 pub(super) fn run<I, O>(mode: ProgramMode, mut streams: Streams<I, O>) -> Result<(), ProgramError>
@@ -73,20 +71,15 @@ async fn call<I: BufRead, O: Write>(
         check_echo(&proxy.call(METHOD, &(text,)).await?, text)?;
     }
     streams.say("ready")?;
-    streams.wait_for_line()?;
-
-    let mut durations = Durations::default();
-    let begin = now_ns();
-    let mut before = begin;
-    for _ in 0..count {
-        check_echo(&proxy.call(METHOD, &(text,)).await?, text)?;
-        let after = now_ns();
-        durations.record(Duration::from_nanos(after - before));
-        before = after;
+    while streams.read_line()? {
+        let mut turn = CallTurn::begin();
+        for _ in 0..count {
+            check_echo(&proxy.call(METHOD, &(text,)).await?, text)?;
+            turn.answered();
+        }
+        streams.report(&turn.report())?;
     }
-    let elapsed_ns = before - begin;
-    let Distribution { count: calls, p50_ns, p99_ns, .. } = durations.distribution();
-    streams.report(&CallReport { calls, elapsed_ns, p50_ns, p99_ns })
+    Ok(())
 }
 
 async fn emit<I: BufRead, O: Write>(

@@ -155,20 +155,15 @@ fn call<I: BufRead, O: Write>(
         echo(&proxy, text)?;
     }
     streams.say("ready")?;
-    streams.wait_for_line()?;
-
-    let mut durations = Durations::default();
-    let begin = now_ns();
-    let mut before = begin;
-    for _ in 0..count {
-        echo(&proxy, text)?;
-        let after = now_ns();
-        durations.record(Duration::from_nanos(after - before));
-        before = after;
+    while streams.read_line()? {
+        let mut turn = CallTurn::begin();
+        for _ in 0..count {
+            echo(&proxy, text)?;
+            turn.answered();
+        }
+        streams.report(&turn.report())?;
     }
-    let elapsed_ns = before - begin;
-    let Distribution { count: calls, p50_ns, p99_ns, .. } = durations.distribution();
-    streams.report(&CallReport { calls, elapsed_ns, p50_ns, p99_ns })
+    Ok(())
 }
 
 fn echo(proxy: &Proxy<'_>, text: &str) -> Result<(), ProgramError> {
@@ -225,6 +220,33 @@ fn listen<I: BufRead, O: Write>(
     streams.report(&received.report())
 }
 
+/// The calls that follow a line from standard input.
+struct CallTurn {
+    begin_ns: u64,
+    last_reply_ns: u64,
+    durations: Durations,
+}
+
+impl CallTurn {
+    fn begin() -> Self {
+        let now = now_ns();
+        Self { begin_ns: now, last_reply_ns: now, durations: Durations::default() }
+    }
+
+    /// Notes that a call was answered, and that the next one begins.
+    fn answered(&mut self) {
+        let now = now_ns();
+        self.durations.record(Duration::from_nanos(now - self.last_reply_ns));
+        self.last_reply_ns = now;
+    }
+
+    fn report(self) -> CallReport {
+        let elapsed_ns = self.last_reply_ns - self.begin_ns;
+        let Distribution { count: calls, p50_ns, p99_ns, .. } = self.durations.distribution();
+        CallReport { calls, elapsed_ns, p50_ns, p99_ns }
+    }
+}
+
 /// The signals that a listener has received.
 #[derive(Default)]
 struct ReceivedSignals {
@@ -274,10 +296,15 @@ impl<I, O: Write> Streams<I, O> {
 }
 
 impl<I: BufRead, O> Streams<I, O> {
+    /// Waits for a line. Returns false at the end of the input.
+    fn read_line(&mut self) -> io::Result<bool> {
+        Ok(self.input.read_line(&mut String::new())? > 0)
+    }
+
     fn wait_for_line(&mut self) -> Result<(), ProgramError> {
-        match self.input.read_line(&mut String::new())? {
-            0 => Err(ProgramError::NoLine),
-            _ => Ok(()),
+        match self.read_line()? {
+            true => Ok(()),
+            false => Err(ProgramError::NoLine),
         }
     }
 }

@@ -4,7 +4,6 @@ mod observer;
 mod program;
 mod recording;
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::thread;
 use std::time::Duration;
 
@@ -13,6 +12,7 @@ use sys::process;
 pub(crate) use observer::ObserverKind;
 
 use super::system_calls::SystemCalls;
+use super::turns::medians;
 use super::{CallWorkload, NS_PER_US, Requirements, StreamWorkload, Workload, WorkloadOutcome};
 use crate::result::{Figures, Metric};
 use crate::stage::{MeasureError, MeasurementStage};
@@ -199,17 +199,6 @@ fn settle(pid: u32, stage: &MeasurementStage<'_>) {
     }
 }
 
-/// Returns the median of each metric; with an even number of values, the lower one in the middle.
-fn medians(turns: &[Figures]) -> Figures {
-    let metrics = turns.iter().flat_map(BTreeMap::keys).copied();
-    let median = |metric: Metric| {
-        let mut values: Vec<f64> = turns.iter().filter_map(|it| it.get(&metric)).copied().collect();
-        values.sort_by(f64::total_cmp);
-        values.get(values.len().saturating_sub(1) / 2).map(|&value| (metric, value))
-    };
-    metrics.collect::<BTreeSet<_>>().into_iter().filter_map(median).collect()
-}
-
 /// The figures of a workload that depend on observation.
 const KEPT: [Metric; 5] = [
     Metric::RoundTripUs,
@@ -238,14 +227,5 @@ mod tests {
         let rounded: Vec<_> = price.iter().map(|(it, value)| (*it, value.round())).collect();
         assert_eq!(rounded, [(Metric::AddedPercent, 5.0), (Metric::AddedBusNs, 250.0)]);
         assert!(observed.price(&Figures::new(), &figures(1.0, 1.0)).is_empty());
-    }
-
-    #[test]
-    fn observation_cost_is_the_median_over_turns() {
-        let turn = |added| Figures::from([(Metric::AddedPercent, added)]);
-        for (added, expected) in [(&[3.0][..], 3.0), (&[1.0, 90.0, 2.0], 2.0), (&[4.0, 1.0], 1.0)] {
-            let turns: Vec<_> = added.iter().copied().map(turn).collect();
-            assert_eq!(medians(&turns), turn(expected));
-        }
     }
 }
