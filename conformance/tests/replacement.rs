@@ -439,7 +439,8 @@ fn the_bus_serves_during_the_check() {
         }
     };
     assert_eq!((reply.kind, reply.reply_serial()), (kind::RETURN, Some(serial)));
-    assert!(calls > 100, "{calls} calls were answered within a second");
+    // Many hundreds on a quiet machine, and one if the bus waited for the check.
+    assert!(calls > 10, "{calls} calls were answered within a second");
     bus.stop();
 }
 
