@@ -106,7 +106,7 @@
 #[cfg(not(target_os = "linux"))]
 compile_error!("this crate talks to the Linux kernel only");
 
-pub use unix::{clock, credentials, poll, shared, socket, transfer};
+pub use unix::{clock, credentials, poll, shared, socket, timer, transfer};
 
 pub mod inherited;
 
@@ -134,7 +134,6 @@ pub mod memory;
 pub mod parallel;
 pub mod random;
 pub mod reexec;
-pub mod timer;
 pub mod watch;
 
 pub mod loopback;

@@ -12,6 +12,7 @@
 //!  credentials  the process at the other end
 //!  poll         which descriptors can be read or written
 //!  clock        the current time
+//!  timer        the next deadline as a readable descriptor
 //!  random       unguessable bytes
 //!  shared       memory that one process writes and others read
 //!  filesystem   directories for secrets
@@ -58,6 +59,7 @@ pub mod process;
 pub mod random;
 pub mod shared;
 pub mod socket;
+pub mod timer;
 pub mod transfer;
 
 #[expect(unsafe_code, reason = "system and C library calls for which rustix has no function")]
