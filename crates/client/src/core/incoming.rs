@@ -150,7 +150,13 @@ impl<D> Incoming<D> {
     ///
     /// If the signature of the message differs from the types in `T`, or a value is invalid.
     pub fn read<'a, T: DecodeArgs<'a>>(&'a self) -> Result<T, ReadError> {
-        T::decode_body(self.signature(), &mut self.reader())
+        match T::fits(self.header.signature.bytes(self.bytes())) {
+            true => T::decode_args(&mut self.reader()),
+            false => {
+                let (expected, found) = (T::signature(), self.signature().into());
+                Err(ReadError::Signature { expected, found })
+            }
+        }
     }
 
     /// The signature of the body.

@@ -32,10 +32,15 @@ pub trait DecodeArgs<'a>: Sized {
     ///
     /// If the types differ, or a value is invalid.
     fn decode_body(found: Signature<'_>, reader: &mut Reader<'a>) -> Result<Self, ReadError> {
-        if !is_shaped(found, Self::SHAPES) {
+        if !Self::fits(found.as_bytes()) {
             return Err(ReadError::Signature { expected: Self::signature(), found: found.into() });
         }
         Self::decode_args(reader)
+    }
+
+    /// Returns true if the text of a signature has exactly the types of the arguments.
+    fn fits(found: &[u8]) -> bool {
+        is_shaped(found, Self::SHAPES)
     }
 
     /// The signature of all arguments.

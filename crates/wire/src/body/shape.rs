@@ -1,7 +1,6 @@
 //! The D-Bus types of Rust types, and their comparison with signatures.
 
 use super::validate::alignment;
-use crate::signature::Signature;
 
 /// A D-Bus type as a tree that is known at compile time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,13 +30,13 @@ impl Shape {
 }
 
 /// Returns true if `signature` consists of these types.
-pub(super) fn is_shaped(signature: Signature<'_>, shapes: &[&Shape]) -> bool {
-    let mut rest = signature.as_str();
+pub(super) fn is_shaped(signature: &[u8], shapes: &[&Shape]) -> bool {
+    let mut rest = signature;
     shapes.iter().all(|shape| strip_shape(&mut rest, shape)) && rest.is_empty()
 }
 
 /// Removes the text of `shape` from the front of `signature`; returns true if it was there.
-fn strip_shape(signature: &mut &str, shape: &Shape) -> bool {
+fn strip_shape(signature: &mut &[u8], shape: &Shape) -> bool {
     match shape {
         Shape::Basic(code) => strip(signature, *code),
         Shape::Variant => strip(signature, b'v'),
@@ -56,10 +55,10 @@ fn strip_shape(signature: &mut &str, shape: &Shape) -> bool {
     }
 }
 
-fn strip(signature: &mut &str, code: u8) -> bool {
-    match signature.as_bytes() {
-        [first, ..] if *first == code => {
-            *signature = &signature[1..];
+fn strip(signature: &mut &[u8], code: u8) -> bool {
+    match *signature {
+        [first, rest @ ..] if *first == code => {
+            *signature = rest;
             true
         }
         _ => false,

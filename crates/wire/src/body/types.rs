@@ -326,7 +326,7 @@ impl<T: Encode> Encode for Variant<T> {
 impl<'a, T: Decode<'a>> Decode<'a> for Variant<T> {
     fn decode(reader: &mut Reader<'a>) -> Result<Self, ReadError> {
         let found = reader.variant()?;
-        if !is_shaped(found, &[&T::SHAPE]) {
+        if !is_shaped(found.as_bytes(), &[&T::SHAPE]) {
             let expected = signature_of::<T>().unwrap_or_default();
             return Err(ReadError::Variant { expected, found: found.into() });
         }
