@@ -10,7 +10,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
+use unix::clock;
 use unix::poll::{Events, Interest, PollEvent, Poller};
+use unix::timer::Timer;
 
 use super::runtime::{Reactor, Runtime};
 
@@ -33,10 +35,11 @@ impl LocalRuntime {
     /// If the system has no descriptors or memory left.
     pub fn new() -> io::Result<Self> {
         let (wakes, sender) = io::pipe()?;
-        let poller = Poller::new()?;
+        let (poller, timer) = (Poller::new()?, SharedTimer::new()?);
         poller.add(&wakes, WAKE_TOKEN, Interest::Read)?;
+        poller.add(&timer.timer, TIMER_TOKEN, Interest::Read)?;
         let alarm = Arc::new(WakePipe { state: AtomicU8::new(RunnerState::Running as u8), sender });
-        Ok(Self { sockets: WatchedSockets::new(poller, alarm), wakes: Mutex::new(wakes) })
+        Ok(Self { sockets: WatchedSockets::new(poller, timer, alarm), wakes: Mutex::new(wakes) })
     }
 
     /// Runs a future to its end.
@@ -73,23 +76,16 @@ impl LocalRuntime {
     /// has come.
     fn turn(&self, events: &mut Events, longest: Option<Duration>) -> io::Result<()> {
         let mut wakes = lock(&self.wakes);
-        let deadline = self.sockets.next_deadline();
-        let now = deadline.map(|_| Instant::now());
-        let left = deadline.zip(now).map(|(at, now)| at.saturating_duration_since(now));
-        let timeout = [left, longest].into_iter().flatten().min();
-        self.sockets.poller.wait(events, timeout)?;
+        self.sockets.poller.wait(events, longest)?;
         // From here on, a wake-up needs no byte.
         self.sockets.alarm.end_waiting();
         for event in events.iter() {
             match event.token() {
                 // More than this many are read in the next turn.
                 WAKE_TOKEN => drop(wakes.read(&mut [0; 64])?),
+                TIMER_TOKEN => self.sockets.handle_deadlines()?,
                 token => self.sockets.handle_event(token, event)?,
             }
-        }
-        // A deadline that has passed in this turn is found in the next one, which does not wait.
-        if let Some(now) = now.filter(|now| deadline.is_some_and(|at| at <= *now)) {
-            self.sockets.handle_deadlines(now);
         }
         Ok(())
     }
@@ -105,15 +101,16 @@ impl Runtime for LocalRuntime {
 #[derive(Debug)]
 struct WatchedSockets {
     poller: Poller,
+    timer: SharedTimer,
     alarm: Arc<WakePipe>,
     list: Mutex<Vec<Arc<SocketWatch>>>,
     next_token: AtomicU64,
 }
 
 impl WatchedSockets {
-    fn new(poller: Poller, alarm: Arc<WakePipe>) -> Arc<Self> {
-        let (list, next_token) = (Mutex::default(), AtomicU64::new(WAKE_TOKEN + 1));
-        Arc::new(Self { poller, alarm, list, next_token })
+    fn new(poller: Poller, timer: SharedTimer, alarm: Arc<WakePipe>) -> Arc<Self> {
+        let (list, next_token) = (Mutex::default(), AtomicU64::new(FIRST_SOCKET_TOKEN));
+        Arc::new(Self { poller, timer, alarm, list, next_token })
     }
 
     fn watch(self: &Arc<Self>, socket: BorrowedFd<'_>) -> io::Result<Box<dyn Reactor>> {
@@ -122,10 +119,6 @@ impl WatchedSockets {
         let watch = Arc::new(SocketWatch { token, socket, wants: Mutex::default() });
         lock(&self.list).push(Arc::clone(&watch));
         Ok(Box::new(LocalReactor { watch, all: Arc::clone(self) }))
-    }
-
-    fn next_deadline(&self) -> Option<Instant> {
-        lock(&self.list).iter().filter_map(|watch| watch.next_deadline()).min()
     }
 
     fn handle_event(&self, token: u64, event: PollEvent) -> io::Result<()> {
@@ -137,9 +130,43 @@ impl WatchedSockets {
         }
     }
 
-    fn handle_deadlines(&self, now: Instant) {
-        let watches = lock(&self.list).clone();
+    /// Wakes the tasks whose deadline has passed, and sets the timer to the next one.
+    fn handle_deadlines(&self) -> io::Result<()> {
+        let mut set_to = lock(&self.timer.set_to);
+        let (now, watches) = (Instant::now(), lock(&self.list).clone());
         watches.iter().for_each(|watch| watch.handle_deadline(now));
+        *set_to = watches.iter().filter_map(|watch| watch.next_deadline()).min();
+        self.timer.set(*set_to)
+    }
+}
+
+/// The timer for the deadlines of all sockets. It stays set between waits, because the kernel would
+/// set up and remove a timer for each wait with a timeout.
+#[derive(Debug)]
+struct SharedTimer {
+    timer: Timer,
+    /// The earliest deadline, or that of a task that has ended meanwhile.
+    set_to: Mutex<Option<Instant>>,
+}
+
+impl SharedTimer {
+    fn new() -> io::Result<Self> {
+        Ok(Self { timer: Timer::new()?, set_to: Mutex::default() })
+    }
+
+    /// Makes the timer expire at a deadline, unless it expires earlier.
+    fn include(&self, deadline: Instant) -> io::Result<()> {
+        let mut set_to = lock(&self.set_to);
+        if set_to.is_none_or(|earliest| deadline < earliest) {
+            *set_to = Some(deadline);
+            self.set(*set_to)?;
+        }
+        Ok(())
+    }
+
+    fn set(&self, at: Option<Instant>) -> io::Result<()> {
+        let left = at.map(|at| at.saturating_duration_since(Instant::now()));
+        self.timer.set(left.map(|left| clock::monotonic().saturating_add(left)))
     }
 }
 
@@ -177,18 +204,6 @@ impl WakePipe {
         self.replace(RunnerState::Waiting, RunnerState::Running);
     }
 
-    /// Makes the thread begin another turn, if it waits.
-    fn interrupt(&self) {
-        if self.replace(RunnerState::Waiting, RunnerState::Woken) {
-            self.end_wait();
-        }
-    }
-
-    fn end_wait(&self) {
-        // The pipe has room: each wait is ended by at most one byte, and then reads it.
-        let _ = (&self.sender).write(&[0]);
-    }
-
     fn replace(&self, from: RunnerState, to: RunnerState) -> bool {
         let (from, to) = (from as u8, to as u8);
         self.state.compare_exchange(from, to, Ordering::SeqCst, Ordering::SeqCst).is_ok()
@@ -199,7 +214,8 @@ impl Wake for WakePipe {
     fn wake(self: Arc<Self>) {
         let before = self.state.swap(RunnerState::Woken as u8, Ordering::SeqCst);
         if before == RunnerState::Waiting as u8 {
-            self.end_wait();
+            // The pipe has room: each wait is ended by at most one byte, and then reads it.
+            let _ = (&self.sender).write(&[0]);
         }
     }
 }
@@ -307,11 +323,14 @@ impl Reactor for LocalReactor {
         read: &mut dyn FnMut() -> io::Result<()>,
     ) -> Poll<io::Result<()>> {
         // Otherwise the thread waits for the socket, which is as fast as a read that finds nothing.
-        let is_readable = mem::take(&mut lock(&self.watch.wants).is_readable);
-        if is_readable && let Some(outcome) = try_now(read) {
-            return Poll::Ready(outcome);
-        }
         let mut wants = lock(&self.watch.wants);
+        if mem::take(&mut wants.is_readable) {
+            drop(wants);
+            if let Some(outcome) = try_now(read) {
+                return Poll::Ready(outcome);
+            }
+            wants = lock(&self.watch.wants);
+        }
         wants.reading = Some(context.waker().clone());
         wants.reports_reading = true;
         self.wait(wants)
@@ -347,8 +366,7 @@ impl Reactor for LocalReactor {
         }
         wants.deadline = Some((at, context.waker().clone()));
         drop(wants);
-        // A thread that waits already does not know of this deadline.
-        self.all.alarm.interrupt();
+        self.all.timer.include(at).expect(WAITS);
         Poll::Pending
     }
 }
@@ -368,7 +386,12 @@ fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
 /// The token of the pipe that wakes the thread.
 const WAKE_TOKEN: u64 = 0;
 
-const WAITS: &str = "the kernel waits for descriptors";
+/// The token of the timer for deadlines.
+const TIMER_TOKEN: u64 = 1;
+
+const FIRST_SOCKET_TOKEN: u64 = 2;
+
+const WAITS: &str = "the kernel waits for descriptors and times";
 
 /// The number of times that a future is polled in sequence without a turn.
 const POLLS_MAX: u32 = 32;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use unix::clock;
 
+use super::runtime::Reactor;
 use super::tasks::ConnectionTasks;
 use crate::core::{Ended, SystemError};
 use crate::link::{
@@ -35,6 +36,9 @@ impl WaitingPlace<'_> {
         refuse: &mut impl FnMut(ReceivedMessage),
     ) -> Poll<Result<T, Ended>> {
         let mut state = self.link.lock();
+        if let Some(id) = *waiter {
+            self.read_first(id, &mut state, context);
+        }
         loop {
             waiter.iter().for_each(|id| state.note_running(*id));
             let found;
@@ -56,6 +60,20 @@ impl WaitingPlace<'_> {
             if self.drive(&mut state, context) == DriveStep::Waiting {
                 return Poll::Pending;
             }
+            // While messages keep arriving, the task does not return to the runtime.
+            state.handle_timeout(clock::monotonic());
+        }
+    }
+
+    /// Reads before anything else if this task is the driver, and all messages were filed: most
+    /// likely, it was woken because bytes have arrived.
+    fn read_first(self, id: WaiterId, state: &mut LinkState, context: &mut Context<'_>) {
+        if state.is_driver(id)
+            && !state.is_interrupted()
+            && state.core.has_filed_everything()
+            && let Poll::Ready(Err(error)) = self.read(&*self.tasks.reactor(), state, context)
+        {
+            end(state, error);
         }
     }
 
@@ -80,29 +98,35 @@ impl WaitingPlace<'_> {
         if state.core.waiting_len() == 0 {
             state.wake_senders();
         }
-        let now = clock::monotonic();
-        if state.handle_timeout(now) {
-            return DriveStep::Moved;
-        }
-        if let Some(until) = state.driver_until(now)
+        if let Some(until) = state.driver_until()
             && reactor.poll_deadline(context, instant_of(until)).is_ready()
         {
-            state.handle_timeout(until);
+            state.handle_driver_timeout();
             return DriveStep::Moved;
         }
         // Messages wait that were read already, so the sockets may stay silent.
         if state.core.must_read_lanes() && self.link.read_now(state) {
             return DriveStep::Moved;
         }
-        let mut read = || match self.link.read_now(state) {
-            true => Ok(()),
-            false => Err(io::ErrorKind::WouldBlock.into()),
-        };
-        match self.tasks.incoming().unwrap_or(&*reactor).poll_read(context, &mut read) {
+        match self.read(&*reactor, state, context) {
             Poll::Pending => DriveStep::Waiting,
             Poll::Ready(Ok(())) => DriveStep::Moved,
             Poll::Ready(Err(error)) => end(state, error),
         }
+    }
+
+    /// Reads if bytes may have arrived. Otherwise, the runtime wakes the task when they do.
+    fn read(
+        self,
+        reactor: &dyn Reactor,
+        state: &mut LinkState,
+        context: &mut Context<'_>,
+    ) -> Poll<io::Result<()>> {
+        let mut read = || match self.link.read_now(state) {
+            true => Ok(()),
+            false => Err(io::ErrorKind::WouldBlock.into()),
+        };
+        self.tasks.incoming().unwrap_or(reactor).poll_read(context, &mut read)
     }
 }
 
@@ -131,10 +155,13 @@ impl WaitingPlace<'_> {
                 }
             }
         }
-        let Some(until) = state.driver_until(now) else { return DriveStep::Waiting };
+        let Some(until) = state.driver_until() else { return DriveStep::Waiting };
         let reactor = self.tasks.reactor();
         match reactor.poll_deadline(context, instant_of(until)) {
-            Poll::Ready(()) => DriveStep::Moved,
+            Poll::Ready(()) => {
+                state.handle_driver_timeout();
+                DriveStep::Moved
+            }
             Poll::Pending => DriveStep::Waiting,
         }
     }

@@ -448,6 +448,11 @@ impl<D> Core<D> {
         self.receiver.is_some()
     }
 
+    /// True if the receiver is in its place, and has no bytes of a message that was not filed yet.
+    pub(crate) fn has_filed_everything(&self) -> bool {
+        self.receiver.as_ref().is_some_and(|receiver| receiver.is_empty())
+    }
+
     /// Records that the first `count` bytes of [`poll_transmit`](Self::poll_transmit) were sent.
     pub fn transmitted(&mut self, count: usize) {
         self.outgoing.transmitted(count);

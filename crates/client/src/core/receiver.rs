@@ -83,6 +83,11 @@ impl<D> Receiver<D> {
         (self.has_bytes || !self.inbox.is_empty()) && !self.inbox.is_read()
     }
 
+    /// True if nothing has arrived since the last message was cut, except a part of the next one.
+    pub(super) fn is_empty(&self) -> bool {
+        !self.has_bytes && self.inbox.is_empty()
+    }
+
     /// True if the bus must be read before lanes, because many packets were read since. A busy lane
     /// must not keep the connection from hearing of the bus.
     pub fn must_read_bus(&self) -> bool {

@@ -246,12 +246,18 @@ impl LinkState {
     }
 
     /// The time until which the driver waits: the [next one](Self::next_timeout), or an earlier one
-    /// of a call that has ended meanwhile. Changing the timer for each call would cost more than waking once in
-    /// vain.
-    pub(crate) fn driver_until(&mut self, now: Duration) -> Option<Duration> {
-        let kept = self.driver_until.filter(|&until| until > now);
-        self.driver_until = [self.next_timeout(), kept].into_iter().flatten().min();
+    /// of a call that has ended meanwhile. Changing the timer for each call would cost more than
+    /// waking once in vain.
+    pub(crate) fn driver_until(&mut self) -> Option<Duration> {
+        self.driver_until = [self.next_timeout(), self.driver_until].into_iter().flatten().min();
         self.driver_until
+    }
+
+    /// Times out calls when the time until which the driver waits has come.
+    pub(crate) fn handle_driver_timeout(&mut self) {
+        if let Some(until) = self.driver_until.take() {
+            self.handle_timeout(until);
+        }
     }
 
     /// Wakes the driver if a call ends before the driver would notice.
