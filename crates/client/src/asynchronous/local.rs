@@ -145,7 +145,7 @@ impl WatchedSockets {
 #[derive(Debug)]
 struct SharedTimer {
     timer: Timer,
-    /// The earliest deadline, or that of a task that has ended meanwhile.
+    /// The earliest deadline, or an earlier one: the deadline of a task that has ended meanwhile.
     set_to: Mutex<Option<Instant>>,
 }
 
