@@ -60,8 +60,6 @@ impl WaitingPlace<'_> {
             if self.drive(&mut state, context) == DriveStep::Waiting {
                 return Poll::Pending;
             }
-            // While messages keep arriving, the task does not return to the runtime.
-            state.handle_timeout(clock::monotonic());
         }
     }
 

@@ -5,18 +5,21 @@
 use std::fs::File;
 use std::future::{Future, poll_fn};
 use std::io::{BufRead, BufReader, Read, Write};
+use std::num::NonZeroU32;
 use std::os::fd::OwnedFd;
 use std::pin::pin;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use diligence_client::asynchronous::{self, LocalRuntime, Runtime};
 use diligence_client::wire::body::UnixFd;
+use diligence_client::wire::message::Builder;
+use diligence_client::wire::names::{InterfaceName, MemberName, ObjectPath};
 use diligence_client::wire::sasl::FdPassing;
 use diligence_client::{
-    CallOptions, Connection, IncomingCall, ListenOptions, PeerListener, ReceivedMessage,
+    CallError, CallOptions, Connection, IncomingCall, ListenOptions, PeerListener, ReceivedMessage,
     ServedInterface, SubscriptionError, WelcomeError,
 };
 
@@ -112,6 +115,40 @@ fn both_ends_call_and_serve() {
     client.add_object(PATH, &interface(), 200).unwrap();
     use_and_serve(&client, 100);
     drop(server.join().unwrap());
+}
+
+/// A flood of signals does not keep a call from its deadline.
+#[test]
+fn calls_in_tasks_have_deadlines_while_signals_keep_arriving() {
+    const LIMIT: Duration = Duration::from_millis(120);
+    let (_directory, address) = address();
+    let listener = PeerListener::bind(&address, ListenOptions::default()).unwrap();
+    let flood = thread::spawn(move || {
+        let peer = listener.accept(Some(PATIENCE)).unwrap().expect("a connection");
+        let connection = Connection::accept_peer(peer).unwrap();
+        let (path, interface) = (ObjectPath::literal("/a"), InterfaceName::literal("a.b"));
+        let signal = Builder::signal(path, interface, MemberName::literal("C"));
+        let mut signals = Vec::new();
+        (0..1000).for_each(|_| signal.write(&mut signals, NonZeroU32::MIN, &()).unwrap());
+        let start = Instant::now();
+        // Ends when the other end has closed the connection.
+        while start.elapsed() < PATIENCE / 2
+            && connection.send_bytes(&signals).is_ok()
+            && connection.flush().is_ok()
+        {}
+        start.elapsed()
+    });
+    let runtime = LocalRuntime::new().unwrap();
+    runtime.block_on(async {
+        let connection = asynchronous::Connection::open_peer(&address, &runtime).await.unwrap();
+        let silent = connection.peer_proxy("/a", "a.b").unwrap();
+        let options = CallOptions { timeout: LIMIT.into(), ..CallOptions::default() };
+        let outcome = silent.start_call("Never", &(), options).await;
+        assert!(matches!(outcome, Err(CallError::TimedOut { limit: LIMIT, .. })), "{outcome:?}");
+    });
+    drop(runtime);
+    let flooded = flood.join().unwrap();
+    assert!(flooded < PATIENCE / 4, "{flooded:?}");
 }
 
 #[test]
