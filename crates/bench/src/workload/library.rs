@@ -4,21 +4,20 @@ use std::path::PathBuf;
 
 use sys::clock;
 
-use super::call::{CallPair, ClientTime};
+use super::call::{CallPair, CallWorkload, ClientTime};
 use super::turns::medians;
 use super::usage::CallParts;
 use super::{MIB, NS_PER_S, NS_PER_US, Requirements, Targets, Workload, WorkloadOutcome};
-use crate::body_validation::BenchBodyValidation;
 use crate::durations::Distribution;
 use crate::library::{
     BuiltLibrary, CallReport, EmitReport, LANES_VARIABLE, LibraryRunError, ListenReport,
     ProgramMode, RunningProgram,
 };
 use crate::peer::{
-    CallerPeer, CallerReport, EchoPeer, Emitter, ListenerPeer, Payload, ReplyPayload, RunningPeer,
-    SignalContent, Stamps,
+    CallerPeer, CallerReport, EchoPeer, Emitter, ListenerPeer, Payload, RunningPeer, SignalContent,
+    Stamps,
 };
-use crate::raw::{ReadBuffer, sample_rule};
+use crate::raw::sample_rule;
 use crate::result::{Figures, Metric};
 use crate::stage::{MeasureError, MeasurementStage};
 
@@ -69,7 +68,7 @@ impl ThroughLibrary {
 
     fn calls(&self, stage: &MeasurementStage<'_>) -> Result<Figures, MeasureError> {
         let mut raw = self.raw_pair(stage)?;
-        let echo = stage.start(raw_echo(stage))?;
+        let echo = stage.start(self.raw_echo(stage))?;
         let mode = ProgramMode::Call {
             address: stage.bus_address()?.to_owned(),
             destination: echo.name().to_owned(),
@@ -92,37 +91,34 @@ impl ThroughLibrary {
         let mut caller = stage.start(self.raw_caller(stage, service.name()))?;
         let client = ClientTime::begin(service.pid());
         let figures = in_turns(&mut raw.caller, || raw_turn(&mut caller))?;
-        Ok(with_time(figures, client, TURNS * (self.calls_per_turn() + self.warm_up_per_turn())))
+        let calls = self.raw_calls();
+        Ok(with_time(figures, client, TURNS * (calls.count + calls.warm_up())))
     }
 
     const fn calls_per_turn(&self) -> u64 {
         self.count.div_ceil(TURNS)
     }
 
-    const fn warm_up_per_turn(&self) -> u64 {
-        self.calls_per_turn() / 10 + 1
+    /// The calls of a turn without a library.
+    fn raw_calls(&self) -> CallWorkload {
+        let payload = Payload::Text("x".repeat(self.size));
+        CallWorkload { payload, ..CallWorkload::ping_pong(0, self.calls_per_turn()) }
     }
 
     /// A caller and a service without a library. The service can answer only one caller.
     fn raw_pair(&self, stage: &MeasurementStage<'_>) -> Result<CallPair, MeasureError> {
-        let echo = stage.start(raw_echo(stage))?;
+        let echo = stage.start(self.raw_echo(stage))?;
         let caller = stage.start(self.raw_caller(stage, echo.name()))?;
         Ok(CallPair { echo, caller })
     }
 
-    /// The caller that uses no library.
+    fn raw_echo(&self, stage: &MeasurementStage<'_>) -> EchoPeer {
+        EchoPeer { calls: None, ..self.raw_calls().echo(stage, 0) }
+    }
+
     fn raw_caller(&self, stage: &MeasurementStage<'_>, destination: &str) -> CallerPeer {
-        CallerPeer {
-            endpoint: stage.endpoint.clone(),
-            destination: destination.to_owned(),
-            payload: Payload::Text("x".repeat(self.size)),
-            warm_up: self.warm_up_per_turn(),
-            count: self.calls_per_turn(),
-            turns: TURNS,
-            in_flight: 1,
-            read_buffer: ReadBuffer::Ours,
-            body_validation: BenchBodyValidation::Off,
-        }
+        let calls = self.raw_calls();
+        CallerPeer { turns: TURNS, ..calls.caller(stage, destination, calls.warm_up()) }
     }
 
     fn emits(&self, stage: &MeasurementStage<'_>) -> Result<Figures, MeasureError> {
@@ -186,18 +182,6 @@ impl ThroughLibrary {
             (Metric::DelayP99Us, report.delay_p99_ns as f64 / NS_PER_US),
             (Metric::ReceivedPercent, report.received as f64 / self.count as f64 * 100.0),
         ])
-    }
-}
-
-/// The service that uses no library.
-fn raw_echo(stage: &MeasurementStage<'_>) -> EchoPeer {
-    EchoPeer {
-        endpoint: stage.endpoint.clone(),
-        well_known_name: None,
-        calls: None,
-        read_buffer: ReadBuffer::Ours,
-        body_validation: BenchBodyValidation::Off,
-        answer: ReplyPayload::Echo,
     }
 }
 
