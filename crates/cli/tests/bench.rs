@@ -132,6 +132,12 @@ fn every_scenario_runs() {
     let records = records(&output);
     let done: BTreeSet<&str> = records.iter().filter_map(scenario_of_sample).collect();
     let all: BTreeSet<&str> = INFOS.iter().map(|info| info.name).collect();
+    let added = |record: &BenchRecord| match record {
+        BenchRecord::Sample(sample) => sample.figures.get(&Metric::LibraryUs).copied(),
+        _ => None,
+    };
+    // Each front end of our library, as the caller and as the service.
+    assert!(records.iter().filter_map(added).count() >= 4, "{records:?}");
     // The scenario `priority` needs CAP_SYS_NICE.
     let failed: Vec<_> = failures(&records)
         .filter(|(scenario, reason)| *scenario != "priority" || !reason.contains("CAP_SYS_NICE"))
