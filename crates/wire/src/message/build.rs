@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::num::NonZeroU32;
 
-use super::field_code::{LEN_AT, TEXT_AT};
+use super::field_code::TEXT_AT;
 use super::fixed::{PROTOCOL_VERSION, at};
 use super::{FieldCode, FixedHeader, Flags, MessageType, WriteError};
 use crate::body::{EncodeArgs, Writer, body_signature};
@@ -90,6 +90,11 @@ impl<'a> Builder<'a> {
     /// The serial of the call that the message answers, if it is a reply.
     pub const fn answered_call(&self) -> Option<NonZeroU32> {
         self.reply_serial
+    }
+
+    /// The number of descriptors that are sent with the message.
+    pub const fn descriptor_count(&self) -> u32 {
+        self.unix_fds
     }
 
     /// The interface and the name of the called method or the signal, if they have been set.
@@ -210,7 +215,7 @@ impl<'a> Builder<'a> {
         header[..at::BODY_LEN].copy_from_slice(&first);
         header[at::SERIAL..at::SERIAL + 4].copy_from_slice(&self.endian.u32_bytes(serial.get()));
         let mut writer = FieldWriter { header, end: FixedHeader::LEN, endian: self.endian };
-        self.each_field(signature, |code, value| writer.add(code, value));
+        self.visit_fields(signature, &mut writer);
         let fields_len = self.endian.u32_bytes((writer.end - FixedHeader::LEN) as u32);
         header[at::FIELDS_LEN..FixedHeader::LEN].copy_from_slice(&fields_len);
         Ok(len)
@@ -218,8 +223,9 @@ impl<'a> Builder<'a> {
 
     /// The length of the header with the padding after it.
     fn header_len(&self, signature: Signature<'_>) -> Result<usize, WriteError> {
-        let mut len = 0;
-        self.each_field(signature, |_, value| len += align(value.end(), 8));
+        let mut counter = FieldCounter { len: 0 };
+        self.visit_fields(signature, &mut counter);
+        let len = counter.len;
         // Only a path can be that long.
         match len {
             0..=ARRAY_LEN_MAX => Ok(FixedHeader::LEN + len),
@@ -228,49 +234,66 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Calls a function with each field of the header, in their order.
+    /// Visits the fields of the header in their order.
     #[inline]
-    fn each_field(
-        &self,
-        signature: Signature<'_>,
-        mut call: impl FnMut(FieldCode, FieldValue<'_>),
-    ) {
-        let mut each = |code, value: Option<FieldValue<'_>>| {
-            if let Some(value) = value {
-                call(code, value);
-            }
-        };
-        let text = FieldValue::Text;
-        each(FieldCode::Path, self.path.map(|path| text(path.as_str())));
-        each(FieldCode::Interface, self.interface.map(|interface| text(interface.as_str())));
-        each(FieldCode::Member, self.member.map(|member| text(member.as_str())));
-        each(FieldCode::ErrorName, self.error_name.map(|error| text(error.as_str())));
-        each(FieldCode::ReplySerial, self.reply_serial.map(|it| FieldValue::Number(it.get())));
-        each(FieldCode::Destination, self.destination.map(|name| text(name.as_str())));
-        each(FieldCode::Sender, self.sender.map(|name| text(name.as_str())));
-        let signature = Some(signature).filter(|types| !types.is_empty());
-        each(FieldCode::Signature, signature.map(FieldValue::Signature));
-        let fds = Some(self.unix_fds).filter(|&count| count > 0);
-        each(FieldCode::UnixFds, fds.map(FieldValue::Number));
+    fn visit_fields(&self, signature: Signature<'_>, visitor: &mut impl FieldVisitor) {
+        visitor.optional_text(FieldCode::Path, self.path.map(ObjectPath::as_str));
+        visitor.optional_text(FieldCode::Interface, self.interface.map(InterfaceName::as_str));
+        visitor.optional_text(FieldCode::Member, self.member.map(MemberName::as_str));
+        visitor.optional_text(FieldCode::ErrorName, self.error_name.map(ErrorName::as_str));
+        if let Some(serial) = self.reply_serial {
+            visitor.number(FieldCode::ReplySerial, serial.get());
+        }
+        visitor.optional_text(FieldCode::Destination, self.destination.map(BusName::as_str));
+        visitor.optional_text(FieldCode::Sender, self.sender.map(BusName::as_str));
+        if !signature.is_empty() {
+            visitor.signature(FieldCode::Signature, signature);
+        }
+        if self.unix_fds > 0 {
+            visitor.number(FieldCode::UnixFds, self.unix_fds);
+        }
     }
 }
 
-/// The value of a header field.
-#[derive(Clone, Copy)]
-enum FieldValue<'a> {
-    Text(&'a str),
-    Number(u32),
-    Signature(Signature<'a>),
+/// Visits the fields of a header. There is a method for each type of value.
+trait FieldVisitor {
+    /// A field of type `o` or `s`.
+    fn text(&mut self, code: FieldCode, text: &str);
+
+    /// A field of type `o` or `s` that the message may lack.
+    #[inline]
+    fn optional_text(&mut self, code: FieldCode, text: Option<&str>) {
+        if let Some(text) = text {
+            self.text(code, text);
+        }
+    }
+
+    /// A field of type `u`.
+    fn number(&mut self, code: FieldCode, number: u32);
+
+    /// A field of type `g`.
+    fn signature(&mut self, code: FieldCode, types: Signature<'_>);
 }
 
-impl FieldValue<'_> {
-    /// The offset of the end of the value in its field.
-    const fn end(self) -> usize {
-        match self {
-            Self::Text(text) => TEXT_AT + text.len() + 1,
-            Self::Number(_) => VALUE_AT + 4,
-            Self::Signature(types) => SIGNATURE_AT + types.as_bytes().len() + 1,
-        }
+/// Adds up the lengths of fields with the padding after them, in bytes.
+struct FieldCounter {
+    len: usize,
+}
+
+impl FieldVisitor for FieldCounter {
+    #[inline]
+    fn text(&mut self, _: FieldCode, text: &str) {
+        self.len += align(TEXT_AT + text.len() + 1, 8);
+    }
+
+    #[inline]
+    fn number(&mut self, _: FieldCode, _: u32) {
+        self.len += NUMBER_FIELD_LEN;
+    }
+
+    #[inline]
+    fn signature(&mut self, _: FieldCode, types: Signature<'_>) {
+        self.len += align(SIGNATURE_AT + types.as_bytes().len() + 1, 8);
     }
 }
 
@@ -283,32 +306,54 @@ struct FieldWriter<'h> {
 }
 
 impl FieldWriter<'_> {
-    fn add(&mut self, code: FieldCode, value: FieldValue<'_>) {
+    /// The next bytes for a field, which has this length.
+    #[inline]
+    fn field(&mut self, len: usize) -> &mut [u8] {
         let start = align(self.end, 8);
-        self.end = start + value.end();
-        let field = &mut self.header[start..self.end];
-        field[..VALUE_AT].copy_from_slice(&[code as u8, 1, code.type_code(), 0]);
-        match value {
-            FieldValue::Text(text) => {
-                // The length of all fields was checked.
-                let len = self.endian.u32_bytes(text.len() as u32);
-                field[LEN_AT..TEXT_AT].copy_from_slice(&len);
-                field[TEXT_AT..TEXT_AT + text.len()].copy_from_slice(text.as_bytes());
-            }
-            FieldValue::Number(number) => {
-                field[VALUE_AT..].copy_from_slice(&self.endian.u32_bytes(number));
-            }
-            FieldValue::Signature(types) => {
-                let codes = types.as_bytes();
-                field[VALUE_AT] = codes.len() as u8;
-                field[SIGNATURE_AT..SIGNATURE_AT + codes.len()].copy_from_slice(codes);
-            }
-        }
+        self.end = start + len;
+        &mut self.header[start..self.end]
+    }
+
+    /// The first 8 bytes of a field whose value begins with a number.
+    #[inline]
+    fn first_bytes(&self, code: FieldCode, number: u32) -> [u8; TEXT_AT] {
+        let [a, b, c, d] = self.endian.u32_bytes(number);
+        [code as u8, 1, code.type_code(), 0, a, b, c, d]
     }
 }
 
-/// The offset of the value in a field.
-const VALUE_AT: usize = 4;
+impl FieldVisitor for FieldWriter<'_> {
+    fn text(&mut self, code: FieldCode, text: &str) {
+        // The length of all fields was checked.
+        let first = self.first_bytes(code, text.len() as u32);
+        let field = self.field(TEXT_AT + text.len() + 1);
+        field[..TEXT_AT].copy_from_slice(&first);
+        field[TEXT_AT..TEXT_AT + text.len()].copy_from_slice(text.as_bytes());
+    }
+
+    #[inline]
+    fn number(&mut self, code: FieldCode, number: u32) {
+        let bytes = self.first_bytes(code, number);
+        self.field(NUMBER_FIELD_LEN).copy_from_slice(&bytes);
+    }
+
+    #[inline]
+    fn signature(&mut self, code: FieldCode, types: Signature<'_>) {
+        let codes = types.as_bytes();
+        let field = self.field(SIGNATURE_AT + codes.len() + 1);
+        field[..SIGNATURE_AT].copy_from_slice(&[
+            code as u8,
+            1,
+            code.type_code(),
+            0,
+            codes.len() as u8,
+        ]);
+        field[SIGNATURE_AT..SIGNATURE_AT + codes.len()].copy_from_slice(codes);
+    }
+}
+
+/// The length of a field of type `u`, in bytes.
+const NUMBER_FIELD_LEN: usize = 8;
 
 /// The offset of the type codes in a field of type `g`.
 const SIGNATURE_AT: usize = 5;
